@@ -3,6 +3,7 @@
 use crate::domain::ids::UpdateId;
 use sqlx::error::DatabaseError;
 use sqlx::postgres::{PgDatabaseError, PgSeverity};
+use std::fmt::Display;
 use std::time::Duration;
 
 /// A storage error.
@@ -23,16 +24,9 @@ pub enum StorageError {
         /// What is wrong with it.
         problem: String,
     },
-    /// A statement changed an unexpected number of rows.
-    #[error("{statement} changed {actual} rows instead of {expected}")]
-    WrongRowCount {
-        /// The statement.
-        statement: &'static str,
-        /// The expected number of rows.
-        expected: u64,
-        /// The actual number of rows.
-        actual: u64,
-    },
+    /// A statement found or changed another number of rows than it must.
+    #[error("{0} did not find or change the rows that it must")]
+    WrongRowCount(&'static str),
     /// The run to be completed by hand is no longer invalid; nothing was saved.
     #[error("run {0} was finished by another")]
     AlreadyResolved(UpdateId),
@@ -48,7 +42,7 @@ pub enum StorageError {
     KeyTakenOver,
     /// The vault's quota would be exceeded. Nothing was saved.
     #[error(transparent)]
-    OverQuota(#[from] crate::storage::usage::quotas::OverQuota),
+    OverQuota(#[from] crate::storage::usage::stored::OverQuota),
     /// The schema is older than the first migration of this program. Nothing was changed.
     #[error(
         "the database has the tables of a program from before the first release (its migration {0}), which this program does \
@@ -73,6 +67,20 @@ pub enum StorageError {
 pub(super) struct OutcomeUnknown(pub(super) Box<dyn DatabaseError>);
 
 impl StorageError {
+    /// A stored value that the service would never write.
+    pub(super) fn corrupt(
+        (table, column): (&'static str, &'static str),
+        row: impl Into<String>,
+        problem: impl Display,
+    ) -> Self {
+        Self::Corrupt {
+            table,
+            column,
+            row: row.into(),
+            problem: problem.to_string(),
+        }
+    }
+
     /// How long a client should wait before it tries again; `None` if trying again does not help.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
@@ -152,14 +160,6 @@ fn sqlstate(error: &StorageError) -> Option<std::borrow::Cow<'_, str>> {
         StorageError::Unavailable(inner) | StorageError::Internal(inner) => {
             inner.as_database_error().and_then(|database| database.code())
         }
-        StorageError::Corrupt { .. }
-        | StorageError::WrongRowCount { .. }
-        | StorageError::AlreadyResolved(_)
-        | StorageError::AlreadyDecided(_)
-        | StorageError::ClaimLost(_)
-        | StorageError::KeyTakenOver
-        | StorageError::MemoryDeleted
-        | StorageError::OverQuota(_)
-        | StorageError::EarlierSchema(_) => None,
+        _ => None,
     }
 }

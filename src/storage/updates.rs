@@ -157,12 +157,8 @@ pub(super) fn unpacked_exchanges(
     stored: Value,
     instructions: &Value,
 ) -> Result<Value, StorageError> {
-    exchanges::unpack(shown, request, stored, instructions).map_err(|problem| StorageError::Corrupt {
-        table: "updates",
-        column: "exchanges",
-        row: id.to_owned(),
-        problem: problem.to_owned(),
-    })
+    let unpacked = exchanges::unpack(shown, request, stored, instructions);
+    unpacked.map_err(|problem| StorageError::corrupt(("updates", "exchanges"), id, problem))
 }
 
 /// Marks an invalid run as completed by another one; of concurrent attempts one succeeds.

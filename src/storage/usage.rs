@@ -3,7 +3,6 @@
 //! The service's clock determines the day, in UTC. The rows do not belong to memories: deleting a memory does not
 //! change them.
 
-pub(in crate::storage) mod quotas;
 pub(in crate::storage) mod stored;
 
 use crate::domain::ids::VaultId;

@@ -79,11 +79,9 @@ impl Storage {
         .fetch_optional(&mut self.reader().await?)
         .await?;
         let Some(row) = row else { return Ok(None) };
-        let secret = SecretHash::from_bytes(&row.secret_hash).ok_or_else(|| StorageError::Corrupt {
-            table: "sessions",
-            column: "secret_hash",
-            row: row.key_id.to_string(),
-            problem: "not what the service writes".to_owned(),
+        let secret = SecretHash::from_bytes(&row.secret_hash).ok_or_else(|| {
+            let problem = "not what the service writes";
+            StorageError::corrupt(("sessions", "secret_hash"), row.key_id.as_str(), problem)
         })?;
         Ok(Some(Session {
             key_id: row.key_id,

@@ -3,26 +3,21 @@
 
 pub(in crate::storage) mod connect;
 pub(in crate::storage) mod connection;
-pub(in crate::storage) mod deadline;
 pub(in crate::storage) mod distribution;
 pub(in crate::storage) mod failing;
 pub(in crate::storage) mod heartbeat;
 pub(in crate::storage) mod hosts;
-pub(in crate::storage) mod lanes;
 pub(in crate::storage) mod listen;
 pub(in crate::storage) mod liveness;
 pub(in crate::storage) mod migrate;
 pub mod notification;
 pub(in crate::storage) mod pool;
-pub(in crate::storage) mod readiness;
 pub(in crate::storage) mod replica;
 pub mod server;
 pub(in crate::storage) mod session;
 pub(in crate::storage) mod transaction;
 
-pub use deadline::{Class, Deadlines};
 pub use distribution::Distribution;
 pub use failing::FailingVaults;
-pub use lanes::OWN_CONNECTIONS;
-pub use pool::{ACQUIRE_TIMEOUT, PoolOptions, Storage};
+pub use pool::{ACQUIRE_TIMEOUT, Class, Deadlines, OWN_CONNECTIONS, PoolOptions, Storage};
 pub use session::is_direct;

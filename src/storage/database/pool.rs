@@ -1,20 +1,30 @@
-//! The connection pool and [`Storage`].
+//! The connection pool and [`Storage`]; the statement deadlines, one for each class of work; and concurrency limits in front of
+//! the pool, so that no vault can use up the connections.
+//!
+//! - The client enforces the deadline, so the wait also ends if the server or the network is silent. The connection of an
+//!   abandoned statement is closed. The outcome of an abandoned commit is unknown. A server that answers may cancel a
+//!   statement earlier, as its `statement_timeout` says.
+//! - A vault holds at most half of the pool's connections, an API key three quarters. Waiting callers are served in
+//!   rotation by vault.
+//! - Searches, each of which keeps a CPU of the database busy, have a low limit, and a lower one for each vault.
+//! - API keys, readiness and event streams have their own connections: authentication does not wait for other requests.
+//!
+//! Some connections are reserved for the service's own work (batches, indexing, retention).
 
 use super::connect::{connect_options, is_usable};
-use super::deadline::Deadlines;
 use super::hosts::Hosts;
-use super::lanes::{Lanes, OWN_CONNECTIONS};
 use super::liveness::Liveness;
 use super::notification::Notifications;
 use super::replica::Replica;
 use super::server::{leads_to, server_of};
 use crate::clock::Clock;
+use crate::fair::{FairSemaphore, Party, Permit, ShareLimits};
+use crate::storage::StorageError;
 use crate::storage::batcher::Batchers;
 use crate::storage::head_cache::{HeadCache, HeadCacheUse};
 use crate::storage::search::{FrequentWords, Searched};
-use crate::storage::usage::quotas::{Quotas, Room};
+use crate::storage::usage::stored::{Quotas, Room};
 use crate::storage::write::MemoryLocks;
-use crate::storage::{Class, StorageError};
 use sqlx::PgPool;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use std::sync::Arc;
@@ -229,4 +239,151 @@ pub struct PoolOptions {
     pub head_cache_bytes: u64,
     /// Whether changes that arrive while another is being committed are committed together.
     pub gather_puts: bool,
+}
+
+/// The class of work that a statement belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Class {
+    /// A request that reads a memory or a list.
+    Read,
+    /// A request that changes data; also commits.
+    Write,
+    /// Full-text search, blame and other reads that may scan many rows.
+    Search,
+    /// Work that no request waits for: export and import, rebuilding.
+    Maintenance,
+    /// Maintenance that loops over vaults. Its transactions fail if another session holds a row lock for long, and the
+    /// work goes on with other vaults.
+    Sweep,
+    /// Events, which have connections of their own.
+    Events,
+    /// API keys and health checks, which must fail soon and have connections of their own.
+    Health,
+    /// Schema changes, which have no deadline.
+    Migration,
+}
+
+/// The deadline of a statement of each class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Deadlines {
+    /// Of [`Class::Read`] and [`Class::Events`].
+    pub read: Duration,
+    /// Of [`Class::Write`].
+    pub write: Duration,
+    /// Of [`Class::Search`].
+    pub search: Duration,
+    /// Of [`Class::Maintenance`] and [`Class::Sweep`].
+    pub maintenance: Duration,
+    /// Of [`Class::Health`]; also how long the database may be silent before everything that waits for it fails.
+    pub silence: Duration,
+}
+
+impl Default for Deadlines {
+    fn default() -> Self {
+        Self {
+            // A request has 30 s: a read or a write that takes 10 s is stuck.
+            read: Duration::from_secs(10),
+            write: Duration::from_secs(10),
+            search: Duration::from_secs(30),
+            // An index of a large table, or the pruning of a large vault, takes minutes.
+            maintenance: Duration::from_mins(10),
+            // Eight heartbeats: shorter would take a pause of the network for an outage.
+            silence: Duration::from_secs(2),
+        }
+    }
+}
+
+impl Deadlines {
+    /// The deadline of a statement of this class; `None` means no deadline.
+    #[must_use]
+    pub fn of(&self, class: Class) -> Option<Duration> {
+        match class {
+            Class::Read | Class::Events => Some(self.read),
+            Class::Write => Some(self.write),
+            Class::Search => Some(self.search),
+            Class::Maintenance | Class::Sweep => Some(self.maintenance),
+            Class::Health => Some(self.silence),
+            Class::Migration => None,
+        }
+    }
+}
+
+/// Connections outside the pool, for API keys, readiness and events.
+pub const OWN_CONNECTIONS: u32 = 3;
+
+/// Connections reserved for the service, if the pool has more than twice as many: the batchers run at most this many
+/// batches at the same time.
+const OF_THE_SERVICE: u32 = 5;
+
+/// One search may run for each so many connections: a search keeps a CPU of the database busy, while the other
+/// statements mostly wait for a disk or are idle.
+const CONNECTIONS_PER_SEARCH: u32 = 8;
+
+/// The concurrency limits of the connections.
+#[derive(Debug, Clone)]
+pub(in crate::storage) struct Lanes {
+    connections: FairSemaphore,
+    searches: FairSemaphore,
+    events: FairSemaphore,
+    own: PgPool,
+    acquire_timeout: Duration,
+}
+
+impl Lanes {
+    pub(in crate::storage) fn new(options: &PoolOptions, own: PgPool) -> Self {
+        let most = options.max_connections;
+        let of_vaults = if most > 2 * OF_THE_SERVICE {
+            most - OF_THE_SERVICE
+        } else {
+            most
+        };
+        let gate = |connections: u32| {
+            FairSemaphore::new(ShareLimits::of(
+                usize::try_from(connections).unwrap_or(usize::MAX),
+            ))
+        };
+        Self {
+            connections: gate(of_vaults),
+            searches: gate(most / CONNECTIONS_PER_SEARCH),
+            events: gate(OWN_CONNECTIONS - 1),
+            own,
+            acquire_timeout: options.acquire_timeout,
+        }
+    }
+
+    /// The pool for a class of work, and the limit of its connections.
+    pub(super) fn of<'p>(
+        &'p self,
+        class: Class,
+        requests: &'p PgPool,
+    ) -> (&'p PgPool, Option<&'p FairSemaphore>) {
+        match class {
+            Class::Events => (&self.own, Some(&self.events)),
+            Class::Health => (&self.own, None),
+            _ => (requests, Some(&self.connections)),
+        }
+    }
+
+    /// Waits for the current caller's permit; `None` for the service itself.
+    pub(super) async fn acquire(&self, gate: &FairSemaphore) -> Result<Option<Permit>, StorageError> {
+        let party = Party::current();
+        if party.is_service() {
+            return Ok(None);
+        }
+        match tokio::time::timeout(self.acquire_timeout, gate.acquire(&party, 1)).await {
+            Ok(permit) => Ok(Some(permit)),
+            Err(_) => Err(sqlx::Error::PoolTimedOut.into()),
+        }
+    }
+
+    pub(in crate::storage) fn own(&self) -> &PgPool {
+        &self.own
+    }
+}
+
+impl Storage {
+    /// Waits for the current caller's search permit, before it acquires a connection.
+    pub(in crate::storage) async fn search_permit(&self) -> Result<Option<Permit>, StorageError> {
+        self.lanes.acquire(&self.lanes.searches).await
+    }
 }

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal};
 
+use super::cluster::small_text;
 use super::folder::remove_socket_dir;
-use super::system::small_text;
 
 /// The signals for stopping, and how long to wait before the next, harder one: fast shutdown, immediate shutdown, kill.
 /// The cluster survives each; after the last two it recovers from its log.

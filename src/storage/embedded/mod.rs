@@ -8,7 +8,6 @@
 //! - Only the service's own user and root may connect (`access`).
 //! - Root never uses it: commands that are run as root run this program again as another account ([`Account`]).
 
-mod access;
 mod account;
 mod binaries;
 mod cluster;
@@ -17,8 +16,6 @@ pub(crate) mod folder;
 mod leftover;
 mod server;
 mod server_log;
-mod supervisor;
-mod system;
 
 use std::path::{Path, PathBuf};
 
@@ -32,7 +29,6 @@ pub use error::EmbeddedError;
 use binaries::Binaries;
 use folder::DataFolder;
 use server::Launcher;
-use system::small_text;
 
 /// Options of the server.
 #[derive(Debug, Clone)]
@@ -54,7 +50,7 @@ pub fn has_cluster(data_dir: &Path) -> bool {
 /// The URL of a data folder's server that another process runs: the socket recorded by the server. `None` if nothing is
 /// recorded, or this process may not read it.
 fn url_of_running(data_dir: &Path) -> Option<String> {
-    let written = small_text(&data_dir.join("postgres/cluster/postmaster.pid"))?;
+    let written = cluster::small_text(&data_dir.join("postgres/cluster/postmaster.pid"))?;
     // Process id, folder, start time, port, then the folder of the socket.
     let is_one = |dir: &&str| dir.starts_with('/') && folder::fits_a_socket(dir);
     let socket_dir = written.lines().nth(4).filter(is_one)?;
@@ -98,7 +94,7 @@ impl EmbeddedServer {
         if made_by.is_none() {
             cluster::initialize(&folder.home, &binaries, throw_away).await?;
         }
-        access::write(&cluster).await?;
+        cluster::write_access(&cluster).await?;
         let socket_dir = folder.make_socket_dir()?;
         let launcher = Launcher {
             folder,
@@ -110,7 +106,7 @@ impl EmbeddedServer {
         let server = launcher.launch().await?;
         let url = launcher.url();
         let (stop, stopped) = oneshot::channel();
-        let supervisor = tokio::spawn(supervisor::supervise(launcher, server, stopped));
+        let supervisor = tokio::spawn(server::supervise(launcher, server, stopped));
         Ok(Self {
             url,
             stop,

@@ -295,10 +295,6 @@ impl Row {
 }
 
 fn corrupt(key: &IdempotencyKey, column: &'static str, problem: &str) -> StorageError {
-    StorageError::Corrupt {
-        table: "idempotency_keys",
-        column,
-        row: format!("({}, {}, {})", key.vault, key.caller, key.key),
-        problem: problem.to_owned(),
-    }
+    let row = format!("({}, {}, {})", key.vault, key.caller, key.key);
+    StorageError::corrupt(("idempotency_keys", column), row, problem)
 }

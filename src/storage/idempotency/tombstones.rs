@@ -5,6 +5,7 @@ use crate::domain::ids::{ContextId, MemoryId, UpdateId, VaultId};
 use crate::domain::redaction::Quotations;
 use crate::storage::StorageError;
 use crate::storage::database::connection::Connection;
+use crate::storage::maintenance::redact::quotes;
 use serde_json::Value;
 use strum::{EnumString, IntoStaticStr};
 
@@ -69,7 +70,7 @@ impl Redacted<'_> {
                 is("context_id", self.context_id.as_str())
                     || (is_numbered && answer["version"].as_i64() == Some(self.version))
                     || self.runs.iter().any(|run| is("update_id", run.as_str()))
-                    || self.is_quoted_in(&answer)
+                    || quotes(&answer, self.quotations)
             }
             Err(_) => {
                 let text = String::from_utf8_lossy(body);
@@ -80,15 +81,6 @@ impl Redacted<'_> {
                     .chain([self.context_id.as_str()]);
                 ids.any(|id| text.contains(id)) || self.quotations.are_in(&text)
             }
-        }
-    }
-
-    fn is_quoted_in(&self, value: &Value) -> bool {
-        match value {
-            Value::String(text) => self.quotations.are_in(text),
-            Value::Array(values) => values.iter().any(|value| self.is_quoted_in(value)),
-            Value::Object(members) => members.values().any(|value| self.is_quoted_in(value)),
-            _ => false,
         }
     }
 }

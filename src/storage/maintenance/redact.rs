@@ -1,28 +1,22 @@
 //! The transaction of `RedactContext`: removes the text of a version from its row and from everything that quotes it.
 
-mod records;
-mod runs;
-mod words;
-
-use crate::domain::ids::{ActorId, MemoryId, VaultId};
-use crate::domain::redaction::Redaction;
+use crate::domain::ids::{ActorId, MemoryId, TaskId, UpdateId, VaultId};
+use crate::domain::redaction::{LostRecord, Quotations, Redaction};
 use crate::storage::contexts::{Context, ContextMetadata, ContextRef, find_context};
 use crate::storage::database::connection::Connection;
 use crate::storage::database::transaction::Ending;
-use crate::storage::events::{self, EventKind, NewEvent};
+use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::handoffs::forget_handoffs;
 use crate::storage::idempotency::{Redacted, delete_redacted_answers};
 use crate::storage::search::vectors::forget_vectors;
+use crate::storage::updates::{outcomes, redacted_json, unpacked_exchanges};
 use crate::storage::usage::stored;
 use crate::storage::write::lock_memory;
-use crate::storage::{Class, Missing, Preconditions, Storage, StorageError, WriteError};
+use crate::storage::{Class, Missing, Preconditions, Storage, StorageError, WriteError, events};
 use chrono::{DateTime, Utc};
-use records::{clear_archive_reasons, clear_records, clear_tasks};
-use runs::clear_runs;
-use serde_json::json;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::slice::from_ref;
-use words::clear_words;
 
 impl Storage {
     /// Redacts a version: removes its text permanently. The row with its actor and number stays, with who redacted it,
@@ -182,11 +176,313 @@ async fn clear_version(
 }
 
 /// Rows read at once: versions and runs may have 100 KiB each or more.
-pub(super) const ROWS_AT_ONCE: i64 = 32;
+const ROWS_AT_ONCE: i64 = 32;
 
 /// The version being redacted.
-pub(super) struct Place<'a> {
-    pub(super) vault: &'a VaultId,
-    pub(super) memory: &'a MemoryId,
-    pub(super) version: i64,
+struct Place<'a> {
+    vault: &'a VaultId,
+    memory: &'a MemoryId,
+    version: i64,
+}
+
+/// Clears the content of records that no version contains any more. Their ids and history stay.
+async fn clear_records(
+    connection: &mut Connection,
+    place: &Place<'_>,
+    lost: &[LostRecord],
+) -> Result<(), StorageError> {
+    let kinds: Vec<String> = lost
+        .iter()
+        .map(|record| record.id.kind.prefix().to_owned())
+        .collect();
+    let numbers: Vec<i64> = lost.iter().map(|record| record.id.number).collect();
+    let labels: Vec<Option<String>> = lost.iter().map(|record| record.label.clone()).collect();
+    let reasons: Vec<Option<String>> = lost.iter().map(|record| record.reason.clone()).collect();
+    let contents: Vec<Option<String>> = lost.iter().map(|record| record.content.clone()).collect();
+    sqlx::query!(
+        "UPDATE records
+         SET label = NULLIF(records.label, lost.label), reason = NULLIF(records.reason, lost.reason),
+             content = COALESCE(NULLIF(records.content, lost.content), '')
+         FROM unnest($3::text[], $4::bigint[], $5::text[], $6::text[], $7::text[])
+              AS lost (kind, number, label, reason, content)
+         WHERE records.vault_id = $1 AND records.memory_id = $2
+           AND records.kind = lost.kind AND records.number = lost.number AND records.status = 'archived'",
+        place.vault.as_str(),
+        place.memory.as_str(),
+        &kinds,
+        &numbers,
+        &labels as &[Option<String>],
+        &reasons as &[Option<String>],
+        &contents as &[Option<String>],
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+async fn clear_archive_reasons(
+    connection: &mut Connection,
+    place: &Place<'_>,
+    quotations: &Quotations,
+) -> Result<(), StorageError> {
+    let rows = sqlx::query!(
+        r#"SELECT kind, number, archive_reason AS "archive_reason!" FROM records
+           WHERE vault_id = $1 AND memory_id = $2 AND archive_reason IS NOT NULL"#,
+        place.vault.as_str(),
+        place.memory.as_str(),
+    )
+    .fetch_all(&mut *connection)
+    .await?;
+    for row in rows {
+        if quotations.are_in(&row.archive_reason) {
+            sqlx::query!(
+                "UPDATE records SET archive_reason = $5
+                 WHERE vault_id = $1 AND memory_id = $2 AND kind = $3 AND number = $4",
+                place.vault.as_str(),
+                place.memory.as_str(),
+                row.kind.prefix(),
+                row.number,
+                REDACTED,
+            )
+            .execute(&mut *connection)
+            .await?;
+        }
+    }
+    Ok(())
+}
+
+/// Clears the facts of tasks whose lines were removed, of tasks that the version added directly to the archive, and any
+/// that quote the text.
+async fn clear_tasks(
+    connection: &mut Connection,
+    place: &Place<'_>,
+    quotations: &Quotations,
+) -> Result<(), StorageError> {
+    sqlx::query!(
+        "UPDATE records SET content = ''
+         WHERE vault_id = $1 AND memory_id = $2 AND created_version = $3 AND ended_version = $3",
+        place.vault.as_str(),
+        place.memory.as_str(),
+        place.version,
+    )
+    .execute(&mut *connection)
+    .await?;
+    sqlx::query!(
+        "UPDATE records
+         SET task_id = NULL, intent = NULL, summary = NULL, outcome = NULL, epic = NULL, details = NULL
+         WHERE vault_id = $1 AND memory_id = $2 AND kind = 'T' AND status = 'archived' AND content = ''",
+        place.vault.as_str(),
+        place.memory.as_str(),
+    )
+    .execute(&mut *connection)
+    .await?;
+    let rows = sqlx::query!(
+        r#"SELECT number, task_id, intent AS "intent!", summary, outcome, epic, details AS "details: Value"
+           FROM records
+           WHERE vault_id = $1 AND memory_id = $2 AND kind = 'T' AND intent IS NOT NULL"#,
+        place.vault.as_str(),
+        place.memory.as_str(),
+    )
+    .fetch_all(&mut *connection)
+    .await?;
+    for mut row in rows {
+        let texts = [
+            Some(row.intent.as_str()),
+            row.summary.as_deref(),
+            row.epic.as_deref(),
+            row.task_id.as_ref().map(TaskId::as_str),
+        ];
+        let in_texts = texts.into_iter().flatten().any(|text| quotations.are_in(text));
+        let values = [&row.outcome, &row.details];
+        let in_json = values
+            .into_iter()
+            .flatten()
+            .any(|value| quotes(value, quotations));
+        if !in_texts && !in_json {
+            continue;
+        }
+        for text in [Some(&mut row.intent), row.summary.as_mut(), row.epic.as_mut()]
+            .into_iter()
+            .flatten()
+        {
+            *text = clear_lines(text, quotations);
+        }
+        // Including members that only a newer release knows.
+        for value in [&mut row.outcome, &mut row.details].into_iter().flatten() {
+            clear_strings(value, quotations);
+        }
+        sqlx::query!(
+            "UPDATE records SET task_id = $4, intent = $5, summary = $6, outcome = $7, epic = $8, details = $9
+             WHERE vault_id = $1 AND memory_id = $2 AND kind = 'T' AND number = $3",
+            place.vault.as_str(),
+            place.memory.as_str(),
+            row.number,
+            row.task_id
+                .as_ref()
+                .map(TaskId::as_str)
+                .filter(|id| !quotations.are_in(id)),
+            row.intent,
+            row.summary,
+            row.outcome,
+            row.epic,
+            row.details,
+        )
+        .execute(&mut *connection)
+        .await?;
+    }
+    Ok(())
+}
+
+/// Clears the texts of runs that quote the redacted text: request, exchanges and outcome. Returns their ids. Runs that created the version or started from it quote it in their prompts and diffs. Others may quote it if the
+/// memory changed while they ran, or if a message contained what later became part of the document.
+async fn clear_runs(
+    connection: &mut Connection,
+    place: &Place<'_>,
+    quotations: &Quotations,
+) -> Result<Vec<UpdateId>, StorageError> {
+    let mut after: Option<UpdateId> = None;
+    let mut all = Vec::new();
+    loop {
+        let rows = sqlx::query!(
+            r#"SELECT update_id, version, request, exchanges, outcome,
+                      (base_version = $4 OR version IN ($4, $4 + 1)
+                       OR exchanges ->> 'base' = $4::bigint::text) IS TRUE AS "touches!",
+                      (SELECT context FROM memory_contexts AS shown
+                       WHERE shown.vault_id = $1 AND shown.memory_id = $2
+                         AND shown.version = (updates.exchanges ->> 'base')::bigint
+                         AND redacted_at IS NULL) AS shown,
+                      CASE WHEN outcome ? 'in_version' THEN (
+                          SELECT jsonb_build_object('log', made.log, 'operations', made.operations, 'text', made.context,
+                                                    'before', before.context)
+                          FROM memory_contexts AS made
+                          LEFT JOIN memory_contexts AS before
+                            ON before.vault_id = $1 AND before.memory_id = made.memory_id AND before.version = made.version - 1
+                          WHERE made.vault_id = $1 AND made.memory_id = $2 AND made.version = updates.version
+                      ) END AS made
+               FROM updates
+               WHERE vault_id = $1 AND memory_id = $2 AND update_id > $3
+               ORDER BY update_id
+               LIMIT $5"#,
+            place.vault.as_str(),
+            place.memory.as_str(),
+            after.as_ref().map_or("", UpdateId::as_str),
+            place.version,
+            ROWS_AT_ONCE,
+        )
+        .fetch_all(&mut *connection)
+        .await?;
+        let Some(last) = rows.last() else { return Ok(all) };
+        after = Some(last.update_id.clone());
+        let mut cleared: Vec<UpdateId> = Vec::new();
+        for row in rows {
+            // Uses the unpacked exchanges: a quotation may begin in one piece and end in another. The constant
+            // instructions, which stay, quote nothing.
+            let (id, shown) = (row.update_id.as_str(), row.shown.as_deref());
+            let exchanges = unpacked_exchanges(id, shown, &row.request, row.exchanges, &Value::Null)?;
+            let outcome = outcomes::unpack(row.outcome, row.version, row.made.as_ref());
+            let parts = [&row.request, &exchanges, &outcome];
+            if row.touches || parts.into_iter().any(|part| quotes(part, quotations)) {
+                cleared.push(row.update_id);
+            }
+        }
+        sqlx::query!(
+            "UPDATE updates SET request = $4, exchanges = $5, outcome = $4
+             WHERE vault_id = $1 AND memory_id = $2 AND update_id = ANY ($3)",
+            place.vault.as_str(),
+            place.memory.as_str(),
+            &cleared as &[UpdateId],
+            redacted_json(),
+            Value::Array(Vec::new()),
+        )
+        .execute(&mut *connection)
+        .await?;
+        all.extend(cleared);
+    }
+}
+
+/// Removes the quotations from the operations and logs of the other versions: the next version describes what it
+/// archived.
+async fn clear_words(
+    connection: &mut Connection,
+    place: &Place<'_>,
+    quotations: &Quotations,
+) -> Result<(), StorageError> {
+    let mut after = 0;
+    loop {
+        let rows = sqlx::query!(
+            "SELECT version, operations, log FROM memory_contexts
+             WHERE vault_id = $1 AND memory_id = $2 AND version > $3 AND version <> $4
+             ORDER BY version
+             LIMIT $5",
+            place.vault.as_str(),
+            place.memory.as_str(),
+            after,
+            place.version,
+            ROWS_AT_ONCE,
+        )
+        .fetch_all(&mut *connection)
+        .await?;
+        let Some(last) = rows.last() else { return Ok(()) };
+        after = last.version;
+        for mut row in rows {
+            let quoting = row.operations.as_mut().filter(|value| quotes(value, quotations));
+            if quoting.is_none() && !quotations.are_in(&row.log) {
+                continue;
+            }
+            if let Some(operations) = quoting {
+                clear_strings(operations, quotations);
+            }
+            sqlx::query!(
+                "UPDATE memory_contexts SET operations = $4, log = $5
+                 WHERE vault_id = $1 AND memory_id = $2 AND version = $3",
+                place.vault.as_str(),
+                place.memory.as_str(),
+                row.version,
+                row.operations,
+                clear_lines(&row.log, quotations),
+            )
+            .execute(&mut *connection)
+            .await?;
+        }
+    }
+}
+
+/// The replacement for a quotation.
+const REDACTED: &str = "[redacted]";
+
+/// The text, with each line that contains a quotation replaced.
+fn clear_lines(text: &str, quotations: &Quotations) -> String {
+    let lines: Vec<&str> = text
+        .split('\n')
+        .map(|line| if quotations.are_in(line) { REDACTED } else { line })
+        .collect();
+    lines.join("\n")
+}
+
+/// Replaces the strings that contain a quotation.
+fn clear_strings(value: &mut Value, quotations: &Quotations) {
+    match value {
+        Value::String(text) if quotations.are_in(text) => REDACTED.clone_into(text),
+        Value::Array(values) => {
+            for value in values {
+                clear_strings(value, quotations);
+            }
+        }
+        Value::Object(members) => {
+            for value in members.values_mut() {
+                clear_strings(value, quotations);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Whether a string in the value contains a quotation.
+pub(in crate::storage) fn quotes(value: &Value, quotations: &Quotations) -> bool {
+    match value {
+        Value::String(text) => quotations.are_in(text),
+        Value::Array(values) => values.iter().any(|value| quotes(value, quotations)),
+        Value::Object(members) => members.values().any(|value| quotes(value, quotations)),
+        _ => false,
+    }
 }

@@ -1,7 +1,6 @@
 //! Prompt items: `prompt_items`. Writers lock the memory's row, which exists as long as the memory has items; for items of
 //! the vault itself, which has no row, an advisory lock.
 
-mod purge;
 mod write;
 
 pub use write::{AddItemsError, Replaced};

@@ -1,18 +1,19 @@
-//! Adds, replaces and removes items. Each change is one transaction that locks the owner.
+//! Adds, replaces and removes items, and deletes expired ones. Each change is one transaction that locks the owner.
 
 use super::{ItemOwner, live_items};
 use crate::domain::ids::{ActorId, Category, ItemId, MemoryId, VaultId};
 use crate::domain::prompt::{ItemLimits, NewItem, PromptItem, TooManyItems};
 use crate::storage::database::connection::Connection;
 use crate::storage::database::transaction::{Ending, TransactionError};
-use crate::storage::events::{self, EventKind, NewEvent};
+use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::idempotency::{Answering, keep_one};
 use crate::storage::write::lock_memory;
-use crate::storage::{Storage, StorageError};
+use crate::storage::{Class, FailingVaults, Storage, StorageError, events};
 use chrono::{DateTime, Utc};
 use serde_json::json;
 use sqlx::types::Json;
 use sqlx::{Postgres, QueryBuilder};
+use std::collections::BTreeMap;
 
 /// A row takes 9 of the 65,535 parameters that a statement may have.
 const ITEMS_PER_STATEMENT: usize = 5_000;
@@ -73,7 +74,7 @@ impl Storage {
                 async move {
                     let now = self.lock_owner(&mut transaction, owner).await?;
                     self.forget_expired(&mut transaction, owner).await?;
-                    let item = self.stored(owner, category, item, actor, now)?;
+                    let item = self.stored(owner, category, item, actor, now);
                     insert(&mut transaction, owner, std::slice::from_ref(&item)).await?;
                     hold(&mut transaction, owner, limits).await?;
                     keep_one(&mut transaction, under, owner.memory.as_ref(), &item).await?;
@@ -126,10 +127,8 @@ impl Storage {
                 }
                 self.forget_expired(&mut transaction, owner).await?;
                 delete(&mut transaction, owner, category).await?;
-                let stored: Vec<PromptItem> = items
-                    .iter()
-                    .map(|item| self.stored(owner, category, item.clone(), actor, now))
-                    .collect::<Result<_, _>>()?;
+                let stored = |item: &NewItem| self.stored(owner, category, item.clone(), actor, now);
+                let stored: Vec<PromptItem> = items.iter().map(stored).collect();
                 insert(&mut transaction, owner, &stored).await?;
                 hold(&mut transaction, owner, limits).await?;
                 delete_empty(&mut transaction, owner).await?;
@@ -263,8 +262,8 @@ impl Storage {
         item: NewItem,
         actor: &ActorId,
         now: DateTime<Utc>,
-    ) -> Result<PromptItem, StorageError> {
-        Ok(PromptItem {
+    ) -> PromptItem {
+        PromptItem {
             item_id: self.clock.new_id().into(),
             memory: owner.memory.clone(),
             category: category.clone(),
@@ -273,7 +272,7 @@ impl Storage {
             expires_at: item.expires_at,
             created_at: now,
             created_by: actor.clone(),
-        })
+        }
     }
 
     /// Deletes an owner's expired items.
@@ -433,4 +432,68 @@ async fn lock_vault(connection: &mut Connection, vault: &VaultId) -> Result<(), 
     .execute(connection)
     .await?;
     Ok(())
+}
+
+impl Storage {
+    /// Deletes at most `limit` expired items and returns their number. May run on any number of instances at the same
+    /// time.
+    ///
+    /// # Errors
+    /// Database errors.
+    #[tracing::instrument(name = "db.prompt_items.purge", skip_all)]
+    pub async fn purge_items(&self, limit: i64) -> Result<u64, StorageError> {
+        let now = self.clock.now();
+        // Rare read over all vaults; the deletion then goes owner by owner.
+        let expired = sqlx::query!(
+            r#"SELECT vault_id, NULLIF(memory_id, '') AS "memory: MemoryId", item_id FROM prompt_items
+               WHERE expires_at <= $1
+               ORDER BY expires_at
+               LIMIT $2"#,
+            now,
+            limit,
+        )
+        .fetch_all(&mut self.reader_for(Class::Maintenance).await?)
+        .await?;
+        let mut owners: BTreeMap<ItemOwner, Vec<String>> = BTreeMap::new();
+        for row in expired {
+            let (vault, memory) = (row.vault_id, row.memory);
+            let items = owners.entry(ItemOwner { vault, memory }).or_default();
+            items.push(row.item_id.to_string());
+        }
+        let mut deleted = 0;
+        let mut failing = FailingVaults::new("items");
+        for (owner, items) in owners {
+            let done = self.purge_items_of(&owner, &items, now).await;
+            deleted += failing.pass_over(owner.vault.as_str(), done)?.unwrap_or_default();
+        }
+        Ok(deleted)
+    }
+
+    async fn purge_items_of(
+        &self,
+        owner: &ItemOwner,
+        items: &[String],
+        now: DateTime<Utc>,
+    ) -> Result<u64, StorageError> {
+        self.transaction_for(
+            Class::Sweep,
+            "db.prompt_items.purge",
+            |mut transaction| async move {
+                lock(&mut transaction, owner).await?;
+                let done = sqlx::query!(
+                    "DELETE FROM prompt_items
+                 WHERE vault_id = $1 AND memory_id = $2 AND expires_at <= $3 AND item_id = ANY($4)",
+                    owner.vault.as_str(),
+                    owner.memory_id(),
+                    now,
+                    items,
+                )
+                .execute(&mut transaction)
+                .await?;
+                delete_empty(&mut transaction, owner).await?;
+                Ok(transaction.commit_with(done.rows_affected()))
+            },
+        )
+        .await
+    }
 }

@@ -19,11 +19,13 @@ pub(in crate::storage) fn from_stored(
     memory: &MemoryId,
     record: RecordId,
 ) -> Result<Vec<Evidence>, StorageError> {
-    Vec::<Evidence>::deserialize(stored).map_err(|error| StorageError::Corrupt {
-        table: "memory_contexts",
-        column: "operations",
-        row: format!("({vault}, {memory}, {record})"),
-        problem: format!("its evidence: {error}"),
+    Vec::<Evidence>::deserialize(stored).map_err(|error| {
+        let row = format!("({vault}, {memory}, {record})");
+        StorageError::corrupt(
+            ("memory_contexts", "operations"),
+            row,
+            format_args!("its evidence: {error}"),
+        )
     })
 }
 

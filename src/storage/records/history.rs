@@ -70,11 +70,7 @@ pub(in crate::storage) async fn insert(
         .execute(&mut *connection)
         .await?;
         if done.rows_affected() != rows.len() as u64 {
-            return Err(StorageError::WrongRowCount {
-                statement: "db.record_changes.insert",
-                expected: rows.len() as u64,
-                actual: done.rows_affected(),
-            });
+            return Err(StorageError::WrongRowCount("db.record_changes.insert"));
         }
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! Appends the versions of a file to an existing memory.
 
 use super::contexts::{self, ContextLine};
-use super::error::LineError;
+use super::line::LineError;
 use super::memory::MemoryLine;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, VaultId};
 use crate::domain::memory::Counters;

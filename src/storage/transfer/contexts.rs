@@ -13,6 +13,7 @@ use futures::TryStreamExt as _;
 use futures::stream::BoxStream;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::fmt::Display;
 
 /// A version of a memory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -67,11 +68,8 @@ impl ContextLine {
 
     /// Adds the version to a projection.
     pub(super) fn project(&self, projection: &mut Projection) -> Result<(), StorageError> {
-        let corrupt = |column: &'static str, problem: String| StorageError::Corrupt {
-            table: "memory_contexts",
-            column,
-            row: self.context_id.clone(),
-            problem,
+        let corrupt = |column: &'static str, problem: &dyn Display| {
+            StorageError::corrupt(("memory_contexts", column), &*self.context_id, problem)
         };
         let by: Result<ActorId, _> = self.actor_id.parse();
         let source: Result<Source, _> = self.source.parse();
@@ -79,9 +77,9 @@ impl ContextLine {
             mark: VersionMark {
                 version: self.version,
                 at: self.creation_time,
-                by: by.map_err(|problem| corrupt("actor_id", problem.to_string()))?,
+                by: by.map_err(|problem| corrupt("actor_id", &problem))?,
             },
-            source: source.map_err(|problem| corrupt("source", problem.to_string()))?,
+            source: source.map_err(|problem| corrupt("source", &problem))?,
             text: (!self.is_redacted()).then_some(&self.context),
             operations: self.operations.as_ref(),
         });

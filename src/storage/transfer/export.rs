@@ -1,7 +1,6 @@
 //! Exports a vault as lines: one read-only snapshot for each memory, rows written as they arrive.
 
-use super::error::ExportError;
-use super::line::{Counts, End, Footer, Header, Line};
+use super::line::{Counts, End, ExportError, Footer, Header, Line};
 use super::records::RecordLine;
 use super::{FORMAT, FORMAT_VERSION, Progress, contexts, handoffs, items, memory, paths, records, runs};
 use crate::domain::ids::{MemoryId, VaultId};

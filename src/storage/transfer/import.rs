@@ -1,11 +1,9 @@
 //! Imports a file into a vault: one transaction for each memory, lines validated and stored as they arrive.
 
-use super::error::{ImportError, LineError};
 use super::incoming::Incoming;
 use super::items::{self, ItemLine};
-use super::line::{Header, Line};
+use super::line::{Header, ImportError, Line, LineError, Reader};
 use super::memory::MemoryLine;
-use super::reader::Reader;
 use super::{FORMAT, FORMAT_VERSION, OLDEST_VERSION, Progress};
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::storage::{Class, Storage};

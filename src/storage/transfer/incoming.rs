@@ -2,11 +2,10 @@
 
 use super::append::Append;
 use super::contexts::{self, ContextLine};
-use super::error::LineError;
 use super::handoffs::{self, HandoffLine};
 use super::import::{Imported, OnConflict};
 use super::items::{self, ItemLine};
-use super::line::{Counts, End};
+use super::line::{Counts, End, LineError};
 use super::memory::{self, MemoryLine};
 use super::paths::{self, PathLine};
 use super::records::{self, RecordLine};

@@ -1,4 +1,4 @@
-//! The lines of a file that are not rows of a table, and the enumeration of all lines.
+//! The lines of a file that are not rows of a table, the enumeration of all lines, their reader, and what is wrong with one.
 
 use super::contexts::ContextLine;
 use super::handoffs::HandoffLine;
@@ -7,13 +7,18 @@ use super::memory::MemoryLine;
 use super::paths::PathLine;
 use super::records::RecordLine;
 use super::runs::RunLine;
+use crate::domain::ids::{MemoryId, VaultId};
+use crate::storage::StorageError;
 use chrono::{DateTime, Datelike as _, Timelike as _, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 use std::fmt;
 use std::fmt::Display;
+use std::io;
 use std::str::FromStr;
 use strum::IntoStaticStr;
+use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncReadExt as _};
 
 /// A line of a file.
 #[derive(Debug, Serialize, Deserialize, IntoStaticStr)]
@@ -165,5 +170,221 @@ pub(super) fn json(field: &'static str, value: &Value) -> Result<(), Fault> {
             json(field, value)
         }),
         Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
+    }
+}
+
+/// Why an export ended before its footer.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// There is nothing to export.
+    #[error("the vault {0} has no memories in this database")]
+    NoSuchVault(VaultId),
+    /// The memory does not exist.
+    #[error("the vault {0} has no memory {1}")]
+    NoSuchMemory(VaultId, MemoryId),
+    /// The file cannot be written.
+    #[error("cannot write: {0}")]
+    Write(#[source] io::Error),
+    /// The database failed.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+}
+
+/// Why an import ended. Complete memories before that line stay imported; the memory of that line is rolled back.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// A line that an export does not write.
+    #[error("line {line}: {problem}")]
+    Line {
+        /// Its number, from 1.
+        line: u64,
+        /// What is wrong, and what was expected.
+        problem: String,
+    },
+    /// The file ends before its footer.
+    #[error("the file ends behind line {line}, but {expected} was expected: it is cut off")]
+    CutOff {
+        /// The number of complete lines.
+        line: u64,
+        /// The expected next line.
+        expected: &'static str,
+    },
+    /// The memory exists and differs from the one in the file.
+    #[error(
+        "line {line}: the memory {memory} of the vault {vault} exists already; with --on-conflict skip it is left \
+         as it is, with --on-conflict append the versions it does not have are added behind its newest"
+    )]
+    Exists {
+        /// The line of the memory.
+        line: u64,
+        /// The vault.
+        vault: VaultId,
+        /// The memory.
+        memory: MemoryId,
+    },
+    /// The file cannot be read.
+    #[error("cannot read behind line {line}: {source}")]
+    Read {
+        /// The number of complete lines read.
+        line: u64,
+        /// Why.
+        source: io::Error,
+    },
+    /// The database failed.
+    #[error("at line {line}: {source}")]
+    Storage {
+        /// The number of lines read.
+        line: u64,
+        /// Why.
+        source: StorageError,
+    },
+}
+
+/// An error of one line, before its number is known.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum LineError {
+    #[error("{0}")]
+    Problem(String),
+    #[error(transparent)]
+    Fault(#[from] Fault),
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+}
+
+impl From<sqlx::Error> for LineError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Storage(error.into())
+    }
+}
+
+impl LineError {
+    /// Adds the line number.
+    pub(super) fn at(self, line: u64) -> ImportError {
+        match self {
+            Self::Problem(problem) => ImportError::Line { line, problem },
+            Self::Fault(fault) => ImportError::Line {
+                line,
+                problem: fault.to_string(),
+            },
+            Self::Storage(source) => ImportError::Storage { line, source },
+        }
+    }
+}
+
+/// Maximum characters shown of a parser's message, which may quote the line.
+const MESSAGE_CHARS: usize = 300;
+
+/// Reads, counts and hashes lines.
+pub(super) struct Reader<R> {
+    input: R,
+    max_line_bytes: usize,
+    /// The current line, including its line end.
+    line: Vec<u8>,
+    number: u64,
+    bytes: u64,
+    hash: Sha256,
+}
+
+impl<R: AsyncBufRead + Unpin> Reader<R> {
+    pub(super) fn new(input: R, max_line_bytes: usize) -> Self {
+        Self {
+            input,
+            max_line_bytes,
+            line: Vec::new(),
+            number: 0,
+            bytes: 0,
+            hash: Sha256::new(),
+        }
+    }
+
+    /// The number of the current line, from 1; 0 before the first.
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// How many bytes were read.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The next line, which must exist.
+    pub(super) async fn next(&mut self, expected: &'static str) -> Result<Line, ImportError> {
+        if !self.read().await? {
+            return Err(ImportError::CutOff {
+                line: self.number,
+                expected,
+            });
+        }
+        let problem = match serde_json::from_slice(&self.line) {
+            Ok(line) => return Ok(line),
+            Err(error) => error,
+        };
+        // The parser's line and column refer to the single line, so they are useless here.
+        let message = problem.to_string();
+        let message = message.split(" at line ").next().unwrap_or_default();
+        let message: String = message.chars().take(MESSAGE_CHARS).collect();
+        Err(self.broken(format!(
+            "expected {expected}, but {message} at column {}",
+            problem.column()
+        )))
+    }
+
+    /// Requires the end of the file.
+    pub(super) async fn end(&mut self) -> Result<(), ImportError> {
+        if self.read().await? {
+            return Err(self.broken("nothing is expected behind the footer".to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Starts a hash with the current line.
+    pub(super) fn begin_hash(&mut self) {
+        self.hash.reset();
+        self.hash.update(&self.line);
+    }
+
+    /// Adds the current line to the hash.
+    pub(super) fn continue_hash(&mut self) {
+        self.hash.update(&self.line);
+    }
+
+    /// The hash of the lines since its start.
+    pub(super) fn take_hash(&mut self) -> String {
+        hex::encode(self.hash.finalize_reset())
+    }
+
+    /// An error in the current line.
+    pub(super) fn broken(&self, problem: String) -> ImportError {
+        ImportError::Line {
+            line: self.number,
+            problem,
+        }
+    }
+
+    async fn read(&mut self) -> Result<bool, ImportError> {
+        self.line.clear();
+        let most = self.max_line_bytes as u64 + 1;
+        let mut limited = (&mut self.input).take(most);
+        let read = limited.read_until(b'\n', &mut self.line).await;
+        let read = read.map_err(|source| ImportError::Read {
+            line: self.number,
+            source,
+        })?;
+        if read == 0 {
+            return Ok(false);
+        }
+        self.number += 1;
+        self.bytes += read as u64;
+        if self.line.last() == Some(&b'\n') {
+            return Ok(true);
+        }
+        Err(if read as u64 == most {
+            let limit = self.max_line_bytes;
+            self.broken(format!(
+                "it is longer than {limit} bytes; --max-line-bytes allows more"
+            ))
+        } else {
+            self.broken("it has no end: the file is cut off".to_owned())
+        })
     }
 }

@@ -29,7 +29,6 @@
 
 mod append;
 mod contexts;
-mod error;
 mod export;
 mod handoffs;
 mod import;
@@ -38,12 +37,11 @@ mod items;
 mod line;
 mod memory;
 mod paths;
-mod reader;
 pub(in crate::storage) mod records;
 mod runs;
 
-pub use error::{ExportError, ImportError};
 pub use import::{ImportOptions, Imported, OnConflict};
+pub use line::{ExportError, ImportError};
 
 /// The format name in the first line.
 const FORMAT: &str = "working-memory";

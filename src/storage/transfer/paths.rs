@@ -1,8 +1,7 @@
 //! `memory_paths`: the row, the line, and the statements of export and import.
 
-use super::error::LineError;
 use super::import::OnConflict;
-use super::line::{Fault, fault, id, order};
+use super::line::{Fault, LineError, fault, id, order};
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::domain::memory_files::FilePath;
 use crate::storage::StorageError;

@@ -252,10 +252,6 @@ pub(in crate::storage) async fn save_locked(
     let saved = save(connection, from_ref(prepared)).await?;
     match saved.len() {
         1 => Ok(()),
-        actual => Err(StorageError::WrongRowCount {
-            statement: "db.memory_contexts.save",
-            expected: 1,
-            actual: actual as u64,
-        }),
+        _ => Err(StorageError::WrongRowCount("db.memory_contexts.save")),
     }
 }

@@ -118,11 +118,7 @@ impl Storage {
         }
         lock_memory(connection, vault, memory)
             .await?
-            .ok_or(StorageError::WrongRowCount {
-                statement: "db.memories.lock",
-                expected: 1,
-                actual: 0,
-            })
+            .ok_or(StorageError::WrongRowCount("db.memories.lock"))
     }
 }
 
@@ -201,11 +197,13 @@ async fn read_text(
     )
     .fetch_optional(connection)
     .await?;
-    let row = row.ok_or_else(|| StorageError::Corrupt {
-        table: "memories",
-        column: "head_version",
-        row: format!("({vault}, {memory})"),
-        problem: format!("version {version} is not there"),
+    let row = row.ok_or_else(|| {
+        let problem = format_args!("version {version} is not there");
+        StorageError::corrupt(
+            ("memories", "head_version"),
+            format!("({vault}, {memory})"),
+            problem,
+        )
     })?;
     let origins = row
         .line_origins

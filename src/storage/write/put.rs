@@ -140,16 +140,12 @@ impl Storage {
                 warn_of_reused(&mut lost, reused.unwrap_or_default());
                 Ok(Put::Created(metadata, lost))
             }
-            None => {
-                outcome
-                    .head
-                    .map(Put::Unchanged)
-                    .ok_or(WriteError::Storage(StorageError::WrongRowCount {
-                        statement: "db.memory_contexts.get",
-                        expected: 1,
-                        actual: 0,
-                    }))
-            }
+            None => outcome
+                .head
+                .map(Put::Unchanged)
+                .ok_or(WriteError::Storage(StorageError::WrongRowCount(
+                    "db.memory_contexts.get",
+                ))),
         }
     }
 }

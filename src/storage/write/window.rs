@@ -340,11 +340,7 @@ impl TryFrom<Outcome<Made>> for WindowChange {
         let metadata = outcome
             .saved
             .or(outcome.head)
-            .ok_or(StorageError::WrongRowCount {
-                statement: "db.memory_contexts.get",
-                expected: 1,
-                actual: 0,
-            })?;
+            .ok_or(StorageError::WrongRowCount("db.memory_contexts.get"))?;
         Ok(outcome.result.into_change(metadata, unchanged))
     }
 }

@@ -13,7 +13,7 @@ use crate::http::names::{Named, RecordKindName};
 use crate::http::problem::Problem;
 use crate::http::routes::lookup;
 use crate::http::state::AppState;
-use crate::storage::window::archivings::Archiving;
+use crate::storage::window::Archiving;
 use crate::storage::{Context, ContextRef};
 use axum::Json;
 use axum::extract::State;

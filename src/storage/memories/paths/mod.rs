@@ -6,10 +6,9 @@
 
 mod put;
 mod read;
-mod tree;
 mod unlink;
 
-pub(in crate::storage) use tree::{Place, hold_root, insert, place_of};
+pub(in crate::storage) use read::{Place, hold_root, insert, place_of};
 
 use crate::domain::ids::{ContextId, MemoryId, RootName, VaultId};
 use crate::domain::memory_files::{FilePath, Listing};

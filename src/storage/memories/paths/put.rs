@@ -1,7 +1,6 @@
 //! Conditional writes of whole files, for clients that keep a copy.
 
-use super::read::{Found, find};
-use super::tree::{Place, hold_root, insert, place_of};
+use super::read::{Found, Place, find, hold_root, insert, place_of};
 use super::{FileChange, FileTree, FileVersion, Storage, StoredFile, WrittenFile};
 use crate::domain::changelog;
 use crate::domain::ids::ActorId;

@@ -1,6 +1,6 @@
 //! Unlinks and renames files. Their memories are not changed.
 
-use super::tree::{Place, lock_root, place_of, range_below, stored_path};
+use super::read::{Place, lock_root, place_of, range_below, stored_path};
 use super::{FileChange, FileTree, FileVersion, Storage, StorageError};
 use crate::domain::ids::MemoryId;
 use crate::domain::memory_files::{FilePath, Refusal, deleted, renamed};

@@ -5,18 +5,14 @@
 //! redaction and deletion take effect on searches at once.
 
 mod nearest;
-mod origins;
-mod pending;
 mod save;
 mod sources;
 mod spaces;
 
 pub use nearest::{Near, Nearest, PassageFilter};
-pub use origins::RecordOrigin;
-pub use pending::Progress;
 pub use save::{Kept, Saved};
-pub use sources::{SourceRecord, Sources};
-pub use spaces::{Space, SpaceSettings, Spaces};
+pub use sources::{RecordOrigin, SourceRecord, Sources};
+pub use spaces::{Progress, Space, SpaceSettings, Spaces};
 
 pub(in crate::storage) use save::forget_vectors;
 

@@ -1,11 +1,15 @@
-//! The source of a memory's passages: its newest document and its records.
+//! The source of a memory's passages, its newest document and its records, and the origins of these.
 
+use crate::domain::document::Marks;
+use crate::domain::evidence::Evidence;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordId, RecordKind, VaultId};
 use crate::domain::search::Passage;
 use crate::storage::database::connection::Connection;
 use crate::storage::records::RecordStatus;
+use crate::storage::records::evidence::from_stored;
 use crate::storage::{Class, Storage, StorageError};
 use chrono::{DateTime, Utc};
+use std::collections::HashMap;
 
 /// Maximum number of records of a memory that search covers: the active ones, then the most recent.
 const RECORDS: i64 = 5_000;
@@ -140,4 +144,116 @@ pub(super) async fn read_sources(
         text: head.context,
         records: records.collect(),
     }))
+}
+
+impl Storage {
+    /// The origins of records of a vault's memories, each as of the given version of its memory, which was recently the
+    /// newest.
+    ///
+    /// # Errors
+    /// Database errors; evidence in an unexpected form.
+    pub async fn record_origins(
+        &self,
+        vault: &VaultId,
+        wanted: &[(&MemoryId, i64, RecordId)],
+    ) -> Result<HashMap<(MemoryId, RecordId), RecordOrigin>, StorageError> {
+        let mut origins = HashMap::with_capacity(wanted.len());
+        let mut unknown = Vec::new();
+        for (memory, version, id) in wanted {
+            let head = self.head_cache.peek(vault, memory, *version);
+            let known = head.as_ref().map(|head| &head.records);
+            match known.and_then(|known| known.get(*id)) {
+                Some(origin) => {
+                    origins.insert(((*memory).clone(), *id), origin);
+                }
+                None => unknown.push(((*memory, *id), known.cloned())),
+            }
+        }
+        if unknown.is_empty() {
+            return Ok(origins);
+        }
+        // A replica may not have replayed a redaction yet.
+        let may_keep = self.replica.is_none();
+        let records: Vec<_> = unknown.iter().map(|(record, _)| *record).collect();
+        let mut read = self.read_origins(vault, &records).await?;
+        for ((memory, id), known) in unknown {
+            let Some((record, origin)) = read.remove_entry(&(memory.clone(), id)) else {
+                continue;
+            };
+            if let Some(known) = known.filter(|_| may_keep) {
+                known.keep(id, &origin);
+            }
+            origins.insert(record, origin);
+        }
+        Ok(origins)
+    }
+
+    /// The origins of those of the records that exist.
+    #[tracing::instrument(name = "db.records.origins", skip_all, fields(records = records.len()))]
+    pub(in crate::storage) async fn read_origins(
+        &self,
+        vault: &VaultId,
+        records: &[(&MemoryId, RecordId)],
+    ) -> Result<HashMap<(MemoryId, RecordId), RecordOrigin>, StorageError> {
+        let memories: Vec<&str> = records.iter().map(|(memory, _)| memory.as_str()).collect();
+        let kinds: Vec<&str> = records.iter().map(|(_, id)| id.kind.prefix()).collect();
+        let numbers: Vec<i64> = records.iter().map(|(_, id)| id.number).collect();
+        let rows = sqlx::query!(
+            r#"SELECT r.memory_id AS "memory_id: MemoryId", r.kind AS "kind: RecordKind", r.number,
+                      r.status AS "status: RecordStatus", r.created_version, r.created_at,
+                      r.created_by AS "created_by: ActorId", r.marks,
+                      (SELECT jsonb_path_query_first(
+                                v.operations,
+                                '$[*] ? (@.op == "add" && @.id == $id && @.evidence.type() == "array").evidence',
+                                jsonb_build_object('id', r.kind || '-' || r.number)
+                              )
+                       FROM memory_contexts v
+                       WHERE v.vault_id = $1 AND v.memory_id = r.memory_id AND v.version = r.created_version
+                         AND v.operations IS NOT NULL) AS evidence
+               FROM unnest($2::text[], $3::text[], $4::bigint[]) AS wanted (memory_id, kind, number)
+               JOIN records r
+                 ON r.memory_id = wanted.memory_id AND r.kind = wanted.kind AND r.number = wanted.number
+               WHERE r.vault_id = $1"#,
+            vault.as_str(),
+            &memories as &[&str],
+            &kinds as &[&str],
+            &numbers,
+        )
+        .fetch_all(&mut self.reader_for(Class::Search).await?)
+        .await?;
+        let origins = rows.into_iter().map(|row| {
+            let id = RecordId::new(row.kind, row.number);
+            let evidence = row
+                .evidence
+                .map(|stored| from_stored(&stored, vault, &row.memory_id, id));
+            let origin = RecordOrigin {
+                status: row.status,
+                version: row.created_version,
+                at: row.created_at,
+                by: row.created_by,
+                // What cannot be read is no mark: such a text is none that this service wrote.
+                marks: row.marks.and_then(|marks| marks.parse().ok()).unwrap_or_default(),
+                evidence: evidence.transpose()?.unwrap_or_default(),
+            };
+            Ok(((row.memory_id, id), origin))
+        });
+        origins.collect()
+    }
+}
+
+/// The origin of a record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordOrigin {
+    /// Whether it is in the newest version.
+    pub status: RecordStatus,
+    /// The version that introduced it.
+    pub version: i64,
+    /// When that version was created.
+    pub at: DateTime<Utc>,
+    /// Who created it.
+    pub by: ActorId,
+    /// Whether it is pinned, and until when it holds.
+    pub marks: Marks,
+    /// The passages of the input that support the record.
+    pub evidence: Vec<Evidence>,
 }
