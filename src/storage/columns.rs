@@ -99,9 +99,9 @@ impl<'r> Decode<'r, Postgres> for Window {
 }
 
 /// A value as a JSON column has it; it becomes the value itself where its row is read.
-pub(in crate::storage) struct Stored<T>(T);
+pub(in crate::storage) struct FromJson<T>(T);
 
-impl<T> Type<Postgres> for Stored<T> {
+impl<T> Type<Postgres> for FromJson<T> {
     fn type_info() -> PgTypeInfo {
         <Json<T> as Type<Postgres>>::type_info()
     }
@@ -111,21 +111,21 @@ impl<T> Type<Postgres> for Stored<T> {
     }
 }
 
-impl<'r, T: DeserializeOwned + 'r> Decode<'r, Postgres> for Stored<T> {
+impl<'r, T: DeserializeOwned + 'r> Decode<'r, Postgres> for FromJson<T> {
     fn decode(value: PgValueRef<'r>) -> Result<Self, BoxDynError> {
-        let Json(stored) = <Json<T> as Decode<'r, Postgres>>::decode(value)?;
-        Ok(Self(stored))
+        let Json(value) = <Json<T> as Decode<'r, Postgres>>::decode(value)?;
+        Ok(Self(value))
     }
 }
 
-impl From<Stored<Self>> for Map<String, Value> {
-    fn from(Stored(members): Stored<Self>) -> Self {
+impl From<FromJson<Self>> for Map<String, Value> {
+    fn from(FromJson(members): FromJson<Self>) -> Self {
         members
     }
 }
 
-impl From<Stored<Self>> for Vec<CitedLine> {
-    fn from(Stored(lines): Stored<Self>) -> Self {
+impl From<FromJson<Self>> for Vec<CitedLine> {
+    fn from(FromJson(lines): FromJson<Self>) -> Self {
         lines
     }
 }

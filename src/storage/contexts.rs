@@ -1,5 +1,10 @@
 //! Reads versions of documents: `memory_contexts`.
 
+pub mod origins;
+mod version;
+
+pub use version::{Context, ContextMetadata, ContextRef, Redaction, Source};
+
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
 use crate::storage::database::connection::Connection;
 use crate::storage::head_cache::{CachedHead, FillToken};
@@ -9,11 +14,6 @@ use chrono::{DateTime, Utc};
 use futures::future::BoxFuture;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-
-pub mod origins;
-mod version;
-
-pub use version::{Context, ContextMetadata, ContextRef, Redaction, Source};
 
 /// A row of `memory_contexts`; `context` is empty in statements that omit it.
 struct Row {
@@ -369,7 +369,6 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.memory_contexts.list", skip_all)]
     pub async fn list_contexts(
         &self,
         vault: &VaultId,
@@ -384,24 +383,8 @@ impl Storage {
                 .last()
                 .map(|version: &ContextMetadata| version.version)
                 .or(before);
-            let rows = sqlx::query_as!(
-            Row,
-            r#"SELECT vault_id, memory_id, context_id, actor_id, '' AS "context!", creation_time, version, source,
-                      bytes, update_id, log, redacted_at, redacted_by, redaction_reason, redacted_sha256,
-                      NULL::bigint[] AS line_origins
-               FROM memory_contexts
-               WHERE vault_id = $1 AND memory_id = $2 AND version < $3
-               ORDER BY version DESC
-               LIMIT $4"#,
-            vault.as_str(),
-            memory.as_str(),
-            before.unwrap_or(i64::MAX),
-            batch,
-        )
-        .fetch_all(&mut self.reader().await?)
-        .await?;
-            let read = rows.into_iter().map(|row| row.into_context().metadata);
-            page.add(read.collect(), |version| version.log.len());
+            let read = self.metadata((vault, memory), None, before, batch).await?;
+            page.add(read, |version| version.log.len());
         }
         Ok(page.rows())
     }
@@ -410,12 +393,24 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.memory_contexts.versions", skip_all)]
     pub(in crate::storage) async fn versions(
         &self,
         vault: &VaultId,
         memory: &MemoryId,
         versions: &[i64],
+    ) -> Result<Vec<ContextMetadata>, StorageError> {
+        self.metadata((vault, memory), Some(versions), None, i64::MAX)
+            .await
+    }
+
+    /// Versions, of these or all numbers and below `before`, newest first, at most `limit`.
+    #[tracing::instrument(name = "db.memory_contexts.list", skip_all)]
+    async fn metadata(
+        &self,
+        (vault, memory): (&VaultId, &MemoryId),
+        among: Option<&[i64]>,
+        before: Option<i64>,
+        limit: i64,
     ) -> Result<Vec<ContextMetadata>, StorageError> {
         let rows = sqlx::query_as!(
             Row,
@@ -423,10 +418,14 @@ impl Storage {
                       bytes, update_id, log, redacted_at, redacted_by, redaction_reason, redacted_sha256,
                       NULL::bigint[] AS line_origins
                FROM memory_contexts
-               WHERE vault_id = $1 AND memory_id = $2 AND version = ANY($3)"#,
+               WHERE vault_id = $1 AND memory_id = $2 AND version < $3 AND ($4::bigint[] IS NULL OR version = ANY ($4))
+               ORDER BY version DESC
+               LIMIT $5"#,
             vault.as_str(),
             memory.as_str(),
-            versions,
+            before.unwrap_or(i64::MAX),
+            among,
+            limit,
         )
         .fetch_all(&mut self.reader().await?)
         .await?;

@@ -204,14 +204,14 @@ impl Storage {
         }
         let mut words = Vec::with_capacity(heads.len());
         for head in &heads {
-            let make = || vector(&head.of.vault, &head.context);
+            let make = || vector(&head.vault_id, &head.context);
             words.push(fair::run_blocking_if_long(head.context.len(), make));
             // Lets other requests run between two documents.
             tokio::task::yield_now().await;
         }
         let entries = Entries {
-            vaults: heads.iter().map(|head| head.of.vault.as_str()).collect(),
-            memories: heads.iter().map(|head| head.of.memory.as_str()).collect(),
+            vaults: heads.iter().map(|head| head.vault_id.as_str()).collect(),
+            memories: heads.iter().map(|head| head.memory_id.as_str()).collect(),
             identities: heads.iter().map(|head| head.identity.as_str()).collect(),
             versions: heads.iter().map(|head| head.version).collect(),
             times: heads.iter().map(|head| head.creation_time).collect(),
@@ -226,14 +226,15 @@ impl Storage {
     }
 
     /// The newest versions of those of the memories that are still pending, in the same order.
-    async fn pending_heads<'a>(&self, pending: &'a [Pending]) -> Result<Vec<PendingHead<'a>>, StorageError> {
+    async fn pending_heads(&self, pending: &[Pending]) -> Result<Vec<PendingHead>, StorageError> {
         let vaults: Vec<&str> = pending.iter().map(|pending| pending.vault.as_str()).collect();
         let memories: Vec<&str> = pending.iter().map(|pending| pending.memory.as_str()).collect();
-        let heads = sqlx::query!(
-            r#"SELECT pending.place AS "place!", head.identity, head.version, head.creation_time, head.context
+        let heads = sqlx::query_as!(
+            PendingHead,
+            r#"SELECT head.vault_id, head.memory_id, head.identity, head.version, head.creation_time, head.context
                FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS pending (vault_id, memory_id, place)
                CROSS JOIN LATERAL (
-                   SELECT m.identity, c.version, c.creation_time, c.context
+                   SELECT m.vault_id, m.memory_id, m.identity, c.version, c.creation_time, c.context
                    FROM memories m
                    JOIN memory_contexts c
                      ON c.vault_id = ANY($1) AND c.vault_id = m.vault_id AND c.memory_id = m.memory_id
@@ -248,29 +249,7 @@ impl Storage {
         )
         .fetch_all(&mut self.reader_for(Class::Maintenance).await?)
         .await?;
-        let head = |(place, identity, version, creation_time, context): (i64, _, _, _, _)| {
-            // Ordinals begin with 1.
-            let of = pending.get(usize::try_from(place - 1).ok()?)?;
-            Some(PendingHead {
-                of,
-                identity,
-                version,
-                creation_time,
-                context,
-            })
-        };
-        Ok(heads
-            .into_iter()
-            .filter_map(|row| {
-                head((
-                    row.place,
-                    row.identity,
-                    row.version,
-                    row.creation_time,
-                    row.context,
-                ))
-            })
-            .collect())
+        Ok(heads)
     }
 
     /// Waits for a write through this value or a clone of it, at most `at_most`.
@@ -286,8 +265,9 @@ impl Storage {
     }
 }
 
-struct PendingHead<'a> {
-    of: &'a Pending,
+struct PendingHead {
+    vault_id: VaultId,
+    memory_id: MemoryId,
     /// Another memory may be made under the same id meanwhile.
     identity: String,
     version: i64,

@@ -157,6 +157,8 @@ impl Storage {
     }
 }
 
+/// Runs a named transaction, and repeats it if it lost a race. Each attempt begins the transaction, reads everything it
+/// decides on inside it, and leaves nothing behind when it fails.
 async fn run<T, E, B, F>(
     name: &'static str,
     begin: impl Fn() -> B,
@@ -173,7 +175,20 @@ where
         // Boxed, because the futures above it are moved during a request.
         Box::pin(body(transaction)).await?.end().await.map_err(E::from)
     };
-    let done = repeated(name, attempt).await;
+    let mut repeats = 0;
+    let done = loop {
+        let done: Result<(T, bool), E> = attempt().await;
+        match done.as_ref().err().and_then(TransactionError::of_storage) {
+            Some(error) if repeats < MAX_REPEATS && may_repeat(error) => {
+                tracing::debug!(transaction = name, repeats, %error, "lost a race, running it again");
+            }
+            _ => break done,
+        }
+        drop(done);
+        meters::transaction_repeated(name);
+        sleep(PAUSE * 2_u32.pow(repeats)).await;
+        repeats += 1;
+    };
     let result = match &done {
         Ok((_, true)) => TransactionResult::Committed,
         Err(error) if error.of_storage().is_some() => TransactionResult::Failed,
@@ -200,26 +215,4 @@ impl TransactionError for StorageError {
     fn of_storage(&self) -> Option<&StorageError> {
         Some(self)
     }
-}
-
-/// Runs a named transaction, and repeats it if it lost a race. Each attempt begins the transaction, reads everything it
-/// decides on inside it, and leaves nothing behind when it fails.
-async fn repeated<T, E, F>(name: &'static str, mut attempt: impl FnMut() -> F) -> Result<T, E>
-where
-    E: TransactionError,
-    F: Future<Output = Result<T, E>>,
-{
-    for repeats in 0..MAX_REPEATS {
-        let done = attempt().await;
-        match done.as_ref().err().and_then(TransactionError::of_storage) {
-            Some(error) if may_repeat(error) => {
-                tracing::debug!(transaction = name, repeats, %error, "lost a race, running it again");
-            }
-            _ => return done,
-        }
-        drop(done);
-        meters::transaction_repeated(name);
-        sleep(PAUSE * 2_u32.pow(repeats)).await;
-    }
-    attempt().await
 }

@@ -21,7 +21,6 @@
 //! to an older state, the same numbers are assigned to other events: the position no longer matches, and the client is
 //! instructed to start again instead of missing events.
 
-mod purge;
 mod read;
 
 pub use read::{Event, Place, Resumed, StreamState};

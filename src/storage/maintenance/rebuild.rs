@@ -113,38 +113,21 @@ pub(in crate::storage) async fn project_versions(
     let projected = read_versions(connection, vault, memory, projection).await?;
     let (same_lives, same_events) = (projected.lives == lives, projected.events == events);
     if !same_lives {
-        let mend = Mend::of(&lives, &projected.lives);
-        delete_records(connection, vault, memory, &mend.removed).await?;
-        let written = mend.written.iter().map(|life| RecordLine::of(life, &projected));
-        write(connection, vault, memory, &written.collect::<Vec<_>>()).await?;
+        let stored: HashMap<RecordId, &RecordLife> =
+            lives.iter().map(|life| (life.record.id, life)).collect();
+        let new: HashSet<RecordId> = projected.lives.iter().map(|life| life.record.id).collect();
+        let removed: Vec<RecordId> = stored.keys().copied().filter(|id| !new.contains(id)).collect();
+        delete_records(connection, vault, memory, &removed).await?;
+        let differs = |life: &&RecordLife| stored.get(&life.record.id) != Some(life);
+        let written = projected.lives.iter().filter(differs);
+        let lines: Vec<RecordLine> = written.map(|life| RecordLine::of(life, &projected)).collect();
+        write(connection, vault, memory, &lines).await?;
     }
     if !same_events {
         history::clear(connection, vault, memory).await?;
         history::insert(connection, vault, memory, &projected.events).await?;
     }
     Ok(!(same_lives && same_events))
-}
-
-/// The differences from what is stored.
-struct Mend<'l> {
-    removed: Vec<RecordId>,
-    written: Vec<&'l RecordLife>,
-}
-
-impl<'l> Mend<'l> {
-    fn of(stored: &[RecordLife], lives: &'l [RecordLife]) -> Self {
-        let known: HashMap<RecordId, &RecordLife> =
-            stored.iter().map(|life| (life.record.id, life)).collect();
-        let new: HashSet<RecordId> = lives.iter().map(|life| life.record.id).collect();
-        let ids = stored.iter().map(|life| life.record.id);
-        Self {
-            removed: ids.filter(|id| !new.contains(id)).collect(),
-            written: lives
-                .iter()
-                .filter(|life| known.get(&life.record.id) != Some(life))
-                .collect(),
-        }
-    }
 }
 
 /// Passes all versions to a projection.

@@ -250,7 +250,8 @@ impl Storage {
         let listed: Option<Vec<String>> = scope
             .vaults()
             .map(|vaults| vaults.iter().map(VaultId::to_string).collect());
-        let rows = sqlx::query!(
+        let vaults = sqlx::query_as!(
+            VaultSummary,
             r#"SELECT vault_id, count(*) AS "memories!", max(changed_at) AS "changed_at!"
                FROM memories
                WHERE vault_id COLLATE "C" > COALESCE($1::text, '')
@@ -271,11 +272,6 @@ impl Storage {
         )
         .fetch_all(&mut self.reader().await?)
         .await?;
-        let vaults = rows.into_iter().map(|row| VaultSummary {
-            vault_id: row.vault_id,
-            memories: row.memories,
-            changed_at: row.changed_at,
-        });
-        Ok(vaults.collect())
+        Ok(vaults)
     }
 }

@@ -9,7 +9,7 @@ pub(super) use write::delete_items_of_memory;
 
 use crate::domain::ids::{Category, ItemId, MemoryId, VaultId};
 use crate::domain::prompt::PromptItem;
-use crate::storage::columns::Stored;
+use crate::storage::columns::FromJson;
 use crate::storage::database::connection::Connection;
 use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
@@ -80,7 +80,7 @@ impl Storage {
         let item = sqlx::query_as!(
             PromptItem,
             r#"SELECT item_id, NULLIF(memory_id, '') AS "memory: MemoryId", category, content,
-                      metadata AS "metadata: Stored<Map<String, Value>>", expires_at, created_at, created_by
+                      metadata AS "metadata: FromJson<Map<String, Value>>", expires_at, created_at, created_by
                FROM prompt_items
                WHERE vault_id = $1 AND memory_id = $2 AND item_id = $3 AND (expires_at IS NULL OR expires_at > $4)"#,
             owner.vault.as_str(),
@@ -107,7 +107,7 @@ impl Storage {
         let items = sqlx::query_as!(
             PromptItem,
             r#"SELECT item_id, NULLIF(memory_id, '') AS "memory: MemoryId", category, content,
-                      '{}'::jsonb AS "metadata!: Stored<Map<String, Value>>", expires_at, created_at, created_by
+                      '{}'::jsonb AS "metadata!: FromJson<Map<String, Value>>", expires_at, created_at, created_by
                FROM prompt_items
                WHERE vault_id = $1 AND memory_id IN ('', $2) AND (expires_at IS NULL OR expires_at > $3)
                ORDER BY memory_id COLLATE "C", category, created_at, item_id"#,
@@ -132,7 +132,7 @@ async fn live_items(
     let items = sqlx::query_as!(
         PromptItem,
         r#"SELECT item_id, NULLIF(memory_id, '') AS "memory: MemoryId", category, content,
-                  metadata AS "metadata: Stored<Map<String, Value>>", expires_at, created_at, created_by
+                  metadata AS "metadata: FromJson<Map<String, Value>>", expires_at, created_at, created_by
            FROM prompt_items
            WHERE vault_id = $1 AND memory_id = $2
              AND (expires_at IS NULL OR expires_at > $3)

@@ -106,8 +106,11 @@ pub(super) async fn read(
     memory: &str,
     now: DateTime<Utc>,
 ) -> Result<Option<MemoryLine>, StorageError> {
-    let row = sqlx::query!(
-        r#"SELECT memory_id AS "memory_id: String", head_version, head_context_id AS "head_context_id: String", counters,
+    let line = sqlx::query_as!(
+        MemoryLine,
+        r#"SELECT memory_id AS "memory_id: String", head_version, head_context_id AS "head_context_id: String",
+                  COALESCE(counters[1], 0) AS "learning_counter!", COALESCE(counters[2], 0) AS "verbatim_counter!",
+                  COALESCE(counters[3], 0) AS "task_counter!", COALESCE(counters[4], 0) AS "decision_counter!",
                   COALESCE(items.created_at, memories.created_at) AS "created_at!",
                   COALESCE(items.changed_at, memories.changed_at) AS "changed_at!"
            FROM memories
@@ -124,21 +127,7 @@ pub(super) async fn read(
     )
     .fetch_optional(connection)
     .await?;
-    Ok(row.map(|row| {
-        let [learning_counter, verbatim_counter, task_counter, decision_counter] =
-            Counters::of_numbers(&row.counters).numbers();
-        MemoryLine {
-            memory_id: row.memory_id,
-            head_version: row.head_version,
-            head_context_id: row.head_context_id,
-            learning_counter,
-            verbatim_counter,
-            task_counter,
-            decision_counter,
-            created_at: row.created_at,
-            changed_at: row.changed_at,
-        }
-    }))
+    Ok(line)
 }
 
 /// Makes a memory's row and locks it until the transaction ends. `false` if it has a document.

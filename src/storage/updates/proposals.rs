@@ -5,8 +5,7 @@ use crate::storage::database::connection::Connection;
 use crate::storage::events;
 use crate::storage::idempotency::{Answering, keep_one};
 use crate::storage::pages::{Reading, Rows};
-use crate::storage::updates::insert::lives_on;
-use crate::storage::updates::insert::redacted_json;
+use crate::storage::updates::insert::{must_live_on, redacted_json};
 use crate::storage::updates::run::{Row, Run, RunStatus};
 use crate::storage::{Class, FailingVaults, Storage, StorageError};
 use chrono::{DateTime, Utc};
@@ -107,7 +106,7 @@ impl Storage {
     ) -> Result<(), StorageError> {
         self.transaction("db.updates.decide", |mut transaction| async move {
             // A deletion of the memory has deleted the proposal, which `decide` notices.
-            lives_on(&mut transaction, (&run.vault_id, &run.memory_id), None).await?;
+            must_live_on(&mut transaction, (&run.vault_id, &run.memory_id), None).await?;
             decide(&mut transaction, run).await?;
             keep_one(&mut transaction, under, Some(&run.memory_id), done).await?;
             events::append(&mut transaction, &run.vault_id, &run.events).await?;

@@ -62,17 +62,15 @@ impl Storage {
     /// Database errors.
     #[tracing::instrument(name = "db.vault_storage.get", skip_all)]
     pub async fn vault_storage(&self, vault: &VaultId) -> Result<Stored, StorageError> {
-        let row = sqlx::query!(
+        let stored = sqlx::query_as!(
+            Stored,
             r#"SELECT COALESCE(sum(memories), 0)::bigint AS "memories!", COALESCE(sum(bytes), 0)::bigint AS "bytes!"
                FROM vault_storage WHERE vault_id = $1"#,
             vault.as_str(),
         )
         .fetch_one(&mut self.reader().await?)
         .await?;
-        Ok(Stored {
-            memories: row.memories,
-            bytes: row.bytes,
-        })
+        Ok(stored)
     }
 
     /// Loads the usage of a vault into the cache, if it is limited and not cached. Called before a change acquires its

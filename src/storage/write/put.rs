@@ -70,7 +70,7 @@ fn decide(job: &PutJob, head: &Head) -> Result<Decision<Effects>, WriteError> {
         return Ok(Decision::Keep(Effects::default()));
     }
     let mut version = NewVersion::of_text(head, text.to_owned(), Source::Put, job.actor.clone());
-    let mut lost = match job.guard {
+    let lost = match job.guard {
         Guard::Off => Vec::new(),
         Guard::Warn | Guard::Reject => collapse(&head.text, text, &version.changes),
     };
@@ -86,26 +86,17 @@ fn decide(job: &PutJob, head: &Head) -> Result<Decision<Effects>, WriteError> {
         Guard::Off => Vec::new(),
         Guard::Warn | Guard::Reject => added.collect(),
     };
+    let mut effects = Effects { lost, added };
     if let Some(under) = &job.idempotency {
         // The answer is stored with the version, so it is complete now.
-        warn_of_reused(
-            &mut lost,
-            added
-                .into_iter()
-                .filter(|id| head.archived.contains(id))
-                .collect(),
-        );
-        let done = Put::Created(version.metadata(&job.vault, &job.memory, head), lost.clone());
+        let added = std::mem::take(&mut effects.added).into_iter();
+        let reused = added.filter(|id| head.archived.contains(id)).collect();
+        warn_of_reused(&mut effects.lost, reused);
+        let metadata = version.metadata(&job.vault, &job.memory, head);
+        let done = Put::Created(metadata, effects.lost.clone());
         version.answer_under(Some(under), &done);
-        return Ok(Decision::Save(
-            Box::new(version),
-            Effects {
-                lost,
-                added: Vec::new(),
-            },
-        ));
     }
-    Ok(Decision::Save(Box::new(version), Effects { lost, added }))
+    Ok(Decision::Save(Box::new(version), effects))
 }
 
 fn warn_of_reused(lost: &mut Vec<Collapse>, reused: Vec<RecordId>) {

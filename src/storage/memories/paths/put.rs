@@ -6,9 +6,6 @@ use crate::domain::changelog;
 use crate::domain::ids::ActorId;
 use crate::domain::memory_files::{Edited, FilePath, Refusal};
 use crate::storage::contexts::ContextMetadata;
-use crate::storage::database::connection::Connection;
-use crate::storage::database::transaction::Ending;
-use crate::storage::head_cache::FillToken;
 use crate::storage::idempotency::Answering;
 use crate::storage::write::{Prepared, save_locked};
 use crate::storage::{ChangeError, Decision, NewVersion, Preconditions, Source};
@@ -33,9 +30,9 @@ impl Storage {
             Found::File(memory) => memory,
             Found::Directory => return Err(Refusal::not_a_file(path).into()),
             Found::Nothing => {
-                return self
-                    .put_new_file(tree, path, file, actor, preconditions, under)
-                    .await;
+                preconditions.check(None, None)?;
+                let answer = |made| WrittenFile::made(path, made);
+                return self.make_file(tree, path, file, actor, under, answer).await;
             }
         };
         let outcome = self
@@ -67,21 +64,6 @@ impl Storage {
             file: StoredFile::of(path, metadata),
             unchanged,
         })
-    }
-
-    async fn put_new_file(
-        &self,
-        tree: &FileTree,
-        path: &FilePath,
-        file: &Edited,
-        actor: &ActorId,
-        preconditions: &Preconditions,
-        under: Option<&Answering<'_, WrittenFile>>,
-    ) -> Result<WrittenFile, WriteError> {
-        preconditions.check(None, None)?;
-        let claimed = |new: &mut NewVersion, made| new.answer_under(under, &WrittenFile::made(path, made));
-        let made = self.make_file(tree, path, file, actor, &claimed).await?;
-        Ok(WrittenFile::made(path, made))
     }
 }
 
@@ -128,55 +110,44 @@ impl Storage {
                 version: made.version,
             }),
         };
-        let claimed = |new: &mut NewVersion, made| new.answer_under(under, &change(made));
-        let made = self.make_file(tree, path, file, actor, &claimed).await?;
-        Ok(change(made))
+        self.make_file(tree, path, file, actor, under, change).await
     }
 
-    /// As [`Self::create_file`], for a given first version; `claimed` records it under an idempotency claim.
-    pub(super) async fn make_file(
+    /// As [`Self::create_file`], with this answer.
+    async fn make_file<T>(
         &self,
         tree: &FileTree,
         path: &FilePath,
         file: &Edited,
         actor: &ActorId,
-        claimed: &(impl Fn(&mut NewVersion, ContextMetadata) + Sync),
-    ) -> Result<ContextMetadata, WriteError> {
+        under: Option<&Answering<'_, T>>,
+        answer: impl Fn(ContextMetadata) -> T,
+    ) -> Result<T, WriteError> {
+        let made = &answer;
         let (prepared, token) = self
-            .transaction("db.memory_paths.create", |transaction| {
-                self.make_file_in(transaction, (tree, path), file, actor, claimed)
+            .transaction("db.memory_paths.create", |mut transaction| async move {
+                let vault = &tree.vault;
+                hold_root(&mut transaction, tree).await?;
+                match place_of(&mut transaction, tree, path).await? {
+                    Place::Free => {}
+                    Place::Occupied => return Err(Refusal::file_exists(path).into()),
+                    Place::BelowFile(file) => return Err(Refusal::below_a_file(path, &file).into()),
+                }
+                let memory = path.new_memory_id(self.clock.new_id());
+                let token = self.head_cache.fill_token(vault, &memory);
+                let head = self.lock_head(&mut transaction, vault, &memory, &[]).await?;
+                let mut new = NewVersion::of_text(&head, file.text.clone(), Source::Tool, actor.clone());
+                new.log = changelog::of_text(&head.text, &new.text, &new.changes);
+                let metadata = new.metadata(vault, &memory, &head);
+                new.answer_under(under, &made(metadata));
+                let counted = head.counters;
+                let prepared = Prepared::new(head, Some(counted), (vault, &memory), new);
+                save_locked(&mut transaction, &prepared).await?;
+                insert(&mut transaction, tree, path, &memory).await?;
+                Ok::<_, WriteError>(transaction.commit_with((Box::new(prepared), token)))
             })
             .await?;
-        Ok(self.committed(*prepared, token))
-    }
-
-    async fn make_file_in(
-        &self,
-        mut transaction: Connection,
-        (tree, path): (&FileTree, &FilePath),
-        file: &Edited,
-        actor: &ActorId,
-        claimed: &(impl Fn(&mut NewVersion, ContextMetadata) + Sync),
-    ) -> Result<Ending<(Box<Prepared>, FillToken)>, WriteError> {
-        let vault = &tree.vault;
-        hold_root(&mut transaction, tree).await?;
-        match place_of(&mut transaction, tree, path).await? {
-            Place::Free => {}
-            Place::Occupied => return Err(Refusal::file_exists(path).into()),
-            Place::BelowFile(file) => return Err(Refusal::below_a_file(path, &file).into()),
-        }
-        let memory = path.new_memory_id(self.clock.new_id());
-        let token = self.head_cache.fill_token(vault, &memory);
-        let head = self.lock_head(&mut transaction, vault, &memory, &[]).await?;
-        let mut new = NewVersion::of_text(&head, file.text.clone(), Source::Tool, actor.clone());
-        new.log = changelog::of_text(&head.text, &new.text, &new.changes);
-        let made = new.metadata(vault, &memory, &head);
-        claimed(&mut new, made);
-        let counted = head.counters;
-        let prepared = Prepared::new(head, Some(counted), (vault, &memory), new);
-        save_locked(&mut transaction, &prepared).await?;
-        insert(&mut transaction, tree, path, &memory).await?;
-        Ok(transaction.commit_with((Box::new(prepared), token)))
+        Ok(answer(self.committed(*prepared, token)))
     }
 }
 

@@ -171,7 +171,7 @@ impl Storage {
             }
             after = Some(vault);
         }
-        self.set_time(&space.id, Mark::Marked).await
+        self.set_time(&space.id, false).await
     }
 
     /// The next vault with a memory to mark, in the database's order.
@@ -237,7 +237,7 @@ impl Storage {
     /// Database errors.
     #[tracing::instrument(name = "db.embedding_spaces.ready", skip_all)]
     pub async fn space_is_ready(&self, space: &Space) -> Result<(), StorageError> {
-        self.set_time(&space.id, Mark::Ready).await?;
+        self.set_time(&space.id, true).await?;
         let delete_vectors = || {
             sqlx::query!(
                 "DELETE FROM search_vectors
@@ -282,7 +282,8 @@ impl Storage {
         Ok(true)
     }
 
-    async fn set_time(&self, space: &str, mark: Mark) -> Result<(), StorageError> {
+    /// Sets when all memories were embedded or, before, marked for it.
+    async fn set_time(&self, space: &str, is_ready: bool) -> Result<(), StorageError> {
         let now = self.clock.now();
         let set = || {
             sqlx::query!(
@@ -291,8 +292,8 @@ impl Storage {
              WHERE vault_id = $1 AND space_id = $2",
             EVERYWHERE,
             space,
-            mark == Mark::Marked,
-            mark == Mark::Ready,
+            !is_ready,
+            is_ready,
             now,
             )
         };
@@ -300,12 +301,6 @@ impl Storage {
             .await?;
         Ok(())
     }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Mark {
-    Marked,
-    Ready,
 }
 
 /// Memories listed at once.
