@@ -237,17 +237,8 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.memories.exists", skip_all)]
     pub async fn memory_exists(&self, vault: &VaultId, memory: &MemoryId) -> Result<bool, StorageError> {
-        let found = sqlx::query_scalar!(
-            r#"SELECT EXISTS (SELECT 1 FROM memories
-                              WHERE vault_id = $1 AND memory_id = $2 AND head_version > 0) AS "found!""#,
-            vault.as_str(),
-            memory.as_str(),
-        )
-        .fetch_one(&mut self.reader().await?)
-        .await?;
-        Ok(found)
+        Ok(self.memory_born(vault, memory).await?.is_some())
     }
 }
 

@@ -6,7 +6,7 @@ use crate::domain::ids::{MemoryId, VaultId};
 use crate::domain::search::Query;
 use crate::storage::database::connection::Connection;
 use crate::storage::{Class, Storage, StorageError};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Maximum number of matches that are ranked: those changed last. Otherwise the database would read every document for
 /// a word that all of them contain.
@@ -98,26 +98,19 @@ impl Storage {
         let mut rest = found.into_iter();
         while newest.len() < limit && !rest.as_slice().is_empty() {
             let part: Vec<SearchMatch> = rest.by_ref().take(limit - newest.len()).collect();
-            let is_kept = |found: &SearchMatch| {
+            let is_unknown = |found: &&SearchMatch| {
                 let kept = self.head_cache.peek(vault, &found.place.memory, found.version);
-                kept.is_some()
+                kept.is_none()
             };
-            let kept: Vec<bool> = part.iter().map(is_kept).collect();
-            let unknown: Vec<&SearchMatch> = part
-                .iter()
-                .zip(&kept)
-                .filter(|(_, kept)| !**kept)
-                .map(|(found, _)| found)
-                .collect();
+            let unknown: Vec<&SearchMatch> = part.iter().filter(is_unknown).collect();
             let versions = self.head_versions(vault, &unknown).await?;
-            let is_newest = |(found, kept): &(SearchMatch, bool)| {
-                *kept || versions.get(&found.place.memory) == Some(&found.version)
-            };
+            let is_replaced =
+                |found: &&SearchMatch| versions.get(&found.place.memory) != Some(&found.version);
+            let replaced = unknown.into_iter().filter(is_replaced);
+            let replaced: HashSet<MemoryId> = replaced.map(|found| found.place.memory.clone()).collect();
             newest.extend(
                 part.into_iter()
-                    .zip(kept)
-                    .filter(is_newest)
-                    .map(|(found, _)| found),
+                    .filter(|found| !replaced.contains(&found.place.memory)),
             );
         }
         Ok(newest)

@@ -1,0 +1,588 @@
+//! Idempotent requests: the first answers of requests with an `Idempotency-Key`, in `idempotency_keys`.
+//!
+//! - A key is claimed before its request runs, and answered afterwards. A claim is a lease that is renewed while the
+//!   request runs. If it expires, the process is considered dead, and the next retry takes the key over.
+//! - The transaction that saves the request's effect stores the answer too and ends the claim, so a key that is still claimed
+//!   has saved nothing: a repeated request gets that answer even if the process died between the commit and the answer, or the
+//!   connection broke during the commit. A claim that was taken over or released cannot save anything. The answer of a
+//!   request that saves nothing is stored when it has ended.
+//! - After the result of a request was removed, its answer is deleted, but the key and the request's fingerprint stay, as a
+//!   tombstone, so that a late retry neither runs again nor restores removed data.
+
+use crate::domain::ids::{ContextId, MemoryId, UpdateId, VaultId};
+use crate::domain::redaction::Quotations;
+use crate::storage::database::connection::Connection;
+use crate::storage::maintenance::redact::quotes;
+use crate::storage::{Class, FailingVaults, Storage, StorageError};
+use chrono::TimeDelta;
+use serde_json::Value;
+use sqlx::Postgres;
+use sqlx::postgres::PgArguments;
+use sqlx::query::Query;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use strum::{EnumString, IntoStaticStr};
+
+/// How long a stored answer is returned, counted from the first request.
+pub const KEPT_FOR: TimeDelta = TimeDelta::hours(24);
+
+/// How long a claim is valid without renewal, by the database's clock. That may have been set back: a claim that is valid
+/// for much longer was made before, and counts as expired. Retries of a request whose process died wait for this.
+pub const LEASE: TimeDelta = TimeDelta::seconds(5);
+
+/// What is further in the future than any lease, whenever its transaction began.
+const BEYOND_A_LEASE: TimeDelta = TimeDelta::seconds(60);
+
+/// The result of claiming a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Claim {
+    /// This is the first request with the key, or the first one died and saved nothing: the caller must run it.
+    Won,
+    /// The first request is running, or was released at this moment.
+    Running,
+    /// The key belongs to another request.
+    OtherRequest,
+    /// The first request has finished with this answer.
+    Answered(KeptAnswer),
+    /// The first request has finished, and what it created was removed.
+    Gone(Gone),
+}
+
+impl Storage {
+    /// Claims a key for the request with this fingerprint. `claim` is the claim's id for the methods below.
+    ///
+    /// # Errors
+    /// Database errors.
+    #[tracing::instrument(name = "db.idempotency_keys.claim", skip_all)]
+    pub async fn claim_key(
+        &self,
+        key: &IdempotencyKey,
+        fingerprint: &[u8; 32],
+        claim: &str,
+    ) -> Result<Claim, StorageError> {
+        let now = self.clock.now();
+        let memory = key.memory.as_ref().map(MemoryId::as_str);
+        let insert = || {
+            sqlx::query!(
+                "INSERT INTO idempotency_keys (vault_id, caller, idempotency_key, fingerprint, status, claim_id,
+                                               lease_until, created_at, expires_at, memory_id)
+                 VALUES ($1, $2, $3, $4, 'running', $5, now() + $6::interval, $7, $8, $9)
+                 ON CONFLICT (vault_id, caller, idempotency_key) DO NOTHING",
+                key.vault.as_str(),
+                key.caller,
+                key.key,
+                fingerprint.as_slice(),
+                claim,
+                LEASE as _,
+                now,
+                now + KEPT_FOR,
+                memory,
+            )
+        };
+        if self
+            .execute(Class::Write, "db.idempotency_keys.claim", insert)
+            .await?
+            == 1
+        {
+            return Ok(Claim::Won);
+        }
+        let replace = || {
+            sqlx::query!(
+                "UPDATE idempotency_keys
+                 SET fingerprint = $4, status = 'running', claim_id = $5, lease_until = now() + $6::interval,
+                     created_at = $7, expires_at = $8, memory_id = $9,
+                     answer_status = NULL, answer_headers = NULL, answer_body = NULL
+                 WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3
+                   AND (status <> 'running' OR lease_until <= now() OR lease_until > now() + $10::interval)
+                   AND (expires_at <= $7 OR (status = 'running' AND fingerprint = $4))",
+                key.vault.as_str(),
+                key.caller,
+                key.key,
+                fingerprint.as_slice(),
+                claim,
+                LEASE as _,
+                now,
+                now + KEPT_FOR,
+                memory,
+                BEYOND_A_LEASE as _,
+            )
+        };
+        if self
+            .execute(Class::Write, "db.idempotency_keys.claim_again", replace)
+            .await?
+            == 1
+        {
+            return Ok(Claim::Won);
+        }
+        let row = sqlx::query_as!(
+            Row,
+            "SELECT fingerprint, status, answer_status, answer_headers, answer_body
+             FROM idempotency_keys
+             WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3",
+            key.vault.as_str(),
+            key.caller,
+            key.key,
+        )
+        .fetch_optional(&mut self.primary_reader(Class::Read).await?)
+        .await?;
+        match row {
+            Some(row) if row.fingerprint != fingerprint => Ok(Claim::OtherRequest),
+            Some(row) => row.into_claim(key),
+            // Released at this moment: the caller tries again.
+            None => Ok(Claim::Running),
+        }
+    }
+
+    /// Renews a claim. `false` if another request took the key over. A claim that has ended with its saved effect needs
+    /// no renewal.
+    ///
+    /// # Errors
+    /// Database errors.
+    #[tracing::instrument(name = "db.idempotency_keys.renew", skip_all)]
+    pub async fn renew_key(&self, key: &IdempotencyKey, claim: &str) -> Result<bool, StorageError> {
+        let renew = || {
+            sqlx::query!(
+                "UPDATE idempotency_keys SET lease_until = now() + $5::interval
+                 WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3 AND claim_id = $4
+                   AND status = 'running'",
+                key.vault.as_str(),
+                key.caller,
+                key.key,
+                claim,
+                LEASE as _,
+            )
+        };
+        if self
+            .execute(Class::Write, "db.idempotency_keys.renew", renew)
+            .await?
+            == 1
+        {
+            return Ok(true);
+        }
+        let is_own = sqlx::query_scalar!(
+            r#"SELECT EXISTS (
+                   SELECT 1 FROM idempotency_keys
+                   WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3 AND claim_id = $4
+               ) AS "is_own!""#,
+            key.vault.as_str(),
+            key.caller,
+            key.key,
+            claim,
+        )
+        .fetch_one(&mut self.primary_reader(Class::Read).await?)
+        .await?;
+        Ok(is_own)
+    }
+
+    /// Stores the answer of the request that holds the claim. With `about` the answer belongs to this memory and is
+    /// deleted with it. `false` if the key was taken over, or if the answer was stored together with the effect.
+    ///
+    /// # Errors
+    /// Database errors.
+    #[tracing::instrument(name = "db.idempotency_keys.answer", skip_all)]
+    pub async fn answer_key(
+        &self,
+        key: &IdempotencyKey,
+        claim: &str,
+        answer: &KeptAnswer,
+        about: Option<&MemoryId>,
+    ) -> Result<bool, StorageError> {
+        let claim = IdempotencyClaim {
+            key: key.clone(),
+            token: claim.to_owned(),
+        };
+        let answered = || end(&[(&claim, answer, about)]);
+        Ok(self
+            .execute(Class::Write, "db.idempotency_keys.answer", answered)
+            .await?
+            == 1)
+    }
+
+    /// Releases a claim, so that the next request with the key runs. Waits for a transaction under the claim that is being
+    /// committed, whose answer stays.
+    ///
+    /// # Errors
+    /// Database errors.
+    #[tracing::instrument(name = "db.idempotency_keys.release", skip_all)]
+    pub async fn release_key(&self, key: &IdempotencyKey, claim: &str) -> Result<(), StorageError> {
+        let release = || {
+            sqlx::query!(
+                "DELETE FROM idempotency_keys
+                 WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3 AND claim_id = $4
+                   AND status = 'running'",
+                key.vault.as_str(),
+                key.caller,
+                key.key,
+                claim,
+            )
+        };
+        self.execute(Class::Write, "db.idempotency_keys.release", release)
+            .await?;
+        Ok(())
+    }
+
+    /// Deletes at most `limit` expired keys and returns their number. May run on any number of instances at the same
+    /// time.
+    ///
+    /// # Errors
+    /// Database errors.
+    #[tracing::instrument(name = "db.idempotency_keys.purge", skip_all)]
+    pub async fn purge_keys(&self, limit: i64) -> Result<u64, StorageError> {
+        let now = self.clock.now();
+        // Rare read over all vaults; the deletion then goes vault by vault.
+        let expired = sqlx::query!(
+            "SELECT vault_id, caller, idempotency_key FROM idempotency_keys
+             WHERE expires_at <= $1
+             ORDER BY expires_at
+             LIMIT $2",
+            now,
+            limit,
+        )
+        .fetch_all(&mut self.reader().await?)
+        .await?;
+        let mut deleted = 0;
+        let mut vaults: BTreeMap<String, (Vec<String>, Vec<String>)> = BTreeMap::new();
+        for row in expired {
+            let (callers, keys) = vaults.entry(row.vault_id).or_default();
+            callers.push(row.caller);
+            keys.push(row.idempotency_key);
+        }
+        let mut failing = FailingVaults::new("idempotency_keys");
+        for (vault, (callers, keys)) in vaults {
+            let delete = || {
+                sqlx::query!(
+                    "DELETE FROM idempotency_keys
+             WHERE vault_id = $1 AND expires_at <= $2
+               AND (status <> 'running' OR lease_until <= now() OR lease_until > now() + $5::interval)
+               AND (caller, idempotency_key) IN (SELECT * FROM unnest($3::text[], $4::text[]))",
+                    vault.as_str(),
+                    now,
+                    &callers,
+                    &keys,
+                    BEYOND_A_LEASE as _,
+                )
+            };
+            let done = self
+                .execute(Class::Sweep, "db.idempotency_keys.purge", delete)
+                .await;
+            deleted += failing.pass_over(&vault, done)?.unwrap_or_default();
+        }
+        Ok(deleted)
+    }
+}
+
+struct Row {
+    fingerprint: Vec<u8>,
+    status: String,
+    answer_status: Option<i32>,
+    answer_headers: Option<Value>,
+    answer_body: Option<Vec<u8>>,
+}
+
+impl Row {
+    fn into_claim(self, key: &IdempotencyKey) -> Result<Claim, StorageError> {
+        if let Ok(why) = self.status.parse() {
+            return Ok(Claim::Gone(why));
+        }
+        let (Some(status), Some(headers), Some(body)) =
+            (self.answer_status, self.answer_headers, self.answer_body)
+        else {
+            return Ok(Claim::Running);
+        };
+        Ok(Claim::Answered(KeptAnswer {
+            status: u16::try_from(status).map_err(|_| corrupt(key, "answer_status", "not a status"))?,
+            headers: serde_json::from_value(headers)
+                .map_err(|_| corrupt(key, "answer_headers", "not a list of pairs"))?,
+            body,
+        }))
+    }
+}
+
+fn corrupt(key: &IdempotencyKey, column: &'static str, problem: &str) -> StorageError {
+    let row = format!("({}, {}, {})", key.vault, key.caller, key.key);
+    StorageError::corrupt(("idempotency_keys", column), row, problem)
+}
+
+/// An idempotency key with its scope: equal characters of another vault or caller are another key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IdempotencyKey {
+    /// The vault the request goes to.
+    pub vault: VaultId,
+    /// The memory of the request, if any: the stored answer is deleted with it.
+    pub memory: Option<MemoryId>,
+    /// The caller.
+    pub caller: String,
+    /// The client's key: 1 to 255 visible ASCII characters.
+    pub key: String,
+}
+
+/// The claim of a request. Its effect is saved with its answer under the claim, or not saved at all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IdempotencyClaim {
+    /// The claimed key.
+    pub key: IdempotencyKey,
+    /// The claim's id.
+    pub token: String,
+}
+
+/// An answer as it was sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptAnswer {
+    /// The HTTP status.
+    pub status: u16,
+    /// Headers with lower-case names, in order.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+/// An answer to be stored under a claim.
+#[derive(Debug, Clone)]
+pub struct ClaimedAnswer {
+    claim: IdempotencyClaim,
+    answer: KeptAnswer,
+}
+
+/// A claim, and the function that builds the answer to what is saved under it.
+pub struct Answering<'a, T> {
+    claim: IdempotencyClaim,
+    answer: Arc<dyn Fn(&T) -> KeptAnswer + Send + Sync + 'a>,
+}
+
+impl<'a, T> Answering<'a, T> {
+    /// Creates it. `answer` may be called again when a transaction is repeated.
+    pub fn new(claim: IdempotencyClaim, answer: impl Fn(&T) -> KeptAnswer + Send + Sync + 'a) -> Self {
+        Self {
+            claim,
+            answer: Arc::new(answer),
+        }
+    }
+
+    /// The answer to what was done, to be stored in the transaction that does it.
+    #[must_use]
+    pub fn to(&self, done: &T) -> ClaimedAnswer {
+        ClaimedAnswer {
+            claim: self.claim.clone(),
+            answer: (self.answer)(done),
+        }
+    }
+}
+
+impl<T> Clone for Answering<'_, T> {
+    fn clone(&self) -> Self {
+        Self {
+            claim: self.claim.clone(),
+            answer: self.answer.clone(),
+        }
+    }
+}
+
+impl<T> fmt::Debug for Answering<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Answering").field(&self.claim).finish()
+    }
+}
+
+/// Stores the answer under the claim, if there is one, inside the transaction that saves the effect. With `about` the
+/// answer belongs to this memory and is deleted with it.
+///
+/// # Errors
+/// As [`keep_answers`].
+pub(in crate::storage) async fn keep_one<T>(
+    connection: &mut Connection,
+    under: Option<&Answering<'_, T>>,
+    about: Option<&MemoryId>,
+    done: &T,
+) -> Result<(), StorageError> {
+    match under {
+        Some(under) => keep_answers(connection, &[(&under.to(done), about)]).await,
+        None => Ok(()),
+    }
+}
+
+/// Stores answers under their claims, inside the transaction that saves the effects.
+///
+/// # Errors
+/// [`StorageError::KeyTakenOver`] if one of the claims is no longer held: then nothing of the transaction may be
+/// committed.
+#[tracing::instrument(name = "db.idempotency_keys.answered", skip_all)]
+pub(in crate::storage) async fn keep_answers(
+    connection: &mut Connection,
+    all: &[(&ClaimedAnswer, Option<&MemoryId>)],
+) -> Result<(), StorageError> {
+    if all.is_empty() {
+        return Ok(());
+    }
+    let answers: Vec<_> = all
+        .iter()
+        .map(|(of, about)| (&of.claim, &of.answer, *about))
+        .collect();
+    let done = end(&answers).execute(connection).await?;
+    if done.rows_affected() == all.len() as u64 {
+        Ok(())
+    } else {
+        Err(StorageError::KeyTakenOver)
+    }
+}
+
+/// Ends claims with their answers; changes no row of a claim that is no longer held.
+fn end(all: &[(&IdempotencyClaim, &KeptAnswer, Option<&MemoryId>)]) -> Query<'static, Postgres, PgArguments> {
+    let column =
+        |of: fn(&IdempotencyClaim) -> &str| all.iter().map(|(claim, ..)| of(claim)).collect::<Vec<_>>();
+    let statuses: Vec<i32> = all.iter().map(|(_, answer, _)| answer.status.into()).collect();
+    let headers = all.iter().map(|(_, answer, _)| {
+        let headers = answer.headers.iter();
+        headers
+            .map(|(name, value)| Value::from(vec![&**name, &**value]))
+            .collect::<Value>()
+    });
+    let headers: Vec<Value> = headers.collect();
+    let bodies: Vec<&[u8]> = all.iter().map(|(_, answer, _)| &*answer.body).collect();
+    let memories: Vec<Option<&str>> = all
+        .iter()
+        .map(|(.., about)| about.map(MemoryId::as_str))
+        .collect();
+    sqlx::query!(
+        "UPDATE idempotency_keys
+         SET status = 'done', lease_until = NULL, answer_status = given.answer_status,
+             answer_headers = given.answer_headers, answer_body = given.answer_body,
+             memory_id = COALESCE(given.memory_id, idempotency_keys.memory_id)
+         FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::integer[], $6::jsonb[], $7::bytea[], $8::text[])
+              AS given (vault_id, caller, idempotency_key, claim_id, answer_status, answer_headers, answer_body, memory_id)
+         WHERE idempotency_keys.vault_id = ANY ($1) AND idempotency_keys.vault_id = given.vault_id
+           AND idempotency_keys.caller = given.caller
+           AND idempotency_keys.idempotency_key = given.idempotency_key
+           AND idempotency_keys.claim_id = given.claim_id AND idempotency_keys.status = 'running'",
+        &column(|claim| claim.key.vault.as_str()) as &[&str],
+        &column(|claim| &claim.key.caller) as &[&str],
+        &column(|claim| &claim.key.key) as &[&str],
+        &column(|claim| &claim.token) as &[&str],
+        &statuses,
+        &headers,
+        &bodies as &[&[u8]],
+        &memories as &[Option<&str>],
+    )
+}
+
+/// Rows read at once. Answers may be large.
+const ROWS_AT_ONCE: i64 = 32;
+
+/// Why there is no answer any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum Gone {
+    /// What the request created, or what its answer quotes, was redacted.
+    Redacted,
+    /// The memory was deleted.
+    Deleted,
+}
+
+impl Gone {
+    fn name(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// Removes the answers about a memory that is deleted. A request that is still running saves nothing any more, and its
+/// retry does not run either: it began before the deletion.
+#[tracing::instrument(name = "db.idempotency_keys.bury_all", skip_all)]
+pub(in crate::storage) async fn delete_answers(
+    connection: &mut Connection,
+    vault: &VaultId,
+    memory: &MemoryId,
+) -> Result<(), StorageError> {
+    sqlx::query!(
+        "UPDATE idempotency_keys
+         SET status = $3, lease_until = NULL, answer_status = NULL, answer_headers = NULL, answer_body = NULL
+         WHERE vault_id = $1 AND memory_id = $2",
+        vault.as_str(),
+        memory.as_str(),
+        Gone::Deleted.name(),
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// What a redaction removes besides the version.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::storage) struct Redacted<'a> {
+    pub(in crate::storage) context_id: &'a ContextId,
+    pub(in crate::storage) version: i64,
+    /// The runs whose text is redacted too.
+    pub(in crate::storage) runs: &'a [UpdateId],
+    pub(in crate::storage) quotations: &'a Quotations,
+}
+
+impl Redacted<'_> {
+    /// Whether an answer mentions the version or anything else that is redacted.
+    fn touches(&self, body: &[u8]) -> bool {
+        match serde_json::from_slice::<Value>(body) {
+            Ok(answer) => {
+                let is = |member: &str, id: &str| answer[member].as_str() == Some(id);
+                // The memory tool identifies versions by number only.
+                let is_numbered = answer.get("context_id").is_none();
+                is("context_id", self.context_id.as_str())
+                    || (is_numbered && answer["version"].as_i64() == Some(self.version))
+                    || self.runs.iter().any(|run| is("update_id", run.as_str()))
+                    || quotes(&answer, self.quotations)
+            }
+            Err(_) => {
+                let text = String::from_utf8_lossy(body);
+                let mut ids = self
+                    .runs
+                    .iter()
+                    .map(UpdateId::as_str)
+                    .chain([self.context_id.as_str()]);
+                ids.any(|id| text.contains(id)) || self.quotations.are_in(&text)
+            }
+        }
+    }
+}
+
+/// Removes the answers that mention a redacted version; others stay.
+#[tracing::instrument(name = "db.idempotency_keys.bury_redacted", skip_all)]
+pub(in crate::storage) async fn delete_redacted_answers(
+    connection: &mut Connection,
+    vault: &VaultId,
+    memory: &MemoryId,
+    redacted: &Redacted<'_>,
+) -> Result<(), StorageError> {
+    let (mut after_caller, mut after_key) = (String::new(), String::new());
+    loop {
+        let rows = sqlx::query!(
+            r#"SELECT caller, idempotency_key, answer_body AS "answer_body!"
+               FROM idempotency_keys
+               WHERE vault_id = $1 AND memory_id = $2 AND answer_body IS NOT NULL
+                 AND (caller, idempotency_key) > ($3, $4)
+               ORDER BY caller, idempotency_key
+               LIMIT $5"#,
+            vault.as_str(),
+            memory.as_str(),
+            after_caller,
+            after_key,
+            ROWS_AT_ONCE,
+        )
+        .fetch_all(&mut *connection)
+        .await?;
+        let Some(last) = rows.last() else { return Ok(()) };
+        (after_caller, after_key) = (last.caller.clone(), last.idempotency_key.clone());
+        let touched = rows.into_iter().filter(|row| redacted.touches(&row.answer_body));
+        let (callers, keys): (Vec<String>, Vec<String>) =
+            touched.map(|row| (row.caller, row.idempotency_key)).unzip();
+        sqlx::query!(
+            "UPDATE idempotency_keys
+             SET status = $5, answer_status = NULL, answer_headers = NULL, answer_body = NULL
+             WHERE vault_id = $1 AND memory_id = $2 AND status = 'done'
+               AND (caller, idempotency_key) IN (SELECT * FROM unnest($3::text[], $4::text[]))",
+            vault.as_str(),
+            memory.as_str(),
+            &callers,
+            &keys,
+            Gone::Redacted.name(),
+        )
+        .execute(&mut *connection)
+        .await?;
+    }
+}

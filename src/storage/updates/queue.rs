@@ -1,0 +1,610 @@
+//! The queue of updates: rows of `updates` with the status `queued` or `running`.
+//!
+//! Each memory has its own queue. Workers of all instances look for the first update of each queue without a lock
+//! ([`Storage::due_updates`]) and claim one by its key ([`Storage::claim_update`]). A claim is a lease that the worker
+//! renews; when it expires, the process is considered dead. A unique index allows one running update for each memory,
+//! so updates of a memory run in order.
+//!
+//! An update takes effect exactly once, because the transaction that saves its version also ends the run, under its
+//! claim (`insert_run`): a worker that has lost its claim, or whose run was cancelled, saves nothing.
+
+use crate::domain::ids::{ActorId, MemoryId, UpdateId, VaultId};
+use crate::storage::database::connection::Connection;
+use crate::storage::database::listen;
+use crate::storage::database::notification::Notification;
+use crate::storage::database::transaction::TransactionError;
+use crate::storage::events::{EventKind, NewEvent};
+use crate::storage::idempotency::{Answering, keep_one};
+use crate::storage::updates::{Row, Run, RunKind, RunStatus, must_live_on, redacted_json};
+use crate::storage::{Class, Storage, StorageError, error, events};
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::{Value, json};
+use sqlx::Postgres;
+use sqlx::postgres::PgArguments;
+use sqlx::query::Query;
+use std::slice::from_ref;
+use std::time::Duration;
+
+/// The longest time that an update waits for its next attempt.
+pub const LONGEST_WAIT: TimeDelta = TimeDelta::minutes(5);
+
+/// The state of the queue of the whole database.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct QueueState {
+    /// How many are queued.
+    pub queued: i64,
+    /// How many are running.
+    pub running: i64,
+    /// When the oldest queued update was created.
+    pub oldest: Option<DateTime<Utc>>,
+}
+
+impl Storage {
+    /// Reads the state of the queue. Reads unfinished updates of all vaults.
+    ///
+    /// # Errors
+    /// Database errors.
+    #[tracing::instrument(name = "db.updates.queue_state", skip_all)]
+    pub async fn queue_state(&self) -> Result<QueueState, StorageError> {
+        let state = sqlx::query_as!(
+            QueueState,
+            r#"SELECT count(*) FILTER (WHERE status = 'queued') AS "queued!",
+                      count(*) FILTER (WHERE status = 'running') AS "running!",
+                      min(created_at) FILTER (WHERE status = 'queued') AS oldest
+               FROM updates
+               WHERE queue_place IS NOT NULL"#,
+        )
+        .fetch_one(&mut self.reader().await?)
+        .await?;
+        Ok(state)
+    }
+
+    fn queue_event(
+        &self,
+        memory: &MemoryId,
+        update_id: &UpdateId,
+        actor: Option<&ActorId>,
+        details: Value,
+    ) -> NewEvent {
+        NewEvent {
+            actor: actor.cloned(),
+            update_id: Some(update_id.clone()),
+            details: Some(details),
+            ..self.event(memory, EventKind::Update)
+        }
+    }
+}
+
+fn changed(vault: &VaultId, memory: &MemoryId) -> Notification {
+    Notification {
+        queue: true,
+        ..Notification::of(vault, memory)
+    }
+}
+
+/// Whether a claimed update's request was removed because a version that it quoted was redacted.
+#[must_use]
+pub fn is_redacted(request: &Value) -> bool {
+    *request == redacted_json()
+}
+
+/// How often a position is tried if concurrent requests take it.
+const MAX_TRIES: u32 = 50;
+
+/// Maximum number of queued and running updates.
+#[derive(Debug, Clone, Copy)]
+pub struct QueueLimits {
+    /// Of one memory.
+    pub per_memory: i64,
+    /// Of one vault; concurrent requests may exceed it slightly.
+    pub per_vault: i64,
+}
+
+/// An update to queue.
+#[derive(Debug, Clone)]
+pub struct NewUpdate {
+    /// The vault.
+    pub vault: VaultId,
+    /// The memory; it need not exist.
+    pub memory: MemoryId,
+    /// What it does.
+    pub kind: RunKind,
+    /// The run's id.
+    pub update_id: UpdateId,
+    /// The actor that requests it.
+    pub actor: ActorId,
+    /// When it was requested.
+    pub created_at: DateTime<Utc>,
+    /// The head's version when it was accepted.
+    pub base_version: i64,
+    /// The identity of the memory when it was accepted; `None` if there was none.
+    pub identity: Option<String>,
+    /// The request, as shown to clients.
+    pub request: Value,
+    /// Conditions on the head.
+    pub preconditions: Value,
+    /// Whether it is left out where another one of its kind is queued or running.
+    pub is_alone: bool,
+    /// The answer to store under the claim of the request's idempotency key.
+    pub idempotency: Option<Answering<'static, Run>>,
+}
+
+/// Why an update was not queued.
+#[derive(Debug, thiserror::Error)]
+pub enum EnqueueError {
+    /// The memory's queue is full.
+    #[error("{limit} updates of this memory are queued")]
+    MemoryFull {
+        /// The maximum length of a queue.
+        limit: i64,
+    },
+    /// The vault has too many queued updates.
+    #[error("{limit} updates of this vault are queued")]
+    VaultFull {
+        /// The maximum number of queued updates of a vault.
+        limit: i64,
+    },
+    /// Another one of its kind is queued or running.
+    #[error("one of its kind is queued or running")]
+    NotAlone,
+    /// The database failed; nothing was queued.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+}
+
+impl TransactionError for EnqueueError {
+    fn of_storage(&self) -> Option<&StorageError> {
+        match self {
+            Self::Storage(error) => Some(error),
+            Self::MemoryFull { .. } | Self::VaultFull { .. } | Self::NotAlone => None,
+        }
+    }
+}
+
+impl From<sqlx::Error> for EnqueueError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Storage(error.into())
+    }
+}
+
+impl Storage {
+    /// Adds an update to the end of its memory's queue. It is stored when this returns.
+    ///
+    /// # Errors
+    /// As [`EnqueueError`] says.
+    #[tracing::instrument(name = "db.updates.enqueue", skip_all)]
+    pub async fn enqueue_update(&self, new: &NewUpdate, limits: &QueueLimits) -> Result<Run, EnqueueError> {
+        for _ in 0..MAX_TRIES {
+            let queued = self
+                .transaction("db.updates.enqueue", |mut transaction| async move {
+                    let of = (&new.vault, &new.memory);
+                    must_live_on(&mut transaction, of, new.identity.as_deref()).await?;
+                    let place = next_place(&mut transaction, new, limits).await?;
+                    let Some(run) = insert_queued(&mut transaction, new, place).await? else {
+                        return Ok(transaction.roll_back_with(None));
+                    };
+                    let event = self.queue_event(
+                        &new.memory,
+                        &new.update_id,
+                        Some(&new.actor),
+                        json!({"step": "queued"}),
+                    );
+                    events::append(&mut transaction, &new.vault, from_ref(&event)).await?;
+                    keep_one(
+                        &mut transaction,
+                        new.idempotency.as_ref(),
+                        Some(&new.memory),
+                        &run,
+                    )
+                    .await?;
+                    listen::notify(&mut transaction, &[changed(&new.vault, &new.memory)]).await?;
+                    Ok::<_, EnqueueError>(transaction.commit_with(Some((run, event))))
+                })
+                .await?;
+            if let Some((run, event)) = queued {
+                self.appended(&new.vault, &[event]);
+                self.notifications.publish(changed(&new.vault, &new.memory));
+                return Ok(run);
+            }
+        }
+        Err(EnqueueError::MemoryFull {
+            limit: limits.per_memory,
+        })
+    }
+}
+
+/// The next free position in the memory's queue, and the time of the database.
+async fn next_place(
+    connection: &mut Connection,
+    new: &NewUpdate,
+    limits: &QueueLimits,
+) -> Result<(i64, DateTime<Utc>), EnqueueError> {
+    let line = sqlx::query!(
+        r#"SELECT count(*) AS "length!", COALESCE(max(queue_place), 0) AS "last!", now() AS "now!",
+                  COALESCE(bool_or(kind = $3), false) AS "has_other!"
+           FROM updates
+           WHERE vault_id = $1 AND memory_id = $2 AND queue_place IS NOT NULL"#,
+        new.vault.as_str(),
+        new.memory.as_str(),
+        new.kind.name(),
+    )
+    .fetch_one(&mut *connection)
+    .await?;
+    if new.is_alone && line.has_other {
+        return Err(EnqueueError::NotAlone);
+    }
+    if line.length >= limits.per_memory {
+        return Err(EnqueueError::MemoryFull {
+            limit: limits.per_memory,
+        });
+    }
+    let all = sqlx::query_scalar!(
+        r#"SELECT count(*) AS "all!" FROM updates WHERE vault_id = $1 AND queue_place IS NOT NULL"#,
+        new.vault.as_str(),
+    )
+    .fetch_one(connection)
+    .await?;
+    if all >= limits.per_vault {
+        return Err(EnqueueError::VaultFull {
+            limit: limits.per_vault,
+        });
+    }
+    Ok((line.last + 1, line.now))
+}
+
+/// `None` if a concurrent request took the position.
+async fn insert_queued(
+    connection: &mut Connection,
+    new: &NewUpdate,
+    (place, now): (i64, DateTime<Utc>),
+) -> Result<Option<Run>, StorageError> {
+    let row = sqlx::query_as!(
+        Row,
+        "INSERT INTO updates (vault_id, memory_id, update_id, kind, status, actor_id, created_at, base_version,
+                              request, exchanges, outcome, attempts, queue_place, not_before, preconditions)
+         VALUES ($1, $2, $3, $11, 'queued', $4, $5, $6, $7, '[]', '{}', 0, $8, $9, $10)
+         ON CONFLICT (vault_id, memory_id, queue_place) WHERE queue_place IS NOT NULL DO NOTHING
+         RETURNING vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at, attempts,
+                   base_version, version, context_id, resolved_by, request, exchanges, outcome,
+                   NULL::jsonb AS instructions, NULL::text AS shown, NULL::jsonb AS made",
+        new.vault.as_str(),
+        new.memory.as_str(),
+        new.update_id.as_str(),
+        new.actor.as_str(),
+        new.created_at,
+        new.base_version,
+        new.request,
+        place,
+        now,
+        new.preconditions,
+        new.kind.name(),
+    )
+    .fetch_optional(connection)
+    .await?;
+    row.map(Run::try_from).transpose()
+}
+
+/// The key of an update that can be claimed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Due {
+    /// The vault.
+    pub vault: VaultId,
+    /// The memory.
+    pub memory: MemoryId,
+    /// The run's id.
+    pub update_id: UpdateId,
+}
+
+/// A claimed update.
+#[derive(Debug, Clone)]
+pub struct Claimed {
+    /// Its key.
+    pub due: Due,
+    /// The claim's id.
+    pub claim: String,
+    /// The actor that requested it.
+    pub actor: ActorId,
+    /// When it was queued.
+    pub created_at: DateTime<Utc>,
+    /// Number of attempts, including this one.
+    pub attempts: i32,
+    /// The request.
+    pub request: Value,
+    /// Conditions on the head.
+    pub preconditions: Value,
+}
+
+/// Which claims have expired, and which attempts are due: by the database's clock alone.
+///
+/// That clock may have been set back. A time that is further in the future than anything waits was written before that,
+/// so it counts as past.
+#[derive(Debug, Clone, Copy)]
+pub struct Lease(TimeDelta);
+
+impl Lease {
+    /// Claims of this length.
+    #[must_use]
+    pub fn new(length: Duration) -> Self {
+        Self(TimeDelta::from_std(length).unwrap_or(TimeDelta::MAX))
+    }
+
+    /// Longer than anything waits or is claimed; transactions begin at different times.
+    fn beyond(self) -> TimeDelta {
+        self.0.max(LONGEST_WAIT) + TimeDelta::minutes(1)
+    }
+}
+
+impl Storage {
+    /// The first updates of all memories' queues that can be claimed, at most `limit`, without the vaults in `not_now`:
+    /// the oldest of each vault first, then the second of each, so that the updates of one vault do not hide those of
+    /// another. Reads unfinished updates of all vaults, or of one.
+    ///
+    /// # Errors
+    /// Database errors.
+    #[tracing::instrument(name = "db.updates.due", skip_all)]
+    pub async fn due_updates(
+        &self,
+        vault: Option<&VaultId>,
+        not_now: &[String],
+        lease: Lease,
+        limit: i64,
+    ) -> Result<Vec<Due>, StorageError> {
+        let due = sqlx::query_as!(
+            Due,
+            r#"SELECT vault_id AS "vault!", memory_id AS "memory!", update_id AS "update_id!"
+               FROM (SELECT vault_id, memory_id, update_id, created_at,
+                            row_number() OVER (PARTITION BY vault_id ORDER BY created_at, update_id) AS nth
+                     FROM (SELECT DISTINCT ON (vault_id, memory_id) vault_id, memory_id, update_id, created_at,
+                                  COALESCE(not_before, lease_until) AS due_at
+                           FROM updates
+                           WHERE queue_place IS NOT NULL AND ($4::text IS NULL OR vault_id = $4)
+                           ORDER BY vault_id, memory_id, status = 'queued', queue_place) AS heads
+                     WHERE (due_at <= now() OR due_at > now() + $1::interval) AND vault_id <> ALL ($2)) AS due
+               ORDER BY nth, created_at
+               LIMIT $3"#,
+            lease.beyond() as _,
+            not_now,
+            limit,
+            vault.map(VaultId::as_str),
+        )
+        .fetch_all(&mut self.reader().await?)
+        .await?;
+        Ok(due)
+    }
+
+    /// Claims an update for `lease`. `None` if another worker claimed it first.
+    ///
+    /// # Errors
+    /// Database errors.
+    #[tracing::instrument(name = "db.updates.claim", skip_all)]
+    pub async fn claim_update(
+        &self,
+        due: &Due,
+        claim: &str,
+        lease: Lease,
+    ) -> Result<Option<Claimed>, StorageError> {
+        let claimed = self.transaction_for(Class::Sweep, "db.updates.claim", |mut transaction| async move {
+            let row = sqlx::query!(
+                "UPDATE updates
+                 SET status = 'running', claim_id = $4, lease_until = now() + $5::interval,
+                     not_before = NULL, attempts = attempts + 1
+                 WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3 AND status IN ('queued', 'running')
+                   AND (COALESCE(not_before, lease_until) <= now()
+                        OR COALESCE(not_before, lease_until) > now() + $6::interval)
+                 RETURNING actor_id, created_at, attempts, request, preconditions",
+                due.vault.as_str(),
+                due.memory.as_str(),
+                due.update_id.as_str(),
+                claim,
+                lease.0 as _,
+                lease.beyond() as _,
+            )
+            .fetch_optional(&mut transaction)
+            .await?;
+            Ok(transaction.commit_with(row))
+        });
+        let row = match claimed.await {
+            Ok(Some(row)) => row,
+            Ok(None) => return Ok(None),
+            // Another update of the memory has just been claimed.
+            Err(error) if error::is_unique_violation(&error) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        Ok(Some(Claimed {
+            actor: row.actor_id,
+            due: due.clone(),
+            claim: claim.to_owned(),
+            created_at: row.created_at,
+            attempts: row.attempts,
+            request: row.request,
+            preconditions: row.preconditions.unwrap_or(Value::Null),
+        }))
+    }
+
+    /// Renews a claim. `false` if it is lost: expired and taken over, cancelled, or deleted.
+    ///
+    /// # Errors
+    /// Database errors.
+    #[tracing::instrument(name = "db.updates.renew", skip_all)]
+    pub async fn renew_update(&self, claimed: &Claimed, lease: Lease) -> Result<bool, StorageError> {
+        let renew = || {
+            sqlx::query!(
+                "UPDATE updates SET lease_until = now() + $5::interval
+                 WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3 AND claim_id = $4 AND status = 'running'",
+                claimed.due.vault.as_str(),
+                claimed.due.memory.as_str(),
+                claimed.due.update_id.as_str(),
+                claimed.claim,
+                lease.0 as _,
+            )
+        };
+        Ok(self.execute(Class::Write, "db.updates.renew", renew).await? == 1)
+    }
+}
+
+/// How an update is requeued.
+#[derive(Debug, Clone)]
+pub struct HandBack {
+    /// How long it is not claimed again, at most [`LONGEST_WAIT`].
+    pub wait: TimeDelta,
+    /// Whether the attempt counts.
+    pub counts: bool,
+    /// The error of the attempt.
+    pub problem: Option<String>,
+}
+
+/// The result of cancelling an update.
+#[derive(Debug)]
+pub enum Cancelled {
+    /// It was cancelled; this is its run now.
+    Done(Box<Run>),
+    /// It had already ended with this status.
+    Ended(RunStatus),
+    /// No such run exists.
+    Unknown,
+}
+
+impl Storage {
+    /// Requeues an update at its place. `false` if the claim was lost.
+    ///
+    /// # Errors
+    /// Database errors; then the claim expires.
+    #[tracing::instrument(name = "db.updates.hand_back", skip_all)]
+    pub async fn hand_back_update(&self, claimed: &Claimed, back: &HandBack) -> Result<bool, StorageError> {
+        // An interval of the database counts microseconds.
+        let wait = back.wait.min(LONGEST_WAIT).num_microseconds().unwrap_or_default();
+        let uncounted = i32::from(!back.counts);
+        let outcome = back.problem.as_ref().map(|problem| json!({"problem": problem}));
+        let requeue = || {
+            sqlx::query!(
+                "UPDATE updates
+             SET status = 'queued', claim_id = NULL, lease_until = NULL, not_before = now() + $5::interval,
+                 attempts = attempts - $6, outcome = COALESCE($7, outcome)
+             WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3 AND claim_id = $4 AND status = 'running'",
+                claimed.due.vault.as_str(),
+                claimed.due.memory.as_str(),
+                claimed.due.update_id.as_str(),
+                claimed.claim,
+                TimeDelta::microseconds(wait) as _,
+                uncounted,
+                outcome,
+            )
+        };
+        let details = json!({"step": "queued", "attempts": claimed.attempts - uncounted});
+        self.end_claim("db.updates.hand_back", claimed, requeue, details)
+            .await
+    }
+
+    /// Ends an update without a version. `false` if the claim was lost.
+    ///
+    /// # Errors
+    /// Database errors; then the claim expires.
+    #[tracing::instrument(name = "db.updates.give_up", skip_all)]
+    pub async fn give_up_update(
+        &self,
+        claimed: &Claimed,
+        status: RunStatus,
+        problem: &str,
+    ) -> Result<bool, StorageError> {
+        let finish = || {
+            sqlx::query!(
+                "UPDATE updates
+             SET status = $5, finished_at = $6, outcome = $7, queue_place = NULL, not_before = NULL, claim_id = NULL,
+                 lease_until = NULL
+             WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3 AND claim_id = $4 AND status = 'running'",
+                claimed.due.vault.as_str(),
+                claimed.due.memory.as_str(),
+                claimed.due.update_id.as_str(),
+                claimed.claim,
+                status.name(),
+                self.clock.now().max(claimed.created_at),
+                json!({"problem": problem}),
+            )
+        };
+        let details = json!({"step": "finished", "status": status.name()});
+        self.end_claim("db.updates.give_up", claimed, finish, details)
+            .await
+    }
+
+    /// Ends a claim by this statement, and tells of it. `false` if the claim was lost.
+    async fn end_claim<'q>(
+        &self,
+        name: &'static str,
+        claimed: &Claimed,
+        end: impl Fn() -> Query<'q, Postgres, PgArguments>,
+        details: Value,
+    ) -> Result<bool, StorageError> {
+        let Due {
+            vault,
+            memory,
+            update_id,
+        } = &claimed.due;
+        let (end, changed) = (&end, changed(vault, memory));
+        let event = &self.queue_event(memory, update_id, Some(&claimed.actor), details);
+        let notification = &changed;
+        let is_held = self
+            .transaction(name, |mut transaction| async move {
+                if end().execute(&mut transaction).await?.rows_affected() == 0 {
+                    return Ok(transaction.roll_back_with(false));
+                }
+                events::append(&mut transaction, vault, from_ref(event)).await?;
+                listen::notify(&mut transaction, from_ref(notification)).await?;
+                Ok::<_, StorageError>(transaction.commit_with(true))
+            })
+            .await?;
+        if is_held {
+            self.appended(vault, from_ref(event));
+            self.notifications.publish(changed);
+        }
+        Ok(is_held)
+    }
+
+    /// Cancels a queued or running update at once: it never saves anything. A worker that runs it stops when it
+    /// notices.
+    ///
+    /// # Errors
+    /// Database errors.
+    #[tracing::instrument(name = "db.updates.cancel", skip_all)]
+    pub async fn cancel_update(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+        id: &UpdateId,
+    ) -> Result<Cancelled, StorageError> {
+        let event = &self.queue_event(memory, id, None, json!({"step": "cancelled"}));
+        let cancelled = self
+            .transaction("db.updates.cancel", |mut transaction| async move {
+                let row = sqlx::query_as!(
+                    Row,
+                    "UPDATE updates
+             SET status = 'cancelled', finished_at = GREATEST($4, created_at), queue_place = NULL, not_before = NULL,
+                 claim_id = NULL, lease_until = NULL
+             WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3 AND status IN ('queued', 'running')
+             RETURNING vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at, attempts,
+                       base_version, version, context_id, resolved_by, request, exchanges, outcome,
+                       NULL::jsonb AS instructions, NULL::text AS shown, NULL::jsonb AS made",
+                    vault.as_str(),
+                    memory.as_str(),
+                    id.as_str(),
+                    self.clock.now(),
+                )
+                .fetch_optional(&mut transaction)
+                .await?;
+                let Some(row) = row else {
+                    return Ok(transaction.roll_back_with(None));
+                };
+                let run = Box::new(Run::try_from(row)?);
+                events::append(&mut transaction, vault, from_ref(event)).await?;
+                listen::notify(&mut transaction, &[changed(vault, memory)]).await?;
+                Ok::<_, StorageError>(transaction.commit_with(Some(run)))
+            })
+            .await?;
+        let Some(run) = cancelled else {
+            let run = self.run(vault, memory, id).await?;
+            return Ok(run.map_or(Cancelled::Unknown, |run| Cancelled::Ended(run.status)));
+        };
+        self.appended(vault, from_ref(event));
+        self.notifications.publish(changed(vault, memory));
+        Ok(Cancelled::Done(run))
+    }
+}
