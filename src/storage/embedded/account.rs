@@ -26,7 +26,7 @@ impl Account {
     /// used as that one.
     ///
     /// # Errors
-    /// [`EmbeddedError::NoAccount`].
+    /// There is no such account.
     pub fn instead_of_root(data_dir: Option<&Path>) -> Result<Option<Self>, EmbeddedError> {
         if !rustix::process::geteuid().is_root() {
             return Ok(None);
@@ -39,7 +39,11 @@ impl Account {
         let owner = data_dir.and_then(|folder| Some(fs::metadata(folder).ok()?.uid()));
         let owners = accounts.iter().find(|account| Some(account.uid) == owner);
         let chosen = owners.or(accounts.first()).cloned();
-        chosen.map(Some).ok_or(EmbeddedError::NoAccount)
+        chosen.map(Some).ok_or_else(|| {
+            let problem = "PostgreSQL refuses to run as root, and there is neither an account `working-memory` nor \
+                           `postgres`; add one (useradd --system working-memory), or start the service as an ordinary user";
+            EmbeddedError::Unusable(problem.to_owned())
+        })
     }
 
     /// Its name.
@@ -64,7 +68,7 @@ impl Account {
     /// gives it an empty one of root, such as a volume. In any other place the account makes it itself, if it may.
     ///
     /// # Errors
-    /// [`EmbeddedError::Folder`].
+    /// The folder cannot be made or given.
     pub fn make_data_dir(&self, data_dir: &Path) -> Result<(), EmbeddedError> {
         let make = || -> io::Result<()> {
             let parent = data_dir.parent().unwrap_or(data_dir);

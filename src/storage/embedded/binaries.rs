@@ -37,10 +37,11 @@ impl Binaries {
     pub(super) fn find(cluster: Option<u32>, folder: &Path) -> Result<Self, EmbeddedError> {
         let found = match std::env::var_os("WORKING_MEMORY_PG_BIN").filter(|dir| !dir.is_empty()) {
             Some(dir) => {
-                let bad = EmbeddedError::BadFolderOfBinaries {
-                    dir: dir.to_string_lossy().into_owned(),
-                };
-                vec![inspect(dir.into()).ok_or(bad)?]
+                let bad = format!(
+                    "WORKING_MEMORY_PG_BIN is {}, but that folder holds no working `postgres` and `initdb`",
+                    dir.to_string_lossy()
+                );
+                vec![inspect(dir.into()).ok_or(EmbeddedError::Unusable(bad))?]
             }
             None => folders().into_iter().filter_map(inspect).collect(),
         };
@@ -59,26 +60,32 @@ impl Binaries {
 fn choose(found: Vec<Binaries>, cluster: Option<u32>, folder: &Path) -> Result<Binaries, EmbeddedError> {
     let newest = found.iter().max_by_key(|binaries| binaries.major).cloned();
     let Some(newest) = newest else {
-        return Err(EmbeddedError::NoBinaries {
-            install: install_command(),
-        });
+        return Err(EmbeddedError::Unusable(format!(
+            "no PostgreSQL server binaries found; install them with: {}\n\
+             (or point WORKING_MEMORY_PG_BIN at the folder that holds `postgres` and `initdb`, \
+             or set DATABASE_URL to a running server)",
+            install_command()
+        )));
     };
     if newest.major < OLDEST {
-        let dir = newest.dir.display().to_string();
-        return Err(EmbeddedError::TooOld {
-            found: newest.major,
-            dir,
-            install: install_command(),
-        });
+        return Err(EmbeddedError::Unusable(format!(
+            "PostgreSQL {} in {} is too old, {OLDEST} or later is needed; install it with: {}",
+            newest.major,
+            newest.dir.display(),
+            install_command()
+        )));
     }
     let Some(wanted) = cluster else { return Ok(newest) };
     found
         .into_iter()
         .find(|binaries| binaries.major == wanted)
-        .ok_or_else(|| EmbeddedError::OtherVersion {
-            folder: folder.display().to_string(),
-            cluster: wanted,
-            found: newest.major,
+        .ok_or_else(|| {
+            EmbeddedError::Unusable(format!(
+                "the cluster in {} was made by PostgreSQL {wanted}, but only {} is installed; install PostgreSQL {wanted} \
+                 beside it, or move the folder away to begin with an empty one",
+                folder.display(),
+                newest.major
+            ))
         })
 }
 

@@ -45,7 +45,7 @@ pub(super) async fn initialize(
             .arg(&unfinished)
             .args(["-U", USER, "-E", "UTF8", "--locale=C"]);
         command.arg(format!("--lc-ctype={character_type}"));
-        // The access rules are written before the server first runs (`access`).
+        // The access rules are written before the server first runs (`write_access`).
         command.args(["--auth-local=peer", "--auth-host=reject", "--no-instructions"]);
         if throw_away {
             command.arg("--no-sync");
@@ -60,10 +60,11 @@ pub(super) async fn initialize(
         log = last_lines(&String::from_utf8_lossy(&[output.stdout, output.stderr].concat()));
     }
     if tells_full_disk(&log) {
-        let path = home.display().to_string();
-        return Err(EmbeddedError::DiskFull { path });
+        return Err(EmbeddedError::disk_full(home));
     }
-    Err(EmbeddedError::Initialize { log })
+    Err(EmbeddedError::Unusable(format!(
+        "making a new PostgreSQL cluster failed; initdb said:\n{log}"
+    )))
 }
 
 /// Removes the remains of an interrupted start.

@@ -85,10 +85,11 @@ fn refuse_folder_of_others(path: &Path) -> Result<(), EmbeddedError> {
     if owner == 0 || owner == rustix::process::geteuid().as_raw() {
         return Ok(());
     }
-    Err(EmbeddedError::OfAnother {
-        folder: path.display().to_string(),
-        owner,
-    })
+    Err(EmbeddedError::Unusable(format!(
+        "the folder {} belongs to the user {owner}, not to the one that runs this: give it to that one (chown -R), or \
+         choose another folder with WORKING_MEMORY__DATABASE__DATA_DIR",
+        path.display()
+    )))
 }
 
 /// Makes a folder that only this user may enter, unless it exists.

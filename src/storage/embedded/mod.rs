@@ -125,10 +125,13 @@ impl EmbeddedServer {
     ///
     /// # Errors
     ///
-    /// [`EmbeddedError::Supervisor`] if the supervisor task has panicked.
+    /// The supervisor task has panicked.
     pub async fn stop(self) -> Result<(), EmbeddedError> {
         // An error means that the supervisor has ended; joining it reports why.
         let _ = self.stop.send(());
-        self.supervisor.await.map_err(|_| EmbeddedError::Supervisor)
+        let problem = "the task that watches over the embedded PostgreSQL ended unexpectedly";
+        self.supervisor
+            .await
+            .map_err(|_| EmbeddedError::Unusable(problem.to_owned()))
     }
 }

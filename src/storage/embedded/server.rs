@@ -179,8 +179,7 @@ impl Launcher {
         };
         let log = server_log::tail(&self.folder.home);
         if tells_full_disk(&log) {
-            let path = self.folder.cluster().display().to_string();
-            return EmbeddedError::DiskFull { path };
+            return EmbeddedError::disk_full(&self.folder.cluster());
         }
         let log_file = self.folder.log_file().display().to_string();
         EmbeddedError::Start {

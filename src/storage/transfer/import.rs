@@ -119,11 +119,11 @@ impl<R: AsyncBufRead + Unpin> Import<'_, R> {
         }
         self.last = Some(memory.clone());
         if incoming.is_refused() {
-            return Err(ImportError::Exists {
-                line: first,
-                vault: self.vault.clone(),
-                memory,
-            });
+            let vault = self.vault;
+            return Err(self.reader.broken(format!(
+                "the memory {memory} of the vault {vault} exists already; with --on-conflict skip it is left as it is, \
+                 with --on-conflict append the versions it does not have are added behind its newest"
+            )));
         }
         loop {
             let line = self

@@ -193,43 +193,9 @@ pub enum ExportError {
 /// Why an import ended. Complete memories before that line stay imported; the memory of that line is rolled back.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    /// A line that an export does not write.
-    #[error("line {line}: {problem}")]
-    Line {
-        /// Its number, from 1.
-        line: u64,
-        /// What is wrong, and what was expected.
-        problem: String,
-    },
-    /// The file ends before its footer.
-    #[error("the file ends behind line {line}, but {expected} was expected: it is cut off")]
-    CutOff {
-        /// The number of complete lines.
-        line: u64,
-        /// The expected next line.
-        expected: &'static str,
-    },
-    /// The memory exists and differs from the one in the file.
-    #[error(
-        "line {line}: the memory {memory} of the vault {vault} exists already; with --on-conflict skip it is left \
-         as it is, with --on-conflict append the versions it does not have are added behind its newest"
-    )]
-    Exists {
-        /// The line of the memory.
-        line: u64,
-        /// The vault.
-        vault: VaultId,
-        /// The memory.
-        memory: MemoryId,
-    },
-    /// The file cannot be read.
-    #[error("cannot read behind line {line}: {source}")]
-    Read {
-        /// The number of complete lines read.
-        line: u64,
-        /// Why.
-        source: io::Error,
-    },
+    /// The file is not as an export writes it, or says what cannot be imported; with the line.
+    #[error("{0}")]
+    Refused(String),
     /// The database failed.
     #[error("at line {line}: {source}")]
     Storage {
@@ -240,15 +206,26 @@ pub enum ImportError {
     },
 }
 
+impl ImportError {
+    /// What is wrong with a line, counted from 1.
+    pub(super) fn line(line: u64, problem: impl Display) -> Self {
+        Self::Refused(format!("line {line}: {problem}"))
+    }
+}
+
 /// An error of one line, before its number is known.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum LineError {
     #[error("{0}")]
     Problem(String),
     #[error(transparent)]
-    Fault(#[from] Fault),
-    #[error(transparent)]
     Storage(#[from] StorageError),
+}
+
+impl From<Fault> for LineError {
+    fn from(fault: Fault) -> Self {
+        Self::Problem(fault.to_string())
+    }
 }
 
 impl From<sqlx::Error> for LineError {
@@ -261,11 +238,7 @@ impl LineError {
     /// Adds the line number.
     pub(super) fn at(self, line: u64) -> ImportError {
         match self {
-            Self::Problem(problem) => ImportError::Line { line, problem },
-            Self::Fault(fault) => ImportError::Line {
-                line,
-                problem: fault.to_string(),
-            },
+            Self::Problem(problem) => ImportError::line(line, problem),
             Self::Storage(source) => ImportError::Storage { line, source },
         }
     }
@@ -310,10 +283,10 @@ impl<R: AsyncBufRead + Unpin> Reader<R> {
     /// The next line, which must exist.
     pub(super) async fn next(&mut self, expected: &'static str) -> Result<Line, ImportError> {
         if !self.read().await? {
-            return Err(ImportError::CutOff {
-                line: self.number,
-                expected,
-            });
+            return Err(ImportError::Refused(format!(
+                "the file ends behind line {}, but {expected} was expected: it is cut off",
+                self.number
+            )));
         }
         let problem = match serde_json::from_slice(&self.line) {
             Ok(line) => return Ok(line),
@@ -355,10 +328,7 @@ impl<R: AsyncBufRead + Unpin> Reader<R> {
 
     /// An error in the current line.
     pub(super) fn broken(&self, problem: String) -> ImportError {
-        ImportError::Line {
-            line: self.number,
-            problem,
-        }
+        ImportError::line(self.number, problem)
     }
 
     async fn read(&mut self) -> Result<bool, ImportError> {
@@ -366,10 +336,10 @@ impl<R: AsyncBufRead + Unpin> Reader<R> {
         let most = self.max_line_bytes as u64 + 1;
         let mut limited = (&mut self.input).take(most);
         let read = limited.read_until(b'\n', &mut self.line).await;
-        let read = read.map_err(|source| ImportError::Read {
-            line: self.number,
-            source,
-        })?;
+        let number = self.number;
+        let failed =
+            |source: io::Error| ImportError::Refused(format!("cannot read behind line {number}: {source}"));
+        let read = read.map_err(failed)?;
         if read == 0 {
             return Ok(false);
         }
