@@ -5,7 +5,7 @@
 //! next line, each indented by two spaces, with empty lines left empty.
 
 use super::lines::{BLANKS, is_blank, is_blank_byte, lines, without_end};
-use super::outline::{Bullet, Layout};
+use super::outline::Layout;
 use super::render::{Brackets, Marks};
 use crate::domain::ids::{RecordId, RecordKind};
 use chrono::{DateTime, Utc};
@@ -76,7 +76,18 @@ pub(in crate::domain) fn pinned(text: &str) -> HashSet<RecordId> {
 /// Returns the ids of the active records with the byte ranges of their lines, in document order. Linear.
 #[must_use]
 pub fn record_ranges(text: &str) -> Vec<(RecordId, Range<usize>)> {
-    RecordLines::of(text).places
+    let bullets = Layout::of(text).bullets;
+    let mut seen = HashSet::with_capacity_and_hasher(bullets.len(), RandomState::default());
+    let ids = bullets.into_iter().filter_map(|bullet| {
+        let id = id_of(text, &bullet.range, bullet.section.record_kind()?)?;
+        Some((id, bullet.range))
+    });
+    ids.filter(|(id, _)| seen.insert(*id)).collect()
+}
+
+/// Parses one of the [`record_ranges`] of a document.
+pub(in crate::domain) fn record_at(text: &str, id: RecordId, range: &Range<usize>) -> Record {
+    Entry::read(text, range.clone(), id.kind).into_record_of(id)
 }
 
 /// Returns the record and the section title that contain the word at byte offset `byte`. Linear.
@@ -90,68 +101,6 @@ pub fn location_of(text: &str, byte: usize) -> (Option<RecordId>, Option<String>
         .into_iter()
         .find(|section| section.range.contains(&byte));
     (record.map(|(id, _)| id), section.map(|section| section.title))
-}
-
-/// The unparsed records of a document. Comparing two documents this way parses only the records that differ.
-#[derive(Debug)]
-pub(in crate::domain) struct RecordLines<'t> {
-    text: &'t str,
-    /// Byte range of each record, in document order.
-    places: Vec<(RecordId, Range<usize>)>,
-    largest: [i64; RecordKind::ALL.len()],
-}
-
-impl<'t> RecordLines<'t> {
-    /// Finds the same records as [`records`]. Linear.
-    pub(in crate::domain) fn of(text: &'t str) -> Self {
-        let mut largest = [0; RecordKind::ALL.len()];
-        let bullets = Layout::of(text).bullets;
-        let mut seen = HashSet::with_capacity_and_hasher(bullets.len(), RandomState::default());
-        let place = |bullet: Bullet| {
-            let id = id_of(text, &bullet.range, bullet.section.record_kind()?)?;
-            let number = &mut largest[id.kind as usize];
-            *number = id.number.max(*number);
-            seen.insert(id).then_some((id, bullet.range))
-        };
-        let places = bullets.into_iter().filter_map(place).collect();
-        Self {
-            text,
-            places,
-            largest,
-        }
-    }
-
-    /// The ids with the complete text of their records, in document order.
-    pub(in crate::domain) fn all(
-        &self,
-    ) -> impl DoubleEndedIterator<Item = (RecordId, &'t str)> + ExactSizeIterator {
-        let text = self.text;
-        self.places
-            .iter()
-            .map(move |(id, range)| (*id, &text[range.clone()]))
-    }
-
-    /// Number of records.
-    pub(in crate::domain) fn len(&self) -> usize {
-        self.places.len()
-    }
-
-    /// The text of the record at an index of [`Self::all`].
-    pub(in crate::domain) fn at(&self, place: usize) -> Option<&'t str> {
-        let (_, range) = self.places.get(place)?;
-        Some(&self.text[range.clone()])
-    }
-
-    /// Parses the text that [`Self::all`] returned for an id.
-    pub(in crate::domain) fn read(id: RecordId, lines: &str) -> Record {
-        Entry::read(lines, 0..lines.len(), id.kind).into_record_of(id)
-    }
-
-    /// The largest id number on the record lines of each kind, in the order of [`RecordKind::ALL`]; 0 for
-    /// none.
-    pub(in crate::domain) fn largest_numbers(&self) -> [i64; RecordKind::ALL.len()] {
-        self.largest
-    }
 }
 
 /// Parses the bullets of the sections with records of these kinds, in document order. Linear.

@@ -2,8 +2,8 @@
 //! the largest id number used per kind of record, so that no id is reused.
 
 use crate::domain::document::{
-    Entry, Layout, ManagedSection, Marks, NewRecord, Record, RecordLines, Section, brackets, entries,
-    record_lines, written_time,
+    Entry, Layout, ManagedSection, Marks, NewRecord, Record, Section, brackets, entries, record_lines,
+    record_ranges, written_time,
 };
 use crate::domain::ids::{RecordId, RecordKind};
 use chrono::{DateTime, Utc};
@@ -367,12 +367,11 @@ impl Counters {
     /// count.
     #[must_use]
     pub fn seen_in(text: &str) -> Self {
-        Self::seen_on(&RecordLines::of(text))
-    }
-
-    /// Like [`Self::seen_in`], for record lines that were already found.
-    pub(super) fn seen_on(lines: &RecordLines<'_>) -> Self {
-        Self(lines.largest_numbers())
+        let mut counters = Self::default();
+        for (id, _) in record_ranges(text) {
+            counters.raise(id.kind, id.number);
+        }
+        counters
     }
 
     /// The largest number of a kind, 0 for none.

@@ -17,7 +17,7 @@ mod validate;
 
 pub use apply::{Applied, AppliedOperation, ApplyError, OperationName, apply};
 pub use edit::{Counters, Edit, IdsExhausted};
-pub use project::{Collapse, Comparison, RecordChange, collapse, compare, project, project_and_count};
+pub use project::{Collapse, Comparison, RecordChange, collapse, compare, project};
 pub use validate::{Validated, View, validate};
 
 /// The limits on what may be written into a memory.

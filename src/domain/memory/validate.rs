@@ -2,7 +2,7 @@
 
 use super::Limits;
 use crate::domain::consolidation::{Ground, Grounds};
-use crate::domain::document::{Entry, RecordLines, entries_of, normalised_snippet, pinned};
+use crate::domain::document::{Entry, entries_of, normalised_snippet, pinned, record_ranges};
 use crate::domain::faults::{MAX_KEPT_FAULTS, Omitted, cut};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::{Fault, FaultKind, Item, Operation};
@@ -125,7 +125,6 @@ impl<'a> Archives<'a> {
             let is_grounded = matches!(item.operation, Operation::Archive { ground: Some(_), .. });
             is_grounded || !item.operation.merges().is_empty()
         };
-        let records = RecordLines::of(view.document);
         let grounds = items
             .iter()
             .any(has_ground)
@@ -139,7 +138,10 @@ impl<'a> Archives<'a> {
         named.extend(merged.chain(merged_before));
         Self {
             grounds,
-            active: records.all().map(|(id, _)| id).collect(),
+            active: record_ranges(view.document)
+                .into_iter()
+                .map(|(id, _)| id)
+                .collect(),
             ended: view.ended,
             archived_now,
             named,

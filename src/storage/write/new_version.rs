@@ -5,7 +5,7 @@ use super::window::WindowRows;
 use crate::domain::changelog::left_out_by;
 use crate::domain::document::Origins;
 use crate::domain::ids::{ActorId, MemoryId, UpdateId, VaultId};
-use crate::domain::memory::{AppliedOperation, Counters, RecordChange, project_and_count};
+use crate::domain::memory::{AppliedOperation, Counters, RecordChange, project};
 use crate::storage::contexts::{ContextMetadata, Source};
 use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::idempotency::{Answering, ClaimedAnswer};
@@ -44,8 +44,14 @@ impl NewVersion {
     /// A version with this text, as any client may put it: the records in it are accepted as they are.
     #[must_use]
     pub fn of_text(head: &Head, text: String, source: Source, actor: ActorId) -> Self {
-        let (changes, seen) = project_and_count(&head.text, &text);
-        let counters = head.counters.raised_by(&seen);
+        let changes = project(&head.text, &text);
+        // The other records of the text are in the head too, whose counters hold their numbers.
+        let mut counters = head.counters;
+        for change in &changes {
+            if let RecordChange::Added(record) = change {
+                counters.raise(record.id.kind, record.id.number);
+            }
+        }
         let left_out = matches!(source, Source::Put | Source::Restore).then(|| left_out_by(head.version + 1));
         Self {
             text,
