@@ -57,8 +57,8 @@ mod tests;
 pub use check::{InvalidDocument, check, check_file, estimated_tokens, is_blank};
 pub use origins::{Origins, Run, unified_diff};
 pub use outline::{
-    Heading, Headings, ManagedSection, Section, SectionsChanged, closing_fence, find_section,
-    has_free_progress, headings, managed_body, outline, sections_changed,
+    Headings, ManagedSection, Section, SectionsChanged, closing_fence, find_section, has_free_progress,
+    headings, managed_body, outline, sections_changed,
 };
 pub use progress::progress_of;
 pub use record::{Record, location_of, record_ranges, records};

@@ -1,23 +1,28 @@
 //! Finds the sections, headings, records and fences of a document in one pass over its lines.
 
-use super::lines::{Fence, indent, is_blank, lines};
+use super::lines::{Fence, Line, indent, is_blank, lines};
 use crate::domain::ids::RecordKind;
 use memchr::memmem;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::iter::successors;
 use std::ops::Range;
 use strum::{EnumString, IntoStaticStr};
 
-/// A section: a level-1 heading and its content.
+/// A heading of any level outside fences and records, and its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
+    /// 1 to 6: the number of `#`.
+    pub level: u8,
     /// The heading text without surrounding blanks and a closing run of `#`.
     pub title: String,
-    /// The managed section it is; `None` for a free one.
+    /// The managed section that it is, or is inside; `None` for a free one.
     pub managed: Option<ManagedSection>,
-    /// Byte range from the heading line to the end of the section.
+    /// Byte range from the heading line to the next heading of the same or a higher level.
     pub range: Range<usize>,
     /// Byte range of the content after the heading line.
     pub body: Range<usize>,
+    /// Index of the section that contains it, in [`Headings::all`].
+    parent: Option<usize>,
 }
 
 /// A bullet in column 0 of a managed section and the lines that belong to it.
@@ -32,13 +37,9 @@ pub(in crate::domain) struct Bullet {
 /// The structure of a document as found by one pass.
 #[derive(Debug, Clone, Default)]
 pub(in crate::domain) struct Layout {
-    pub(in crate::domain) sections: Vec<Section>,
-    /// Headings of all levels.
-    pub(super) headings: Headings,
+    headings: Headings,
     /// In document order.
     pub(in crate::domain) bullets: Vec<Bullet>,
-    /// Index in `sections` of each managed section, in the order of [`ManagedSection::ALL`].
-    managed: [Option<usize>; ManagedSection::ALL.len()],
     /// A fence that is still open at the end of the text.
     open_fence: Option<Fence>,
 }
@@ -47,7 +48,9 @@ pub(in crate::domain) struct Layout {
 /// Linear.
 #[must_use]
 pub fn outline(text: &str) -> Vec<Section> {
-    Layout::of(text).sections
+    let mut sections = Layout::of(text).headings.0;
+    sections.retain(|section| section.level == 1);
+    sections
 }
 
 /// Returns the headings of a document, of all levels. Linear.
@@ -62,22 +65,17 @@ pub fn headings(text: &str) -> Headings {
 /// precedence over a free one, a title over a path, and the first match over later ones. Linear.
 #[must_use]
 pub fn find_section<'t>(text: &'t str, name: &str) -> Option<&'t str> {
-    let Layout {
-        sections, headings, ..
-    } = Layout::of(text);
+    let layout = Layout::of(text);
     let managed = ManagedSection::from_name(name.trim()).or_else(|| ManagedSection::from_title(name));
     let wanted = bare_title(name).to_lowercase();
+    let mut sections = layout.sections();
+    let is_title = |section: &&Section| bare_title(&section.title).to_lowercase() == wanted;
     sections
-        .iter()
+        .clone()
         .find(|section| managed.is_some() && section.managed == managed)
-        .or_else(|| {
-            sections
-                .iter()
-                .find(|section| bare_title(&section.title).to_lowercase() == wanted)
-        })
-        .map(|section| &section.range)
-        .or_else(|| headings.find(name).map(|heading| &heading.range))
-        .map(|range| &text[range.clone()])
+        .or_else(|| sections.find(is_title))
+        .or_else(|| layout.headings.find(name))
+        .map(|section| &text[section.range.clone()])
 }
 
 /// The body of a managed section; empty if the document has none. Linear.
@@ -107,70 +105,35 @@ pub fn closing_fence(text: &str) -> Option<String> {
 impl Layout {
     /// Parses a document. A byte order mark occupies no column. Linear.
     pub(in crate::domain) fn of(text: &str) -> Self {
-        let mut layout = Self::default();
-        let mut reading = Reading::of(text);
+        let mut reading = Reading {
+            text,
+            layout: Self::default(),
+            open: Vec::new(),
+            in_bullet: false,
+            section: None,
+            opened: [false; ManagedSection::ALL.len()],
+            titled: [None; ManagedSection::ALL.len()],
+        };
         for line in lines(text, begin_of(text)..text.len()) {
-            match reading.line(line.text) {
-                Meaning::Heading(level, title) => {
-                    layout.open_heading(level, title, reading.section, line.start..line.end);
-                }
-                Meaning::Bullet(section) => layout.bullets.push(Bullet {
-                    section,
-                    range: line.start..line.end,
-                }),
-                Meaning::OfBullet => extend_last(&mut layout.bullets, line.end),
-                Meaning::Text => {}
-            }
+            reading.line(&line);
         }
-        layout.open_fence = reading.open_fence;
-        layout.close_section(text.len());
-        layout.headings.close(1, text.len());
-        layout
+        reading.close(1, text.len());
+        reading.layout
+    }
+
+    /// The level-1 sections, in order.
+    pub(in crate::domain) fn sections(&self) -> impl Iterator<Item = &Section> + Clone {
+        self.headings.0.iter().filter(|section| section.level == 1)
     }
 
     /// Returns a managed section if the document has it.
     pub(in crate::domain) fn managed(&self, section: ManagedSection) -> Option<&Section> {
-        self.managed[section as usize].map(|index| &self.sections[index])
+        self.sections().find(|found| found.managed == Some(section))
     }
 
     /// The line to write before anything appended to a document that ends inside an open fence.
     pub(in crate::domain) fn closing_line(&self) -> Option<String> {
         self.open_fence.map(Fence::closing_line)
-    }
-
-    /// Adds a heading; `managed` is the managed section that it opens or belongs to.
-    fn open_heading(&mut self, level: u8, title: &str, managed: Option<ManagedSection>, line: Range<usize>) {
-        if level == 1 {
-            self.open_section(title, managed, line.clone());
-        }
-        self.headings.open(Heading {
-            level,
-            title: without_closing_run(title).to_owned(),
-            managed,
-            range: line,
-            parent: None,
-        });
-    }
-
-    fn open_section(&mut self, heading: &str, managed: Option<ManagedSection>, line: Range<usize>) {
-        self.close_section(line.start);
-        if let Some(section) = managed {
-            self.managed[section as usize] = Some(self.sections.len());
-        }
-        let title = without_closing_run(heading).to_owned();
-        self.sections.push(Section {
-            title,
-            managed,
-            body: line.end..line.end,
-            range: line,
-        });
-    }
-
-    fn close_section(&mut self, end: usize) {
-        if let Some(section) = self.sections.last_mut() {
-            section.range.end = end;
-            section.body.end = end;
-        }
     }
 }
 
@@ -195,28 +158,12 @@ fn begin_of(text: &str) -> usize {
     }
 }
 
-fn extend_last(bullets: &mut [Bullet], end: usize) {
-    if let Some(bullet) = bullets.last_mut() {
-        bullet.range.end = end;
-    }
-}
-
-/// What a line is, by the lines before it.
-enum Meaning<'t> {
-    /// A heading of this level, and its text.
-    Heading(u8, &'t str),
-    /// A bullet of a managed section begins.
-    Bullet(ManagedSection),
-    /// It is not blank and belongs to the bullet before it.
-    OfBullet,
-    /// Anything else: it may be inside a bullet, and be blank.
-    Text,
-}
-
-/// What the lines that were read mean for the next one.
+/// What was found so far, and what the lines that were read mean for the next one.
 struct Reading<'t> {
     text: &'t str,
-    open_fence: Option<Fence>,
+    layout: Layout,
+    /// Indices of sections whose end has not been seen yet; each is the parent of the next.
+    open: Vec<usize>,
     in_bullet: bool,
     /// The managed section that contains the next line.
     section: Option<ManagedSection>,
@@ -226,73 +173,90 @@ struct Reading<'t> {
     titled: [Option<bool>; ManagedSection::ALL.len()],
 }
 
-impl<'d> Reading<'d> {
-    fn of(text: &'d str) -> Self {
-        Self {
-            text,
-            open_fence: None,
-            in_bullet: false,
-            section: None,
-            opened: [false; ManagedSection::ALL.len()],
-            titled: [None; ManagedSection::ALL.len()],
-        }
-    }
-
+impl Reading<'_> {
     /// Reads the next line. Its first byte decides what it can be: most lines are text, or belong to a bullet.
     #[inline]
-    fn line<'t>(&mut self, line: &'t str) -> Meaning<'t> {
-        if let Some(fence) = self.open_fence {
-            if fence.is_closed_by(line) {
-                self.open_fence = None;
+    fn line(&mut self, line: &Line<'_>) {
+        let text = line.text;
+        if let Some(fence) = self.layout.open_fence {
+            if fence.is_closed_by(text) {
+                self.layout.open_fence = None;
             }
-            return Meaning::Text;
+            return;
         }
-        match line.as_bytes().first() {
-            None => return Meaning::Text,
+        match text.as_bytes().first() {
+            None => return,
             Some(b' ' | b'\t' | b'\r') => {
-                if is_blank(line) {
-                    return Meaning::Text;
+                if is_blank(text) {
+                    return;
                 }
-                if self.in_bullet && indent(line) >= 2 {
-                    return Meaning::OfBullet;
+                if self.in_bullet && indent(text) >= 2 {
+                    if let Some(bullet) = self.layout.bullets.last_mut() {
+                        bullet.range.end = line.end;
+                    }
+                    return;
                 }
-                self.open_fence = Fence::opened_by(line);
+                self.layout.open_fence = Fence::opened_by(text);
             }
             Some(b'#') => {
-                if let Some((level, title)) = heading_of(line) {
-                    self.open_heading(level, title);
-                    return Meaning::Heading(level, title);
+                if let Some((level, title)) = heading_of(text) {
+                    self.open_section(level, title, line);
                 }
             }
-            Some(b'`' | b'~') => self.open_fence = Fence::opened_by(line),
+            Some(b'`' | b'~') => self.layout.open_fence = Fence::opened_by(text),
             // The lines below belong to it in managed sections only.
-            Some(b'-') if line.starts_with("- ") => {
+            Some(b'-') if text.starts_with("- ") => {
                 self.in_bullet = self.section.is_some();
-                return self.section.map_or(Meaning::Text, Meaning::Bullet);
+                self.layout.bullets.extend(self.section.map(|section| Bullet {
+                    section,
+                    range: line.start..line.end,
+                }));
+                return;
             }
             Some(_) => {}
         }
         self.in_bullet = false;
-        Meaning::Text
     }
 
-    fn open_heading(&mut self, level: u8, title: &str) {
-        self.in_bullet = false;
+    fn open_section(&mut self, level: u8, title: &str, line: &Line<'_>) {
+        self.close(level, line.start);
         if level == 1 {
-            let is_opened = |section: &ManagedSection| self.opened[*section as usize];
-            let (text, titled) = (self.text, &mut self.titled);
-            let mut authors = || {
-                let section = ManagedSection::from_authors_title(title)?;
-                let is_titled = titled[section as usize].get_or_insert_with(|| has_title_of(text, section));
-                (!*is_titled).then_some(section)
-            };
-            self.section = ManagedSection::from_title(title)
-                .or_else(&mut authors)
-                .filter(|section| !is_opened(section));
+            self.section = self.managed(title);
             if let Some(section) = self.section {
                 self.opened[section as usize] = true;
             }
         }
+        let parent = self.open.last().copied();
+        self.open.push(self.layout.headings.0.len());
+        self.layout.headings.0.push(Section {
+            level,
+            title: without_closing_run(title).to_owned(),
+            managed: self.section,
+            range: line.start..line.end,
+            body: line.end..line.end,
+            parent,
+        });
+    }
+
+    /// Ends all open sections of this level or deeper.
+    fn close(&mut self, level: u8, end: usize) {
+        let sections = &mut self.layout.headings.0;
+        while let Some(last) = self.open.pop_if(|last| sections[*last].level >= level) {
+            sections[last].range.end = end;
+            sections[last].body.end = end;
+        }
+    }
+
+    /// The managed section that a level-1 heading opens.
+    fn managed(&mut self, title: &str) -> Option<ManagedSection> {
+        let (text, titled) = (self.text, &mut self.titled);
+        let authors = || {
+            let section = ManagedSection::from_authors_title(title)?;
+            let is_titled = titled[section as usize].get_or_insert_with(|| has_title_of(text, section));
+            (!*is_titled).then_some(section)
+        };
+        let section = ManagedSection::from_title(title).or_else(authors);
+        section.filter(|section| !self.opened[*section as usize])
     }
 }
 
@@ -439,34 +403,12 @@ pub(super) fn bare_title(title: &str) -> &str {
     title.strip_suffix(':').unwrap_or(title).trim_end()
 }
 
-/// The deepest heading level.
-const DEEPEST: usize = 6;
-
 /// Separates the titles of a path.
 const SEPARATOR: &str = "/";
 
-/// A heading of any level and its content, outside fences and records.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Heading {
-    /// 1 to 6: the number of `#`.
-    pub level: u8,
-    /// The text without surrounding blanks and a closing run of `#`.
-    pub title: String,
-    /// The managed section that the heading opens or is inside; `None` in a free section.
-    pub managed: Option<ManagedSection>,
-    /// Byte range from the heading line to the next heading of the same or a higher level.
-    pub range: Range<usize>,
-    /// Index of the parent heading in `all`.
-    pub(super) parent: Option<usize>,
-}
-
-/// The headings of one document, in document order.
+/// The sections of one document of all levels, in document order.
 #[derive(Debug, Clone, Default)]
-pub struct Headings {
-    all: Vec<Heading>,
-    /// Indices of headings whose end has not been seen yet; each is the parent of the next.
-    open: Vec<usize>,
-}
+pub struct Headings(Vec<Section>);
 
 /// Level and text if the line is a heading: one to six `#` from column 0 and a blank.
 pub(in crate::domain) fn heading_of(line: &str) -> Option<(u8, &str)> {
@@ -478,58 +420,36 @@ pub(in crate::domain) fn heading_of(line: &str) -> Option<(u8, &str)> {
 }
 
 impl Headings {
-    /// All headings, in document order.
+    /// All of them.
     #[must_use]
-    pub fn all(&self) -> &[Heading] {
-        &self.all
+    pub fn all(&self) -> &[Section] {
+        &self.0
     }
 
     /// The titles of all parent headings and of the heading itself, joined by `/`: `Facts/Network`.
     #[must_use]
-    pub fn path(&self, heading: &Heading) -> String {
-        let mut titles = Vec::with_capacity(DEEPEST);
-        let mut at = Some(heading);
-        while let Some(heading) = at {
-            titles.push(heading.title.as_str());
-            at = heading.parent.map(|parent| &self.all[parent]);
-        }
+    pub fn path(&self, section: &Section) -> String {
+        let parent = |section: &&Section| section.parent.map(|parent| &self.0[parent]);
+        let titles = successors(Some(section), parent).map(|section| section.title.as_str());
+        let mut titles: Vec<_> = titles.collect();
         titles.reverse();
         titles.join(SEPARATOR)
     }
 
-    /// Adds the next heading.
-    pub(super) fn open(&mut self, mut heading: Heading) {
-        self.close(heading.level, heading.range.start);
-        heading.parent = self.open.last().copied();
-        self.open.push(self.all.len());
-        self.all.push(heading);
-    }
-
-    /// Closes all open headings of this level or deeper.
-    pub(super) fn close(&mut self, level: u8, end: usize) {
-        while let Some(last) = self.open.pop_if(|last| self.all[*last].level >= level) {
-            self.all[last].range.end = end;
-        }
-    }
-
-    /// Returns the first heading with this path.
-    pub(super) fn find(&self, path: &str) -> Option<&Heading> {
+    /// Returns the first section with this path.
+    fn find(&self, path: &str) -> Option<&Section> {
         let wanted = comparable(path);
         // Computed once per heading: a document may repeat the path of a long title once per line.
-        let titles: Vec<_> = self
-            .all
-            .iter()
-            .map(|heading| comparable(&heading.title))
-            .collect();
-        (0..self.all.len())
+        let titles: Vec<_> = self.0.iter().map(|section| comparable(&section.title)).collect();
+        (0..titles.len())
             .find(|place| self.has_path(*place, &titles, &wanted))
-            .map(|place| &self.all[place])
+            .map(|place| &self.0[place])
     }
 
     /// Compares from the last title to the first, so most headings are rejected by one comparison.
     fn has_path(&self, place: usize, titles: &[String], wanted: &str) -> bool {
-        let Some(parent) = self.all[place].parent else {
-            let short = self.all[place].managed.map(ManagedSection::name);
+        let Some(parent) = self.0[place].parent else {
+            let short = self.0[place].managed.map(ManagedSection::name);
             return titles[place] == wanted || short == Some(wanted);
         };
         wanted
@@ -555,69 +475,53 @@ pub struct SectionsChanged {
     pub free: Vec<String>,
 }
 
-/// A section without records: its key, its title as written, and its text.
+/// A section without records: what it is, its title as written, and its text. Free sections with the same title are
+/// distinguished by their order.
 struct ComparedSection<'t> {
-    key: Key,
+    key: (Option<ManagedSection>, String, usize),
     title: String,
     body: &'t str,
-}
-
-/// Free sections with the same title are distinguished by their order.
-#[derive(PartialEq, Eq, Hash)]
-enum Key {
-    Progress,
-    Free(String, usize),
 }
 
 /// Compares two documents section by section. Ignores the position of a section and trailing blank lines.
 /// Skips sections with records and `Active Context`. Linear.
 #[must_use]
 pub fn sections_changed(before: &str, after: &str) -> SectionsChanged {
-    let after = compared_sections(after);
-    let mut removed = compared_sections(before);
-    let was: HashMap<_, _> = removed
+    let (before, after) = (compared_sections(before), compared_sections(after));
+    let was: HashMap<_, _> = before
         .iter()
         .map(|section| (&section.key, section.body))
         .collect();
-    let mut changed = SectionsChanged::default();
-    for section in &after {
-        if was.get(&section.key) != Some(&section.body) {
-            changed.take(section);
-        }
-    }
-    let is: HashMap<_, _> = after.iter().map(|section| (&section.key, ())).collect();
-    removed.retain(|section| !is.contains_key(&section.key));
-    removed.iter().for_each(|section| changed.take(section));
-    changed
-}
-
-impl SectionsChanged {
-    fn take(&mut self, section: &ComparedSection<'_>) {
+    let is: HashSet<_> = after.iter().map(|section| &section.key).collect();
+    let differs = |section: &&ComparedSection<'_>| was.get(&section.key) != Some(&section.body);
+    let is_gone = |section: &&ComparedSection<'_>| !is.contains(&section.key);
+    let (mut progress, mut free) = (false, Vec::new());
+    for section in after.iter().filter(differs).chain(before.iter().filter(is_gone)) {
         match section.key {
-            Key::Progress => self.progress = true,
-            Key::Free(..) => self.free.push(section.title.clone()),
+            (Some(_), ..) => progress = true,
+            (None, ..) => free.push(section.title.clone()),
         }
     }
+    SectionsChanged { progress, free }
 }
 
 fn compared_sections(text: &str) -> Vec<ComparedSection<'_>> {
     let mut seen: HashMap<String, usize> = HashMap::new();
-    let sections = outline(text).into_iter().filter_map(|section| {
-        let key = match section.managed {
-            Some(ManagedSection::CurrentProgress) => Key::Progress,
-            Some(_) => return None,
-            None => {
-                let title = bare_title(&section.title).to_lowercase();
-                let count = seen.entry(title.clone()).or_default();
-                *count += 1;
-                Key::Free(title, *count)
-            }
+    let is_compared =
+        |section: &Section| matches!(section.managed, None | Some(ManagedSection::CurrentProgress));
+    let sections = outline(text).into_iter().filter(is_compared).map(|section| {
+        // A managed section is one, whatever title its author gave it.
+        let title = match section.managed {
+            Some(_) => String::new(),
+            None => bare_title(&section.title).to_lowercase(),
         };
-        Some(ComparedSection {
-            key,
+        let count = seen.entry(title.clone()).or_default();
+        *count += usize::from(section.managed.is_none());
+        ComparedSection {
+            key: (section.managed, title, *count),
             title: section.title,
             body: text[section.body].trim_end_matches([' ', '\t', '\r', '\n']),
-        })
+        }
     });
     sections.collect()
 }

@@ -5,7 +5,7 @@
 //! next line, each indented by two spaces, with empty lines left empty.
 
 use super::lines::{BLANKS, is_blank, is_blank_byte, lines, without_end};
-use super::outline::Layout;
+use super::outline::{Layout, outline};
 use super::render::{Brackets, Marks};
 use crate::domain::ids::{RecordId, RecordKind};
 use chrono::{DateTime, Utc};
@@ -96,8 +96,7 @@ pub fn location_of(text: &str, byte: usize) -> (Option<RecordId>, Option<String>
     let record = record_ranges(text)
         .into_iter()
         .find(|(_, range)| range.contains(&byte));
-    let section = Layout::of(text)
-        .sections
+    let section = outline(text)
         .into_iter()
         .find(|section| section.range.contains(&byte));
     (record.map(|(id, _)| id), section.map(|section| section.title))

@@ -219,15 +219,15 @@ pub(super) fn document_parts(text: &str, now: DateTime<Utc>) -> Vec<Part> {
     let records: Vec<Entry> = entries(text).collect();
     let mut parts = Vec::new();
     let before = layout
-        .sections
-        .first()
+        .sections()
+        .next()
         .map_or(text.len(), |first| first.range.start);
     // Only the last text of a document can end inside an open fence.
     let closing = |end: usize| layout.closing_line().filter(|_| end == text.len());
     let mut free: Vec<_> = Piece::of(PieceId::Text, &text[..before], closing(before))
         .into_iter()
         .collect();
-    for section in &layout.sections {
+    for section in layout.sections() {
         let (range, closing) = (section.range.clone(), closing(section.range.end));
         match section.managed {
             None => free.extend(Piece::of(PieceId::Text, &text[range], closing)),

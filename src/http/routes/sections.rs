@@ -2,7 +2,7 @@
 
 use super::contexts::read::X_CONTEXT_VERSION;
 use super::lookup::{self, VersionParams};
-use crate::domain::document::{self, Heading, Headings};
+use crate::domain::document::{self, Headings, Section};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::{MemoryPath, Path};
 use crate::http::extract::query::Query;
@@ -40,7 +40,7 @@ pub(crate) struct SectionBody {
 }
 
 impl SectionBody {
-    fn of(headings: &Headings, heading: &Heading) -> Self {
+    fn of(headings: &Headings, heading: &Section) -> Self {
         Self {
             title: heading.title.clone(),
             level: heading.level,
@@ -85,14 +85,14 @@ pub(crate) async fn sections(
     let context = lookup::version(&state, &vault_id, &memory_id, reference.as_ref()).await?;
     let version = context.metadata.version;
     let headings = document::headings(&context.text);
-    let is_after = |heading: &&Heading| {
+    let is_after = |heading: &&Section| {
         after
             .as_ref()
             .is_none_or(|(_, start)| heading.range.start > *start)
     };
     let shown = usize::try_from(page.fetch()).unwrap_or(usize::MAX);
     let entries: Vec<_> = headings.all().iter().filter(is_after).take(shown).collect();
-    let key = |heading: &&Heading| (version, heading.range.start);
+    let key = |heading: &&Section| (version, heading.range.start);
     let list = page.of(&name, entries, key, |heading| SectionBody::of(&headings, heading));
     Ok(([(X_CONTEXT_VERSION, version)], Json(list)).into_response())
 }
