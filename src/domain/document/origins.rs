@@ -7,10 +7,9 @@
 use super::lines::{is_blank, without_end};
 use foldhash::fast::RandomState;
 use memchr::memchr_iter;
-use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
+use similar::{Algorithm, DiffOp, TextDiff, capture_diff_slices};
 use std::collections::{HashMap, VecDeque};
 use std::iter::repeat_n;
-use std::ops::Range;
 
 /// Consecutive lines introduced by one version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -156,53 +155,19 @@ const CONTEXT_LINES: usize = 3;
 pub fn unified_diff(before: &str, after: &str, before_name: &str, after_name: &str) -> String {
     let old: Vec<&str> = before.split_inclusive('\n').collect();
     let new: Vec<&str> = after.split_inclusive('\n').collect();
-    let hunks = group_diff_ops(capture_diff_slices(Algorithm::Myers, &old, &new), CONTEXT_LINES);
+    let diff = TextDiff::configure().diff_slices(&old, &new);
     let mut out = String::new();
-    for hunk in hunks
-        .iter()
-        .filter(|hunk| hunk.iter().any(|op| !matches!(op, DiffOp::Equal { .. })))
-    {
+    for hunk in diff.unified_diff().context_radius(CONTEXT_LINES).iter_hunks() {
         if out.is_empty() {
             out.push_str(&format!("--- {before_name}\n+++ {after_name}\n"));
         }
-        push_hunk(&mut out, hunk, &old, &new);
+        out.push_str(&format!("{}\n", hunk.header()));
+        for change in hunk.iter_changes() {
+            out.push_str(&format!("{}{}", change.tag(), change.value()));
+            if !change.value().ends_with('\n') {
+                out.push_str("\n\\ No newline at end of file\n");
+            }
+        }
     }
     out
-}
-
-fn push_hunk(out: &mut String, hunk: &[DiffOp], old: &[&str], new: &[&str]) {
-    let (Some(first), Some(last)) = (hunk.first(), hunk.last()) else {
-        return;
-    };
-    let of_old = position(first.old_range().start..last.old_range().end);
-    let of_new = position(first.new_range().start..last.new_range().end);
-    out.push_str(&format!("@@ -{of_old} +{of_new} @@\n"));
-    for op in hunk {
-        if matches!(op, DiffOp::Equal { .. }) {
-            push_lines(out, ' ', &old[op.old_range()]);
-        } else {
-            push_lines(out, '-', &old[op.old_range()]);
-            push_lines(out, '+', &new[op.new_range()]);
-        }
-    }
-}
-
-/// Formats a range of lines for a hunk header: counted from 1; a single line without its length; an empty
-/// range as the line before it.
-fn position(lines: Range<usize>) -> String {
-    match lines.len() {
-        0 => format!("{},0", lines.start),
-        1 => format!("{}", lines.start + 1),
-        length => format!("{},{length}", lines.start + 1),
-    }
-}
-
-fn push_lines(out: &mut String, mark: char, lines: &[&str]) {
-    for line in lines {
-        out.push(mark);
-        out.push_str(line);
-        if !line.ends_with('\n') {
-            out.push_str("\n\\ No newline at end of file\n");
-        }
-    }
 }
