@@ -22,14 +22,6 @@ pub(super) type ItemFault = (FaultKind, String);
 /// The detail of [`FaultKind::MultiLineInsight`].
 pub(super) const JOINED: &str = "an insight is one line; its lines were joined with blanks";
 
-/// The parts of an addition.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Addition<'t> {
-    pub(super) reason: &'t str,
-    /// The content without surrounding blanks.
-    pub(super) content: &'t str,
-}
-
 /// Returns the text after a leading `because`, in any case; `None` if the item does not start with it.
 pub(super) fn after_because(text: &str) -> Option<&str> {
     const WORD: &str = "because";
@@ -39,33 +31,29 @@ pub(super) fn after_because(text: &str) -> Option<&str> {
     (begins && ends).then_some(after)
 }
 
-/// Splits an addition. The reason ends at the first colon followed by a blank or the end, or else at the
-/// first colon, so that `because std::fs blocks: use tokio` has the reason `std::fs blocks`.
-pub(super) fn addition(text: &str) -> Result<Addition<'_>, ItemFault> {
-    let after = after_because(text).ok_or_else(missing_reason)?;
-    let (reason, content) = match reason_end(after) {
-        Some(at) => (&after[..at], &after[at + 1..]),
-        None => (after, ""),
-    };
-    let (reason, content) = (reason.trim(), content.trim());
-    if reason.is_empty() {
-        return Err(missing_reason());
+/// Splits the text of an addition into its reason and its content, without the blanks around them; what is missing is
+/// empty. The reason ends at the first colon followed by a blank or the end, or else at the first colon, so that
+/// `because std::fs blocks: use tokio` has the reason `std::fs blocks`.
+pub(super) fn split(text: &str) -> (&str, &str) {
+    let after = after_because(text).unwrap_or_default();
+    match reason_end(after) {
+        Some(at) => (after[..at].trim(), after[at + 1..].trim()),
+        None => (after.trim(), ""),
     }
-    if content.is_empty() {
-        return Err((
-            FaultKind::EmptyContent,
-            "nothing follows the reason and its colon: write what is to be kept".to_owned(),
-        ));
-    }
-    Ok(Addition { reason, content })
 }
 
-fn missing_reason() -> ItemFault {
-    (
-        FaultKind::MissingReason,
-        "an item to add begins with `because`, a reason and a colon: `- because <reason>: <content>`"
-            .to_owned(),
-    )
+/// Whether an addition has a reason and a content.
+pub(super) fn check(reason: &str, content: &str) -> Result<(), ItemFault> {
+    if reason.is_empty() {
+        let detail = "an addition needs its reason, why it is worth keeping; in text it begins with `because`, \
+                      the reason and a colon: `- because <reason>: <content>`";
+        return Err((FaultKind::MissingReason, detail.to_owned()));
+    }
+    if content.trim().is_empty() {
+        let detail = "it has no content: write what is to be kept, in text after the reason and its colon";
+        return Err((FaultKind::EmptyContent, detail.to_owned()));
+    }
+    Ok(())
 }
 
 /// Byte offset of the colon that ends the reason.
@@ -83,7 +71,13 @@ pub(super) fn reason_end(text: &str) -> Option<usize> {
 
 /// Parses a learning from the folded text of its item.
 pub(super) fn learning(text: &str) -> Result<Operation, ItemFault> {
-    let Addition { reason, content } = addition(text)?;
+    let (reason, content) = split(text);
+    insight(reason, content)
+}
+
+/// The operation that adds a learning.
+pub(super) fn insight(reason: &str, content: &str) -> Result<Operation, ItemFault> {
+    check(reason, content)?;
     if is_placeholder(reason) || is_placeholder(content) {
         return Err(placeholder());
     }
@@ -96,20 +90,9 @@ pub(super) fn learning(text: &str) -> Result<Operation, ItemFault> {
     })
 }
 
-/// Builds the operation of a verbatim item; `head` is its text before the arrow.
-pub(super) fn verbatim(head: &str, snippet: String) -> Result<Operation, ItemFault> {
-    let after = after_because(head).unwrap_or_default();
-    let (reason, label) = match reason_end(after) {
-        Some(at) => (after[..at].trim(), after[at + 1..].trim()),
-        None => ("", ""),
-    };
-    if reason.is_empty() {
-        return Err(missing_reason());
-    }
-    if snippet.trim().is_empty() {
-        let detail = "nothing follows `=>`: write the snippet on the lines below, indented".to_owned();
-        return Err((FaultKind::EmptyContent, detail));
-    }
+/// The operation that adds a snippet.
+pub(super) fn verbatim(reason: &str, label: &str, snippet: String) -> Result<Operation, ItemFault> {
+    check(reason, &snippet)?;
     if label.is_empty() {
         return Err(missing_label());
     }
@@ -129,7 +112,8 @@ pub(super) fn verbatim(head: &str, snippet: String) -> Result<Operation, ItemFau
 pub(super) fn missing_label() -> ItemFault {
     (
         FaultKind::MissingLabel,
-        "a verbatim item needs a label and `=>` before its snippet: `- because <reason>: <label> => <snippet>`"
+        "a snippet needs its label, what it is, such as a file path or a config key; in text `=>` follows it: \
+         `- because <reason>: <label> => <snippet>`"
             .to_owned(),
     )
 }
@@ -265,36 +249,30 @@ fn split_ground(ids: &str) -> Result<(&str, Option<Ground>), ItemFault> {
 /// Parses a merge: `KL-3, KL-8 because <reason>: <the text that says all that they say>`.
 pub(super) fn merge(text: &str) -> Result<Operation, ItemFault> {
     let (ids, _) = split_archive(text);
-    let Addition { reason, content } = addition(text[ids.len()..].trim_start_matches([':', ' ']))?;
-    let ids: Vec<&str> = names(ids);
-    merged(&ids, reason, content)
+    let (reason, content) = split(text[ids.len()..].trim_start_matches([':', ' ']));
+    merged(&names(ids), reason, content)
 }
 
-/// A merge of the records of these names.
+/// The operation that merges learnings into one.
 pub(super) fn merged(ids: &[&str], reason: &str, content: &str) -> Result<Operation, ItemFault> {
+    check(reason, content)?;
     if !(2..=MAX_IDS).contains(&ids.len()) {
         let detail =
             "a merge names at least two learnings: `- KL-3, KL-8 because <reason>: <text>`".to_owned();
         return Err((FaultKind::MalformedId, detail));
     }
-    if is_placeholder(reason) || is_placeholder(content) {
-        return Err(placeholder());
+    let mut operation = insight(reason, content)?;
+    if let Operation::AddLearning { merges, .. } = &mut operation {
+        *merges = ids
+            .iter()
+            .map(|name| record_id(name, None))
+            .collect::<Result<_, _>>()?;
+        if let Some(id) = merges.iter().find(|id| id.kind != RecordKind::Learning) {
+            let detail = format!("{id} is no learning: only learnings are merged");
+            return Err((FaultKind::WrongSectionId, detail));
+        }
     }
-    let merges = ids
-        .iter()
-        .map(|name| record_id(name, None))
-        .collect::<Result<Vec<_>, _>>()?;
-    if let Some(id) = merges.iter().find(|id| id.kind != RecordKind::Learning) {
-        let detail = format!("{id} is no learning: only learnings are merged");
-        return Err((FaultKind::WrongSectionId, detail));
-    }
-    Ok(Operation::AddLearning {
-        reason: reason.to_owned(),
-        content: content.to_owned(),
-        replaces: None,
-        merges,
-        marks: Marks::default(),
-    })
+    Ok(operation)
 }
 
 /// The fault of a change of marks that names none, or one that cannot be read.

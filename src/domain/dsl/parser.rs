@@ -437,7 +437,8 @@ impl Parser<'_> {
         let Some(arrow) = head[content..].find("=>").map(|at| content + at) else {
             // It consumes its deeper lines too.
             let folded = self.fold(line, item);
-            let wrong = items::addition(&folded.text)
+            let (reason, content) = items::split(&folded.text);
+            let wrong = items::check(reason, content)
                 .err()
                 .unwrap_or_else(items::missing_label);
             return self
@@ -447,7 +448,12 @@ impl Parser<'_> {
         let snippet = self.snippet(start + arrow + "=>".len());
         let range = line.first..snippet.end.max(line.last);
         let before = self.normalised(line, &head[..arrow]);
-        match items::verbatim(&before, snippet.text) {
+        let after = after_because(&before).unwrap_or_default();
+        let (reason, label) = match items::reason_end(after) {
+            Some(at) => (after[..at].trim(), after[at + 1..].trim()),
+            None => ("", ""),
+        };
+        match items::verbatim(reason, label, snippet.text) {
             Ok(mut operation) => {
                 operation.set_marks(marks);
                 if let Some(fence) = snippet.unclosed {

@@ -20,7 +20,7 @@
 use super::Parsed;
 use super::headers::List;
 use super::items::{self, ItemFault, after_because, placeholder};
-use super::lines::{is_placeholder, is_template_snippet};
+use super::lines::is_placeholder;
 use super::progress::Block;
 use crate::domain::consolidation::Ground;
 use crate::domain::document::{Expiry, Marks};
@@ -327,7 +327,8 @@ pub fn read(requests: &[OperationRequest]) -> Parsed {
                 Some(role)
             }
             OperationRequest::Merge { ids, reason, content } => {
-                match merge(ids, reason, content) {
+                let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+                match items::merged(&ids, &reason_of(reason), document_line(content).trim()) {
                     Ok(operation) => parsed.accept(operation, index..index),
                     Err(wrong) => parsed.reject(Some(Role::Learnings), index..index, wrong),
                 }
@@ -449,48 +450,15 @@ fn addition(
     replaces: Option<&str>,
 ) -> Result<(Operation, bool), ItemFault> {
     let reason = reason_of(reason);
-    if reason.is_empty() {
-        let detail = "an addition needs its `reason`: why it is worth keeping".to_owned();
-        return Err((FaultKind::MissingReason, detail));
-    }
-    if content.trim().is_empty() {
-        let detail = "`content` is blank: write what is to be kept".to_owned();
-        return Err((FaultKind::EmptyContent, detail));
-    }
-    let label = document_line(label.unwrap_or_default());
-    let label = label.trim();
-    if role == Role::Verbatim && label.is_empty() {
-        let detail =
-            "a snippet needs its `label`: what it is, such as a file path or a config key".to_owned();
-        return Err((FaultKind::MissingLabel, detail));
-    }
-    let replaces = replaces.map(|id| replaced(id, role)).transpose()?;
-    let insight = document_line(content);
-    let insight = insight.trim();
-    let is_template = match role {
-        Role::Verbatim => is_placeholder(label) || is_template_snippet(content),
-        _ => is_placeholder(insight),
+    let mut operation = match role {
+        Role::Verbatim => {
+            let label = document_line(label.unwrap_or_default());
+            items::verbatim(&reason, label.trim(), content.to_owned())?
+        }
+        _ => items::insight(&reason, document_line(content).trim())?,
     };
-    if is_template || is_placeholder(&reason) {
-        return Err(placeholder());
-    }
+    operation.set_replaced(replaces.map(|id| replaced(id, role)).transpose()?);
     let is_folded = role != Role::Verbatim && content.trim().contains('\n');
-    let operation = match role {
-        Role::Verbatim => Operation::AddVerbatim {
-            reason,
-            label: label.to_owned(),
-            snippet: content.to_owned(),
-            replaces,
-            marks: Marks::default(),
-        },
-        _ => Operation::AddLearning {
-            reason,
-            content: insight.to_owned(),
-            replaces,
-            merges: Vec::new(),
-            marks: Marks::default(),
-        },
-    };
     Ok((operation, is_folded))
 }
 
@@ -502,22 +470,6 @@ fn replaced(id: &str, role: Role) -> Result<RecordId, ItemFault> {
     }
     let detail = format!("{read} is of another section than what replaces it");
     Err((FaultKind::WrongSectionId, detail))
-}
-
-/// The operation of a merge; its content is joined to one line.
-fn merge(ids: &[String], reason: &str, content: &str) -> Result<Operation, ItemFault> {
-    let reason = reason_of(reason);
-    if reason.is_empty() {
-        return Err((FaultKind::MissingReason, "a merge needs its `reason`".to_owned()));
-    }
-    let content = document_line(content);
-    let content = content.trim();
-    if content.is_empty() {
-        let detail = "`content` is blank: write what all of them say".to_owned();
-        return Err((FaultKind::EmptyContent, detail));
-    }
-    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-    items::merged(&ids, &reason, content)
 }
 
 /// The ground of an archiving, if it has one and needs none for its kind.
