@@ -78,8 +78,7 @@ pub struct Dropped {
 pub fn drops(parts: &[Part], query: Option<&Relevance>) -> Vec<DropStep> {
     let place = |name: &str| parts.iter().position(|part| part.name == name);
     let whole = |part| DropStep { part, piece: None };
-    let mut steps = Vec::new();
-    let mut wanted_steps = Vec::new();
+    let mut of_records: Vec<(bool, DropStep)> = Vec::new();
     for (name, oldest) in BY_RECORD {
         let Some(part) = place(name) else { continue };
         let pieces = parts[part].pieces.iter().enumerate();
@@ -92,29 +91,16 @@ pub fn drops(parts: &[Part], query: Option<&Relevance>) -> Vec<DropStep> {
         }
         // The sort is stable: among equally relevant records the oldest stays first.
         records.sort_by_key(|(score, _)| *score);
-        let unwanted = records.partition_point(|(score, _)| *score == 0);
-        let goes_at_once = unwanted == records.len();
         // The rest is dropped with the last record.
-        records.pop();
-        for (index, (_, piece)) in records.into_iter().enumerate() {
-            let steps = if index < unwanted {
-                &mut steps
-            } else {
-                &mut wanted_steps
-            };
-            steps.push(DropStep {
-                part,
-                piece: Some(piece),
-            });
-        }
-        let steps = if goes_at_once {
-            &mut steps
-        } else {
-            &mut wanted_steps
-        };
-        steps.push(whole(part));
+        let last = records.pop();
+        of_records.extend(records.into_iter().map(|(score, piece)| {
+            let piece = Some(piece);
+            (score > 0, DropStep { part, piece })
+        }));
+        of_records.push((last.is_some_and(|(score, _)| score > 0), whole(part)));
     }
-    steps.extend(wanted_steps);
+    of_records.sort_by_key(|(is_wanted, _)| *is_wanted);
+    let mut steps: Vec<DropStep> = of_records.into_iter().map(|(_, step)| step).collect();
     steps.extend(BEFORE_CATEGORIES.into_iter().filter_map(place).map(whole));
     let others = parts.iter().enumerate().rev().filter(|(_, part)| {
         let name = part.name.as_str();
@@ -135,15 +121,20 @@ pub fn drops(parts: &[Part], query: Option<&Relevance>) -> Vec<DropStep> {
 ///
 /// [`OverBudget`] if only the rules are left and they do not fit.
 pub(super) fn fit(
-    parts: Vec<Part>,
+    mut parts: Vec<Part>,
     query: Option<&Relevance>,
     max_tokens: usize,
     count: Count<'_>,
 ) -> Result<(Vec<Part>, Vec<Dropped>), OverBudget> {
     let steps = drops(&parts, query);
     let tokens_without = |steps: &[DropStep]| {
-        let kept = RemainingPieces::without(&parts, steps);
-        tokens(&kept.pieces(&parts), count)
+        let kept = remaining(&parts, steps);
+        let all = parts.iter().zip(&kept).enumerate();
+        let pieces = all.flat_map(|(place, (part, kept))| {
+            let pieces = part.pieces.iter().zip(kept).filter(|(_, kept)| **kept);
+            pieces.map(move |(piece, _)| (place, piece))
+        });
+        tokens(&pieces.collect::<Vec<_>>(), count)
     };
     if tokens_without(&[]) <= max_tokens {
         return Ok((parts, Vec::new()));
@@ -162,58 +153,37 @@ pub(super) fn fit(
             too_few = middle;
         }
     }
-    Ok(RemainingPieces::without(&parts, &steps[..enough]).divide(parts))
+    let kept = remaining(&parts, &steps[..enough]);
+    let mut dropped = Vec::new();
+    for (part, kept) in parts.iter_mut().zip(kept) {
+        let mut kept = kept.into_iter();
+        let is_dropped = |_: &mut Piece| kept.next() == Some(false);
+        let pieces: Vec<PieceId> = part
+            .pieces
+            .extract_if(.., is_dropped)
+            .map(|piece| piece.id)
+            .collect();
+        if !pieces.is_empty() {
+            dropped.push(Dropped {
+                name: part.name.clone(),
+                source: part.source,
+                whole: part.pieces.is_empty(),
+                pieces,
+            });
+        }
+    }
+    parts.retain(|part| !part.pieces.is_empty());
+    Ok((parts, dropped))
 }
 
-/// Which pieces remain: by part, then by piece.
-struct RemainingPieces(Vec<Vec<bool>>);
-
-impl RemainingPieces {
-    fn without(parts: &[Part], steps: &[DropStep]) -> Self {
-        let mut kept: Vec<Vec<bool>> = parts.iter().map(|part| vec![true; part.pieces.len()]).collect();
-        for step in steps {
-            match step.piece {
-                Some(piece) => kept[step.part][piece] = false,
-                None => kept[step.part].fill(false),
-            }
+/// Which pieces remain after some steps: by part, then by piece.
+fn remaining(parts: &[Part], steps: &[DropStep]) -> Vec<Vec<bool>> {
+    let mut kept: Vec<Vec<bool>> = parts.iter().map(|part| vec![true; part.pieces.len()]).collect();
+    for step in steps {
+        match step.piece {
+            Some(piece) => kept[step.part][piece] = false,
+            None => kept[step.part].fill(false),
         }
-        Self(kept)
     }
-
-    fn pieces<'p>(&self, parts: &'p [Part]) -> Vec<(usize, &'p Piece)> {
-        let all = parts.iter().zip(&self.0).enumerate();
-        all.flat_map(|(place, (part, kept))| {
-            let pieces = part.pieces.iter().zip(kept);
-            pieces
-                .filter(|(_, kept)| **kept)
-                .map(move |(piece, _)| (place, piece))
-        })
-        .collect()
-    }
-
-    /// Splits the parts into what remains and what was dropped.
-    fn divide(self, parts: Vec<Part>) -> (Vec<Part>, Vec<Dropped>) {
-        let (mut left, mut removed) = (Vec::new(), Vec::new());
-        for (part, kept) in parts.into_iter().zip(self.0) {
-            let Part { name, source, pieces } = part;
-            let (pieces, dropped): (Vec<_>, Vec<_>) =
-                pieces.into_iter().zip(kept).partition(|(_, kept)| *kept);
-            if !dropped.is_empty() {
-                removed.push(Dropped {
-                    name: name.clone(),
-                    source,
-                    whole: pieces.is_empty(),
-                    pieces: dropped.into_iter().map(|(piece, _)| piece.id).collect(),
-                });
-            }
-            if !pieces.is_empty() {
-                left.push(Part {
-                    name,
-                    source,
-                    pieces: pieces.into_iter().map(|(piece, _)| piece).collect(),
-                });
-            }
-        }
-        (left, removed)
-    }
+    kept
 }
