@@ -2,7 +2,7 @@
 
 use super::report::Rejection;
 use crate::domain::ids::{RecordId, RecordKind, UpdateId};
-use crate::domain::memory::IdsExhausted;
+use crate::domain::memory::{EditError, IdsExhausted};
 use crate::domain::operation::Role;
 use crate::storage::updates::RunStatus;
 use crate::storage::{PreconditionFailed, StorageError};
@@ -176,6 +176,26 @@ pub enum PipelineError {
 }
 
 impl PipelineError {
+    /// Why a run could not change the document, which had `before` bytes when it began.
+    pub(super) fn of_edit(error: EditError, update_id: &UpdateId, before: usize) -> Self {
+        let update_id = update_id.clone();
+        match error {
+            EditError::TooLarge { bytes, limit, .. } => Self::TooLarge {
+                update_id,
+                before,
+                bytes,
+                limit,
+            },
+            EditError::IdsExhausted(IdsExhausted { kind }) => Self::IdsExhausted { update_id, kind },
+            EditError::NotActive { id, .. } => Self::Storage(StorageError::Corrupt {
+                table: "records",
+                column: "status",
+                row: id.to_string(),
+                problem: "accepted for archiving, but not in the document".to_owned(),
+            }),
+        }
+    }
+
     /// Whether this is a model failure and a retry of the same update may succeed.
     #[must_use]
     pub fn may_pass(&self) -> bool {

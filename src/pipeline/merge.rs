@@ -7,9 +7,9 @@ use super::report::Rejection;
 use super::role::numbered;
 use super::run::Running;
 use crate::domain::faults::Omitted;
-use crate::domain::memory::{Applied, ApplyError, IdsExhausted, OperationName, View, apply, validate};
+use crate::domain::memory::{Applied, OperationName, View, apply, validate};
 use crate::domain::operation::{Operation, Role};
-use crate::storage::{Head, StorageError};
+use crate::storage::Head;
 
 /// The memory with the items applied.
 #[derive(Debug)]
@@ -85,29 +85,8 @@ pub(super) fn onto(
         .iter()
         .map(|item| item.operation.clone())
         .collect();
-    let mut applied =
-        apply(&head.text, head.counters, &operations, head.now, limits).map_err(|error| match error {
-            ApplyError::TooLarge {
-                bytes,
-                limit,
-                before_bytes,
-            } => PipelineError::TooLarge {
-                update_id: running.target.update_id.clone(),
-                before: before_bytes,
-                bytes,
-                limit,
-            },
-            ApplyError::IdsExhausted(IdsExhausted { kind }) => PipelineError::IdsExhausted {
-                update_id: running.target.update_id.clone(),
-                kind,
-            },
-            ApplyError::NotActive(id) => PipelineError::Storage(StorageError::Corrupt {
-                table: "records",
-                column: "status",
-                row: id.to_string(),
-                problem: "accepted for archiving, but not in the document".to_owned(),
-            }),
-        })?;
+    let mut applied = apply(&head.text, head.counters, &operations, head.now, limits)
+        .map_err(|error| PipelineError::of_edit(error, &running.target.update_id, head.text.len()))?;
     // The items that were applied, in the order of their changes, and the number of each of them there.
     let mut ordered: Vec<Accepted> = Vec::new();
     let mut numbers = vec![None; items.len()];

@@ -5,9 +5,9 @@ use super::run::Running;
 use super::{Pipeline, PipelineError};
 use crate::domain::ids::ContextId;
 use crate::domain::memory::{Applied, OperationName};
-use crate::domain::window::{SessionRecord, Sizes, WindowError, record_session};
+use crate::domain::window::{SessionRecord, Sizes, record_session};
 use crate::storage::records::StoredRecord;
-use crate::storage::{Head, StorageError, WindowRows};
+use crate::storage::{Head, WindowRows};
 
 /// Whether the memory already contains the task of this record.
 ///
@@ -44,28 +44,9 @@ pub(super) fn write(
     record: &SessionRecord,
     sizes: &Sizes,
 ) -> Result<WindowRows, PipelineError> {
-    let update_id = running.target.update_id.clone();
-    let written = record_session(&applied.text, applied.counters, head.now, record, sizes).map_err(
-        |error| match error {
-            WindowError::TooLarge { bytes, limit, .. } => PipelineError::TooLarge {
-                update_id,
-                before: head.text.len(),
-                bytes,
-                limit,
-            },
-            WindowError::IdsExhausted(exhausted) => PipelineError::IdsExhausted {
-                update_id,
-                kind: exhausted.kind,
-            },
-            // The record supersedes nothing.
-            other @ WindowError::NotActive { .. } => PipelineError::Storage(StorageError::Corrupt {
-                table: "memory_contexts",
-                column: "context",
-                row: update_id.to_string(),
-                problem: format!("the record of a session was refused: {other}"),
-            }),
-        },
-    )?;
+    let written = record_session(&applied.text, applied.counters, head.now, record, sizes)
+        .map_err(|error| PipelineError::of_edit(error, &running.target.update_id, head.text.len()))?;
+    let added = written.added();
     applied.text = written.text;
     applied.counters = written.counters;
     for operation in written.operations {
@@ -80,7 +61,7 @@ pub(super) fn write(
             _ => applied.operations.push(operation),
         }
     }
-    let tasks = written.added.map(|id| (id, record.task.clone()));
+    let tasks = added.map(|id| (id, record.task.clone()));
     Ok(WindowRows {
         tasks: tasks.into_iter().collect(),
         ..WindowRows::default()

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use working_memory::domain::document::{Marks, Record, outline, records};
 use working_memory::domain::ids::{RecordId, RecordKind};
 use working_memory::domain::memory::{
-    Applied, ApplyError, Counters, Limits, RecordChange, View, apply, project, validate,
+    Applied, Counters, EditError, Limits, RecordChange, View, apply, project, validate,
 };
 use working_memory::domain::operation::{Item, Operation};
 
@@ -223,7 +223,7 @@ proptest! {
                             applied.text
                         }
                         Err(error) => {
-                            prop_assert!(matches!(error, ApplyError::IdsExhausted(_)), "{error}");
+                            prop_assert!(matches!(error, EditError::IdsExhausted(_)), "{error}");
                             continue;
                         }
                     }

@@ -3,7 +3,7 @@
 use super::{Note, Piece, SourceFile, markdown};
 use crate::domain::document::{Fence, ManagedSection, NewRecord, closing_fence, outline, records};
 use crate::domain::ids::{RecordId, RecordKind};
-use crate::domain::memory::{Counters, Edit};
+use crate::domain::memory::{ChangedDocument, Counters, Edit};
 use crate::domain::text::folded;
 use chrono::{DateTime, Utc};
 use std::collections::HashSet;
@@ -82,6 +82,7 @@ pub fn plan(
     }
     let with_sections = text;
     let mut edit = Edit::new(&with_sections, counters, now);
+    let mut places = Vec::new();
     for piece in pieces.iter().filter(|piece| piece.title.is_none()) {
         if !learnings.insert(folded(&piece.text)) {
             present += 1;
@@ -94,15 +95,16 @@ pub fn plan(
             ..NewRecord::default()
         };
         let time = piece.time.unwrap_or(now);
-        let record = edit.add_of(RecordKind::Learning, &record, time);
-        let record = record.map_err(|_| Unplaceable::IdsExhausted)?;
-        added.push(Added {
-            id: Some(record.id),
-            text: record.content,
-            place: piece.place.clone(),
-        });
+        edit.add(RecordKind::Learning, &record, time)
+            .map_err(|_| Unplaceable::IdsExhausted)?;
+        places.push(&piece.place);
     }
-    let (text, _) = edit.finish();
+    let ChangedDocument { text, operations, .. } = edit.finish();
+    added.extend(operations.into_iter().zip(places).map(|(learning, place)| Added {
+        id: learning.id,
+        text: learning.content.unwrap_or_default(),
+        place: place.clone(),
+    }));
     let mut expected = managed(document);
     let learnings = ManagedSection::KeyLearnings;
     let has_learnings = expected.iter().any(|(section, _)| *section == learnings);

@@ -1,9 +1,9 @@
 //! Applies operations to a document: all or nothing, in the order that the design defines.
 
 use super::Limits;
-use super::edit::{Counters, Edit, IdsExhausted};
+use super::edit::{ChangedDocument, Counters, Edit, EditError};
 use crate::domain::consolidation::Ground;
-use crate::domain::document::{ManagedSection, Record, progress_body};
+use crate::domain::document::{Record, progress_body};
 use crate::domain::evidence::Evidence;
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::Operation;
@@ -67,29 +67,6 @@ pub struct AppliedOperation {
     pub evidence: Vec<Evidence>,
 }
 
-/// Why operations could not be applied. Nothing was changed. The message may be shown to a client.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum ApplyError {
-    /// The document would exceed the limit.
-    #[error(
-        "the context would have {bytes} bytes, over limits.context_bytes = {limit}; it has {before_bytes} now"
-    )]
-    TooLarge {
-        /// Size it would have, in bytes.
-        bytes: usize,
-        /// Maximum size in bytes.
-        limit: usize,
-        /// Current size in bytes.
-        before_bytes: usize,
-    },
-    /// No id is left for a new record.
-    #[error(transparent)]
-    IdsExhausted(#[from] IdsExhausted),
-    /// An `ARCHIVE` or a `MARK` names a record that is not active; [`validate`](super::validate()) rejects this.
-    #[error("{0} is not an active record")]
-    NotActive(RecordId),
-}
-
 /// Applies operations: first `Current Progress` (the last rewrite counts), then for each kind of record the
 /// archivings, the marks and after them the additions, regardless of their order in the list. An addition that replaces
 /// a record not archived by an operation of its own archives that record, with the reason of the addition.
@@ -99,7 +76,7 @@ pub enum ApplyError {
 ///
 /// # Errors
 ///
-/// [`ApplyError`]; nothing is applied. Operations that [`validate`](super::validate()) accepted for this
+/// [`EditError`]; nothing is applied. Operations that [`validate`](super::validate()) accepted for this
 /// document can only fail because of size or exhausted ids.
 pub fn apply(
     document: &str,
@@ -107,25 +84,31 @@ pub fn apply(
     operations: &[Operation],
     now: DateTime<Utc>,
     limits: &Limits,
-) -> Result<Applied, ApplyError> {
+) -> Result<Applied, EditError> {
     let mut edit = Edit::new(document, counters, now);
-    let mut done = Vec::new();
     let mut causes = Vec::new();
-    if let Some((cause, rewritten)) = rewrite_progress(&mut edit, operations) {
-        done.push(rewritten);
-        causes.push(cause);
+    let last_rewrite = operations
+        .iter()
+        .enumerate()
+        .rev()
+        .find_map(|(cause, operation)| {
+            let Operation::RewriteProgress(progress) = operation else {
+                return None;
+            };
+            Some((cause, progress))
+        });
+    if let Some((cause, progress)) = last_rewrite {
+        edit.rewrite_progress(progress_body(progress));
+        causes.resize(edit.operations.len(), cause);
     }
     let archivings = archivings(operations);
     let mut archived: HashMap<RecordId, usize> = HashMap::with_capacity(archivings.len());
     for kind in RecordKind::ALL {
         for archiving in archivings.iter().filter(|archiving| archiving.id.kind == kind) {
-            let id = archiving.id;
-            let record = edit.archive(id)?.ok_or(ApplyError::NotActive(id))?;
-            archived.insert(id, done.len());
-            done.push(AppliedOperation {
-                superseded_by: archiving.kept,
-                ..AppliedOperation::archived(record, archiving.reason)
-            });
+            let place = edit.operations.len();
+            edit.archive(archiving.id, archiving.reason)?;
+            edit.operations[place].superseded_by = archiving.kept;
+            archived.insert(archiving.id, place);
             causes.push(archiving.cause);
         }
         for (cause, operation) in operations.iter().enumerate() {
@@ -138,44 +121,34 @@ pub fn apply(
             else {
                 continue;
             };
-            if id.kind != kind {
-                continue;
-            }
-            let marked = edit.mark(*id, |marks| marks.changed(*pinned, *until))?;
-            let (before, record) = marked.ok_or(ApplyError::NotActive(*id))?;
-            if record.marks != before {
-                done.push(AppliedOperation::marked(record, reason));
-                causes.push(cause);
+            if id.kind == kind {
+                edit.mark(*id, reason, |marks| marks.changed(*pinned, *until))?;
+                causes.resize(edit.operations.len(), cause);
             }
         }
         for (cause, operation) in operations.iter().enumerate() {
             let Some(record) = operation.new_record().filter(|_| operation.adds() == Some(kind)) else {
                 continue;
             };
-            let added = edit.add(kind, &record)?;
+            let added = edit.add(kind, &record, now)?;
+            causes.push(cause);
             // A record that was archived concurrently is not marked as replaced.
             for id in operation.replaces().iter().chain(operation.merges()) {
                 if let Some(place) = archived.get(id) {
-                    done[*place].superseded_by = Some(added.id);
+                    edit.operations[*place].superseded_by = Some(added);
                 }
             }
-            done.push(AppliedOperation::added(added));
-            causes.push(cause);
         }
     }
-    let (text, counters) = edit.finish();
-    if text.len() > limits.context_bytes && text != document {
-        let (bytes, limit, before_bytes) = (text.len(), limits.context_bytes, document.len());
-        return Err(ApplyError::TooLarge {
-            bytes,
-            limit,
-            before_bytes,
-        });
-    }
+    let ChangedDocument {
+        text,
+        counters,
+        operations,
+    } = edit.finish().within(limits.context_bytes, document)?;
     Ok(Applied {
         text,
         counters,
-        operations: done,
+        operations,
         causes,
     })
 }
@@ -222,26 +195,6 @@ fn archivings(operations: &[Operation]) -> Vec<Archiving<'_>> {
     archivings
 }
 
-fn rewrite_progress(edit: &mut Edit<'_>, operations: &[Operation]) -> Option<(usize, AppliedOperation)> {
-    let (cause, progress) =
-        operations
-            .iter()
-            .enumerate()
-            .rev()
-            .find_map(|(cause, operation)| match operation {
-                Operation::RewriteProgress(progress) => Some((cause, progress)),
-                _ => None,
-            })?;
-    let body = progress_body(progress);
-    let rewritten = edit.rewrite(ManagedSection::CurrentProgress, body.clone());
-    rewritten.then(|| {
-        (
-            cause,
-            AppliedOperation::of_section(OperationName::RewriteProgress, body),
-        )
-    })
-}
-
 impl AppliedOperation {
     /// Describes a section without records that was written anew.
     pub(in crate::domain) fn of_section(op: OperationName, content: String) -> Self {
@@ -266,7 +219,7 @@ impl AppliedOperation {
     }
 
     /// Describes a change of marks and its reason.
-    fn marked(record: Record, reason: &str) -> Self {
+    pub(in crate::domain) fn marked(record: Record, reason: &str) -> Self {
         let marks = record.marks;
         let marks = match marks.is_empty() {
             true => "no marks".to_owned(),

@@ -1,9 +1,10 @@
 //! Edits a document in place: removes byte ranges and inserts lines, and leaves everything else unchanged. Its counters are
 //! the largest id number used per kind of record, so that no id is reused.
 
+use super::apply::{AppliedOperation, OperationName};
 use crate::domain::document::{
-    Entry, Layout, ManagedSection, Marks, NewRecord, Record, Section, brackets, entries, record_lines,
-    record_ranges, written_time,
+    Entry, Layout, ManagedSection, Marks, NewRecord, Section, brackets, entries, record_lines, record_ranges,
+    written_time,
 };
 use crate::domain::ids::{RecordId, RecordKind};
 use chrono::{DateTime, Utc};
@@ -29,6 +30,76 @@ pub struct Edit<'t> {
     now: DateTime<Utc>,
     changes: BTreeMap<ManagedSection, SectionChange>,
     splices: Vec<Splice>,
+    /// What was done, in order.
+    pub(in crate::domain) operations: Vec<AppliedOperation>,
+}
+
+/// A document after an edit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangedDocument {
+    /// The text; equal to the original if nothing changed.
+    pub text: String,
+    /// The counters after the edit.
+    pub counters: Counters,
+    /// What was done, in order. What changed nothing is omitted.
+    pub operations: Vec<AppliedOperation>,
+}
+
+impl ChangedDocument {
+    /// Checks the size of a document that has changed.
+    ///
+    /// # Errors
+    /// [`EditError::TooLarge`]
+    pub(in crate::domain) fn within(self, limit: usize, original: &str) -> Result<Self, EditError> {
+        let (before, bytes) = (original.len(), self.text.len());
+        if bytes > limit && self.text != original {
+            return Err(EditError::TooLarge { before, bytes, limit });
+        }
+        Ok(self)
+    }
+
+    /// The record that was added last.
+    #[must_use]
+    pub fn added(&self) -> Option<RecordId> {
+        self.ids_of(OperationName::Add).last()
+    }
+
+    /// The records that were archived, in order.
+    #[must_use]
+    pub fn archived(&self) -> Vec<RecordId> {
+        self.ids_of(OperationName::Archive).collect()
+    }
+
+    fn ids_of(&self, op: OperationName) -> impl Iterator<Item = RecordId> {
+        let operations = self.operations.iter().filter(move |operation| operation.op == op);
+        operations.filter_map(|operation| operation.id)
+    }
+}
+
+/// Why a document was not changed. The message may be shown to a client.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EditError {
+    /// The document would exceed the limit.
+    #[error("the document has {before} bytes and would have {bytes}, over limits.context_bytes = {limit}")]
+    TooLarge {
+        /// Current size in bytes.
+        before: usize,
+        /// Size it would have, in bytes.
+        bytes: usize,
+        /// Maximum size in bytes.
+        limit: usize,
+    },
+    /// No id is left for a new record.
+    #[error(transparent)]
+    IdsExhausted(#[from] IdsExhausted),
+    /// A record to archive or to mark is not active.
+    #[error("{id} is not an active {}", match id.kind { RecordKind::Decision => "decision", _ => "record" })]
+    NotActive {
+        /// The id given.
+        id: RecordId,
+        /// The active records of its kind, in document order.
+        active: Vec<RecordId>,
+    },
 }
 
 /// The insertions into one section.
@@ -75,19 +146,32 @@ impl<'t> Edit<'t> {
             now,
             changes: BTreeMap::new(),
             splices: Vec::new(),
+            operations: Vec::new(),
         }
     }
 
-    /// Removes an active record from the document and returns it. Removes its own lines but not the blank
-    /// lines after them. Returns `None` and changes nothing if the id is not active.
+    /// Whether a record is active and was not archived by this edit.
+    pub(in crate::domain) fn is_active(&self, id: RecordId) -> bool {
+        self.active.contains_key(&id)
+    }
+
+    fn place_of(&self, id: RecordId) -> Result<usize, EditError> {
+        self.active.get(&id).copied().ok_or_else(|| {
+            let ids = self.entries.iter().filter_map(|entry| entry.id);
+            let is_active = |other: &RecordId| other.kind == id.kind && self.is_active(*other);
+            let active = ids.filter(is_active).collect();
+            EditError::NotActive { id, active }
+        })
+    }
+
+    /// Removes an active record from the document. Removes its own lines but not the blank lines after them.
     ///
     /// # Errors
     ///
-    /// [`IdsExhausted`] if a bullet of the section needs an id and none is left.
-    pub fn archive(&mut self, id: RecordId) -> Result<Option<Record>, IdsExhausted> {
-        let Some(index) = self.active.remove(&id) else {
-            return Ok(None);
-        };
+    /// [`EditError`] if the id is not active, or a bullet of the section needs an id and none is left.
+    pub fn archive(&mut self, id: RecordId, reason: &str) -> Result<(), EditError> {
+        let index = self.place_of(id)?;
+        self.active.remove(&id);
         self.touch(id.kind)?;
         let entry = self.entries[index].clone();
         self.splices.push(Splice {
@@ -95,23 +179,24 @@ impl<'t> Edit<'t> {
             text: String::new(),
             on_own_line: false,
         });
-        Ok(entry.into_record())
+        let archived = AppliedOperation::archived(entry.into_record_of(id), reason);
+        self.operations.push(archived);
+        Ok(())
     }
 
-    /// Changes the marks of an active record and returns it as it was and as it is. Only what is between its brackets
-    /// changes, and its time stays as it is written. Returns `None` if the id is not active.
+    /// Changes the marks of an active record. Only what is between its brackets changes, and its time stays as it is
+    /// written.
     ///
     /// # Errors
     ///
-    /// [`IdsExhausted`] if a bullet of the section needs an id and none is left.
+    /// [`EditError`] if the id is not active, or a bullet of the section needs an id and none is left.
     pub fn mark(
         &mut self,
         id: RecordId,
+        reason: &str,
         change: impl FnOnce(Marks) -> Marks,
-    ) -> Result<Option<(Marks, Record)>, IdsExhausted> {
-        let Some(index) = self.active.get(&id).copied() else {
-            return Ok(None);
-        };
+    ) -> Result<(), EditError> {
+        let index = self.place_of(id)?;
         let mut entry = self.entries[index].clone();
         let before = entry.marks;
         entry.marks = change(before);
@@ -136,41 +221,36 @@ impl<'t> Edit<'t> {
                 text,
                 on_own_line: false,
             });
+            let marked = AppliedOperation::marked(entry.into_record_of(id), reason);
+            self.operations.push(marked);
         }
-        Ok(entry.into_record().map(|record| (before, record)))
+        Ok(())
     }
 
-    /// Adds a record and returns it as it will be parsed.
+    /// Adds a record with this time.
     ///
     /// # Errors
     ///
     /// [`IdsExhausted`] if no number is left for it, or for a bullet of its section that needs one.
-    pub fn add(&mut self, kind: RecordKind, record: &NewRecord<'_>) -> Result<Record, IdsExhausted> {
-        self.add_of(kind, record, self.now)
-    }
-
-    /// Like [`Edit::add`], with an explicit time on the record.
-    ///
-    /// # Errors
-    ///
-    /// As [`Edit::add`].
-    pub fn add_of(
+    pub fn add(
         &mut self,
         kind: RecordKind,
         record: &NewRecord<'_>,
         time: DateTime<Utc>,
-    ) -> Result<Record, IdsExhausted> {
+    ) -> Result<RecordId, IdsExhausted> {
         self.touch(kind)?;
         let id = self.counters.give(kind)?;
         let lines = record_lines(id, time, record);
         let section = ManagedSection::of_records(kind);
+        // As it will be read again.
         let added = Entry::read(&lines, 0..lines.len(), kind).into_record_of(id);
+        self.operations.push(AppliedOperation::added(added));
         let change = self.changes.entry(section).or_default();
         match kind {
             RecordKind::Learning | RecordKind::Verbatim => change.last.push_str(&lines),
             RecordKind::Task | RecordKind::Decision => change.first.push(lines),
         }
-        Ok(added)
+        Ok(id)
     }
 
     /// Allocates an id for a record that is not written into the document.
@@ -180,6 +260,14 @@ impl<'t> Edit<'t> {
     /// [`IdsExhausted`] if no number is left for it, or for a bullet of its section that needs one.
     pub fn reserve(&mut self, kind: RecordKind) -> Result<RecordId, IdsExhausted> {
         self.counters.give(kind)
+    }
+
+    /// Replaces the body of `Current Progress`, as [`Self::rewrite`] does.
+    pub(in crate::domain) fn rewrite_progress(&mut self, body: String) {
+        if self.rewrite(ManagedSection::CurrentProgress, body.clone()) {
+            let rewritten = AppliedOperation::of_section(OperationName::RewriteProgress, body);
+            self.operations.push(rewritten);
+        }
     }
 
     /// Replaces the body of a section that contains no records; its trailing blank lines stay. Returns
@@ -198,10 +286,9 @@ impl<'t> Edit<'t> {
         differs
     }
 
-    /// Returns the edited document and the updated counters. Without changes the document is equal to the
-    /// original.
+    /// Writes all changes.
     #[must_use]
-    pub fn finish(mut self) -> (String, Counters) {
+    pub fn finish(mut self) -> ChangedDocument {
         let mut closing_line = self.layout.closing_line();
         let mut appended = Vec::new();
         for (section, change) in std::mem::take(&mut self.changes) {
@@ -214,7 +301,11 @@ impl<'t> Edit<'t> {
         for (section, body) in appended {
             append_section(&mut text, closing_line.take(), section, &body);
         }
-        (text, self.counters)
+        ChangedDocument {
+            text,
+            counters: self.counters,
+            operations: self.operations,
+        }
     }
 
     /// Creates the splices for an existing section. Consumes the line that closes an open fence when it is

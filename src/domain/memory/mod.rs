@@ -15,8 +15,8 @@ mod project;
 mod tests;
 mod validate;
 
-pub use apply::{Applied, AppliedOperation, ApplyError, OperationName, apply};
-pub use edit::{Counters, Edit, IdsExhausted};
+pub use apply::{Applied, AppliedOperation, OperationName, apply};
+pub use edit::{ChangedDocument, Counters, Edit, EditError, IdsExhausted};
 pub use project::{Collapse, Comparison, RecordChange, collapse, compare, project};
 pub use validate::{Validated, View, validate};
 

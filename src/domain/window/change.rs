@@ -6,7 +6,7 @@ use crate::domain::document::{
     ManagedSection, NewRecord, entries, managed_body, pinned, progress_parts, records,
 };
 use crate::domain::ids::{RecordId, RecordKind};
-use crate::domain::memory::{AppliedOperation, Counters, Edit, IdsExhausted, OperationName};
+use crate::domain::memory::{AppliedOperation, ChangedDocument, Counters, Edit, EditError, OperationName};
 use crate::domain::text::{folded, one_line};
 use chrono::SubsecRound as _;
 use chrono::{DateTime, Utc};
@@ -34,59 +34,18 @@ impl Sizes {
     }
 }
 
-/// A document after a change.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChangedDocument {
-    /// The text.
-    pub text: String,
-    /// The counters after the change.
-    pub counters: Counters,
-    /// The applied operations; empty if only `Updated:` would have changed, which does not count as a change.
-    pub operations: Vec<AppliedOperation>,
-    /// The added record; `None` for a status.
-    pub added: Option<RecordId>,
-    /// The records that were archived for it, the superseded decision first.
-    pub archived: Vec<RecordId>,
-}
-
-/// Why a change was rejected. The message may be shown to a client.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum WindowError {
-    /// The document would exceed the limit.
-    #[error("the document has {before} bytes and would have {bytes}, over limits.context_bytes = {limit}")]
-    TooLarge {
-        /// Current size in bytes.
-        before: usize,
-        /// Size it would have, in bytes.
-        bytes: usize,
-        /// Maximum size in bytes.
-        limit: usize,
-    },
-    /// No id is left for a new record.
-    #[error(transparent)]
-    IdsExhausted(#[from] IdsExhausted),
-    /// The decision to supersede is not in the document.
-    #[error("{id} is not an active decision")]
-    NotActive {
-        /// The id that was given.
-        id: RecordId,
-        /// The decisions in the document.
-        active: Vec<RecordId>,
-    },
-}
-
 /// Adds a completed task at the top of `Recent Tasks` and archives the oldest tasks beyond the window.
 ///
 /// # Errors
 ///
-/// [`WindowError`]; nothing is changed.
+/// [`EditError`]; nothing is changed.
 pub fn record_task(
     document: &str,
     counters: Counters,
     now: DateTime<Utc>,
     task: &Task,
     sizes: &Sizes,
-) -> Result<ChangedDocument, WindowError> {
+) -> Result<ChangedDocument, EditError> {
     let mut change = Change::begin(document, counters, now);
     change.add_task(task, sizes)?;
     change.finish(sizes)
@@ -97,7 +56,7 @@ pub fn record_task(
 ///
 /// # Errors
 ///
-/// [`WindowError`]; nothing is changed.
+/// [`EditError`]; nothing is changed.
 pub fn record_decision(
     document: &str,
     counters: Counters,
@@ -105,19 +64,14 @@ pub fn record_decision(
     (decision, reason): (&str, Option<&str>),
     supersedes: Option<RecordId>,
     sizes: &Sizes,
-) -> Result<ChangedDocument, WindowError> {
+) -> Result<ChangedDocument, EditError> {
     let mut change = Change::begin(document, counters, now);
     if let Some(id) = supersedes {
-        let ids = records(document).into_iter().map(|record| record.id);
-        let active: Vec<_> = ids.filter(|id| id.kind == RecordKind::Decision).collect();
-        if !active.contains(&id) {
-            return Err(WindowError::NotActive { id, active });
-        }
         let why = reason.map_or_else(
             || "superseded".to_owned(),
             |reason| format!("superseded: {}", one_line(reason)),
         );
-        change.archive(id, &why)?;
+        change.edit.archive(id, &why)?;
     }
     change.prune(RecordKind::Decision, 1, sizes)?;
     let reason = reason.map(one_line).filter(|reason| !reason.is_empty());
@@ -130,8 +84,11 @@ pub fn record_decision(
         content: &content,
         ..NewRecord::default()
     };
-    let added = change.add(RecordKind::Decision, &record, now)?;
-    if let Some(replaced) = supersedes.and_then(|id| change.archiving_of(id)) {
+    let added = change.edit.add(RecordKind::Decision, &record, now)?;
+    // It was archived first.
+    if supersedes.is_some()
+        && let Some(replaced) = change.edit.operations.first_mut()
+    {
         replaced.superseded_by = Some(added);
     }
     change.finish(sizes)
@@ -163,7 +120,7 @@ impl FieldUpdate<'_> {
 ///
 /// # Errors
 ///
-/// [`WindowError`]; nothing is changed.
+/// [`EditError`]; nothing is changed.
 pub fn set_status(
     document: &str,
     counters: Counters,
@@ -171,7 +128,7 @@ pub fn set_status(
     goal: FieldUpdate<'_>,
     blocker: FieldUpdate<'_>,
     sizes: &Sizes,
-) -> Result<ChangedDocument, WindowError> {
+) -> Result<ChangedDocument, EditError> {
     let mut change = Change::begin(document, counters, now);
     let goal = goal.on(change.status.goal.as_ref());
     let blocker = blocker.on(change.status.blocker.as_ref());
@@ -182,12 +139,9 @@ pub fn set_status(
 /// A pending change.
 pub(super) struct Change<'t> {
     document: &'t str,
-    edit: Edit<'t>,
+    pub(super) edit: Edit<'t>,
     now: DateTime<Utc>,
     status: Status,
-    operations: Vec<AppliedOperation>,
-    added: Option<RecordId>,
-    archived: Vec<RecordId>,
     /// Whether a record went directly to the archive.
     reserved: bool,
     /// The new value of `Updated:`.
@@ -201,9 +155,6 @@ impl<'t> Change<'t> {
             edit: Edit::new(document, counters, now),
             now,
             status: Status::of(document),
-            operations: Vec::new(),
-            added: None,
-            archived: Vec::new(),
             reserved: false,
             updated: now,
         }
@@ -230,63 +181,28 @@ impl<'t> Change<'t> {
         let blocker = wanted.blocker.clone().unwrap_or_else(none);
         self.status = wanted;
         let content = format!("goal: {goal}; blocker: {blocker}");
-        self.operations.push(AppliedOperation::of_section(
+        self.edit.operations.push(AppliedOperation::of_section(
             OperationName::RewriteStatus,
             content,
         ));
     }
 
-    pub(super) fn add(
-        &mut self,
-        kind: RecordKind,
-        record: &NewRecord<'_>,
-        time: DateTime<Utc>,
-    ) -> Result<RecordId, WindowError> {
-        let added = self.edit.add_of(kind, record, time)?;
-        let id = added.id;
-        self.operations.push(AppliedOperation::added(added));
-        self.added = Some(id);
-        Ok(id)
-    }
-
     /// Adds a task and archives the oldest beyond the window.
-    pub(super) fn add_task(&mut self, task: &Task, sizes: &Sizes) -> Result<(), WindowError> {
+    pub(super) fn add_task(&mut self, task: &Task, sizes: &Sizes) -> Result<(), EditError> {
         self.prune(RecordKind::Task, 1, sizes)?;
         let content = task_line(task);
         let record = NewRecord {
             content: &content,
             ..NewRecord::default()
         };
-        self.add(RecordKind::Task, &record, self.now)?;
+        self.edit.add(RecordKind::Task, &record, self.now)?;
         Ok(())
-    }
-
-    /// Replaces the body of `Current Progress`, unless it is unchanged.
-    pub(super) fn rewrite_progress(&mut self, body: String) {
-        if self.edit.rewrite(ManagedSection::CurrentProgress, body.clone()) {
-            self.operations
-                .push(AppliedOperation::of_section(OperationName::RewriteProgress, body));
-        }
     }
 
     /// Allocates an id for a record that goes directly to the archive.
-    pub(super) fn reserve(&mut self, kind: RecordKind) -> Result<RecordId, WindowError> {
+    pub(super) fn reserve(&mut self, kind: RecordKind) -> Result<RecordId, EditError> {
         self.reserved = true;
         Ok(self.edit.reserve(kind)?)
-    }
-
-    fn archive(&mut self, id: RecordId, reason: &str) -> Result<(), WindowError> {
-        if let Some(record) = self.edit.archive(id)? {
-            self.operations.push(AppliedOperation::archived(record, reason));
-            self.archived.push(id);
-        }
-        Ok(())
-    }
-
-    /// Returns the operation that archived a record.
-    fn archiving_of(&mut self, id: RecordId) -> Option<&mut AppliedOperation> {
-        let mut operations = self.operations.iter_mut();
-        operations.find(|operation| operation.op == OperationName::Archive && operation.id == Some(id))
     }
 
     /// The records of a kind with their times, oldest first. A record without a time gets that of the record
@@ -295,7 +211,7 @@ impl<'t> Change<'t> {
         let mut time = self.now;
         let mut found: Vec<_> = records(self.document)
             .into_iter()
-            .filter(|record| record.id.kind == kind && !self.archived.contains(&record.id))
+            .filter(|record| record.id.kind == kind && self.edit.is_active(record.id))
             .enumerate()
             .map(|(place, record)| {
                 time = record.time.unwrap_or(time);
@@ -315,12 +231,7 @@ impl<'t> Change<'t> {
 
     /// Archives the oldest records of a kind so that `coming` new ones fit into the window. Bullets without
     /// an id and pinned records count but are kept: a person has written them, or wants them there.
-    pub(super) fn prune(
-        &mut self,
-        kind: RecordKind,
-        coming: usize,
-        sizes: &Sizes,
-    ) -> Result<(), WindowError> {
+    pub(super) fn prune(&mut self, kind: RecordKind, coming: usize, sizes: &Sizes) -> Result<(), EditError> {
         let mut there = self.oldest_first(kind);
         let keep = sizes.of(kind);
         let over = (there.len() + self.count_unnumbered(kind) + coming).saturating_sub(keep);
@@ -333,30 +244,20 @@ impl<'t> Change<'t> {
             _ => "recent tasks",
         };
         for (_, id) in there.into_iter().take(over) {
-            self.archive(id, &format!("left the window of {keep} {what}"))?;
+            self.edit
+                .archive(id, &format!("left the window of {keep} {what}"))?;
         }
         Ok(())
     }
 
     /// Returns the changed document, with `Updated:` set if anything changed.
-    pub(super) fn finish(mut self, sizes: &Sizes) -> Result<ChangedDocument, WindowError> {
-        if self.reserved || !self.operations.is_empty() {
+    pub(super) fn finish(mut self, sizes: &Sizes) -> Result<ChangedDocument, EditError> {
+        if self.reserved || !self.edit.operations.is_empty() {
             self.status.updated = Some(self.updated.trunc_subsecs(0));
             let body = self.status.body_on(self.document);
             self.edit.rewrite(ManagedSection::ActiveContext, body);
         }
-        let (text, counters) = self.edit.finish();
-        let (before, bytes, limit) = (self.document.len(), text.len(), sizes.context_bytes);
-        if bytes > limit && text != self.document {
-            return Err(WindowError::TooLarge { before, bytes, limit });
-        }
-        Ok(ChangedDocument {
-            text,
-            counters,
-            operations: self.operations,
-            added: self.added,
-            archived: self.archived,
-        })
+        self.edit.finish().within(sizes.context_bytes, self.document)
     }
 }
 
@@ -380,18 +281,18 @@ pub struct SessionRecord {
 ///
 /// # Errors
 ///
-/// [`WindowError`]; nothing is changed.
+/// [`EditError`]; nothing is changed.
 pub fn record_session(
     document: &str,
     counters: Counters,
     now: DateTime<Utc>,
     record: &SessionRecord,
     sizes: &Sizes,
-) -> Result<ChangedDocument, WindowError> {
+) -> Result<ChangedDocument, EditError> {
     let mut change = Change::begin(document, counters, now);
     let progress = managed_body(document, ManagedSection::CurrentProgress);
     if let Some(body) = completed(progress, &record.task.intent) {
-        change.rewrite_progress(body);
+        change.edit.rewrite_progress(body);
     }
     change.add_task(&record.task, sizes)?;
     if record.goal.is_some() || record.blocker.is_some() {
@@ -564,7 +465,7 @@ mod session_tests {
                 OperationName::RewriteStatus
             ]
         );
-        assert_eq!(written.archived, ["T-1".parse().unwrap()]);
+        assert_eq!(written.archived(), ["T-1".parse().unwrap()]);
     }
 
     #[test]

@@ -5,13 +5,13 @@
 //! time, its intent and the first sentence of its summary; a decision by its text.
 
 use super::archive::first_sentence;
-use super::change::{Change, ChangedDocument, Sizes, WindowError};
+use super::change::{Change, Sizes};
 use super::status::Status;
 use super::task::{Task, task_line};
 use super::task::{derived_from, is_derived};
 use crate::domain::document::{Marks, NewRecord, Record, written_time};
 use crate::domain::ids::{RecordId, RecordKind, TaskId};
-use crate::domain::memory::Counters;
+use crate::domain::memory::{ChangedDocument, Counters, EditError};
 use crate::domain::text::one_line;
 use chrono::{DateTime, SubsecRound as _, Utc};
 use serde::{Deserialize, Serialize};
@@ -224,7 +224,7 @@ fn words(decision: &str, reason: Option<&str>) -> (String, Option<String>) {
 ///
 /// # Errors
 ///
-/// [`WindowError`]; nothing is imported.
+/// [`EditError`]; nothing is imported.
 pub fn import_window(
     document: &str,
     counters: Counters,
@@ -232,7 +232,7 @@ pub fn import_window(
     imported: WindowImport,
     mut known: KnownEntries,
     sizes: &Sizes,
-) -> Result<ImportResult, WindowError> {
+) -> Result<ImportResult, EditError> {
     let mut change = Change::begin(document, counters, now);
     let has_goal = change.status().goal.is_some();
     let updated = imported.status.updated.filter(|_| !has_goal);
@@ -285,7 +285,7 @@ pub fn import_window(
             content: &content,
             ..NewRecord::default()
         };
-        added.push((change.add(RecordKind::Task, &record, time)?, task));
+        added.push((change.edit.add(RecordKind::Task, &record, time)?, task));
     }
     change.prune(RecordKind::Decision, decisions.len(), sizes)?;
     for ImportedDecision {
@@ -300,7 +300,7 @@ pub fn import_window(
             content: &content,
             ..NewRecord::default()
         };
-        change.add(RecordKind::Decision, &record, *time)?;
+        change.edit.add(RecordKind::Decision, &record, *time)?;
     }
     Ok(ImportResult {
         written: change.finish(sizes)?,

@@ -16,8 +16,7 @@ mod view;
 
 pub use archive::{ArchivedTask, Epic, Grouping, first_sentence};
 pub use change::{
-    ChangedDocument, FieldUpdate, SessionRecord, Sizes, WindowError, record_decision, record_session,
-    record_task, set_status,
+    FieldUpdate, SessionRecord, Sizes, record_decision, record_session, record_task, set_status,
 };
 pub use import::{
     HistoricRecord, ImportCounts, ImportResult, ImportedDecision, ImportedTask, KnownEntries, WindowImport,

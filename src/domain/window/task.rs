@@ -310,8 +310,8 @@ mod task_tests {
             let now = DateTime::from_timestamp(1_000_000, 0).unwrap();
             let mut edit = Edit::new("", Counters::default(), now);
             let record = NewRecord { reason: None, label: None, content: &line, marks: Marks::default() };
-            edit.add(RecordKind::Task, &record).unwrap();
-            let (text, _) = edit.finish();
+            edit.add(RecordKind::Task, &record, now).unwrap();
+            let text = edit.finish().text;
             let found = records(&text);
             prop_assert_eq!(found.len(), 1);
             prop_assert_eq!(&found[0].content, &line);

@@ -1,7 +1,7 @@
 //! Maps errors of storage and of updates to problems: why a write is refused; that the database failed, and whether a retry
 //! makes sense. If the run of an update was stored, the problem contains its id.
 
-use crate::domain::window::WindowError;
+use crate::domain::memory::EditError;
 use crate::http::extract::conditions::refused_write;
 use crate::http::problem::CollapseBody;
 use crate::http::problem::{Kind, Problem};
@@ -78,13 +78,13 @@ impl From<WriteError> for Problem {
             )
             .with("field", "task_id")
             .with("record_id", id.to_string()),
-            WriteError::Window(WindowError::TooLarge { before, bytes, limit }) => {
+            WriteError::Window(EditError::TooLarge { before, bytes, limit }) => {
                 Self::invalid("context", format!("{message}; nothing was saved"))
                     .with("before", before)
                     .with("actual", bytes)
                     .with("limit", limit)
             }
-            WriteError::Window(WindowError::NotActive { active, .. }) => {
+            WriteError::Window(EditError::NotActive { active, .. }) => {
                 let active: Vec<_> = active.iter().map(ToString::to_string).collect();
                 let those = if active.is_empty() {
                     "there are none".to_owned()
@@ -93,7 +93,7 @@ impl From<WriteError> for Problem {
                 };
                 Self::invalid("supersedes", format!("{message}; active: {those}")).with("active", active)
             }
-            WriteError::Window(WindowError::IdsExhausted(_)) => Self::invalid("body", message),
+            WriteError::Window(EditError::IdsExhausted(_)) => Self::invalid("body", message),
             WriteError::Refused(refusal) => {
                 Self::new(Kind::Conflict, refusal.to_string()).with("field", "path")
             }

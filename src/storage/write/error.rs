@@ -5,8 +5,8 @@ use super::precondition::PreconditionFailed;
 use crate::domain::document::InvalidDocument;
 use crate::domain::ids::RecordId;
 use crate::domain::memory::Collapse;
+use crate::domain::memory::EditError;
 use crate::domain::memory_files::Refusal;
-use crate::domain::window::WindowError;
 use crate::storage::StorageError;
 use crate::storage::contexts::Redaction;
 use crate::storage::database::transaction::TransactionError;
@@ -45,7 +45,7 @@ pub enum WriteError {
     OtherTask(RecordId),
     /// The change of the window is not possible.
     #[error(transparent)]
-    Window(#[from] WindowError),
+    Window(#[from] EditError),
     /// Other files are in conflict with it.
     #[error(transparent)]
     Refused(#[from] Refusal),

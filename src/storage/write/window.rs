@@ -9,10 +9,10 @@ use crate::domain::changelog;
 use crate::domain::document::records;
 use crate::domain::history::VersionMark;
 use crate::domain::ids::{ActorId, MemoryId, RecordId, TaskId, VaultId};
-use crate::domain::memory::RecordChange;
+use crate::domain::memory::{ChangedDocument, RecordChange};
 use crate::domain::window::{
-    self, ChangedDocument, FieldUpdate, HistoricRecord, ImportCounts, Sizes, Status, Task, WindowImport,
-    record_decision, record_task, set_status,
+    self, FieldUpdate, HistoricRecord, ImportCounts, Sizes, Status, Task, WindowImport, record_decision,
+    record_task, set_status,
 };
 use crate::fair::run_blocking;
 use crate::storage::contexts::{ContextMetadata, Source};
@@ -85,6 +85,7 @@ impl Writer {
         written: ChangedDocument,
         source: Source,
     ) -> (NewVersion, Option<StoredRecord>) {
+        let added = written.added();
         let mut version = NewVersion::of_text(head, written.text, source, self.actor.clone());
         version.counters = version.counters.raised_by(&written.counters);
         let numbered: Vec<RecordId> = version
@@ -103,7 +104,7 @@ impl Writer {
             .collect();
         version.log = changelog::of_operations(&written.operations, &numbered);
         version.operations = written.operations;
-        let record = written.added.and_then(|id| {
+        let record = added.and_then(|id| {
             let added = records(&version.text)
                 .into_iter()
                 .find(|record| record.id == id)?;
@@ -130,7 +131,7 @@ impl Writer {
         reported: Option<&Task>,
         under: Option<&Answering<'_, WindowChange>>,
     ) -> Decision<Made> {
-        let (archived, status) = (written.archived.clone(), Status::of(&written.text));
+        let (archived, status) = (written.archived(), Status::of(&written.text));
         let (mut version, mut record) = self.version(head, written, source);
         if let (Some(record), Some(task)) = (&mut record, reported) {
             record.reported = Some(task.clone());
@@ -288,7 +289,7 @@ impl Storage {
                     let result = (
                         import_result.imported,
                         import_result.present,
-                        import_result.written.archived.clone(),
+                        import_result.written.archived(),
                     );
                     if import_result.imported == ImportCounts::default() {
                         return Ok::<_, WriteError>(Decision::Keep(result));

@@ -85,17 +85,17 @@ fn tasks_and_decisions_go_before_the_first_bullet() {
             content,
             marks: Marks::default(),
         };
-        edit.add(RecordKind::Task, &task).expect("an id");
+        edit.add(RecordKind::Task, &task, now()).expect("an id");
         let decision = NewRecord {
             reason: Some("r"),
             label: None,
             content,
             marks: Marks::default(),
         };
-        edit.add(RecordKind::Decision, &decision).expect("an id");
+        edit.add(RecordKind::Decision, &decision, now()).expect("an id");
     }
     assert_eq!(
-        edit.finish().0.replace(NOW, "NOW"),
+        edit.finish().text.replace(NOW, "NOW"),
         "# Recent Tasks\n  prose\n\n- T-3 [NOW] c\n- T-2 [NOW] b\n- T-1 a\n\n# Decisions\nprose\n\
          - D-2 [NOW] because r: c\n- D-1 [NOW] because r: b\n"
     );
@@ -242,16 +242,16 @@ fn a_document_over_the_cap_is_refused_with_its_sizes() {
     let refused = apply(document, Counters::default(), &[learn("b")], now(), &limits);
     assert_eq!(
         refused,
-        Err(ApplyError::TooLarge {
+        Err(EditError::TooLarge {
+            before: 25,
             bytes: 68,
-            limit: 60,
-            before_bytes: 25
+            limit: 60
         })
     );
     let text = refused.map_err(|e| e.to_string());
     assert_eq!(
         text,
-        Err("the context would have 68 bytes, over limits.context_bytes = 60; it has 25 now".to_owned())
+        Err("the document has 25 bytes and would have 68, over limits.context_bytes = 60".to_owned())
     );
     let limits = Limits {
         context_bytes: 68,
@@ -274,7 +274,10 @@ fn archives_of_what_is_not_active_are_refused() {
         let Some(Operation::Archive { id, .. }) = last else {
             unreachable!("an archive")
         };
-        assert_eq!(refused, Err(ApplyError::NotActive(id)));
+        assert!(
+            matches!(&refused, Err(EditError::NotActive { id: named, .. }) if *named == id),
+            "{refused:?}"
+        );
     }
 }
 
@@ -292,7 +295,7 @@ fn the_body_of_active_context_is_rewritten_like_progress() {
     let mut edit = Edit::new("# Active Context\nGoal: a\n\n# B\n", Counters::default(), now());
     assert!(!edit.rewrite(ManagedSection::ActiveContext, "Goal: a\n".to_owned()));
     assert!(edit.rewrite(ManagedSection::ActiveContext, "Goal: b\n".to_owned()));
-    assert_eq!(edit.finish().0, "# Active Context\nGoal: b\n\n# B\n");
+    assert_eq!(edit.finish().text, "# Active Context\nGoal: b\n\n# B\n");
 }
 
 #[test]

@@ -113,7 +113,7 @@ fn the_largest_number_leaves_none() {
     let exhausted = IdsExhausted {
         kind: RecordKind::Learning,
     };
-    assert_eq!(refused, Err(ApplyError::IdsExhausted(exhausted)));
+    assert_eq!(refused, Err(EditError::IdsExhausted(exhausted)));
     assert_eq!(
         exhausted.to_string(),
         "no number is left for a new KL record: KL-9223372036854775807 is taken"

@@ -44,14 +44,17 @@ fn the_first_task_makes_the_sections_it_needs() {
         "# Active Context\nGoal: none\nBlocker: none\nUpdated: 2026-11-21T02:00:00Z\n\n# Recent Tasks\n- T-1 \
          [2026-11-21T02:00:00Z] Add DSL parser: done\n"
     );
-    assert_eq!((written.added.unwrap().number, written.archived.len()), (1, 0));
+    assert_eq!(
+        (written.added().unwrap().number, written.archived().len()),
+        (1, 0)
+    );
 }
 
 #[test]
 fn the_oldest_task_leaves_with_a_reason() {
     let two = done(&done("", 0, "a").text, 1, "b").text;
     let three = done(&two, 2, "c");
-    assert_eq!(three.archived, ["T-1".parse().unwrap()]);
+    assert_eq!(three.archived(), ["T-1".parse().unwrap()]);
     assert_eq!(
         three.operations[0].reason.as_deref(),
         Some("left the window of 2 recent tasks")
@@ -79,7 +82,7 @@ fn the_oldest_task_leaves_with_a_reason() {
 fn bullets_of_a_person_stay_when_they_get_their_ids() {
     let document = "# Recent Tasks\n- T-1 [2026-11-20T00:00:00Z] old\n- by hand\n- also by hand\nprose\n";
     let written = done(document, 0, "new");
-    assert_eq!(written.archived, ["T-1".parse().unwrap()]);
+    assert_eq!(written.archived(), ["T-1".parse().unwrap()]);
     for line in [
         "- T-2 [2026-11-21T02:00:00Z] by hand",
         "- T-3 ",
@@ -109,7 +112,7 @@ fn a_decision_takes_the_place_of_the_one_it_supersedes() {
             .contains("- D-1 [2026-11-21T02:00:00Z] because it is simpler: SQL in storage\n")
     );
     let two = decide(&one.text, "SQL in files", Some("D-1")).unwrap();
-    assert_eq!(two.archived, ["D-1".parse().unwrap()]);
+    assert_eq!(two.archived(), ["D-1".parse().unwrap()]);
     assert_eq!(
         two.operations[0].reason.as_deref(),
         Some("superseded: it is simpler")
@@ -117,7 +120,7 @@ fn a_decision_takes_the_place_of_the_one_it_supersedes() {
     for archived_id in ["D-1", "D-9"] {
         assert_eq!(
             decide(&two.text, "x", Some(archived_id)),
-            Err(WindowError::NotActive {
+            Err(EditError::NotActive {
                 id: archived_id.parse().unwrap(),
                 active: vec!["D-2".parse().unwrap()],
             })
@@ -213,7 +216,7 @@ fn a_document_over_its_cap_is_refused_with_both_sizes() {
     let document = "x".repeat(9_990);
     let refused = record_task(&document, Counters::default(), at(0), &task("a", "b"), &SIZES);
     assert!(
-        matches!(refused, Err(WindowError::TooLarge { before: 9_990, limit: 10_000, bytes }) if bytes > 10_000),
+        matches!(refused, Err(EditError::TooLarge { before: 9_990, limit: 10_000, bytes }) if bytes > 10_000),
         "{refused:?}"
     );
 }
@@ -242,7 +245,7 @@ proptest! {
             for (after, before) in after.iter().zip(&before) {
                 prop_assert!(after.starts_with(before.as_str()), "{} became {}", before, after);
             }
-            if let Some(id) = written.added {
+            if let Some(id) = written.added() {
                 prop_assert!(records(&written.text).iter().any(|record| record.id == id), "{}", written.text);
             }
             text = written.text;
