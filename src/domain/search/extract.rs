@@ -2,7 +2,7 @@
 
 use super::query::Query;
 use crate::domain::text::words::{matches, words};
-use std::collections::VecDeque;
+use std::cmp::Reverse;
 
 /// Number of words in an extract.
 const WORDS: usize = 32;
@@ -37,17 +37,13 @@ pub struct Extractor<'q> {
     terms: Vec<(&'q str, bool)>,
 }
 
-/// A match, and what is near it.
+/// The best match.
 #[derive(Debug, Clone, Copy)]
 struct Match {
-    /// Index of the word in the text.
-    index: usize,
     /// Its byte offset.
     at: usize,
     /// Where an extract begins that shows some words before it; `None` for the beginning of the text.
     from: Option<usize>,
-    /// The terms in its window, as bits; terms from 63 on share the last one.
-    in_sight: u64,
 }
 
 impl<'q> Extractor<'q> {
@@ -101,44 +97,41 @@ impl<'q> Extractor<'q> {
     /// The match whose window contains most distinct words of the query; the first among equals. Stops reading when no
     /// better match is possible.
     fn best_match(&self, text: &str) -> Option<Match> {
-        let mut best: Option<Match> = None;
-        let mut close = |closed: Match| {
-            let many = |found: Match| found.in_sight.count_ones();
-            if best.is_none_or(|best| many(closed) > many(best)) {
-                best = Some(closed);
-            }
-        };
-        // Matches whose window is still open, and where the words before the next one begin.
-        let mut open: VecDeque<Match> = VecDeque::new();
-        let mut before: VecDeque<usize> = VecDeque::new();
+        // Terms from 63 on share the last bit.
         let bit = |term: usize| 1_u64 << term.min(63);
         let all = (0..self.terms.len()).fold(0, |all, term| all | bit(term));
-        let mut left = MATCHES;
+        let mut starts: Vec<usize> = Vec::new();
+        // The indices of the matching words, each with its term.
+        let mut found: Vec<(usize, usize)> = Vec::new();
         for (index, word) in words(text).enumerate() {
-            if let Some(term) = self.position(&text[word.clone()]) {
-                while let Some(over) = open.pop_front_if(|oldest| index - oldest.index >= WINDOW_WORDS) {
-                    close(over);
-                }
-                open.push_back(Match {
-                    index,
-                    at: word.start,
-                    from: before.get(1).copied().filter(|_| before.len() > WORDS_BEFORE),
-                    in_sight: 0,
-                });
-                open.iter_mut().for_each(|found| found.in_sight |= bit(term));
-                left -= 1;
-                // A window with all terms cannot be improved, and no earlier one has as many.
-                if left == 0 || open.iter().any(|found| found.in_sight == all) {
-                    break;
-                }
-            }
-            before.push_back(word.start);
-            if before.len() > WORDS_BEFORE + 1 {
-                before.pop_front();
+            starts.push(word.start);
+            let Some(term) = self.position(&text[word]) else {
+                continue;
+            };
+            found.push((index, term));
+            let near = found
+                .iter()
+                .rev()
+                .take_while(|(before, _)| index - before < WINDOW_WORDS);
+            // A window with all terms cannot be improved, and no earlier one has as many.
+            if found.len() == MATCHES || near.fold(0_u64, |terms, (_, term)| terms | bit(*term)) == all {
+                break;
             }
         }
-        open.into_iter().for_each(close);
-        best
+        let terms_from = |place: usize| {
+            let (first, _) = found[place];
+            let near = found[place..]
+                .iter()
+                .take_while(|(index, _)| index - first < WINDOW_WORDS);
+            near.fold(0_u64, |terms, (_, term)| terms | bit(*term))
+                .count_ones()
+        };
+        let best = (0..found.len()).max_by_key(|place| (terms_from(*place), Reverse(*place)))?;
+        let (index, _) = found[best];
+        Some(Match {
+            at: starts[index],
+            from: (index > WORDS_BEFORE).then(|| starts[index - WORDS_BEFORE]),
+        })
     }
 }
 
