@@ -2,7 +2,7 @@
 
 use super::Window;
 use super::line::Subject;
-use super::render::{CitedLine, Sections};
+use super::render::{CitedLine, section_hash};
 use crate::domain::document::ManagedSection;
 use crate::domain::history::RecordEvent;
 use crate::domain::ids::RecordId;
@@ -157,11 +157,6 @@ type Broken = BTreeMap<(Subject, bool), &'static str>;
 
 fn broken_citations(citations: &[CitedLine], facts: &CurrentFacts) -> Broken {
     let mut broken = Broken::new();
-    // Parsed once, and only if a section is cited.
-    let newer = std::cell::LazyCell::new(|| {
-        let newer = facts.newer.as_ref();
-        newer.map(|(_, text)| Sections::of(text))
-    });
     let mut hashes: BTreeMap<ManagedSection, String> = BTreeMap::new();
     for cited in citations.iter().flat_map(|line| &line.cited) {
         let key = (cited.citation.subject, cited.is_active);
@@ -175,8 +170,10 @@ fn broken_citations(citations: &[CitedLine], facts: &CurrentFacts) -> Broken {
                 Some(_) if facts.cited_changes.contains_key(&id) => Some("record_changed"),
                 Some(_) => None,
             },
-            Subject::Section(section) => newer.as_ref().and_then(|sections| {
-                let now = hashes.entry(section).or_insert_with(|| sections.hash(section));
+            Subject::Section(section) => facts.newer.as_ref().and_then(|(_, text)| {
+                let now = hashes
+                    .entry(section)
+                    .or_insert_with(|| section_hash(text, section));
                 (cited.sha256.as_ref() != Some(now)).then_some("section_changed")
             }),
         };

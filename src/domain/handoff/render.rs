@@ -3,7 +3,7 @@
 use super::line::{Citation, Draft, LINE_CHARS, Line, Part, SECTION_LINES, Subject, quote};
 use super::material::{Material, Snapshot, noun};
 use super::window::Window;
-use crate::domain::document::{ManagedSection, outline};
+use crate::domain::document::{ManagedSection, managed_body};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -121,31 +121,9 @@ fn workspace_text(workspace: Option<&Workspace>) -> String {
     text
 }
 
-/// The texts of a document's managed sections.
-pub(super) struct Sections<'d>(Vec<(ManagedSection, &'d str)>);
-
-impl<'d> Sections<'d> {
-    /// Parses a document once.
-    #[must_use]
-    pub(super) fn of(document: &'d str) -> Self {
-        let found = outline(document).into_iter();
-        Self(
-            found
-                .filter_map(|found| Some((found.managed?, document[found.body].trim())))
-                .collect(),
-        )
-    }
-
-    /// The hash of a section's text; a missing section is hashed as an empty text.
-    #[must_use]
-    pub(super) fn hash(&self, section: ManagedSection) -> String {
-        let found = self.0.iter().find(|(managed, _)| *managed == section);
-        hex_digest(found.map_or("", |(_, text)| text))
-    }
-}
-
-fn hex_digest(text: &str) -> String {
-    hex::encode(Sha256::digest(text))
+/// The hash of a managed section's text; a missing section is hashed as an empty text. Linear.
+pub(super) fn section_hash(document: &str, section: ManagedSection) -> String {
+    hex::encode(Sha256::digest(managed_body(document, section).trim()))
 }
 
 /// The page being rendered.
@@ -162,7 +140,6 @@ struct Page<'m> {
 impl<'m> Page<'m> {
     fn new(snapshot: &Snapshot, material: &'m Material) -> Self {
         let sections = [ManagedSection::CurrentProgress, ManagedSection::ActiveContext];
-        let document = Sections::of(&snapshot.text);
         Self {
             material,
             markdown: String::new(),
@@ -172,7 +149,7 @@ impl<'m> Page<'m> {
             counts: BTreeMap::new(),
             hashes: sections
                 .into_iter()
-                .map(|section| (section, document.hash(section)))
+                .map(|section| (section, section_hash(&snapshot.text, section)))
                 .collect(),
         }
     }
