@@ -106,45 +106,37 @@ impl Status {
             self.blocker.as_deref().unwrap_or(NONE).to_owned(),
             self.updated.map(written_time).unwrap_or_default(),
         ];
-        let head_lines: Vec<&str> = head(old).collect();
-        let has = |key: Key| {
-            head_lines
-                .iter()
-                .any(|line| Key::of(line).is_some_and(|(found, _)| found == key))
+        let head_lines = head(old).count();
+        let written = |key: Key| {
+            let line = format!("{}: {}\n", key.name(), values[key as usize]);
+            (Some(key), line)
         };
-        let mut new = String::with_capacity(old.len() + 64);
-        let line = |key: Key| format!("{}: {}\n", key.name(), values[key as usize]);
-        // Missing keys go before the first existing one, or at the top.
-        for key in Key::ALL.into_iter().filter(|key| !has(*key)) {
-            if Key::ALL.into_iter().take(key as usize).all(|before| !has(before)) {
-                new.push_str(&line(key));
-            }
-        }
-        let mut written = Vec::new();
-        for (index, old_line) in old.split_inclusive('\n').enumerate() {
-            let key = head_lines
-                .get(index)
-                .and_then(|line| Key::of(line))
-                .map(|(key, _)| key);
-            match key {
+        let mut lines: Vec<(Option<Key>, String)> = Vec::new();
+        for (index, line) in old.split_inclusive('\n').enumerate() {
+            match Key::of(line).filter(|_| index < head_lines) {
                 // If a key has several lines, the first is replaced and the others are removed.
-                Some(key) if written.contains(&key) => {}
-                Some(key) => {
-                    written.push(key);
-                    new.push_str(&line(key));
-                    for next in Key::ALL
-                        .into_iter()
-                        .skip(key as usize + 1)
-                        .take_while(|next| !has(*next))
-                    {
-                        new.push_str(&line(next));
-                    }
-                }
-                None => new.push_str(old_line),
+                Some((key, _)) if place_of(&lines, key).is_some() => {}
+                Some((key, _)) => lines.push(written(key)),
+                None => lines.push((None, line.to_owned())),
             }
         }
-        close(new)
+        // A missing key follows the key before it, or is at the top.
+        let mut place = 0;
+        for key in Key::ALL {
+            match place_of(&lines, key) {
+                Some(found) => place = found + 1,
+                None => {
+                    lines.insert(place, written(key));
+                    place += 1;
+                }
+            }
+        }
+        close(lines.into_iter().map(|(_, line)| line).collect())
     }
+}
+
+fn place_of(lines: &[(Option<Key>, String)], key: Key) -> Option<usize> {
+    lines.iter().position(|(known, _)| *known == Some(key))
 }
 
 /// The body of the section without trailing blank lines; empty if it is missing.
