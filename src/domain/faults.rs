@@ -26,14 +26,9 @@ pub struct Omitted {
 impl Omitted {
     /// Counts a fault.
     pub fn add(&mut self, fault: &Fault) {
-        self.count(fault.kind, fault.range.start);
-    }
-
-    /// Counts a fault of a kind at a byte offset.
-    pub fn count(&mut self, kind: FaultKind, start: usize) {
-        *self.counts.entry(kind).or_default() += 1;
-        if !kind.is_warning() {
-            self.last_rejected = self.last_rejected.max(Some(start));
+        *self.counts.entry(fault.kind).or_default() += 1;
+        if !fault.kind.is_warning() {
+            self.last_rejected = self.last_rejected.max(Some(fault.range.start));
         }
     }
 

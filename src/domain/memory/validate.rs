@@ -3,7 +3,7 @@
 use super::Limits;
 use crate::domain::consolidation::{Ground, Grounds};
 use crate::domain::document::{Entry, entries_of, normalised_snippet, pinned, record_ranges};
-use crate::domain::faults::{MAX_KEPT_FAULTS, Omitted, cut};
+use crate::domain::faults::{Omitted, cut, keep};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::{Fault, FaultKind, Item, Operation};
 use crate::domain::text::folded;
@@ -29,7 +29,8 @@ pub struct Validated {
     /// The accepted items, in input order.
     pub items: Vec<Item>,
     /// The faults of the parser and of validation, in input order, at most one per item: the first that
-    /// applies in the fault table. Contains the first [`MAX_KEPT_FAULTS`].
+    /// applies in the fault table. Contains the first
+    /// [`MAX_KEPT_FAULTS`](crate::domain::faults::MAX_KEPT_FAULTS).
     pub faults: Vec<Fault>,
     /// Number of further faults found by validation.
     pub omitted: Omitted,
@@ -75,11 +76,7 @@ pub fn validate(
             None => accepted.push(item),
             Some((kind, detail)) => {
                 rejected_ranges.insert(item.range.start, item.range.end);
-                if rejected.len() < MAX_KEPT_FAULTS {
-                    rejected.push(fault_of(&item, kind, detail));
-                } else {
-                    omitted.count(kind, item.range.start);
-                }
+                keep(&mut rejected, &mut omitted, fault_of(&item, kind, detail));
             }
         }
     }
