@@ -63,15 +63,18 @@ pub fn vector(vault: &VaultId, text: &str) -> String {
 /// A parsed query; the grammar is in the documentation of the parent module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Query {
-    branches: Vec<Vec<Term>>,
+    /// The alternatives: at least one must match, and within it all terms.
+    pub(super) branches: Vec<Vec<Term>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Term {
-    excluded: bool,
-    words: Vec<String>,
+    /// Whether a text with these words is excluded.
+    pub(super) excluded: bool,
+    /// Its words, which must be adjacent; at least one.
+    pub(super) words: Vec<String>,
     /// Whether the last word also matches longer words.
-    prefix: bool,
+    pub(super) prefix: bool,
 }
 
 /// A token of the query's text.
@@ -157,11 +160,6 @@ impl Query {
         self.branches.iter().filter_map(of_branch).reduce(f32::max)
     }
 
-    /// The alternatives: at least one must match, and within it all terms.
-    pub(super) fn branches(&self) -> &[Vec<Term>] {
-        &self.branches
-    }
-
     /// The words to mark in an extract, each with whether it also matches longer words.
     pub(super) fn marked(&self) -> Vec<(&str, bool)> {
         let wanted = self.branches.iter().flatten().filter(|term| !term.excluded);
@@ -176,21 +174,6 @@ impl Query {
 }
 
 impl Term {
-    /// Whether a text with these words is excluded.
-    pub(super) fn is_excluded(&self) -> bool {
-        self.excluded
-    }
-
-    /// Its words, which must be adjacent; at least one.
-    pub(super) fn words(&self) -> &[String] {
-        &self.words
-    }
-
-    /// Whether the last word also matches longer words.
-    pub(super) fn is_prefix(&self) -> bool {
-        self.prefix
-    }
-
     fn tsquery(&self) -> String {
         self.joined(" <-> ")
     }

@@ -19,7 +19,7 @@ const LENGTH: f32 = 0.75;
 /// first among equals. Linear in all texts together.
 #[must_use]
 pub fn ranked(query: &Query, texts: &[&str]) -> Vec<(usize, f32)> {
-    let branches = query.branches();
+    let branches = &query.branches;
     let terms: Vec<&Term> = branches.iter().flatten().collect();
     // For each text the count of each term and the number of words.
     let counted: Vec<(Vec<u16>, usize)> = texts
@@ -48,14 +48,14 @@ pub fn ranked(query: &Query, texts: &[&str]) -> Vec<(usize, f32)> {
             let holds = of_branch
                 .clone()
                 .zip(branch)
-                .all(|(term, wanted)| (counts[term] > 0) != wanted.is_excluded());
+                .all(|(term, wanted)| (counts[term] > 0) != wanted.excluded);
             if !holds {
                 continue;
             }
             let damping = SATURATION * (1.0 - LENGTH + LENGTH * ratio(*length, 1) / mean.max(1.0));
             let score = of_branch
                 .zip(branch)
-                .filter(|(_, wanted)| !wanted.is_excluded())
+                .filter(|(_, wanted)| !wanted.excluded)
                 .map(|(term, _)| {
                     let often = f32::from(counts[term]);
                     rarity[term] * often * (SATURATION + 1.0) / (often + damping)
@@ -71,7 +71,7 @@ pub fn ranked(query: &Query, texts: &[&str]) -> Vec<(usize, f32)> {
 
 /// How often a text contains the adjacent words of a term.
 fn count(term: &Term, text: &str, places: &[Range<usize>]) -> u16 {
-    let wanted = term.words();
+    let wanted = &term.words;
     let at = |window: &[Range<usize>]| {
         window
             .iter()
@@ -79,7 +79,7 @@ fn count(term: &Term, text: &str, places: &[Range<usize>]) -> u16 {
             .enumerate()
             .all(|(index, (place, word))| {
                 let is_last = index + 1 == wanted.len();
-                matches(&text[place.clone()], word, term.is_prefix() && is_last)
+                matches(&text[place.clone()], word, term.prefix && is_last)
             })
     };
     let found = places
