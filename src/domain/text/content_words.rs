@@ -39,44 +39,26 @@ impl Word {
     }
 }
 
-/// A word being read.
-struct WordBuilder {
-    start: usize,
-    key: u128,
-    chars: usize,
-    has_digit: bool,
-    scripts: Scripts,
-}
-
-impl WordBuilder {
-    fn at(start: usize) -> Self {
-        Self {
-            start,
-            key: 0,
-            chars: 0,
-            has_digit: false,
-            scripts: Scripts::NONE,
-        }
-    }
-
-    fn push(&mut self, c: char) {
-        self.has_digit |= c.is_numeric();
-        self.scripts = self.scripts.with(script_of(c));
+/// The word of a range without characters that are compared by pairs; `None` if it is too short to mean something.
+fn word_at(text: &str, range: Range<usize>) -> Option<Word> {
+    let (mut key, mut chars) = (0_u128, 0);
+    let mut has_digit = false;
+    let mut scripts = Scripts::NONE;
+    for c in text[range.clone()].chars() {
+        has_digit |= c.is_numeric();
+        scripts = scripts.with(script_of(c));
         fold_char(c, |c| {
-            if self.chars < KEY_CHARS {
-                self.key = (self.key << 21) | u128::from(u32::from(c));
+            if chars < KEY_CHARS {
+                key = (key << 21) | u128::from(u32::from(c));
             }
-            self.chars += 1;
+            chars += 1;
         });
     }
-
-    fn close(self, end: usize) -> Option<Word> {
-        (self.chars >= LEAST_CHARS || self.has_digit).then_some(Word {
-            key: Key(self.key),
-            range: self.start..end,
-            scripts: self.scripts,
-        })
-    }
+    (chars >= LEAST_CHARS || has_digit).then_some(Word {
+        key: Key(key),
+        range,
+        scripts,
+    })
 }
 
 /// A token found by a scan.
@@ -109,28 +91,26 @@ pub(in crate::domain) fn scan(text: &str, mut visit: impl FnMut(Token)) {
     for range in words(text) {
         sentence_ends(text, end..range.start, &mut visit);
         end = range.end;
-        let mut open: Option<WordBuilder> = None;
-        for (at, c) in text[range.clone()].char_indices() {
-            let at = range.start + at;
-            if c.is_ascii() || !compared_by_pairs(c) {
-                open.get_or_insert_with(|| WordBuilder::at(at)).push(c);
+        let mut at = range.start;
+        while let Some(c) = text[at..range.end].chars().next() {
+            let start = at;
+            if !compared_by_pairs(c) {
+                let rest = &text[start..range.end];
+                at += rest.find(compared_by_pairs).unwrap_or(rest.len());
+                if let Some(word) = word_at(text, start..at) {
+                    visit(Token::Word(word));
+                }
                 continue;
             }
-            if let Some(word) = open.take().and_then(|open| open.close(at)) {
-                visit(Token::Word(word));
-            }
-            let place = at..at + c.len_utf8();
-            let neighbour = before.replace((c, place.clone()));
-            if let Some((first, first_place)) = neighbour.filter(|(_, before)| before.end == at) {
+            at += c.len_utf8();
+            let neighbour = before.replace((c, start..at));
+            if let Some((first, place)) = neighbour.filter(|(_, before)| before.end == start) {
                 visit(Token::Word(Word {
                     key: Key((u128::from(u32::from(first)) << 21) | u128::from(u32::from(c))),
-                    range: first_place.start..place.end,
+                    range: place.start..at,
                     scripts: script_of(first).with(script_of(c)),
                 }));
             }
-        }
-        if let Some(word) = open.and_then(|open| open.close(range.end)) {
-            visit(Token::Word(word));
         }
     }
     sentence_ends(text, end..text.len(), &mut visit);
