@@ -302,113 +302,118 @@ pub fn first_nul(requests: &[OperationRequest]) -> Option<(String, usize)> {
 pub fn read(requests: &[OperationRequest]) -> Parsed {
     let mut parsed = Parsed::default();
     for (index, request) in requests.iter().enumerate() {
-        let role = match request {
-            OperationRequest::Add {
-                section,
-                reason,
-                label,
-                content,
-                replaces,
-                pinned,
-                until,
-            } => {
-                let role = section.role();
-                match addition(role, reason, label.as_deref(), content, replaces.as_deref()) {
-                    Ok((mut operation, is_folded)) => {
-                        operation.set_marks(Marks::default().changed(Some(*pinned), *until));
-                        if is_folded {
-                            let wrong = (FaultKind::MultiLineInsight, items::JOINED.to_owned());
-                            parsed.reject(Some(role), index..index, wrong);
-                        }
-                        parsed.accept(operation, index..index);
-                    }
-                    Err(wrong) => parsed.reject(Some(role), index..index, wrong),
+        let section = match operation(request) {
+            Ok(Some(operation)) => {
+                let section = operation.role();
+                if is_folded(request) {
+                    let joined = (FaultKind::MultiLineInsight, items::JOINED.to_owned());
+                    parsed.reject(section, index..index, joined);
                 }
-                Some(role)
+                parsed.accept(operation, index..index);
+                section
             }
-            OperationRequest::Merge { ids, reason, content } => {
-                let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-                match items::merged(&ids, &reason_of(reason), document_line(content).trim()) {
-                    Ok(operation) => parsed.accept(operation, index..index),
-                    Err(wrong) => parsed.reject(Some(Role::Learnings), index..index, wrong),
-                }
-                Some(Role::Learnings)
-            }
-            OperationRequest::Archive {
-                id,
-                reason,
-                duplicate_of,
-                superseded_by,
-                expired,
-            } => {
-                let archived =
-                    id_and_reason(id, reason, "an archiving").and_then(|(id, reason)| {
-                        match ground(id, duplicate_of.as_ref(), superseded_by.as_ref(), *expired) {
-                            Ok(ground) => Ok(Operation::Archive { id, reason, ground }),
-                            Err(wrong) => Err((Some(id), wrong)),
-                        }
-                    });
-                of_record(archived, index, &mut parsed)
-            }
-            OperationRequest::Mark {
-                id,
-                reason,
-                pinned,
-                until,
-            } => {
-                let marked = id_and_reason(id, reason, "a change of marks").and_then(|(id, reason)| {
-                    if pinned.is_none() && until.is_none() {
-                        return Err((Some(id), items::no_mark()));
-                    }
-                    Ok(Operation::Mark {
-                        id,
-                        reason,
-                        pinned: *pinned,
-                        until: *until,
-                    })
+            Ok(None) => Some(Role::Progress),
+            Err((id, (kind, detail))) => {
+                let section = match request {
+                    OperationRequest::Add { section, .. } => Some(section.role()),
+                    OperationRequest::Merge { .. } => Some(Role::Learnings),
+                    _ => id.and_then(|id| Role::of_records(id.kind)),
+                };
+                parsed.fault(Fault {
+                    kind,
+                    section,
+                    id,
+                    range: index..index,
+                    detail,
                 });
-                of_record(marked, index, &mut parsed)
-            }
-            OperationRequest::RewriteProgress {
-                completed,
-                in_progress,
-                remaining,
-            } => {
-                progress([completed, in_progress, remaining], index, &mut parsed);
-                Some(Role::Progress)
+                section
             }
         };
-        if let Some(role) = role {
-            parsed.open_section(role);
+        if let OperationRequest::RewriteProgress {
+            completed,
+            in_progress,
+            remaining,
+        } = request
+        {
+            progress([completed, in_progress, remaining], index, &mut parsed);
+        }
+        if let Some(section) = section {
+            parsed.open_section(section);
         }
     }
     parsed
 }
 
-/// Adds the operation on an existing record, or its fault with its id, if it was readable. Returns its section.
-fn of_record(
-    outcome: Result<Operation, (Option<RecordId>, ItemFault)>,
-    index: usize,
-    parsed: &mut Parsed,
-) -> Option<Role> {
-    match outcome {
-        Ok(operation) => {
-            let role = operation.role();
-            parsed.accept(operation, index..index);
-            role
+/// Whether the lines of a learning are joined.
+fn is_folded(request: &OperationRequest) -> bool {
+    matches!(request, OperationRequest::Add { section: RecordSection::Learnings, content, .. }
+        if content.trim().contains('\n'))
+}
+
+/// The operation on records that a request asks for, or the id of its record, if it was readable, and the fault; `None` for
+/// progress.
+fn operation(request: &OperationRequest) -> Result<Option<Operation>, (Option<RecordId>, ItemFault)> {
+    let operation = match request {
+        OperationRequest::Add {
+            section,
+            reason,
+            label,
+            content,
+            replaces,
+            pinned,
+            until,
+        } => {
+            let (role, reason) = (section.role(), reason_of(reason));
+            let added = match section {
+                RecordSection::Verbatim => {
+                    let label = document_line(label.as_deref().unwrap_or_default());
+                    items::verbatim(&reason, label.trim(), content.clone())
+                }
+                RecordSection::Learnings => items::insight(&reason, document_line(content).trim()),
+            };
+            let mut added = added.map_err(|wrong| (None, wrong))?;
+            let replaced = replaces.as_deref().map(|id| replaced(id, role)).transpose();
+            added.set_replaced(replaced.map_err(|wrong| (None, wrong))?);
+            added.set_marks(Marks::default().changed(Some(*pinned), *until));
+            added
         }
-        Err((id, (kind, detail))) => {
-            let section = id.and_then(|id| Role::of_records(id.kind));
-            parsed.fault(Fault {
-                kind,
-                section,
+        OperationRequest::Merge { ids, reason, content } => {
+            let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+            items::merged(&ids, &reason_of(reason), document_line(content).trim())
+                .map_err(|wrong| (None, wrong))?
+        }
+        OperationRequest::Archive {
+            id,
+            reason,
+            duplicate_of,
+            superseded_by,
+            expired,
+        } => {
+            let (id, reason) = id_and_reason(id, reason, "an archiving")?;
+            let ground = ground(id, duplicate_of.as_ref(), superseded_by.as_ref(), *expired)
+                .map_err(|wrong| (Some(id), wrong))?;
+            Operation::Archive { id, reason, ground }
+        }
+        OperationRequest::Mark {
+            id,
+            reason,
+            pinned,
+            until,
+        } => {
+            let (id, reason) = id_and_reason(id, reason, "a change of marks")?;
+            if pinned.is_none() && until.is_none() {
+                return Err((Some(id), items::no_mark()));
+            }
+            Operation::Mark {
                 id,
-                range: index..index,
-                detail,
-            });
-            section
+                reason,
+                pinned: *pinned,
+                until: *until,
+            }
         }
-    }
+        OperationRequest::RewriteProgress { .. } => return Ok(None),
+    };
+    Ok(Some(operation))
 }
 
 fn progress(lists: [&Vec<String>; 3], index: usize, parsed: &mut Parsed) {
@@ -439,27 +444,6 @@ fn reason_of(text: &str) -> String {
     let text = document_line(text);
     let bare = after_because(&text).unwrap_or(&text);
     bare.trim().trim_end_matches(':').trim_end().to_owned()
-}
-
-/// Returns the operation of an addition, and whether its lines were joined.
-fn addition(
-    role: Role,
-    reason: &str,
-    label: Option<&str>,
-    content: &str,
-    replaces: Option<&str>,
-) -> Result<(Operation, bool), ItemFault> {
-    let reason = reason_of(reason);
-    let mut operation = match role {
-        Role::Verbatim => {
-            let label = document_line(label.unwrap_or_default());
-            items::verbatim(&reason, label.trim(), content.to_owned())?
-        }
-        _ => items::insight(&reason, document_line(content).trim())?,
-    };
-    operation.set_replaced(replaces.map(|id| replaced(id, role)).transpose()?);
-    let is_folded = role != Role::Verbatim && content.trim().contains('\n');
-    Ok((operation, is_folded))
 }
 
 /// Parses the id of the record that an addition to a section replaces.
