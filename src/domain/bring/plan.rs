@@ -3,7 +3,7 @@
 use super::{Note, Piece, SourceFile, markdown};
 use crate::domain::document::{Fence, ManagedSection, NewRecord, closing_fence, outline, records};
 use crate::domain::ids::{RecordId, RecordKind};
-use crate::domain::memory::{ChangedDocument, Counters, Edit};
+use crate::domain::memory::{ChangedDocument, Counters, Edit, append_section};
 use crate::domain::text::folded;
 use chrono::{DateTime, Utc};
 use std::collections::HashSet;
@@ -73,7 +73,8 @@ pub fn plan(
         }
         lines.extend(own);
         let title = free_title(title, &piece.place, &mut titles);
-        append(&mut text, &title, &piece.text);
+        let closing_line = closing_fence(&text);
+        append_section(&mut text, closing_line, &title, &format!("{}\n", piece.text));
         added.push(Added {
             id: None,
             text: title,
@@ -159,18 +160,6 @@ fn free_title(title: &str, place: &str, titles: &mut HashSet<String>) -> String 
         number += 1;
     }
     free
-}
-
-/// Appends a free section after an empty line.
-fn append(text: &mut String, title: &str, body: &str) {
-    if !text.is_empty() && !text.ends_with('\n') {
-        text.push('\n');
-    }
-    text.push_str(&closing_fence(text).unwrap_or_default());
-    if !text.is_empty() {
-        text.push('\n');
-    }
-    text.push_str(&format!("# {title}\n{body}\n"));
 }
 
 /// The sections that the service maintains with their titles, in the order of the document.

@@ -299,7 +299,7 @@ impl<'t> Edit<'t> {
         }
         let mut text = self.spliced();
         for (section, body) in appended {
-            append_section(&mut text, closing_line.take(), section, &body);
+            append_section(&mut text, closing_line.take(), section.title(), &body);
         }
         ChangedDocument {
             text,
@@ -426,16 +426,23 @@ fn nonblank_lines(body: &str) -> impl Iterator<Item = &str> {
 
 /// Appends a section: ends the last line if needed, adds an empty line, then the section. In an empty text
 /// the section starts at the first byte.
-fn append_section(text: &mut String, closing_line: Option<String>, section: ManagedSection, body: &str) {
+/// Appends a section to a document, after the line that closes its open fence, if it has one.
+pub(in crate::domain) fn append_section(
+    text: &mut String,
+    closing_line: Option<String>,
+    title: &str,
+    body: &str,
+) {
     end_line(text);
     text.push_str(&closing_line.unwrap_or_default());
     if !text.is_empty() {
         text.push('\n');
     }
-    text.push_str(&format!("# {}\n{body}", section.title()));
+    text.push_str(&format!("# {title}\n{body}"));
 }
 
-fn end_line(text: &mut String) {
+/// Ends the last line of a text.
+pub(in crate::domain) fn end_line(text: &mut String) {
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }

@@ -6,7 +6,9 @@ use crate::domain::document::{
     ManagedSection, NewRecord, entries, managed_body, pinned, progress_parts, records,
 };
 use crate::domain::ids::{RecordId, RecordKind};
-use crate::domain::memory::{AppliedOperation, ChangedDocument, Counters, Edit, EditError, OperationName};
+use crate::domain::memory::{
+    AppliedOperation, ChangedDocument, Counters, Edit, EditError, OperationName, end_line,
+};
 use crate::domain::text::{folded, one_line};
 use chrono::SubsecRound as _;
 use chrono::{DateTime, Utc};
@@ -369,12 +371,6 @@ fn completed(body: &str, intent: &str) -> Option<String> {
     }
     end_line(&mut text);
     Some(text)
-}
-
-fn end_line(text: &mut String) {
-    if !text.is_empty() && !text.ends_with('\n') {
-        text.push('\n');
-    }
 }
 
 #[cfg(test)]
