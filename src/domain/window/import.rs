@@ -10,7 +10,7 @@ use super::status::Status;
 use super::task::{Task, task_line};
 use super::task::{derived_from, is_derived};
 use crate::domain::document::{Marks, NewRecord, Record, written_time};
-use crate::domain::ids::{RecordId, RecordKind, TaskId};
+use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::memory::{ChangedDocument, Counters, EditError};
 use crate::domain::text::one_line;
 use chrono::{DateTime, SubsecRound as _, Utc};
@@ -244,63 +244,31 @@ pub fn import_window(
     if let Some(updated) = updated {
         change.as_of(updated);
     }
-    let WindowImport {
-        tasks,
-        decisions,
-        history: mut past,
-        ..
-    } = imported;
+    let tasks: Vec<NewEntry> = imported.tasks.into_iter().map(NewEntry::of_task).collect();
+    let history: Vec<NewEntry> = imported.history.into_iter().map(NewEntry::of_task).collect();
+    let decisions = imported.decisions.into_iter().map(NewEntry::of_decision);
 
-    let (recent, older) = split(&change, RecordKind::Task, tasks, |task| task.time, sizes);
-    past.extend(older);
-    past.sort_by_key(|imported| imported.time);
-    let (decisions, older) = split(&change, RecordKind::Decision, decisions, |made| made.time, sizes);
-
-    let mut historic = Vec::new();
-    for ImportedTask { time, mut task, .. } in past {
-        // A derived id is not written on the line.
-        let content = task_line(&task);
-        task.task_id = identified(time, &task);
-        let id = change.reserve(RecordKind::Task)?;
-        historic.push(past_record(id, time, None, content, Some(task)));
-    }
-    for ImportedDecision {
-        time,
-        decision,
-        reason,
-    } in older
-    {
-        let id = change.reserve(RecordKind::Decision)?;
-        let reason = reason
-            .map(|reason| one_line(&reason))
-            .filter(|reason| !reason.is_empty());
-        historic.push(past_record(id, time, reason, one_line(&decision), None));
-    }
-    change.prune(RecordKind::Task, recent.len(), sizes)?;
-    let mut added = Vec::new();
-    for ImportedTask { time, mut task, .. } in recent {
-        let content = task_line(&task);
-        task.task_id = identified(time, &task);
-        let record = NewRecord {
-            content: &content,
-            ..NewRecord::default()
-        };
-        added.push((change.edit.add(RecordKind::Task, &record, time)?, task));
-    }
-    change.prune(RecordKind::Decision, decisions.len(), sizes)?;
-    for ImportedDecision {
-        time,
-        decision,
-        reason,
-    } in &decisions
-    {
-        let (content, reason) = (one_line(decision), reason.as_deref().map(one_line));
-        let record = NewRecord {
-            reason: reason.as_deref(),
-            content: &content,
-            ..NewRecord::default()
-        };
-        change.edit.add(RecordKind::Decision, &record, *time)?;
+    let (mut added, mut historic) = (Vec::new(), Vec::new());
+    for (kind, entries, mut past) in [
+        (RecordKind::Task, tasks, history),
+        (RecordKind::Decision, decisions.collect(), Vec::new()),
+    ] {
+        let (recent, older) = split(&change, kind, entries, sizes);
+        past.extend(older);
+        past.sort_by_key(|entry: &NewEntry| entry.time);
+        for entry in past {
+            historic.push(entry.into_past(change.reserve(kind)?));
+        }
+        change.prune(kind, recent.len(), sizes)?;
+        for entry in recent {
+            let record = NewRecord {
+                reason: entry.reason.as_deref(),
+                content: &entry.content,
+                ..NewRecord::default()
+            };
+            let id = change.edit.add(kind, &record, entry.time)?;
+            added.extend(entry.task.map(|task| (id, task)));
+        }
     }
     Ok(ImportResult {
         written: change.finish(sizes)?,
@@ -311,40 +279,64 @@ pub fn import_window(
     })
 }
 
-fn identified(time: DateTime<Utc>, task: &Task) -> Option<TaskId> {
-    task.task_id
-        .clone()
-        .or_else(|| derived_id(time, task).parse().ok())
-}
-
-fn past_record(
-    id: RecordId,
+/// A task or a decision to add: its record, and the task as it was reported.
+struct NewEntry {
     time: DateTime<Utc>,
     reason: Option<String>,
     content: String,
     task: Option<Task>,
-) -> HistoricRecord {
-    let record = Record {
-        id,
-        time: Some(time.trunc_subsecs(0)),
-        marks: Marks::default(),
-        reason,
-        label: None,
-        content,
-    };
-    HistoricRecord { record, task }
+}
+
+impl NewEntry {
+    fn of_task(ImportedTask { time, mut task, .. }: ImportedTask) -> Self {
+        // A derived id is not written on the line.
+        let content = task_line(&task);
+        let id = task.task_id.take();
+        task.task_id = id.or_else(|| derived_id(time, &task).parse().ok());
+        Self {
+            time,
+            reason: None,
+            content,
+            task: Some(task),
+        }
+    }
+
+    fn of_decision(imported: ImportedDecision) -> Self {
+        let reason = imported.reason.map(|reason| one_line(&reason));
+        Self {
+            time: imported.time,
+            reason: reason.filter(|reason| !reason.is_empty()),
+            content: one_line(&imported.decision),
+            task: None,
+        }
+    }
+
+    /// As a record that goes directly to the archive.
+    fn into_past(self, id: RecordId) -> HistoricRecord {
+        let record = Record {
+            id,
+            time: Some(self.time.trunc_subsecs(0)),
+            marks: Marks::default(),
+            reason: self.reason,
+            label: None,
+            content: self.content,
+        };
+        HistoricRecord {
+            record,
+            task: self.task,
+        }
+    }
 }
 
 /// Splits entries into those that fit into the window beside the existing ones (the newest take precedence)
 /// and the rest; both oldest first.
-fn split<T>(
+fn split(
     change: &Change<'_>,
     kind: RecordKind,
-    mut entries: Vec<T>,
-    time: impl Fn(&T) -> DateTime<Utc>,
+    mut entries: Vec<NewEntry>,
     sizes: &Sizes,
-) -> (Vec<T>, Vec<T>) {
-    entries.sort_by_key(&time);
+) -> (Vec<NewEntry>, Vec<NewEntry>) {
+    entries.sort_by_key(|entry| entry.time);
     let mut there: Vec<_> = change
         .oldest_first(kind)
         .into_iter()
@@ -355,7 +347,7 @@ fn split<T>(
     while room > 0 && first > 0 {
         room -= 1;
         match there.last() {
-            Some(existing) if *existing >= time(&entries[first - 1]) => {
+            Some(existing) if *existing >= entries[first - 1].time => {
                 there.pop();
             }
             _ => first -= 1,
