@@ -4,7 +4,7 @@
 use super::client::{Exit, Failure, Method, Output, Service, ServiceArgs, ServiceResponse, found, note};
 use super::handoff;
 use super::show;
-use crate::cli::folder::disk::write_file;
+use crate::cli::folder::file::write_file;
 use crate::cli::folder::tree::Tree;
 use crate::clock::{Clock as _, SystemClock};
 use clap::Args;

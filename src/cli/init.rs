@@ -1,7 +1,7 @@
 //! `working-memory init`: writes which memory the work in this folder belongs to, and offers to install the git hook.
 
 use super::client::{Failure, MemoryArgs, Output, PROJECT_FILE, confirm};
-use crate::cli::folder::disk::write_file;
+use crate::cli::folder::file::write_file;
 use crate::domain::ids::{ActorId, MemoryId, VaultId};
 use clap::Args;
 use std::fs;

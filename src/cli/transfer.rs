@@ -1,7 +1,7 @@
 //! `working-memory export` and `import`: a vault as a file of JSON Lines, or a memory as Markdown.
 
 use crate::cli::client::{Failure, Method, Output, Service, ServiceArgs};
-use crate::cli::folder::disk::{NewFile, write_file};
+use crate::cli::folder::file::{NewFile, write_file};
 use crate::cli::offline::{Access, on_database};
 use crate::config::limits::MOST_BYTES;
 use crate::domain::bring::as_markdown;

@@ -3,9 +3,10 @@
 //! A step that finds another state than planned does nothing and is planned again in the next round. The base is
 //! saved after each step; the result of an interrupted step is found by comparing ([`plan`](super::plan)).
 
-use super::disk::{Disk, hash};
+use super::hash;
 use super::plan::{Base, Local, Step, deletes_too_much, plan, plan_following};
-use super::swap::Placed;
+use super::swap::{self, Placed, conflict_paths, kept_paths, placed};
+use super::tree::Tree;
 use crate::cli::client::{Exit, Failure};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,14 +34,15 @@ pub(in crate::cli) trait Sides {
     /// Whether the folder only follows the service.
     const FOLLOWS: bool;
     /// The folder.
-    fn disk(&self) -> &Disk<'_>;
+    fn tree(&self) -> &Tree;
     /// The files of the folder, by path.
     async fn local(&mut self, bases: &Bases) -> Result<BTreeMap<String, Local>, Failure>;
     /// The versions on the service, by path.
     async fn remote(&mut self) -> Result<BTreeMap<String, String>, Failure>;
     /// A file of the folder; `None` if it was deleted.
     async fn read(&mut self, path: &str) -> Result<Option<Vec<u8>>, Failure> {
-        self.disk().read(path)
+        let tree = self.tree();
+        tree.read(path).map_err(|error| tree.failed(path, &error))
     }
     /// The newest version and text of a file of the service; `None` if it was deleted.
     async fn fetch(&mut self, path: &str) -> Result<Option<(String, String)>, Failure>;
@@ -50,14 +52,27 @@ pub(in crate::cli) trait Sides {
     async fn unlink(&mut self, path: &str, version: &str) -> Result<bool, Failure>;
     /// Writes a file of the folder in place of a text with this hash, or of nothing.
     async fn write(&mut self, path: &str, text: &str, expected: Option<&str>) -> Result<Placed, Failure> {
-        self.disk().write(path, text, expected)
+        let tree = self.tree();
+        let done = match expected {
+            Some(expected) => swap::replace(tree, path, text.as_bytes(), expected),
+            None => swap::create(tree, path, text.as_bytes()),
+        };
+        placed(tree, path, done)
     }
     /// Removes a file of the folder that has a text with this hash.
     async fn remove(&mut self, path: &str, expected: &str) -> Result<Placed, Failure> {
-        self.disk().remove(path, expected)
+        let tree = self.tree();
+        placed(tree, path, swap::remove(tree, path, expected))
     }
     /// Saves a copy of a text beside its file in the folder; returns the path of the copy.
-    async fn keep(&mut self, path: &str, text: &[u8]) -> Result<String, Failure>;
+    async fn keep(&mut self, path: &str, text: &[u8]) -> Result<String, Failure> {
+        let tree = self.tree();
+        let kept = match Self::FOLLOWS {
+            true => swap::keep(tree, kept_paths(path), text),
+            false => swap::keep(tree, conflict_paths(path, &hash(text)), text),
+        };
+        kept.map_err(|error| tree.failed(path, &error))
+    }
     /// Saves what both sides have.
     async fn save(&mut self, bases: &Bases) -> Result<(), Failure>;
 }
@@ -139,43 +154,55 @@ impl<'s, S: Sides> Engine<'s, S> {
             (path.clone(), plan(self.bases.get(path), local.get(path), remote))
         });
         let steps: Vec<(String, Step)> = steps.filter(|(_, step)| *step != Step::Nothing).collect();
-        if !deletions && deletes_too_much(steps.iter().map(|(_, step)| step), self.bases.len()) {
+        if !deletions && deletes_too_much(steps.iter().map(|(_, step)| *step), self.bases.len()) {
             return Err(too_many_deletions(&steps));
         }
         let mut is_more = false;
         for (path, step) in steps {
-            is_more |= self.step(&path, step).await?;
+            let found = match local.get(&path) {
+                Some(Local::Text(sha256)) => Some(sha256.as_str()),
+                _ => None,
+            };
+            let version = remote.get(&path).map(String::as_str);
+            is_more |= self.step(&path, step, found, version).await?;
         }
         Ok(is_more)
     }
 
-    /// Executes a step; returns whether another scan is needed.
-    async fn step(&mut self, path: &str, step: Step) -> Result<bool, Failure> {
+    /// Executes a step on the text with this hash in the folder and this version on the service; returns whether another scan
+    /// is needed.
+    async fn step(
+        &mut self,
+        path: &str,
+        step: Step,
+        local: Option<&str>,
+        version: Option<&str>,
+    ) -> Result<bool, Failure> {
         match step {
             Step::Nothing => Ok(false),
             Step::Forget => self.forget(path).await.map(|()| false),
-            Step::Push { expected } => self.push(path, expected.as_deref()).await,
-            Step::Pull { expected } => {
+            Step::Push => self.push(path, version).await,
+            Step::Pull => {
                 let Some((version, text)) = self.sides.fetch(path).await? else {
                     return Ok(true);
                 };
-                let placed = self.sides.write(path, &text, expected.as_deref()).await?;
+                let placed = self.sides.write(path, &text, local).await?;
                 if placed == Placed::Done {
                     self.report.received.insert(path.to_owned());
                     self.note(path, version, &text).await?;
                 }
                 Ok(self.is_more_behind(path, placed))
             }
-            Step::Compare { local } => self.compare(path, &local).await,
-            Step::Unlink { version } => {
-                if self.sides.unlink(path, &version).await? {
+            Step::Compare => self.compare(path, local.unwrap_or_default()).await,
+            Step::Unlink => {
+                if self.sides.unlink(path, version.unwrap_or_default()).await? {
                     self.report.unlinked.insert(path.to_owned());
                     self.forget(path).await?;
                 }
                 Ok(true)
             }
-            Step::Remove { expected } => {
-                let placed = self.sides.remove(path, &expected).await?;
+            Step::Remove => {
+                let placed = self.sides.remove(path, local.unwrap_or_default()).await?;
                 if placed == Placed::Done {
                     self.report.removed.insert(path.to_owned());
                     self.forget(path).await?;
@@ -262,9 +289,8 @@ impl<'s, S: Sides> Engine<'s, S> {
 }
 
 fn too_many_deletions(steps: &[(String, Step)]) -> Failure {
-    let count = |wanted: fn(&Step) -> bool| steps.iter().filter(|(_, step)| wanted(step)).count();
-    let here = count(|step| matches!(step, Step::Remove { .. }));
-    let there = count(|step| matches!(step, Step::Unlink { .. }));
+    let count = |wanted: Step| steps.iter().filter(|(_, step)| *step == wanted).count();
+    let (here, there) = (count(Step::Remove), count(Step::Unlink));
     Failure::new(
         Exit::Refused,
         format!(

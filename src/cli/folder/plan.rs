@@ -50,36 +50,21 @@ pub(in crate::cli) enum Local {
     Unusable,
 }
 
-/// The step for a path.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The step for a path. Each is done only if both sides are still as they were found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::cli) enum Step {
     /// Both sides are unchanged.
     Nothing,
-    /// Send the folder's text, if the service still has version `expected`, or no file if that is `None`.
-    Push {
-        /// The version to replace.
-        expected: Option<String>,
-    },
-    /// Fetch the service's text, if the folder still has a text with this hash, or no file if that is `None`.
-    Pull {
-        /// The SHA-256 of the text to replace.
-        expected: Option<String>,
-    },
+    /// Send the folder's text.
+    Push,
+    /// Fetch the service's text.
+    Pull,
     /// Fetch the service's text: if it equals the folder's text nothing is done, otherwise both are kept.
-    Compare {
-        /// The SHA-256 of the folder's text.
-        local: String,
-    },
-    /// Delete the file on the service, if it still has this version.
-    Unlink {
-        /// The version.
-        version: String,
-    },
-    /// Delete the file in the folder, if it still has a text with this hash.
-    Remove {
-        /// The SHA-256.
-        expected: String,
-    },
+    Compare,
+    /// Delete the file on the service.
+    Unlink,
+    /// Delete the file in the folder.
+    Remove,
     /// The file was deleted on both sides: forget its base.
     Forget,
 }
@@ -88,43 +73,25 @@ pub(in crate::cli) enum Step {
 pub(in crate::cli) fn plan(base: Option<&Base>, local: Option<&Local>, remote: Option<&str>) -> Step {
     let local = match local {
         Some(Local::Unusable) => return Step::Nothing,
-        Some(Local::Text(hash)) => Some(hash.as_str()),
+        Some(Local::Text(hash)) => Some(hash),
         None => None,
     };
-    let Some(base) = base else {
-        return match (local, remote) {
-            (None, None) => Step::Nothing,
-            (None, Some(_)) => Step::Pull { expected: None },
-            (Some(_), None) => Step::Push { expected: None },
-            (Some(local), Some(_)) => compare(local),
-        };
-    };
-    match (local, remote) {
-        (None, None) => Step::Forget,
-        (None, Some(remote)) if remote == base.version => Step::Unlink {
-            version: remote.to_owned(),
-        },
-        (None, Some(_)) => Step::Pull { expected: None },
-        (Some(local), None) if local == base.sha256 => Step::Remove {
-            expected: local.to_owned(),
-        },
-        (Some(_), None) => Step::Push { expected: None },
-        (Some(local), Some(remote)) => match (local == base.sha256, remote == base.version) {
+    match (base, local, remote) {
+        (None, None, None) => Step::Nothing,
+        (None, None, Some(_)) => Step::Pull,
+        (None, Some(_), None) => Step::Push,
+        (None, Some(_), Some(_)) => Step::Compare,
+        (Some(_), None, None) => Step::Forget,
+        (Some(base), None, Some(remote)) if remote == base.version => Step::Unlink,
+        (Some(_), None, Some(_)) => Step::Pull,
+        (Some(base), Some(local), None) if *local == base.sha256 => Step::Remove,
+        (Some(_), Some(_), None) => Step::Push,
+        (Some(base), Some(local), Some(remote)) => match (*local == base.sha256, remote == base.version) {
             (true, true) => Step::Nothing,
-            (false, true) => Step::Push {
-                expected: Some(remote.to_owned()),
-            },
-            (true, false) => Step::Pull {
-                expected: Some(local.to_owned()),
-            },
-            (false, false) => compare(local),
+            (false, true) => Step::Push,
+            (true, false) => Step::Pull,
+            (false, false) => Step::Compare,
         },
-    }
-}
-
-fn compare(local: &str) -> Step {
-    Step::Compare {
-        local: local.to_owned(),
     }
 }
 
@@ -134,18 +101,18 @@ pub(in crate::cli) fn plan_following(
     local: Option<&Local>,
     remote: Option<&str>,
 ) -> Step {
-    match (plan(base, local, remote), local) {
-        (Step::Unlink { .. }, _) => Step::Pull { expected: None },
-        (Step::Push { expected: Some(_) }, Some(Local::Text(local))) => compare(local),
-        (step, _) => step,
+    match plan(base, local, remote) {
+        Step::Unlink => Step::Pull,
+        Step::Push if remote.is_some() => Step::Compare,
+        step => step,
     }
 }
 
 /// Whether so many of the known files are to be deleted that it looks like a mistake, such as a folder that
 /// is not mounted or a wrong service address.
-pub(in crate::cli) fn deletes_too_much<'s>(steps: impl Iterator<Item = &'s Step>, known: usize) -> bool {
+pub(in crate::cli) fn deletes_too_much(steps: impl Iterator<Item = Step>, known: usize) -> bool {
     let deletions = steps
-        .filter(|step| matches!(step, Step::Unlink { .. } | Step::Remove { .. }))
+        .filter(|step| matches!(step, Step::Unlink | Step::Remove))
         .count();
     deletions > FEW_DELETIONS && deletions * 2 > known
 }
@@ -165,41 +132,21 @@ mod tests {
             sha256: "h1".to_owned(),
         };
         let (same, other) = (text("h1"), text("h2"));
-        let push = |expected: Option<&str>| Step::Push {
-            expected: expected.map(str::to_owned),
-        };
-        let pull = |expected: Option<&str>| Step::Pull {
-            expected: expected.map(str::to_owned),
-        };
         let known = Some(&base);
         for (base, local, remote, step) in [
             (None, None, None, Step::Nothing),
-            (None, None, Some("v1"), pull(None)),
-            (None, Some(&same), None, push(None)),
-            (None, Some(&same), Some("v1"), compare("h1")),
+            (None, None, Some("v1"), Step::Pull),
+            (None, Some(&same), None, Step::Push),
+            (None, Some(&same), Some("v1"), Step::Compare),
             (known, None, None, Step::Forget),
-            (
-                known,
-                None,
-                Some("v1"),
-                Step::Unlink {
-                    version: "v1".to_owned(),
-                },
-            ),
-            (known, None, Some("v2"), pull(None)),
-            (
-                known,
-                Some(&same),
-                None,
-                Step::Remove {
-                    expected: "h1".to_owned(),
-                },
-            ),
-            (known, Some(&other), None, push(None)),
+            (known, None, Some("v1"), Step::Unlink),
+            (known, None, Some("v2"), Step::Pull),
+            (known, Some(&same), None, Step::Remove),
+            (known, Some(&other), None, Step::Push),
             (known, Some(&same), Some("v1"), Step::Nothing),
-            (known, Some(&other), Some("v1"), push(Some("v1"))),
-            (known, Some(&same), Some("v2"), pull(Some("h1"))),
-            (known, Some(&other), Some("v2"), compare("h2")),
+            (known, Some(&other), Some("v1"), Step::Push),
+            (known, Some(&same), Some("v2"), Step::Pull),
+            (known, Some(&other), Some("v2"), Step::Compare),
             (known, Some(&Local::Unusable), Some("v2"), Step::Nothing),
             (known, Some(&Local::Unusable), None, Step::Nothing),
         ] {
@@ -219,13 +166,12 @@ mod tests {
             sha256: "h1".to_owned(),
         };
         let (same, other) = (text("h1"), text("h2"));
-        let pull = Step::Pull { expected: None };
         for (local, remote, step) in [
             // It is written again.
-            (None, Some("v1"), pull),
+            (None, Some("v1"), Step::Pull),
             // Somebody else's text is kept as a copy.
-            (Some(&other), Some("v1"), compare("h2")),
-            (Some(&other), Some("v2"), compare("h2")),
+            (Some(&other), Some("v1"), Step::Compare),
+            (Some(&other), Some("v2"), Step::Compare),
             (Some(&same), Some("v1"), Step::Nothing),
         ] {
             assert_eq!(
@@ -235,18 +181,14 @@ mod tests {
             );
         }
         // What it was not told of is nothing that the other side takes: it refuses it.
-        let refused = Step::Push { expected: None };
-        assert_eq!(plan_following(Some(&base), Some(&other), None), refused);
+        assert_eq!(plan_following(Some(&base), Some(&other), None), Step::Push);
     }
 
     #[test]
     fn many_deletions_at_once_look_like_a_mistake() {
-        let remove = || Step::Remove {
-            expected: String::new(),
-        };
-        let some = |count| std::iter::repeat_n(remove(), count).collect::<Vec<_>>();
-        assert!(!deletes_too_much(some(3).iter(), 3));
-        assert!(deletes_too_much(some(4).iter(), 7));
-        assert!(!deletes_too_much(some(4).iter(), 8));
+        let some = |count| std::iter::repeat_n(Step::Remove, count);
+        assert!(!deletes_too_much(some(3), 3));
+        assert!(deletes_too_much(some(4), 7));
+        assert!(!deletes_too_much(some(4), 8));
     }
 }

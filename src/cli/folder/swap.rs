@@ -10,11 +10,12 @@
 //! | `.NAME.HASH.sync-swap` | the new text, if its hash is HASH: it is removed. Otherwise the old one, which is kept |
 //! | `.NAME.sync-gone` | a file that was being removed: it is restored |
 
-use super::disk::hash;
+use super::hash;
 use super::tree::{Tree, no_folder, unlink};
+use crate::cli::client::{Failure, note};
 use rustix::fs::{AtFlags, RenameFlags};
 use rustix::io::Errno;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
 
 /// Maximum length of a file or folder name in bytes; temporary file names are longer.
@@ -39,6 +40,15 @@ pub(in crate::cli) enum Placed {
     Changed,
     /// It is not possible there, and why.
     Blocked(String),
+}
+
+/// The result of a change. An error of a single file is reported and the other files continue; a full disk ends the work.
+pub(super) fn placed(tree: &Tree, path: &str, done: io::Result<Placed>) -> Result<Placed, Failure> {
+    use ErrorKind::{QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+    done.or_else(|error| match error.kind() {
+        StorageFull | QuotaExceeded | ReadOnlyFilesystem => Err(tree.failed(path, &error)),
+        _ => Ok(Placed::Blocked(error.to_string())),
+    })
 }
 
 /// Creates a file if there is none.
@@ -86,7 +96,7 @@ pub(in crate::cli) fn replace(tree: &Tree, path: &str, bytes: &[u8], expected: &
             return Err(error.into());
         }
     }
-    if hash_at(tree, &beside(path, &swap)).ok().flatten().as_deref() == Some(expected) {
+    if has_hash(tree, &beside(path, &swap), expected) {
         unlink(&folder, &swap)?;
         return synced(&folder).map(|()| Placed::Done);
     }
@@ -110,12 +120,7 @@ pub(in crate::cli) fn remove(tree: &Tree, path: &str, expected: &str) -> io::Res
         Err(Errno::NOENT) => return Ok(Placed::Changed),
         Err(error) => return Err(error.into()),
     }
-    if hash_at(tree, &beside(path, &moved_aside))
-        .ok()
-        .flatten()
-        .as_deref()
-        == Some(expected)
-    {
+    if has_hash(tree, &beside(path, &moved_aside), expected) {
         unlink(&folder, &moved_aside)?;
         synced(&folder)?;
         remove_empty(tree, path);
@@ -139,9 +144,32 @@ pub(in crate::cli) fn keep(
     Err(io::Error::other("there are too many copies of it already"))
 }
 
-/// Cleans up what a killed program left behind in a folder (`""`, or a path that ends in `/`); returns the copies that
-/// were kept. `base` returns the hash of a file as the service has it.
-pub(in crate::cli) fn recover(
+/// Cleans up what a killed program left behind in some folders (`""`, or paths that end in `/`). `base` returns the hash of a
+/// file as the service has it.
+///
+/// # Errors
+/// An I/O error.
+pub(in crate::cli) fn recover<'f>(
+    tree: &Tree,
+    folders: impl IntoIterator<Item = &'f str>,
+    base: impl Fn(&str) -> Option<String>,
+) -> Result<(), Failure> {
+    for above in folders {
+        let names = tree.names(above).unwrap_or_default();
+        for name in names.iter().filter(|name| is_left_behind(name)) {
+            let kept = recovered(tree, above, name, &base);
+            if let Some(kept) = kept.map_err(|error| tree.failed(&format!("{above}{name}"), &error))? {
+                note(&format!(
+                    "an earlier run was interrupted; a text of it is kept as {kept}"
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Cleans up one such file; returns the copy that was kept.
+fn recovered(
     tree: &Tree,
     above: &str,
     name: &str,
@@ -162,7 +190,7 @@ pub(in crate::cli) fn recover(
         let sha256 = hash(&bytes);
         let is_known = sha256.starts_with(named)
             || base(&file).as_deref() == Some(&sha256)
-            || hash_at(tree, &file).ok().flatten().as_deref() == Some(&sha256);
+            || has_hash(tree, &file, &sha256);
         if !is_known {
             return keep_as_copy(tree, &folder, &file, name).map(Some);
         }
@@ -172,7 +200,7 @@ pub(in crate::cli) fn recover(
 }
 
 /// Whether a hidden file is a temporary file of this program.
-pub(in crate::cli) fn is_left_behind(name: &str) -> bool {
+fn is_left_behind(name: &str) -> bool {
     name.starts_with('.') && [PART, SWAP, GONE].iter().any(|end| name.ends_with(end))
 }
 
@@ -201,6 +229,11 @@ fn keep_as_copy(tree: &Tree, folder: &OwnedFd, path: &str, hidden: &str) -> io::
 
 fn hash_at(tree: &Tree, path: &str) -> io::Result<Option<String>> {
     Ok(tree.read(path)?.map(|bytes| hash(&bytes)))
+}
+
+/// Whether a file can be read, and its text has this hash.
+fn has_hash(tree: &Tree, path: &str, sha256: &str) -> bool {
+    matches!(hash_at(tree, path), Ok(Some(found)) if found == sha256)
 }
 
 /// The path of another name in the same folder.
@@ -281,16 +314,13 @@ fn conflict_path(relative: &str, sha256: &str, number: u32) -> String {
     };
     // The name of a copy that conflicts again does not grow.
     let stem = stem.split_once(CONFLICT).map_or(stem, |(stem, _)| stem);
-    let mut end = stem.len().min(MAX_NAME_BYTES - 40);
-    while !stem.is_char_boundary(end) {
-        end -= 1;
-    }
+    let stem = &stem[..stem.floor_char_boundary(MAX_NAME_BYTES - 40)];
     let hash = sha256.get(..8).unwrap_or(sha256);
     let number = match number {
         0 | 1 => String::new(),
         number => format!("-{number}"),
     };
-    format!("{folder}{}{CONFLICT}{hash}{number}{extension}", &stem[..end])
+    format!("{folder}{stem}{CONFLICT}{hash}{number}{extension}")
 }
 
 #[cfg(test)]

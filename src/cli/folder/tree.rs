@@ -1,13 +1,16 @@
 //! A folder on disk from which no path leads out: every step is opened relative to the open folder above it, and no
 //! symbolic link is followed.
 
+use crate::cli::client::Failure;
 use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::fs::{DirBuilder, File};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::DirBuilderExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The largest file that is read, in bytes.
 pub(in crate::cli) const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
@@ -17,6 +20,8 @@ const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLO
 /// An open folder. Paths are relative to it, with `/` between names; no name is `..`.
 #[derive(Debug)]
 pub(in crate::cli) struct Tree {
+    /// Its path, for messages.
+    pub(in crate::cli) shown: PathBuf,
     root: OwnedFd,
     /// Whether new folders and files are their owner's alone.
     is_private: bool,
@@ -29,6 +34,7 @@ impl Tree {
     /// It is not a folder, or may not be read.
     pub(in crate::cli) fn open(path: &Path) -> io::Result<Self> {
         Ok(Self {
+            shown: path.to_owned(),
             root: rustix::fs::open(path, FOLDER, Mode::empty())?,
             is_private: false,
         })
@@ -86,7 +92,7 @@ impl Tree {
         for part in folders.split('/').filter(|part| !part.is_empty()) {
             match step(&folder, part, make.then(|| self.mode(0o777))) {
                 Ok(next) => folder = next,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
                 Err(error) => return Err(error),
             }
         }
@@ -153,6 +159,32 @@ impl Tree {
             return Err(io::Error::other(format!("is over {MAX_FILE_BYTES} bytes")));
         }
         Ok(Some(bytes))
+    }
+
+    /// The failure of an operation on a file.
+    pub(in crate::cli) fn failed(&self, path: &str, error: &io::Error) -> Failure {
+        Failure::failed(format!("{} {error}", self.shown.join(path).display()))
+    }
+
+    /// Reads a state file; `None` if there is none.
+    ///
+    /// # Errors
+    /// It cannot be read; one that has another form is [`ErrorKind::InvalidData`].
+    pub(in crate::cli) fn state<T: DeserializeOwned>(&self, name: &str) -> io::Result<Option<T>> {
+        let state = self.read(name)?.map(|bytes| serde_json::from_slice(&bytes));
+        state
+            .transpose()
+            .map_err(|error| io::Error::new(ErrorKind::InvalidData, error))
+    }
+
+    /// Writes it atomically.
+    ///
+    /// # Errors
+    /// An I/O error.
+    pub(in crate::cli) fn save(&self, name: &str, state: &impl Serialize) -> Result<(), Failure> {
+        let json = serde_json::to_string_pretty(state).map_err(io::Error::from);
+        json.and_then(|json| self.replace(name, format!("{json}\n").as_bytes()))
+            .map_err(|error| self.failed(name, &error))
     }
 
     /// The names in a folder, in order; none if it does not exist. Names that are not UTF-8 are omitted.

@@ -5,7 +5,7 @@
 
 use super::home;
 use crate::cli::client::{Failure, MemoryRef, ago, text};
-use crate::cli::folder::disk::hash;
+use crate::cli::folder::hash;
 use crate::cli::folder::tree::Tree;
 use crate::domain::handoff::Window;
 use crate::domain::ids::HandoffId;

@@ -5,13 +5,13 @@
 //! what was sent at that position was rewritten by its host and is sent from its beginning.
 
 use crate::cli::client::Failure;
-use crate::cli::folder::disk::write_file;
+use crate::cli::folder::tree::Tree;
 use crate::cli::handoff;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 /// The maximum that is read of a transcript at once; of more, the end.
@@ -50,7 +50,7 @@ struct Noted {
 #[derive(Debug)]
 pub(super) struct Position {
     name: String,
-    file: PathBuf,
+    tree: Tree,
     noted: Noted,
     /// Locked as long as it is open.
     _lock: File,
@@ -70,7 +70,7 @@ impl Position {
             &[0],
             transcript.as_os_str().as_encoded_bytes(),
         ]);
-        fs::create_dir_all(folder).map_err(broken)?;
+        let tree = Tree::create(folder).map_err(broken)?;
         forget(folder);
         let lock = File::create(folder.join(format!("{name}.lock"))).map_err(broken)?;
         loop {
@@ -80,17 +80,11 @@ impl Position {
                 Err(TryLockError::Error(error)) => return Err(broken(error)),
             }
         }
-        let file = folder.join(format!("{name}.json"));
-        let noted = match fs::read(&file) {
-            Ok(text) => serde_json::from_slice(&text)
-                .map_err(|error| Failure::failed(format!("{} is damaged: {error}", file.display())))?,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Noted::default(),
-            Err(error) => return Err(broken(error)),
-        };
+        let noted = tree.state(&state_file(&name));
         Ok(Self {
+            noted: noted.map_err(broken)?.unwrap_or_default(),
             name,
-            file,
-            noted,
+            tree,
             _lock: lock,
         })
     }
@@ -157,10 +151,12 @@ impl Position {
     }
 
     fn write(&self) -> Result<(), Failure> {
-        let broken = |error: io::Error| Failure::failed(format!("{}: {error}", self.file.display()));
-        let text = serde_json::to_string(&self.noted).map_err(|error| broken(error.into()))?;
-        write_file(&self.file, &text, 0o644, true)
+        self.tree.save(&state_file(&self.name), &self.noted)
     }
+}
+
+fn state_file(name: &str) -> String {
+    format!("{name}.json")
 }
 
 /// The bytes between two positions, as far as they exist.

@@ -1,7 +1,7 @@
 //! The entry of this program in the configuration files of clients, printed or added to what a file holds already.
 
 use crate::cli::client::{Connection, Failure, KEY_VARIABLE, KeySource};
-use crate::cli::folder::disk::write_file;
+use crate::cli::folder::file::write_file;
 use clap::ValueEnum;
 use etcetera::base_strategy::{BaseStrategy, choose_native_strategy};
 use jsonc_parser::ParseOptions;

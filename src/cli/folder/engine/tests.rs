@@ -2,7 +2,6 @@
 //! writing stops both sides are equal, and every text exists that was not read and then changed or deleted.
 
 use super::*;
-use crate::cli::folder::swap::conflict_paths;
 use proptest::prelude::*;
 
 const PATHS: [&str; 3] = ["a.md", "b.md", "n/a.md"];
@@ -105,7 +104,7 @@ impl<const FOLLOWS: bool> World<FOLLOWS> {
 impl<const FOLLOWS: bool> Sides for World<FOLLOWS> {
     const FOLLOWS: bool = FOLLOWS;
 
-    fn disk(&self) -> &Disk<'_> {
+    fn tree(&self) -> &Tree {
         unreachable!("every operation on the folder is one on the map")
     }
 

@@ -1,0 +1,61 @@
+//! Single files, which appear under their names when they are complete.
+
+use crate::cli::client::Failure;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+/// A new file, which appears under its name when it is complete, and is removed if it never is.
+pub(in crate::cli) struct NewFile<'p> {
+    path: &'p Path,
+    part: PathBuf,
+}
+
+impl<'p> NewFile<'p> {
+    /// Creates it beside its final name: a rename is atomic only within one folder.
+    ///
+    /// # Errors
+    /// It cannot be created.
+    pub(in crate::cli) fn create(path: &'p Path, mode: u32) -> Result<(Self, File), Failure> {
+        let part = path.with_file_name(format!(".working-memory.{}.part", std::process::id()));
+        let new = Self { path, part };
+        let file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(mode)
+            .open(&new.part);
+        file.map_err(|error| new.failed(&error)).map(|file| (new, file))
+    }
+
+    /// Gives it its name; replaces an existing file only with `replace`.
+    ///
+    /// # Errors
+    /// An I/O error.
+    pub(in crate::cli) fn place(self, replace: bool) -> Result<(), Failure> {
+        let done = match replace {
+            true => fs::rename(&self.part, self.path),
+            false => fs::hard_link(&self.part, self.path),
+        };
+        done.map_err(|error| self.failed(&error))
+    }
+
+    pub(in crate::cli) fn failed(&self, error: &io::Error) -> Failure {
+        Failure::failed(format!("cannot write {}: {error}", self.path.display()))
+    }
+}
+
+impl Drop for NewFile<'_> {
+    fn drop(&mut self) {
+        // After a rename no file has that name any more.
+        let _ = fs::remove_file(&self.part);
+    }
+}
+
+/// Writes a file atomically; replaces an existing one only with `replace`.
+pub(in crate::cli) fn write_file(path: &Path, text: &str, mode: u32, replace: bool) -> Result<(), Failure> {
+    let (new, mut file) = NewFile::create(path, mode)?;
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    written.map_err(|error| new.failed(&error))?;
+    new.place(replace)
+}

@@ -1,0 +1,526 @@
+//! `working-memory sync`: synchronises a folder of Markdown files with a root of the memory tool (docs/files.md): the command, the
+//! two sides for the folder engine, and which files of a folder are meant.
+
+use super::client::{Call, Failure, Look, Method, Output, Service, ServiceArgs, all, found, note};
+use crate::cli::folder::engine::{Bases, Engine, Report, Sent, Sides};
+use crate::cli::folder::hash;
+use crate::cli::folder::plan::Local;
+use crate::cli::folder::swap::{self, MAX_NAME_BYTES};
+use crate::cli::folder::tree::Tree;
+use crate::cli::folder::watch;
+use crate::domain::handoff::Window as Length;
+use crate::domain::ids::RootName;
+use crate::domain::memory_files::FilePath;
+use crate::http::responses::{FileBody, PutFileBody};
+use clap::Args;
+use rustix::fs::{AtFlags, Dir, FileType};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::io::{self, ErrorKind};
+use std::path::PathBuf;
+
+/// Arguments of `sync`.
+#[derive(Debug, Args)]
+pub struct Sync {
+    /// The folder; it is created if it does not exist.
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// The tree of files on the service, as in the memory tool's `?root=`. Needed once: the folder stores it.
+    #[arg(long, value_name = "ROOT")]
+    root: Option<RootName>,
+    /// Continue until interrupted.
+    #[arg(long)]
+    watch: bool,
+    /// With --watch, the interval between two comparisons.
+    #[arg(long, value_name = "TIME", default_value = "2s", requires = "watch")]
+    every: Length,
+    /// All text files, not only Markdown.
+    #[arg(long)]
+    all: bool,
+    /// Delete also more than half of the files at once.
+    #[arg(long)]
+    allow_deletions: bool,
+    #[command(flatten)]
+    service: ServiceArgs,
+}
+
+impl Sync {
+    pub(super) async fn run(self) -> Result<(), Failure> {
+        let service = Service::of(&self.service)?;
+        let failed = |error| Failure::failed(format!("{} {error}", self.folder.display()));
+        let tree = Tree::create(&self.folder).map_err(failed)?;
+        tree.try_lock().map_err(|error| match error.kind() {
+            ErrorKind::WouldBlock => {
+                Failure::failed(format!("another sync of {} is running", self.folder.display()))
+            }
+            _ => failed(error),
+        })?;
+        let state = self.state(State::read(&tree)?, &service)?;
+        let bases = state.files.clone();
+        let found = ScanResult::of(&tree, self.all).map_err(failed)?;
+        let known = |path: &str| bases.get(path).map(|base| base.sha256.clone());
+        swap::recover(&tree, found.folders.iter().map(String::as_str), known)?;
+        let mut root = Root {
+            service: &service,
+            tree,
+            state,
+            all: self.all,
+            memories: BTreeMap::new(),
+            skipped: BTreeMap::new(),
+        };
+        let mut engine = Engine::new(&mut root, bases);
+        if !self.watch {
+            let report = self.sync(&mut engine).await?;
+            return self.print(&report);
+        }
+        let mut reported: BTreeMap<String, String> = BTreeMap::new();
+        watch(&self.every, async |is_first| {
+            let mut report = self.sync(&mut engine).await?;
+            // Skipped files are reported once, not every two seconds.
+            let skipped = report.skipped.clone();
+            report.skipped.retain(|path, why| reported.get(path) != Some(why));
+            reported = skipped;
+            match is_first || !report.is_quiet() || !report.skipped.is_empty() {
+                true => self.print(&report),
+                false => Ok(()),
+            }
+        })
+        .await
+    }
+
+    /// The state of the folder, which must match the vault and root given now.
+    fn state(&self, stored: Option<State>, service: &Service) -> Result<State, Failure> {
+        let (shown, vault) = (self.folder.display(), service.vault()?);
+        let Some(state) = stored else {
+            let root = self.root.as_ref().ok_or_else(|| {
+                Failure::usage(format!(
+                    "{shown} was never kept equal to anything: say with --root which tree of files of vault {vault} \
+                     it is to be"
+                ))
+            })?;
+            return Ok(State {
+                format: FORMAT,
+                vault: vault.to_string(),
+                root: root.to_string(),
+                files: Bases::new(),
+            });
+        };
+        let other = self.root.as_ref().is_some_and(|root| root.as_str() != state.root);
+        if other || state.vault != vault.as_str() {
+            let State { root, vault, .. } = state;
+            return Err(Failure::usage(format!(
+                "{shown} is synchronised with root {root} of vault {vault}; use another folder for another root, or remove \
+                 {NAME} in it"
+            )));
+        }
+        Ok(state)
+    }
+
+    /// Makes both sides equal.
+    async fn sync(&self, engine: &mut Engine<'_, Root<'_>>) -> Result<Report, Failure> {
+        let mut report = engine.run(self.allow_deletions).await?;
+        if engine.bases.is_empty() {
+            // The root is saved also if there are no files yet.
+            engine.sides.save(&engine.bases).await?;
+        }
+        report.skipped.append(&mut engine.sides.skipped);
+        Ok(report)
+    }
+
+    /// Prints what was done: one line per file, or with `--json` an object in one line.
+    fn print(&self, report: &Report) -> Result<(), Failure> {
+        let shown = self.folder.display();
+        let mut out = Output::new();
+        if self.service.is_json() {
+            let mut body =
+                serde_json::to_value(report).map_err(|error| Failure::failed(error.to_string()))?;
+            body["folder"] = shown.to_string().into();
+            return out.text(&body.to_string()).end().write();
+        }
+        for (look, word, paths) in [
+            (Look::Added, "sent", &report.sent),
+            (Look::Added, "received", &report.received),
+            (Look::Removed, "taken out there", &report.unlinked),
+            (Look::Removed, "removed here", &report.removed),
+        ] {
+            for path in paths {
+                out.styled(look, word).text(" ").text(path).end();
+            }
+        }
+        if report.is_quiet() {
+            out.text(&format!("{shown}: both sides are equal")).end();
+        }
+        out.write()?;
+        for (path, copy) in &report.conflicts {
+            note(&format!(
+                "conflict: {path} was changed on both sides; it has the service's text now, and the folder's text is in {copy}"
+            ));
+        }
+        for (path, why) in &report.skipped {
+            note(&format!("skipped: {path}: {why}"));
+        }
+        Ok(())
+    }
+}
+
+/// The route below the vault.
+const FILES: [&str; 2] = ["memory-tool", "files"];
+
+/// The name of the state file.
+const NAME: &str = ".working-memory-sync.json";
+
+/// The version of the file's format.
+const FORMAT: u32 = 1;
+
+/// The stored state of a folder.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct State {
+    format: u32,
+    /// The vault that the folder is synchronised with.
+    vault: String,
+    /// The root in it.
+    root: String,
+    /// By path below the folder, the base of each file.
+    files: Bases,
+}
+
+impl State {
+    /// Reads the folder's file; `None` if there is none.
+    ///
+    /// # Errors
+    /// It is damaged. The state is not guessed: with a wrong base, deletions would look like new files.
+    fn read(tree: &Tree) -> Result<Option<Self>, Failure> {
+        let why = match tree.state::<Self>(NAME) {
+            Ok(Some(state)) if state.format != FORMAT => format!("format {} is not supported", state.format),
+            Ok(state) => return Ok(state),
+            Err(error) => error.to_string(),
+        };
+        Err(Failure::failed(format!(
+            "{NAME} is damaged ({why}); remove it to begin anew: then files that differ are kept twice, and deletions that \
+             were not carried over come back"
+        )))
+    }
+}
+
+/// Both sides.
+struct Root<'r> {
+    service: &'r Service,
+    tree: Tree,
+    state: State,
+    /// Whether files of all kinds are synchronised.
+    all: bool,
+    /// The memory of each file of the service.
+    memories: BTreeMap<String, String>,
+    /// What the last scan skipped in the folder and on the service, and why.
+    skipped: BTreeMap<String, String>,
+}
+
+impl Root<'_> {
+    /// A request about a file.
+    fn file(&self, method: Method, path: &str) -> Result<Call<'_>, Failure> {
+        let call = self.service.of_vault(method, &FILES)?;
+        let call = call.query("root", &self.state.root);
+        Ok(call.query("path", &format!("{ROOT}{path}")))
+    }
+}
+
+impl Sides for Root<'_> {
+    const FOLLOWS: bool = false;
+
+    fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    async fn local(&mut self, bases: &Bases) -> Result<BTreeMap<String, Local>, Failure> {
+        let found = ScanResult::of(&self.tree, self.all);
+        let found = found.map_err(|error| self.tree.failed("", &error))?;
+        self.skipped = found.skipped;
+        let mut files = found.files;
+        // A file behind a symbolic link does not count as deleted.
+        for path in bases.keys() {
+            if found.links.iter().any(|link| path.starts_with(link)) {
+                files.insert(path.clone(), Local::Unusable);
+            }
+        }
+        Ok(files)
+    }
+
+    async fn remote(&mut self) -> Result<BTreeMap<String, String>, Failure> {
+        let list = || {
+            let call = self.service.of_vault(Method::GET, &FILES)?;
+            Ok(call.query("root", &self.state.root))
+        };
+        let entries: Vec<FileBody> = all(list).await?;
+        let mut versions = BTreeMap::new();
+        self.memories.clear();
+        for entry in entries {
+            match path_in_folder(&entry.path) {
+                Ok(path) if is_wanted(&path, self.all) => {
+                    self.memories.insert(path.clone(), entry.memory_id);
+                    versions.insert(path, entry.context_id);
+                }
+                Ok(_) => {}
+                Err(why) => drop(self.skipped.insert(entry.path, why)),
+            }
+        }
+        Ok(versions)
+    }
+
+    async fn fetch(&mut self, path: &str) -> Result<Option<(String, String)>, Failure> {
+        let Some(memory) = self.memories.get(path) else {
+            return Ok(None);
+        };
+        let call = self
+            .service
+            .of_vault(Method::GET, &["memories", memory, "context"])?;
+        let Some(answer) = found(call.accept("text/plain").send().await)? else {
+            return Ok(None);
+        };
+        let version = answer.version()?.trim_matches('"').to_owned();
+        Ok(Some((version, answer.text()?.to_owned())))
+    }
+
+    async fn send(&mut self, path: &str, text: &str, expected: Option<&str>) -> Result<Sent, Failure> {
+        let call = self.file(Method::PUT, path)?.text(text.as_bytes().to_vec());
+        let answer = call.on_version(expected)?.exchange().await?;
+        match answer.status {
+            412 => return Ok(Sent::Moved),
+            // These are caused by the file; others can continue.
+            409 | 413 | 422 => {
+                let failure = answer.into_success("").err();
+                let why =
+                    failure.map_or_else(|| "the service rejects it".to_owned(), |failure| failure.sentence);
+                return Ok(Sent::Refused(why));
+            }
+            _ => {}
+        }
+        let written: PutFileBody = answer.into_success(&format!("file {path}"))?.json()?;
+        Ok(Sent::Version(written.file.context_id))
+    }
+
+    async fn unlink(&mut self, path: &str, version: &str) -> Result<bool, Failure> {
+        let call = self.file(Method::DELETE, path)?;
+        let answer = call.if_match(Some(version))?.exchange().await?;
+        if matches!(answer.status, 404 | 412) {
+            return Ok(false);
+        }
+        answer.into_success(&format!("file {path}")).map(|_| true)
+    }
+
+    async fn save(&mut self, bases: &Bases) -> Result<(), Failure> {
+        self.state.files.clone_from(bases);
+        self.tree.save(NAME, &self.state)
+    }
+}
+
+/// The largest file that is synchronised; services accept less.
+const MAX_FILE_BYTES: usize = 4 * 1024 * 1024;
+
+/// The root of the paths on the service.
+const ROOT: &str = "/memories/";
+
+/// The most files that a folder may have.
+const MAX_FILES: usize = 20_000;
+
+/// The maximum depth of folders; the service accepts no more.
+const MAX_DEPTH: usize = 19;
+
+/// The result of a scan.
+#[derive(Debug, Default)]
+struct ScanResult {
+    /// By path, files to synchronise, and entries at the path of such a file that are not files.
+    files: BTreeMap<String, Local>,
+    /// Symbolic links, each with a trailing slash: there may have been a folder before.
+    links: Vec<String>,
+    /// What was skipped, and why.
+    skipped: BTreeMap<String, String>,
+    /// The folders, each with a trailing slash, but for the first.
+    folders: Vec<String>,
+}
+
+impl ScanResult {
+    /// Scans a folder for the files to synchronise: Markdown only, or all text files.
+    ///
+    /// # Errors
+    /// A folder cannot be read, or there are too many files.
+    fn of(tree: &Tree, all: bool) -> io::Result<Self> {
+        let mut found = Self {
+            folders: vec![String::new()],
+            ..Self::default()
+        };
+        let mut next = 0;
+        while let Some(above) = found.folders.get(next).cloned() {
+            found.scan_folder(tree, all, &above)?;
+            next += 1;
+        }
+        Ok(found)
+    }
+
+    fn scan_folder(&mut self, tree: &Tree, all: bool, above: &str) -> io::Result<()> {
+        let Some((folder, _)) = tree.parent(&format!("{above}x"), false)? else {
+            return Ok(());
+        };
+        for entry in Dir::read_from(&folder)? {
+            let entry = entry?;
+            let Ok(name) = entry.file_name().to_str() else {
+                let shown = format!("{above}{}", entry.file_name().to_string_lossy());
+                self.skipped.insert(shown, "its name is not UTF-8".to_owned());
+                continue;
+            };
+            if name.starts_with('.') {
+                continue;
+            }
+            let path = format!("{above}{name}");
+            let stat = match rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(stat) => stat,
+                Err(rustix::io::Errno::NOENT) => continue,
+                Err(error) => return Err(error.into()),
+            };
+            let kind = FileType::from_raw_mode(stat.st_mode);
+            if kind == FileType::Directory {
+                match path.matches('/').count() + 1 < MAX_DEPTH {
+                    true => self.folders.push(format!("{path}/")),
+                    false => drop(self.skipped.insert(path, "it is too deep".to_owned())),
+                }
+                continue;
+            }
+            if kind == FileType::Symlink {
+                self.links.push(format!("{path}/"));
+            }
+            if !is_wanted(&path, all) {
+                continue;
+            }
+            if self.files.len() >= MAX_FILES {
+                return Err(io::Error::other(format!("has over {MAX_FILES} files")));
+            }
+            let local = match read(tree, &path, kind) {
+                Ok(sha256) => Local::Text(sha256),
+                Err(why) => {
+                    self.skipped.insert(path.clone(), why);
+                    Local::Unusable
+                }
+            };
+            self.files.insert(path, local);
+        }
+        Ok(())
+    }
+}
+
+/// The hash of a file that can be synchronised, or why it cannot.
+fn read(tree: &Tree, path: &str, kind: FileType) -> Result<String, String> {
+    path_on_service(path)?;
+    match kind {
+        FileType::RegularFile => {}
+        FileType::Symlink => return Err("it is a symbolic link, which is not followed".to_owned()),
+        _ => return Err("it is not a regular file".to_owned()),
+    }
+    let bytes = tree.read(path).map_err(|error| error.to_string())?;
+    let bytes = bytes.ok_or("it went away")?;
+    if bytes.len() > MAX_FILE_BYTES {
+        return Err(format!("it is over {MAX_FILE_BYTES} bytes"));
+    }
+    let text = std::str::from_utf8(&bytes).map_err(|_| "it is not UTF-8")?;
+    if text.contains('\0') {
+        return Err("it contains a NUL character".to_owned());
+    }
+    Ok(hash(text.as_bytes()))
+}
+
+/// The path on the service of a file with this path below the folder.
+///
+/// # Errors
+///
+/// The service would reject the path or spell it differently, or the name is reserved.
+fn path_on_service(relative: &str) -> Result<FilePath, String> {
+    let whole = format!("{ROOT}{relative}");
+    let path = FilePath::parse(&whole).map_err(|refusal| refusal.to_string())?;
+    if path.as_str() != whole {
+        return Err("its name is not spelt in NFC; rename it".to_owned());
+    }
+    check_names(relative).map(|()| path)
+}
+
+/// The path below the folder of a file on the service. The service is not trusted: a path cannot leave the
+/// folder or be hidden.
+///
+/// # Errors
+///
+/// Why the path is not allowed.
+fn path_in_folder(path: &str) -> Result<String, String> {
+    let parsed = FilePath::parse(path).map_err(|refusal| refusal.to_string())?;
+    let relative = path
+        .strip_prefix(ROOT)
+        .filter(|relative| !relative.is_empty() && parsed.as_str() == path)
+        .ok_or("it is no path below /memories")?;
+    check_names(relative).map(|()| relative.to_owned())
+}
+
+fn check_names(relative: &str) -> Result<(), String> {
+    for name in relative.split('/') {
+        if name.starts_with('.') {
+            return Err("hidden files and folders are left alone".to_owned());
+        }
+        if name.len() > MAX_NAME_BYTES {
+            return Err(format!("a name in its path is over {MAX_NAME_BYTES} bytes"));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a file is synchronised: Markdown only, or any file with `all`.
+fn is_wanted(relative: &str, all: bool) -> bool {
+    let extension = relative.rsplit_once('.').map(|(_, extension)| extension);
+    all || extension.is_some_and(|extension| extension.eq_ignore_ascii_case("md"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::folder::swap::conflict_paths;
+
+    #[test]
+    fn paths_stay_in_the_folder_and_are_the_same_on_both_sides() {
+        for relative in ["a.md", "notes/tea ü 漢.md", "x/y/z.txt"] {
+            let path = path_on_service(relative).unwrap();
+            assert_eq!(path_in_folder(path.as_str()).unwrap(), relative);
+        }
+        let long = format!("{}.md", "ä".repeat(78));
+        for copy in conflict_paths(&long, "0123456789abcdef").take(9) {
+            assert!(path_on_service(&copy).is_ok(), "{copy}");
+        }
+        for bad in [
+            "",
+            "/etc/passwd",
+            "/memories",
+            "/memories/",
+            "/memories/../x.md",
+            "/memories/a//b.md",
+            "/memories/a/",
+            "/memories/.ssh/id.md",
+            "/memories/a\\b.md",
+            "/memories/a\nb.md",
+            "/memories/%2e%2e/x.md",
+            "/memoriesx/a.md",
+            "/memories/u\u{308}.md",
+        ] {
+            assert!(path_in_folder(bad).is_err(), "{bad:?}");
+        }
+        for bad in [
+            "u\u{308}.md",
+            ".a.md",
+            "a/.b/c.md",
+            "a\\b.md",
+            "",
+            &"x".repeat(161),
+        ] {
+            assert!(path_on_service(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn markdown_is_wanted_and_with_all_everything() {
+        assert!(is_wanted("n/a.md", false) && is_wanted("A.MD", false) && is_wanted("a.xml", true));
+        assert!(!is_wanted("a.xml", false) && !is_wanted("md", false) && !is_wanted("a.md/x", false));
+    }
+}
