@@ -1,6 +1,6 @@
 //! `working-memory window import`: imports a folder, in requests that a service accepts, and reports how much was imported.
 
-use super::folder::{By, EPICS, End, FILES, Folder, Newest, Parsed, RULES, Unplaced, parse};
+use super::folder::{By, EPICS, End, FILES, Folder, Newest, RULES, Unplaced, parse};
 use super::memory::{known, rules};
 use crate::cli::client::{Exit, Failure, Method, Output, Service, ServiceArgs, note};
 use crate::cli::folder::tree::Tree;
@@ -52,20 +52,14 @@ pub struct Import {
 impl Import {
     pub(super) async fn run(self) -> Result<(), Failure> {
         let service = Service::with_timeout(&self.service, ANSWER_TIME)?;
-        let (parsed, unread) = self.read()?;
-        let Parsed {
-            folder,
-            unplaced,
-            newest,
-        } = parsed;
-        let left_over = (unplaced.len(), unread.len());
-        for Unplaced { file, line, text } in &unplaced {
+        let (folder, mut report) = self.read()?;
+        for Unplaced { file, line, text } in &report.unplaced {
             note(&format!("{file}:{line}: {text}"));
         }
-        for Unread { file, why } in &unread {
+        for Unread { file, why } in &report.unread {
             note(&format!("{file}: {why}"));
         }
-        for Newest { file, end, by } in &newest {
+        for Newest { file, end, by } in &report.newest {
             let end = match end {
                 End::First => "first",
                 End::Last => "last",
@@ -78,8 +72,9 @@ impl Import {
             };
             note(&format!("{file}: the {end} entry is taken as the newest, {why}"));
         }
-        let (lines, files) = left_over;
-        if self.strict && left_over != (0, 0) {
+        let (lines, files) = (report.unplaced.len(), report.unread.len());
+        let is_whole = lines + files == 0;
+        if self.strict && !is_whole {
             return Err(Failure::new(
                 Exit::Refused,
                 format!(
@@ -87,16 +82,9 @@ impl Import {
                 ),
             ));
         }
-        let mut report = Report {
-            dry_run: self.dry_run,
-            unplaced,
-            unread,
-            newest,
-            ..Report::default()
-        };
         self.import(&service, folder, &mut report).await?;
         report.print(self.service.is_json())?;
-        if left_over == (0, 0) || self.lenient {
+        if is_whole || self.lenient {
             return Ok(());
         }
         Err(Failure::failed(format!(
@@ -105,16 +93,14 @@ impl Import {
         )))
     }
 
-    async fn import(
-        &self,
-        service: &Service,
-        mut folder: Folder,
-        report: &mut Report,
-    ) -> Result<(), Failure> {
-        let folder_rules = std::mem::take(&mut folder.rules);
+    async fn import(&self, service: &Service, folder: Folder, report: &mut Report) -> Result<(), Failure> {
+        let Folder {
+            rules: folder_rules,
+            window,
+        } = folder;
         if self.dry_run {
             let (mut known, has_goal, present) = known(service).await?;
-            let (new, present_counts) = WindowImport::from(folder).unknown(&mut known, has_goal);
+            let (new, present_counts) = window.unknown(&mut known, has_goal);
             report.taken.window = ImportCounts::of(&new);
             report.present.window = present_counts;
             let rules = new_rules(folder_rules, &present, report);
@@ -124,7 +110,7 @@ impl Import {
                 false => show(&new, &rules),
             };
         }
-        for chunk in chunks(folder.into())? {
+        for chunk in chunks(window)? {
             let call = service.of_memory(Method::POST, &["window", "import"])?;
             report.add(call.json(&chunk).send().await?.json()?);
         }
@@ -144,12 +130,15 @@ impl Import {
         Ok(())
     }
 
-    /// What the folder contains, and the files that were left out.
-    fn read(&self) -> Result<(Parsed, Vec<Unread>), Failure> {
+    /// What the folder contains, and what was left out.
+    fn read(&self) -> Result<(Folder, Report), Failure> {
         let shown = self.folder.display();
         let tree = Tree::open(&self.folder)
             .map_err(|error| Failure::usage(format!("cannot read {shown}: {error}")))?;
-        let (mut unplaced, mut unread) = (Vec::new(), Vec::new());
+        let mut report = Report {
+            dry_run: self.dry_run,
+            ..Report::default()
+        };
         let mut paths: Vec<String> = FILES.map(str::to_owned).to_vec();
         match tree.names(EPICS) {
             Ok(names) => {
@@ -158,7 +147,7 @@ impl Import {
                     .filter(|name| name.ends_with(".md") && !name.starts_with('.'));
                 paths.extend(files.map(|name| format!("{EPICS}{name}")));
             }
-            Err(error) => unread.push(Unread::of(EPICS, &error)),
+            Err(error) => report.unread.push(Unread::of(EPICS, &error)),
         }
         if paths.len() > FILES.len() + MAX_EPICS {
             return Err(Failure::usage(format!(
@@ -176,23 +165,23 @@ impl Import {
                             "{shown} contains more than {MAX_BYTES} bytes"
                         )));
                     }
-                    let text = decode(&path, content, &mut unplaced);
+                    let text = decode(&path, content, &mut report.unplaced);
                     files.push((path, text));
                 }
-                Err(error) => unread.push(Unread::of(&path, &error)),
+                Err(error) => report.unread.push(Unread::of(&path, &error)),
             }
         }
-        if files.is_empty() && unread.is_empty() {
+        if files.is_empty() && report.unread.is_empty() {
             return Err(Failure::failed(format!(
                 "{shown} is not the folder of a window: it contains none of {}, {EPICS}*.md; nothing was changed",
                 FILES.join(", ")
             )));
         }
         let files = files.iter().map(|(path, text)| (path.as_str(), text.as_str()));
-        let mut parsed = parse(files, SystemClock.now().trunc_subsecs(0));
-        unplaced.append(&mut parsed.unplaced);
-        parsed.unplaced = unplaced;
-        Ok((parsed, unread))
+        let parsed = parse(files, SystemClock.now().trunc_subsecs(0));
+        report.unplaced.extend(parsed.unplaced);
+        report.newest = parsed.newest;
+        Ok((parsed.folder, report))
     }
 }
 

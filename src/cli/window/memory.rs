@@ -5,7 +5,7 @@ use crate::cli::client::{Exit, Failure, Method, Service, all, found, text};
 use crate::domain::prompt::RULES;
 use crate::domain::text::one_line;
 use crate::domain::window::{
-    ImportedDecision, ImportedTask, KnownEntries, Status, Task, TaskDetails, first_sentence,
+    ImportedDecision, ImportedTask, KnownEntries, Status, Task, TaskDetails, WindowImport, first_sentence,
 };
 use crate::http::responses::{RecordBody, WindowBody};
 use chrono::SubsecRound as _;
@@ -56,8 +56,10 @@ impl Memory {
             newest = newer(service, etag.as_ref()).await?;
             if newest.is_none() {
                 let version = window.version;
-                let mut folder = content(window, tasks, &decisions);
-                folder.rules = rules(service).await?;
+                let folder = Folder {
+                    window: content(window, tasks, &decisions),
+                    rules: rules(service).await?,
+                };
                 return Ok(Self {
                     version,
                     folder,
@@ -147,18 +149,20 @@ async fn records(service: &Service, kind: &str) -> Result<Vec<RecordBody>, Failu
 
 /// The content of a folder but for its rules: newest first, even if a person changed the order in the document, and the
 /// history oldest first, so that the folder is deterministic. The records say in full what the document's lines do not.
-fn content(window: WindowBody, tasks: Vec<RecordBody>, decisions: &[RecordBody]) -> Folder {
-    let mut folder = Folder::default();
+fn content(window: WindowBody, tasks: Vec<RecordBody>, decisions: &[RecordBody]) -> WindowImport {
+    let mut content = WindowImport::default();
     for record in tasks {
         let is_archived = record.ended_version.is_some();
         let task = imported(record);
         match is_archived {
-            true => folder.history.push(in_history(task)),
-            false => folder.tasks.push(task),
+            true => content.history.push(in_history(task)),
+            false => content.tasks.push(task),
         }
     }
-    folder.tasks.sort_by_key(|task| Reverse((task.time, task.record)));
-    folder.history.sort_by_key(|task| task.time);
+    content
+        .tasks
+        .sort_by_key(|task| Reverse((task.time, task.record)));
+    content.history.sort_by_key(|task| task.time);
     let added = |id: &str| decisions.iter().find(|record| record.record_id == id);
     let made = window.decisions.into_iter().map(|made| ImportedDecision {
         time: made
@@ -169,18 +173,18 @@ fn content(window: WindowBody, tasks: Vec<RecordBody>, decisions: &[RecordBody])
         decision: one_line(&made.decision),
         reason: made.reason.as_deref().map(one_line),
     });
-    folder.decisions = made.collect();
-    folder.decisions.sort_by_key(|made| Reverse(made.time));
+    content.decisions = made.collect();
+    content.decisions.sort_by_key(|made| Reverse(made.time));
     let Status {
         goal,
         blocker,
         updated,
     } = window.status;
-    folder.status = Status {
+    content.status = Status {
         updated: updated.map(|time| time.trunc_subsecs(0)),
         ..Status::new(goal.as_deref(), blocker.as_deref())
     };
-    folder
+    content
 }
 
 /// An archived task as a line tells it.
@@ -230,11 +234,11 @@ pub(super) async fn known(service: &Service) -> Result<(KnownEntries, bool, Vec<
     let Memory {
         folder, decisions, ..
     } = memory;
-    for ImportedTask { time, task, .. } in folder.tasks.iter().chain(&folder.history) {
+    for ImportedTask { time, task, .. } in folder.window.tasks.iter().chain(&folder.window.history) {
         known.task(*time, task);
     }
     for record in decisions {
         known.decision(&record.content, record.reason.as_deref());
     }
-    Ok((known, folder.status.goal.is_some(), folder.rules))
+    Ok((known, folder.window.status.goal.is_some(), folder.rules))
 }

@@ -1,7 +1,6 @@
 //! One entry: how it is written, and how it is read from the lines that a person or the service wrote.
 
-use super::items::{Item, Items, Undated, body_text};
-use crate::cli::window::folder::items::{Field, Kind, field};
+use super::items::{Field, Item, Items, Kind, Undated, body_text, field};
 use crate::domain::document::written_time;
 use crate::domain::ids::{RecordId, TaskId};
 use crate::domain::text::one_line;

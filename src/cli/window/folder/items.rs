@@ -4,7 +4,7 @@
 //! A bullet, a numbered line, a heading or a row of a table can be an entry; deeper lines belong to the entry above
 //! them, and so does everything below a heading that is one. A line that is neither is left over.
 
-use crate::cli::window::folder::entry::{begins_with_id, read};
+use super::entry::{begins_with_id, read};
 use chrono::{DateTime, Utc};
 
 /// An entry as its file has it.

@@ -1,13 +1,11 @@
 //! Parses the folder, as people and the service write it.
 
-use super::contents::{By, End, Folder, Newest, Parsed, Unplaced};
 use super::entry::{Entry, begins_with_id, entry_of, number_of, read};
 use super::items::{Item, Items, Undated};
-use super::render::RULE;
-use crate::cli::window::folder::contents::{
-    DECISIONS, EPICS, HISTORY, RULES, RULES_TITLE, STATUS, is_weekly,
+use super::{
+    By, DECISIONS, EPICS, End, HISTORY, Newest, Parsed, RULE, RULES, RULES_TITLE, STATUS, Unplaced, is_weekly,
 };
-use crate::domain::window::{EPIC_BYTES, ImportedTask, STATUS_BYTES, Status, fits};
+use crate::domain::window::{EPIC_BYTES, ImportedTask, STATUS_BYTES, Status, WindowImport, fits};
 use chrono::{DateTime, Utc};
 use std::collections::{HashMap, HashSet};
 
@@ -15,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 /// gets that of the entry above it, or else the time of the status, or else `undated`. Tasks and decisions come newest
 /// first, the history oldest first. Never fails: lines that cannot be placed are reported. Linear.
 #[must_use]
-pub(in super::super) fn parse<'f>(
+pub(in crate::cli::window) fn parse<'f>(
     files: impl IntoIterator<Item = (&'f str, &'f str)>,
     undated: DateTime<Utc>,
 ) -> Parsed {
@@ -34,14 +32,14 @@ pub(in super::super) fn parse<'f>(
             path,
             unplaced,
             newest,
-            undated: folder.status.updated.unwrap_or(undated),
+            undated: folder.window.status.updated.unwrap_or(undated),
         };
         let lines: Vec<_> = text.lines().enumerate().collect();
         match path {
             RULES => folder.rules = reader.rules(text),
-            STATUS => reader.status(text, folder),
-            DECISIONS => folder.decisions = reader.entries(&lines, Undated::Anywhere, End::First),
-            HISTORY => folder.history = reader.entries(&lines, Undated::Anywhere, End::Last),
+            STATUS => reader.status(text, &mut folder.window),
+            DECISIONS => folder.window.decisions = reader.entries(&lines, Undated::Anywhere, End::First),
+            HISTORY => folder.window.history = reader.entries(&lines, Undated::Anywhere, End::Last),
             _ if is_weekly(path) => {
                 weeks.extend(reader.entries::<ImportedTask>(&lines, Undated::BelowTasks, End::Last));
             }
@@ -50,9 +48,9 @@ pub(in super::super) fn parse<'f>(
         }
     }
     for (name, tasks) in epics {
-        join(&mut parsed.folder, &name, tasks);
+        join(&mut parsed.folder.window.history, &name, tasks);
     }
-    complete(&mut parsed.folder, weeks);
+    complete(&mut parsed.folder.window.history, weeks);
     parsed
 }
 
@@ -65,16 +63,16 @@ fn identity(task: &ImportedTask) -> (Option<DateTime<Utc>>, String) {
 }
 
 /// Adds the tasks of weekly summaries that are missing in the history.
-fn complete(folder: &mut Folder, mut weeks: Vec<ImportedTask>) {
-    let mut there: HashSet<_> = folder.history.iter().map(identity).collect();
+fn complete(history: &mut Vec<ImportedTask>, mut weeks: Vec<ImportedTask>) {
+    let mut there: HashSet<_> = history.iter().map(identity).collect();
     weeks.retain(|task| there.insert(identity(task)));
-    folder.history.extend(weeks);
+    history.extend(weeks);
 }
 
 /// Sets the epic on the listed tasks of the history; missing tasks are appended.
-fn join(folder: &mut Folder, name: &str, tasks: Vec<ImportedTask>) {
+fn join(history: &mut Vec<ImportedTask>, name: &str, tasks: Vec<ImportedTask>) {
     let mut places: HashMap<_, Vec<usize>> = HashMap::new();
-    for (place, task) in folder.history.iter().enumerate().rev() {
+    for (place, task) in history.iter().enumerate().rev() {
         if task.task.details.epic.as_deref().is_none_or(|epic| epic == name) {
             places.entry(identity(task)).or_default().push(place);
         }
@@ -82,10 +80,10 @@ fn join(folder: &mut Folder, name: &str, tasks: Vec<ImportedTask>) {
     for mut task in tasks {
         let place = places.get_mut(&identity(&task)).and_then(Vec::pop);
         match place {
-            Some(place) => folder.history[place].task.details.epic = Some(name.to_owned()),
+            Some(place) => history[place].task.details.epic = Some(name.to_owned()),
             None => {
                 task.task.details.epic = Some(name.to_owned());
-                folder.history.push(task);
+                history.push(task);
             }
         }
     }
@@ -241,7 +239,7 @@ impl Reader<'_> {
         rules
     }
 
-    fn status(&mut self, text: &str, folder: &mut Folder) {
+    fn status(&mut self, text: &str, window: &mut WindowImport) {
         let mut rest = Vec::new();
         let mut heading = None;
         let mut in_entry = false;
@@ -269,17 +267,17 @@ impl Reader<'_> {
             match (name, heading.take()) {
                 (Some(key), _) if value.is_empty() && line.starts_with('#') => heading = Some(key),
                 (Some(_), _) if !fits_status(value) => self.unplaced(index, line),
-                (Some(key), _) => self.set(&mut folder.status, key, value, (index, line)),
+                (Some(key), _) => self.set(&mut window.status, key, value, (index, line)),
                 (None, Some(key)) if bare.is_empty() => heading = Some(key),
                 (None, Some(_)) if !line.starts_with('#') && !fits_status(bare) => self.unplaced(index, line),
                 (None, Some(key)) if !line.starts_with('#') => {
-                    self.set(&mut folder.status, key, bare, (index, line));
+                    self.set(&mut window.status, key, bare, (index, line));
                 }
                 (None, _) => rest.push((index, line)),
             }
         }
-        self.undated = folder.status.updated.unwrap_or(self.undated);
-        folder.tasks = self.entries(&rest, Undated::BelowTasks, End::First);
+        self.undated = window.status.updated.unwrap_or(self.undated);
+        window.tasks = self.entries(&rest, Undated::BelowTasks, End::First);
     }
 
     /// Sets one field of the status. The first value counts; a time that cannot be parsed is reported as

@@ -2,10 +2,9 @@
 
 use super::items::Item;
 use super::*;
-use crate::cli::window::folder::contents::{DECISIONS, HISTORY, STATUS};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::text::one_line;
-use crate::domain::window::{ImportedDecision, ImportedTask, Status, Task, TaskDetails, check_reason};
+use crate::domain::window::{ImportedDecision, Status, Task, TaskDetails, check_reason};
 use chrono::{DateTime, TimeDelta, Utc};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -45,17 +44,19 @@ fn a_plain_folder_is_plain_markdown() {
     };
     let folder = Folder {
         rules: vec!["Never push to main".to_owned()],
-        status: Status {
-            updated: Some(time(0)),
-            ..Status::new(Some("ship"), None)
+        window: WindowImport {
+            status: Status {
+                updated: Some(time(0)),
+                ..Status::new(Some("ship"), None)
+            },
+            tasks: vec![task(9, "Add parser", None)],
+            decisions: vec![ImportedDecision {
+                time: time(1),
+                decision: "SQL in storage".to_owned(),
+                reason: Some("one language".to_owned()),
+            }],
+            history: vec![task(2, "Begin", Some("The Start"))],
         },
-        tasks: vec![task(9, "Add parser", None)],
-        decisions: vec![ImportedDecision {
-            time: time(1),
-            decision: "SQL in storage".to_owned(),
-            reason: Some("one language".to_owned()),
-        }],
-        history: vec![task(2, "Begin", Some("The Start"))],
     };
     let files = render(&folder);
     let expected = [
@@ -126,16 +127,21 @@ fn a_folder_of_people_is_read_as_far_as_it_goes() {
     );
     assert!(
         folder
+            .window
             .status
             .says_the_same(&Status::new(Some("ship it"), Some("the net"))),
         "{:?}",
-        folder.status
+        folder.window.status
     );
     assert_eq!(
-        (folder.tasks[0].time, folder.tasks[0].task.intent.as_str()),
+        (
+            folder.window.tasks[0].time,
+            folder.window.tasks[0].task.intent.as_str()
+        ),
         (day("2026-11-20"), "Fix CI - cached")
     );
     let decisions: Vec<_> = folder
+        .window
         .decisions
         .iter()
         .map(|made| (made.decision.as_str(), made.reason.as_deref()))
@@ -148,6 +154,7 @@ fn a_folder_of_people_is_read_as_far_as_it_goes() {
         ]
     );
     let history: Vec<_> = folder
+        .window
         .history
         .iter()
         .map(|task| {
@@ -188,8 +195,8 @@ fn lines_of_a_document_are_entries() {
         ),
     ];
     let Parsed { folder, unplaced, .. } = parse(files, day("2026-12-01"));
-    let [task, undated] = &folder.tasks[..] else {
-        panic!("{:?}", folder.tasks)
+    let [task, undated] = &folder.window.tasks[..] else {
+        panic!("{:?}", folder.window.tasks)
     };
     assert_eq!(
         (task.time, task.task.intent.as_str(), task.task.summary.as_str()),
@@ -200,7 +207,7 @@ fn lines_of_a_document_are_entries() {
         decision: "use rust".to_owned(),
         reason: Some("fast".to_owned()),
     };
-    assert_eq!(folder.decisions, [decision]);
+    assert_eq!(folder.window.decisions, [decision]);
     assert_eq!(
         (undated.time, undated.task.intent.as_str(), undated.record),
         (time(0), "not dated", Some("T-6".parse().unwrap()))
@@ -221,7 +228,7 @@ fn a_status_is_read_in_the_words_of_people() {
             updated: Some(day("2026-11-20")),
             ..Status::new(Some("ship it"), Some("the net"))
         };
-        assert_eq!(folder.status, expected, "{text}");
+        assert_eq!(folder.window.status, expected, "{text}");
         assert_eq!(unplaced, [], "{text}");
     }
     let odd = "Current Goal: ship it\nLast Updated: yesterday\n";
@@ -247,6 +254,7 @@ fn bullets_without_a_date_are_entries_where_the_file_is_a_list_of_them() {
     ];
     let Parsed { folder, unplaced, .. } = parse(files, time(0));
     let tasks: Vec<_> = folder
+        .window
         .tasks
         .iter()
         .map(|task| {
@@ -277,8 +285,9 @@ fn bullets_without_a_date_are_entries_where_the_file_is_a_list_of_them() {
             ),
         ]
     );
-    assert!(folder.tasks[2].task.has_failed());
+    assert!(folder.window.tasks[2].task.has_failed());
     let decisions: Vec<_> = folder
+        .window
         .decisions
         .iter()
         .map(|made| (made.decision.as_str(), made.reason.as_deref()))
@@ -297,7 +306,7 @@ fn bullets_without_a_date_are_entries_where_the_file_is_a_list_of_them() {
         [(STATUS, "## Recent Tasks\n- [x] Wired it: all tests\n")],
         time(99),
     );
-    let again = later.folder.tasks[0]
+    let again = later.folder.window.tasks[0]
         .task
         .task_id
         .as_ref()
@@ -337,7 +346,7 @@ fn what_looks_like_no_id_is_an_intent() {
 
 #[test]
 fn a_line_that_a_person_changed_counts_more_than_its_comment() {
-    let folder = Folder {
+    let window = WindowImport {
         tasks: vec![ImportedTask {
             time: time(0),
             record: Some("T-1".parse().unwrap()),
@@ -348,16 +357,23 @@ fn a_line_that_a_person_changed_counts_more_than_its_comment() {
                 details: details(&json!({"outcome": {"a": "<!-- x -->"}, "epic": "E"})),
             },
         }],
+        ..WindowImport::default()
+    };
+    let folder = Folder {
+        window,
         ..Folder::default()
     };
     let mut files = render(&folder);
     assert_eq!(read(&files).folder, folder);
     files[1].1 = files[1].1.replace("Two lines", "Three lines");
-    let changed = read(&files).folder.tasks.remove(0).task;
+    let changed = read(&files).folder.window.tasks.remove(0).task;
     assert_eq!((changed.intent.as_str(), changed.task_id), ("Three lines", None));
     assert_eq!(
         (changed.details.outcome, changed.details.epic),
-        (folder.tasks[0].task.details.outcome.clone(), Some("E".to_owned()))
+        (
+            folder.window.tasks[0].task.details.outcome.clone(),
+            Some("E".to_owned())
+        )
     );
 }
 
@@ -531,7 +547,7 @@ fn tasks_are_read_in_the_forms_that_people_write() {
     ] {
         let text = format!("# Status\n\n## Recent Tasks\n\n{text}");
         let parsed = parsed([(STATUS, text.as_str())]);
-        let mut found = told(&parsed.folder.tasks);
+        let mut found = told(&parsed.folder.window.tasks);
         if found.first() != expected.first() {
             found.reverse();
         }
@@ -546,12 +562,13 @@ fn bullets_of_an_epic_that_are_no_tasks_are_reported() {
                 login\n- [x] Add logout\n- [ ] Add refresh\n  - by Friday\n";
     let parsed = parsed([("archive/epics/auth.md", text)]);
     assert_eq!(
-        told(&parsed.folder.history),
+        told(&parsed.folder.window.history),
         [one("task-1", "Add login", ""), one("", "Add logout", "")]
     );
     assert!(
         parsed
             .folder
+            .window
             .history
             .iter()
             .all(|task| task.task.details.epic.as_deref() == Some("Auth"))
@@ -573,8 +590,11 @@ fn what_is_not_done_is_no_task_and_what_failed_says_so() {
     let text = "## Recent Tasks\n\n### task-3: Deploy\nStatus: failed\nSummary: no quota\n\n### task-4: Ship\n**Status:** in \
                 progress\n";
     let parsed = parsed([(STATUS, text)]);
-    assert_eq!(told(&parsed.folder.tasks), [one("task-3", "Deploy", "no quota")]);
-    assert!(parsed.folder.tasks[0].task.has_failed());
+    assert_eq!(
+        told(&parsed.folder.window.tasks),
+        [one("task-3", "Deploy", "no quota")]
+    );
+    assert!(parsed.folder.window.tasks[0].task.has_failed());
     assert_eq!(left(&parsed), ["### task-4: Ship", "**Status:** in progress"]);
 }
 
@@ -583,7 +603,7 @@ fn decisions_are_read_in_the_forms_that_people_write() {
     let text = "# Decisions\n\n## ADR-1: Use PostgreSQL\n**Status:** accepted\n**Reason:** it is everywhere\n\n## Keep it \
                 small\nWhy: we are few\n";
     let made = |parsed: &Parsed| -> Vec<(String, Option<String>)> {
-        let decisions = parsed.folder.decisions.iter();
+        let decisions = parsed.folder.window.decisions.iter();
         decisions
             .map(|made| (made.decision.clone(), made.reason.clone()))
             .collect()
@@ -600,7 +620,7 @@ fn decisions_are_read_in_the_forms_that_people_write() {
         "| Date | Decision | Reason |\n|---|---|---|\n| 2026-11-20 | Use PostgreSQL | it is everywhere |\n";
     let parsed2 = parsed([(DECISIONS, table)]);
     assert_eq!(made(&parsed2), [of("Use PostgreSQL", "it is everywhere")]);
-    assert_eq!(parsed2.folder.decisions[0].time, day("2026-11-20"));
+    assert_eq!(parsed2.folder.window.decisions[0].time, day("2026-11-20"));
 }
 
 #[test]
@@ -613,8 +633,12 @@ fn position_counts_where_no_date_does() {
     let decisions = list(&mut (1..=12), "choice ");
     let status = format!("## Recent Tasks\n{}", list(&mut (1..=7), "task-"));
     let parsed1 = parsed([(DECISIONS, decisions.as_str()), (STATUS, status.as_str())]);
-    assert!(parsed1.folder.decisions[0].decision.starts_with("choice 12"));
-    assert_eq!(told(&parsed1.folder.tasks)[0].0.as_deref(), Some("task-7"));
+    assert!(
+        parsed1.folder.window.decisions[0]
+            .decision
+            .starts_with("choice 12")
+    );
+    assert_eq!(told(&parsed1.folder.window.tasks)[0].0.as_deref(), Some("task-7"));
     let newest = |file: &str, end, by| Newest {
         file: file.to_owned(),
         end,
@@ -630,24 +654,24 @@ fn position_counts_where_no_date_does() {
     // Ids that fall, and a status without any.
     let status = format!("## Recent Tasks\n{}", list(&mut (1..=7).rev(), "task-"));
     let parsed2 = parsed([(STATUS, status.as_str())]);
-    assert_eq!(told(&parsed2.folder.tasks)[0].0.as_deref(), Some("task-7"));
+    assert_eq!(told(&parsed2.folder.window.tasks)[0].0.as_deref(), Some("task-7"));
     let plain = parsed([(STATUS, "## Recent Tasks\n- Third\n- Second\n- First\n")]);
-    assert_eq!(told(&plain.folder.tasks)[0].1, "Third");
+    assert_eq!(told(&plain.folder.window.tasks)[0].1, "Third");
     // Dates count before ids, and what has none has the date beside it.
     let dated = "## Recent Tasks\n- task-1: undated\n- 2026-11-01 task-9: a\n- 2026-11-02 task-3: b\n- task-2: last\n";
     let parsed3 = parsed([(STATUS, dated)]);
-    let times: Vec<_> = parsed3.folder.tasks.iter().map(|task| task.time).collect();
+    let times: Vec<_> = parsed3.folder.window.tasks.iter().map(|task| task.time).collect();
     assert_eq!(
         times,
         ["2026-11-02", "2026-11-02", "2026-11-01", "2026-11-01"].map(day)
     );
-    assert_eq!(told(&parsed3.folder.tasks)[0].0.as_deref(), Some("task-2"));
+    assert_eq!(told(&parsed3.folder.window.tasks)[0].0.as_deref(), Some("task-2"));
     assert_eq!(parsed3.newest, [newest(STATUS, End::Last, By::Dates)]);
 }
 
 #[test]
 fn a_task_of_several_lines_is_written_once() {
-    let folder = Folder {
+    let window = WindowImport {
         tasks: vec![ImportedTask {
             time: time(0),
             record: Some("T-1".parse().unwrap()),
@@ -658,6 +682,10 @@ fn a_task_of_several_lines_is_written_once() {
                 details: details(&json!({"outcome": {"success": false, "exit": 3}, "epic": "E"})),
             },
         }],
+        ..WindowImport::default()
+    };
+    let folder = Folder {
+        window,
         ..Folder::default()
     };
     let files = render(&folder);
@@ -674,8 +702,11 @@ fn a_task_of_several_lines_is_written_once() {
 fn weekly_summaries_lie_among_the_epics() {
     let weekly = "# 2026-W47\n\n- [2026-11-21T02:00:00Z] T-2 task-2: Begin: Done.\n";
     let parsed = parsed([("archive/epics/2026-W47.md", weekly)]);
-    assert_eq!(told(&parsed.folder.history), [one("task-2", "Begin", "Done.")]);
-    assert_eq!(parsed.folder.history[0].task.details.epic, None);
+    assert_eq!(
+        told(&parsed.folder.window.history),
+        [one("task-2", "Begin", "Done.")]
+    );
+    assert_eq!(parsed.folder.window.history[0].task.details.epic, None);
 }
 
 proptest! {
@@ -696,10 +727,12 @@ proptest! {
         });
         let folder = Folder {
             rules,
-            status: Status { updated: updated.map(time), ..Status::new(goal.as_deref(), blocker.as_deref()) },
-            tasks: tasks.into_iter().rev().collect(),
-            decisions: decisions.collect(),
-            history,
+            window: WindowImport {
+                status: Status { updated: updated.map(time), ..Status::new(goal.as_deref(), blocker.as_deref()) },
+                tasks: tasks.into_iter().rev().collect(),
+                decisions: decisions.collect(),
+                history,
+            },
         };
         let read = read(&render(&folder));
         prop_assert_eq!(&read.unplaced, &vec![]);

@@ -1,0 +1,269 @@
+//! Converts the window and its archive to a folder of Markdown files and back:
+//!
+//! ```text
+//! CONTEXT.md                    the rules
+//! active/current_status.md      goal, blocker, recent tasks
+//! active/decisions.log.md       decisions
+//! archive/history.md            older tasks, one line each
+//! archive/epics/<name>.md       the same by epic
+//! archive/epics/2026-W47.md     the same by ISO week
+//! ```
+//!
+//! [`parse`] restores exactly what [`render`] wrote. The lines of a longer text are quoted below the line of its entry
+//! (`  > …`); what lines cannot represent (an outcome, an epic, a colon in an intent) is JSON in an HTML comment behind
+//! it. If a person has changed such a line since, the line takes precedence.
+//!
+//! The line of a task begins with its ids: the record id and the caller's (`T-7 task-1: [failed] intent:
+//! summary`).
+//!
+//! Folders written by people are parsed as far as possible, and everything else is reported as unplaced:
+//!
+//! - entries are bullets, numbered lines, headings with a date or an id, and rows of tables; ids may be bold, in
+//!   backticks, and followed by a colon or a dash; deeper lines and named parts (`Intent:`, `Summary:`, `Reason:`)
+//!   belong to the entry above them;
+//! - goal, blocker and time of the status are lines or headings (`Current Goal:`, `## Active Blocker`, `Last Updated:`);
+//! - every section of the rules is one, below the headings that it stands under.
+
+mod entry;
+mod items;
+mod parse;
+#[cfg(test)]
+mod tests;
+
+pub(super) use parse::parse;
+
+use crate::domain::document::written_time;
+use crate::domain::window::{ImportedTask, WindowImport};
+use chrono::Datelike as _;
+use entry::{Entry, written};
+use serde::Serialize;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// The content of a folder. Times are whole seconds; goals, epics and decisions are single lines.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Folder {
+    /// Static rules, one text each.
+    pub(super) rules: Vec<String>,
+    /// Status, recent tasks and decisions, newest first, and older tasks, oldest first.
+    pub(super) window: WindowImport,
+}
+
+/// A line that could not be assigned to an entry.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Unplaced {
+    /// Path of its file inside the folder.
+    pub(super) file: String,
+    /// Its line number, from 1.
+    pub(super) line: usize,
+    /// Its text.
+    pub(super) text: String,
+}
+
+/// An end of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum End {
+    /// The top.
+    First,
+    /// The bottom.
+    Last,
+}
+
+/// What an order was read from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum By {
+    /// The dates of the entries.
+    Dates,
+    /// The numbers in their ids.
+    Ids,
+    /// The file: what is appended to has the newest last.
+    File,
+}
+
+/// Which end of a file was taken as the newest.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Newest {
+    /// Path of the file inside the folder.
+    pub(super) file: String,
+    /// The end.
+    pub(super) end: End,
+    /// Why.
+    pub(super) by: By,
+}
+
+/// The result of parsing a folder.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Parsed {
+    /// The content.
+    pub(super) folder: Folder,
+    /// The lines that could not be assigned.
+    pub(super) unplaced: Vec<Unplaced>,
+    /// The order of the files with several entries.
+    pub(super) newest: Vec<Newest>,
+}
+
+/// The file of the rules.
+pub(super) const RULES: &str = "CONTEXT.md";
+/// The file of status and recent tasks.
+const STATUS: &str = "active/current_status.md";
+/// The file of decisions.
+const DECISIONS: &str = "active/decisions.log.md";
+/// The file of older tasks.
+const HISTORY: &str = "archive/history.md";
+/// The first line of [`RULES`] as the service writes it.
+const RULES_TITLE: &str = "# Context";
+/// The folder of older tasks by epic and by week, with a trailing slash.
+pub(super) const EPICS: &str = "archive/epics/";
+
+/// The files of every folder; files of epics and weeks are additional.
+pub(super) const FILES: [&str; 4] = [RULES, STATUS, DECISIONS, HISTORY];
+
+/// Whether a name without its extension is that of an ISO week: `2026-W47`.
+fn is_week(name: &str) -> bool {
+    let digits = |text: &str, count| text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
+    name.split_once("-W")
+        .or_else(|| name.split_once("-w"))
+        .is_some_and(|(year, week)| digits(year, 4) && digits(week, 2))
+}
+
+/// Whether a file tells the tasks of a week.
+fn is_weekly(path: &str) -> bool {
+    let name = path.strip_prefix(EPICS).and_then(|name| name.strip_suffix(".md"));
+    name.is_some_and(is_week)
+}
+
+/// The line before each rule.
+const RULE: &str = "<!-- rule -->";
+
+/// Written if there is no goal or no blocker.
+const NONE: &str = "none";
+
+/// Renders the files of a folder as (path inside it, text), in the order of the module's list. Linear.
+#[must_use]
+pub(super) fn render(folder: &Folder) -> Vec<(String, String)> {
+    let mut files = vec![
+        (RULES.to_owned(), rules(&folder.rules)),
+        (STATUS.to_owned(), status(&folder.window)),
+        (
+            DECISIONS.to_owned(),
+            list("# Decisions", &folder.window.decisions),
+        ),
+        (HISTORY.to_owned(), history(&folder.window.history)),
+    ];
+    let mut epics: BTreeMap<&str, Vec<&ImportedTask>> = BTreeMap::new();
+    for task in &folder.window.history {
+        if let Some(epic) = &task.task.details.epic {
+            epics.entry(epic).or_default().push(task);
+        }
+    }
+    let mut used_names = UsedNames::default();
+    for (epic, tasks) in epics {
+        let mut text = format!("# {epic}\n\n");
+        for task in tasks {
+            text.push_str(&written(&without_epic(task)));
+        }
+        files.push((format!("{EPICS}{}.md", used_names.file_name(epic)), text));
+    }
+    let mut weeks: BTreeMap<String, Vec<ImportedTask>> = BTreeMap::new();
+    for task in &folder.window.history {
+        let week = task.time.iso_week();
+        let name = format!("{:04}-W{:02}", week.year(), week.week());
+        weeks.entry(name).or_default().push(without_epic(task));
+    }
+    for (week, tasks) in weeks {
+        files.push((format!("{EPICS}{week}.md"), list(&format!("# {week}"), &tasks)));
+    }
+    files
+}
+
+fn list(title: &str, entries: &[impl Entry]) -> String {
+    let mut text = format!("{title}\n\n");
+    text.extend(entries.iter().map(written));
+    text
+}
+
+/// The epic of a task is stored in the file of the epic.
+fn history(tasks: &[ImportedTask]) -> String {
+    let tasks: Vec<_> = tasks.iter().map(without_epic).collect();
+    list("# History", &tasks)
+}
+
+fn without_epic(task: &ImportedTask) -> ImportedTask {
+    let mut task = task.clone();
+    task.task.details.epic = None;
+    task
+}
+
+fn status(window: &WindowImport) -> String {
+    let shown = |text: &Option<String>| text.clone().unwrap_or_else(|| NONE.to_owned());
+    let mut text = format!(
+        "# Current Status\n\nCurrent Goal: {}\nActive Blocker: {}\n",
+        shown(&window.status.goal),
+        shown(&window.status.blocker)
+    );
+    if let Some(updated) = window.status.updated {
+        text.push_str(&format!("Last Updated: {}\n", written_time(updated)));
+    }
+    text.push('\n');
+    text + &list("## Recent Tasks", &window.tasks)
+}
+
+fn rules(rules: &[String]) -> String {
+    let mut text = format!("{RULES_TITLE}\n\n");
+    for rule in rules {
+        text.push_str(RULE);
+        text.push('\n');
+        for line in rule.split_inclusive('\n') {
+            // Escapes a line of a rule that looks like the marker, with an additional backslash.
+            if line.trim_start_matches('\\').starts_with(RULE) {
+                text.push('\\');
+            }
+            text.push_str(line);
+        }
+        text.push_str("\n\n");
+    }
+    text
+}
+
+/// File names in use.
+#[derive(Default)]
+struct UsedNames {
+    names: HashSet<String>,
+    /// How often each name was requested.
+    numbers: HashMap<String, usize>,
+}
+
+impl UsedNames {
+    /// Returns a unique name that is valid on any file system.
+    fn file_name(&mut self, epic: &str) -> String {
+        let mut name: String = epic
+            .chars()
+            .take(64)
+            .map(|c| {
+                if c.is_ascii_alphanumeric() {
+                    c.to_ascii_lowercase()
+                } else {
+                    '-'
+                }
+            })
+            .collect();
+        name = match name.trim_matches('-') {
+            "" => "epic".to_owned(),
+            trimmed => trimmed.to_owned(),
+        };
+        // The names of weeks are theirs, on any file system.
+        let first = usize::from(is_week(&name));
+        let number = self.numbers.entry(name.clone()).or_insert(first);
+        loop {
+            *number += 1;
+            let free = match *number {
+                1 => name.clone(),
+                number => format!("{name}-{number}"),
+            };
+            if self.names.insert(free.clone()) {
+                return free;
+            }
+        }
+    }
+}
