@@ -6,13 +6,12 @@ use clap::ValueEnum;
 use etcetera::base_strategy::{BaseStrategy, choose_native_strategy};
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
-use serde_json::{Map, Value, json};
 use std::ffi::OsString;
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use toml_edit::{DocumentMut, Item, Table};
+use toml_edit::{Array, DocumentMut, Item, Table, value};
 
 /// The name of the entry.
 const NAME: &str = "working-memory";
@@ -38,9 +37,10 @@ pub(super) enum Client {
 struct Entry {
     /// The member that holds the servers.
     servers: &'static str,
-    server: Value,
-    /// What VS Code asks its user for.
-    input: Option<Value>,
+    program: String,
+    args: Vec<String>,
+    /// What the client replaces by the key, which is in a variable.
+    key: Option<&'static str>,
 }
 
 impl Client {
@@ -113,6 +113,18 @@ impl Client {
         })
     }
 
+    /// The member of its file that holds the servers, and how it hands the variable with the key on, if it does.
+    fn form(self) -> (&'static str, Option<&'static str>) {
+        match self {
+            Self::ClaudeCode => ("mcpServers", Some("${WORKING_MEMORY_API_KEY}")),
+            Self::ClaudeDesktop => ("mcpServers", None),
+            Self::Cursor => ("mcpServers", Some("${env:WORKING_MEMORY_API_KEY}")),
+            Self::Vscode => ("servers", Some("${input:working-memory-key}")),
+            Self::Codex => ("mcp_servers", Some(KEY_VARIABLE)),
+            Self::Zed => ("context_servers", None),
+        }
+    }
+
     fn entry(self, program: &str, connection: &Connection) -> Result<Entry, Failure> {
         let mut args = vec!["mcp".to_owned(), "--url".to_owned(), connection.url.to_string()];
         let mut add = |option: &str, value: String| args.extend([option.to_owned(), value]);
@@ -130,42 +142,19 @@ impl Client {
                 .map_err(|error| Failure::failed(format!("the key file {}: {error}", file.display())))?;
             add("--key-file", path(&file)?);
         }
-        let mut server = Map::new();
-        if matches!(self, Self::ClaudeCode | Self::Vscode) {
-            server.insert("type".to_owned(), json!("stdio"));
+        let (servers, variable) = self.form();
+        let key = variable.filter(|_| connection.key == KeySource::Variable);
+        if connection.key == KeySource::Variable && key.is_none() {
+            return Err(Failure::usage(format!(
+                "this client does not hand {KEY_VARIABLE} on, and a key does not belong into its configuration: \
+                 write the key into a file of your own and name it with --key-file"
+            )));
         }
-        server.insert("command".to_owned(), json!(program));
-        server.insert("args".to_owned(), json!(args));
-        let by_variable = connection.key == KeySource::Variable;
-        if by_variable && self == Self::Codex {
-            server.insert("env_vars".to_owned(), json!([KEY_VARIABLE]));
-        } else if by_variable {
-            let value = match self {
-                Self::ClaudeCode => format!("${{{KEY_VARIABLE}}}"),
-                Self::Cursor => format!("${{env:{KEY_VARIABLE}}}"),
-                Self::Vscode => "${input:working-memory-key}".to_owned(),
-                _ => {
-                    return Err(Failure::usage(format!(
-                        "this client does not hand {KEY_VARIABLE} on, and a key does not belong into its configuration: \
-                         write the key into a file of your own and name it with --key-file"
-                    )));
-                }
-            };
-            server.insert("env".to_owned(), json!({ KEY_VARIABLE: value }));
-        }
-        let input = (self == Self::Vscode && by_variable).then(|| {
-            json!({ "type": "promptString", "id": "working-memory-key", "password": true,
-                "description": "API key of working-memory" })
-        });
         Ok(Entry {
-            servers: match self {
-                Self::Vscode => "servers",
-                Self::Zed => "context_servers",
-                Self::Codex => "mcp_servers",
-                _ => "mcpServers",
-            },
-            server: Value::Object(server),
-            input,
+            servers,
+            program: program.to_owned(),
+            args,
+            key,
         })
     }
 
@@ -173,60 +162,66 @@ impl Client {
     fn changed(self, text: &str, entry: &Entry) -> Result<String, String> {
         match self {
             Self::Codex => in_toml(text, entry),
-            _ => in_json(text, entry),
+            _ => self.in_json(text, entry),
         }
     }
-}
 
-fn in_json(text: &str, entry: &Entry) -> Result<String, String> {
-    let text = if text.trim().is_empty() { "{}" } else { text };
-    let root = CstRootNode::parse(text, &ParseOptions::default())
-        .map_err(|error| format!("it is not JSON: {error}"))?;
-    let object = root.object_value().ok_or("it is not a JSON object")?;
-    let servers = object
-        .object_value_or_create(entry.servers)
-        .ok_or_else(|| format!("its `{}` is not a JSON object", entry.servers))?;
-    set(&servers, NAME, &entry.server);
-    if let Some(input) = &entry.input {
-        let inputs = object
-            .array_value_or_create("inputs")
-            .ok_or("its `inputs` is not a JSON array")?;
-        let is_there = inputs.elements().iter().any(|element| {
-            let id = element
-                .as_object()
-                .and_then(|object| object.get("id"))
-                .and_then(|id| id.value());
-            id.and_then(|id| id.as_string_lit()?.decoded_value().ok())
-                .is_some_and(|id| id == input["id"])
-        });
-        if !is_there {
-            inputs.append(cst(input));
+    fn in_json(self, text: &str, entry: &Entry) -> Result<String, String> {
+        let text = if text.trim().is_empty() { "{}" } else { text };
+        let root = CstRootNode::parse(text, &ParseOptions::default())
+            .map_err(|error| format!("it is not JSON: {error}"))?;
+        let object = root.object_value().ok_or("it is not a JSON object")?;
+        let servers = object
+            .object_value_or_create(entry.servers)
+            .ok_or_else(|| format!("its `{}` is not a JSON object", entry.servers))?;
+        let args = entry.args.iter().map(|arg| CstInputValue::from(arg.as_str()));
+        let mut server: Vec<(String, CstInputValue)> = vec![
+            ("args".to_owned(), CstInputValue::Array(args.collect())),
+            ("command".to_owned(), entry.program.as_str().into()),
+        ];
+        if let Some(key) = entry.key {
+            let variables = vec![(KEY_VARIABLE.to_owned(), CstInputValue::from(key))];
+            server.push(("env".to_owned(), CstInputValue::Object(variables)));
         }
+        if matches!(self, Self::ClaudeCode | Self::Vscode) {
+            server.push(("type".to_owned(), "stdio".into()));
+        }
+        let server = CstInputValue::Object(server);
+        match servers.get(NAME) {
+            Some(property) => property.set_value(server),
+            None => drop(servers.append(NAME, server)),
+        }
+        if self == Self::Vscode && entry.key.is_some() {
+            ask_for_key(&object)?;
+        }
+        Ok(root.to_string())
     }
-    Ok(root.to_string())
 }
 
-fn set(object: &CstObject, name: &str, value: &Value) {
-    match object.get(name) {
-        Some(property) => property.set_value(cst(value)),
-        None => drop(object.append(name, cst(value))),
+/// Lets VS Code ask its user for the key, unless it does already.
+fn ask_for_key(object: &CstObject) -> Result<(), String> {
+    const INPUT: &str = "working-memory-key";
+    let inputs = object
+        .array_value_or_create("inputs")
+        .ok_or("its `inputs` is not a JSON array")?;
+    let is_there = inputs.elements().iter().any(|element| {
+        let id = element
+            .as_object()
+            .and_then(|object| object.get("id"))
+            .and_then(|id| id.value());
+        id.and_then(|id| id.as_string_lit()?.decoded_value().ok())
+            .is_some_and(|id| id == INPUT)
+    });
+    if !is_there {
+        let input = vec![
+            ("description".to_owned(), "API key of working-memory".into()),
+            ("id".to_owned(), INPUT.into()),
+            ("password".to_owned(), true.into()),
+            ("type".to_owned(), "promptString".into()),
+        ];
+        inputs.append(CstInputValue::Object(input));
     }
-}
-
-fn cst(value: &Value) -> CstInputValue {
-    match value {
-        Value::Null => CstInputValue::Null,
-        Value::Bool(value) => CstInputValue::Bool(*value),
-        Value::Number(value) => CstInputValue::Number(value.to_string()),
-        Value::String(value) => CstInputValue::String(value.clone()),
-        Value::Array(values) => CstInputValue::Array(values.iter().map(cst).collect()),
-        Value::Object(values) => CstInputValue::Object(
-            values
-                .iter()
-                .map(|(name, value)| (name.clone(), cst(value)))
-                .collect(),
-        ),
-    }
+    Ok(())
 }
 
 fn in_toml(text: &str, entry: &Entry) -> Result<String, String> {
@@ -241,15 +236,10 @@ fn in_toml(text: &str, entry: &Entry) -> Result<String, String> {
         .as_table_mut()
         .ok_or_else(|| format!("its `{}` is not a table", entry.servers))?;
     let mut table = Table::new();
-    for (name, value) in entry.server.as_object().into_iter().flatten() {
-        let value = match value {
-            Value::Array(values) => {
-                let values = values.iter().filter_map(Value::as_str);
-                toml_edit::Value::Array(values.collect())
-            }
-            value => value.as_str().unwrap_or_default().into(),
-        };
-        table.insert(name, Item::Value(value));
+    table.insert("args", value(entry.args.iter().collect::<Array>()));
+    table.insert("command", value(&entry.program));
+    if let Some(variable) = entry.key {
+        table.insert("env_vars", value(Array::from_iter([variable])));
     }
     servers.insert(NAME, Item::Table(table));
     Ok(document.to_string().trim_end().to_owned())
@@ -276,6 +266,7 @@ fn path(path: &Path) -> Result<String, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::{Value, json};
 
     fn connection(key: KeySource) -> Connection {
         Connection {
