@@ -2,7 +2,7 @@
 //! insecure. `working-memory health`: asks a service whether it is ready.
 
 use crate::cli::client::{
-    Connection, Exit, Failure, KeySource, Look, Method, Output, Service, ServiceArgs, base_url,
+    Call, Connection, Exit, Failure, KeySource, Look, Method, Output, Service, ServiceArgs, base_url,
     client_builder, innermost, is_loopback,
 };
 use crate::cli::run::load_config;
@@ -29,23 +29,18 @@ pub struct Doctor {
     service: ServiceArgs,
 }
 
-/// The severity of a finding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, strum::IntoStaticStr)]
-#[serde(rename_all = "lowercase")]
-#[strum(serialize_all = "lowercase")]
-enum Mark {
-    Ok,
-    Warning,
-    Bad,
-}
-
 /// One thing that works or does not.
 #[derive(Debug, Serialize)]
 struct Finding {
-    status: Mark,
+    status: &'static str,
     about: &'static str,
     detail: String,
 }
+
+/// How severe a finding is.
+const OK: &str = "ok";
+const WARNING: &str = "warning";
+const BAD: &str = "bad";
 
 /// The findings, in order.
 #[derive(Debug, Default, Serialize)]
@@ -54,25 +49,21 @@ struct Findings {
 }
 
 impl Findings {
-    fn add(&mut self, about: &'static str, (status, detail): (Mark, String)) {
+    fn add(&mut self, status: &'static str, about: &'static str, detail: impl ToString) {
         self.findings.push(Finding {
             status,
             about,
-            detail,
+            detail: detail.to_string(),
         });
     }
-}
 
-fn ok(detail: impl Into<String>) -> (Mark, String) {
-    (Mark::Ok, detail.into())
-}
-
-fn warning(detail: impl Into<String>) -> (Mark, String) {
-    (Mark::Warning, detail.into())
-}
-
-fn bad(failure: Failure) -> (Mark, String) {
-    (Mark::Bad, failure.sentence)
+    /// Adds what works, or why it does not.
+    fn add_result(&mut self, about: &'static str, found: Result<impl ToString, Failure>) {
+        match found {
+            Ok(detail) => self.add(OK, about, detail),
+            Err(failure) => self.add(BAD, about, failure),
+        }
+    }
 }
 
 impl Doctor {
@@ -84,12 +75,11 @@ impl Doctor {
                 configured(&service.connection, &mut found);
                 reached(&service, &mut found).await;
             }
-            Err(failure) => found.add("command line", bad(failure)),
+            Err(failure) => found.add(BAD, "command line", failure),
         }
         of_service(self.config.as_deref(), &mut found);
         self.print(&found)?;
-        let is_bad = |finding: &&Finding| finding.status == Mark::Bad;
-        match found.findings.iter().filter(is_bad).count() {
+        match found.findings.iter().filter(|found| found.status == BAD).count() {
             0 => Ok(()),
             1 => Err(Failure::failed("one thing does not work")),
             count => Err(Failure::failed(format!("{count} things do not work"))),
@@ -107,12 +97,12 @@ impl Doctor {
             detail,
         } in &found.findings
         {
-            let look = match status {
-                Mark::Ok => Look::Added,
-                Mark::Warning => Look::Id,
-                Mark::Bad => Look::Removed,
+            let look = match *status {
+                OK => Look::Added,
+                WARNING => Look::Id,
+                _ => Look::Removed,
             };
-            out.styled(look, &format!("{:<8}", <&str>::from(status)))
+            out.styled(look, &format!("{status:<8}"))
                 .styled(Look::Dim, &format!("{about:<13}"))
                 .text(detail)
                 .end();
@@ -130,22 +120,27 @@ fn configured(connection: &Connection, found: &mut Findings) {
         key,
         ..
     } = connection;
-    found.add("service", ok(url.to_string()));
-    let named = match (vault, memory) {
-        (Some(vault), Some(memory)) => ok(format!("{memory} of vault {vault}")),
-        (None, _) => warning("no vault is named: `working-memory init`, WORKING_MEMORY_VAULT or --vault"),
-        (_, None) => warning("no memory is named: `working-memory init`, WORKING_MEMORY_MEMORY or --memory"),
-    };
-    found.add("memory", named);
+    found.add(OK, "service", url);
+    match (vault, memory) {
+        (Some(vault), Some(memory)) => found.add(OK, "memory", format!("{memory} of vault {vault}")),
+        (None, _) => {
+            let none = "no vault is named: `working-memory init`, WORKING_MEMORY_VAULT or --vault";
+            found.add(WARNING, "memory", none);
+        }
+        (_, None) => {
+            let none = "no memory is named: `working-memory init`, WORKING_MEMORY_MEMORY or --memory";
+            found.add(WARNING, "memory", none);
+        }
+    }
     match key {
-        KeySource::None => found.add("key", ok("none")),
-        KeySource::Variable => found.add("key", ok("in WORKING_MEMORY_API_KEY")),
+        KeySource::None => found.add(OK, "key", "none"),
+        KeySource::Variable => found.add(OK, "key", "in WORKING_MEMORY_API_KEY"),
         KeySource::File(path) | KeySource::Project(path) => {
             let shown = path.display();
-            found.add("key", ok(format!("in {shown}")));
+            found.add(OK, "key", format!("in {shown}"));
             if std::fs::metadata(path).is_ok_and(|file| file.permissions().mode() & 0o077 != 0) {
                 let readable = format!("others on this machine may read {shown}: chmod 600 {shown}");
-                found.add("key", warning(readable));
+                found.add(WARNING, "key", readable);
             }
         }
     }
@@ -155,45 +150,49 @@ fn configured(connection: &Connection, found: &mut Findings) {
             _ => ("key", "it"),
         };
         let sent = "is sent unencrypted: the address is http:// and not on this machine";
-        found.add(about, warning(format!("{what} {sent}")));
+        found.add(WARNING, about, format!("{what} {sent}"));
     }
 }
 
 /// What the service reports.
 async fn reached(service: &Service, found: &mut Findings) {
     let connection = &service.connection;
-    match ready(service).await {
-        Ok(detail) => found.add("reachable", ok(detail)),
-        Err(failure) => {
-            let is_service = !matches!(failure.exit, Exit::NoService | Exit::Usage);
-            found.add("reachable", bad(failure));
-            if !is_service {
-                return;
-            }
-        }
+    let ready = ready(service).await;
+    let is_unreachable =
+        matches!(&ready, Err(failure) if matches!(failure.exit, Exit::NoService | Exit::Usage));
+    found.add_result("reachable", ready);
+    if is_unreachable {
+        return;
     }
-    let access = match vaults(service).await {
-        Ok(()) if connection.key != KeySource::None => ok("the service accepts the key, or requires none"),
-        Ok(()) if is_loopback(&connection.url) => ok("the service requires no key"),
-        Ok(()) => warning(
+    let vaults = service.call(Method::GET, &["v1", "vaults"]);
+    match get(vaults.map(|call| call.query("limit", "1"))).await {
+        Ok(_) if connection.key != KeySource::None => {
+            found.add(OK, "access", "the service accepts the key, or requires none");
+        }
+        Ok(_) if is_loopback(&connection.url) => found.add(OK, "access", "the service requires no key"),
+        Ok(_) => found.add(
+            WARNING,
+            "access",
             "the service requires no key, and is not on this machine: anyone who reaches it can read and write everything",
         ),
-        Err(failure) => bad(failure),
-    };
-    found.add("access", access);
-    if connection.vault.is_some() && connection.memory.is_some() {
-        let memory = match head(service).await {
-            Ok(head) => match head["version"].as_i64().unwrap_or_default() {
-                0 => ok("has prompt items and no document yet"),
-                version => ok(format!("has version {version}")),
-            },
-            Err(failure) if failure.exit == Exit::NotFound => {
-                ok("does not exist yet; the first change creates it")
-            }
-            Err(failure) => bad(failure),
-        };
-        found.add("memory", memory);
+        Err(failure) => found.add(BAD, "access", failure),
     }
+    if connection.vault.is_some() && connection.memory.is_some() {
+        let memory = match get(service.of_memory(Method::GET, &[])).await {
+            Err(failure) if failure.exit == Exit::NotFound => {
+                Ok("does not exist yet; the first change creates it".to_owned())
+            }
+            head => head.map(|head| match head["version"].as_i64().unwrap_or_default() {
+                0 => "has prompt items and no document yet".to_owned(),
+                version => format!("has version {version}"),
+            }),
+        };
+        found.add_result("memory", memory);
+    }
+}
+
+async fn get(call: Result<Call<'_>, Failure>) -> Result<Value, Failure> {
+    call?.send().await?.json()
 }
 
 /// What a service that is ready says; a usage error for a server that is something else.
@@ -208,50 +207,37 @@ async fn ready(service: &Service) -> Result<String, Failure> {
     }
 }
 
-async fn vaults(service: &Service) -> Result<(), Failure> {
-    let call = service.call(Method::GET, &["v1", "vaults"])?;
-    call.query("limit", "1").send().await.map(drop)
-}
-
-async fn head(service: &Service) -> Result<Value, Failure> {
-    service.of_memory(Method::GET, &[])?.send().await?.json()
-}
-
 /// The configuration of a service that is started in this folder.
 fn of_service(file: Option<&Path>, found: &mut Findings) {
     let config = match load_config(file) {
         Ok(config) => config,
-        Err(error) => return found.add("serve here", (Mark::Bad, error.to_string())),
+        Err(error) => return found.add(BAD, "serve here", error),
     };
-    let updater = match Models::from_config(&config.llm) {
-        Ok(models) => ok(models.describe()),
-        Err(error) => (Mark::Bad, error.to_string()),
-    };
-    found.add("updater here", updater);
+    match Models::from_config(&config.llm) {
+        Ok(models) => found.add(OK, "updater here", models.describe()),
+        Err(error) => found.add(BAD, "updater here", error),
+    }
     let http = &config.http;
     if http.allow_open && http.require_keys != Some(true) {
         let open = "http.allow_open: while there are no keys, anyone who reaches the service can read and write everything";
-        found.add("serve here", warning(open));
+        found.add(WARNING, "serve here", open);
     }
     if !http.bind.ip().is_loopback() && http.tls.files().is_none() {
         let bind = http.bind;
         let reached =
             format!("http.bind is {bind}, which others can reach, without http.tls: a proxy has to encrypt");
-        found.add("serve here", warning(reached));
+        found.add(WARNING, "serve here", reached);
     }
 }
 
 /// Arguments of `health`.
 #[derive(Debug, Args)]
 pub struct Health {
-    /// Where the service listens, HOST:PORT; instead of --url.
-    #[arg(long, value_name = "HOST:PORT", conflicts_with = "url")]
-    address: Option<String>,
     /// Address of the service [env: WORKING_MEMORY_URL] [default: http://127.0.0.1:8080].
     #[arg(long, value_name = "URL")]
     url: Option<String>,
     /// The service with the settings of this folder, as `serve` reads them: `http.bind`, over TLS if it has a certificate.
-    #[arg(long, conflicts_with_all = ["address", "url"])]
+    #[arg(long, conflicts_with = "url")]
     settings: bool,
     /// Read this file of settings instead of `working-memory.toml`.
     #[arg(
@@ -311,14 +297,11 @@ impl Health {
         builder.build().map_err(unusable)
     }
 
-    /// The URL to request: `--address`, that of the settings, or the service of `--url`, the environment or the default.
+    /// The URL to request: that of the settings, or the service of `--url`, the environment or the default.
     fn target(&self) -> Result<Url, Failure> {
-        let base = match &self.address {
-            None if self.settings => self.configured()?,
-            Some(address) => Url::parse(&format!("http://{address}")).map_err(|error| {
-                Failure::usage(format!("--address {address}: {error}; it must be HOST:PORT"))
-            })?,
-            None => base_url(self.url.as_ref())?,
+        let base = match self.settings {
+            true => self.configured()?,
+            false => base_url(self.url.as_ref())?,
         };
         let whole = format!(
             "{}/{}",
