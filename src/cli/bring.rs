@@ -4,7 +4,7 @@ use super::client::{
     Exit, Failure, Look, Method, Output, Service, ServiceArgs, all, found, note, read, text,
 };
 use crate::clock::{Clock as _, SystemClock};
-use crate::domain::bring::{self, Added, BadInput, Note, Piece, Pieces, Plan, SourceFile};
+use crate::domain::bring::{self, Added, BadInput, Note, Piece, Pieces, SourceFile};
 use crate::domain::ids::{MemoryId, RecordKind};
 use crate::domain::memory::Counters;
 use chrono::{DateTime, SubsecRound as _, Utc};
@@ -83,24 +83,16 @@ impl Bring {
         let now = SystemClock.now().trunc_subsecs(0);
         let mut done: Vec<Brought> = Vec::new();
         for (memory, pieces) in memories {
-            let target = Target {
-                service: &service,
-                memory,
-            };
-            match target.bring(&pieces, now, self.dry_run).await {
-                Ok(brought) => done.push(brought),
-                Err(mut failure) => {
-                    failure.sentence = format!("memory {}: {}", target.memory, failure.sentence);
-                    let finished: Vec<&str> = done.iter().map(|done| done.memory.as_str()).collect();
-                    if !finished.is_empty() && !self.dry_run {
-                        let finished = finished.join(", ");
-                        failure
-                            .sentence
-                            .push_str(&format!("; finished before: {finished}"));
-                    }
-                    return Err(failure);
+            let brought = bring(&service, &memory, &pieces, now, self.dry_run).await;
+            let brought = brought.map_err(|mut failure| {
+                failure.sentence = format!("memory {memory}: {}", failure.sentence);
+                let finished: Vec<&str> = done.iter().map(|done| done.memory.as_str()).collect();
+                if !finished.is_empty() && !self.dry_run {
+                    failure.sentence += &format!("; finished before: {}", finished.join(", "));
                 }
-            }
+                failure
+            });
+            done.push(brought?);
         }
         self.print(&done, &left)
     }
@@ -181,12 +173,6 @@ fn shown_name(path: &Path) -> String {
     crate::domain::text::visible_line(&shown.to_string_lossy())
 }
 
-/// A memory that pieces are added to.
-struct Target<'s> {
-    service: &'s Service,
-    memory: MemoryId,
-}
-
 /// What was added to a memory.
 struct Brought {
     memory: MemoryId,
@@ -195,55 +181,47 @@ struct Brought {
     version: Option<i64>,
 }
 
-impl Target<'_> {
-    fn call(&self, method: Method, below: &[&str]) -> Result<super::client::Call<'_>, Failure> {
-        self.service.of_memory_named(&self.memory, method, below)
-    }
-
-    /// Adds the pieces in one version, unless all of them are there.
-    async fn bring(&self, pieces: &[Piece], now: DateTime<Utc>, dry_run: bool) -> Result<Brought, Failure> {
-        for _ in 0..MAX_READINGS {
-            // The document comes first: if it has not changed when it is put, what was read after it is not older.
-            let context = self.call(Method::GET, &["context"])?.accept("text/plain");
-            let context = found(context.send().await)?;
-            let head = found(self.call(Method::GET, &[])?.send().await)?;
-            let counters = counters(head.map(|head| head.json::<Value>()).transpose()?);
-            let archived = self.archived().await?;
-            let document = context.as_ref().map_or(Ok(""), |context| context.text())?;
-            let plan = bring::plan(document, counters, &archived, pieces, now)
-                .map_err(|error| Failure::new(Exit::Refused, error.to_string()))?;
-            let Plan {
-                text: new,
-                added,
-                present,
-            } = plan;
-            let mut brought = Brought {
-                memory: self.memory.clone(),
-                added,
-                present,
-                version: None,
-            };
-            if dry_run || brought.added.is_empty() {
-                return Ok(brought);
-            }
-            let put = self.call(Method::PUT, &["context"])?.text(new.into_bytes());
-            let version = context.as_ref().map(|context| context.version()).transpose()?;
-            let answer = put.on_version(version)?.exchange().await?;
-            if answer.status != 412 {
-                let answer = answer.into_success("")?;
-                brought.version = answer.json::<Value>()?["version"].as_i64();
-                return Ok(brought);
-            }
+/// Adds the pieces to a memory in one version, unless all of them are there.
+async fn bring(
+    service: &Service,
+    memory: &MemoryId,
+    pieces: &[Piece],
+    now: DateTime<Utc>,
+    dry_run: bool,
+) -> Result<Brought, Failure> {
+    let call = |method, below: &[&str]| service.of_memory_named(memory, method, below);
+    for _ in 0..MAX_READINGS {
+        // The document comes first: if it has not changed when it is put, what was read after it is not older.
+        let context = call(Method::GET, &["context"])?.accept("text/plain");
+        let context = found(context.send().await)?;
+        let head = found(call(Method::GET, &[])?.send().await)?;
+        let counters = counters(head.map(|head| head.json::<Value>()).transpose()?);
+        // What was archived on purpose is not added again.
+        let page = || Ok(call(Method::GET, &["records"])?.query("status", "archived"));
+        let archived = found(all::<Value>(page).await)?.unwrap_or_default();
+        let archived: Vec<String> = archived.iter().map(|record| text(record, "content")).collect();
+        let document = context.as_ref().map_or(Ok(""), |context| context.text())?;
+        let plan = bring::plan(document, counters, &archived, pieces, now)
+            .map_err(|error| Failure::new(Exit::Refused, error.to_string()))?;
+        let mut brought = Brought {
+            memory: memory.clone(),
+            added: plan.added,
+            present: plan.present,
+            version: None,
+        };
+        if dry_run || brought.added.is_empty() {
+            return Ok(brought);
         }
-        Err(Failure::new(Exit::Busy, "it changes faster than it can be read"))
+        let put = call(Method::PUT, &["context"])?.text(plan.text.into_bytes());
+        let version = context.as_ref().map(|context| context.version()).transpose()?;
+        let answer = put.on_version(version)?.exchange().await?;
+        if answer.status != 412 {
+            let answer = answer.into_success("")?;
+            brought.version = answer.json::<Value>()?["version"].as_i64();
+            return Ok(brought);
+        }
     }
-
-    /// The contents of the archived records: what was archived on purpose is not added again.
-    async fn archived(&self) -> Result<Vec<String>, Failure> {
-        let page = || Ok(self.call(Method::GET, &["records"])?.query("status", "archived"));
-        let records = found(all::<Value>(page).await)?.unwrap_or_default();
-        Ok(records.iter().map(|record| text(record, "content")).collect())
-    }
+    Err(Failure::new(Exit::Busy, "it changes faster than it can be read"))
 }
 
 /// The largest number of each kind of record that was ever used.
@@ -259,10 +237,6 @@ fn counters(head: Option<Value>) -> Counters {
 }
 
 impl Brought {
-    fn sections(&self) -> usize {
-        self.added.iter().filter(|piece| piece.id.is_none()).count()
-    }
-
     fn json(&self) -> Value {
         let added = self.added.iter().map(|Added { id, text, place }| {
             let id = id.map(|id| id.to_string());
@@ -275,7 +249,7 @@ impl Brought {
     fn write(&self, dry_run: bool, out: &mut Output) {
         let counted =
             |number: usize, one: &str| format!("{number} {one}{}", if number == 1 { "" } else { "s" });
-        let sections = self.sections();
+        let sections = self.added.iter().filter(|piece| piece.id.is_none()).count();
         let learnings = self.added.len() - sections;
         let would = if dry_run { "would be added" } else { "added" };
         out.styled(Look::Strong, self.memory.as_str()).text(&format!(
