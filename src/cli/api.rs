@@ -12,8 +12,9 @@ use std::str::FromStr as _;
 #[command(after_help = "The routes are those of openapi.yaml. Exit codes are those of the other commands.")]
 pub struct Api {
     /// GET, PUT, POST or DELETE.
-    #[arg(value_name = "METHOD", value_parser = method)]
-    method: Method,
+    #[arg(value_name = "METHOD", value_parser = ["GET", "HEAD", "PUT", "POST", "DELETE"], ignore_case = true,
+        hide_possible_values = true)]
+    method: String,
     /// The path, such as `/v1/vaults` or `/v1/vaults/{vault}/memories/{memory}/log`; {vault} and {memory} stand for those of
     /// the other commands.
     #[arg(value_name = "PATH")]
@@ -30,15 +31,6 @@ pub struct Api {
     header: Vec<(String, String)>,
     #[command(flatten)]
     service: ServiceArgs,
-}
-
-fn method(text: &str) -> Result<Method, String> {
-    let known = ["GET", "HEAD", "PUT", "POST", "DELETE"];
-    let name = text.to_ascii_uppercase();
-    let method = Method::from_str(&name)
-        .ok()
-        .filter(|_| known.contains(&name.as_str()));
-    method.ok_or_else(|| "must be GET, HEAD, PUT, POST or DELETE".to_owned())
 }
 
 fn field(text: &str) -> Result<(String, String), String> {
@@ -58,9 +50,10 @@ fn pair(text: &str, between: char) -> Option<(String, String)> {
 impl Api {
     pub(super) async fn run(self) -> Result<(), Failure> {
         let service = Service::of(&self.service)?;
-        let request = RouteRequest::to_target(self.method.clone(), &self.target(&service)?);
-        let mut call = service.sending(request);
-        let is_body = self.input.is_none() && matches!(self.method, Method::POST | Method::PUT);
+        let method = Method::from_str(&self.method.to_ascii_uppercase())
+            .map_err(|error| Failure::usage(error.to_string()))?;
+        let is_body = self.input.is_none() && matches!(method, Method::POST | Method::PUT);
+        let mut call = service.sending(RouteRequest::to_target(method, &self.target(&service)?));
         let mut body = Map::new();
         for (name, value) in &self.field {
             let text = match value.strip_prefix('@') {

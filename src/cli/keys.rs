@@ -21,9 +21,6 @@ use std::path::PathBuf;
 /// The recorded creator of keys that this command creates.
 const MADE_BY: &str = "cli";
 
-/// Keys per query.
-const PAGE: i64 = 500;
-
 /// Arguments of `keys`. The database is `DATABASE_URL` or `database.url`, or else the embedded one of the folder,
 /// also while a service runs it; this command never creates it.
 #[derive(Debug, Args)]
@@ -122,16 +119,8 @@ impl Keys {
     }
 
     async fn list(&self, storage: &Storage, now: DateTime<Utc>) -> Result<String, Box<dyn Error>> {
-        let (mut keys, mut after) = (Vec::new(), None::<KeyId>);
-        loop {
-            let page = storage.list_keys(&VaultScope::All, after.as_ref(), PAGE).await?;
-            let length = i64::try_from(page.len())?;
-            after = page.last().map(|key| key.key_id.clone());
-            keys.extend(page.into_iter().map(|key| json!(KeyBody::of(key, now))));
-            if length < PAGE {
-                break;
-            }
-        }
+        let keys = storage.list_keys(&VaultScope::All, None, i64::MAX).await?;
+        let keys: Vec<Value> = keys.into_iter().map(|key| json!(KeyBody::of(key, now))).collect();
         if self.json {
             return Ok(keys.iter().map(|key| format!("{key}\n")).collect());
         }

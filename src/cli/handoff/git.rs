@@ -3,7 +3,6 @@
 use serde::Serialize;
 use std::process::Stdio;
 use std::time::Duration;
-use tokio::io::AsyncReadExt as _;
 use tokio::process::Command;
 use tokio::time::timeout;
 
@@ -15,9 +14,6 @@ const MAX_FILES: usize = 200;
 
 /// The longest path or branch that is sent, in bytes; longer ones are omitted.
 const MAX_NAME_BYTES: usize = 1_000;
-
-/// The most output that is read, in bytes: enough for [`MAX_FILES`] of the longest paths.
-const MAX_OUTPUT_BYTES: u64 = 512 * 1024;
 
 /// Branch, head and changed files.
 #[derive(Debug, Default, PartialEq, Serialize)]
@@ -68,7 +64,7 @@ fn name(text: &str) -> Option<String> {
 
 /// The git state of the current folder; `None` if there is no git, no repository, or no answer in time.
 pub(super) async fn snapshot() -> Option<Snapshot> {
-    let mut git = Command::new("git")
+    let git = Command::new("git")
         .args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"])
         .args([
             "status",
@@ -81,27 +77,10 @@ pub(super) async fn snapshot() -> Option<Snapshot> {
         .env("GIT_TERMINAL_PROMPT", "0")
         .env("GIT_NO_LAZY_FETCH", "1")
         .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
         .kill_on_drop(true)
-        .spawn()
-        .ok()?;
-    let stdout = git.stdout.take()?;
-    let reading = timeout(TIME, async {
-        let mut output = Vec::new();
-        stdout
-            .take(MAX_OUTPUT_BYTES)
-            .read_to_end(&mut output)
-            .await
-            .ok()?;
-        // Git may still be writing output that is not read any more.
-        if output.len() as u64 == MAX_OUTPUT_BYTES {
-            return Some(output);
-        }
-        git.wait().await.ok()?.success().then_some(output)
-    });
-    let output = reading.await.ok()??;
-    Some(Snapshot::of(&output))
+        .output();
+    let output = timeout(TIME, git).await.ok()?.ok()?;
+    output.status.success().then(|| Snapshot::of(&output.stdout))
 }
 
 #[cfg(test)]
