@@ -1,17 +1,19 @@
-//! The database of a command that works beside the service: the configured one, or the embedded one, also while a
-//! service runs it. None of these commands creates a database: it might be created in the wrong folder.
+//! The commands that work on the database beside the service, such as `migrate`, `rebuild-records` and `embeddings`, and
+//! their database: the configured one, or the embedded one, also while a service runs it. None of these commands creates a
+//! database: it might be created in the wrong folder.
 #![expect(clippy::print_stdout, reason = "a command line tells its user what it did")]
 
-use crate::cli::embedded::Embedded;
 use crate::cli::run::{Stop, load_config};
 use crate::cli::serve::shown;
+use crate::cli::with_postgres::Embedded;
 use crate::clock::SystemClock;
 use crate::config::Config;
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::storage::embedded::{Account, EmbeddedError, EmbeddedOptions, has_cluster, url_of_answering};
-use crate::storage::{ACQUIRE_TIMEOUT, Deadlines, PoolOptions, Storage, is_direct};
-use clap::Args;
+use crate::storage::{ACQUIRE_TIMEOUT, Deadlines, PoolOptions, Storage, StorageError, is_direct};
+use clap::{Args, Subcommand};
 use secrecy::ExposeSecret;
+use serde_json::json;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -61,16 +63,23 @@ pub(super) async fn on_database<T>(
 }
 
 /// A pool for the few statements of a command.
-fn pool(url: String, max_connections: u32, prepared_statements: bool) -> PoolOptions {
-    PoolOptions {
-        url,
+pub(super) async fn pool(
+    config: &Config,
+    url: &str,
+    max_connections: u32,
+) -> Result<PoolOptions, StorageError> {
+    Ok(PoolOptions {
+        url: url.to_owned(),
         max_connections,
-        prepared_statements,
+        prepared_statements: match config.database.prepared_statements {
+            Some(kept) => kept,
+            None => is_direct(url).await?,
+        },
         acquire_timeout: ACQUIRE_TIMEOUT,
         deadlines: Deadlines::default(),
         head_cache_bytes: 0,
         gather_puts: false,
-    }
+    })
 }
 
 impl Offline {
@@ -81,11 +90,7 @@ impl Offline {
         };
         // The service that runs it has migrated its schema.
         let is_anothers = server.is_none() && config.database.url.is_none();
-        let prepared_statements = match config.database.prepared_statements {
-            Some(kept) => kept,
-            None => is_direct(&url).await?,
-        };
-        let options = pool(url, CONNECTIONS, prepared_statements);
+        let options = pool(config, &url, CONNECTIONS).await?;
         let storage = Storage::connect(&options, Arc::new(SystemClock)).await?;
         let offline = Self { storage, server };
         let checked = offline.check(config, access, is_anothers).await;
@@ -191,8 +196,8 @@ impl Migrate {
                 "set DATABASE_URL: the embedded database is migrated whenever the service starts".into(),
             );
         };
-        // One connection, one transaction: keeping prepared statements would gain nothing.
-        let options = pool(url.expose_secret().to_owned(), 1, false);
+        // One connection, one transaction.
+        let options = pool(&config, url.expose_secret(), 1).await?;
         let storage = Storage::connect(&options, Arc::new(SystemClock)).await?;
         match self.down_to {
             Some(version) => storage.migrate_down(version).await,
@@ -243,4 +248,103 @@ impl RebuildRecords {
         );
         Ok(())
     }
+}
+
+/// Arguments of `embeddings`. The database is `DATABASE_URL` or `database.url`, or else the embedded one of the folder,
+/// also while a service runs it.
+#[derive(Debug, Args)]
+pub struct Embeddings {
+    #[command(subcommand)]
+    command: EmbeddingsCommand,
+    /// Read this file instead of `working-memory.toml`.
+    #[arg(long, global = true, value_name = "FILE", env = "WORKING_MEMORY_CONFIG")]
+    config: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum EmbeddingsCommand {
+    /// Show for which models there are vectors, and how many memories have none yet.
+    Status {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Let a running service embed every memory again: texts that the model rejected are sent again, existing vectors
+    /// are kept.
+    Rebuild,
+}
+
+impl Embeddings {
+    pub(super) async fn run(self) -> Result<(), Box<dyn Error>> {
+        let access = match self.command {
+            EmbeddingsCommand::Status { .. } => Access::Read,
+            EmbeddingsCommand::Rebuild => Access::Write,
+        };
+        let work = async |storage: &Storage| match self.command {
+            EmbeddingsCommand::Status { json } => status(storage, json).await,
+            EmbeddingsCommand::Rebuild => rebuild(storage).await,
+        };
+        on_database(self.config.as_deref(), access, Some("stopped"), work).await
+    }
+}
+
+async fn status(storage: &Storage, as_json: bool) -> Result<(), Box<dyn Error>> {
+    let spaces = storage.embedding_spaces().await?;
+    let answering = spaces.answering().map(|space| space.id.clone());
+    let mut all = Vec::new();
+    for (index, space) in spaces.0.iter().enumerate() {
+        let progress = storage.embedding_progress(&space.id).await?;
+        let settings = &space.settings;
+        let is_answering = answering.as_ref() == Some(&space.id);
+        if as_json {
+            all.push(json!({
+                "model": settings.model,
+                "dimensions": settings.dimensions,
+                "document_prefix": settings.document_prefix,
+                "query_prefix": settings.query_prefix,
+                "activated_at": space.activated_at,
+                "ready_at": space.ready_at,
+                "current": index == 0,
+                "answering": is_answering,
+                "passages": progress.passages,
+                "refused": progress.refused,
+                "memories": progress.memories,
+                "pending": if index == 0 { Some(progress.pending) } else { None },
+            }));
+            continue;
+        }
+        let state = match (index == 0, is_answering) {
+            (true, true) => "embeds and answers",
+            (true, false) => "is being built; queries use the previous one until it is complete",
+            (false, true) => "answers",
+            (false, false) => "left over",
+        };
+        println!("{} ({} dimensions): {state}", settings.model, settings.dimensions);
+        println!(
+            "  {} passages, {} rejected by the model",
+            progress.passages, progress.refused
+        );
+        if index == 0 {
+            println!("  {} of {} memories wait", progress.pending, progress.memories);
+        }
+    }
+    if as_json {
+        println!("{}", json!({"spaces": all}));
+    } else if spaces.0.is_empty() {
+        println!("no embeddings: set embeddings.base_url and embeddings.model, and start the service");
+    }
+    Ok(())
+}
+
+async fn rebuild(storage: &Storage) -> Result<(), Box<dyn Error>> {
+    if !storage.rebuild_embeddings().await? {
+        return Err(
+            "there are no embeddings: set embeddings.base_url and embeddings.model, and start the service"
+                .into(),
+        );
+    }
+    println!(
+        "all memories are marked; a running service embeds them again (working-memory embeddings status)"
+    );
+    Ok(())
 }

@@ -9,6 +9,7 @@ use crate::domain::ids::{ContextId, RecordId, UpdateId};
 use chrono::{DateTime, Utc};
 use clap::builder::Resettable;
 use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand, ValueEnum};
+use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
@@ -209,19 +210,7 @@ enum Request {
         instructions: Option<String>,
     },
     /// Approve a proposal.
-    Approve {
-        /// The proposal, as `updates --status proposed` lists it.
-        #[arg(value_name = "UPDATE_ID")]
-        update_id: UpdateId,
-        /// Only the operations with these numbers, such as 0,2. All of them without it.
-        #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
-        operations: Option<Vec<u32>>,
-        /// A comment for the log.
-        #[arg(long, value_name = "TEXT")]
-        comment: Option<String>,
-        #[command(flatten)]
-        on: IfMatch,
-    },
+    Approve(Approve),
     /// Reject a proposal.
     Reject {
         /// The proposal, as `updates --status proposed` lists it.
@@ -232,44 +221,11 @@ enum Request {
         reason: String,
     },
     /// Record a completed task.
-    Task {
-        /// What was to be done.
-        #[arg(value_name = "INTENT")]
-        intent: String,
-        /// What was done.
-        #[arg(long, value_name = "TEXT")]
-        summary: String,
-        /// An id of the caller, such as a commit: a task is recorded once per id.
-        #[arg(long, value_name = "ID")]
-        task_id: Option<String>,
-        /// The epic that it belongs to.
-        #[arg(long, value_name = "EPIC")]
-        epic: Option<String>,
-        /// A report to save with the task, as JSON; standard input for `-`.
-        #[arg(long, value_name = "FILE")]
-        outcome: Option<PathBuf>,
-    },
+    Task(Task),
     /// Record a decision.
-    Decision {
-        /// What was decided.
-        #[arg(value_name = "DECISION")]
-        decision: String,
-        /// The reason; recommended.
-        #[arg(long, value_name = "REASON")]
-        because: Option<String>,
-        /// The decision that this one replaces, such as D-3.
-        #[arg(long, value_name = "ID")]
-        supersedes: Option<RecordId>,
-    },
+    Decision(Decision),
     /// Write the goal and the blocker.
-    SetStatus {
-        /// The goal; `none` clears it. Unchanged without this option.
-        #[arg(long, value_name = "TEXT", required_unless_present = "blocker")]
-        goal: Option<String>,
-        /// The blocker; `none` clears it. Unchanged without this option.
-        #[arg(long, value_name = "TEXT")]
-        blocker: Option<String>,
-    },
+    SetStatus(SetStatus),
     /// Parts of system prompts that components own.
     #[command(subcommand)]
     Items(Items),
@@ -360,7 +316,7 @@ struct IfMatch {
     if_match: Option<String>,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize)]
 struct Update {
     /// What was just done or is being done.
     #[arg(value_name = "TASK")]
@@ -368,6 +324,7 @@ struct Update {
     /// The messages around it, oldest first: a line {"role": …, "content": …} each, in the format of OpenAI's or
     /// Anthropic's messages; standard input for `-`.
     #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
     messages: Option<PathBuf>,
     /// Dry run: save nothing.
     #[arg(long)]
@@ -384,20 +341,85 @@ struct Update {
     evidence: Option<Evidence>,
     /// Save a proposal that waits for approval.
     #[arg(long)]
+    #[serde(skip)]
     propose: bool,
     /// A task record and status to save in the same version: a file with {"intent": …, "summary": …} and, optionally,
     /// task_id, outcome, epic, goal, blocker.
     #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
     record: Option<PathBuf>,
     /// Only these sections: progress, learnings, verbatim.
     #[arg(long, value_name = "ROLE", value_delimiter = ',')]
     roles: Option<Vec<String>>,
     #[command(flatten)]
+    #[serde(skip)]
     on: IfMatch,
 }
 
+#[derive(Debug, Args, Serialize)]
+struct Approve {
+    /// The proposal, as `updates --status proposed` lists it.
+    #[arg(value_name = "UPDATE_ID")]
+    #[serde(skip)]
+    update_id: UpdateId,
+    /// Only the operations with these numbers, such as 0,2. All of them without it.
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
+    operations: Option<Vec<u32>>,
+    /// A comment for the log.
+    #[arg(long, value_name = "TEXT")]
+    comment: Option<String>,
+    #[command(flatten)]
+    #[serde(skip)]
+    on: IfMatch,
+}
+
+#[derive(Debug, Args, Serialize)]
+struct Task {
+    /// What was to be done.
+    #[arg(value_name = "INTENT")]
+    intent: String,
+    /// What was done.
+    #[arg(long, value_name = "TEXT")]
+    summary: String,
+    /// An id of the caller, such as a commit: a task is recorded once per id.
+    #[arg(long, value_name = "ID")]
+    task_id: Option<String>,
+    /// The epic that it belongs to.
+    #[arg(long, value_name = "EPIC")]
+    epic: Option<String>,
+    /// A report to save with the task, as JSON; standard input for `-`.
+    #[arg(long, value_name = "FILE")]
+    #[serde(skip)]
+    outcome: Option<PathBuf>,
+}
+
+#[derive(Debug, Args, Serialize)]
+struct Decision {
+    /// What was decided.
+    #[arg(value_name = "DECISION")]
+    decision: String,
+    /// The reason; recommended.
+    #[arg(long, value_name = "REASON")]
+    #[serde(rename = "reason")]
+    because: Option<String>,
+    /// The decision that this one replaces, such as D-3.
+    #[arg(long, value_name = "ID")]
+    supersedes: Option<RecordId>,
+}
+
+#[derive(Debug, Args, Serialize)]
+struct SetStatus {
+    /// The goal; `none` clears it. Unchanged without this option.
+    #[arg(long, value_name = "TEXT", required_unless_present = "blocker")]
+    goal: Option<String>,
+    /// The blocker; `none` clears it. Unchanged without this option.
+    #[arg(long, value_name = "TEXT")]
+    blocker: Option<String>,
+}
+
 /// `--on-invalid`.
-#[derive(Debug, Clone, Copy, ValueEnum, strum::IntoStaticStr)]
+#[derive(Debug, Clone, Copy, ValueEnum, Serialize, strum::IntoStaticStr)]
+#[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 enum OnInvalid {
     /// They are dropped, the rest is saved.
@@ -407,8 +429,8 @@ enum OnInvalid {
 }
 
 /// `--evidence`.
-#[derive(Debug, Clone, Copy, ValueEnum, strum::IntoStaticStr)]
-#[strum(serialize_all = "lowercase")]
+#[derive(Debug, Clone, Copy, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
 enum Evidence {
     /// They are not saved.
     Reject,
@@ -484,7 +506,7 @@ impl RouteCommand {
             kinds, follow: true, ..
         } = &self.request
         {
-            let memory = self.service.options().1.map(ToString::to_string);
+            let memory = self.service.memory_ref.options().1.map(ToString::to_string);
             let happened = |data: &str| show::followed(data, json);
             return follow(&service, memory.as_deref(), kinds.as_deref(), happened).await;
         }
@@ -506,7 +528,7 @@ impl Request {
     async fn call<'s>(&self, to: &'s Service, args: &ServiceArgs) -> Result<(Call<'s>, Show), Failure> {
         let get = |path: &str| to.of_memory(Method::GET, &[path]);
         let post = |path: &str| to.of_memory(Method::POST, &[path]);
-        let (vault, memory) = args.options();
+        let (vault, memory) = args.memory_ref.options();
         let of_vault = |path: &str| to.of_vault(Method::GET, &[path]);
         let all_of_vault = |path: &str| match memory {
             Some(_) => Err(ignored(path, "--memory")),
@@ -665,45 +687,27 @@ impl Request {
                 let body = members(json!({ "mode": mode, "instructions": instructions }));
                 (post("consolidate")?.json(&body), Show::Applied)
             }
-            Self::Approve {
-                update_id,
-                operations,
-                comment,
-                on,
-            } => {
-                let call = to.of_memory(Method::POST, &["updates", update_id.as_str(), "approve"])?;
-                let body = members(json!({ "operations": operations, "comment": comment }));
-                (on.of(call.json(&body))?, Show::Applied)
+            Self::Approve(approve) => {
+                let below = ["updates", approve.update_id.as_str(), "approve"];
+                let call = to.of_memory(Method::POST, &below)?;
+                (approve.on.of(call.json(&members(json!(approve))))?, Show::Applied)
             }
             Self::Reject { update_id, reason } => {
                 let call = to.of_memory(Method::POST, &["updates", update_id.as_str(), "reject"])?;
                 (call.json(&json!({ "reason": reason })), Show::Rejected)
             }
-            Self::Task {
-                intent,
-                summary,
-                task_id,
-                epic,
-                outcome,
-            } => {
-                let outcome = outcome.as_deref().map(read_json).transpose()?;
-                let body = json!({ "intent": intent, "summary": summary, "task_id": task_id, "epic": epic,
-                    "outcome": outcome });
+            Self::Task(task) => {
+                let mut body = json!(task);
+                body["outcome"] = json!(task.outcome.as_deref().map(read_json).transpose()?);
                 (post("tasks")?.json(&members(body)), Show::Recorded)
             }
-            Self::Decision {
-                decision,
-                because,
-                supersedes,
-            } => {
-                let supersedes = supersedes.map(|id| id.to_string());
-                let body = json!({ "decision": decision, "reason": because, "supersedes": supersedes });
-                (post("decisions")?.json(&members(body)), Show::Recorded)
+            Self::Decision(decision) => {
+                let call = post("decisions")?.json(&members(json!(decision)));
+                (call, Show::Recorded)
             }
-            Self::SetStatus { goal, blocker } => {
+            Self::SetStatus(status) => {
                 let call = to.of_memory(Method::PUT, &["status"])?;
-                let body = members(json!({ "goal": goal, "blocker": blocker }));
-                (call.json(&body), Show::StatusSet)
+                (call.json(&members(json!(status))), Show::StatusSet)
             }
             Self::Items(items) => items.call(to)?,
         })
@@ -782,7 +786,7 @@ impl Items {
 }
 
 /// The body of `items add`.
-#[derive(serde::Serialize)]
+#[derive(Serialize)]
 struct NewItem<'n> {
     category: &'n str,
     content: &'n str,
@@ -812,19 +816,11 @@ impl Update {
                 .map_err(|wrong| Failure::usage(format!("{}: {wrong}", path.display())))?,
             None => Vec::new(),
         };
-        let record = self.record.as_deref().map(read_json).transpose()?;
-        let body = members(json!({
-            "task": self.task,
-            "messages": messages,
-            "dry_run": self.dry_run,
-            "allow_partial": self.allow_partial,
-            "on_invalid": self.on_invalid.map(<&str>::from),
-            "evidence": self.evidence.map(<&str>::from),
-            "roles": self.roles,
-            "mode": self.propose.then_some("propose"),
-            "record": record,
-        }));
-        self.on.of(call.json(&body))
+        let mut body = json!(self);
+        body["messages"] = json!(messages);
+        body["mode"] = json!(self.propose.then_some("propose"));
+        body["record"] = json!(self.record.as_deref().map(read_json).transpose()?);
+        self.on.of(call.json(&members(body)))
     }
 }
 

@@ -1,9 +1,10 @@
 //! The command line: the commands and the global options, and their execution.
 
-use crate::cli::client::command::ClientCommand;
 use crate::cli::client::{Color, Exit, Failure};
+use crate::cli::routes::RouteCommand;
 use crate::cli::{
-    client, doctor, embeddings, generate, help, hook, keys, offline, serve, transfer, with_postgres,
+    api, bring, client, doctor, edit, handoff, help, hook, init, keys, mcp, offline, serve, sync, transfer,
+    window, with_postgres,
 };
 use crate::config::{Config, ConfigError};
 use clap::{FromArgMatches as _, Parser, Subcommand};
@@ -48,7 +49,7 @@ pub fn run() -> ExitCode {
             Command::Keys(command) => command.run().await,
             Command::RebuildRecords(command) => command.run().await,
             Command::Embeddings(command) => command.run().await,
-            Command::Openapi => generate::openapi(),
+            Command::Openapi => help::openapi(),
         };
         done.map(|()| ExitCode::SUCCESS)
     });
@@ -128,16 +129,79 @@ pub enum Command {
     /// Rebuild records and their history from the versions.
     RebuildRecords(offline::RebuildRecords),
     /// Show the state of the index for searches by meaning, or rebuild it.
-    Embeddings(embeddings::Embeddings),
+    Embeddings(offline::Embeddings),
     /// Print the OpenAPI document.
     Openapi,
     /// Ask a running service whether it is ready; exits with 0 if so.
     Health(doctor::Health),
     /// Run a command with DATABASE_URL set to a private PostgreSQL server of its own.
     WithPostgres(with_postgres::WithPostgres),
-    /// The commands that call a running service.
+    /// The commands that call a running service or read its local copy.
     #[command(flatten)]
     Client(ClientCommand),
+}
+
+/// Commands that call a running service.
+#[derive(Debug, Subcommand)]
+pub enum ClientCommand {
+    /// Write which memory the work in this folder belongs to, and install the git hook.
+    Init(init::Init),
+    /// Report what is configured, reachable, active and insecure.
+    Doctor(doctor::Doctor),
+    /// Edit the document in an editor.
+    Edit(edit::Edit),
+    /// The commands that send one request.
+    #[command(flatten)]
+    Route(RouteCommand),
+    /// Send any request to the service.
+    Api(api::Api),
+    /// Bring in what another system kept: files of CLAUDE.md, mem0, Letta and others.
+    Bring(bring::Bring),
+    /// The window and its archive as a folder of Markdown files.
+    #[command(subcommand)]
+    Window(window::Window),
+    /// Synchronise a folder of Markdown files with the memory tool's files, in both directions.
+    Sync(sync::Sync),
+    /// Speak the Model Context Protocol on standard input and output, for agents' clients.
+    Mcp(mcp::Mcp),
+    /// Hooks that coding agents run when sessions begin and end.
+    #[command(subcommand)]
+    Hook(hook::Hook),
+    /// Print the service's handoff, or else its local copy; exits with 8 if it is stale.
+    Show(handoff::Show),
+    /// Print whether the local copy of the handoff is fresh; exits with 8 if it is stale.
+    Status(handoff::Status),
+    /// Print the path of the local copy of the handoff.
+    Path(handoff::Path),
+    /// Let the service refresh the handoff if it is stale, and copy it here.
+    Refresh(handoff::Refresh),
+    /// Print completions for a shell.
+    Completions(help::Completions),
+    /// Print the manual page, in roff.
+    Man(help::Man),
+}
+
+impl ClientCommand {
+    async fn run(self) -> Result<(), Failure> {
+        match self {
+            Self::Init(command) => command.run(),
+            Self::Doctor(command) => command.run().await,
+            Self::Edit(command) => command.run().await,
+            Self::Route(command) => command.run().await,
+            Self::Api(command) => command.run().await,
+            Self::Bring(command) => command.run().await,
+            Self::Window(command) => command.run().await,
+            Self::Sync(command) => command.run().await,
+            Self::Mcp(command) => command.run().await,
+            Self::Hook(command) => command.run().await,
+            Self::Show(command) => command.run().await,
+            Self::Status(command) => command.run().await,
+            Self::Path(command) => command.run(),
+            Self::Refresh(command) => command.run().await,
+            Self::Completions(command) => command.run(help::command()),
+            Self::Man(command) => command.run(help::command()),
+        }
+    }
 }
 
 /// SIGINT and SIGTERM, with handlers installed before there is anything to clean up.

@@ -2,6 +2,7 @@
 
 use super::client::Failure;
 use crate::background::{Background, Workers};
+use crate::cli::offline::pool;
 use crate::cli::run::{Stop, load_config_with};
 use crate::clock::{Clock, SystemClock};
 use crate::config::{Config, ConfigError};
@@ -10,10 +11,7 @@ use crate::llm::embeddings::Embedder;
 use crate::llm::{Client, Delivery, Models};
 use crate::pipeline::{Pipeline, prompts::Prompts};
 use crate::storage::embedded::{Account, EmbeddedOptions, EmbeddedServer, has_cluster};
-use crate::storage::{
-    ACQUIRE_TIMEOUT, Deadlines, Distribution, OWN_CONNECTIONS, PoolOptions, Quotas, Storage, StorageError,
-    is_direct,
-};
+use crate::storage::{Distribution, OWN_CONNECTIONS, PoolOptions, Quotas, Storage, StorageError};
 use crate::telemetry;
 use crate::telemetry::traces::{self, Traces};
 use chrono::TimeDelta;
@@ -343,16 +341,9 @@ async fn open(config: &Config, url: &str, clock: Arc<dyn Clock>) -> Result<Stora
 
 async fn try_open(config: &Config, url: &str, clock: Arc<dyn Clock>) -> Result<Storage, StorageError> {
     let options = PoolOptions {
-        url: url.to_owned(),
-        max_connections: config.database.max_connections,
-        prepared_statements: match config.database.prepared_statements {
-            Some(kept) => kept,
-            None => is_direct(url).await?,
-        },
-        acquire_timeout: ACQUIRE_TIMEOUT,
-        deadlines: Deadlines::default(),
         head_cache_bytes: config.database.head_cache_bytes,
         gather_puts: config.database.gather_puts,
+        ..pool(config, url, config.database.max_connections).await?
     };
     if !options.prepared_statements {
         tracing::info!(

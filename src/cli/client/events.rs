@@ -1,8 +1,7 @@
 //! The events of a memory or vault (docs/events.md): a stream that reconnects when its connection is lost.
 
-use super::call::whole;
 use super::failure::{Exit, Failure, note};
-use super::service::Service;
+use super::service::{Service, whole};
 use crate::mcp::{Unreachable, events};
 use bytes::Bytes;
 use futures::stream::unfold;

@@ -1,9 +1,14 @@
-//! The failure of a command: a message for its user and an exit code for scripts.
+//! The failure of a command, a message for its user and an exit code for scripts; and the response of a service: its content,
+//! or the failure that its problem is.
 
-use crate::cli::client::output::visible;
+use super::output::{Output, visible};
+use crate::domain::text::single_blanks;
+use bytes::Bytes;
+use reqwest::header::{CONTENT_TYPE, ETAG, HeaderMap, HeaderValue, RETRY_AFTER};
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::ffi::OsString;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::io::Write as _;
 use std::process::ExitCode;
 
@@ -133,4 +138,228 @@ fn wants_json(arguments: impl IntoIterator<Item = OsString>) -> bool {
 /// Prints a line on standard error, safe for a terminal. Write errors are ignored.
 pub(in crate::cli) fn note(line: &str) {
     let _ = writeln!(std::io::stderr(), "{}", visible(line));
+}
+
+/// The longest text of a response that a message quotes, in characters.
+const QUOTED_CHARS: usize = 2_000;
+
+/// How many faults of a rejected request are printed.
+const TOLD_FAULTS: usize = 20;
+
+/// A response of the service.
+#[derive(Debug)]
+pub(in crate::cli) struct ServiceResponse {
+    /// Its status.
+    pub(in crate::cli) status: u16,
+    /// Its headers.
+    pub(in crate::cli) headers: HeaderMap,
+    /// Its body.
+    pub(in crate::cli) body: Bytes,
+}
+
+impl ServiceResponse {
+    /// Returns a success unchanged, and any other status as a failure. `about` names the subject of the request.
+    ///
+    /// # Errors
+    /// The status is not a success.
+    pub(in crate::cli) fn into_success(self, about: &str) -> Result<Self, Failure> {
+        let exit = match self.status {
+            200..=299 | 304 => return Ok(self),
+            401 | 403 => Exit::NotAllowed,
+            404 => Exit::NotFound,
+            408 | 429 | 503 => Exit::Busy,
+            400..=499 => Exit::Refused,
+            _ => Exit::Failed,
+        };
+        let is_problem = self
+            .headers
+            .get(CONTENT_TYPE)
+            .is_some_and(|value| value.as_bytes().starts_with(b"application/problem+json"));
+        let problem = serde_json::from_slice::<Value>(&self.body).ok();
+        let problem = problem.filter(|problem| is_problem && problem.is_object());
+        let Some(problem) = problem else {
+            let exit = if exit == Exit::NotFound {
+                Exit::Failed
+            } else {
+                exit
+            };
+            return Err(Failure::new(
+                exit,
+                format!(
+                    "the server at this address ({}) is not a working-memory service",
+                    self.status
+                ),
+            ));
+        };
+        let mut failure = Failure::new(exit, sentence(&self, &problem, about));
+        failure.problem = Some(problem);
+        Err(failure)
+    }
+
+    /// Whether the client's version is still current (304).
+    pub(in crate::cli) fn is_not_modified(&self) -> bool {
+        self.status == 304
+    }
+
+    /// Its entity tag.
+    pub(in crate::cli) fn etag(&self) -> Option<&HeaderValue> {
+        self.headers.get(ETAG)
+    }
+
+    /// The version that it holds: its entity tag as text.
+    ///
+    /// # Errors
+    /// It has none.
+    pub(in crate::cli) fn version(&self) -> Result<&str, Failure> {
+        let tag = self.etag().and_then(|tag| tag.to_str().ok());
+        tag.ok_or_else(|| Failure::failed("the service's answer has no entity tag"))
+    }
+
+    /// Parses the body.
+    ///
+    /// # Errors
+    /// The body has another format: something other than the service answers at the address.
+    pub(in crate::cli) fn json<T: DeserializeOwned>(&self) -> Result<T, Failure> {
+        serde_json::from_slice(&self.body).map_err(|error| {
+            Failure::failed(format!(
+                "the answer cannot be read ({error}); is a working-memory service of this version running at that address?"
+            ))
+        })
+    }
+
+    /// The body as text.
+    ///
+    /// # Errors
+    /// It is not UTF-8.
+    pub(in crate::cli) fn text(&self) -> Result<&str, Failure> {
+        std::str::from_utf8(&self.body).map_err(|_| Failure::failed("the answer is not UTF-8"))
+    }
+
+    /// Prints the body unchanged, as `--json` does.
+    ///
+    /// # Errors
+    /// Standard output cannot be written.
+    pub(in crate::cli) fn print_json(&self) -> Result<(), Failure> {
+        Output::of_document().whole_lines(self.text()?).write()
+    }
+}
+
+impl From<ServiceResponse> for http::Response<Bytes> {
+    fn from(answer: ServiceResponse) -> Self {
+        let mut response = Self::new(answer.body);
+        *response.status_mut() = http::StatusCode::from_u16(answer.status).unwrap_or_default();
+        *response.headers_mut() = answer.headers;
+        response
+    }
+}
+
+fn sentence(answer: &ServiceResponse, problem: &Value, about: &str) -> String {
+    let member = |name: &str| problem[name].as_str();
+    let mut sentence = match member("detail").or(member("title")) {
+        Some(shown) => quoted(shown),
+        None => format!("the service answered {}", answer.status),
+    };
+    // Writing to a string cannot fail.
+    if answer.status == 404 && !about.is_empty() {
+        let _ = write!(sentence, " ({about})");
+    }
+    if answer.status == 401 {
+        sentence.push_str("; pass a key with WORKING_MEMORY_API_KEY or --key-file");
+    }
+    let wait = answer
+        .headers
+        .get(RETRY_AFTER)
+        .and_then(|value| value.to_str().ok());
+    if let Some(seconds) = wait.and_then(|value| value.parse::<u32>().ok()) {
+        let _ = write!(sentence, "; try again in {seconds} s");
+    }
+    if let Some(update_id) = member("update_id") {
+        let _ = write!(sentence, " (run {update_id})");
+    }
+    let faults = ["rejected", "warnings"].map(|name| problem[name].as_array());
+    for fault in faults.into_iter().flatten().flatten().take(TOLD_FAULTS) {
+        let text = |name: &str| quoted(fault[name].as_str().unwrap_or_default());
+        let _ = write!(sentence, "\n  {}: {}", text("kind"), text("detail"));
+    }
+    sentence
+}
+
+fn quoted(text: &str) -> String {
+    single_blanks(text).chars().take(QUOTED_CHARS).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failure(status: u16, media_type: &'static str, body: &str) -> Failure {
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, media_type.parse().unwrap());
+        headers.insert(RETRY_AFTER, "7".parse().unwrap());
+        let body = Bytes::copy_from_slice(body.as_bytes());
+        let answer = ServiceResponse {
+            status,
+            headers,
+            body,
+        };
+        answer.into_success("memory m of vault v").unwrap_err()
+    }
+
+    #[test]
+    fn every_status_has_its_exit_code() {
+        for (status, exit) in [
+            (400, Exit::Refused),
+            (401, Exit::NotAllowed),
+            (403, Exit::NotAllowed),
+            (404, Exit::NotFound),
+            (409, Exit::Refused),
+            (410, Exit::Refused),
+            (412, Exit::Refused),
+            (422, Exit::Refused),
+            (429, Exit::Busy),
+            (500, Exit::Failed),
+            (502, Exit::Failed),
+            (503, Exit::Busy),
+            (302, Exit::Failed),
+        ] {
+            let shown = failure(status, "application/problem+json", r#"{"detail":"so\nit is"}"#);
+            assert_eq!(shown.exit, exit, "{status}");
+            assert!(shown.sentence.starts_with("so it is"), "{}", shown.sentence);
+        }
+    }
+
+    #[test]
+    fn a_problem_is_a_sentence_with_what_it_is_about_and_its_faults() {
+        let shown = failure(
+            404,
+            "application/problem+json",
+            r#"{"detail":"the memory does not exist"}"#,
+        );
+        assert!(
+            shown
+                .sentence
+                .starts_with("the memory does not exist (memory m of vault v)"),
+            "{}",
+            shown.sentence
+        );
+        let body = r#"{"detail":"items are faulty","update_id":"u1","rejected":[{"kind":"missing_reason","detail":"a","x":1}]}"#;
+        let shown = failure(422, "application/problem+json; charset=utf-8", body);
+        assert_eq!(
+            shown.sentence,
+            "items are faulty; try again in 7 s (run u1)\n  missing_reason: a"
+        );
+    }
+
+    #[test]
+    fn what_is_no_problem_comes_from_something_else() {
+        for (media_type, body) in [("text/html", "<h1>Not found"), ("application/problem+json", "{")] {
+            let shown = failure(404, media_type, body);
+            assert_eq!(shown.exit, Exit::Failed);
+            assert!(
+                shown.sentence.contains("not a working-memory service"),
+                "{}",
+                shown.sentence
+            );
+        }
+    }
 }

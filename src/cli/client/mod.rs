@@ -1,29 +1,23 @@
 //! Shared code of all commands that call a running service.
 //!
 //! A command flattens [`ServiceArgs`] into its arguments, creates a [`Service`] from them, builds a [`Call`], and
-//! prints the [`ServiceResponse`] through an [`Output`]; every error is a [`Failure`]. [`command`] lists
-//! the commands.
+//! prints the [`ServiceResponse`] through an [`Output`]; every error is a [`Failure`].
 
-mod call;
-pub(super) mod command;
 mod events;
 mod failure;
 mod input;
 mod output;
-mod response;
 mod service;
 mod settings;
 mod table;
 
-pub(super) use call::{Call, client_builder, innermost, whole};
 pub(super) use events::follow;
-pub(super) use failure::{EXIT_CODES, Exit, Failure, found, note};
+pub(super) use failure::{EXIT_CODES, Exit, Failure, ServiceResponse, found, note};
 pub(super) use input::{confirm, members, read, read_json, read_text};
 pub use output::Color;
 pub(super) use output::{Look, Output, set_color};
 pub(super) use reqwest::Method;
-pub(super) use response::ServiceResponse;
-pub(super) use service::Service;
+pub(super) use service::{Call, Service, client_builder, innermost, whole};
 pub(super) use settings::{
     Connection, FILE_NAME as PROJECT_FILE, KEY_VARIABLE, KeySource, MemoryArgs, MemoryRef, ServiceArgs,
     base_url, is_loopback,

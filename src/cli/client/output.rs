@@ -9,31 +9,19 @@ use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-/// The style of a piece of text, if colours are on.
+/// The style of a piece of text, if colours are on: its number in an escape sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::cli) enum Look {
     /// The main content.
-    Strong,
+    Strong = 1,
     /// Secondary content.
-    Dim,
-    /// Added.
-    Added,
+    Dim = 2,
     /// Removed, or rejected.
-    Removed,
+    Removed = 31,
+    /// Added.
+    Added = 32,
     /// A number or id that can be used in the next command.
-    Id,
-}
-
-impl Look {
-    fn code(self) -> &'static str {
-        match self {
-            Self::Strong => "1",
-            Self::Dim => "2",
-            Self::Added => "32",
-            Self::Removed => "31",
-            Self::Id => "33",
-        }
-    }
+    Id = 33,
 }
 
 /// The output of a command, buffered until it is complete and then written at once.
@@ -48,10 +36,10 @@ pub(in crate::cli) struct Output {
 impl Output {
     /// For the process's standard output, coloured as `--color` says.
     pub(in crate::cli) fn new() -> Self {
-        let (terminal, colour) = crate::cli::client::output::of_stdout();
+        let (terminal, colour) = of_stdout();
         Self {
             terminal,
-            escape: !crate::cli::client::output::is_raw(),
+            escape: !is_raw(),
             colour,
             text: String::new(),
         }
@@ -79,9 +67,7 @@ impl Output {
         if !self.colour || text.is_empty() {
             return self.text(text);
         }
-        self.text.push_str("\x1b[");
-        self.text.push_str(look.code());
-        self.text.push('m');
+        self.text.push_str(&format!("\x1b[{}m", look as u8));
         self.text(text);
         self.text.push_str("\x1b[0m");
         self
@@ -153,7 +139,7 @@ impl Output {
             true => Cow::Owned(format!("{}\n", self.text)),
             false => Cow::Borrowed(&*self.text),
         };
-        if self.terminal && crate::cli::client::output::show(&text) {
+        if self.terminal && show(&text) {
             return Ok(());
         }
         Self::bytes(text.as_bytes())

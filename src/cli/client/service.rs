@@ -1,15 +1,18 @@
-//! A service called over HTTP.
+//! A service called over HTTP, and a request to it, from its parameters to its response.
 
-use super::call::{Call, IDEMPOTENCY_KEY, Sender, client};
-use super::failure::Failure;
+use super::failure::{Exit, Failure, ServiceResponse};
 use super::settings::{Connection, MemoryRef, ServiceArgs, SettingSources, is_loopback, not_named};
 use crate::clock::{Clock, SystemClock};
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::route_request::RouteRequest;
-use reqwest::Method;
-use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{
+    AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH,
+};
+use reqwest::{Method, Request, Response};
 use secrecy::ExposeSecret as _;
+use std::error::Error as _;
 use std::time::Duration;
+use url::Url;
 
 /// The default timeout of a response.
 const ANSWER_TIME: Duration = Duration::from_secs(60);
@@ -144,4 +147,259 @@ impl Service {
         call.headers.extend(own);
         call
     }
+}
+
+/// Pauses before a request whose connection was lost is retried, unchanged and with the same `Idempotency-Key`.
+const PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(1)];
+
+/// The timeout of a connection attempt.
+const CONNECT_TIME: Duration = Duration::from_secs(5);
+
+pub(super) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
+/// The HTTP client of a service: no redirects, since one could send the key to another host, and no proxy for this
+/// machine itself.
+pub(super) fn client(url: &Url) -> Result<reqwest::Client, Failure> {
+    let unusable = |error| Failure::failed(format!("cannot connect to {url}: {}", innermost(&error)));
+    client_builder(url).build().map_err(unusable)
+}
+
+/// The settings of such a client.
+pub(in crate::cli) fn client_builder(url: &Url) -> reqwest::ClientBuilder {
+    // No other code in this process installs a provider before.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let mut builder = reqwest::Client::builder()
+        .user_agent(concat!("working-memory/", env!("CARGO_PKG_VERSION")))
+        .redirect(reqwest::redirect::Policy::none())
+        .connect_timeout(CONNECT_TIME);
+    if is_loopback(url) {
+        builder = builder.no_proxy();
+    }
+    if url.scheme() == "http" {
+        builder = builder.tls_certs_only([]);
+    }
+    builder
+}
+
+/// What sends a request.
+#[derive(Debug)]
+pub(in crate::cli) struct Sender<'s> {
+    pub(super) service: &'s Service,
+    /// The subject of the request, for messages.
+    pub(super) about: String,
+}
+
+/// A request under construction.
+pub(in crate::cli) type Call<'s> = RouteRequest<Sender<'s>>;
+
+impl Call<'_> {
+    /// Adds `name=true`, if `set`.
+    pub(in crate::cli) fn flag(self, name: &'static str, set: bool) -> Self {
+        self.maybe(name, set.then_some("true"))
+    }
+
+    /// Sets `If-Match`: a context_id, with or without quotes, or `*`.
+    ///
+    /// # Errors
+    /// It is not valid in a header.
+    pub(in crate::cli) fn if_match(self, version: Option<&str>) -> Result<Self, Failure> {
+        let Some(version) = version else { return Ok(self) };
+        let tag = if version == "*" || version.starts_with('"') {
+            version.to_owned()
+        } else {
+            format!("\"{version}\"")
+        };
+        let tag = HeaderValue::from_str(&tag)
+            .map_err(|_| Failure::usage("--if-match must be the context_id of a version"))?;
+        Ok(self.header(IF_MATCH, tag))
+    }
+
+    /// Lets a write succeed only on this version, or if there is none.
+    ///
+    /// # Errors
+    /// As [`Call::if_match`].
+    pub(in crate::cli) fn on_version(self, version: Option<&str>) -> Result<Self, Failure> {
+        match version {
+            Some(_) => self.if_match(version),
+            None => Ok(self.header(IF_NONE_MATCH, HeaderValue::from_static("*"))),
+        }
+    }
+
+    /// Sets a header by its name.
+    ///
+    /// # Errors
+    /// It is not valid in a header.
+    pub(in crate::cli) fn named_header(self, name: &str, value: &str) -> Result<Self, Failure> {
+        match (HeaderName::try_from(name), HeaderValue::from_str(value)) {
+            (Ok(name), Ok(value)) => Ok(self.header(name, value)),
+            _ => Err(Failure::usage(format!(
+                "{name} cannot be sent: it is not valid in a header"
+            ))),
+        }
+    }
+
+    /// Sets a body of JSON that is sent as it is.
+    pub(in crate::cli) fn raw_json(mut self, body: Vec<u8>) -> Self {
+        self.body = body.into();
+        self.header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
+    }
+
+    /// Sends the request and reads the response. If the connection is lost it is retried: a write carries a key, so that
+    /// the service executes it once.
+    ///
+    /// # Errors
+    /// No response, or not in time, or an error status.
+    pub(in crate::cli) async fn send(self) -> Result<ServiceResponse, Failure> {
+        let answer = self.exchange().await?;
+        answer.into_success(&self.sender.about)
+    }
+
+    /// Like [`Call::send`], with any status as success.
+    ///
+    /// # Errors
+    /// No response, or not in time.
+    pub(in crate::cli) async fn exchange(&self) -> Result<ServiceResponse, Failure> {
+        let mut pauses = match self.method {
+            Method::GET | Method::POST | Method::PUT => PAUSES.iter(),
+            // A deletion has no key, and a retry would find nothing to delete.
+            _ => [].iter(),
+        };
+        let mut lost = None;
+        loop {
+            let error = match self.once(self.request()?).await {
+                Ok(answer) => return Ok(answer),
+                Err(error) => error,
+            };
+            let is_connect = error.is_connect();
+            if (error.is_timeout() && !is_connect) || (is_connect && lost.is_none()) {
+                return Err(self.broken(&error));
+            }
+            let Some(pause) = pauses.next() else {
+                return Err(self.lost(lost.as_ref().unwrap_or(&error)));
+            };
+            lost.get_or_insert(error);
+            tokio::time::sleep(*pause).await;
+        }
+    }
+
+    /// Sends the request once and reads the response: for optional requests.
+    ///
+    /// # Errors
+    /// As [`Call::send`].
+    pub(in crate::cli) async fn send_once(self) -> Result<ServiceResponse, Failure> {
+        let answer = self.once(self.request()?).await;
+        let answer = answer.map_err(|error| self.broken(&error))?;
+        answer.into_success(&self.sender.about)
+    }
+
+    /// Sends the request once and returns the response while its body is still open. Only its head has a timeout. It
+    /// carries no `Idempotency-Key`, which would make the service send the stream as a whole.
+    ///
+    /// # Errors
+    /// No response, or not in time.
+    pub(in crate::cli) async fn begin(mut self) -> Result<Response, Failure> {
+        self.headers.remove(IDEMPOTENCY_KEY);
+        let Service { client, timeout, .. } = self.sender.service;
+        let sending = client.execute(self.request()?);
+        match tokio::time::timeout(*timeout, sending).await {
+            Ok(begun) => begun.map_err(|error| self.broken(&error)),
+            Err(_) => Err(self.too_slow()),
+        }
+    }
+
+    async fn once(&self, mut request: Request) -> reqwest::Result<ServiceResponse> {
+        let Service { client, timeout, .. } = self.sender.service;
+        *request.timeout_mut() = Some(*timeout);
+        whole(client.execute(request).await?).await
+    }
+
+    /// The request to the address of the service.
+    fn request(&self) -> Result<Request, Failure> {
+        let target = self.target();
+        let (path, query) = match target.split_once('?') {
+            Some((path, query)) => (path, Some(query)),
+            None => (&*target, None),
+        };
+        let is_dots =
+            |part: &str| matches!(part.replace("%2E", ".").replace("%2e", ".").as_str(), "." | "..");
+        if let Some(bad) = path.split('/').find(|part| is_dots(part)) {
+            return Err(Failure::usage(format!("\"{bad}\" is not an id")));
+        }
+        let mut url = self.sender.service.connection.url.clone();
+        let whole = format!("{}{path}", url.path().trim_end_matches('/'));
+        url.set_path(&whole);
+        url.set_query(query);
+        let mut request = Request::new(self.method.clone(), url);
+        *request.headers_mut() = self.headers.clone();
+        if !self.body.is_empty() {
+            *request.body_mut() = Some(self.body.clone().into());
+        }
+        Ok(request)
+    }
+
+    fn broken(&self, error: &reqwest::Error) -> Failure {
+        if error.is_connect() {
+            return Failure::new(
+                Exit::NoService,
+                format!(
+                    "no service answers at {} ({}); start one with `working-memory serve`, or name another with --url \
+                     or WORKING_MEMORY_URL",
+                    self.sender.service.connection.url,
+                    innermost(error)
+                ),
+            );
+        }
+        if error.is_timeout() {
+            return self.too_slow();
+        }
+        self.lost(error)
+    }
+
+    fn too_slow(&self) -> Failure {
+        let Service {
+            connection: Connection { url, .. },
+            timeout,
+            ..
+        } = self.sender.service;
+        let time = match timeout.as_secs() {
+            0 => format!("{} ms", timeout.as_millis()),
+            seconds => format!("{seconds} s"),
+        };
+        Failure::new(
+            Exit::Busy,
+            format!("{url} did not answer within {time} (--timeout)"),
+        )
+    }
+
+    fn lost(&self, error: &reqwest::Error) -> Failure {
+        let unknown = match self.method {
+            Method::GET => "",
+            _ => "; whether the request was executed is unknown",
+        };
+        Failure::failed(format!(
+            "the connection to {} was lost ({}){unknown}",
+            self.sender.service.connection.url,
+            innermost(error)
+        ))
+    }
+}
+
+/// Reads a response with its body.
+pub(in crate::cli) async fn whole(response: Response) -> reqwest::Result<ServiceResponse> {
+    Ok(ServiceResponse {
+        status: response.status().as_u16(),
+        headers: response.headers().clone(),
+        body: response.bytes().await?,
+    })
+}
+
+/// The innermost cause of an error, which is the most informative.
+pub(in crate::cli) fn innermost(error: &reqwest::Error) -> String {
+    let mut cause = error.source();
+    let mut text = error.to_string();
+    while let Some(inner) = cause {
+        text = inner.to_string();
+        cause = inner.source();
+    }
+    text
 }

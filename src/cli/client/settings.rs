@@ -43,7 +43,7 @@ pub(in crate::cli) struct ServiceArgs {
     #[arg(long, value_name = "URL", help_heading = "Service and memory")]
     pub(super) url: Option<String>,
     #[command(flatten)]
-    pub(super) memory_ref: MemoryArgs,
+    pub(in crate::cli) memory_ref: MemoryArgs,
     /// The author of changes [env: WORKING_MEMORY_ACTOR].
     #[arg(long, value_name = "ACTOR", help_heading = "Service and memory")]
     pub(super) actor: Option<ActorId>,
@@ -138,16 +138,6 @@ impl ServiceArgs {
     pub(in crate::cli) fn is_json(&self) -> bool {
         self.json || self.output == Some(Format::Json)
     }
-
-    /// The vault and memory of the options.
-    pub(in crate::cli) fn options(&self) -> (Option<&VaultId>, Option<&MemoryId>) {
-        self.memory_ref.options()
-    }
-
-    /// The memory of the command.
-    pub(in crate::cli) fn memory_ref(&self) -> Result<MemoryRef, Failure> {
-        self.memory_ref.memory_ref()
-    }
 }
 
 impl MemoryArgs {
@@ -174,15 +164,6 @@ type Environment = dyn Fn(&str) -> Option<String> + Send + Sync;
 pub(super) struct SettingSources {
     environment: Box<Environment>,
     project: Option<Project>,
-}
-
-/// Where the service is.
-struct Address {
-    url: Url,
-    /// Where that was found.
-    origin: String,
-    /// Whether only a file in the folder names it.
-    by_file: bool,
 }
 
 impl SettingSources {
@@ -261,19 +242,17 @@ impl SettingSources {
         }
     }
 
-    fn address(&self, option: Option<&String>) -> Result<Address, Failure> {
+    /// The address of the service, and where it was found.
+    fn address(&self, option: Option<&String>) -> Result<(Url, String), Failure> {
         let found = match option {
             Some(url) => Some((url.clone(), "--url".to_owned())),
             None => self.find("url", |entries| entries.url.as_ref()),
         };
         let (text, origin) = found.unwrap_or_else(|| (DEFAULT_URL.to_owned(), "default".to_owned()));
-        let url = checked_url(&text).map_err(|rule| Failure::usage(format!("{origin} {rule}")))?;
-        let by_user = ["--url", "WORKING_MEMORY_URL", "default"];
-        Ok(Address {
-            url,
-            by_file: !by_user.contains(&origin.as_str()),
-            origin,
-        })
+        match checked_url(&text) {
+            Ok(url) => Ok((url, origin)),
+            Err(rule) => Err(Failure::usage(format!("{origin} {rule}"))),
+        }
     }
 
     /// The service with what is selected there, and its key if there is one.
@@ -281,12 +260,13 @@ impl SettingSources {
         &self,
         args: &ServiceArgs,
     ) -> Result<(Connection, Option<SecretString>), Failure> {
-        let Address { url, origin, by_file } = self.address(args.url.as_ref())?;
-        let key = self.key(args)?;
+        let (url, origin) = self.address(args.url.as_ref())?;
+        let by_file = !["--url", "WORKING_MEMORY_URL", "default"].contains(&origin.as_str());
+        let (source, key) = (self.key_source(args), self.key(args)?);
         // A folder that came from someone else must not be able to have a key sent to its own address; on this machine
         // another account may listen there. Its own key is meant for that address, if it stays on this machine, and to the
         // default address the key is sent without the file, too.
-        let is_its_own = matches!(self.key_source(args), KeySource::Project(_));
+        let is_its_own = matches!(source, KeySource::Project(_));
         let is_harmless =
             (is_its_own && is_loopback(&url)) || url.as_str().trim_end_matches('/') == DEFAULT_URL;
         let question = format!("{origin} names {url}. Send your key there?");
@@ -302,7 +282,7 @@ impl SettingSources {
             vault: self.vault(&args.memory_ref)?,
             memory: self.memory(&args.memory_ref)?,
             actor: self.actor(args)?,
-            key: self.key_source(args),
+            key: source,
         };
         Ok((connection, key))
     }
@@ -312,10 +292,8 @@ impl SettingSources {
         let path = match self.key_source(args) {
             KeySource::None => return Ok(None),
             KeySource::Variable => {
-                let key = checked_key(&self.variable(KEY_VARIABLE).unwrap_or_default());
-                return key
-                    .map(Some)
-                    .map_err(|rule| Failure::usage(format!("{KEY_VARIABLE} {rule}")));
+                let key = checked_key(&self.variable(KEY_VARIABLE).unwrap_or_default()).map(Some);
+                return key.map_err(|rule| Failure::usage(format!("{KEY_VARIABLE} {rule}")));
             }
             KeySource::File(path) => path,
             KeySource::Project(path) => {
@@ -347,7 +325,7 @@ pub(in crate::cli) fn base_url(option: Option<&String>) -> Result<Url, Failure> 
         environment: Box::new(|name| std::env::var(name).ok()),
         project: None,
     };
-    Ok(sources.address(option)?.url)
+    Ok(sources.address(option)?.0)
 }
 
 fn checked_url(text: &str) -> Result<Url, String> {

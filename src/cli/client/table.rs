@@ -1,8 +1,8 @@
 //! Lists: their pages, and tables for people: a heading, columns as wide as their content, times as ages.
 
-use crate::cli::client::call::Call;
 use crate::cli::client::failure::Failure;
 use crate::cli::client::output::{Look, Output, visible};
+use crate::cli::client::service::Call;
 use crate::clock::{Clock as _, SystemClock};
 use crate::domain::text::single_blanks;
 use crate::http::responses::List;

@@ -13,14 +13,20 @@
 
 mod copy;
 mod git;
-mod refresh;
-mod show;
 
-use super::client::Failure;
+use self::copy::{Copy, NoCopy, Workspace, reasons};
+use super::client::{
+    Exit, Failure, Look, MemoryArgs, MemoryRef, Method, Output, Service, ServiceArgs, ago, note, text, when,
+};
+use crate::clock::{Clock as _, SystemClock};
+use crate::domain::document::written_time;
+use crate::domain::handoff::{REFRESH_ROUTE, Window};
+use crate::domain::text::single_blanks;
+use chrono::{DateTime, Utc};
+use clap::Args;
+use serde_json::{Value, json};
 use std::path::PathBuf;
-
-pub(super) use refresh::Refresh;
-pub(super) use show::{Path, Show, Status};
+use std::time::Duration;
 
 /// The home folder of this process: `$WORKING_MEMORY_HOME`, or `~/.working-memory`.
 ///
@@ -37,4 +43,427 @@ pub(super) fn home() -> Result<PathBuf, Failure> {
         .ok_or_else(|| Failure::usage("set WORKING_MEMORY_HOME: the environment names no home folder"))?;
     std::path::absolute(&home)
         .map_err(|error| Failure::usage(format!("WORKING_MEMORY_HOME {}: {error}", home.display())))
+}
+
+/// The timeout of the request, unless `--timeout` is given.
+const ANSWER_TIME: Duration = Duration::from_millis(300);
+
+/// For a memory that does not exist: a refresh would be refused.
+const WRITE_FIRST: &str = "write the memory with `working-memory put`, `update` or `operations`, then run \
+                                      `working-memory refresh`";
+
+/// Options of commands that can work without the service.
+#[derive(Debug, Args)]
+struct LiveArgs {
+    /// Use only the local copy; without this the service is asked first, for at most 300 ms (or --timeout).
+    #[arg(long)]
+    offline: bool,
+    #[command(flatten)]
+    service: ServiceArgs,
+}
+
+/// The source of the answer.
+#[derive(Debug)]
+enum Checked {
+    /// The service, with its response.
+    Service(Value),
+    /// The service, which has no handoff of the memory.
+    NoHandoff,
+    /// The service, which has no such memory: it was deleted, or never written.
+    NoMemory,
+    /// Only the copy on this machine, and why.
+    Local(String),
+}
+
+impl Checked {
+    /// Adds to JSON who answered, and why the service did not.
+    fn tell(&self, body: &mut Value) {
+        match self {
+            Self::Local(why) => {
+                body["checked"] = "local".into();
+                body["unchecked_because"] = why.as_str().into();
+            }
+            _ => body["checked"] = "service".into(),
+        }
+    }
+
+    /// What to do about a copy that is stale.
+    fn advice(&self) -> &'static str {
+        match self {
+            Self::NoMemory => WRITE_FIRST,
+            _ => "run `working-memory refresh`",
+        }
+    }
+
+    /// The reasons why a copy is stale: the service's if it answered, otherwise those of the copy.
+    fn reasons(&self, copy: &Copy, now: DateTime<Utc>) -> Vec<String> {
+        let live = match self {
+            Self::Local(_) => return copy.stale(now),
+            Self::NoHandoff => return vec!["the service has no handoff of this memory".to_owned()],
+            Self::NoMemory => return vec!["the service has no such memory".to_owned()],
+            Self::Service(live) => live,
+        };
+        if live["handoff_id"] != copy.local["handoff_id"] {
+            let made = live["generated_at"].as_str();
+            let made = made.map_or_else(String::new, |time| format!(", made at {time}"));
+            return vec![format!("the service has another handoff{made}")];
+        }
+        let mut reasons = reasons(live);
+        if reasons.is_empty() && live["status"] != "fresh" {
+            reasons.push(format!("the service calls it {}", text(live, "status")));
+        }
+        reasons
+    }
+}
+
+impl LiveArgs {
+    /// Requests the service's newest handoff.
+    ///
+    /// # Errors
+    /// The options, the environment or a file name no service or memory.
+    async fn handoff(&self) -> Result<Checked, Failure> {
+        Ok(match self.ask(&["handoff"]).await? {
+            // It may be the handoff that does not exist.
+            Checked::NoMemory => match self.status().await? {
+                Checked::NoMemory => Checked::NoMemory,
+                _ => Checked::NoHandoff,
+            },
+            checked => checked,
+        })
+    }
+
+    /// Requests its freshness.
+    ///
+    /// # Errors
+    /// As [`LiveArgs::handoff`].
+    async fn status(&self) -> Result<Checked, Failure> {
+        Ok(match self.ask(&["handoff", "status"]).await? {
+            Checked::Service(status) if status["handoff_id"].is_null() => Checked::NoHandoff,
+            checked => checked,
+        })
+    }
+
+    /// Requests what `set-status` wrote; `None` if the service does not answer, or there is no such memory.
+    ///
+    /// # Errors
+    /// As [`LiveArgs::handoff`].
+    async fn aim(&self) -> Result<Option<Value>, Failure> {
+        Ok(match self.ask(&["window"]).await? {
+            Checked::Service(mut window) => Some(window["status"].take()),
+            _ => None,
+        })
+    }
+
+    /// A 404 is that of the memory, unless the route knows better.
+    async fn ask(&self, below: &[&str]) -> Result<Checked, Failure> {
+        if self.offline {
+            return Ok(Checked::Local("--offline".to_owned()));
+        }
+        let service = Service::with_timeout(&self.service, ANSWER_TIME)?;
+        let answered = service.of_memory(Method::GET, below)?.send_once().await;
+        Ok(match answered.and_then(|answer| answer.json()) {
+            Ok(answer) => Checked::Service(answer),
+            Err(failure) if failure.exit == Exit::NotFound => Checked::NoMemory,
+            Err(failure) => Checked::Local(failure.sentence),
+        })
+    }
+}
+
+/// The local copy as it was found, and what the service says about it.
+struct Found {
+    workspace: Workspace,
+    copy: Result<Copy, NoCopy>,
+    checked: Checked,
+    /// Why the copy is stale; empty if it is fresh.
+    reasons: Vec<String>,
+    now: DateTime<Utc>,
+}
+
+impl Found {
+    fn of(workspace: Workspace, checked: Checked) -> Self {
+        let (copy, now) = (workspace.read(), SystemClock.now());
+        let reasons = copy
+            .as_ref()
+            .map_or_else(|_| Vec::new(), |copy| checked.reasons(copy, now));
+        Self {
+            workspace,
+            copy,
+            checked,
+            reasons,
+            now,
+        }
+    }
+
+    fn status(&self) -> &'static str {
+        if self.reasons.is_empty() { "fresh" } else { "stale" }
+    }
+
+    /// The members of the copy in JSON.
+    fn members(&self, copy: &Copy) -> Value {
+        let mut body = copy.local.clone();
+        for name in ["sha256", "bytes", "freshness"] {
+            body.as_object_mut().and_then(|members| members.remove(name));
+        }
+        body["age_seconds"] = copy.age(self.now).num_seconds().max(0).into();
+        body["path"] = copy.path.to_string_lossy().into();
+        body
+    }
+
+    /// Succeeds if there is a copy that is fresh.
+    fn end(self) -> Result<(), Failure> {
+        let MemoryRef { vault, memory } = &self.workspace.memory_ref;
+        match (self.copy, &self.checked) {
+            (Err(_), Checked::NoMemory) => Err(Failure::not_found(format!(
+                "memory {memory} of vault {vault} has not been written yet, or was deleted; {WRITE_FIRST}"
+            ))),
+            (Err(none), _) => Err(self.workspace.failure(none)),
+            (Ok(_), checked) => fresh(self.reasons.is_empty(), checked),
+        }
+    }
+}
+
+/// The failure of a handoff that is not fresh.
+fn fresh(is_fresh: bool, checked: &Checked) -> Result<(), Failure> {
+    match is_fresh {
+        true => Ok(()),
+        false => Err(Failure::new(
+            Exit::Stale,
+            format!("the handoff is stale; {}", checked.advice()),
+        )),
+    }
+}
+
+/// Arguments of `show`.
+#[derive(Debug, Args)]
+pub struct Show {
+    #[command(flatten)]
+    live: LiveArgs,
+}
+
+impl Show {
+    /// Prints the service's newest handoff below its live preface; without the service the local copy below a quoted line
+    /// with its age and the reason why it was not checked. Succeeds only if the handoff is fresh.
+    pub(in crate::cli) async fn run(self) -> Result<(), Failure> {
+        let workspace = Workspace::of(self.live.service.memory_ref.memory_ref()?)?;
+        let is_json = self.live.service.is_json();
+        let mut out = Output::new();
+        match self.live.handoff().await? {
+            Checked::Service(mut live) => {
+                let is_fresh = live["freshness"]["status"] == "fresh";
+                if is_json {
+                    live["checked"] = "service".into();
+                    out.text(&live.to_string()).end();
+                } else {
+                    let preface = text(&live, "preface").replace(REFRESH_ROUTE, "`working-memory refresh`");
+                    out.text(&preface).whole_lines(&text(&live, "markdown"));
+                }
+                out.write()?;
+                fresh(is_fresh, &Checked::NoHandoff)
+            }
+            checked => {
+                let found = Found::of(workspace, checked);
+                if let Ok(copy) = &found.copy {
+                    found.show(&mut out, copy, is_json);
+                    out.write()?;
+                }
+                found.end()
+            }
+        }
+    }
+}
+
+impl Found {
+    /// The copy is stale for the same reasons as `status` gives.
+    fn show(&self, out: &mut Output, copy: &Copy, is_json: bool) {
+        let reasons = &self.reasons;
+        if is_json {
+            let mut body = self.members(copy);
+            body["unchecked_because"] = Value::Null;
+            self.checked.tell(&mut body);
+            body["freshness"] = json!({ "status": self.status(), "reasons": reasons });
+            body["markdown"] = copy.markdown.as_str().into();
+            out.text(&body.to_string()).end();
+            return;
+        }
+        out.text(&format!(
+            "> Local copy, refreshed {} ({}), of version {}",
+            ago(copy.age(self.now)),
+            written_time(copy.time("refreshed_at")),
+            copy.local["base_version"],
+        ));
+        if let Checked::Local(why) = &self.checked {
+            out.text("; not checked: ").text(&single_blanks(why));
+        }
+        out.text(".");
+        if !reasons.is_empty() {
+            let reasons = single_blanks(&reasons.join("; "));
+            out.text(&format!(" Stale ({reasons}): {}.", self.checked.advice()));
+        }
+        out.text("\n\n").whole_lines(&copy.markdown);
+    }
+}
+
+/// Arguments of `status`. With --json `status` is `fresh`, `stale`, `missing` or `damaged`.
+#[derive(Debug, Args)]
+pub struct Status {
+    #[command(flatten)]
+    live: LiveArgs,
+}
+
+impl Status {
+    /// Succeeds if the copy is fresh.
+    pub(in crate::cli) async fn run(self) -> Result<(), Failure> {
+        let workspace = Workspace::of(self.live.service.memory_ref.memory_ref()?)?;
+        let checked = self.live.status().await?;
+        let aim = match &checked {
+            Checked::Service(_) | Checked::NoHandoff => self.live.aim().await?,
+            Checked::NoMemory | Checked::Local(_) => None,
+        };
+        let found = Found::of(workspace, checked);
+        let mut out = Output::new();
+        if self.live.service.is_json() {
+            out.text(&format!("{:#}", found.json(aim.as_ref()))).end();
+        } else {
+            found.print(&mut out, aim.as_ref());
+        }
+        out.write()?;
+        found.end()
+    }
+}
+
+impl Found {
+    fn json(&self, aim: Option<&Value>) -> Value {
+        let mut body = match &self.copy {
+            Err(NoCopy::Missing) => json!({"status": "missing", "reasons": []}),
+            Err(NoCopy::Damaged(what)) => json!({"status": "damaged", "reasons": [what]}),
+            Ok(copy) => {
+                let mut body = self.members(copy);
+                body["status"] = self.status().into();
+                body["reasons"] = json!(self.reasons);
+                body
+            }
+        };
+        self.checked.tell(&mut body);
+        if let Some(aim) = aim {
+            body["goal"] = aim["goal"].clone();
+            body["blocker"] = aim["blocker"].clone();
+        }
+        let MemoryRef { vault, memory } = &self.workspace.memory_ref;
+        body["vault_id"] = vault.as_str().into();
+        body["memory_id"] = memory.as_str().into();
+        body
+    }
+
+    fn print(&self, out: &mut Output, aim: Option<&Value>) {
+        let mut line = |name: &str, value: &str| {
+            out.styled(Look::Dim, &format!("{name:<10}")).text(value).end();
+        };
+        // What `set-status` wrote.
+        for name in aim.map_or(&[][..], |_| &["goal", "blocker", "updated"]) {
+            let shown = match aim.and_then(|aim| aim[*name].as_str()) {
+                None => "none".to_owned(),
+                Some(time) if *name == "updated" => when(time),
+                Some(text) => text.to_owned(),
+            };
+            line(name, &shown);
+        }
+        let Ok(copy) = &self.copy else { return };
+        let of = |name: &str| text(&copy.local, name);
+        line("memory", &format!("{}/{}", of("vault_id"), of("memory_id")));
+        match self.status() {
+            "stale" => line("status", &format!("stale: {}", self.checked.advice())),
+            fresh => line("status", fresh),
+        }
+        for reason in &self.reasons {
+            line("", reason);
+        }
+        let by = match &self.checked {
+            Checked::Local(why) => format!("by the local copy only: {why}"),
+            _ => "by the service, just now".to_owned(),
+        };
+        line("checked", &by);
+        let (age, refreshed) = (ago(copy.age(self.now)), written_time(copy.time("refreshed_at")));
+        line("refreshed", &format!("{age} ({refreshed}) from {}", of("url")));
+        let (version, window) = (&copy.local["base_version"], of("window"));
+        let handoff = format!("{} of version {version}, window {window}", of("handoff_id"));
+        line("handoff", &handoff);
+        line("file", &copy.path.display().to_string());
+    }
+}
+
+/// Arguments of `path`.
+#[derive(Debug, Args)]
+pub struct Path {
+    /// Print it as JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    memory_ref: MemoryArgs,
+}
+
+impl Path {
+    /// Prints the path on standard output, for `cat "$(working-memory path)"`, and its age on standard error.
+    pub(in crate::cli) fn run(self) -> Result<(), Failure> {
+        let workspace = Workspace::of(self.memory_ref.memory_ref()?)?;
+        let copy = workspace.read().map_err(|none| workspace.failure(none))?;
+        let path = copy.path.to_string_lossy();
+        if self.json {
+            let body = json!({ "path": path, "refreshed_at": copy.local["refreshed_at"] });
+            return Output::new().text(&body.to_string()).end().write();
+        }
+        Output::new().text(&path).end().write()?;
+        note(&format!("refreshed {}", ago(copy.age(SystemClock.now()))));
+        Ok(())
+    }
+}
+
+/// A model may write the handoff, which takes time.
+const REFRESH_TIME: Duration = Duration::from_secs(600);
+
+/// Arguments of `refresh`.
+#[derive(Debug, Args)]
+pub struct Refresh {
+    /// Make a new one also if it is fresh.
+    #[arg(long)]
+    force: bool,
+    /// The window, such as 6h, 90m or 2d; the service's `handoff.window` without it.
+    #[arg(long, value_name = "TIME")]
+    window: Option<Window>,
+    /// Do not send the git branch and the changed files of this folder.
+    #[arg(long)]
+    no_workspace: bool,
+    #[command(flatten)]
+    service: ServiceArgs,
+}
+
+impl Refresh {
+    pub(in crate::cli) async fn run(self) -> Result<(), Failure> {
+        let service = Service::with_timeout(&self.service, REFRESH_TIME)?;
+        let workspace = Workspace::of(service.memory_ref()?)?;
+        let snapshot = match self.no_workspace {
+            true => None,
+            false => git::snapshot().await,
+        };
+        let request = snapshot.map_or_else(|| json!({}), |snapshot| json!({ "workspace": snapshot }));
+        let answer = service
+            .of_memory(Method::POST, &["handoff", "refresh"])?
+            .flag("force", self.force)
+            .maybe("window", self.window)
+            .json(&request)
+            .send()
+            .await?;
+        let body: Value = answer.json()?;
+        let url = service.connection.url.as_str();
+        let written = workspace.write(&body, url, SystemClock.now())?;
+        if self.service.is_json() {
+            return answer.print_json();
+        }
+        let done = match written {
+            false => "fresh, nothing to do",
+            true if body["refreshed"] == true => "refreshed",
+            true => "fresh, copied",
+        };
+        let path = workspace.markdown().display().to_string();
+        Output::new().text(done).text(": ").text(&path).end().write()
+    }
 }
