@@ -11,99 +11,68 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-/// A heading, and an example of each of its commands, which begins with the command's name.
-type Group = (&'static str, &'static [&'static str]);
-
-/// Every command is in one group.
-const GROUPS: [Group; 7] = [
-    (
-        "Begin",
-        &[
-            "init --vault acme --memory agent",
-            "doctor",
-            "serve",
-            "health --url http://127.0.0.1:8080",
-        ],
-    ),
-    (
-        "A document",
-        &[
-            "get --section progress",
-            "put notes.md --if-match 0199ab…",
-            "edit",
-            "sections",
-            "update \"Wired the parser. Next: benchmarks.\" --messages talk.jsonl",
-            "operations changes.txt --dry-run",
-            "records --kind KL --status all",
-        ],
-    ),
-    (
-        "Its history",
-        &[
-            "versions -n 10",
-            "log -n 5",
-            "diff 7 --base 3",
-            "blame",
-            "restore 7",
-            "redact 7 --reason \"held a password\"",
-            "delete --memory old-agent",
-        ],
-    ),
-    (
-        "Tasks, decisions, handoff",
-        &[
-            "task \"Fix the pool\" --summary \"Idle sessions are closed\"",
-            "decision \"All SQL in storage\" --because \"one language is enough\"",
-            "set-status --goal \"ship the parser\" --blocker none",
-            "status",
-            "show --offline",
-            "refresh --window 6h",
-            "path",
-            "window export notes --watch",
-        ],
-    ),
-    (
-        "A vault",
-        &[
-            "vaults",
-            "memories --prefix agent-",
-            "search \"connection pool\"",
-            "events --follow",
-            "usage --from 2026-11-01",
-            "updates --status proposed",
-            "consolidate",
-            "approve 0199ab… --operations 0,2",
-            "reject 0199ab… --reason \"not certain\"",
-        ],
-    ),
-    (
-        "For agents and other programs",
-        &[
-            "sync notes --root agent-1 --watch",
-            "mcp install cursor",
-            "hook session-start",
-            "bring --from claude-md CLAUDE.md --dry-run",
-            "prompt --max-tokens 4000",
-            "items list",
-            "api GET /v1/vaults/{vault}/memories/{memory}/handoffs --field limit=3",
-        ],
-    ),
-    (
-        "To run a service",
-        &[
-            "migrate",
-            "keys create --name ci --role writer --vault acme",
-            "export --vault acme --output acme.jsonl",
-            "import acme.jsonl --into-vault copy",
-            "rebuild-records --help",
-            "embeddings status",
-            "with-postgres -- psql",
-            "openapi",
-            "completions bash",
-            "man sync",
-        ],
-    ),
-];
+/// The headings, and below each an example of each of its commands, which begins with the command's name. Every command is
+/// in one group.
+const GROUPS: &str = r#"Begin
+  init --vault acme --memory agent
+  doctor
+  serve
+  health --url http://127.0.0.1:8080
+A document
+  get --section progress
+  put notes.md --if-match 0199ab…
+  edit
+  sections
+  update "Wired the parser. Next: benchmarks." --messages talk.jsonl
+  operations changes.txt --dry-run
+  records --kind KL --status all
+Its history
+  versions -n 10
+  log -n 5
+  diff 7 --base 3
+  blame
+  restore 7
+  redact 7 --reason "held a password"
+  delete --memory old-agent
+Tasks, decisions, handoff
+  task "Fix the pool" --summary "Idle sessions are closed"
+  decision "All SQL in storage" --because "one language is enough"
+  set-status --goal "ship the parser" --blocker none
+  status
+  show --offline
+  refresh --window 6h
+  path
+  window export notes --watch
+A vault
+  vaults
+  memories --prefix agent-
+  search "connection pool"
+  events --follow
+  usage --from 2026-11-01
+  updates --status proposed
+  consolidate
+  approve 0199ab… --operations 0,2
+  reject 0199ab… --reason "not certain"
+For agents and other programs
+  sync notes --root agent-1 --watch
+  mcp install cursor
+  hook session-start
+  bring --from claude-md CLAUDE.md --dry-run
+  prompt --max-tokens 4000
+  items list
+  api GET /v1/vaults/{vault}/memories/{memory}/handoffs --field limit=3
+To run a service
+  migrate
+  keys create --name ci --role writer --vault acme
+  export --vault acme --output acme.jsonl
+  import acme.jsonl --into-vault copy
+  rebuild-records --help
+  embeddings status
+  with-postgres -- psql
+  openapi
+  completions bash
+  man sync
+"#;
 
 /// The help template without clap's list of commands.
 const TEMPLATE: &str = "{about}\n\n{usage-heading} {usage}\n\n{before-help}Options:\n{options}{after-help}";
@@ -112,7 +81,7 @@ const TEMPLATE: &str = "{about}\n\n{usage-heading} {usage}\n\n{before-help}Optio
 pub(super) fn command() -> Command {
     let mut command = Cli::command();
     let groups = groups(&command);
-    for example in GROUPS.iter().flat_map(|(_, examples)| *examples) {
+    for example in examples() {
         command = command.mut_subcommand(name_in(example), |command| {
             let own = command
                 .get_after_help()
@@ -128,23 +97,30 @@ pub(super) fn command() -> Command {
         .after_long_help(format!("\n{EXIT_CODES}"))
 }
 
+fn examples() -> impl Iterator<Item = &'static str> {
+    GROUPS.lines().filter_map(|line| line.strip_prefix("  "))
+}
+
 fn name_in(example: &str) -> &str {
     example.split(' ').next().unwrap_or(example)
 }
 
 fn groups(command: &Command) -> String {
     let mut text = String::new();
-    for (title, examples) in GROUPS {
+    for line in GROUPS.lines() {
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "{title}:");
-        for example in examples {
-            let name = name_in(example);
-            let about = command.find_subcommand(name).and_then(Command::get_about);
-            let about = about.map(ToString::to_string).unwrap_or_default();
-            let _ = writeln!(text, "  {name:<16} {about}");
-        }
-        text.push('\n');
+        let _ = match line.strip_prefix("  ") {
+            Some(example) => {
+                let name = name_in(example);
+                let about = command.find_subcommand(name).and_then(Command::get_about);
+                let about = about.map(ToString::to_string).unwrap_or_default();
+                writeln!(text, "  {name:<16} {about}")
+            }
+            None if text.is_empty() => writeln!(text, "{line}:"),
+            None => writeln!(text, "\n{line}:"),
+        };
     }
+    text.push('\n');
     text
 }
 
@@ -215,11 +191,7 @@ mod tests {
 
     #[test]
     fn every_command_is_in_one_group() {
-        let listed: Vec<&str> = GROUPS
-            .iter()
-            .flat_map(|(_, examples)| *examples)
-            .map(|example| name_in(example))
-            .collect();
+        let listed: Vec<&str> = examples().map(name_in).collect();
         let command = Cli::command();
         let there: BTreeSet<&str> = command.get_subcommands().map(Command::get_name).collect();
         assert_eq!(listed.iter().copied().collect::<BTreeSet<_>>(), there);
@@ -228,7 +200,7 @@ mod tests {
 
     #[test]
     fn every_example_is_a_command_line() {
-        for example in GROUPS.iter().flat_map(|(_, examples)| *examples) {
+        for example in examples() {
             // Removes quotes as a shell does; the examples use no others.
             let mut words = vec!["working-memory".to_owned()];
             for (index, piece) in example.split('"').enumerate() {
