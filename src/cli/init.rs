@@ -1,11 +1,11 @@
 //! `working-memory init`: writes which memory the work in this folder belongs to, and offers to install the git hook.
 
-use super::client::{Failure, MemoryArgs, Output, PROJECT_FILE, confirm};
+use super::client::{Failure, MemoryArgs, Output, PROJECT_FILE, answered, confirm};
 use crate::cli::folder::file::write_file;
 use crate::domain::ids::{ActorId, MemoryId, VaultId};
 use clap::Args;
 use std::fs;
-use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::str::FromStr;
@@ -122,14 +122,10 @@ fn chosen<T: FromStr<Err: std::fmt::Display> + Clone>(
         .ok()
         .filter(|value| !value.trim().is_empty());
     let mut value = named.unwrap_or_else(|| default.to_owned());
-    if io::stdin().is_terminal() && io::stderr().is_terminal() {
-        let mut err = io::stderr();
-        let _ = write!(err, "{what} [{value}]: ");
-        let _ = err.flush();
-        let mut answer = String::new();
-        if io::stdin().lock().read_line(&mut answer).is_ok() && !answer.trim().is_empty() {
-            value = answer.trim().to_owned();
-        }
+    if let Some(answer) = answered(&format!("{what} [{value}]: "))
+        && !answer.is_empty()
+    {
+        value = answer;
     }
     value
         .trim()

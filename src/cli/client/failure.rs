@@ -7,7 +7,6 @@ use bytes::Bytes;
 use reqwest::header::{CONTENT_TYPE, ETAG, HeaderMap, HeaderValue, RETRY_AFTER};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use std::ffi::OsString;
 use std::fmt::{self, Write as _};
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -88,7 +87,7 @@ impl Failure {
     /// service's problem, if there is one. Returns the exit code.
     pub(in crate::cli) fn end(&self) -> ExitCode {
         let (sentence, code) = (&self.sentence, self.exit as u8);
-        if wants_json(std::env::args_os()) {
+        if wants_json() {
             let line = json!({ "error": sentence, "exit_code": code, "problem": self.problem });
             let _ = writeln!(std::io::stderr(), "{line}");
         } else {
@@ -115,24 +114,18 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// Whether a command line requests JSON. This does not use the parsed arguments, since a parse error is
+/// Whether the command line requests JSON. This does not use the parsed arguments, since a parse error is
 /// reported in the same format.
-fn wants_json(arguments: impl IntoIterator<Item = OsString>) -> bool {
-    let options = arguments.into_iter().take_while(|argument| argument != "--");
-    let mut is_format = false;
-    for option in options {
-        let Some(option) = option.to_str() else {
-            is_format = false;
-            continue;
-        };
-        if matches!(option, "--json" | "-ojson" | "-o=json" | "--output=json")
-            || (is_format && option == "json")
-        {
-            return true;
-        }
-        is_format = matches!(option, "-o" | "--output");
-    }
-    false
+fn wants_json() -> bool {
+    let arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
+    let options: Vec<String> = arguments.take_while(|argument| argument != "--").collect();
+    let is_json =
+        |option: &String| ["--json", "-ojson", "-o=json", "--output=json"].contains(&option.as_str());
+    let is_output = |option: &String| ["-o", "--output"].contains(&option.as_str());
+    options.iter().any(is_json)
+        || options
+            .windows(2)
+            .any(|pair| is_output(&pair[0]) && pair[1] == "json")
 }
 
 /// Prints a line on standard error, safe for a terminal. Write errors are ignored.
