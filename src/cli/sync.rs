@@ -221,7 +221,7 @@ impl Root<'_> {
     fn file(&self, method: Method, path: &str) -> Result<Call<'_>, Failure> {
         let call = self.service.of_vault(method, &FILES)?;
         let call = call.query("root", &self.state.root);
-        Ok(call.query("path", &format!("{ROOT}{path}")))
+        Ok(call.query("path", format!("{ROOT}{path}")))
     }
 }
 
