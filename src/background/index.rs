@@ -3,9 +3,12 @@
 //!
 //! A vault that cannot be indexed does not stop the others. If the statement over all vaults fails, the vaults that
 //! notifications name are indexed one by one.
+//!
+//! Embedding follows the full text.
 
 use crate::clock::Clock;
 use crate::domain::ids::VaultId;
+use crate::pipeline::meaning::{Meaning, Pass};
 use crate::storage::database::notification::Notification;
 use crate::storage::search::Pending;
 use crate::storage::{FailingVaults, Storage, StorageError};
@@ -125,4 +128,33 @@ async fn index_batch(
         failing.pass_over(of_vault[0].vault.as_str(), done)?;
     }
     Ok(())
+}
+
+/// The polling interval of embedding without notifications.
+const EMBEDDING_IDLE: Duration = Duration::from_secs(2);
+
+/// The delay after a write: the full text is indexed first, and a burst of writes is embedded together.
+const EMBEDDING_DELAY: Duration = Duration::from_millis(300);
+
+/// The longest backoff after failures of the model; the first is [`AFTER_FAILURE`].
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
+
+/// Embeds while it is polled.
+pub(super) async fn embed(storage: Storage, meaning: Meaning) {
+    let mut wait = AFTER_FAILURE;
+    loop {
+        match meaning.index().await {
+            Ok(Pass::Done) => {
+                wait = AFTER_FAILURE;
+                storage.indexed(EMBEDDING_IDLE).await;
+                tokio::time::sleep(EMBEDDING_DELAY).await;
+            }
+            Ok(Pass::Idle) => tokio::time::sleep(LONGEST_WAIT).await,
+            Err(error) => {
+                tracing::warn!(%error, "memories could not be embedded, trying again");
+                tokio::time::sleep(wait).await;
+                wait = (wait * 2).min(LONGEST_WAIT);
+            }
+        }
+    }
 }

@@ -2,7 +2,6 @@
 
 mod cleanup;
 mod consolidation;
-mod embed;
 mod index;
 pub mod updates;
 
@@ -81,7 +80,7 @@ impl Background {
 
     /// Starts embedding memories for searches by meaning.
     pub fn embed(&self, storage: &Storage, meaning: &Meaning) {
-        self.spawn(embed::embed(storage.clone(), meaning.clone()));
+        self.spawn(index::embed(storage.clone(), meaning.clone()));
     }
 
     /// Stops all tasks at their next await point and waits for them.

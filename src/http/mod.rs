@@ -3,11 +3,9 @@
 //! A request passes `middleware`, its route file, typed extractors (`extract`), and a storage transaction or the
 //! pipeline. Errors become a `problem`.
 
-mod connection;
 mod dashboard;
 mod extract;
 mod feed;
-mod json_answer;
 mod middleware;
 mod names;
 mod openapi;
@@ -16,13 +14,9 @@ pub(crate) mod responses;
 mod router;
 mod routes;
 mod serve;
-mod settings;
 mod state;
-mod tls;
 
 pub use openapi::openapi_yaml;
 pub use router::router;
-pub use serve::{Server, serve};
-pub use settings::Settings;
-pub use state::AppState;
-pub use tls::{Tls, TlsError};
+pub use serve::{Server, Tls, TlsError, serve};
+pub use state::{AppState, Settings};

@@ -8,8 +8,8 @@ use crate::http::middleware::{self, Work, layer};
 use crate::http::openapi::{self, preamble};
 use crate::http::problem::{Kind, Problem};
 use crate::http::routes::{
-    archive, blame, consolidate, contexts, events, handoff, health, items, keys, log, mcp, memories,
-    memory_tool, operations, prompt, records, search, sections, tasks, update, updates, vaults, window,
+    archive, contexts, events, handoff, health, items, keys, mcp, memories, memory_tool, operations, prompt,
+    records, search, tasks, update, updates, vaults, window,
 };
 use crate::http::state::AppState;
 use axum::Router;
@@ -155,11 +155,11 @@ pub(super) fn quick() -> OpenApiRouter<AppState> {
         .routes(routes!(contexts::put::restore))
         .routes(routes!(contexts::put::redact))
         .routes(routes!(contexts::diff::diff))
-        .routes(routes!(log::log))
-        .routes(routes!(blame::blame))
-        .routes(routes!(sections::sections))
+        .routes(routes!(contexts::views::log))
+        .routes(routes!(contexts::views::blame))
+        .routes(routes!(contexts::views::sections))
         .routes(routes!(operations::operations))
-        .routes(routes!(consolidate::consolidate))
+        .routes(routes!(operations::consolidate))
         .routes(routes!(records::list))
         .routes(routes!(records::get))
         .routes(routes!(tasks::record))

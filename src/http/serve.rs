@@ -1,12 +1,14 @@
 //! The accept loop: HTTP/1.1 with a time limit on request headers, so that a slow client holds only a socket, and a
 //! graceful shutdown. The TLS handshake runs in the connection's own task, so a slow client does not delay others.
+//!
+//! TLS is built in, with a certificate and a key from two PEM files, which can be reloaded while the service runs. How many
+//! connections one address may hold that show no key is limited here, which neither hyper nor tower does.
 
 use crate::clock::Clock;
-use crate::http::connection::{Addresses, UnauthenticatedConnection};
 use crate::http::middleware;
 use crate::http::problem::{Kind, MEDIA_TYPE, Passing, Problem};
 use crate::http::routes::health;
-use crate::http::settings::Settings;
+use crate::http::state::Settings;
 use crate::telemetry;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::http::header::CONNECTION;
@@ -20,16 +22,22 @@ use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use rustls::ServerConfig;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use std::collections::HashMap;
 use std::convert::Infallible;
 use std::future::Future;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, OnceLock};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::{JoinError, JoinHandle};
 use tokio_io_timeout::TimeoutWriter;
+use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
@@ -310,6 +318,173 @@ fn starting_router(clock: Arc<dyn Clock>) -> Router {
     middleware::standard::around_routes(router.layer(from_fn(middleware::site::check_host)), clock)
 }
 
+/// The number of unauthenticated connections of each address, which are limited so that one cannot use up all connections.
+#[derive(Debug)]
+pub(super) struct Addresses {
+    most: usize,
+    open: Mutex<HashMap<IpAddr, usize>>,
+}
+
+/// A connection that counts for its address until it sends a valid key or ends.
+#[derive(Debug, Clone)]
+pub(crate) struct UnauthenticatedConnection(Arc<Counted>);
+
+#[derive(Debug)]
+struct Counted {
+    addresses: Arc<Addresses>,
+    address: Mutex<Option<IpAddr>>,
+}
+
+impl Addresses {
+    /// `most` connections for each address; 0 means unlimited.
+    pub(super) fn new(most: usize) -> Arc<Self> {
+        Arc::new(Self {
+            most,
+            open: Mutex::default(),
+        })
+    }
+
+    fn open(&self) -> MutexGuard<'_, HashMap<IpAddr, usize>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts a connection; `None` if its address has reached the limit.
+    pub(super) fn enter(self: &Arc<Self>, address: IpAddr) -> Option<UnauthenticatedConnection> {
+        let mut open = self.open();
+        let count = open.entry(address).or_default();
+        if self.most > 0 && *count >= self.most {
+            return None;
+        }
+        *count += 1;
+        Some(UnauthenticatedConnection(Arc::new(Counted {
+            addresses: self.clone(),
+            address: Mutex::new(Some(address)),
+        })))
+    }
+}
+
+impl UnauthenticatedConnection {
+    /// A request on the connection had a valid key: it no longer counts.
+    pub(crate) fn is_known(&self) {
+        self.0.leave();
+    }
+}
+
+impl Counted {
+    fn leave(&self) {
+        let address = self.address.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(address) = address else { return };
+        let mut open = self.addresses.open();
+        if let Some(count) = open.get_mut(&address) {
+            *count -= 1;
+            if *count == 0 {
+                open.remove(&address);
+            }
+        }
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.leave();
+    }
+}
+
+/// Why TLS cannot be used. Every message names the setting and the file.
+#[derive(Debug, thiserror::Error)]
+pub enum TlsError {
+    /// A file that cannot be read or does not contain what is expected.
+    #[error("{setting} {file}: {problem}", file = file.display())]
+    File {
+        /// The setting that names the file.
+        setting: &'static str,
+        /// The file.
+        file: PathBuf,
+        /// The problem.
+        problem: String,
+    },
+    /// A certificate and a key that do not match.
+    #[error("http.tls.certificate {certificate} and http.tls.key {key} cannot be used: {problem}",
+            certificate = certificate.display(), key = key.display())]
+    Pair {
+        /// The file of the certificate.
+        certificate: PathBuf,
+        /// The file of the key.
+        key: PathBuf,
+        /// The problem.
+        problem: String,
+    },
+}
+
+/// The current certificate. A connection keeps the one it started with.
+#[derive(Debug)]
+pub struct Tls {
+    certificate: PathBuf,
+    key: PathBuf,
+    current: RwLock<Arc<ServerConfig>>,
+}
+
+impl Tls {
+    /// Reads the files.
+    ///
+    /// # Errors
+    /// As [`TlsError`] says.
+    pub fn load(certificate: &Path, key: &Path) -> Result<Self, TlsError> {
+        Ok(Self {
+            certificate: certificate.to_owned(),
+            key: key.to_owned(),
+            current: RwLock::new(read_pair(certificate, key)?),
+        })
+    }
+
+    /// Reads the files again, for later connections. On an error the previous certificate remains in use.
+    ///
+    /// # Errors
+    /// As [`TlsError`] says.
+    pub fn reload(&self) -> Result<(), TlsError> {
+        let fresh = read_pair(&self.certificate, &self.key)?;
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = fresh;
+        Ok(())
+    }
+
+    /// The acceptor for a new connection.
+    pub(super) fn acceptor(&self) -> TlsAcceptor {
+        let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
+        TlsAcceptor::from(current.clone())
+    }
+}
+
+fn read_pair(certificate: &Path, key: &Path) -> Result<Arc<ServerConfig>, TlsError> {
+    let wrong = |setting, file: &Path, problem: String| TlsError::File {
+        setting,
+        file: file.to_owned(),
+        problem,
+    };
+    let bad_certificate = |problem| wrong("http.tls.certificate", certificate, problem);
+    let chain = CertificateDer::pem_file_iter(certificate)
+        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+        .map_err(|error| bad_certificate(error.to_string()))?;
+    if chain.is_empty() {
+        return Err(bad_certificate("there is no PEM certificate in it".to_owned()));
+    }
+    let private =
+        PrivateKeyDer::from_pem_file(key).map_err(|error| wrong("http.tls.key", key, error.to_string()))?;
+    let pair = |error: rustls::Error| TlsError::Pair {
+        certificate: certificate.to_owned(),
+        key: key.to_owned(),
+        problem: error.to_string(),
+    };
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let mut config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(pair)?
+        .with_no_client_auth()
+        .with_single_cert(chain, private)
+        .map_err(pair)?;
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(Arc::new(config))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -362,5 +537,25 @@ mod tests {
             let answer = tokio::time::timeout(Duration::from_secs(5), answer_to(address, unfinished)).await;
             assert!(!answer.unwrap().contains("done"), "{unfinished}");
         }
+    }
+}
+
+#[cfg(test)]
+mod connection_tests {
+    use super::*;
+
+    #[test]
+    fn an_address_has_its_connections_and_others_have_theirs() {
+        let addresses = Addresses::new(2);
+        let (one, other) = ([10, 0, 0, 1].into(), [10, 0, 0, 2].into());
+        let first = addresses.enter(one).unwrap();
+        let second = addresses.enter(one).unwrap();
+        assert!(addresses.enter(one).is_none());
+        assert!(addresses.enter(other).is_some());
+        first.is_known();
+        let third = addresses.enter(one).unwrap();
+        assert!(addresses.enter(one).is_none());
+        drop((first, second, third));
+        assert!(addresses.open().is_empty());
     }
 }

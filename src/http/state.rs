@@ -1,18 +1,28 @@
-//! The state that all handlers share.
+//! The state that all handlers share, and the settings of the HTTP module.
 
-use super::feed::Feeds;
-use super::middleware::access::Gate;
-use super::middleware::bounds::Budget;
-use super::middleware::rate::Rates;
-use super::settings::Settings;
 use crate::clock::Clock;
+use crate::config::Config;
+use crate::config::hosts::Authority;
+use crate::config::limits::{Collapse, LimitsConfig};
+use crate::config::llm::LlmConfig;
+use crate::config::prices::Price;
+use crate::config::window::WindowConfig;
+use crate::domain::prompt::ItemLimits;
 use crate::fair::{self, ShareLimits};
+use crate::http::feed::Feeds;
+use crate::http::middleware::access::Gate;
+use crate::http::middleware::bounds::Budget;
+use crate::http::middleware::rate::Rates;
+use crate::http::serve::Tls;
 use crate::pipeline::Pipeline;
-use crate::storage::Storage;
+use crate::storage::usage::DayOfModel;
+use crate::storage::{Guard, Storage};
 use crate::tokens::Tokens;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// Shared by all requests. Every layer and handler clones it, so a clone only increments a reference count.
@@ -88,5 +98,163 @@ impl fmt::Debug for AppState {
         f.debug_struct("AppState")
             .field("settings", &self.settings)
             .finish_non_exhaustive()
+    }
+}
+
+/// Of a request's head: browsers and proxies send fewer than fifty lines.
+const MAX_HEADERS: usize = 100;
+
+/// For the head of a request, a TLS handshake, an idle connection: what a slow mobile network needs, and little more.
+const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// For a body; less than the deadline of a request, so that the client gets the right error.
+const BODY_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// A client that reads nothing of its response for so long has gone.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Between two comments on a stream without events: less than the idle time-outs of common proxies, which are a minute.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+
+/// The currency of `llm.prices`: what the providers publish their prices in.
+pub(crate) const CURRENCY: &str = "USD";
+
+/// Limits of requests. Sizes are in bytes.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// `limits.context_bytes`: the largest document.
+    pub context_bytes: usize,
+    /// `limits.body_bytes`: the largest request body other than a document.
+    pub body_bytes: usize,
+    /// `guard.collapse`: what to do with a PUT that removes much of the document.
+    pub guard: Guard,
+    /// The size limits of the prompt items of a memory, and of a vault.
+    pub items: ItemLimits,
+    /// `window`: how many recent tasks and decisions a document contains.
+    pub window: WindowConfig,
+    /// The time limit for receiving a request's header, and for an idle connection.
+    pub header_timeout: Duration,
+    /// The time limit for receiving a body.
+    pub body_timeout: Duration,
+    /// The time limit of a request that calls no model.
+    pub request_timeout: Duration,
+    /// The time limit of a request that calls models.
+    pub update_timeout: Duration,
+    /// The maximum number of concurrent requests; others are rejected with 503.
+    pub max_requests: usize,
+    /// The maximum number of bytes of requests and responses in memory; others are rejected with 503.
+    pub max_bytes_in_flight: usize,
+    /// The maximum number of open connections; others wait in the listener's queue.
+    pub max_connections: usize,
+    /// The maximum number of unauthenticated connections per address; 0 means unlimited.
+    pub max_connections_per_address: usize,
+    /// The maximum size of a request's head.
+    pub max_header_bytes: usize,
+    /// The maximum number of headers of a request.
+    pub max_headers: usize,
+    /// How long a client may read nothing of a response.
+    pub write_timeout: Duration,
+    /// `http.require_keys`: whether requests need a key; unset: as soon as a key exists.
+    pub require_keys: Option<bool>,
+    /// `http.allowed_hosts` and the bound address: the names of the service besides loopback.
+    pub own_hosts: Vec<Authority>,
+    /// Whether the service may run without keys on the address it listens on.
+    pub may_be_open: bool,
+    /// Requests per minute with one key; 0 means unlimited.
+    pub rate_per_key: u32,
+    /// Requests per minute from one address without a key; 0 means unlimited.
+    pub rate_per_address: u32,
+    /// TLS, if configured; set by the code that reads the files.
+    pub tls: Option<Arc<Tls>>,
+    /// `events.max_streams`: the maximum number of open streams; others are rejected with 503.
+    pub max_streams: usize,
+    /// The interval of comments on a stream without events.
+    pub heartbeat: Duration,
+    /// How long a shutdown waits for running requests.
+    pub shutdown_grace: Duration,
+    /// The prices of models and their usage limits.
+    pub tariff: Tariff,
+}
+
+/// `llm.prices` and the token limits.
+#[derive(Debug, Clone)]
+pub struct Tariff {
+    /// The prices by model name.
+    pub prices: BTreeMap<String, Price>,
+    /// The configuration with the token limits.
+    pub limits: LimitsConfig,
+}
+
+impl Tariff {
+    /// The cost of a model on a day, if it has a price.
+    pub(crate) fn cost(&self, day: &DayOfModel) -> Option<f64> {
+        let spent = &day.spent;
+        let price = self.prices.get(&day.model)?;
+        Some(price.of(
+            spent.input_tokens,
+            spent.cached_tokens,
+            spent.cache_write_tokens,
+            spent.output_tokens,
+        ))
+    }
+}
+
+impl Settings {
+    /// The settings from the configuration.
+    #[must_use]
+    pub fn of(config: &Config) -> Self {
+        let request_timeout = Duration::from_secs(config.http.request_timeout_seconds);
+        let askings = (1 + config.pipeline.max_reprompts).saturating_mul(1 + config.pipeline.max_rebases);
+        Self {
+            context_bytes: config.limits.context_bytes,
+            body_bytes: config.limits.body_bytes,
+            guard: match config.guard.collapse {
+                Collapse::Off => Guard::Off,
+                Collapse::Warn => Guard::Warn,
+                Collapse::Reject => Guard::Reject,
+            },
+            items: ItemLimits::default(),
+            window: config.window.clone(),
+            header_timeout: HEADER_TIMEOUT,
+            body_timeout: BODY_TIMEOUT.min(request_timeout.mul_f64(2.0 / 3.0)),
+            request_timeout,
+            update_timeout: longest_asking(&config.llm)
+                .saturating_mul(askings)
+                .saturating_add(request_timeout),
+            max_requests: config.http.max_requests,
+            max_bytes_in_flight: config.http.max_bytes_in_flight,
+            // Every stream holds a connection while it is open.
+            max_connections: config.http.max_connections + config.events.max_streams,
+            max_connections_per_address: config.http.max_connections_per_address,
+            max_streams: config.events.max_streams,
+            heartbeat: HEARTBEAT,
+            max_header_bytes: config.http.max_header_bytes,
+            max_headers: MAX_HEADERS,
+            write_timeout: WRITE_TIMEOUT,
+            tls: None,
+            require_keys: config.http.require_keys,
+            own_hosts: config.http.own_hosts(),
+            may_be_open: config.http.may_be_open(),
+            rate_per_key: config.http.rate_per_key,
+            rate_per_address: config.http.rate_per_address,
+            shutdown_grace: Duration::from_secs(config.http.shutdown_timeout_seconds),
+            tariff: Tariff {
+                prices: config.llm.prices.clone(),
+                limits: config.limits.clone(),
+            },
+        }
+    }
+}
+
+/// The maximum duration of one call to a role's model, with its retries and backoff.
+fn longest_asking(llm: &LlmConfig) -> Duration {
+    let attempt = Duration::try_from_secs_f64(llm.timeout_seconds).unwrap_or(Duration::MAX);
+    attempt.saturating_mul(llm.max_retries.saturating_add(2))
+}
+
+impl Default for Settings {
+    /// The settings of a default configuration.
+    fn default() -> Self {
+        Self::of(&Config::default())
     }
 }

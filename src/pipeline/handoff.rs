@@ -4,19 +4,25 @@
 //! configured) one, or `force` is set. Takes a snapshot, compiles it (by rules, or with a model, without holding a
 //! database connection), and saves it under the lock of the memory's row, if no other handoff was saved meanwhile and
 //! every source may still be quoted.
+//!
+//! Where a model writes the prose, its lines are checked against the input, and invalid lines are asked for once more.
 
-use super::Pipeline;
-use super::handoff_model::ModelHandoff;
 use crate::domain::handoff::{
-    Freshness, Material, Part, Rendered, Snapshot, Status, Window, Workspace, compile, describes_workspace,
-    freshness, render,
+    DroppedLine, Freshness, HandoffAnswer, Line, Material, Part, Rendered, Snapshot, Status, Window,
+    Workspace, compile, describes_workspace, freshness, read_answer, render, shown,
 };
 use crate::domain::ids::{ActorId, MemoryId, VaultId};
 use crate::fair::Party;
+use crate::llm::{ModelError, Request};
+use crate::pipeline::prompts::{Template, quoted};
+use crate::pipeline::role::RoleOutcome;
+use crate::pipeline::{Pipeline, PipelineError, Steps};
 use crate::storage::handoffs::{Handoff, SaveHandoff};
+use crate::storage::usage::Spender;
 use crate::storage::{Storage, StorageError};
 use serde_json::{Map, Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
 /// How often a handoff is recompiled after another writer saved one or a source was redacted.
 const TRIES: u32 = 3;
@@ -260,4 +266,112 @@ fn manifest(
         "sections": sections,
         "dropped": dropped.collect::<Vec<_>>(),
     })
+}
+
+/// The output of the model.
+pub(super) struct ModelHandoff {
+    /// Valid lines.
+    pub(super) lines: BTreeMap<Part, Vec<Line>>,
+    /// Rejected lines.
+    pub(super) dropped: Vec<DroppedLine>,
+    /// Model name, tokens, times, and the reason of a failure.
+    pub(super) report: Value,
+}
+
+/// What the manifest says of the model.
+fn to_json(outcome: &RoleOutcome, refused: Option<String>) -> Value {
+    let RoleOutcome { report, failure, .. } = outcome;
+    let failed = failure.as_ref().map(ModelError::public);
+    json!({
+        "model": report.model,
+        "attempts": report.attempts,
+        "reprompts": report.reprompts,
+        "input_tokens": report.input_tokens,
+        "output_tokens": report.output_tokens,
+        "millis": report.millis,
+        "failed": refused.or(failed),
+    })
+}
+
+impl Pipeline {
+    /// Asks the model for the lines; `None` if the handoff is compiled by rules alone. If the model fails, or is not
+    /// called because the vault has used its daily tokens, the lines of the rules remain, and the report says why.
+    /// Token usage is recorded.
+    ///
+    /// # Errors
+    /// Database errors.
+    pub(super) async fn write_handoff(
+        &self,
+        vault: &VaultId,
+        material: &Material,
+    ) -> Result<Option<ModelHandoff>, StorageError> {
+        let Some(model) = self.models.for_handoff() else {
+            return Ok(None);
+        };
+        let (entries, citations) = shown(material);
+        if citations.is_empty() {
+            // Every line must cite an entry, and there is none.
+            return Ok(None);
+        }
+        let begun = self.clock.now();
+        let mut outcome = RoleOutcome::of_model(model);
+        match self.refuse_over_tokens(vault).await {
+            Ok(()) => {}
+            Err(PipelineError::Storage(error)) => return Err(error),
+            Err(refused) => {
+                return Ok(Some(ModelHandoff {
+                    lines: BTreeMap::new(),
+                    dropped: Vec::new(),
+                    report: to_json(&outcome, Some(refused.to_string())),
+                }));
+            }
+        }
+        let input = self
+            .prompts
+            .fill(Template::HandoffInput, &[("{memory}", &quoted(&entries))]);
+        let mut asking = Request::of_role(None, self.prompts.text(Template::Handoff), input, None);
+        let mut answer = HandoffAnswer::default();
+        for round in 0..=self.settings.max_reprompts.min(1) {
+            let asked = outcome.ask((model, &asking), round, &Steps::default()).await;
+            let Some((text, _)) = asked else { break };
+            let read = read_answer(&text, material, &citations);
+            if round == 0 {
+                answer = read;
+            } else {
+                answer.amend(read);
+            }
+            if answer.dropped.is_empty() {
+                break;
+            }
+            let faults = describe(&answer.dropped);
+            let again = self
+                .prompts
+                .fill(Template::HandoffAgain, &[("{faults}", &faults)]);
+            asking.go_on(text, again);
+        }
+        self.write_down(vault, begun, &[outcome.spent(Spender::Handoff, true)])
+            .await;
+        Ok(Some(ModelHandoff {
+            lines: answer.lines,
+            dropped: answer.dropped,
+            report: to_json(&outcome, None),
+        }))
+    }
+}
+
+/// The rejected lines, in the form in which the model is asked again.
+fn describe(dropped: &[DroppedLine]) -> String {
+    let mut text = String::new();
+    for DroppedLine {
+        part,
+        reason,
+        text: dropped_text,
+    } in dropped
+    {
+        let section = part.map_or("none", Part::name).to_uppercase();
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "- {section}: {}\n  > {dropped_text}", reason.advice());
+    }
+    text.truncate(text.trim_end().len());
+    text
 }

@@ -12,18 +12,12 @@
 //! are applied to the document that is current at that time.
 
 mod consolidation;
-mod conversation;
-mod durable;
 mod error;
 mod handoff;
-mod handoff_model;
 pub mod history;
 pub mod meaning;
-mod measured;
-mod merge;
 mod operations;
 pub mod prompts;
-mod proposal;
 mod reading;
 pub mod report;
 mod request;
@@ -31,10 +25,8 @@ mod review;
 mod role;
 mod run;
 mod save;
-mod session;
 pub mod steps;
 mod update;
-mod usage;
 
 pub use crate::llm::ConversationMessage;
 pub use error::PipelineError;

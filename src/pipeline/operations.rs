@@ -1,6 +1,5 @@
 //! `ApplyOperations`: applies operations that an agent sends as text or as a list, without a model.
 
-use super::measured;
 use super::reading::{self, Reading, WrittenItem};
 use super::report::{Target, UpdateAnswer, quote};
 use super::run::Running;
@@ -9,6 +8,7 @@ use super::{Mode, OnInvalid, OperationsInput, OperationsRequest, Pipeline, Pipel
 use crate::domain::dsl;
 use crate::domain::dsl::requests::{self, OperationRequest};
 use crate::fair;
+use crate::pipeline::steps::count_end;
 use crate::storage::StorageError;
 use crate::storage::updates::{RunKind, RunStatus};
 use serde_json::json;
@@ -30,7 +30,7 @@ impl Pipeline {
     /// See [`PipelineError`]; no version was saved.
     pub async fn apply_operations(&self, request: OperationsRequest) -> Result<UpdateAnswer, PipelineError> {
         let result = self.apply_input(request).await;
-        measured::ended(RunKind::Operations, &result);
+        count_end(RunKind::Operations, &result);
         result
     }
 

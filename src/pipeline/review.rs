@@ -1,21 +1,19 @@
-//! Decides proposals. Approval applies those operations that are still valid on the current head. A proposal is
-//! decided only once.
+//! Decides proposals: how a run stores one, and how it is applied later. Approval applies those operations that are still valid on
+//! the current head. A proposal is decided only once.
 
-use super::conversation::section_of;
-use super::merge;
-use super::proposal::{Proposal, rewrites_progress};
-use super::reading::{Accepted, mentioned};
-use super::report::{Rejection, Target, UpdateAnswer, quote};
-use super::role::numbered;
-use super::run::Review;
-use super::run::Running;
-use super::save::RunResult;
-use super::session;
-use super::{Pipeline, PipelineError};
 use crate::domain::ids::{ActorId, KeyId, MemoryId, RecordId, UpdateId, VaultId};
 use crate::domain::memory::Limits;
-use crate::domain::operation::Role;
+use crate::domain::operation::{Operation, Role};
 use crate::domain::text::one_line;
+use crate::domain::window::SessionRecord;
+use crate::pipeline::prompts::section_of;
+use crate::pipeline::reading::{Accepted, mentioned};
+use crate::pipeline::report::{Rejection, Target, UpdateAnswer, quote};
+use crate::pipeline::request::read_stored;
+use crate::pipeline::role::numbered;
+use crate::pipeline::run::{Review, Running};
+use crate::pipeline::save::{RunResult, is_recorded, merge_onto};
+use crate::pipeline::{Pipeline, PipelineError};
 use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::idempotency::Answering;
 use crate::storage::records::StoredRecord;
@@ -23,7 +21,8 @@ use crate::storage::updates::queue::is_redacted;
 use crate::storage::updates::{Run, RunKind, RunStatus};
 use crate::storage::{ChangeError, Decision, Head, Preconditions, StorageError};
 use chrono::{DateTime, Utc};
-use serde_json::json;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// The approval of a proposal.
@@ -271,7 +270,7 @@ impl Pipeline {
             .iter()
             .cloned()
             .partition(|item| moved && rewrites_progress(item));
-        let mut merged = merge::onto(head, &held, head.version != base_version, running)?;
+        let mut merged = merge_onto(head, &held, head.version != base_version, running)?;
         let late = late.iter().map(|item| Rejection {
             section: Some(Role::Progress.name().to_owned()),
             kind: "progress_moved".to_owned(),
@@ -283,7 +282,7 @@ impl Pipeline {
         let Some(record) = &running.record else {
             return self.decide(running, head, merged, (None, None));
         };
-        let reason = match session::is_recorded(running, record, known.as_ref()) {
+        let reason = match is_recorded(running, record, known.as_ref()) {
             Ok(false) => return self.decide(running, head, merged, (Some(record), None)),
             Ok(true) => "already_recorded",
             Err(_) => "other_task",
@@ -370,3 +369,82 @@ fn numbers_of(approval: &Approval, proposal: &Proposal) -> Result<Vec<usize>, Pi
     let chosen: BTreeSet<usize> = chosen.iter().copied().collect();
     Ok(chosen.into_iter().collect())
 }
+
+/// The version of the form.
+const FORM: u32 = 1;
+
+/// A proposal as its run stores it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Proposal {
+    form: u32,
+    /// The operations, addressed by their index.
+    pub(super) operations: Vec<Accepted>,
+    /// The progress at the time of the proposal, if an operation rewrites it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) progress_before: Option<String>,
+    /// The record of the session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) record: Option<SessionRecord>,
+    /// The key that made the proposal; `None` if the service requires no keys.
+    pub(super) key_id: Option<KeyId>,
+}
+
+impl Proposal {
+    /// Creates a proposal from operations in the order in which they are applied.
+    pub(super) fn new(
+        operations: &[Accepted],
+        progress_before: &str,
+        record: Option<&SessionRecord>,
+        key: Option<&KeyId>,
+    ) -> Self {
+        let rewrites = operations.iter().any(rewrites_progress);
+        Self {
+            form: FORM,
+            operations: operations.to_vec(),
+            progress_before: rewrites.then(|| progress_before.to_owned()),
+            record: record.cloned(),
+            key_id: key.cloned(),
+        }
+    }
+
+    /// Reads a stored proposal.
+    ///
+    /// # Errors
+    /// A sentence that says why it cannot be read.
+    pub(super) fn read(kept: &Value) -> Result<Self, String> {
+        let proposal: Self = read_stored(kept)?;
+        if proposal.form == FORM {
+            Ok(proposal)
+        } else {
+            Err(format!("it has the form {}, not {FORM}", proposal.form))
+        }
+    }
+
+    /// The operations with these numbers; the numbers must exist. An addition does not supersede a record whose
+    /// archive operation is not chosen too.
+    pub(super) fn chosen(&self, numbers: &[usize]) -> Vec<Accepted> {
+        let all = self.operations.iter().enumerate();
+        let left: Vec<RecordId> = all
+            .filter(|(number, _)| !numbers.contains(number))
+            .filter_map(|(_, item)| item.operation.archives())
+            .collect();
+        let items = numbers.iter().filter_map(|number| self.operations.get(*number));
+        items
+            .cloned()
+            .map(|mut item| {
+                if item.operation.replaces().is_some_and(|id| left.contains(&id)) {
+                    item.operation.set_replaced(None);
+                }
+                item
+            })
+            .collect()
+    }
+}
+
+/// Whether it replaces the body of `Current Progress`.
+pub(super) fn rewrites_progress(item: &Accepted) -> bool {
+    matches!(item.operation, Operation::RewriteProgress(_))
+}
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,6 @@
 
 use super::reading::{Accepted, AnswerContext, FoundFault, Reading, WrittenItem, checked, judged, validated};
 use super::report::{ModelReport, Warning, quote};
-use super::{Pipeline, Step, Steps, UpdateRequest, consolidation, conversation};
 use crate::config::llm::Constrain;
 use crate::domain::consolidation::Share;
 use crate::domain::evidence::{Input, JudgeContext, Strictness};
@@ -14,6 +13,8 @@ use crate::fair;
 use crate::llm::{
     Answer, ChatMessage, ChatRole, ModelError, ModelOutcome, Request, RoleModel, models, rules,
 };
+use crate::pipeline::prompts::{section_of, shown_messages, shown_section};
+use crate::pipeline::{Pipeline, Step, Steps, UpdateRequest, consolidation};
 use crate::storage::{HeadSnapshot, StorageError};
 use crate::telemetry::meters;
 use chrono::{DateTime, Utc};
@@ -69,8 +70,8 @@ impl Pipeline {
         limits: &Limits,
     ) -> Result<RoleOutcome, StorageError> {
         let sent = sent(request);
-        let messages = conversation::messages(&request.input.messages, self.settings.messages_bytes);
-        let memory = conversation::memory(&snapshot.text, role);
+        let messages = shown_messages(&request.input.messages, self.settings.messages_bytes);
+        let memory = shown_section(&snapshot.text, role);
         let ids = existing_ids(&snapshot.text, role);
         let input = self.prompts.input(
             (memory, &request.input.task, &messages),
@@ -152,7 +153,7 @@ impl Pipeline {
         JudgeContext {
             input,
             document: &snapshot.text,
-            progress: conversation::section_of(&snapshot.text, Role::Progress),
+            progress: section_of(&snapshot.text, Role::Progress),
             examples: self.prompts.examples(),
             max_archives: MAX_ARCHIVES,
             strictness: request.input.evidence.unwrap_or(self.settings.evidence),

@@ -1,22 +1,24 @@
-//! The state of a run in progress.
+//! The state of a run in progress, and what its models used: token usage is recorded, and updates of a vault that has reached
+//! its daily limit are rejected.
 
-use super::durable::Claim;
-use super::proposal::Proposal;
-use super::reading::Accepted;
-use super::report::{ModelReport, Rejection, Target, UpdateAnswer, Warning};
-use super::{Mode, Pipeline, PipelineError, Step, Steps};
 use crate::domain::faults::Omitted;
-use crate::domain::ids::{ActorId, ContextId, TaskId, UpdateId};
+use crate::domain::ids::{ActorId, ContextId, TaskId, UpdateId, VaultId};
 use crate::domain::memory::Limits;
 use crate::domain::operation::FaultKind;
 use crate::domain::text::masked;
 use crate::domain::window::SessionRecord;
+use crate::pipeline::reading::Accepted;
+use crate::pipeline::report::{ModelReport, Rejection, Target, UpdateAnswer, Warning};
+use crate::pipeline::review::Proposal;
+use crate::pipeline::role::RoleOutcome;
+use crate::pipeline::update::Claim;
+use crate::pipeline::{Mode, Pipeline, PipelineError, Step, Steps};
 use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::idempotency::{Answering, ClaimedAnswer};
 use crate::storage::updates::{Run, RunKind, RunStatus};
-use crate::storage::usage::RoleSpent;
+use crate::storage::usage::{RoleSpent, Spender, Spent};
 use crate::storage::{HeadSnapshot, Preconditions};
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, Days, NaiveTime, Utc};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -351,6 +353,68 @@ fn without_secrets(value: &Value, has_none: &impl Fn(&str) -> bool) -> Value {
             .map(|(name, value)| (name.clone(), same(value)))
             .collect(),
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    }
+}
+
+impl Pipeline {
+    /// Rejects a vault that has used its daily tokens. The usage of an update is known only at its end, so the last
+    /// update of a day may exceed the limit.
+    pub(super) async fn refuse_over_tokens(&self, vault: &VaultId) -> Result<(), PipelineError> {
+        let Some(limit) = self.limits.tokens_per_day(vault) else {
+            return Ok(());
+        };
+        let now = self.clock.now();
+        let day = now.date_naive();
+        let spent = self.storage.tokens_of_day(vault, day).await?;
+        if spent < limit {
+            return Ok(());
+        }
+        let next = day.checked_add_days(Days::new(1)).unwrap_or(day);
+        let opens_at = next.and_time(NaiveTime::MIN).and_utc();
+        // Rounded up, so that a client that waits this long is admitted.
+        let seconds = (opens_at - now).num_milliseconds().saturating_add(999) / 1_000;
+        Err(PipelineError::TokensSpent {
+            spent,
+            limit,
+            opens_at,
+            retry_after: u64::try_from(seconds).unwrap_or(1).max(1),
+        })
+    }
+
+    /// Records the usage of a run since the last call. A failure is only logged, because the run itself is already
+    /// saved.
+    pub(super) async fn account(&self, running: &Running, spent: Vec<RoleSpent>) {
+        self.write_down(&running.target.vault, running.created_at, &spent)
+            .await;
+    }
+
+    /// Adds usage to the counts of the day of `at`.
+    pub(super) async fn write_down(&self, vault: &VaultId, at: DateTime<Utc>, spent: &[RoleSpent]) {
+        if let Err(error) = self.storage.add_usage(vault, at.date_naive(), spent).await {
+            tracing::warn!(%error, "the usage of models could not be stored");
+        }
+    }
+}
+
+impl RoleOutcome {
+    /// The usage of a model. If it was asked before in this run, the run is not counted again.
+    pub(super) fn spent(&self, by: Spender, is_first: bool) -> RoleSpent {
+        let report = &self.report;
+        let spent = Spent {
+            runs: u64::from(is_first),
+            calls: u64::from(report.attempts),
+            failures: u64::from(self.failure.is_some()),
+            input_tokens: report.input_tokens.unwrap_or(0),
+            cached_tokens: report.cached_tokens.unwrap_or(0),
+            cache_write_tokens: report.cache_write_tokens.unwrap_or(0),
+            output_tokens: report.output_tokens.unwrap_or(0),
+            millis: report.millis,
+        };
+        RoleSpent {
+            role: by,
+            model: report.model.clone(),
+            spent,
+        }
     }
 }
 

@@ -1,25 +1,30 @@
-//! The head snapshot that a run begins with, and step 6: saves what was merged. Shared by `/update`, `/operations` and approvals.
+//! Steps 5 and 6, shared by `/update`, `/operations` and approvals: the items of a run are merged into the current head, without
+//! losing changes of other writers, the session record is written into the result, and the version is saved. Also the head snapshot
+//! that a run begins with.
 
-use super::conversation::section_of;
-use super::merge::{self, Merged};
-use super::proposal::Proposal;
-use super::reading::{Accepted, mentioned};
-use super::report::{
-    DocumentReport, OperationReport, Rejection, Target, UpdateAnswer, UpdateStatus, Warning,
+use crate::domain::faults::Omitted;
+use crate::domain::ids::{ContextId, RecordId};
+use crate::domain::memory::{
+    Applied, AppliedOperation, OperationName, RecordChange, View, apply, project,
+    validate,
 };
-use super::role::numbered;
-use super::run::Running;
-use super::{Mode, Pipeline, PipelineError, session};
-use crate::domain::ids::RecordId;
-use crate::domain::memory::{Applied, AppliedOperation, OperationName, RecordChange, project};
-use crate::domain::operation::Role;
-use crate::domain::window::SessionRecord;
+use crate::domain::operation::{Operation, Role};
+use crate::domain::window::{SessionRecord, Sizes, record_session};
 use crate::domain::{changelog, document};
 use crate::fair;
+use crate::pipeline::prompts::section_of;
+use crate::pipeline::reading::{Accepted, mentioned};
+use crate::pipeline::report::{
+    DocumentReport, OperationReport, Rejection, Target, UpdateAnswer, UpdateStatus, Warning,
+};
+use crate::pipeline::review::Proposal;
+use crate::pipeline::role::numbered;
+use crate::pipeline::run::Running;
+use crate::pipeline::{Mode, Pipeline, PipelineError};
 use crate::storage::records::StoredRecord;
 use crate::storage::updates::{Run, RunKind, RunStatus};
 use crate::storage::{
-    ChangeError, Decision, Head, HeadSnapshot, NewVersion, Preconditions, Source, WindowRows,
+    ChangeError, Decision, Head, HeadSnapshot, NewVersion, Preconditions, Source, StorageError, WindowRows,
 };
 
 /// The result of a run before it is stored.
@@ -68,7 +73,7 @@ impl Pipeline {
         let bytes = running.base.text.len() + running.accepted.iter().map(written).sum::<usize>();
         let (record, task) = (running.record.as_ref(), running.task_id());
         let decide = |head: &Head, known: Option<StoredRecord>| {
-            let decide = || self.decide(running, head, merge::merge(head, running)?, (record, known));
+            let decide = || self.decide(running, head, merge(head, running)?, (record, known));
             fair::run_blocking_if_long(bytes, decide)
         };
         let began = (&running.base, running.is_likely());
@@ -116,8 +121,8 @@ impl Pipeline {
         let numbers = std::mem::take(&mut merged.numbers);
         let mut window = WindowRows::default();
         if let Some(record) = record {
-            if session::is_recorded(running, record, known.as_ref())? {
-                let answer = session::repeat(
+            if is_recorded(running, record, known.as_ref())? {
+                let answer = repeated_answer(
                     running,
                     known.as_ref(),
                     (head.version, head.context_id.as_ref(), &head.text),
@@ -128,7 +133,7 @@ impl Pipeline {
                     identity: head.identity.clone(),
                 }));
             }
-            window = session::write(running, &mut merged.applied, head, record, &self.sizes(running))?;
+            window = write_record(running, &mut merged.applied, head, record, &self.sizes(running))?;
         }
         let text = &merged.applied.text;
         let changed = *text != head.text;
@@ -310,4 +315,247 @@ fn log(
         lines.push(format!("! {section}{}: {}", rejection.kind, rejection.detail));
     }
     lines.join("\n")
+}
+
+/// The memory with the items applied.
+#[derive(Debug)]
+pub(super) struct Merged {
+    pub(super) applied: Applied,
+    /// Items that no longer fit the head, for example because a record was archived or added meanwhile.
+    pub(super) rejected: Vec<Rejection>,
+    /// How many more there are.
+    pub(super) omitted: Omitted,
+    /// Whether the head differs from the head snapshot.
+    pub(super) rebased: bool,
+    /// The items that were applied, in the order of their changes.
+    pub(super) items: Vec<Accepted>,
+    /// For each change the index of its item.
+    pub(super) numbers: Vec<Option<usize>>,
+}
+
+/// Applies the items of a run, which were validated against its snapshots, to the head.
+///
+/// # Errors
+/// Why nothing may be saved; a conflict if another writer changed progress, which must be asked for again on this head.
+pub(super) fn merge(head: &Head, running: &Running) -> Result<Merged, PipelineError> {
+    let (accepted, progress_base) = (&running.accepted, &running.progress_base);
+    head.meets(&running.preconditions)?;
+    let identity = running.identity();
+    // A memory that exists now under its name is another one.
+    if identity.is_some() && identity != head.identity.as_ref() {
+        return Err(PipelineError::Deleted);
+    }
+    let rewrites = accepted
+        .iter()
+        .any(|item| matches!(item.operation, Operation::RewriteProgress(_)));
+    // Trailing blank lines do not belong to the section: they depend on the section that follows.
+    let progress_of = |text| section_of(text, Role::Progress).trim_end();
+    let moved = head.context_id != progress_base.context_id
+        && progress_of(&head.text) != progress_of(&progress_base.text);
+    if rewrites && moved {
+        return Err(PipelineError::Conflict {
+            update_id: running.target.update_id.clone(),
+            rebases: 0,
+        });
+    }
+    let rebased = head.context_id != running.base.context_id;
+    merge_onto(head, accepted, rebased, running)
+}
+
+/// Applies those items that are valid on the head.
+pub(super) fn merge_onto(
+    head: &Head,
+    accepted: &[Accepted],
+    rebased: bool,
+    running: &Running,
+) -> Result<Merged, PipelineError> {
+    let limits = &running.limits;
+    let view = View {
+        document: &head.text,
+        ended: &head.archived,
+        now: head.now,
+    };
+    let validated = validate(numbered(accepted), Vec::new(), &view, &[], limits);
+    let rejected = validated
+        .faults
+        .iter()
+        .map(|fault| Rejection::of_fault(fault, &accepted[fault.range.start].written))
+        .collect();
+    let items: Vec<Accepted> = validated
+        .items
+        .iter()
+        .map(|item| accepted[item.range.start].clone())
+        .collect();
+    let operations: Vec<Operation> = validated
+        .items
+        .iter()
+        .map(|item| item.operation.clone())
+        .collect();
+    let mut applied = apply(&head.text, head.counters, &operations, head.now, limits)
+        .map_err(|error| PipelineError::of_edit(error, &running.target.update_id, head.text.len()))?;
+    // The items that were applied, in the order of their changes, and the number of each of them there.
+    let mut ordered: Vec<Accepted> = Vec::new();
+    let mut numbers = vec![None; items.len()];
+    for (change, cause) in applied.operations.iter_mut().zip(&applied.causes) {
+        let item = &items[*cause];
+        let is_implied = change.op == OperationName::Archive && item.operation.archives().is_none();
+        // The evidence of an addition is not that of the archivings that it implies.
+        if !is_implied {
+            change.evidence.clone_from(&item.evidence);
+            numbers[*cause] = Some(ordered.len());
+            ordered.push(item.clone());
+        }
+    }
+    let numbers = applied.causes.iter().map(|cause| numbers[*cause]).collect();
+    Ok(Merged {
+        applied,
+        rejected,
+        omitted: validated.omitted,
+        rebased,
+        items: ordered,
+        numbers,
+    })
+}
+
+/// Whether the memory already contains the task of this record.
+///
+/// # Errors
+/// Its id belongs to a task with different content.
+pub(super) fn is_recorded(
+    running: &Running,
+    record: &SessionRecord,
+    known: Option<&StoredRecord>,
+) -> Result<bool, PipelineError> {
+    match known {
+        None => Ok(false),
+        // A redacted task has no content that could differ.
+        Some(known)
+            if known
+                .reported
+                .as_ref()
+                .is_some_and(|reported| *reported != record.task) =>
+        {
+            Err(PipelineError::OtherTask {
+                update_id: running.target.update_id.clone(),
+                record: known.record.id,
+            })
+        }
+        Some(_) => Ok(true),
+    }
+}
+
+/// Writes the record into a document after operations were applied to it; `before` is the document before them.
+fn write_record(
+    running: &Running,
+    applied: &mut Applied,
+    head: &Head,
+    record: &SessionRecord,
+    sizes: &Sizes,
+) -> Result<WindowRows, PipelineError> {
+    let written = record_session(&applied.text, applied.counters, head.now, record, sizes)
+        .map_err(|error| PipelineError::of_edit(error, &running.target.update_id, head.text.len()))?;
+    let added = written.added();
+    applied.text = written.text;
+    applied.counters = written.counters;
+    for operation in written.operations {
+        let is_rewrite = |op: OperationName| op == OperationName::RewriteProgress;
+        match applied
+            .operations
+            .first_mut()
+            .filter(|first| is_rewrite(first.op))
+        {
+            // The rewrite of a role, with the bullet moved.
+            Some(first) if is_rewrite(operation.op) => *first = operation,
+            _ => applied.operations.push(operation),
+        }
+    }
+    let tasks = added.map(|id| (id, record.task.clone()));
+    Ok(WindowRows {
+        tasks: tasks.into_iter().collect(),
+        ..WindowRows::default()
+    })
+}
+
+impl Pipeline {
+    /// The maximum sizes of the windows of the run's vault.
+    pub(super) fn sizes(&self, running: &Running) -> Sizes {
+        let (tasks, decisions) = self.window.of_vault(running.target.vault.as_str());
+        Sizes {
+            tasks,
+            decisions,
+            context_bytes: running.limits.context_bytes,
+        }
+    }
+
+    /// The response to an update whose task is already recorded. An earlier call did the work, so no model is called.
+    pub(super) async fn repeated(&self, running: &Running) -> Result<Option<UpdateAnswer>, PipelineError> {
+        let Some(record) = &running.record else {
+            return Ok(None);
+        };
+        let Some(task_id) = &record.task.task_id else {
+            return Ok(None);
+        };
+        let (vault, memory) = (&running.target.vault, &running.target.memory);
+        let known = self.storage.known_task(vault, memory, task_id).await?;
+        match is_recorded(running, record, known.as_ref()) {
+            Ok(false) => Ok(None),
+            Err(refused) => Err(self.refuse(running, refused).await?),
+            Ok(true) => {
+                let base = &running.base;
+                let head = (base.version, base.context_id.as_ref(), &*base.text);
+                let answer = repeated_answer(running, known.as_ref(), head);
+                let run = self.run_of_answer(running, answer.status.of_run(), &answer, None);
+                let kept = running.answer_to_keep(&answer);
+                self.storage.save_run(&run, None, kept.as_ref()).await?;
+                Ok(Some(answer))
+            }
+        }
+    }
+}
+
+/// The response to a repeated call, about a head: its version, id and text.
+fn repeated_answer(
+    running: &Running,
+    known: Option<&StoredRecord>,
+    (version, context_id, text): (i64, Option<&ContextId>, &str),
+) -> UpdateAnswer {
+    let done = known.map_or_else(
+        || "nothing was done".to_owned(),
+        |known| {
+            format!(
+                "the task was recorded already, as {} in version {}; nothing was done",
+                known.record.id, known.born.version
+            )
+        },
+    );
+    let mut warnings = running.warnings.clone();
+    warnings.push(Warning {
+        section: None,
+        kind: "already_recorded".to_owned(),
+        detail: done.clone(),
+        index: None,
+    });
+    UpdateAnswer {
+        update_id: running.target.update_id.to_string(),
+        vault_id: running.target.vault.to_string(),
+        memory_id: running.target.memory.to_string(),
+        status: if running.dry_run {
+            UpdateStatus::DryRun
+        } else {
+            UpdateStatus::Unchanged
+        },
+        base_version: version,
+        version,
+        context_id: context_id.map(ToString::to_string),
+        rebased: false,
+        operations: Vec::new(),
+        rejected: Vec::new(),
+        more_rejected: 0,
+        more_warnings: running.omitted.warnings(),
+        warnings,
+        diff: String::new(),
+        log: format!("{}\n{done}", running.title),
+        models: running.models.clone(),
+        document: DocumentReport::of(text, running.limits.context_bytes),
+    }
 }

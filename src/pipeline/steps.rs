@@ -4,20 +4,26 @@
 //! collected and written every `WRITE_EVERY` while the update runs; the rest is written in the transaction that ends
 //! the run. A short update therefore costs one longer statement in its transaction, and a long one can be followed
 //! while it runs.
+//!
+//! Metrics and trace spans of the steps and of the results of runs are here, too.
 
 use crate::clock::Clock;
 use crate::domain::ids::{ActorId, ContextId, UpdateId};
 use crate::domain::operation::Role;
+use crate::pipeline::PipelineError;
+use crate::pipeline::report::{Rejection, Target, UpdateAnswer, Warning};
+use crate::storage::StorageError;
 use crate::storage::events::{EventKind, NewEvent};
+use crate::storage::updates::{RunKind, RunStatus};
+use crate::telemetry::{meters, traces};
 use chrono::{DateTime, Utc};
+use futures::FutureExt;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::{Mutex as AsyncMutex, MutexGuard, mpsc};
-
-use super::report::Target;
 
 /// How often events are written while an update runs.
 pub(super) const WRITE_EVERY: Duration = Duration::from_millis(250);
@@ -212,5 +218,66 @@ fn event(target: &Target, actor: &ActorId, noted: Noted) -> NewEvent {
 impl fmt::Debug for Steps {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Steps").finish_non_exhaustive()
+    }
+}
+
+/// Measures a step of an update and creates its span.
+pub(super) fn measure_step<W: Future>(name: &'static str, work: W) -> impl Future<Output = W::Output> {
+    let begun = Instant::now();
+    traces::step(name, work).inspect(move |_| meters::step(name, begun.elapsed()))
+}
+
+/// Counts how a run ended. A run whose claim was lost has not ended: it was canceled, or another worker runs it.
+pub(super) fn count_end(kind: RunKind, result: &Result<UpdateAnswer, PipelineError>) {
+    if let Err(PipelineError::Storage(StorageError::ClaimLost(_))) = result {
+        return;
+    }
+    let of_rejection = |rejection: &Rejection| (rejection.section.clone(), rejection.kind.clone());
+    let of_warning = |warning: &Warning| (warning.section.clone(), warning.kind.clone());
+    let (status, rebased, faults): (_, _, Vec<_>) = match result {
+        Ok(answer) => {
+            let rejected = answer.rejected.iter().map(of_rejection);
+            let faults = rejected.chain(answer.warnings.iter().map(of_warning));
+            (answer.status.of_run().name(), answer.rebased, faults.collect())
+        }
+        Err(PipelineError::Invalid { rejected, .. }) => {
+            let faults = rejected.iter().map(of_rejection).collect();
+            (RunStatus::Invalid.name(), false, faults)
+        }
+        Err(error) => (metric_status(error), false, Vec::new()),
+    };
+    let faults = faults.iter();
+    meters::update_ended(
+        kind.name(),
+        status,
+        rebased,
+        faults.map(|(section, kind)| (section.as_deref(), kind.as_str())),
+    );
+}
+
+fn metric_status(error: &PipelineError) -> &'static str {
+    match error {
+        PipelineError::PreconditionFailed(_)
+        | PipelineError::Conflict { .. }
+        | PipelineError::OtherTask { .. }
+        | PipelineError::Deleted => RunStatus::Conflict.name(),
+        PipelineError::Invalid { .. } => RunStatus::Invalid.name(),
+        PipelineError::ModelFailed { .. }
+        | PipelineError::TooLarge { .. }
+        | PipelineError::IdsExhausted { .. }
+        | PipelineError::Storage(_) => RunStatus::Failed.name(),
+        // No run was created.
+        PipelineError::QueueFull { .. }
+        | PipelineError::TokensSpent { .. }
+        | PipelineError::LineFull { .. }
+        | PipelineError::VaultBusy { .. }
+        | PipelineError::Busy { .. }
+        | PipelineError::Unreadable { .. }
+        | PipelineError::UnknownRun(_)
+        | PipelineError::NotResolvable { .. }
+        | PipelineError::ProposalGone { .. }
+        | PipelineError::NotProposed { .. }
+        | PipelineError::OwnProposal { .. }
+        | PipelineError::UnknownOperations { .. } => "refused",
     }
 }

@@ -1,23 +1,24 @@
-//! `UpdateContext`: runs the steps in order.
+//! `UpdateContext`: runs the steps in order, at once or, for a queued update, by a worker.
 
-use super::durable::Claim;
-use super::measured;
-use super::report::{ModelReport, Rejection, Target, UpdateAnswer, Warning};
-use super::role::RoleOutcome;
-use super::run::Running;
-use super::save::Saved;
-use super::steps::{Step, WRITE_EVERY};
-use super::{Mode, OnInvalid, Pipeline, PipelineError, UpdateInput, UpdateRequest};
 use crate::domain::faults::Omitted;
-use crate::domain::ids::ActorId;
+use crate::domain::ids::{ActorId, MemoryId, UpdateId, VaultId};
 use crate::domain::memory::Limits;
 use crate::domain::operation::Role;
 use crate::domain::text::masked;
 use crate::fair::{self, NoRoom, Party};
 use crate::llm::ModelError;
-use crate::storage::HeadSnapshot;
-use crate::storage::updates::RunStatus;
+use crate::pipeline::report::{ModelReport, Rejection, Target, UpdateAnswer, Warning};
+use crate::pipeline::request::read_stored;
+use crate::pipeline::role::RoleOutcome;
+use crate::pipeline::run::Running;
+use crate::pipeline::save::Saved;
+use crate::pipeline::steps::{Step, WRITE_EVERY, count_end, measure_step};
+use crate::pipeline::{Mode, OnInvalid, Pipeline, PipelineError, Steps, UpdateInput, UpdateRequest};
+use crate::storage::idempotency::Answering;
+use crate::storage::updates::queue::{Claimed, EnqueueError, NewUpdate, QueueLimits, is_redacted};
+use crate::storage::updates::{Run, RunStatus};
 use crate::storage::usage::{RoleSpent, Spender};
+use crate::storage::{HeadSnapshot, Preconditions};
 use chrono::{DateTime, Utc};
 use futures::future::{join, join_all};
 use serde_json::json;
@@ -40,14 +41,14 @@ impl Pipeline {
     /// See [`PipelineError`]; no version was saved.
     pub async fn update(&self, request: UpdateRequest) -> Result<UpdateAnswer, PipelineError> {
         let result = Box::pin(self.update_in_turn(&request)).await;
-        measured::ended(request.input.kind(), &result);
+        count_end(request.input.kind(), &result);
         result
     }
 
     async fn update_in_turn(&self, request: &UpdateRequest) -> Result<UpdateAnswer, PipelineError> {
         let party = Party::of_memory(request.vault.as_str(), request.memory.as_str());
         let permit = self.updates.enter(&party, super::QUEUE_PER_MEMORY);
-        let _permit = measured::step("queue", permit)
+        let _permit = measure_step("queue", permit)
             .await
             .map_err(|refused| self.no_room(refused))?;
         self.refuse_over_tokens(&request.vault).await?;
@@ -86,7 +87,7 @@ impl Pipeline {
                 Some(fair::turn(&Party::of_memory(request.vault.as_str(), request.memory.as_str())).await)
             }
         };
-        let mut running = measured::step("capture", self.begin(request, claim)).await?;
+        let mut running = measure_step("capture", self.begin(request, claim)).await?;
         let (target, actor) = (running.target.clone(), running.actor.clone());
         let result = tokio::select! {
             result = self.make_steps(request, &mut running) => result,
@@ -133,7 +134,7 @@ impl Pipeline {
         }
         let limits = running.limits;
         let asked = self.ask_roles(request, &running.base, &request.input.roles, &limits);
-        let mut outcomes = measured::step("ask", asked).await?;
+        let mut outcomes = measure_step("ask", asked).await?;
         let spent = outcomes
             .iter()
             .map(|(role, outcome)| outcome.spent(Spender::Update(*role), true));
@@ -146,7 +147,7 @@ impl Pipeline {
             let spent = take(&mut running.spent);
             let writing = request.steps.to_be_written().await;
             let (saved, ()) = join(
-                measured::step("save", self.save(running)),
+                measure_step("save", self.save(running)),
                 self.account(running, spent),
             )
             .await;
@@ -157,7 +158,7 @@ impl Pipeline {
                     rebases += 1;
                     let head = self.capture_again(running).await?;
                     let asked = self.ask_progress_again(request, &head, &limits, &mut outcomes);
-                    running.spent.push(measured::step("ask", asked).await?);
+                    running.spent.push(measure_step("ask", asked).await?);
                     running.progress_base = head;
                 }
                 Saved::ProgressMoved => {
@@ -382,5 +383,177 @@ fn title_of(task: &str) -> String {
     match first.char_indices().nth(TITLE_CHARS) {
         Some((end, _)) => format!("{}…", &first[..end]),
         None => first.to_owned(),
+    }
+}
+
+/// Records that are new since the last consolidation before a full memory is consolidated again by itself.
+const NEW_RECORDS_WHEN_FULL: i64 = 10;
+
+/// The claim under which a worker runs a queued update.
+#[derive(Debug, Clone)]
+pub(super) struct Claim {
+    pub(super) id: String,
+    pub(super) update_id: UpdateId,
+    pub(super) attempt: i32,
+    /// Whether the update is retried after a retryable model failure. Such a failure does not end the run then.
+    pub(super) is_tried_again: bool,
+}
+
+impl Pipeline {
+    /// Queues an update for a worker of this or another instance. The update is stored when this returns.
+    ///
+    /// # Errors
+    /// A precondition that does not hold for the current head, a full queue, a vault that has used its daily tokens,
+    /// or a database error. Nothing is stored then.
+    pub async fn accept(
+        &self,
+        request: UpdateRequest,
+        under: Option<Answering<'static, Run>>,
+    ) -> Result<Run, PipelineError> {
+        self.enqueue(request, under, false).await
+    }
+
+    /// Queues a consolidation of a memory if one is due and none is queued or running; its steps are proposed.
+    ///
+    /// # Errors
+    /// As [`Self::accept`].
+    pub async fn consolidate_if_due(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+    ) -> Result<bool, PipelineError> {
+        let settings = &self.consolidation;
+        let state = self.storage.consolidation_state(vault, memory).await?;
+        let full = i64::try_from(self.limits.context_bytes).unwrap_or(i64::MAX);
+        let at = |count: u32, reached: bool| count > 0 && reached;
+        let is_grown = at(
+            settings.after_records,
+            state.new_records >= settings.after_records.into(),
+        );
+        let is_full = at(
+            settings.at_percent,
+            state.bytes * 100 >= full.saturating_mul(settings.at_percent.into()),
+        );
+        let is_due = is_grown || (is_full && state.new_records >= NEW_RECORDS_WHEN_FULL);
+        if state.is_waiting || !is_due {
+            return Ok(false);
+        }
+        let request = UpdateRequest {
+            vault: vault.clone(),
+            memory: memory.clone(),
+            actor: ActorId::of_service(),
+            preconditions: Preconditions::default(),
+            input: UpdateInput::consolidation(String::new(), Mode::Propose { key: None }),
+            steps: Steps::default(),
+            idempotency: None,
+        };
+        match self.enqueue(request, None, true).await {
+            Ok(_) => Ok(true),
+            // Another instance was first.
+            Err(PipelineError::QueueFull { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn enqueue(
+        &self,
+        request: UpdateRequest,
+        under: Option<Answering<'static, Run>>,
+        is_alone: bool,
+    ) -> Result<Run, PipelineError> {
+        self.refuse_over_tokens(&request.vault).await?;
+        let update_id = self.new_update_id();
+        let target = Target {
+            update_id: update_id.clone(),
+            vault: request.vault.clone(),
+            memory: request.memory.clone(),
+        };
+        let created_at = self.clock.now();
+        let base = self.capture(&target, &request.preconditions).await?;
+        let limits = QueueLimits {
+            per_memory: i64::from(self.settings.queue.max_per_memory),
+            per_vault: i64::from(self.settings.queue.max_per_vault),
+        };
+        let new = NewUpdate {
+            kind: request.input.kind(),
+            request: json!(request.input),
+            preconditions: json!(request.preconditions),
+            vault: request.vault,
+            memory: request.memory,
+            update_id,
+            actor: request.actor,
+            created_at,
+            base_version: base.version,
+            identity: base.identity,
+            is_alone,
+            idempotency: under,
+        };
+        self.storage
+            .enqueue_update(&new, &limits)
+            .await
+            .map_err(|error| match error {
+                EnqueueError::MemoryFull { limit } => PipelineError::LineFull {
+                    of: "memory",
+                    limit,
+                    limit_name: "pipeline.queue.max_per_memory",
+                },
+                EnqueueError::VaultFull { limit } => PipelineError::LineFull {
+                    of: "vault",
+                    limit,
+                    limit_name: "pipeline.queue.max_per_vault",
+                },
+                EnqueueError::NotAlone => PipelineError::QueueFull { limit: 1 },
+                EnqueueError::Storage(error) => error.into(),
+            })
+    }
+
+    /// Runs an update that a worker has claimed, and stores its result under the claim, except for the errors below.
+    ///
+    /// # Errors
+    /// See [`PipelineError`]. Not stored: a precondition that does not hold, a retryable model failure if
+    /// `is_tried_again`, and database errors.
+    pub async fn run_claimed(
+        &self,
+        claimed: &Claimed,
+        is_tried_again: bool,
+    ) -> Result<UpdateAnswer, PipelineError> {
+        let request = Self::read_claimed(claimed)?;
+        let party = Party::of_memory(request.vault.as_str(), request.memory.as_str());
+        let _permit = self.updates.acquire(&party, 1).await;
+        let claim = Claim {
+            id: claimed.claim.clone(),
+            update_id: claimed.due.update_id.clone(),
+            attempt: claimed.attempts,
+            is_tried_again,
+        };
+        self.refuse_over_tokens(&request.vault).await?;
+        let result = Box::pin(self.run_update(&request, Some((claim, claimed.created_at)))).await;
+        count_end(request.input.kind(), &result);
+        result
+    }
+
+    fn read_claimed(claimed: &Claimed) -> Result<UpdateRequest, PipelineError> {
+        let unreadable = |problem: String| PipelineError::Unreadable {
+            update_id: claimed.due.update_id.clone(),
+            problem,
+        };
+        if is_redacted(&claimed.request) {
+            return Err(unreadable(
+                "the request quotes a version that has been redacted since".to_owned(),
+            ));
+        }
+        let unreadable_part =
+            |of: &str, problem: &str| unreadable(format!("the stored {of} cannot be read: {problem}"));
+        Ok(UpdateRequest {
+            vault: claimed.due.vault.clone(),
+            memory: claimed.due.memory.clone(),
+            actor: claimed.actor.clone(),
+            preconditions: read_stored(&claimed.preconditions)
+                .map_err(|problem| unreadable_part("preconditions", &problem))?,
+            input: read_stored::<UpdateInput>(&claimed.request)
+                .map_err(|problem| unreadable_part("request", &problem))?,
+            steps: Steps::default(),
+            idempotency: None,
+        })
     }
 }

@@ -2,8 +2,7 @@
 
 use crate::fair::{self, FairSemaphore, Party, Permit, ShareLimits};
 use crate::http::problem::{Kind, Problem};
-use crate::http::settings::Settings;
-use crate::http::state::AppState;
+use crate::http::state::{AppState, Settings};
 use crate::telemetry;
 use axum::BoxError;
 use axum::body::{Body, Bytes, HttpBody};

@@ -12,9 +12,8 @@
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::fair::Party;
 use crate::http::extract::body::{self, Limit};
-use crate::http::extract::caller::CallerOf;
+use crate::http::extract::caller::{CallerOf, kept};
 use crate::http::extract::single_header;
-use crate::http::json_answer::kept;
 use crate::http::middleware::bounds::Slot;
 use crate::http::problem::{Kind, Problem};
 use crate::http::state::AppState;

@@ -5,7 +5,7 @@
 
 use crate::domain::ids::KeyId;
 use crate::http::problem::{Kind, Problem};
-use crate::http::settings::Settings;
+use crate::http::state::Settings;
 use crate::telemetry;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use governor::clock::{Clock, DefaultClock};

@@ -3,8 +3,7 @@
 
 use crate::domain::memory::EditError;
 use crate::http::extract::conditions::refused_write;
-use crate::http::problem::CollapseBody;
-use crate::http::problem::{Kind, Problem};
+use crate::http::problem::{CollapseBody, Kind, Problem};
 use crate::http::routes::lookup;
 use crate::pipeline::PipelineError;
 use crate::storage::{Missing, StorageError, WriteError};

@@ -2,15 +2,12 @@
 //! share one. The module tree mirrors the URLs.
 
 pub(crate) mod archive;
-pub(crate) mod blame;
-pub(crate) mod consolidate;
 pub(crate) mod contexts;
 pub(crate) mod events;
 pub(crate) mod handoff;
 pub(crate) mod health;
 pub(crate) mod items;
 pub(crate) mod keys;
-pub(crate) mod log;
 pub(in crate::http) mod lookup;
 pub(crate) mod mcp;
 pub(crate) mod memories;
@@ -19,7 +16,6 @@ pub(crate) mod operations;
 pub(crate) mod prompt;
 pub(crate) mod records;
 pub(crate) mod search;
-pub(crate) mod sections;
 pub(crate) mod tasks;
 pub(crate) mod update;
 pub(crate) mod updates;

@@ -4,12 +4,11 @@ use crate::domain::ids::{RecordId, RecordKind, TaskId};
 use crate::domain::window::{
     DECISION_BYTES, EPIC_BYTES, FieldUpdate, INTENT_BYTES, STATUS_BYTES, SUMMARY_BYTES, Task, TaskDetails,
 };
-use crate::http::extract::caller::{Actor, ActorHeader, UnderClaim};
+use crate::http::extract::caller::{Actor, ActorHeader, JsonAnswer, UnderClaim};
 use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag};
 use crate::http::extract::json::{JsonBody, exact};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{NoParams, Query};
-use crate::http::json_answer::JsonAnswer;
 use crate::http::problem::Problem;
 use crate::http::routes::contexts::read::X_CONTEXT_VERSION;
 use crate::http::routes::window::{WindowAnswer, fields, record_answer, saved_status, writer};

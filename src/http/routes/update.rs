@@ -1,34 +1,33 @@
 //! `POST M/update`
 
-mod messages;
-mod record;
-mod response_mode;
 mod stream;
 
 use crate::domain::evidence::Strictness;
 use crate::domain::operation::Role;
-use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
+use crate::domain::window::{STATUS_BYTES, SessionRecord, TaskDetails};
+use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, JsonAnswer, UnderClaim};
 use crate::http::extract::conditions::{ConditionHeaders, Conditions};
-use crate::http::extract::json::{JsonBody, Object};
+use crate::http::extract::json::{JsonBody, Object, exact};
 use crate::http::extract::path::{MemoryPath, Path};
 use crate::http::extract::query::{NoParams, Query};
 use crate::http::feed::ServerSentEvent;
-use crate::http::json_answer::JsonAnswer;
 use crate::http::names::{ModeName, Named, OnInvalidName, RoleName, StrictnessName};
 use crate::http::problem::Problem;
+use crate::http::routes::tasks::checked_task;
 use crate::http::routes::updates::RunBody;
 use crate::http::routes::window::fields;
 use crate::http::state::AppState;
+use crate::pipeline::history::{self, InvalidMessage};
 use crate::pipeline::report::UpdateAnswer;
-use crate::pipeline::{ModeKind, Steps, UpdateInput, UpdateRequest, history};
+use crate::pipeline::{ModeKind, Steps, UpdateInput, UpdateRequest};
 use crate::storage::updates::Run;
 use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use record::RecordBody;
-use response_mode::RESPOND_ASYNC;
-pub(super) use response_mode::ResponseMode;
 use serde::Deserialize;
+use serde_json::Value;
+use stream::RESPOND_ASYNC;
+pub(super) use stream::ResponseMode;
 use strum::VariantNames as _;
 
 /// What was done, for the models to update the document with.
@@ -41,7 +40,7 @@ pub(crate) struct UpdateBody {
     task: String,
     /// The conversation around it, oldest first, in the form of OpenAI's or of Anthropic's messages.
     #[serde(default)]
-    #[schema(value_type = Vec<messages::MessageBody>)]
+    #[schema(value_type = Vec<MessageBody>)]
     messages: Vec<serde_json::Value>,
     /// Do everything but save.
     #[serde(default)]
@@ -228,4 +227,206 @@ fn at_least(asked: Strictness, configured: Strictness) -> Result<(), Problem> {
                 .join(" or ")
         ),
     ))
+}
+
+/// One message of the conversation, as the APIs of OpenAI and Anthropic have it. Members that are not named here are
+/// passed over. What is kept is the text form.
+#[derive(utoipa::ToSchema)]
+#[schema(as = Message)]
+#[expect(dead_code, reason = "documents what the pipeline reads")]
+pub(super) struct MessageBody {
+    /// Who says it: `user`, `assistant`, `system`, `developer`, `tool`, `function`, or anything.
+    #[schema(
+        min_length = 1,
+        pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$",
+        example = "user"
+    )]
+    role: String,
+    /// What is said: a text, parts, or null. A message with `tool_calls` may leave it out.
+    content: Option<Content>,
+    /// Tools that an assistant calls (OpenAI). Kept as `[tool call NAME] {arguments}` in its message.
+    tool_calls: Option<Vec<ToolCall>>,
+    /// The one tool that an assistant calls, in the old form.
+    function_call: Option<Called>,
+    /// Why an assistant says nothing else.
+    refusal: Option<String>,
+}
+
+/// What a message says.
+#[derive(serde::Deserialize, utoipa::ToSchema)]
+#[schema(as = MessageContent)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "documents what the pipeline reads")]
+enum Content {
+    Text(String),
+    Parts(Vec<PartBody>),
+}
+
+/// A part of a message. By its type it needs `text`, `refusal`, or `name` and `input`.
+#[derive(serde::Deserialize, utoipa::ToSchema)]
+#[schema(as = MessagePart)]
+#[expect(dead_code, reason = "documents what the pipeline reads")]
+struct PartBody {
+    /// What it is.
+    r#type: PartType,
+    /// For a text.
+    text: Option<String>,
+    /// For a refusal.
+    refusal: Option<String>,
+    /// For a call: the name of the tool.
+    name: Option<String>,
+    /// For a call: the arguments of the tool.
+    input: Option<serde_json::Value>,
+    /// For a result: a text or parts. It becomes a separate message with the role `tool`.
+    content: Option<serde_json::Value>,
+    /// For a result: whether the tool failed.
+    is_error: Option<bool>,
+    /// For a document or a search result.
+    title: Option<String>,
+}
+
+/// The types of parts. Images, sounds and files are kept as `[image]`, `[audio]`, `[video]` and `[file NAME]`, without
+/// their bytes; what a model thinks is left out.
+#[derive(serde::Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[schema(as = MessagePartType)]
+enum PartType {
+    Text,
+    InputText,
+    OutputText,
+    Refusal,
+    Image,
+    ImageUrl,
+    InputImage,
+    Audio,
+    InputAudio,
+    Video,
+    VideoUrl,
+    File,
+    InputFile,
+    Document,
+    ContainerUpload,
+    SearchResult,
+    ToolUse,
+    ServerToolUse,
+    McpToolUse,
+    ToolResult,
+    McpToolResult,
+    WebSearchToolResult,
+    WebFetchToolResult,
+    CodeExecutionToolResult,
+    BashCodeExecutionToolResult,
+    TextEditorCodeExecutionToolResult,
+    Thinking,
+    RedactedThinking,
+    Reasoning,
+}
+
+/// A call of a tool.
+#[derive(utoipa::ToSchema)]
+#[schema(as = MessageToolCall)]
+#[expect(dead_code, reason = "documents what the pipeline reads")]
+struct ToolCall {
+    /// `function` without it.
+    r#type: Option<ToolCallType>,
+    /// With the type `function`.
+    function: Option<Called>,
+    /// With the type `custom`.
+    custom: Option<Called>,
+}
+
+/// The kinds of calls.
+#[derive(utoipa::ToSchema)]
+#[schema(as = MessageToolCallType, rename_all = "lowercase")]
+#[expect(dead_code, reason = "documents what the pipeline reads")]
+enum ToolCallType {
+    Function,
+    Custom,
+}
+
+/// What is called.
+#[derive(utoipa::ToSchema)]
+#[schema(as = MessageCalled)]
+#[expect(dead_code, reason = "documents what the pipeline reads")]
+struct Called {
+    /// The tool.
+    name: String,
+    /// What it is given: JSON as text.
+    arguments: Option<String>,
+    /// What a custom tool is given.
+    input: Option<String>,
+}
+
+impl From<InvalidMessage> for Problem {
+    fn from(error: InvalidMessage) -> Self {
+        Self::invalid(&error.field, error.to_string())
+    }
+}
+
+/// What a session ends with.
+#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = SessionRecord)]
+pub(crate) struct RecordBody {
+    /// What was to be done; at most 500 bytes. A bullet of In Progress that is equal to it, case and blanks aside, moves
+    /// to Completed.
+    #[schema(
+        min_length = 1,
+        pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$",
+        example = "Add DSL parser"
+    )]
+    intent: String,
+    /// What was done; at most 4,000 bytes. Its first sentence stands in the archive.
+    #[schema(
+        min_length = 1,
+        pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$",
+        example = "FSM over lines, 60 tests"
+    )]
+    summary: String,
+    /// What the caller calls the task, unique within the memory: a call that is sent twice is one.
+    #[schema(
+        min_length = 1,
+        max_length = 128,
+        pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$"
+    )]
+    task_id: Option<String>,
+    /// A report on it, any JSON of at most 8,192 bytes without blanks; numbers that a double cannot hold are refused.
+    /// With `"success": false` the task counts as failed.
+    #[serde(default, deserialize_with = "exact")]
+    #[schema(value_type = Option<Value>)]
+    outcome: Option<Value>,
+    /// The larger work it is a part of; at most 128 bytes.
+    #[schema(min_length = 1, pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$")]
+    epic: Option<String>,
+    /// What is aimed at from now on; at most 1,000 bytes. Without it the goal that stands there stays.
+    #[schema(min_length = 1, pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$")]
+    goal: Option<String>,
+    /// What stands in the way; at most 1,000 bytes. A goal without one says that nothing does.
+    #[schema(pattern = r"^[^\u0000]*$")]
+    blocker: Option<String>,
+}
+
+impl RecordBody {
+    /// The validated record.
+    ///
+    /// # Errors
+    /// 422 that names the field and the limit.
+    pub(super) fn into_record(self) -> Result<SessionRecord, Problem> {
+        if let Some(goal) = &self.goal {
+            fields::required("record.goal", goal, STATUS_BYTES)?;
+        }
+        if let Some(blocker) = &self.blocker {
+            fields::optional("record.blocker", blocker, STATUS_BYTES)?;
+        }
+        let details = TaskDetails {
+            outcome: self.outcome,
+            epic: self.epic,
+        };
+        let told = (self.intent, self.summary);
+        Ok(SessionRecord {
+            task: checked_task("record.", self.task_id, told, details, true)?,
+            goal: self.goal,
+            blocker: self.blocker,
+        })
+    }
 }

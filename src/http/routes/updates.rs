@@ -1,13 +1,12 @@
 //! Runs of `/update` and `/operations`, and decisions about proposals: `M/updates`.
 
 use crate::domain::ids::UpdateId;
-use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
+use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, JsonAnswer, UnderClaim};
 use crate::http::extract::conditions::{ConditionHeaders, Conditions};
 use crate::http::extract::json::{JsonBody, OptionalJsonBody};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::{EntryPath, MemoryPath, Path};
 use crate::http::extract::query::{NoParams, Query};
-use crate::http::json_answer::JsonAnswer;
 use crate::http::names::{Named, RunKindName, RunStatusName};
 use crate::http::problem::{Kind, Problem};
 use crate::http::routes::lookup;

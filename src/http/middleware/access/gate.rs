@@ -9,7 +9,7 @@
 use crate::domain::access::{Caller, SecretHash};
 use crate::domain::ids::KeyId;
 use crate::http::problem::{Kind, Problem};
-use crate::http::settings::Settings;
+use crate::http::state::Settings;
 use crate::storage::Storage;
 use crate::storage::access::keys::ActiveKeys;
 use axum::extract::FromRequestParts;

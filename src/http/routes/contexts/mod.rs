@@ -3,3 +3,4 @@
 pub(crate) mod diff;
 pub(crate) mod put;
 pub(crate) mod read;
+pub(crate) mod views;

@@ -2,12 +2,11 @@
 
 use crate::domain::document::{self, InvalidDocument};
 use crate::http::extract::body::{self, Limit, MediaType};
-use crate::http::extract::caller::{Actor, ActorHeader, UnderClaim};
+use crate::http::extract::caller::{Actor, ActorHeader, JsonAnswer, UnderClaim};
 use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag};
 use crate::http::extract::json::{JsonBody, OptionalJsonBody};
 use crate::http::extract::path::{EntryPath, MemoryPath, Path};
 use crate::http::extract::query::{FromQuery, NoParams, Query, QueryReader};
-use crate::http::json_answer::JsonAnswer;
 use crate::http::names::listed;
 use crate::http::problem::{CollapseBody, Problem};
 use crate::http::routes::contexts::read::{ContextBody, X_CONTEXT_VERSION};

@@ -6,12 +6,11 @@ use crate::domain::window::{
     WindowImport,
 };
 use crate::fair::run_blocking;
-use crate::http::extract::caller::{Actor, ActorHeader, UnderClaim};
+use crate::http::extract::caller::{Actor, ActorHeader, JsonAnswer, UnderClaim};
 use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag};
 use crate::http::extract::json::{JsonBody, Object, exact};
 use crate::http::extract::path::MemoryPath;
 use crate::http::extract::query::{NoParams, Query};
-use crate::http::json_answer::JsonAnswer;
 use crate::http::problem::Problem;
 use crate::http::routes::contexts::read::X_CONTEXT_VERSION;
 use crate::http::routes::tasks::checked_task;

@@ -3,10 +3,10 @@
 use crate::domain::ids::{ActorId, MemoryId, RecordKind, VaultId};
 use crate::domain::window::{Sizes, Status, Window};
 use crate::http::extract::accept::{Accept, Representation};
+use crate::http::extract::caller::JsonAnswer;
 use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag, Verdict};
 use crate::http::extract::path::{MemoryPath, Path};
 use crate::http::extract::query::{NoParams, Query};
-use crate::http::json_answer::JsonAnswer;
 use crate::http::problem::Problem;
 use crate::http::routes::contexts::read::{X_CONTEXT_VERSION, validators};
 use crate::http::routes::lookup;

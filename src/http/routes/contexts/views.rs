@@ -1,18 +1,21 @@
-//! `GET M/blame`
+//! Views of the document: `GET M/blame`, `GET M/log` and `GET M/sections`
 
-use super::contexts::read::validators;
-use super::lookup::{self, VersionParams};
-use crate::domain::document::{record_ranges, written_time};
+use crate::domain::document::{self, Headings, Section, record_ranges, written_time};
 use crate::domain::evidence::Evidence;
 use crate::domain::ids::RecordId;
 use crate::fair::{self, Party};
 use crate::http::extract::accept::{Accept, Representation};
 use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag, Verdict};
+use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::{MemoryPath, Path};
 use crate::http::extract::query::Query;
+use crate::http::names::{Named, SourceName};
 use crate::http::problem::Problem;
+use crate::http::routes::contexts::read::{X_CONTEXT_VERSION, validators};
+use crate::http::routes::lookup::{self, VersionParams};
+use crate::http::routes::window::below;
 use crate::http::state::AppState;
-use crate::storage::Blame;
+use crate::storage::{Blame, ContextMetadata, ContextRef};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -190,4 +193,177 @@ fn as_text(lines: &[BlameLine<'_>]) -> String {
         );
     }
     written
+}
+
+/// One change of a document.
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
+#[schema(as = LogEntry)]
+pub(crate) struct LogEntry {
+    /// The version that it made.
+    #[schema(minimum = 1)]
+    pub(crate) version: i64,
+    /// That version's id.
+    pub(crate) context_id: String,
+    /// Who made it.
+    pub(crate) actor_id: String,
+    /// When it was made.
+    pub(crate) creation_time: DateTime<Utc>,
+    /// What made it.
+    pub(crate) source: SourceName,
+    /// The change in words, a line for each part of it.
+    pub(crate) log: String,
+}
+
+impl From<ContextMetadata> for LogEntry {
+    fn from(version: ContextMetadata) -> Self {
+        Self {
+            version: version.version,
+            context_id: version.context_id.to_string(),
+            actor_id: version.actor_id.to_string(),
+            creation_time: version.creation_time,
+            source: Named(version.source),
+            log: version.log,
+        }
+    }
+}
+
+/// Read what changed
+///
+/// The changes in words, the newest first, as a list or, with `Accept: text/plain`, as text: of each version a line
+/// `version <number> <time> <actor> <source>`, its changes indented by two, an empty line. `Link` names the next
+/// page of the text.
+#[utoipa::path(
+    get,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/log",
+    operation_id = "GetLog",
+    tag = "contexts",
+    params(Page),
+    responses(
+        (status = 200, description = "One page.", headers(("Link")), content(
+            (List<LogEntry> = "application/json"),
+            (String = "text/plain; charset=utf-8"),
+        )),
+    )
+)]
+pub(crate) async fn log(
+    State(state): State<AppState>,
+    Path((vault_id, memory_id)): MemoryPath,
+    Query(page): Query<Page>,
+    accept: Accept,
+) -> Result<Response, Problem> {
+    let representation = accept.choose(&[Representation::Json, Representation::Plain])?;
+    let name = format!("log/{vault_id}/{memory_id}");
+    let before = page.after::<i64>(&name)?;
+    let _list = state.budget.list().await?;
+    let versions = state
+        .storage
+        .list_contexts(&vault_id, &memory_id, before, page.fetch())
+        .await?;
+    if versions.items.is_empty() {
+        lookup::require(&state, &vault_id, &memory_id).await?;
+    }
+    let list = page.of_rows(&name, versions, |version| version.version, LogEntry::from);
+    let path = below(&vault_id, &memory_id, "log?");
+    list.represented(representation, &page, &path, log_as_text)
+}
+
+fn log_as_text(entries: &[LogEntry]) -> String {
+    let mut text = String::new();
+    for entry in entries {
+        let time = written_time(entry.creation_time);
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "version {} {time} {} {}",
+            entry.version, entry.actor_id, entry.source
+        );
+        for line in entry.log.lines() {
+            let _ = writeln!(text, "  {line}");
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// A heading and what stands under it.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+#[schema(as = Section)]
+pub(crate) struct SectionBody {
+    /// The heading's text.
+    title: String,
+    /// How many `#` it has.
+    #[schema(minimum = 1, maximum = 6)]
+    level: u8,
+    /// The titles that lead to it, with `/` between them, as `section` of GetLatestContext takes it.
+    #[schema(example = "Facts/Network")]
+    path: String,
+    /// Where its line begins, in bytes of the document.
+    #[schema(minimum = 0)]
+    start: usize,
+    /// Where the next heading of its level or above begins, or the document ends.
+    #[schema(minimum = 0)]
+    end: usize,
+    /// Whether it is, or stands in, a section that the service maintains; every other one is free.
+    managed: bool,
+    /// The short name of that managed section; null for a free one.
+    #[schema(required)]
+    section: Option<&'static str>,
+}
+
+impl SectionBody {
+    fn of(headings: &Headings, heading: &Section) -> Self {
+        Self {
+            title: heading.title.clone(),
+            level: heading.level,
+            path: headings.path(heading),
+            start: heading.range.start,
+            end: heading.range.end,
+            managed: heading.managed.is_some(),
+            section: heading.managed.map(document::ManagedSection::name),
+        }
+    }
+}
+
+/// List the sections
+///
+/// The headings of all levels, in the order of the document, of the newest version or of another one. All pages
+/// are about the version of the first one.
+#[utoipa::path(
+    get,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/sections",
+    operation_id = "ListSections",
+    tag = "contexts",
+    params(VersionParams, Page),
+    responses(
+        (status = 200, description = "One page.", body = List<SectionBody>, headers(("X-Context-Version" = i64))),
+        (status = 410, description = "The version was redacted."),
+    )
+)]
+pub(crate) async fn sections(
+    State(state): State<AppState>,
+    Path((vault_id, memory_id)): MemoryPath,
+    Query(params): Query<(VersionParams, Page)>,
+) -> Result<Response, Problem> {
+    let (VersionParams { reference }, page) = params;
+    let of = reference.as_ref().map(ContextRef::to_string).unwrap_or_default();
+    let name = format!("sections/{vault_id}/{memory_id}/{of}");
+    // The version too: all pages show the same one even if the document changes meanwhile.
+    let after = page.after::<(i64, usize)>(&name)?;
+    let reference = after
+        .as_ref()
+        .map(|(version, _)| ContextRef::Version(*version))
+        .or(reference);
+    let context = lookup::version(&state, &vault_id, &memory_id, reference.as_ref()).await?;
+    let version = context.metadata.version;
+    let headings = document::headings(&context.text);
+    let is_after = |heading: &&Section| {
+        after
+            .as_ref()
+            .is_none_or(|(_, start)| heading.range.start > *start)
+    };
+    let shown = usize::try_from(page.fetch()).unwrap_or(usize::MAX);
+    let entries: Vec<_> = headings.all().iter().filter(is_after).take(shown).collect();
+    let key = |heading: &&Section| (version, heading.range.start);
+    let list = page.of(&name, entries, key, |heading| SectionBody::of(&headings, heading));
+    Ok(([(X_CONTEXT_VERSION, version)], Json(list)).into_response())
 }
