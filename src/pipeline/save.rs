@@ -24,7 +24,7 @@ use crate::pipeline::{Mode, Pipeline, PipelineError};
 use crate::storage::records::StoredRecord;
 use crate::storage::updates::{Run, RunKind, RunStatus};
 use crate::storage::{
-    ChangeError, Decision, Head, HeadSnapshot, NewVersion, Preconditions, Source, StorageError, WindowRows,
+    ChangeError, Decision, Head, HeadSnapshot, NewVersion, Preconditions, Source, WindowRows,
 };
 
 /// The result of a run before it is stored.

@@ -1,6 +1,6 @@
 //! Keyset pagination: `limit` and an opaque `cursor`, the same for every list.
 
-use super::query::{FromQuery, QueryReader};
+use super::query::{Params, within};
 use crate::fair;
 use crate::http::extract::accept::Representation;
 use crate::http::problem::Problem;
@@ -19,30 +19,31 @@ pub(crate) const DEFAULT_LIMIT: u32 = 50;
 pub(crate) const MAX_LIMIT: u32 = 500;
 
 /// Which page of a list a client asks for.
-#[derive(Debug, Clone, utoipa::IntoParams)]
+#[derive(Debug, Clone, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Page {
     /// How many entries the page has at most.
-    #[param(value_type = Option<u32>, minimum = 1, maximum = 500, default = 50)]
-    limit: u32,
+    #[param(minimum = 1, maximum = 500, default = 50)]
+    limit: Option<u32>,
     /// Where the page begins: `next_cursor` of the page before.
     #[param(min_length = 1)]
     cursor: Option<String>,
 }
 
-impl FromQuery for Page {
-    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
-        Ok(Self {
-            limit: query.number("limit", 1..=MAX_LIMIT)?.unwrap_or(DEFAULT_LIMIT),
-            cursor: query.text("cursor")?,
-        })
+impl Params for Page {
+    fn check(&self) -> Result<(), Problem> {
+        within("limit", self.limit, 1..=MAX_LIMIT)
     }
 }
 
 impl Page {
+    fn limit(&self) -> u32 {
+        self.limit.unwrap_or(DEFAULT_LIMIT)
+    }
+
     /// The number of rows to read: one more than are returned, to detect whether there is a next page.
     pub(crate) fn fetch(&self) -> i64 {
-        i64::from(self.limit) + 1
+        i64::from(self.limit()) + 1
     }
 
     /// The key after which the page begins; `None` for the first page. `list` identifies the list with all its
@@ -89,7 +90,7 @@ impl Page {
         key: impl Fn(&E) -> K,
         show: impl Fn(E) -> T,
     ) -> List<T> {
-        let limit = self.limit as usize;
+        let limit = self.limit() as usize;
         let more = entries.len() > limit;
         entries.truncate(limit);
         let next_cursor = entries.last().filter(|_| more).map(|last| seal(list, &key(last)));
@@ -133,7 +134,7 @@ impl<T: Serialize> List<T> {
         text: impl Fn(&[T]) -> String,
     ) -> Result<Response, Problem> {
         let next = self.next_cursor.as_ref().map(|cursor| {
-            let next = format!("<{path}limit={}&cursor={cursor}>; rel=\"next\"", page.limit);
+            let next = format!("<{path}limit={}&cursor={cursor}>; rel=\"next\"", page.limit());
             // Ids and cursors contain only characters that are allowed in a header.
             Ok::<_, Problem>([(LINK, HeaderValue::try_from(next).map_err(Problem::internal)?)])
         });
@@ -192,7 +193,10 @@ mod tests {
     use crate::http::problem::Kind;
 
     fn page(limit: u32, cursor: Option<String>) -> Page {
-        Page { limit, cursor }
+        Page {
+            limit: Some(limit),
+            cursor,
+        }
     }
 
     #[test]

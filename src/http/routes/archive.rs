@@ -5,7 +5,7 @@ use crate::domain::window::{ArchivedTask, Epic, Grouping};
 use crate::http::extract::accept::{Accept, Representation};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::{MemoryPath, Path};
-use crate::http::extract::query::{FromQuery, Query, QueryReader};
+use crate::http::extract::query::{Params, Query};
 use crate::http::names::GroupingName;
 use crate::http::problem::Problem;
 use crate::http::routes::lookup;
@@ -100,21 +100,15 @@ pub(crate) async fn history(
 }
 
 /// What the roll-ups are made by.
-#[derive(Debug, utoipa::IntoParams)]
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct EpicParams {
     /// The epic that tasks name, or the ISO week of their time in UTC; `epic` without it.
-    #[param(value_type = Option<GroupingName>, inline)]
-    by: Grouping,
+    #[param(inline)]
+    by: Option<GroupingName>,
 }
 
-impl FromQuery for EpicParams {
-    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
-        Ok(Self {
-            by: query.name("by")?.unwrap_or(Grouping::Epic),
-        })
-    }
-}
+impl Params for EpicParams {}
 
 /// A roll-up of tasks that have left the document.
 #[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
@@ -172,6 +166,7 @@ pub(crate) async fn epics(
     accept: Accept,
 ) -> Result<Response, Problem> {
     let (EpicParams { by }, page) = params;
+    let by = by.map_or(Grouping::Epic, |by| by.0);
     let offered = [
         Representation::Json,
         Representation::Markdown,

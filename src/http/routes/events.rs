@@ -5,7 +5,7 @@ use crate::fair::{Party, Permit, ShareLimits};
 use crate::http::extract::accept::{Accept, Representation};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::{Path, VaultPath};
-use crate::http::extract::query::{FromQuery, Query, QueryReader};
+use crate::http::extract::query::{Params, Query};
 use crate::http::extract::single_header;
 use crate::http::feed::{Client, EventBody, Filter, ServerSentEvent};
 use crate::http::middleware::access::Admission;
@@ -22,19 +22,19 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use futures::stream::unfold;
 use futures::{Stream, StreamExt};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
 use strum::{EnumString, VariantNames};
 
 const LAST_EVENT_ID: &str = "Last-Event-ID";
 
 /// Which events.
-#[derive(Debug, Clone, utoipa::IntoParams)]
+#[derive(Debug, Clone, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Chosen {
     /// Only those of this memory.
-    #[param(nullable = false, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
-    memory_id: Option<String>,
+    #[param(value_type = Option<String>, nullable = false, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
+    memory_id: Option<MemoryId>,
     /// Only those of these kinds, with commas between: `version`, `update`, `handoff`, `memory_deleted`,
     /// `redacted`, `items`, `proposed`, `approved`, `rejected`.
     #[param(nullable = false, example = "version,memory_deleted")]
@@ -44,8 +44,8 @@ pub(crate) struct Chosen {
     #[param(nullable = false, pattern = "^(0|[1-9][0-9]{0,18}-[0-9A-Fa-f]{8})$")]
     last_event_id: Option<String>,
     /// For pages of JSON: `oldest` first (the default) or `newest` first, over all stored events.
-    #[param(value_type = Option<OrderName>, inline)]
-    order: Option<Order>,
+    #[param(inline)]
+    order: Option<OrderName>,
 }
 
 /// The order of a page of events.
@@ -61,16 +61,7 @@ listed! {
     OrderName of Order as "EventOrder";
 }
 
-impl FromQuery for Chosen {
-    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
-        Ok(Self {
-            memory_id: query.parse::<MemoryId>("memory_id")?.map(|id| id.to_string()),
-            kinds: query.text("kinds")?,
-            last_event_id: query.text("last_event_id")?,
-            order: query.name("order")?,
-        })
-    }
-}
+impl Params for Chosen {}
 
 impl Chosen {
     fn place(&self) -> Result<Option<Place>, Problem> {
@@ -96,7 +87,7 @@ impl Chosen {
             })
         });
         Ok(Filter {
-            memory: self.memory_id,
+            memory: self.memory_id.map(|id| id.to_string()),
             kinds: kinds.transpose()?,
         })
     }
@@ -164,7 +155,7 @@ pub(crate) async fn events(
     };
     let Chosen { memory_id, kinds, .. } = &chosen;
     let list = format!("events/{vault_id}/{memory_id:?}/{kinds:?}");
-    let order = chosen.order.unwrap_or(Order::Oldest);
+    let order = chosen.order.map_or(Order::Oldest, |order| order.0);
     let filter = chosen.filter()?;
     match accept.choose(&[Representation::EventStream, Representation::Json])? {
         Representation::Json => {

@@ -8,7 +8,7 @@ use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag, Verdi
 use crate::http::extract::json::{Object, OptionalJsonBody};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::{EntryPath, MemoryPath, Path};
-use crate::http::extract::query::{FromQuery, NoParams, Query, QueryReader};
+use crate::http::extract::query::{Params, Query, parsed};
 use crate::http::problem::{Kind, Problem};
 use crate::http::routes::lookup;
 use crate::http::state::AppState;
@@ -161,7 +161,7 @@ impl From<Handoff> for HandoffEntry {
 pub(crate) async fn get(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
-    Query(NoParams): Query<NoParams>,
+    _: Query<()>,
     accept: Accept,
     conditions: Conditions,
 ) -> Result<Response, Problem> {
@@ -221,7 +221,7 @@ pub(crate) struct StatusBody {
 pub(crate) async fn status(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
-    Query(NoParams): Query<NoParams>,
+    _: Query<()>,
 ) -> Result<Json<StatusBody>, Problem> {
     let Some(handoff) = state.storage.latest_handoff(&vault_id, &memory_id).await? else {
         lookup::require(&state, &vault_id, &memory_id).await?;
@@ -296,7 +296,7 @@ pub(crate) async fn list(
 pub(crate) async fn artifact(
     State(state): State<AppState>,
     Path((vault_id, memory_id, entry)): EntryPath<HandoffId>,
-    Query(NoParams): Query<NoParams>,
+    _: Query<()>,
     accept: Accept,
     conditions: Conditions,
 ) -> Result<Response, Problem> {
@@ -322,25 +322,18 @@ const MAX_FILES: usize = 500;
 const QUEUE_RETRY_SECONDS: u64 = 5;
 
 /// How a handoff is refreshed.
-#[derive(Debug, utoipa::IntoParams)]
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct RefreshParams {
     /// Make one although the newest is fresh.
     force: Option<bool>,
     /// How far back it looks: a duration of ISO 8601 or short, such as `PT6H` or `6h`; `handoff.window` (2 h)
     /// without it. At most 366 days; of a younger memory it takes all that there is.
-    #[param(value_type = Option<String>, example = "PT6H", min_length = 2)]
-    window: Option<Window>,
+    #[param(example = "PT6H", min_length = 2)]
+    window: Option<String>,
 }
 
-impl FromQuery for RefreshParams {
-    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
-        Ok(Self {
-            force: query.flag("force")?,
-            window: query.parse("window")?,
-        })
-    }
-}
+impl Params for RefreshParams {}
 
 /// What a refresh may be told.
 #[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
@@ -441,7 +434,10 @@ pub(crate) async fn refresh(
         vault: vault_id,
         memory: memory_id,
         actor,
-        window: params.window,
+        window: params
+            .window
+            .map(|window| parsed::<Window>("window", &window))
+            .transpose()?,
         force: params.force.unwrap_or(false),
         workspace: workspace.map(|Object(body)| body.checked()).transpose()?,
     };

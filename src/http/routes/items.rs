@@ -8,7 +8,7 @@ use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, JsonAnswer, Und
 use crate::http::extract::json::{JsonBody, Object, exact, parse, parse_list};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::{ItemPath, ItemsPath};
-use crate::http::extract::query::{FromQuery, NoParams, Query, QueryReader};
+use crate::http::extract::query::{Params, Query};
 use crate::http::middleware::standard::Detail;
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// Which items to list.
-#[derive(Debug, utoipa::IntoParams)]
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ItemParams {
     /// Only this category.
@@ -35,13 +35,7 @@ pub(crate) struct ItemParams {
     category: Option<Category>,
 }
 
-impl FromQuery for ItemParams {
-    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
-        Ok(Self {
-            category: query.parse("category")?,
-        })
-    }
-}
+impl Params for ItemParams {}
 
 /// List the items of a memory
 ///
@@ -89,7 +83,7 @@ pub(crate) async fn list(
 pub(crate) async fn get(
     State(state): State<AppState>,
     ItemPath { owner, entry }: ItemPath<ItemId>,
-    Query(NoParams): Query<NoParams>,
+    _: Query<()>,
 ) -> Result<Json<ItemBody>, Problem> {
     let item = state.storage.item(&owner, &entry).await?.ok_or_else(missing)?;
     Ok(Json(ItemBody::of(&owner.vault, item)))
@@ -148,7 +142,7 @@ pub(crate) struct NewItemBody {
 pub(crate) async fn add(
     State(state): State<AppState>,
     ItemsPath(owner): ItemsPath,
-    Query(NoParams): Query<NoParams>,
+    _: Query<()>,
     caller: CallerOf,
     Actor(actor): Actor,
     claim: UnderClaim,
@@ -260,7 +254,7 @@ pub(crate) struct ReplacedBody {
 pub(crate) async fn replace(
     State(state): State<AppState>,
     ItemPath { owner, entry }: ItemPath<Category>,
-    Query(NoParams): Query<NoParams>,
+    _: Query<()>,
     caller: CallerOf,
     Actor(actor): Actor,
     claim: UnderClaim,
@@ -345,7 +339,7 @@ async fn read_items(state: &AppState, request: Request) -> Result<Vec<NewItem>, 
 pub(crate) async fn remove(
     State(state): State<AppState>,
     ItemPath { owner, entry }: ItemPath<ItemId>,
-    Query(NoParams): Query<NoParams>,
+    _: Query<()>,
     caller: CallerOf,
 ) -> Response {
     let mut change = Change::new("removed");
@@ -363,7 +357,7 @@ pub(crate) async fn remove(
 }
 
 /// Which items to remove.
-#[derive(Debug, utoipa::IntoParams)]
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct RemovedParams {
     /// All items of this category.
@@ -376,17 +370,7 @@ pub(crate) struct RemovedParams {
     category: Category,
 }
 
-impl FromQuery for RemovedParams {
-    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
-        let category = query.parse("category")?.ok_or_else(|| {
-            Problem::invalid(
-                "category",
-                "category is needed: it names the items that are removed",
-            )
-        })?;
-        Ok(Self { category })
-    }
-}
+impl Params for RemovedParams {}
 
 /// What was removed.
 #[derive(Debug, Serialize, utoipa::ToSchema)]

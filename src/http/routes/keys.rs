@@ -7,7 +7,7 @@ use crate::http::extract::caller::CallerOf;
 use crate::http::extract::json::JsonBody;
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::{KeyPath, Path};
-use crate::http::extract::query::{FromQuery, NoParams, Query, QueryReader};
+use crate::http::extract::query::{Params, Query, within};
 use crate::http::middleware::idempotency::IDEMPOTENCY_KEY;
 use crate::http::names::{AccessRoleName, Named};
 use crate::http::problem::{Kind, Problem};
@@ -242,7 +242,7 @@ pub(crate) async fn create(
     State(state): State<AppState>,
     CallerOf(caller): CallerOf,
     _: NotRepeatable,
-    Query(NoParams): Query<NoParams>,
+    _: Query<()>,
     JsonBody(request): JsonBody<KeyRequest>,
 ) -> Result<(StatusCode, Json<NewKeyBody>), Problem> {
     let now = state.clock.now();
@@ -358,7 +358,7 @@ pub(crate) async fn get(
     State(state): State<AppState>,
     CallerOf(caller): CallerOf,
     Path((key_id,)): KeyPath,
-    Query(NoParams): Query<NoParams>,
+    _: Query<()>,
 ) -> Result<Json<KeyBody>, Problem> {
     let key = visible(&state, &caller, &key_id).await?;
     Ok(Json(KeyBody::of(key, state.clock.now())))
@@ -382,7 +382,7 @@ pub(crate) async fn revoke(
     State(state): State<AppState>,
     CallerOf(caller): CallerOf,
     Path((key_id,)): KeyPath,
-    Query(NoParams): Query<NoParams>,
+    _: Query<()>,
 ) -> Result<StatusCode, Problem> {
     visible(&state, &caller, &key_id).await?;
     if !state.storage.revoke_key(&key_id).await? {
@@ -397,7 +397,7 @@ pub(crate) async fn revoke(
 const MAX_GRACE: u32 = 30 * 86_400;
 
 /// How a key is rotated.
-#[derive(Debug, utoipa::IntoParams)]
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct RotateParams {
     /// How many seconds the old secret is taken too; none without it.
@@ -405,11 +405,9 @@ pub(crate) struct RotateParams {
     grace_seconds: Option<u32>,
 }
 
-impl FromQuery for RotateParams {
-    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
-        Ok(Self {
-            grace_seconds: query.number("grace_seconds", 0..=MAX_GRACE)?,
-        })
+impl Params for RotateParams {
+    fn check(&self) -> Result<(), Problem> {
+        within("grace_seconds", self.grace_seconds, 0..=MAX_GRACE)
     }
 }
 

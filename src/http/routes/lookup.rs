@@ -1,30 +1,26 @@
 //! Looks up the memory and the version that a route below a memory works on.
 
 use crate::domain::ids::{MemoryId, VaultId};
-use crate::http::extract::query::{FromQuery, QueryReader};
+use crate::http::extract::query::Params;
 use crate::http::problem::{Kind, Problem};
 use crate::http::routes::contexts::read::readable;
 use crate::http::state::AppState;
 use crate::storage::contexts::Redaction;
 use crate::storage::{Context, ContextRef};
 use chrono::{DateTime, Utc};
+use serde::Deserialize;
 
 /// Which version a view of the document is about.
-#[derive(Debug, utoipa::IntoParams)]
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct VersionParams {
     /// This version, by its number or its context_id; the newest without it.
+    #[serde(rename = "ref")]
     #[param(rename = "ref", value_type = Option<String>, min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
     pub(super) reference: Option<ContextRef>,
 }
 
-impl FromQuery for VersionParams {
-    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
-        Ok(Self {
-            reference: query.parse("ref")?,
-        })
-    }
-}
+impl Params for VersionParams {}
 
 /// The version that `reference` names, or the newest one.
 ///

@@ -6,7 +6,7 @@
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::http::extract::body::{self, Limit};
 use crate::http::extract::caller::X_ACTOR_ID;
-use crate::http::extract::query::{FromQuery, Query, QueryReader};
+use crate::http::extract::query::{Params, Query};
 use crate::http::feed::ServerSentEvent;
 use crate::http::middleware::carried;
 use crate::http::problem::{Kind, Problem};
@@ -23,6 +23,7 @@ use futures::{StreamExt, TryStreamExt};
 use rmcp::model::Extensions;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use tower::ServiceExt;
@@ -56,7 +57,7 @@ impl Protocol {
 }
 
 /// What is fixed for a client.
-#[derive(Debug, utoipa::IntoParams)]
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct McpParams {
     /// The vault that all calls are about: the argument `vault` may be left out then, and must not name another.
@@ -67,14 +68,7 @@ pub(crate) struct McpParams {
     memory: Option<MemoryId>,
 }
 
-impl FromQuery for McpParams {
-    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
-        Ok(Self {
-            vault: query.parse("vault")?,
-            memory: query.parse("memory")?,
-        })
-    }
-}
+impl Params for McpParams {}
 
 /// A message of the Model Context Protocol.
 #[derive(utoipa::ToSchema)]

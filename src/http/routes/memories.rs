@@ -5,7 +5,7 @@ use crate::fair::{self, Party};
 use crate::http::extract::conditions::{ConditionHeaders, Conditions};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::{MemoryPath, Path, VaultPath};
-use crate::http::extract::query::{FromQuery, NoParams, Query, QueryReader};
+use crate::http::extract::query::{Params, Query};
 use crate::http::names::{Named, SourceName, listed};
 use crate::http::problem::Problem;
 use crate::http::routes::lookup;
@@ -21,15 +21,15 @@ use serde::{Deserialize, Serialize};
 use strum::{EnumString, VariantNames};
 
 /// Which memories to show.
-#[derive(Debug, utoipa::IntoParams)]
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct MemoryParams {
     /// Only those whose id begins like this.
     #[param(value_type = Option<String>, min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
     prefix: Option<MemoryId>,
     /// What they are sorted by: `memory_id` (the default), or the largest first `changed_at` or `bytes`.
-    #[param(value_type = Option<SortName>, inline)]
-    sort: Option<MemoryOrder>,
+    #[param(inline)]
+    sort: Option<SortName>,
 }
 
 /// The orders of a list of memories.
@@ -47,18 +47,7 @@ listed! {
     SortName of Sort as "MemorySort";
 }
 
-impl FromQuery for MemoryParams {
-    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
-        Ok(Self {
-            prefix: query.parse("prefix")?,
-            sort: match query.name("sort")?.unwrap_or_default() {
-                Sort::MemoryId => None,
-                Sort::ChangedAt => Some(MemoryOrder::ChangedAt),
-                Sort::Bytes => Some(MemoryOrder::Bytes),
-            },
-        })
-    }
-}
+impl Params for MemoryParams {}
 
 /// A memory in a list. One that has prompt items and no document has the version 0.
 #[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
@@ -123,6 +112,11 @@ pub(crate) async fn list(
     Query(params): Query<(MemoryParams, Page)>,
 ) -> Result<Response, Problem> {
     let (MemoryParams { prefix, sort }, page) = params;
+    let sort = match sort.unwrap_or_default().0 {
+        Sort::MemoryId => None,
+        Sort::ChangedAt => Some(MemoryOrder::ChangedAt),
+        Sort::Bytes => Some(MemoryOrder::Bytes),
+    };
     let _turn = fair::turn(&Party::current()).await;
     let begins = prefix.as_ref().map_or("", MemoryId::as_str);
     if let Some(order) = sort {
@@ -220,7 +214,7 @@ impl ByKind {
 pub(crate) async fn get(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
-    Query(NoParams): Query<NoParams>,
+    _: Query<()>,
 ) -> Result<Json<MemoryBody>, Problem> {
     let (memory, open_proposals) = tokio::try_join!(
         state.storage.memory(&vault_id, &memory_id),
@@ -263,7 +257,7 @@ pub(crate) async fn get(
 pub(crate) async fn delete(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
-    Query(NoParams): Query<NoParams>,
+    _: Query<()>,
     conditions: Conditions,
 ) -> Result<StatusCode, Problem> {
     let preconditions = conditions.for_write();

@@ -10,9 +10,8 @@ use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag};
 use crate::http::extract::json::JsonBody;
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::{Path, VaultPath};
-use crate::http::extract::query::{FromQuery, Query, QueryReader};
+use crate::http::extract::query::{Params, Query};
 use crate::http::middleware::idempotency::AnswerAbout;
-use crate::http::openapi::ID_PATTERN;
 use crate::http::problem::Problem;
 use crate::http::routes::contexts::put::read_text_or_json;
 use crate::http::state::AppState;
@@ -30,7 +29,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// Which tree of files a request is about.
-#[derive(Debug, utoipa::IntoParams)]
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct RootParams {
     /// The tree of files that `/memories` is: an agent's, a user's, a project's.
@@ -38,17 +37,7 @@ pub(crate) struct RootParams {
     root: RootName,
 }
 
-impl FromQuery for RootParams {
-    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
-        let root = query.parse("root")?.ok_or_else(|| {
-            Problem::invalid(
-                "root",
-                format!("root must name the tree of files, as in ?root=agent-1 ({ID_PATTERN})"),
-            )
-        })?;
-        Ok(Self { root })
-    }
-}
+impl Params for RootParams {}
 
 /// The `input` of a `tool_use` block of the tool `memory` (`memory_20250818`). Which members a command needs stands in
 /// their descriptions; others are passed over.
@@ -227,34 +216,33 @@ async fn carry_out(
 }
 
 /// Which file a request is about.
-#[derive(Debug, utoipa::IntoParams)]
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct FileParams {
     /// The tree of files that `/memories` is.
     #[param(value_type = String, min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
     root: RootName,
     /// Its path, as in `/memories/notes/tea.md`: at most 1,024 bytes and 20 segments.
-    #[param(value_type = String, min_length = 11, max_length = 1_024, pattern = "^/memories/[^\\u0000-\\u001f\\\\]+$")]
-    path: FilePath,
+    #[param(
+        min_length = 11,
+        max_length = 1_024,
+        pattern = "^/memories/[^\\u0000-\\u001f\\\\]+$"
+    )]
+    path: String,
 }
 
-impl FromQuery for FileParams {
-    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
-        let RootParams { root } = RootParams::from_query(query)?;
-        let text = query.text("path")?.ok_or_else(|| {
-            Problem::invalid(
-                "path",
-                "path must name a file, as in ?path=/memories/notes/tea.md",
-            )
-        })?;
-        let path = FilePath::parse(&text).map_err(|rule| Problem::invalid("path", rule.to_string()))?;
+impl Params for FileParams {}
+
+impl FileParams {
+    fn file(&self) -> Result<FilePath, Problem> {
+        let path = FilePath::parse(&self.path).map_err(|rule| Problem::invalid("path", rule.to_string()))?;
         if path.is_root() {
             return Err(Problem::invalid(
                 "path",
                 "path must name a file below /memories, not /memories itself",
             ));
         }
-        Ok(Self { root, path })
+        Ok(path)
     }
 }
 
@@ -372,12 +360,13 @@ pub(crate) struct PutFileBody {
 pub(crate) async fn put(
     State(state): State<AppState>,
     Path((vault_id,)): VaultPath,
-    Query(FileParams { root, path }): Query<FileParams>,
+    Query(params): Query<FileParams>,
     Actor(actor): Actor,
     conditions: Conditions,
     claim: UnderClaim,
     request: Request,
 ) -> Result<Response, Problem> {
+    let path = params.file()?;
     let (parts, body) = request.into_parts();
     let text = read_text(&state, &parts.headers, body).await?;
     let cap = state.settings.context_bytes;
@@ -389,7 +378,7 @@ pub(crate) async fn put(
     let file = new_file(&path, &text, cap).map_err(|rule| Problem::invalid("body", rule.to_string()))?;
     let tree = FileTree {
         vault: vault_id,
-        root,
+        root: params.root,
     };
     let under = claim.answering(put_answer);
     let written = state
@@ -448,12 +437,13 @@ async fn read_text(state: &AppState, headers: &HeaderMap, body: Body) -> Result<
 pub(crate) async fn unlink(
     State(state): State<AppState>,
     Path((vault_id,)): VaultPath,
-    Query(FileParams { root, path }): Query<FileParams>,
+    Query(params): Query<FileParams>,
     conditions: Conditions,
 ) -> Result<StatusCode, Problem> {
+    let path = params.file()?;
     let tree = FileTree {
         vault: vault_id,
-        root,
+        root: params.root,
     };
     state
         .storage

@@ -8,7 +8,7 @@ use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, JsonAnswer, Und
 use crate::http::extract::conditions::{ConditionHeaders, Conditions};
 use crate::http::extract::json::{self, Object, OptionalJsonBody};
 use crate::http::extract::path::{MemoryPath, Path};
-use crate::http::extract::query::{FromQuery, NoParams, Query, QueryReader};
+use crate::http::extract::query::{Params, Query, within};
 use crate::http::feed::ServerSentEvent;
 use crate::http::names::{ModeName, Named, OnInvalidName};
 use crate::http::problem::Problem;
@@ -18,7 +18,7 @@ use crate::http::routes::window::fields;
 use crate::http::state::AppState;
 use crate::pipeline::report::UpdateAnswer;
 use crate::pipeline::{
-    Mode, ModeKind, OnInvalid, OperationsInput, OperationsRequest, Steps, UpdateInput, UpdateRequest,
+    Mode, ModeKind, OperationsInput, OperationsRequest, Steps, UpdateInput, UpdateRequest,
 };
 use axum::extract::{Request, State};
 use axum::response::Response;
@@ -53,14 +53,14 @@ pub(crate) struct OperationsBody {
 }
 
 /// How a text of operations is applied.
-#[derive(Debug, utoipa::IntoParams)]
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct OperationsParams {
     /// Do everything but save.
     dry_run: Option<bool>,
     /// What to do about faulty items.
-    #[param(value_type = Option<OnInvalidName>, inline)]
-    on_invalid: Option<OnInvalid>,
+    #[param(inline)]
+    on_invalid: Option<OnInvalidName>,
     /// How many additions a section takes; any number without it.
     #[param(minimum = 1, maximum = 100)]
     max_additions: Option<u32>,
@@ -68,19 +68,13 @@ pub(crate) struct OperationsParams {
     #[param(value_type = Option<String>, min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
     update_id: Option<UpdateId>,
     /// `propose`: everything but the save; it waits until somebody approves it.
-    #[param(value_type = Option<ModeName>, inline)]
-    mode: Option<ModeKind>,
+    #[param(inline)]
+    mode: Option<ModeName>,
 }
 
-impl FromQuery for OperationsParams {
-    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
-        Ok(Self {
-            dry_run: query.flag("dry_run")?,
-            on_invalid: query.name("on_invalid")?,
-            max_additions: query.number("max_additions", 1..=100)?,
-            update_id: query.parse("update_id")?,
-            mode: query.name("mode")?,
-        })
+impl Params for OperationsParams {
+    fn check(&self) -> Result<(), Problem> {
+        within("max_additions", self.max_additions, 1..=100)
     }
 }
 
@@ -117,7 +111,7 @@ pub(crate) async fn operations(
     claim: UnderClaim,
     request: Request,
 ) -> Result<JsonAnswer, Problem> {
-    let mode = caller.mode(params.mode == Some(ModeKind::Propose));
+    let mode = caller.mode(params.mode == Some(propose()));
     if params.update_id.is_some() && mode != Mode::Apply {
         return Err(Problem::invalid(
             "update_id",
@@ -131,7 +125,7 @@ pub(crate) async fn operations(
         preconditions: conditions.for_write(),
         input: read_input(&state, request).await?,
         dry_run: params.dry_run.unwrap_or(false),
-        on_invalid: params.on_invalid.unwrap_or_default(),
+        on_invalid: params.on_invalid.unwrap_or_default().0,
         max_additions: params.max_additions.map(|number| number as usize),
         resolves: params.update_id,
         idempotency: claim.answering(ok),
@@ -262,7 +256,7 @@ impl Default for ConsolidateBody {
 pub(crate) async fn consolidate(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
-    Query(NoParams): Query<NoParams>,
+    _: Query<()>,
     caller: CallerOf,
     Actor(actor): Actor,
     conditions: Conditions,

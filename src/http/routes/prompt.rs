@@ -7,11 +7,12 @@ use crate::domain::prompt::{
 use crate::http::extract::accept::Representation;
 use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag, Verdict};
 use crate::http::extract::path::{MemoryPath, Path};
-use crate::http::extract::query::{FromQuery, Query, QueryReader};
+use crate::http::extract::query::{Params, Query, time, within};
 use crate::http::names::{Named, PartSourceName, listed};
 use crate::http::problem::Problem;
 use crate::http::routes::contexts::read::{X_CONTEXT_VERSION, readable};
 use crate::http::routes::lookup;
+use crate::http::routes::window::fields;
 use crate::http::state::AppState;
 use crate::pipeline::prompts::GuidancePage;
 use crate::storage::Context;
@@ -45,7 +46,7 @@ use std::collections::BTreeSet;
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/prompt",
     operation_id = "GetPrompt",
     tag = "prompt",
-    params(PromptParams, ExcludeParam, ConditionHeaders),
+    params(PromptParams, ConditionHeaders),
     responses(
         (status = 200, description = "The prompt.", headers(("ETag"), ("X-Context-Version" = i64), ("X-Prefix-Hash")), content(
             (String = "text/plain; charset=utf-8"),
@@ -61,11 +62,12 @@ use std::collections::BTreeSet;
 pub(crate) async fn prompt(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
-    Query(mut params): Query<PromptParams>,
+    Query(params): Query<PromptParams>,
     representation: Representation,
     conditions: Conditions,
 ) -> Result<Response, Problem> {
     let now = state.clock.now();
+    let mut params = params.wanted()?;
     let context = version(&state, &vault_id, &memory_id, params.as_of).await?;
     let (items, open_proposals) = tokio::try_join!(
         state.storage.prompt_items(&vault_id, &memory_id),
@@ -112,7 +114,7 @@ pub(crate) async fn prompt(
 }
 
 /// Rejects unknown ids and names in the selection. Ignoring them would silently remove content from the prompt.
-fn refuse_unknown(params: &PromptParams, items: &[PromptItem]) -> Result<(), Problem> {
+fn refuse_unknown(params: &Wanted, items: &[PromptItem]) -> Result<(), Problem> {
     let unknown = params.selection.unknown(items);
     if unknown.is_empty() {
         return Ok(());
@@ -212,31 +214,26 @@ fn answer(
 const MOST_TOKENS: u32 = 10_000_000;
 
 /// Which prompt to assemble.
-#[derive(Debug, utoipa::IntoParams)]
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct PromptParams {
     /// Only these parts: names separated by commas; may be repeated. A name that no part and no
     /// item's category has is refused.
-    #[param(rename = "include", value_type = Option<String>, min_length = 1)]
-    selection: Selection,
+    #[param(value_type = Option<String>, min_length = 1)]
+    include: Option<Vec<String>>,
     /// The IANA time zone of the date and time, such as `Europe/Berlin`; UTC without it.
-    #[param(value_type = Option<String>, min_length = 1, max_length = 64)]
-    timezone: Tz,
+    #[param(min_length = 1, max_length = 64)]
+    timezone: Option<String>,
     /// The document as it was at this time, which must not lie in the future; the date and time tell it too. Items are
     /// those of now: they have no history.
-    as_of: Option<DateTime<Utc>>,
+    #[param(value_type = Option<DateTime<Utc>>)]
+    as_of: Option<String>,
     /// How many tokens the prompt may have (vocabulary `cl100k_base`).
     #[param(minimum = 1, maximum = 10_000_000)]
     max_tokens: Option<u32>,
-}
-
-/// The other half of a selection, for the documentation.
-#[derive(Debug, utoipa::IntoParams)]
-#[into_params(parameter_in = Query)]
-#[expect(dead_code, reason = "documents what `PromptParams` reads into its selection")]
-pub(crate) struct ExcludeParam {
     /// None of these parts: names separated by commas; may be repeated.
-    exclude: Option<String>,
+    #[param(value_type = Option<String>)]
+    exclude: Option<Vec<String>>,
     /// What the prompt is for, at most 1,000 bytes: with `max_tokens`, records that have none of its words are left out
     /// before those that have some.
     #[param(max_length = 1000)]
@@ -246,28 +243,38 @@ pub(crate) struct ExcludeParam {
 /// The maximum length of the query, in bytes.
 const MAX_QUERY_BYTES: usize = 1_000;
 
-fn words(query: &mut QueryReader) -> Result<Option<String>, Problem> {
-    match query.text("query")? {
-        Some(words) if words.len() > MAX_QUERY_BYTES => {
-            let detail = format!(
-                "query has {} bytes; at most {MAX_QUERY_BYTES} are accepted",
-                words.len()
-            );
-            Err(Problem::invalid("query", detail)
-                .with("limit", MAX_QUERY_BYTES)
-                .with("actual", words.len()))
+impl Params for PromptParams {
+    fn check(&self) -> Result<(), Problem> {
+        let bytes = self.query.as_ref().map_or(0, String::len);
+        if bytes > MAX_QUERY_BYTES {
+            return Err(fields::too_long("query", bytes, MAX_QUERY_BYTES));
         }
-        words => Ok(words),
+        within("max_tokens", self.max_tokens, 1..=MOST_TOKENS)
     }
 }
 
-impl FromQuery for PromptParams {
-    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
-        let include = query.names("include");
-        if include.as_ref().is_some_and(|names| names.is_empty()) {
+/// The names in a comma-separated parameter. They are trimmed; empty ones are ignored.
+fn names(values: &[String]) -> BTreeSet<String> {
+    let names = values.iter().flat_map(|value| value.split(','));
+    let names = names.map(str::trim).filter(|name| !name.is_empty());
+    names.map(str::to_owned).collect()
+}
+
+/// What a prompt is asked for.
+struct Wanted {
+    selection: Selection,
+    timezone: Tz,
+    as_of: Option<DateTime<Utc>>,
+    max_tokens: Option<u32>,
+}
+
+impl PromptParams {
+    fn wanted(self) -> Result<Wanted, Problem> {
+        let include = self.include.as_deref().map(names);
+        if include.as_ref().is_some_and(BTreeSet::is_empty) {
             return Err(Problem::invalid("include", "include must name at least one part"));
         }
-        let timezone = query.text("timezone")?.map(|name| {
+        let timezone = self.timezone.map(|name| {
             name.parse().map_err(|_| {
                 Problem::invalid(
                     "timezone",
@@ -275,23 +282,23 @@ impl FromQuery for PromptParams {
                 )
             })
         });
-        Ok(Self {
+        Ok(Wanted {
             selection: Selection {
                 include,
-                exclude: query.names("exclude").unwrap_or_default(),
-                query: words(query)?,
+                exclude: names(&self.exclude.unwrap_or_default()),
+                query: self.query,
                 ..Selection::default()
             },
             timezone: timezone.transpose()?.unwrap_or(Tz::UTC),
-            as_of: query.time("as_of")?,
-            max_tokens: query.number("max_tokens", 1..=MOST_TOKENS)?,
+            as_of: time("as_of", self.as_of.as_ref())?,
+            max_tokens: self.max_tokens,
         })
     }
 }
 
 /// Everything that one prompt is built from.
 struct Work {
-    params: PromptParams,
+    params: Wanted,
     items: Vec<PromptItem>,
     context: Option<Context>,
     note: Option<String>,
@@ -468,21 +475,15 @@ listed! {
 }
 
 /// Query parameters of the guidance.
-#[derive(Debug, utoipa::IntoParams)]
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct GuidanceParams {
     /// `managed`: the rules for ids and managed sections, and for agents with tools; `document` without it.
-    #[param(value_type = Option<GuidancePageName>, inline)]
-    page: GuidancePage,
+    #[param(inline)]
+    page: Option<GuidancePageName>,
 }
 
-impl FromQuery for GuidanceParams {
-    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
-        Ok(Self {
-            page: query.name("page")?.unwrap_or_default(),
-        })
-    }
-}
+impl Params for GuidanceParams {}
 
 /// Instructions for agents
 ///
@@ -504,7 +505,7 @@ pub(crate) async fn guidance(
     Query(params): Query<GuidanceParams>,
     conditions: Conditions,
 ) -> Result<Response, Problem> {
-    let text = state.pipeline.guidance(params.page);
+    let text = state.pipeline.guidance(params.page.unwrap_or_default().0);
     let etag = ETag::of_bytes(text.as_bytes());
     let validators = [(ETAG, etag.header_value())];
     if conditions.for_read(&etag)? == Verdict::NotModified {

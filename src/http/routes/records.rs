@@ -2,10 +2,10 @@
 
 use crate::domain::document::Until;
 use crate::domain::evidence::Evidence;
-use crate::domain::ids::{RecordId, RecordKind};
+use crate::domain::ids::RecordId;
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::{EntryPath, MemoryPath, Path};
-use crate::http::extract::query::{FromQuery, Query, QueryReader};
+use crate::http::extract::query::{Params, Query};
 use crate::http::names::{ChangeKindName, Named, RecordKindName, RecordStatusName, listed};
 use crate::http::problem::Problem;
 use crate::http::routes::lookup;
@@ -244,15 +244,15 @@ impl From<StoredRecord> for RecordBody {
 }
 
 /// Which records to show.
-#[derive(Debug, utoipa::IntoParams)]
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct RecordParams {
     /// Only this kind; without it all kinds.
-    #[param(value_type = Option<RecordKindName>, inline)]
-    kind: Option<RecordKind>,
+    #[param(inline)]
+    kind: Option<RecordKindName>,
     /// Those that stand in the newest version, those that did once, or both; `active` without it.
-    #[param(value_type = Option<StatusChoiceName>, inline)]
-    status: Option<RecordStatus>,
+    #[param(inline)]
+    status: Option<StatusChoiceName>,
 }
 
 /// Which records are requested.
@@ -270,27 +270,16 @@ listed! {
     pub(in crate::http::routes) StatusChoiceName of StatusChoice as "StatusChoice";
 }
 
-/// Parses `status`: the records that are in the newest version, or those that are not; `None` for all.
-///
-/// # Errors
-/// 422 for any other value.
-pub(in crate::http::routes) fn read_status(query: &mut QueryReader) -> Result<Option<RecordStatus>, Problem> {
-    let choice = query.name("status")?.unwrap_or_default();
-    Ok(match choice {
+/// Which records a `status` means: those that are in the newest version, or those that are not; `None` for all.
+pub(in crate::http::routes) fn status_of(choice: Option<StatusChoiceName>) -> Option<RecordStatus> {
+    match choice.unwrap_or_default().0 {
         StatusChoice::Active => Some(RecordStatus::Active),
         StatusChoice::Archived => Some(RecordStatus::Archived),
         StatusChoice::All => None,
-    })
-}
-
-impl FromQuery for RecordParams {
-    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
-        Ok(Self {
-            kind: query.name("kind")?,
-            status: read_status(query)?,
-        })
     }
 }
+
+impl Params for RecordParams {}
 
 /// List the records
 ///
@@ -311,6 +300,7 @@ pub(crate) async fn list(
     Query(params): Query<(RecordParams, Page)>,
 ) -> Result<Json<List<RecordBody>>, Problem> {
     let (RecordParams { kind, status }, page) = params;
+    let (kind, status) = (kind.map(|kind| kind.0), status_of(status));
     let name = format!("records/{vault_id}/{memory_id}/{kind:?}/{status:?}");
     let after = page.after::<RecordId>(&name)?;
     let filter = RecordFilter { kind, status };
@@ -339,21 +329,14 @@ pub(crate) async fn list(
 const MAX_CHANGES: i64 = 50;
 
 /// What to show of a record.
-#[derive(Debug, utoipa::IntoParams)]
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct HistoryParams {
     /// Whether to show what became of it, too: its newest 50 changes with what it said from then on.
-    #[param(value_type = Option<bool>)]
-    history: bool,
+    history: Option<bool>,
 }
 
-impl FromQuery for HistoryParams {
-    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
-        Ok(Self {
-            history: query.flag("history")?.unwrap_or_default(),
-        })
-    }
-}
+impl Params for HistoryParams {}
 
 /// Read one record
 ///
@@ -385,7 +368,7 @@ pub(crate) async fn get(
         supersedes: superseded.iter().map(ToString::to_string).collect(),
         ..RecordBody::with_evidence(record, evidence.get(&entry))
     };
-    if !history {
+    if history != Some(true) {
         return Ok(Json(body));
     }
     let changes = state

@@ -2,14 +2,15 @@
 
 use crate::domain::document::Until;
 use crate::domain::evidence::Evidence;
-use crate::domain::ids::{ActorId, RecordKind};
+use crate::domain::ids::ActorId;
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::{MemoryPath, Path, VaultPath};
-use crate::http::extract::query::{FromQuery, Query, QueryReader};
+use crate::http::extract::query::{Params, Query, time};
 use crate::http::names::{Named, RecordKindName, RecordStatusName, SearchModeName};
 use crate::http::problem::Problem;
 use crate::http::routes::lookup;
-use crate::http::routes::records::{StatusChoiceName, read_status};
+use crate::http::routes::records::{StatusChoiceName, status_of};
+use crate::http::routes::window::fields;
 use crate::http::state::AppState;
 use crate::pipeline::meaning::{Hit, Meaning, Mode, SearchRequest, SearchResults};
 use crate::storage::records::RecordStatus;
@@ -47,9 +48,10 @@ pub(crate) async fn search(
 ) -> Result<Json<SearchPage>, Problem> {
     let ((search, filter), page) = params;
     let meaning = state.pipeline.meaning();
-    search.check(meaning)?;
-    let by_words_only = search.mode == Some(Mode::Text) || !meaning.is_configured();
-    if by_words_only && filter.status != Some(RecordStatus::Active) {
+    search.check_mode(meaning)?;
+    let wanted = filter.filter()?;
+    let by_words_only = search.mode() == Some(Mode::Text) || !meaning.is_configured();
+    if by_words_only && wanted.status != Some(RecordStatus::Active) {
         return Err(Problem::invalid(
             "status",
             "archived records of a vault are found by meaning; by words they are found in one memory: \
@@ -58,7 +60,7 @@ pub(crate) async fn search(
     }
     let name = format!("search/{vault_id}/{search:?}/{filter:?}");
     let after = page.after::<SearchPlace>(&name)?;
-    if search.consistent {
+    if search.consistent == Some(true) {
         state.storage.index_vault(&vault_id).await?;
     } else {
         state.storage.note_search(&vault_id).await?;
@@ -66,9 +68,9 @@ pub(crate) async fn search(
     let request = SearchRequest {
         vault: &vault_id,
         text: &search.q,
-        mode: search.mode,
+        mode: search.mode(),
         min_score: search.min_score,
-        filter: filter.into(),
+        filter: wanted,
         limit: usize::try_from(page.fetch()).unwrap_or(usize::MAX),
     };
     let SearchResults {
@@ -103,15 +105,16 @@ pub(crate) async fn search_memory(
 ) -> Result<Json<SearchPage>, Problem> {
     let ((search, filter), page) = params;
     let meaning = state.pipeline.meaning();
-    search.check(meaning)?;
+    search.check_mode(meaning)?;
+    let wanted = filter.filter()?;
     let name = format!("search/{vault_id}/{memory_id}/{search:?}/{filter:?}");
     let after = page.after::<usize>(&name)?.unwrap_or(0);
     let request = SearchRequest {
         vault: &vault_id,
         text: &search.q,
-        mode: search.mode,
+        mode: search.mode(),
         min_score: search.min_score,
-        filter: filter.into(),
+        filter: wanted,
         limit: INSIDE,
     };
     let Some(answer) = meaning.search_memory(&request, &memory_id).await? else {
@@ -132,7 +135,7 @@ pub(crate) async fn search_memory(
 const MAX_QUERY_BYTES: usize = 1_000;
 
 /// What to search for.
-#[derive(Debug, utoipa::IntoParams)]
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct SearchParams {
     /// Words as in a web search: `"…"` next to each other, `or` either of them, `-` not; the last word may be the
@@ -145,60 +148,50 @@ pub(crate) struct SearchParams {
     )]
     q: String,
     /// Also find by words what was written in this moment: searches lag behind writes by less than a second otherwise.
-    #[param(value_type = Option<bool>)]
-    consistent: bool,
+    consistent: Option<bool>,
     /// By words, by meaning, or by both. Without it by both where embeddings are configured, by words otherwise.
-    #[param(value_type = Option<SearchModeName>, inline)]
-    mode: Option<Mode>,
+    #[param(inline)]
+    mode: Option<SearchModeName>,
     /// How like the query what is found by meaning has to be, from -1 to 1 (the cosine of the angle between their
     /// vectors; what is much depends on the model).
     #[param(minimum = -1, maximum = 1)]
     min_score: Option<f32>,
 }
 
-impl FromQuery for SearchParams {
-    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
-        let q = query.text("q")?.unwrap_or_default();
+impl Params for SearchParams {
+    fn check(&self) -> Result<(), Problem> {
+        let q = &self.q;
         if q.trim().is_empty() {
             return Err(Problem::invalid("q", "q must contain the words to search for"));
         }
         if q.len() > MAX_QUERY_BYTES {
-            let detail = format!("q has {} bytes; at most {MAX_QUERY_BYTES} are accepted", q.len());
-            return Err(Problem::invalid("q", detail)
-                .with("limit", MAX_QUERY_BYTES)
-                .with("actual", q.len()));
+            return Err(fields::too_long("q", q.len(), MAX_QUERY_BYTES));
         }
-        let min_score = match query.text("min_score")? {
-            None => None,
-            Some(text) => {
-                let score = text
-                    .parse::<f32>()
-                    .ok()
-                    .filter(|score| (-1.0..=1.0).contains(score));
-                let refused = || Problem::invalid("min_score", "min_score must be a number from -1 to 1");
-                Some(score.ok_or_else(refused)?)
-            }
-        };
-        Ok(Self {
-            q,
-            consistent: query.flag("consistent")?.unwrap_or(false),
-            mode: query.name("mode")?,
-            min_score,
-        })
+        match self.min_score {
+            Some(score) if !(-1.0..=1.0).contains(&score) => Err(Problem::invalid(
+                "min_score",
+                "min_score must be a number from -1 to 1",
+            )),
+            _ => Ok(()),
+        }
     }
 }
 
 impl SearchParams {
+    fn mode(&self) -> Option<Mode> {
+        self.mode.map(|mode| mode.0)
+    }
+
     /// Rejects what the service cannot do with its configuration.
-    fn check(&self, meaning: &Meaning) -> Result<(), Problem> {
-        if self.mode == Some(Mode::Semantic) && !meaning.is_configured() {
+    fn check_mode(&self, meaning: &Meaning) -> Result<(), Problem> {
+        if self.mode() == Some(Mode::Semantic) && !meaning.is_configured() {
             return Err(Problem::invalid(
                 "mode",
                 "mode=semantic needs an embedding model: set embeddings.base_url and embeddings.model \
                  (WORKING_MEMORY__EMBEDDINGS__BASE_URL, WORKING_MEMORY__EMBEDDINGS__MODEL)",
             ));
         }
-        if self.mode == Some(Mode::Text) && self.min_score.is_some() {
+        if self.mode() == Some(Mode::Text) && self.min_score.is_some() {
             return Err(Problem::invalid(
                 "min_score",
                 "min_score is of searches by meaning, and mode is text",
@@ -209,45 +202,37 @@ impl SearchParams {
 }
 
 /// Which records to find.
-#[derive(Debug, utoipa::IntoParams)]
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct FilterParams {
     /// Only records of this kind; without it all, and what documents say besides records.
-    #[param(value_type = Option<RecordKindName>, inline)]
-    kind: Option<RecordKind>,
+    #[param(inline)]
+    kind: Option<RecordKindName>,
     /// What stands in the newest version, what did once, or both; `active` without it.
-    #[param(value_type = Option<StatusChoiceName>, inline)]
-    status: Option<RecordStatus>,
+    #[param(inline)]
+    status: Option<StatusChoiceName>,
     /// Only what this actor wrote.
     #[param(value_type = Option<String>, min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
     actor: Option<ActorId>,
     /// Only what was written at this time or later.
-    since: Option<DateTime<Utc>>,
+    #[param(value_type = Option<DateTime<Utc>>)]
+    since: Option<String>,
     /// Only what was written before this time.
-    until: Option<DateTime<Utc>>,
+    #[param(value_type = Option<DateTime<Utc>>)]
+    until: Option<String>,
 }
 
-impl FromQuery for FilterParams {
-    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
-        Ok(Self {
-            kind: query.name("kind")?,
-            status: read_status(query)?,
-            actor: query.parse("actor")?,
-            since: query.time("since")?,
-            until: query.time("until")?,
+impl Params for FilterParams {}
+
+impl FilterParams {
+    fn filter(&self) -> Result<PassageFilter, Problem> {
+        Ok(PassageFilter {
+            kind: self.kind.map(|kind| kind.0),
+            status: status_of(self.status),
+            actor: self.actor.clone(),
+            since: time("since", self.since.as_ref())?,
+            until: time("until", self.until.as_ref())?,
         })
-    }
-}
-
-impl From<FilterParams> for PassageFilter {
-    fn from(params: FilterParams) -> Self {
-        Self {
-            kind: params.kind,
-            status: params.status,
-            actor: params.actor,
-            since: params.since,
-            until: params.until,
-        }
     }
 }
 

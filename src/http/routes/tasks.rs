@@ -8,7 +8,7 @@ use crate::http::extract::caller::{Actor, ActorHeader, JsonAnswer, UnderClaim};
 use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag};
 use crate::http::extract::json::{JsonBody, exact};
 use crate::http::extract::path::MemoryPath;
-use crate::http::extract::query::{NoParams, Query};
+use crate::http::extract::query::Query;
 use crate::http::problem::Problem;
 use crate::http::routes::contexts::read::X_CONTEXT_VERSION;
 use crate::http::routes::window::{WindowAnswer, fields, record_answer, saved_status, writer};
@@ -111,7 +111,7 @@ pub(super) fn checked_task(
 pub(crate) async fn record(
     State(state): State<AppState>,
     path: MemoryPath,
-    Query(NoParams): Query<NoParams>,
+    _: Query<()>,
     Actor(actor): Actor,
     conditions: Conditions,
     claim: UnderClaim,
@@ -173,7 +173,7 @@ pub(crate) struct DecisionBody {
 pub(crate) async fn record_decision(
     State(state): State<AppState>,
     path: MemoryPath,
-    Query(NoParams): Query<NoParams>,
+    _: Query<()>,
     Actor(actor): Actor,
     conditions: Conditions,
     claim: UnderClaim,
@@ -283,7 +283,7 @@ pub(crate) struct StatusAnswer {
 pub(crate) async fn set_status(
     State(state): State<AppState>,
     path: MemoryPath,
-    Query(NoParams): Query<NoParams>,
+    _: Query<()>,
     Actor(actor): Actor,
     conditions: Conditions,
     claim: UnderClaim,

@@ -9,7 +9,7 @@ use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, JsonAnswer, Und
 use crate::http::extract::conditions::{ConditionHeaders, Conditions};
 use crate::http::extract::json::{JsonBody, Object, exact};
 use crate::http::extract::path::{MemoryPath, Path};
-use crate::http::extract::query::{NoParams, Query};
+use crate::http::extract::query::Query;
 use crate::http::feed::ServerSentEvent;
 use crate::http::names::{ModeName, Named, OnInvalidName, RoleName, StrictnessName};
 use crate::http::problem::Problem;
@@ -115,7 +115,7 @@ pub(crate) struct PreferHeader {
 pub(crate) async fn update(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
-    Query(NoParams): Query<NoParams>,
+    _: Query<()>,
     caller: CallerOf,
     Actor(actor): Actor,
     conditions: Conditions,

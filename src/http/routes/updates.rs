@@ -6,7 +6,7 @@ use crate::http::extract::conditions::{ConditionHeaders, Conditions};
 use crate::http::extract::json::{JsonBody, OptionalJsonBody};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::{EntryPath, MemoryPath, Path};
-use crate::http::extract::query::{NoParams, Query};
+use crate::http::extract::query::Query;
 use crate::http::names::{Named, RunKindName, RunStatusName};
 use crate::http::problem::{Kind, Problem};
 use crate::http::routes::lookup;
@@ -154,7 +154,7 @@ pub(crate) async fn list(
 pub(crate) async fn get(
     State(state): State<AppState>,
     Path((vault_id, memory_id, entry)): EntryPath<UpdateId>,
-    Query(NoParams): Query<NoParams>,
+    _: Query<()>,
 ) -> Result<Json<RunBody>, Problem> {
     let run = state.storage.run(&vault_id, &memory_id, &entry).await?;
     let run =
@@ -179,7 +179,7 @@ pub(crate) async fn get(
 pub(crate) async fn cancel(
     State(state): State<AppState>,
     Path((vault_id, memory_id, entry)): EntryPath<UpdateId>,
-    Query(NoParams): Query<NoParams>,
+    _: Query<()>,
 ) -> Result<Json<RunBody>, Problem> {
     match state.storage.cancel_update(&vault_id, &memory_id, &entry).await? {
         Cancelled::Done(run) => Ok(Json(RunBody::full(*run))),
@@ -236,7 +236,7 @@ pub(crate) struct ApproveBody {
 pub(crate) async fn approve(
     State(state): State<AppState>,
     Path((vault_id, memory_id, entry)): EntryPath<UpdateId>,
-    Query(NoParams): Query<NoParams>,
+    _: Query<()>,
     caller: CallerOf,
     claim: UnderClaim,
     Actor(actor): Actor,
@@ -295,7 +295,7 @@ pub(crate) struct RejectBody {
 pub(crate) async fn reject(
     State(state): State<AppState>,
     Path((vault_id, memory_id, entry)): EntryPath<UpdateId>,
-    Query(NoParams): Query<NoParams>,
+    _: Query<()>,
     Actor(actor): Actor,
     conditions: Conditions,
     claim: UnderClaim,

@@ -4,7 +4,7 @@ use crate::domain::ids::{MemoryId, UpdateId, VaultId};
 use crate::http::extract::caller::CallerOf;
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::{Path, VaultPath};
-use crate::http::extract::query::{FromQuery, Query, QueryReader};
+use crate::http::extract::query::{Params, Query};
 use crate::http::names::RunStatusName;
 use crate::http::problem::Problem;
 use crate::http::routes::updates::RunBody;
@@ -71,21 +71,15 @@ pub(crate) async fn list(
 }
 
 /// Which runs.
-#[derive(Debug, utoipa::IntoParams)]
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct RunParams {
     /// Only those with this status.
-    #[param(value_type = Option<RunStatusName>, inline)]
-    status: Option<RunStatus>,
+    #[param(inline)]
+    status: Option<RunStatusName>,
 }
 
-impl FromQuery for RunParams {
-    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
-        Ok(Self {
-            status: query.name("status")?,
-        })
-    }
-}
+impl Params for RunParams {}
 
 /// List the runs of a vault
 ///
@@ -105,6 +99,7 @@ pub(crate) async fn list_runs(
     Query(params): Query<(RunParams, Page)>,
 ) -> Result<Json<List<RunBody>>, Problem> {
     let (RunParams { status }, page) = params;
+    let status = status.map(|status| status.0);
     let name = format!("updates/{vault_id}?{}", status.map_or("", RunStatus::name));
     let before = page.after::<(UpdateId, MemoryId)>(&name)?;
     let _list = state.budget.list().await?;
@@ -123,44 +118,34 @@ const MAX_DAYS: i64 = 366;
 const DEFAULT_DAYS: u64 = 30;
 
 /// Which days.
-#[derive(Debug, utoipa::IntoParams)]
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct UsageParams {
     /// The first day, as in `2026-11-21` (UTC). Without it the thirtieth up to `to`. At most 366 days are reported at once.
-    #[param(value_type = Option<String>, format = Date, example = "2026-11-01")]
-    from: Option<NaiveDate>,
+    #[param(format = Date, example = "2026-11-01")]
+    from: Option<String>,
     /// The last day, which is included. Without it today.
-    #[param(value_type = Option<String>, format = Date, example = "2026-11-21")]
-    to: Option<NaiveDate>,
+    #[param(format = Date, example = "2026-11-21")]
+    to: Option<String>,
 }
 
-impl FromQuery for UsageParams {
-    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
-        let mut day = |name: &'static str| {
-            let read = |text: String| {
-                // Exactly `YYYY-MM-DD`: chrono also accepts other widths.
-                let day = Some(&text).filter(|text| text.len() == 10)?;
-                day.parse().ok()
-            };
-            let malformed = || Problem::malformed(name, format!("{name} must be a day as in 2026-11-21"));
-            query
-                .text(name)?
-                .map(|text| read(text).ok_or_else(malformed))
-                .transpose()
-        };
-        Ok(Self {
-            from: day("from")?,
-            to: day("to")?,
-        })
-    }
+impl Params for UsageParams {}
+
+/// A day.
+fn day(name: &str, text: Option<&String>) -> Result<Option<NaiveDate>, Problem> {
+    let Some(text) = text else { return Ok(None) };
+    // Exactly `YYYY-MM-DD`: chrono also accepts other widths.
+    let day = (text.len() == 10).then(|| text.parse().ok()).flatten();
+    day.map(Some)
+        .ok_or_else(|| Problem::malformed(name, format!("{name} must be a day as in 2026-11-21")))
 }
 
 impl UsageParams {
     /// The first and the last day.
     fn days(&self, today: NaiveDate) -> Result<(NaiveDate, NaiveDate), Problem> {
-        let to = self.to.unwrap_or(today);
+        let to = day("to", self.to.as_ref())?.unwrap_or(today);
         let first = to.checked_sub_days(Days::new(DEFAULT_DAYS - 1));
-        let from = self.from.or(first).unwrap_or(to);
+        let from = day("from", self.from.as_ref())?.or(first).unwrap_or(to);
         if from > to {
             let detail = format!("from is {from}, after to, which is {to}");
             return Err(Problem::invalid("from", detail));

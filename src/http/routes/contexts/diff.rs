@@ -8,7 +8,7 @@ use crate::fair::{self, Party};
 use crate::http::extract::accept::{Accept, Representation};
 use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag, Verdict};
 use crate::http::extract::path::{EntryPath, Path};
-use crate::http::extract::query::{FromQuery, Query, QueryReader};
+use crate::http::extract::query::{Params, Query};
 use crate::http::names::{Named, RecordKindName};
 use crate::http::problem::Problem;
 use crate::http::routes::lookup;
@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 /// What to compare with.
-#[derive(Debug, utoipa::IntoParams)]
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct DiffParams {
     /// The version to compare with, by its number or its context_id; the one before without it, and nothing for
@@ -32,13 +32,7 @@ pub(crate) struct DiffParams {
     base: Option<ContextRef>,
 }
 
-impl FromQuery for DiffParams {
-    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
-        Ok(Self {
-            base: query.parse("base")?,
-        })
-    }
-}
+impl Params for DiffParams {}
 
 /// What lies between two versions.
 #[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]

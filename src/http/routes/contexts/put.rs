@@ -6,8 +6,8 @@ use crate::http::extract::caller::{Actor, ActorHeader, JsonAnswer, UnderClaim};
 use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag};
 use crate::http::extract::json::{JsonBody, OptionalJsonBody};
 use crate::http::extract::path::{EntryPath, MemoryPath, Path};
-use crate::http::extract::query::{FromQuery, NoParams, Query, QueryReader};
-use crate::http::names::listed;
+use crate::http::extract::query::{Params, Query};
+use crate::http::names::{Named, listed};
 use crate::http::problem::{CollapseBody, Problem};
 use crate::http::routes::contexts::read::{ContextBody, X_CONTEXT_VERSION};
 use crate::http::state::AppState;
@@ -58,13 +58,13 @@ pub(crate) struct PutBody {
 }
 
 /// What a writer knows and wants.
-#[derive(Debug, utoipa::IntoParams)]
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct PutParams {
     /// `collapse`: make the version also if it loses much of the document, where `guard.collapse = "reject"` would
     /// refuse it.
-    #[param(value_type = Option<ConfirmName>, inline)]
-    confirm: Option<Confirm>,
+    #[param(inline)]
+    confirm: Option<ConfirmName>,
 }
 
 /// What a client can confirm.
@@ -79,13 +79,7 @@ listed! {
     ConfirmName of Confirm as "Confirm";
 }
 
-impl FromQuery for PutParams {
-    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
-        Ok(Self {
-            confirm: query.name("confirm")?,
-        })
-    }
-}
+impl Params for PutParams {}
 
 /// Put a document
 ///
@@ -122,7 +116,7 @@ pub(crate) async fn put(
 ) -> Result<JsonAnswer, Problem> {
     let text = read_document(&state, request).await?;
     let guard = match (state.settings.guard, confirm) {
-        (Guard::Reject, Some(Confirm::Collapse)) => Guard::Warn,
+        (Guard::Reject, Some(Named(Confirm::Collapse))) => Guard::Warn,
         (guard, _) => guard,
     };
     let job = PutJob {
@@ -270,7 +264,7 @@ pub(crate) struct RestoreBody {
 pub(crate) async fn restore(
     State(state): State<AppState>,
     Path((vault_id, memory_id, entry)): EntryPath<ContextRef>,
-    Query(NoParams): Query<NoParams>,
+    _: Query<()>,
     Actor(actor): Actor,
     conditions: Conditions,
     claim: UnderClaim,
@@ -325,7 +319,7 @@ pub(crate) struct RedactBody {
 pub(crate) async fn redact(
     State(state): State<AppState>,
     Path((vault_id, memory_id, entry)): EntryPath<ContextRef>,
-    Query(NoParams): Query<NoParams>,
+    _: Query<()>,
     Actor(actor): Actor,
     conditions: Conditions,
     JsonBody(RedactBody { reason }): JsonBody<RedactBody>,

@@ -7,7 +7,7 @@ use crate::http::extract::conditions::{
 };
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::path::{EntryPath, MemoryPath, Path};
-use crate::http::extract::query::{FromQuery, Query, QueryReader};
+use crate::http::extract::query::{Params, Query, time};
 use crate::http::names::{Named, SourceName};
 use crate::http::problem::Problem;
 use crate::http::routes::lookup;
@@ -29,20 +29,15 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 /// Which state of the document to show.
-#[derive(Debug, utoipa::IntoParams)]
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct LatestParams {
     /// The version that was the newest at this time, which must not lie in the future.
-    as_of: Option<DateTime<Utc>>,
+    #[param(value_type = Option<DateTime<Utc>>)]
+    as_of: Option<String>,
 }
 
-impl FromQuery for LatestParams {
-    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
-        Ok(Self {
-            as_of: query.time("as_of")?,
-        })
-    }
-}
+impl Params for LatestParams {}
 
 /// Read the document
 ///
@@ -73,8 +68,9 @@ pub(crate) async fn latest(
     freshness: Freshness,
 ) -> Result<Response, Problem> {
     let (SectionParams { section }, LatestParams { as_of }) = params;
+    let as_of = time("as_of", as_of.as_ref())?;
     let context = match (as_of, freshness) {
-        (Some(time), _) => lookup::as_of(&state, &vault_id, &memory_id, time)
+        (Some(as_of), _) => lookup::as_of(&state, &vault_id, &memory_id, as_of)
             .await?
             .map(Arc::new),
         (None, Freshness::Recent) => state.storage.recent_context(&vault_id, &memory_id).await?,
@@ -390,7 +386,7 @@ fn find_section(text: &str, name: &str) -> Result<String, Problem> {
 }
 
 /// Which part of a document to show.
-#[derive(Debug, utoipa::IntoParams)]
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct SectionParams {
     /// Only this section: `progress`, `learnings`, `verbatim`, `status`, `tasks`, `decisions`, the title of any
@@ -399,13 +395,14 @@ pub(crate) struct SectionParams {
     section: Option<String>,
 }
 
-impl FromQuery for SectionParams {
-    fn from_query(query: &mut QueryReader) -> Result<Self, Problem> {
-        let section = query.text("section")?;
-        if section.as_ref().is_some_and(|name| name.trim().is_empty()) {
-            return Err(Problem::invalid("section", "section must name a section"));
+impl Params for SectionParams {
+    fn check(&self) -> Result<(), Problem> {
+        match &self.section {
+            Some(name) if name.trim().is_empty() => {
+                Err(Problem::invalid("section", "section must name a section"))
+            }
+            _ => Ok(()),
         }
-        Ok(Self { section })
     }
 }
 

@@ -48,7 +48,8 @@ pub(in crate::http::routes) fn outcome(field: &str, outcome: &Value) -> Result<(
     Ok(())
 }
 
-fn too_long(field: &str, actual: usize, limit: usize) -> Problem {
+/// 422 for a text that is over its limit.
+pub(in crate::http::routes) fn too_long(field: &str, actual: usize, limit: usize) -> Problem {
     Problem::invalid(
         field,
         format!("{field} has {actual} bytes; at most {limit} are accepted"),

@@ -10,7 +10,7 @@ use crate::http::extract::caller::{Actor, ActorHeader, JsonAnswer, UnderClaim};
 use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag};
 use crate::http::extract::json::{JsonBody, Object, exact};
 use crate::http::extract::path::MemoryPath;
-use crate::http::extract::query::{NoParams, Query};
+use crate::http::extract::query::Query;
 use crate::http::problem::Problem;
 use crate::http::routes::contexts::read::X_CONTEXT_VERSION;
 use crate::http::routes::tasks::checked_task;
@@ -135,7 +135,7 @@ pub(crate) struct ImportAnswer {
 pub(crate) async fn import(
     State(state): State<AppState>,
     path: MemoryPath,
-    Query(NoParams): Query<NoParams>,
+    _: Query<()>,
     Actor(actor): Actor,
     conditions: Conditions,
     claim: UnderClaim,

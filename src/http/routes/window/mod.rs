@@ -6,7 +6,7 @@ use crate::http::extract::accept::{Accept, Representation};
 use crate::http::extract::caller::JsonAnswer;
 use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag, Verdict};
 use crate::http::extract::path::{MemoryPath, Path};
-use crate::http::extract::query::{NoParams, Query};
+use crate::http::extract::query::Query;
 use crate::http::problem::Problem;
 use crate::http::routes::contexts::read::{X_CONTEXT_VERSION, validators};
 use crate::http::routes::lookup;
@@ -135,7 +135,7 @@ pub(crate) struct DecisionBody {
 pub(crate) async fn get(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
-    Query(NoParams): Query<NoParams>,
+    _: Query<()>,
     accept: Accept,
     conditions: Conditions,
 ) -> Result<Response, Problem> {
