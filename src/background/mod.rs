@@ -8,10 +8,10 @@ pub mod updates;
 pub use updates::Workers;
 
 use crate::clock::Clock;
+use crate::config::Config;
 use crate::config::consolidation::ConsolidationConfig;
 use crate::domain::retention::Retention;
 use crate::pipeline::Pipeline;
-use crate::pipeline::meaning::Meaning;
 use crate::storage::Storage;
 use chrono::TimeDelta;
 use std::sync::Arc;
@@ -43,31 +43,29 @@ impl Background {
         background
     }
 
-    /// Starts listening for notifications of other instances.
-    pub fn listen(&self, storage: &Storage, url: String) {
-        let storage = storage.clone();
-        self.spawn(async move { storage.listen(&url).await });
-    }
-
-    /// Starts measuring the lag of the standby for reads, if there is one.
-    pub fn follow_replica(&self, storage: &Storage) {
-        let storage = storage.clone();
-        self.spawn(async move { storage.follow_replica().await });
-    }
-
-    /// Starts deleting events that are older than `keep`.
-    pub fn keep_events(&self, storage: &Storage, clock: &Arc<dyn Clock>, keep: TimeDelta) {
+    /// Starts the other tasks of a service, as configured: it listens at `listen_url` for notifications of other instances.
+    pub fn serve(
+        &self,
+        storage: &Storage,
+        clock: &Arc<dyn Clock>,
+        pipeline: &Pipeline,
+        config: &Config,
+        listen_url: String,
+    ) {
+        if let Some(max_age) = config.retention.runs_max_age {
+            self.spawn(cleanup::runs(storage.clone(), clock.clone(), max_age));
+        }
+        if pipeline.meaning().is_configured() {
+            self.spawn(index::embed(storage.clone(), pipeline.meaning().clone()));
+        }
+        let keep = TimeDelta::hours(config.events.keep_hours.into());
         self.spawn(cleanup::events(storage.clone(), clock.clone(), keep));
-    }
-
-    /// Starts deleting runs that ended more than `max_age` ago.
-    pub fn retain_runs(&self, storage: &Storage, clock: &Arc<dyn Clock>, max_age: TimeDelta) {
-        self.spawn(cleanup::runs(storage.clone(), clock.clone(), max_age));
-    }
-
-    /// Starts ending proposals that have waited longer than `expire_after`.
-    pub fn expire_proposals(&self, storage: &Storage, clock: &Arc<dyn Clock>, expire_after: TimeDelta) {
+        let expire_after = config.review.expire_after;
         self.spawn(cleanup::proposals(storage.clone(), clock.clone(), expire_after));
+        self.consolidate(storage, pipeline, &config.consolidation);
+        let (listening, following) = (storage.clone(), storage.clone());
+        self.spawn(async move { listening.listen(&listen_url).await });
+        self.spawn(async move { following.follow_replica().await });
     }
 
     /// Starts what consolidates memories by itself, as configured.
@@ -76,11 +74,6 @@ impl Background {
             let (storage, pipeline) = (storage.clone(), pipeline.clone());
             self.spawn(consolidation::consolidation(storage, pipeline, settings.clone()));
         }
-    }
-
-    /// Starts embedding memories for searches by meaning.
-    pub fn embed(&self, storage: &Storage, meaning: &Meaning) {
-        self.spawn(index::embed(storage.clone(), meaning.clone()));
     }
 
     /// Stops all tasks at their next await point and waits for them.

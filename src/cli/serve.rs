@@ -14,7 +14,6 @@ use crate::storage::embedded::{Account, EmbeddedOptions, EmbeddedServer, has_clu
 use crate::storage::{Distribution, OWN_CONNECTIONS, PoolOptions, Quotas, Storage, StorageError};
 use crate::telemetry;
 use crate::telemetry::traces::{self, Traces};
-use chrono::TimeDelta;
 use clap::Args;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use secrecy::ExposeSecret;
@@ -259,17 +258,11 @@ async fn with_database(
     tracing::info!(models = models.describe(), "models");
     let pipeline = Pipeline::new(
         storage.clone(),
-        models,
+        (models, embedder),
         prompts,
         clock.clone(),
-        config.limits.clone(),
-        config.pipeline.clone(),
-    )
-    .with_handoff(config.handoff.clone())
-    .with_window(config.window.clone())
-    .with_consolidation(config.consolidation.clone())
-    .with_review(config.review.clone())
-    .with_embeddings(embedder);
+        config,
+    );
     let state = AppState::new(storage.clone(), pipeline.clone(), clock.clone(), settings.clone());
     let stopping = state.stopping.clone();
     let reload = settings
@@ -278,23 +271,9 @@ async fn with_database(
         .map(|tls| tokio::spawn(reload_on_sighup(tls)));
     let metrics = tokio::spawn(telemetry::keep_metrics());
     let background = Background::start(&storage, &clock, config.retention.policy());
-    if let Some(max_age) = config.retention.runs_max_age {
-        background.retain_runs(&storage, &clock, max_age);
-    }
-    if pipeline.meaning().is_configured() {
-        background.embed(&storage, pipeline.meaning());
-    }
-    background.keep_events(
-        &storage,
-        &clock,
-        TimeDelta::hours(config.events.keep_hours.into()),
-    );
-    background.expire_proposals(&storage, &clock, config.review.expire_after);
-    background.consolidate(&storage, &pipeline, &config.consolidation);
     let listen_url = config.database.listen_url.as_ref();
     let listen_url = listen_url.map_or_else(|| url.to_owned(), |url| url.expose_secret().to_owned());
-    background.listen(&storage, listen_url);
-    background.follow_replica(&storage);
+    background.serve(&storage, &clock, &pipeline, config, listen_url);
     let grace = settings.shutdown_grace;
     let workers = Workers::start(
         &storage,

@@ -256,14 +256,9 @@ mod tests {
         };
         let storage = Storage::connect_lazy(&options, clock.clone()).unwrap();
         let config = Config::default();
-        let pipeline = Pipeline::new(
-            storage.clone(),
-            Models::from_config(&config.llm).unwrap(),
-            Prompts::load(None).unwrap(),
-            clock.clone(),
-            config.limits,
-            config.pipeline,
-        );
+        let models = Models::from_config(&config.llm).unwrap();
+        let prompts = Prompts::load(None).unwrap();
+        let pipeline = Pipeline::new(storage.clone(), (models, None), prompts, clock.clone(), &config);
         AppState::new(storage, pipeline, clock, settings)
     }
 

@@ -38,6 +38,7 @@ pub use review::{Approval, Rejecting};
 pub use steps::{Step, Steps};
 
 use crate::clock::Clock;
+use crate::config::Config;
 use crate::config::consolidation::ConsolidationConfig;
 use crate::config::handoff::HandoffConfig;
 use crate::config::limits::LimitsConfig;
@@ -78,18 +79,18 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    /// Creates a pipeline over a database and models.
+    /// Creates a pipeline over a database, with models and, for searches by meaning, an embedding model.
     #[must_use]
     pub fn new(
         storage: Storage,
-        models: Models,
+        (models, embedder): (Models, Option<Embedder>),
         prompts: prompts::Prompts,
         clock: Arc<dyn Clock>,
-        limits: LimitsConfig,
-        settings: PipelineConfig,
+        config: &Config,
     ) -> Self {
+        let settings = config.pipeline.clone();
         Self {
-            meaning: meaning::Meaning::new(storage.clone(), clock.clone(), None),
+            meaning: meaning::Meaning::new(storage.clone(), clock.clone(), embedder),
             storage,
             models: Arc::new(models),
             prompts: Arc::new(prompts),
@@ -98,49 +99,14 @@ impl Pipeline {
                 settings.concurrent_updates_per_vault(),
             )),
             clock,
-            limits,
+            limits: config.limits.clone(),
             handoffs: FairSemaphore::new(ShareLimits::of_memories(usize::MAX, usize::MAX)),
             settings,
-            handoff: HandoffConfig::default(),
-            consolidation: ConsolidationConfig::default(),
-            window: WindowConfig::default(),
-            review: ReviewConfig::default(),
+            handoff: config.handoff.clone(),
+            consolidation: config.consolidation.clone(),
+            window: config.window.clone(),
+            review: config.review.clone(),
         }
-    }
-
-    /// Sets the configuration of handoffs.
-    #[must_use]
-    pub fn with_handoff(mut self, handoff: HandoffConfig) -> Self {
-        self.handoff = handoff;
-        self
-    }
-
-    /// Sets the configuration of consolidations.
-    #[must_use]
-    pub fn with_consolidation(mut self, consolidation: ConsolidationConfig) -> Self {
-        self.consolidation = consolidation;
-        self
-    }
-
-    /// Sets the configuration of windows.
-    #[must_use]
-    pub fn with_window(mut self, window: WindowConfig) -> Self {
-        self.window = window;
-        self
-    }
-
-    /// Sets the configuration of proposals.
-    #[must_use]
-    pub fn with_review(mut self, review: ReviewConfig) -> Self {
-        self.review = review;
-        self
-    }
-
-    /// Enables semantic search if a model is configured.
-    #[must_use]
-    pub fn with_embeddings(mut self, embedder: Option<Embedder>) -> Self {
-        self.meaning = meaning::Meaning::new(self.storage.clone(), self.clock.clone(), embedder);
-        self
     }
 
     /// The search, by text and by meaning.

@@ -471,11 +471,10 @@ async fn a_memory_keeps_its_invariants_after_any_operations() {
     let prompts = Prompts::load(None).unwrap();
     let pipeline = Pipeline::new(
         storage.clone(),
-        echoing(),
+        (echoing(), None),
         prompts,
         clock.clone(),
-        config.limits,
-        config.pipeline,
+        &config,
     );
     // A fixed seed: the same sequences in every run.
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);

@@ -133,20 +133,14 @@ impl Service {
         let storage = storage.embedding(embedder.is_some());
         let models = models.unwrap_or_else(|| Models::from_config(&config.llm).unwrap());
         let settings = Settings::of(&config);
-        let pipeline_settings = config.pipeline.clone();
+        let prompts = Prompts::load(None).unwrap();
         let pipeline = Pipeline::new(
             storage.clone(),
-            models,
-            Prompts::load(None).unwrap(),
+            (models, embedder),
+            prompts,
             clock.clone(),
-            config.limits,
-            config.pipeline,
-        )
-        .with_handoff(config.handoff)
-        .with_window(config.window)
-        .with_consolidation(config.consolidation.clone())
-        .with_review(config.review)
-        .with_embeddings(embedder);
+            &config,
+        );
         let state = AppState::new(storage.clone(), pipeline.clone(), clock.clone(), settings.clone());
         let stopping = state.stopping.clone();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -170,7 +164,7 @@ impl Service {
             clock,
             storage,
             pipeline,
-            settings: pipeline_settings,
+            settings: config.pipeline,
             consolidation: config.consolidation,
             stopping,
             address,
