@@ -8,18 +8,29 @@ use crate::storage::updates::RunStatus;
 use crate::storage::{PreconditionFailed, StorageError};
 use chrono::{DateTime, SecondsFormat, Utc};
 
+/// A limit of the updates that run or wait.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{what}")]
+pub struct LimitReached {
+    /// A sentence for the client.
+    pub what: String,
+    /// The limit.
+    pub limit: usize,
+    /// Its name in the configuration.
+    pub name: &'static str,
+    /// Whether the service as a whole has reached it, as opposed to a vault or a memory.
+    pub is_of_service: bool,
+}
+
 /// Why an update failed. No version was saved. If the run was stored, the error contains its id.
 #[derive(Debug, thiserror::Error)]
 pub enum PipelineError {
     /// A precondition does not hold for the head.
     #[error(transparent)]
     PreconditionFailed(#[from] PreconditionFailed),
-    /// The maximum number of updates of this memory is already waiting.
-    #[error("{limit} updates of this memory are running or waiting")]
-    QueueFull {
-        /// The limit.
-        limit: usize,
-    },
+    /// A limit is reached.
+    #[error(transparent)]
+    Full(#[from] LimitReached),
     /// The vault's models have used the daily token limit.
     #[error("the models of this vault have used {spent} tokens today, and may use {limit} a day")]
     TokensSpent {
@@ -31,28 +42,6 @@ pub enum PipelineError {
         opens_at: DateTime<Utc>,
         /// Seconds until then, at least 1.
         retry_after: u64,
-    },
-    /// The maximum number of accepted updates is already queued.
-    #[error("{limit} updates of this {of} are queued")]
-    LineFull {
-        /// What the limit counts for: `memory` or `vault`.
-        of: &'static str,
-        /// The limit.
-        limit: i64,
-        /// The name of the configured limit.
-        limit_name: &'static str,
-    },
-    /// The maximum number of updates of this vault is already running.
-    #[error("{limit} updates of this vault are running")]
-    VaultBusy {
-        /// The limit.
-        limit: usize,
-    },
-    /// The maximum number of updates of this instance is already running.
-    #[error("the service is running as many updates as it can")]
-    Busy {
-        /// The limit.
-        limit: usize,
     },
     /// A queued update cannot be read from its row.
     #[error("{problem}")]

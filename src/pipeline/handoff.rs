@@ -16,7 +16,7 @@ use crate::fair::Party;
 use crate::llm::{ModelError, Request};
 use crate::pipeline::prompts::{Template, quoted};
 use crate::pipeline::role::RoleOutcome;
-use crate::pipeline::{Pipeline, PipelineError, Steps};
+use crate::pipeline::{LimitReached, Pipeline, PipelineError, Steps};
 use crate::storage::handoffs::{Handoff, SaveHandoff};
 use crate::storage::usage::Spender;
 use crate::storage::{Storage, StorageError};
@@ -65,11 +65,8 @@ pub enum HandoffError {
     #[error("the memory does not exist")]
     NoMemory,
     /// The maximum number of refreshes of this memory is already waiting.
-    #[error("{limit} refreshes of this memory are running or waiting")]
-    QueueFull {
-        /// The limit.
-        limit: usize,
-    },
+    #[error(transparent)]
+    Full(#[from] LimitReached),
     /// The memory changed in every attempt.
     #[error("the memory kept changing while the handoff was generated")]
     Moved,
@@ -110,7 +107,12 @@ impl Pipeline {
         let limit = super::QUEUE_PER_MEMORY;
         let party = Party::of_memory(vault.as_str(), memory.as_str());
         let permit = self.handoffs.enter(&party, limit).await;
-        let _permit = permit.map_err(|_| HandoffError::QueueFull { limit })?;
+        let _permit = permit.map_err(|_| LimitReached {
+            what: format!("{limit} refreshes of this memory are running or waiting"),
+            limit,
+            name: "pipeline.queue_per_memory",
+            is_of_service: false,
+        })?;
         for _ in 0..TRIES {
             let latest = self.storage.latest_handoff(vault, memory).await?;
             let number = latest.as_ref().map_or(0, |handoff| handoff.number);

@@ -29,7 +29,7 @@ pub mod steps;
 mod update;
 
 pub use crate::llm::ConversationMessage;
-pub use error::PipelineError;
+pub use error::{LimitReached, PipelineError};
 pub use handoff::{HandoffError, HandoffRequest, Refreshed, judge};
 pub use request::{
     Mode, ModeKind, OnInvalid, OperationsInput, OperationsRequest, UpdateInput, UpdateRequest,

@@ -267,17 +267,6 @@ fn metric_status(error: &PipelineError) -> &'static str {
         | PipelineError::IdsExhausted { .. }
         | PipelineError::Storage(_) => RunStatus::Failed.name(),
         // No run was created.
-        PipelineError::QueueFull { .. }
-        | PipelineError::TokensSpent { .. }
-        | PipelineError::LineFull { .. }
-        | PipelineError::VaultBusy { .. }
-        | PipelineError::Busy { .. }
-        | PipelineError::Unreadable { .. }
-        | PipelineError::UnknownRun(_)
-        | PipelineError::NotResolvable { .. }
-        | PipelineError::ProposalGone { .. }
-        | PipelineError::NotProposed { .. }
-        | PipelineError::OwnProposal { .. }
-        | PipelineError::UnknownOperations { .. } => "refused",
+        _ => "refused",
     }
 }

@@ -13,7 +13,9 @@ use crate::pipeline::role::RoleOutcome;
 use crate::pipeline::run::Running;
 use crate::pipeline::save::Saved;
 use crate::pipeline::steps::{Step, WRITE_EVERY, count_end, measure_step};
-use crate::pipeline::{Mode, OnInvalid, Pipeline, PipelineError, Steps, UpdateInput, UpdateRequest};
+use crate::pipeline::{
+    LimitReached, Mode, OnInvalid, Pipeline, PipelineError, Steps, UpdateInput, UpdateRequest,
+};
 use crate::storage::idempotency::Answering;
 use crate::storage::updates::queue::{Claimed, EnqueueError, NewUpdate, QueueLimits, is_redacted};
 use crate::storage::updates::{Run, RunStatus};
@@ -50,22 +52,34 @@ impl Pipeline {
         let permit = self.updates.enter(&party, super::QUEUE_PER_MEMORY);
         let _permit = measure_step("queue", permit)
             .await
-            .map_err(|refused| self.no_room(refused))?;
+            .map_err(|refused| self.no_room(&refused))?;
         self.refuse_over_tokens(&request.vault).await?;
         Box::pin(self.run_update(request, None)).await
     }
 
-    fn no_room(&self, refused: NoRoom) -> PipelineError {
-        match refused {
-            NoRoom::InAll => PipelineError::Busy {
-                limit: self.settings.concurrent_updates,
-            },
-            NoRoom::OfVault => PipelineError::VaultBusy {
-                limit: self.settings.concurrent_updates_per_vault(),
-            },
-            NoRoom::OfMemory => PipelineError::QueueFull {
-                limit: super::QUEUE_PER_MEMORY,
-            },
+    fn no_room(&self, refused: &NoRoom) -> LimitReached {
+        let (what, limit, name) = match refused {
+            NoRoom::InAll => (
+                "the service is running as many updates as it can".to_owned(),
+                self.settings.concurrent_updates,
+                "pipeline.concurrent_updates",
+            ),
+            NoRoom::OfVault => {
+                let limit = self.settings.concurrent_updates_per_vault();
+                let what = format!("{limit} updates of this vault are running");
+                (what, limit, "pipeline.concurrent_updates_per_vault")
+            }
+            NoRoom::OfMemory => {
+                let limit = super::QUEUE_PER_MEMORY;
+                let what = format!("{limit} updates of this memory are running or waiting");
+                (what, limit, "pipeline.queue_per_memory")
+            }
+        };
+        LimitReached {
+            what,
+            limit,
+            name,
+            is_of_service: matches!(refused, NoRoom::InAll),
         }
     }
 
@@ -449,8 +463,8 @@ impl Pipeline {
         };
         match self.enqueue(request, None, true).await {
             Ok(_) => Ok(true),
-            // Another instance was first.
-            Err(PipelineError::QueueFull { .. }) => Ok(false),
+            // Another instance was first, or the queue is full.
+            Err(PipelineError::Full(_)) => Ok(false),
             Err(error) => Err(error),
         }
     }
@@ -488,23 +502,20 @@ impl Pipeline {
             is_alone,
             idempotency: under,
         };
-        self.storage
-            .enqueue_update(&new, &limits)
-            .await
-            .map_err(|error| match error {
-                EnqueueError::MemoryFull { limit } => PipelineError::LineFull {
-                    of: "memory",
-                    limit,
-                    limit_name: "pipeline.queue.max_per_memory",
-                },
-                EnqueueError::VaultFull { limit } => PipelineError::LineFull {
-                    of: "vault",
-                    limit,
-                    limit_name: "pipeline.queue.max_per_vault",
-                },
-                EnqueueError::NotAlone => PipelineError::QueueFull { limit: 1 },
-                EnqueueError::Storage(error) => error.into(),
+        self.storage.enqueue_update(&new, &limits).await.map_err(|error| {
+            let (of, limit, name) = match error {
+                EnqueueError::MemoryFull { limit } => ("memory", limit, "pipeline.queue.max_per_memory"),
+                EnqueueError::VaultFull { limit } => ("vault", limit, "pipeline.queue.max_per_vault"),
+                EnqueueError::NotAlone => ("memory", 1, "pipeline.queue_per_memory"),
+                EnqueueError::Storage(error) => return error.into(),
+            };
+            PipelineError::Full(LimitReached {
+                what: format!("{limit} updates of this {of} are queued"),
+                limit: usize::try_from(limit).unwrap_or(usize::MAX),
+                name,
+                is_of_service: false,
             })
+        })
     }
 
     /// Runs an update that a worker has claimed, and stores its result under the claim, except for the errors below.

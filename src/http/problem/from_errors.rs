@@ -5,7 +5,7 @@ use crate::domain::memory::EditError;
 use crate::http::extract::conditions::refused_write;
 use crate::http::problem::{CollapseBody, Kind, Problem};
 use crate::http::routes::lookup;
-use crate::pipeline::PipelineError;
+use crate::pipeline::{LimitReached, PipelineError};
 use crate::storage::{Missing, StorageError, WriteError};
 use crate::telemetry;
 use chrono::SecondsFormat;
@@ -104,29 +104,29 @@ impl From<WriteError> for Problem {
 /// `Retry-After` in seconds when too many updates of a memory are waiting: about the duration of one update.
 const QUEUE_RETRY_SECONDS: u64 = 5;
 
-/// The limit that rejected an update, as the label of the metric of rejected requests.
-fn bound(error: &PipelineError) -> Option<&'static str> {
-    match error {
-        PipelineError::QueueFull { .. } | PipelineError::LineFull { .. } => Some("queue"),
-        PipelineError::VaultBusy { .. } | PipelineError::Busy { .. } => Some("updates"),
-        PipelineError::TokensSpent { .. } => Some("tokens"),
-        _ => None,
+impl From<LimitReached> for Problem {
+    fn from(reached: LimitReached) -> Self {
+        let is_of_running = reached.name.starts_with("pipeline.concurrent_updates");
+        telemetry::refused(if is_of_running { "updates" } else { "queue" });
+        let kind = match reached.is_of_service {
+            true => Kind::Unavailable,
+            false => Kind::TooManyRequests,
+        };
+        Self::new(kind, reached.what)
+            .with("limit", reached.limit)
+            .with("limit_name", reached.name)
+            .retry_after(QUEUE_RETRY_SECONDS)
     }
 }
 
 impl From<PipelineError> for Problem {
     fn from(error: PipelineError) -> Self {
         let message = error.to_string();
-        if let Some(bound) = bound(&error) {
-            telemetry::refused(bound);
-        }
         match error {
             PipelineError::PreconditionFailed(failed) => refused_write(&failed),
-            PipelineError::QueueFull { limit } => Self::new(Kind::TooManyRequests, message)
-                .with("limit", limit)
-                .with("limit_name", "pipeline.queue_per_memory")
-                .retry_after(QUEUE_RETRY_SECONDS),
+            PipelineError::Full(reached) => reached.into(),
             PipelineError::TokensSpent { spent, limit, opens_at, retry_after } => {
+                telemetry::refused("tokens");
                 let opens_at = opens_at.to_rfc3339_opts(SecondsFormat::Secs, true);
                 Self::new(
                     Kind::TooManyRequests,
@@ -138,18 +138,6 @@ impl From<PipelineError> for Problem {
                 .with("opens_at", opens_at)
                 .retry_after(retry_after)
             }
-            PipelineError::LineFull { limit, limit_name, .. } => Self::new(Kind::TooManyRequests, message)
-                .with("limit", limit)
-                .with("limit_name", limit_name)
-                .retry_after(QUEUE_RETRY_SECONDS),
-            PipelineError::VaultBusy { limit } => Self::new(Kind::TooManyRequests, message)
-                .with("limit", limit)
-                .with("limit_name", "pipeline.concurrent_updates_per_vault")
-                .retry_after(QUEUE_RETRY_SECONDS),
-            PipelineError::Busy { limit } => Self::new(Kind::Unavailable, message)
-                .with("limit", limit)
-                .with("limit_name", "pipeline.concurrent_updates")
-                .retry_after(QUEUE_RETRY_SECONDS),
             PipelineError::Unreadable { update_id, .. } => {
                 Self::new(Kind::Invalid, message).with("update_id", update_id.as_str())
             }

@@ -14,7 +14,6 @@ use crate::http::routes::lookup;
 use crate::http::state::AppState;
 use crate::pipeline::{HandoffError, HandoffRequest, Refreshed, judge};
 use crate::storage::handoffs::Handoff;
-use crate::telemetry;
 use axum::Json;
 use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, ETAG, VARY};
@@ -318,9 +317,6 @@ pub(crate) async fn artifact(
 /// The maximum number of files in a request.
 const MAX_FILES: usize = 500;
 
-/// `Retry-After` in seconds when too many refreshes of a memory are waiting.
-const QUEUE_RETRY_SECONDS: u64 = 5;
-
 /// How a handoff is refreshed.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -459,13 +455,7 @@ impl From<HandoffError> for Problem {
         let message = error.to_string();
         match error {
             HandoffError::NoMemory => lookup::missing(),
-            HandoffError::QueueFull { limit } => {
-                telemetry::refused("queue");
-                Self::new(Kind::TooManyRequests, message)
-                    .with("limit", limit)
-                    .with("limit_name", "pipeline.queue_per_memory")
-                    .retry_after(QUEUE_RETRY_SECONDS)
-            }
+            HandoffError::Full(full) => full.into(),
             HandoffError::Moved => Self::new(Kind::Conflict, format!("{message}; try again")),
             HandoffError::Storage(error) => error.into(),
         }
