@@ -3,8 +3,7 @@
 
 use crate::dashboard::failure::Failure;
 use crate::dashboard::pages::{
-    blame, diff, edit, events, handoff, keys, memories, memory, prompt, raw, record, records, run, search,
-    service, sign_in, timeline, updates, usage, vaults, version, window,
+    edit, events, handoff, keys, memory, record, run, search, sign_in, updates, vaults, version, views,
 };
 use axum::Router;
 use axum::extract::Path;
@@ -22,8 +21,8 @@ pub(crate) fn router<S: Clone + Send + Sync + 'static>() -> Router<S> {
     Router::new()
         .route("/", get(home))
         .route("/ui", get(home))
-        .route("/ui/", get(vaults::show))
-        .route("/ui/open", get(vaults::open))
+        .route("/ui/", get(vaults::vaults))
+        .route("/ui/open", get(vaults::open_vault))
         .route("/ui/assets/{name}", get(asset))
         .route("/ui/sign-in", get(sign_in::show).post(sign_in::sign_in))
         .route("/ui/sign-out", post(sign_in::sign_out))
@@ -32,7 +31,7 @@ pub(crate) fn router<S: Clone + Send + Sync + 'static>() -> Router<S> {
         .route("/ui/keys/{key_id}", get(keys::show))
         .route("/ui/keys/{key_id}/rotate", post(keys::rotate))
         .route("/ui/keys/{key_id}/revoke", post(keys::revoke))
-        .route("/ui/service", get(service::show))
+        .route("/ui/service", get(vaults::service))
         .merge(of_vault())
         .merge(of_memory())
 }
@@ -40,11 +39,11 @@ pub(crate) fn router<S: Clone + Send + Sync + 'static>() -> Router<S> {
 fn of_vault<S: Clone + Send + Sync + 'static>() -> Router<S> {
     let at = |below: &str| format!("/ui/vaults/{{vault_id}}{below}");
     Router::new()
-        .route(&at(""), get(memories::show))
-        .route(&at("/open"), get(memories::open))
+        .route(&at(""), get(vaults::memories))
+        .route(&at("/open"), get(vaults::open_memory))
         .route(&at("/search"), get(search::show))
         .route(&at("/inbox"), get(updates::inbox))
-        .route(&at("/usage"), get(usage::show))
+        .route(&at("/usage"), get(vaults::usage))
         .route(&at("/events"), get(events::show))
         .route(&at("/stream"), get(events::stream))
 }
@@ -53,14 +52,14 @@ fn of_memory<S: Clone + Send + Sync + 'static>() -> Router<S> {
     let at = |below: &str| format!("/ui/vaults/{{vault_id}}/memories/{{memory_id}}{below}");
     let of_document = Router::new()
         .route(&at(""), get(memory::show))
-        .route(&at("/raw"), get(raw::show))
-        .route(&at("/timeline"), get(timeline::show))
-        .route(&at("/diff"), get(diff::show))
-        .route(&at("/blame"), get(blame::show))
-        .route(&at("/records"), get(records::show).post(record::add))
+        .route(&at("/raw"), get(views::raw))
+        .route(&at("/timeline"), get(views::timeline))
+        .route(&at("/diff"), get(views::diff))
+        .route(&at("/blame"), get(views::blame))
+        .route(&at("/records"), get(views::records).post(record::add))
         .route(&at("/updates"), get(updates::show))
         .route(&at("/consolidate"), post(updates::consolidate))
-        .route(&at("/window"), get(window::show))
+        .route(&at("/window"), get(views::window))
         .route(&at("/handoff"), get(handoff::show).post(handoff::refresh))
         .route_layer(from_fn(memory::instead));
     of_document
@@ -77,7 +76,7 @@ fn of_memory<S: Clone + Send + Sync + 'static>() -> Router<S> {
         .route(&at("/updates/{update_id}/approve"), post(run::approve))
         .route(&at("/updates/{update_id}/reject"), post(run::reject))
         .route(&at("/updates/{update_id}/cancel"), post(run::cancel))
-        .route(&at("/prompt"), get(prompt::show))
+        .route(&at("/prompt"), get(views::prompt))
 }
 
 struct Asset {

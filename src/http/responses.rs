@@ -2,7 +2,6 @@
 
 pub(crate) use super::extract::page::List;
 pub(crate) use super::feed::EventBody;
-pub(crate) use super::routes::archive::{ArchivedBody, EpicBody};
 pub(crate) use super::routes::contexts::diff::DiffBody;
 pub(crate) use super::routes::contexts::read::ContextBody;
 pub(crate) use super::routes::handoff::HandoffBody;
@@ -17,3 +16,4 @@ pub(crate) use super::routes::vaults::{UsageBody, VaultBody};
 pub(crate) use super::routes::window::WindowBody;
 pub(crate) use super::routes::window::import::ImportAnswer;
 pub(crate) use crate::http::routes::contexts::views::{BlameBody, BlameLine, LogEntry};
+pub(crate) use crate::http::routes::window::{ArchivedBody, EpicBody};

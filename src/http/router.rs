@@ -8,8 +8,8 @@ use crate::http::middleware::{self, Work, layer};
 use crate::http::openapi::{self, preamble};
 use crate::http::problem::{Kind, Problem};
 use crate::http::routes::{
-    archive, contexts, events, handoff, health, items, keys, mcp, memories, memory_tool, operations, prompt,
-    records, search, tasks, update, updates, vaults, window,
+    contexts, events, handoff, health, items, keys, mcp, memories, memory_tool, operations, prompt, records,
+    search, tasks, update, updates, vaults, window,
 };
 use crate::http::state::AppState;
 use axum::Router;
@@ -167,8 +167,8 @@ pub(super) fn quick() -> OpenApiRouter<AppState> {
         .routes(routes!(tasks::set_status))
         .routes(routes!(window::get))
         .routes(routes!(window::import::import))
-        .routes(routes!(archive::history))
-        .routes(routes!(archive::epics))
+        .routes(routes!(window::history))
+        .routes(routes!(window::epics))
         .routes(routes!(handoff::get))
         .routes(routes!(handoff::status))
         .routes(routes!(handoff::list))

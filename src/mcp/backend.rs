@@ -1,15 +1,19 @@
-//! The interface through which tools, resources and prompts call the routes.
+//! The interface through which tools, resources and prompts call the routes; and the arguments of a call: vault and memory, which may
+//! be fixed for the client, and the rest, parsed strictly.
 
-use super::arguments::Fixed;
-use super::failure::Failure;
+use crate::domain::ids::{MemoryId, VaultId};
+use crate::mcp::failure::Failure;
 pub(crate) use crate::route_request::RouteRequest;
 use bytes::Bytes;
 use futures::stream::BoxStream;
 use futures::{Stream, StreamExt as _, TryStreamExt as _};
-use rmcp::model::Extensions;
+use rmcp::model::{Extensions, JsonObject};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use sse_stream::{Sse, SseStream};
+use std::fmt::Display;
 use std::future::Future;
+use std::str::FromStr;
 
 /// The maximum size of an event of a stream, in bytes.
 const MAX_EVENT_BYTES: usize = 4 * 1024 * 1024;
@@ -104,6 +108,73 @@ pub(crate) fn events<E: std::error::Error + Send + Sync + 'static>(
     })
 }
 
+/// The values that `?vault=&memory=` of the URL, or the settings of the command line, fix for a client.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Fixed {
+    /// The vault.
+    pub(crate) vault: Option<VaultId>,
+    /// The memory.
+    pub(crate) memory: Option<MemoryId>,
+}
+
+impl Fixed {
+    /// The vault of a call; removes it from the arguments.
+    pub(super) fn vault(&self, arguments: &mut JsonObject) -> Result<VaultId, Failure> {
+        taken("vault", arguments, self.vault.as_ref())?.ok_or_else(|| Failure::missing("vault"))
+    }
+
+    /// The memory of a call; removes it from the arguments.
+    pub(super) fn memory(&self, arguments: &mut JsonObject) -> Result<MemoryId, Failure> {
+        taken("memory", arguments, self.memory.as_ref())?.ok_or_else(|| Failure::missing("memory"))
+    }
+
+    /// Rejects a vault or memory that differs from the fixed one.
+    pub(super) fn check(&self, vault: &VaultId, memory: &MemoryId) -> Result<(), Failure> {
+        same("vault", vault, self.vault.as_ref())?;
+        same("memory", memory, self.memory.as_ref())
+    }
+}
+
+/// An argument, removed from the others, or the fixed value.
+fn taken<T: FromStr<Err: Display> + Clone + PartialEq + Display>(
+    name: &'static str,
+    arguments: &mut JsonObject,
+    fixed: Option<&T>,
+) -> Result<Option<T>, Failure> {
+    let value = match arguments.remove(name) {
+        None | Some(Value::Null) => return Ok(fixed.cloned()),
+        Some(Value::String(text)) => text
+            .parse()
+            .map_err(|rule| Failure::argument(name, format!("{name} {rule}")))?,
+        Some(_) => return Err(Failure::argument(name, format!("{name} must be a string"))),
+    };
+    same(name, &value, fixed)?;
+    Ok(Some(value))
+}
+
+fn same<T: PartialEq + Display>(name: &'static str, value: &T, fixed: Option<&T>) -> Result<(), Failure> {
+    match fixed {
+        Some(fixed) if fixed != value => {
+            Err(Failure::contradicts(name, &value.to_string(), &fixed.to_string()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Parses the arguments that remain after vault and memory were removed: an unknown or missing member or a wrong type is
+/// named. A member that is null counts as missing.
+pub(super) fn read_arguments<T: DeserializeOwned>(mut arguments: JsonObject) -> Result<T, Failure> {
+    arguments.retain(|_, value| !value.is_null());
+    serde_path_to_error::deserialize(Value::Object(arguments)).map_err(|error| {
+        let path = error.path().to_string();
+        let cause = error.into_inner();
+        match path.as_str() {
+            "." => Failure::argument("the arguments", format!("the arguments are not valid: {cause}")),
+            path => Failure::argument(path, format!("the argument {path} is not valid: {cause}")),
+        }
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,5 +201,46 @@ mod tests {
         let endless = futures::stream::repeat_with(|| Ok::<_, io::Error>(Bytes::from(vec![b'x'; 1 << 20])));
         let all = events(endless).try_collect::<Vec<Sse>>().await;
         assert!(all.unwrap_err().0.contains("over 4194304 bytes"));
+    }
+}
+
+#[cfg(test)]
+mod arguments_tests {
+    use super::*;
+    use serde::Deserialize;
+    use serde_json::json;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Sample {
+        add: Option<Vec<Item>>,
+    }
+
+    #[derive(Debug, Deserialize)]
+    struct Item {
+        #[expect(dead_code, reason = "is only read")]
+        reason: String,
+    }
+
+    fn message_for(value: Value) -> String {
+        let Value::Object(arguments) = value else {
+            panic!("no object")
+        };
+        format!("{:?}", read_arguments::<Sample>(arguments).unwrap_err())
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        assert!(message_for(json!({"add": [{"reason": "a"}, {"reason": 1}]})).contains("add[1].reason"));
+        assert!(message_for(json!({"more": 1})).contains("more"));
+        assert!(message_for(json!({"add": [{}]})).contains("reason"));
+    }
+
+    #[test]
+    fn null_is_left_out() {
+        let Value::Object(arguments) = json!({"add": null}) else {
+            panic!("no object")
+        };
+        assert!(read_arguments::<Sample>(arguments).unwrap().add.is_none());
     }
 }

@@ -6,14 +6,11 @@
 //! (`cli::mcp`). So a tool is the same over both transports, and role, vault, limits and storage functions are those of
 //! the route. No message depends on an earlier one: there are no sessions.
 
-mod arguments;
 mod backend;
 mod failure;
-mod prompts;
 mod resources;
 mod server;
 mod tools;
 
-pub(crate) use arguments::Fixed;
-pub(crate) use backend::{Backend, RouteRequest, RouteResponse, StreamResponse, Unreachable, events};
+pub(crate) use backend::{Backend, Fixed, RouteRequest, RouteResponse, StreamResponse, Unreachable, events};
 pub(crate) use server::Server;

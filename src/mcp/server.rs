@@ -2,7 +2,7 @@
 
 use super::backend::Backend;
 use super::failure::Failure;
-use super::{prompts, resources, tools};
+use crate::mcp::{resources, tools};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, ErrorData,
     GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
@@ -125,7 +125,7 @@ impl<B: Backend> ServerHandler for Server<B> {
     ) -> Result<ListPromptsResult, ErrorData> {
         only_page(request)?;
         let fixed = self.backend.fixed(&context.extensions);
-        Ok(ListPromptsResult::with_all_items(prompts::list(&fixed)))
+        Ok(ListPromptsResult::with_all_items(resources::list_prompts(&fixed)))
     }
 
     async fn get_prompt(
@@ -134,7 +134,8 @@ impl<B: Backend> ServerHandler for Server<B> {
         context: Context,
     ) -> Result<GetPromptResponse, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
-        let prompt = prompts::get(&*self.backend, &context.extensions, &request.name, arguments).await;
+        let prompt =
+            resources::get_prompt(&*self.backend, &context.extensions, &request.name, arguments).await;
         prompt.map(Into::into).map_err(Failure::into_error)
     }
 }

@@ -1,6 +1,6 @@
 //! `GET …/records/{record_id}`: one record with its reasons and its evidence; and the forms that correct and archive it.
 
-use super::records;
+use super::views;
 use crate::dashboard::failure::Failure;
 use crate::dashboard::form::Form;
 use crate::dashboard::layout::{self, Page};
@@ -122,7 +122,7 @@ pub(in crate::dashboard) async fn add(
     }]});
     let place = path.clone();
     change(form, place, ("operations", &body), "added", |visit| {
-        records::show(visit, Path(path))
+        views::records(visit, Path(path))
     })
     .await
 }

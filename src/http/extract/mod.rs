@@ -9,8 +9,7 @@ pub(crate) mod caller;
 pub(crate) mod conditions;
 pub(crate) mod json;
 pub(crate) mod page;
-pub(crate) mod path;
-pub(crate) mod query;
+pub(crate) mod params;
 
 use crate::http::problem::Problem;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};

@@ -1,8 +1,8 @@
 //! Keyset pagination: `limit` and an opaque `cursor`, the same for every list.
 
-use super::query::{Params, within};
 use crate::fair;
 use crate::http::extract::accept::Representation;
+use crate::http::extract::params::{Params, within};
 use crate::http::problem::Problem;
 use crate::storage::Rows;
 use axum::Json;

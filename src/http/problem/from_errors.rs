@@ -4,7 +4,7 @@
 use crate::domain::memory::EditError;
 use crate::http::extract::conditions::refused_write;
 use crate::http::problem::{CollapseBody, Kind, Problem};
-use crate::http::routes::lookup;
+use crate::http::routes::contexts;
 use crate::pipeline::{LimitReached, PipelineError};
 use crate::storage::{Missing, StorageError, WriteError};
 use crate::telemetry;
@@ -45,8 +45,8 @@ impl From<WriteError> for Problem {
         let message = error.to_string();
         match error {
             WriteError::PreconditionFailed(failed) => refused_write(&failed),
-            WriteError::NotFound(Missing::Memory) => lookup::missing(),
-            WriteError::NotFound(Missing::Version) => lookup::no_such_version(),
+            WriteError::NotFound(Missing::Memory) => contexts::missing(),
+            WriteError::NotFound(Missing::Version) => contexts::no_such_version(),
             WriteError::NotFound(Missing::File) => Self::not_found(message).with("field", "path"),
             WriteError::Collapses(lost) => {
                 let warnings: Vec<_> = lost.into_iter().map(CollapseBody::from).collect();
@@ -58,7 +58,7 @@ impl From<WriteError> for Problem {
                 .with("field", "confirm")
                 .with("warnings", serde_json::to_value(warnings).unwrap_or_default())
             }
-            WriteError::Redacted { version, redaction } => lookup::redacted(version, &redaction),
+            WriteError::Redacted { version, redaction } => contexts::redacted(version, &redaction),
             WriteError::IsHead { version } => Self::new(
                 Kind::Conflict,
                 format!(

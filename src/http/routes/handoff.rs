@@ -7,10 +7,9 @@ use crate::http::extract::caller::{Actor, ActorHeader};
 use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag, Verdict};
 use crate::http::extract::json::{Object, OptionalJsonBody};
 use crate::http::extract::page::{List, Page};
-use crate::http::extract::path::{EntryPath, MemoryPath, Path};
-use crate::http::extract::query::{Params, Query, parsed};
+use crate::http::extract::params::{EntryPath, MemoryPath, Params, Path, Query, parsed};
 use crate::http::problem::{Kind, Problem};
-use crate::http::routes::lookup;
+use crate::http::routes::contexts;
 use crate::http::state::AppState;
 use crate::pipeline::{HandoffError, HandoffRequest, Refreshed, judge};
 use crate::storage::handoffs::Handoff;
@@ -166,7 +165,7 @@ pub(crate) async fn get(
 ) -> Result<Response, Problem> {
     let representation = accept.choose(&Representation::OF_MARKDOWN)?;
     let Some(handoff) = state.storage.latest_handoff(&vault_id, &memory_id).await? else {
-        lookup::require(&state, &vault_id, &memory_id).await?;
+        contexts::require(&state, &vault_id, &memory_id).await?;
         return Err(Problem::not_found(
             "the memory has no handoff yet: make one with POST …/handoff/refresh",
         )
@@ -223,7 +222,7 @@ pub(crate) async fn status(
     _: Query<()>,
 ) -> Result<Json<StatusBody>, Problem> {
     let Some(handoff) = state.storage.latest_handoff(&vault_id, &memory_id).await? else {
-        lookup::require(&state, &vault_id, &memory_id).await?;
+        contexts::require(&state, &vault_id, &memory_id).await?;
         return Ok(Json(StatusBody {
             freshness: Freshness::missing(),
             handoff_id: None,
@@ -265,7 +264,7 @@ pub(crate) async fn list(
         .list_handoffs(&vault_id, &memory_id, before, page.fetch())
         .await?;
     if handoffs.is_empty() {
-        lookup::require(&state, &vault_id, &memory_id).await?;
+        contexts::require(&state, &vault_id, &memory_id).await?;
     }
     Ok(Json(page.of(
         &name,
@@ -454,7 +453,7 @@ impl From<HandoffError> for Problem {
     fn from(error: HandoffError) -> Self {
         let message = error.to_string();
         match error {
-            HandoffError::NoMemory => lookup::missing(),
+            HandoffError::NoMemory => contexts::missing(),
             HandoffError::Full(full) => full.into(),
             HandoffError::Moved => Self::new(Kind::Conflict, format!("{message}; try again")),
             HandoffError::Storage(error) => error.into(),

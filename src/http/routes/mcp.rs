@@ -6,7 +6,7 @@
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::http::extract::body::{self, Limit};
 use crate::http::extract::caller::X_ACTOR_ID;
-use crate::http::extract::query::{Params, Query};
+use crate::http::extract::params::{Params, Query};
 use crate::http::feed::ServerSentEvent;
 use crate::http::middleware::carried;
 use crate::http::problem::{Kind, Problem};

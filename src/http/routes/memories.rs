@@ -4,11 +4,10 @@ use crate::domain::ids::{MemoryId, RecordKind};
 use crate::fair::{self, Party};
 use crate::http::extract::conditions::{ConditionHeaders, Conditions};
 use crate::http::extract::page::{List, Page};
-use crate::http::extract::path::{MemoryPath, Path, VaultPath};
-use crate::http::extract::query::{Params, Query};
+use crate::http::extract::params::{MemoryPath, Params, Path, Query, VaultPath};
 use crate::http::names::{Named, SourceName, listed};
 use crate::http::problem::Problem;
-use crate::http::routes::lookup;
+use crate::http::routes::contexts;
 use crate::http::state::AppState;
 use crate::storage::memories::list::MemoryOrder;
 use crate::storage::memories::{MemoryState, MemorySummary};
@@ -224,7 +223,7 @@ pub(crate) async fn get(
         summary,
         counters,
         records,
-    } = memory.ok_or_else(lookup::missing)?;
+    } = memory.ok_or_else(contexts::missing)?;
     Ok(Json(MemoryBody {
         entry: summary.into(),
         counters: ByKind::of(|kind| counters.get(kind)),

@@ -9,8 +9,7 @@ use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, JsonAnswer, Und
 use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag};
 use crate::http::extract::json::JsonBody;
 use crate::http::extract::page::{List, Page};
-use crate::http::extract::path::{Path, VaultPath};
-use crate::http::extract::query::{Params, Query};
+use crate::http::extract::params::{Params, Path, Query, VaultPath};
 use crate::http::middleware::idempotency::AnswerAbout;
 use crate::http::problem::Problem;
 use crate::http::routes::contexts::put::read_text_or_json;

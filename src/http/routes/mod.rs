@@ -1,14 +1,12 @@
 //! An operation with logic of its own has a file, with its request, response, handler and documentation; small siblings
 //! share one. The module tree mirrors the URLs.
 
-pub(crate) mod archive;
 pub(crate) mod contexts;
 pub(crate) mod events;
 pub(crate) mod handoff;
 pub(crate) mod health;
 pub(crate) mod items;
 pub(crate) mod keys;
-pub(in crate::http) mod lookup;
 pub(crate) mod mcp;
 pub(crate) mod memories;
 pub(crate) mod memory_tool;

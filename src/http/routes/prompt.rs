@@ -6,12 +6,11 @@ use crate::domain::prompt::{
 };
 use crate::http::extract::accept::Representation;
 use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag, Verdict};
-use crate::http::extract::path::{MemoryPath, Path};
-use crate::http::extract::query::{Params, Query, time, within};
+use crate::http::extract::params::{MemoryPath, Params, Path, Query, time, within};
 use crate::http::names::{Named, PartSourceName, listed};
 use crate::http::problem::Problem;
+use crate::http::routes::contexts;
 use crate::http::routes::contexts::read::{X_CONTEXT_VERSION, readable};
-use crate::http::routes::lookup;
 use crate::http::routes::window::fields;
 use crate::http::state::AppState;
 use crate::pipeline::prompts::GuidancePage;
@@ -143,7 +142,7 @@ async fn version(
 ) -> Result<Option<Context>, Problem> {
     let version = match as_of {
         None => state.storage.latest_context(vault, memory).await?,
-        Some(time) => lookup::as_of(state, vault, memory, time).await?,
+        Some(time) => contexts::as_of(state, vault, memory, time).await?,
     };
     version.map(|version| readable(version, "as_of")).transpose()
 }

@@ -4,11 +4,10 @@ use crate::domain::document::Until;
 use crate::domain::evidence::Evidence;
 use crate::domain::ids::RecordId;
 use crate::http::extract::page::{List, Page};
-use crate::http::extract::path::{EntryPath, MemoryPath, Path};
-use crate::http::extract::query::{Params, Query};
+use crate::http::extract::params::{EntryPath, MemoryPath, Params, Path, Query};
 use crate::http::names::{ChangeKindName, Named, RecordKindName, RecordStatusName, listed};
 use crate::http::problem::Problem;
-use crate::http::routes::lookup;
+use crate::http::routes::contexts;
 use crate::http::state::AppState;
 use crate::storage::records::history::PastState;
 use crate::storage::records::{RecordFilter, RecordStatus, StoredRecord};
@@ -310,7 +309,7 @@ pub(crate) async fn list(
         .list_records(&vault_id, &memory_id, filter, after, page.fetch())
         .await?;
     if records.items.is_empty() {
-        lookup::require(&state, &vault_id, &memory_id).await?;
+        contexts::require(&state, &vault_id, &memory_id).await?;
     }
     let ids: Vec<RecordId> = records.items.iter().map(|stored| stored.record.id).collect();
     let evidence = state.storage.evidence(&vault_id, &memory_id, &ids).await?;

@@ -4,11 +4,10 @@ use crate::domain::document::Until;
 use crate::domain::evidence::Evidence;
 use crate::domain::ids::ActorId;
 use crate::http::extract::page::{List, Page};
-use crate::http::extract::path::{MemoryPath, Path, VaultPath};
-use crate::http::extract::query::{Params, Query, time};
+use crate::http::extract::params::{MemoryPath, Params, Path, Query, VaultPath, time};
 use crate::http::names::{Named, RecordKindName, RecordStatusName, SearchModeName};
 use crate::http::problem::Problem;
-use crate::http::routes::lookup;
+use crate::http::routes::contexts;
 use crate::http::routes::records::{StatusChoiceName, status_of};
 use crate::http::routes::window::fields;
 use crate::http::state::AppState;
@@ -118,7 +117,7 @@ pub(crate) async fn search_memory(
         limit: INSIDE,
     };
     let Some(answer) = meaning.search_memory(&request, &memory_id).await? else {
-        return Err(lookup::missing());
+        return Err(contexts::missing());
     };
     let SearchResults {
         found,

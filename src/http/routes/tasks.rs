@@ -7,8 +7,7 @@ use crate::domain::window::{
 use crate::http::extract::caller::{Actor, ActorHeader, JsonAnswer, UnderClaim};
 use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag};
 use crate::http::extract::json::{JsonBody, exact};
-use crate::http::extract::path::MemoryPath;
-use crate::http::extract::query::Query;
+use crate::http::extract::params::{MemoryPath, Query};
 use crate::http::problem::Problem;
 use crate::http::routes::contexts::read::X_CONTEXT_VERSION;
 use crate::http::routes::window::{WindowAnswer, fields, record_answer, saved_status, writer};

@@ -5,11 +5,10 @@ use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, JsonAnswer, Und
 use crate::http::extract::conditions::{ConditionHeaders, Conditions};
 use crate::http::extract::json::{JsonBody, OptionalJsonBody};
 use crate::http::extract::page::{List, Page};
-use crate::http::extract::path::{EntryPath, MemoryPath, Path};
-use crate::http::extract::query::Query;
+use crate::http::extract::params::{EntryPath, MemoryPath, Path, Query};
 use crate::http::names::{Named, RunKindName, RunStatusName};
 use crate::http::problem::{Kind, Problem};
-use crate::http::routes::lookup;
+use crate::http::routes::contexts;
 use crate::http::routes::window::fields;
 use crate::http::state::AppState;
 use crate::pipeline::report::UpdateAnswer;
@@ -129,7 +128,7 @@ pub(crate) async fn list(
         .list_runs(&vault_id, &memory_id, before.as_ref(), page.fetch())
         .await?;
     if runs.items.is_empty() {
-        lookup::require(&state, &vault_id, &memory_id).await?;
+        contexts::require(&state, &vault_id, &memory_id).await?;
     }
     Ok(Json(page.of_rows(
         &name,

@@ -3,8 +3,7 @@
 use crate::domain::ids::{MemoryId, UpdateId, VaultId};
 use crate::http::extract::caller::CallerOf;
 use crate::http::extract::page::{List, Page};
-use crate::http::extract::path::{Path, VaultPath};
-use crate::http::extract::query::{Params, Query};
+use crate::http::extract::params::{Params, Path, Query, VaultPath};
 use crate::http::names::RunStatusName;
 use crate::http::problem::Problem;
 use crate::http::routes::updates::RunBody;

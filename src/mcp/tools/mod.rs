@@ -1,12 +1,10 @@
 //! The tools: the arguments of each, and the request that it makes.
 
 mod read;
-mod update;
 mod write;
 
 use crate::domain::ids::{MemoryId, VaultId};
-use crate::mcp::arguments::Fixed;
-use crate::mcp::backend::{Backend, RouteRequest, json};
+use crate::mcp::backend::{Backend, Fixed, RouteRequest, json};
 use crate::mcp::failure::Failure;
 use http::Method;
 use rmcp::RoleServer;
@@ -60,7 +58,7 @@ fn definitions() -> [Definition; 11] {
             name: "memory_update",
             title: "Have a memory updated",
             description: include_str!("../texts/memory_update.md"),
-            arguments: schema_of::<update::Arguments>(),
+            arguments: schema_of::<write::Update>(),
             always: &["update_id", "status"],
             hints: writes().open_world(true),
             of_memory: true,
@@ -69,7 +67,7 @@ fn definitions() -> [Definition; 11] {
             name: "memory_consolidate",
             title: "Propose what a memory no longer needs",
             description: include_str!("../texts/memory_consolidate.md"),
-            arguments: schema_of::<update::Consolidation>(),
+            arguments: schema_of::<write::Consolidation>(),
             always: &["update_id", "status", "operations", "rejected"],
             hints: writes().open_world(true),
             of_memory: true,
@@ -161,8 +159,8 @@ pub(super) async fn run<B: Backend>(
         "memory_prompt" => read::call_prompt(call, arguments).await,
         "memory_edit" => write::call_edit(call, arguments).await,
         "memory_write" => write::call_text(call, arguments).await,
-        "memory_update" => Box::pin(update::call(call, arguments)).await,
-        "memory_consolidate" => Box::pin(update::call_consolidate(call, arguments)).await,
+        "memory_update" => Box::pin(write::call_update(call, arguments)).await,
+        "memory_consolidate" => Box::pin(write::call_consolidate(call, arguments)).await,
         "memory_record" => write::call_record(call, arguments).await,
         "memory_handoff" => write::call_handoff(call, arguments).await,
         "memory_history" => read::call_history(call, arguments).await,

@@ -1,8 +1,7 @@
 //! `memory_read`, `memory_prompt`, `memory_history`, `memory_search` and `memory_list`.
 
 use super::{Call, Done, Place};
-use crate::mcp::arguments;
-use crate::mcp::backend::{Backend, RouteRequest};
+use crate::mcp::backend::{Backend, RouteRequest, read_arguments};
 use crate::mcp::failure::Failure;
 use http::Method;
 use rmcp::model::JsonObject;
@@ -31,7 +30,7 @@ pub(super) async fn call_document<B: Backend>(
         section,
         version,
         as_of,
-    } = arguments::read(arguments)?;
+    } = read_arguments(arguments)?;
     let ask = match version {
         Some(_) if as_of.is_some() => {
             return Err(Failure::argument(
@@ -87,7 +86,7 @@ pub(super) async fn call_prompt<B: Backend>(
     mut arguments: JsonObject,
 ) -> Result<Done, Failure> {
     let place = call.place(&mut arguments)?;
-    let arguments: Prompt = arguments::read(arguments)?;
+    let arguments: Prompt = read_arguments(arguments)?;
     let ask = place
         .ask(Method::GET, &["prompt"])
         .maybe("include", arguments.include.map(Names::joined))
@@ -157,7 +156,7 @@ pub(super) async fn call_history<B: Backend>(
     mut arguments: JsonObject,
 ) -> Result<Done, Failure> {
     let place = call.place(&mut arguments)?;
-    let arguments: History = arguments::read(arguments)?;
+    let arguments: History = read_arguments(arguments)?;
     arguments.check()?;
     let view = arguments.view;
     let reference = arguments.reference.map(Reference::text);
@@ -244,7 +243,7 @@ pub(super) async fn call_search<B: Backend>(
             RouteRequest::new(Method::GET, &["vaults", vault.as_str(), "search"])
         }
     };
-    let arguments: Search = arguments::read(arguments)?;
+    let arguments: Search = read_arguments(arguments)?;
     let ask = ask
         .query("q", arguments.query)
         .maybe("mode", arguments.mode)
@@ -271,7 +270,7 @@ pub(super) async fn call_list<B: Backend>(
     mut arguments: JsonObject,
 ) -> Result<Done, Failure> {
     let vault = call.vault(&mut arguments)?;
-    let List { prefix, cursor } = arguments::read(arguments)?;
+    let List { prefix, cursor } = read_arguments(arguments)?;
     let ask = RouteRequest::new(Method::GET, &["vaults", vault.as_str(), "memories"])
         .maybe("prefix", prefix.filter(|prefix| !prefix.is_empty()))
         .maybe("cursor", cursor);

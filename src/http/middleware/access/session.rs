@@ -6,7 +6,7 @@ use super::subject;
 use crate::dashboard::{self, Visitor};
 use crate::domain::access::{Caller, SessionToken};
 use crate::fair::Party;
-use crate::http::middleware::rate::RateLimitState;
+use crate::http::middleware::access::RateLimitState;
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
 use crate::random;

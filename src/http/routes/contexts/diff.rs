@@ -7,11 +7,10 @@ use crate::domain::memory::compare;
 use crate::fair::{self, Party};
 use crate::http::extract::accept::{Accept, Representation};
 use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag, Verdict};
-use crate::http::extract::path::{EntryPath, Path};
-use crate::http::extract::query::{Params, Query};
+use crate::http::extract::params::{EntryPath, Params, Path, Query};
 use crate::http::names::{Named, RecordKindName};
 use crate::http::problem::Problem;
-use crate::http::routes::lookup;
+use crate::http::routes::contexts;
 use crate::http::state::AppState;
 use crate::storage::window::Archiving;
 use crate::storage::{Context, ContextRef};
@@ -162,7 +161,7 @@ pub(crate) async fn diff(
     use Representation::{Diff, Json as AsJson, Plain};
     let representation = accept.choose(&[Plain, Diff, AsJson])?;
     let version = state.storage.context(&vault_id, &memory_id, &entry).await?;
-    let version = version.ok_or_else(lookup::no_such_version)?;
+    let version = version.ok_or_else(contexts::no_such_version)?;
     let version = readable(version, "ref")?;
     let before = version.metadata.version - 1;
     let base = match base.or((before > 0).then_some(ContextRef::Version(before))) {

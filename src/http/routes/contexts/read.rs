@@ -6,11 +6,10 @@ use crate::http::extract::conditions::{
     ConditionHeaders, Conditions, ETag, Freshness, FreshnessHeader, Verdict,
 };
 use crate::http::extract::page::{List, Page};
-use crate::http::extract::path::{EntryPath, MemoryPath, Path};
-use crate::http::extract::query::{Params, Query, time};
+use crate::http::extract::params::{EntryPath, MemoryPath, Params, Path, Query, time};
 use crate::http::names::{Named, SourceName};
 use crate::http::problem::Problem;
-use crate::http::routes::lookup;
+use crate::http::routes::contexts;
 use crate::http::state::AppState;
 use crate::pipeline::report;
 use crate::storage::{Context, ContextMetadata, ContextRef};
@@ -70,7 +69,7 @@ pub(crate) async fn latest(
     let (SectionParams { section }, LatestParams { as_of }) = params;
     let as_of = time("as_of", as_of.as_ref())?;
     let context = match (as_of, freshness) {
-        (Some(as_of), _) => lookup::as_of(&state, &vault_id, &memory_id, as_of)
+        (Some(as_of), _) => contexts::as_of(&state, &vault_id, &memory_id, as_of)
             .await?
             .map(Arc::new),
         (None, Freshness::Recent) => state.storage.recent_context(&vault_id, &memory_id).await?,
@@ -80,7 +79,7 @@ pub(crate) async fn latest(
             .await?
             .map(Arc::new),
     };
-    let context = context.ok_or_else(lookup::missing)?;
+    let context = context.ok_or_else(contexts::missing)?;
     answer(&state, context, section.as_deref(), representation, &conditions)
 }
 
@@ -113,7 +112,7 @@ pub(crate) async fn get(
         .storage
         .context(&vault_id, &memory_id, &entry)
         .await?
-        .ok_or_else(lookup::no_such_version)?;
+        .ok_or_else(contexts::no_such_version)?;
     answer(
         &state,
         context.into(),
@@ -149,7 +148,7 @@ pub(crate) async fn list(
         .list_contexts(&vault_id, &memory_id, before, page.fetch())
         .await?;
     if versions.items.is_empty() {
-        lookup::require(&state, &vault_id, &memory_id).await?;
+        contexts::require(&state, &vault_id, &memory_id).await?;
     }
     let cap = state.settings.context_bytes;
     Ok(Json(page.of_rows(
@@ -276,7 +275,7 @@ pub(in crate::http::routes) fn readable(context: Context, field: &str) -> Result
 
 fn check_readable(metadata: &ContextMetadata, field: &str) -> Result<(), Problem> {
     match &metadata.redaction {
-        Some(redaction) => Err(lookup::redacted(metadata.version, redaction).with("field", field)),
+        Some(redaction) => Err(contexts::redacted(metadata.version, redaction).with("field", field)),
         None => Ok(()),
     }
 }

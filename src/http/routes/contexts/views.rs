@@ -7,12 +7,11 @@ use crate::fair::{self, Party};
 use crate::http::extract::accept::{Accept, Representation};
 use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag, Verdict};
 use crate::http::extract::page::{List, Page};
-use crate::http::extract::path::{MemoryPath, Path};
-use crate::http::extract::query::Query;
+use crate::http::extract::params::{MemoryPath, Path, Query};
 use crate::http::names::{Named, SourceName};
 use crate::http::problem::Problem;
 use crate::http::routes::contexts::read::{X_CONTEXT_VERSION, validators};
-use crate::http::routes::lookup::{self, VersionParams};
+use crate::http::routes::contexts::{self, VersionParams};
 use crate::http::routes::window::below;
 use crate::http::state::AppState;
 use crate::storage::{Blame, ContextMetadata, ContextRef};
@@ -103,7 +102,7 @@ pub(crate) async fn blame(
     conditions: Conditions,
 ) -> Result<Response, Problem> {
     let representation = accept.choose(&[Representation::Json, Representation::Plain])?;
-    let context = lookup::version(&state, &vault_id, &memory_id, reference.as_ref()).await?;
+    let context = contexts::version(&state, &vault_id, &memory_id, reference.as_ref()).await?;
     let mut etag = ETag::of(&context.metadata.context_id).representation("blame");
     if representation == Representation::Json {
         etag = etag.representation("json");
@@ -260,7 +259,7 @@ pub(crate) async fn log(
         .list_contexts(&vault_id, &memory_id, before, page.fetch())
         .await?;
     if versions.items.is_empty() {
-        lookup::require(&state, &vault_id, &memory_id).await?;
+        contexts::require(&state, &vault_id, &memory_id).await?;
     }
     let list = page.of_rows(&name, versions, |version| version.version, LogEntry::from);
     let path = below(&vault_id, &memory_id, "log?");
@@ -353,7 +352,7 @@ pub(crate) async fn sections(
         .as_ref()
         .map(|(version, _)| ContextRef::Version(*version))
         .or(reference);
-    let context = lookup::version(&state, &vault_id, &memory_id, reference.as_ref()).await?;
+    let context = contexts::version(&state, &vault_id, &memory_id, reference.as_ref()).await?;
     let version = context.metadata.version;
     let headings = document::headings(&context.text);
     let is_after = |heading: &&Section| {
