@@ -20,54 +20,40 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// The rights of a key.
-struct Rights<'k> {
-    scope: &'k VaultScope,
-    role: AccessRole,
+/// Checks that the caller has all the rights of a key: nobody may obtain the secret of a key with more rights than their own.
+///
+/// # Errors
+/// 403 that names the field.
+fn within_own_rights(
+    caller: &Caller,
+    (scope, role): (&VaultScope, AccessRole),
     expires_at: Option<DateTime<Utc>>,
     speaks_for_others: bool,
-}
-
-impl<'k> Rights<'k> {
-    fn of(key: &'k ApiKey) -> Self {
-        Self {
-            scope: &key.scope,
-            role: key.role,
-            expires_at: key.expires_at,
-            speaks_for_others: key.speaks_for_others,
-        }
+    done: &str,
+) -> Result<(), Problem> {
+    let beyond = |field: &str, what: &str| {
+        let detail = format!("a key {done} this key must not {what}");
+        Err(Problem::new(Kind::Forbidden, detail).with("field", field))
+    };
+    if !caller.scope.includes(scope) {
+        return beyond("vaults", "reach vaults that this key does not reach");
     }
-
-    /// Checks that the caller has all these rights: nobody may obtain the secret of a key with more rights than their
-    /// own.
-    ///
-    /// # Errors
-    /// 403 that names the field.
-    fn are_within(&self, caller: &Caller, done: &str) -> Result<(), Problem> {
-        let beyond = |field: &str, what: &str| {
-            let detail = format!("a key {done} this key must not {what}");
-            Err(Problem::new(Kind::Forbidden, detail).with("field", field))
-        };
-        if !caller.scope.includes(self.scope) {
-            return beyond("vaults", "reach vaults that this key does not reach");
-        }
-        if !caller.may(self.role) {
-            return beyond("role", "have more rights than this key");
-        }
-        let Some(own) = &caller.key else { return Ok(()) };
-        if let Some(end) = own.expires_at
-            && self.expires_at.is_none_or(|time| time > end)
-        {
-            return beyond(
-                "expires_at",
-                &format!("last longer than this key, which expires at {end:?}"),
-            );
-        }
-        if self.speaks_for_others && !own.speaks_for_others {
-            return beyond("speaks_for_others", "speak for others, which this key may not");
-        }
-        Ok(())
+    if !caller.may(role) {
+        return beyond("role", "have more rights than this key");
     }
+    let Some(own) = &caller.key else { return Ok(()) };
+    if let Some(end) = own.expires_at
+        && expires_at.is_none_or(|time| time > end)
+    {
+        return beyond(
+            "expires_at",
+            &format!("last longer than this key, which expires at {end:?}"),
+        );
+    }
+    if speaks_for_others && !own.speaks_for_others {
+        return beyond("speaks_for_others", "speak for others, which this key may not");
+    }
+    Ok(())
 }
 
 /// Marks a request whose response contains a secret. The response is not stored, so an idempotency key is rejected.
@@ -263,19 +249,20 @@ impl KeyRequest {
             return Err(Problem::invalid("expires_at", "expires_at must be in the future"));
         }
         let scope = self.scope()?;
-        let rights = Rights {
-            scope: &scope,
-            role: self.role.0,
+        let role = self.role.0;
+        within_own_rights(
+            caller,
+            (&scope, role),
             expires_at,
-            speaks_for_others: self.speaks_for_others,
-        };
-        rights.are_within(caller, "made with")?;
+            self.speaks_for_others,
+            "made with",
+        )?;
         let name = self.name.parse();
         Ok(NewKey {
             name: name.map_err(|rule| Problem::invalid("name", format!("name {rule}")))?,
-            role: rights.role,
-            scope: rights.scope.clone(),
-            speaks_for_others: rights.speaks_for_others,
+            role,
+            scope,
+            speaks_for_others: self.speaks_for_others,
             created_by: own.map_or_else(|| caller.id().to_owned(), |key| key.name.to_string()),
             expires_at,
             quota: None,
@@ -436,7 +423,14 @@ pub(crate) async fn rotate(
     Query(RotateParams { grace_seconds }): Query<RotateParams>,
 ) -> Result<Json<NewKeyBody>, Problem> {
     let key = visible(&state, &caller, &key_id).await?;
-    Rights::of(&key).are_within(&caller, "rotated with")?;
+    let rights = (&key.scope, key.role);
+    within_own_rights(
+        &caller,
+        rights,
+        key.expires_at,
+        key.speaks_for_others,
+        "rotated with",
+    )?;
     let grace = TimeDelta::seconds(grace_seconds.unwrap_or(0).into());
     let (key, token) = state.storage.rotate_key(&key_id, grace).await?;
     state.gate.forget();

@@ -2,7 +2,7 @@
 
 use crate::domain::document::Until;
 use crate::domain::evidence::Evidence;
-use crate::domain::ids::ActorId;
+use crate::domain::ids::{ActorId, VaultId};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::params::{MemoryPath, Params, Path, Query, VaultPath, time};
 use crate::http::names::{Named, RecordKindName, RecordStatusName, SearchModeName};
@@ -34,7 +34,7 @@ const INSIDE: usize = 500;
     path = "/v1/vaults/{vault_id}/search",
     operation_id = "SearchContexts",
     tag = "search",
-    params(SearchParams, FilterParams, Page),
+    params(SearchParams, Page),
     responses(
         (status = 200, description = "One page.", body = SearchPage),
         (status = 422, description = "A parameter is not valid, or `mode` is `semantic` and no embeddings are configured."),
@@ -43,35 +43,27 @@ const INSIDE: usize = 500;
 pub(crate) async fn search(
     State(state): State<AppState>,
     Path((vault_id,)): VaultPath,
-    Query(params): Query<((SearchParams, FilterParams), Page)>,
+    Query((search, page)): Query<(SearchParams, Page)>,
 ) -> Result<Json<SearchPage>, Problem> {
-    let ((search, filter), page) = params;
     let meaning = state.pipeline.meaning();
     search.check_mode(meaning)?;
-    let wanted = filter.filter()?;
+    let limit = usize::try_from(page.fetch()).unwrap_or(usize::MAX);
+    let request = search.request(&vault_id, limit)?;
     let by_words_only = search.mode() == Some(Mode::Text) || !meaning.is_configured();
-    if by_words_only && wanted.status != Some(RecordStatus::Active) {
+    if by_words_only && request.filter.status != Some(RecordStatus::Active) {
         return Err(Problem::invalid(
             "status",
             "archived records of a vault are found by meaning; by words they are found in one memory: \
              GET …/memories/{memory_id}/search?status=all",
         ));
     }
-    let name = format!("search/{vault_id}/{search:?}/{filter:?}");
+    let name = format!("search/{vault_id}/{search:?}");
     let after = page.after::<SearchPlace>(&name)?;
     if search.consistent == Some(true) {
         state.storage.index_vault(&vault_id).await?;
     } else {
         state.storage.note_search(&vault_id).await?;
     }
-    let request = SearchRequest {
-        vault: &vault_id,
-        text: &search.q,
-        mode: search.mode(),
-        min_score: search.min_score,
-        filter: wanted,
-        limit: usize::try_from(page.fetch()).unwrap_or(usize::MAX),
-    };
     let SearchResults {
         found,
         mode,
@@ -91,7 +83,7 @@ pub(crate) async fn search(
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/search",
     operation_id = "SearchMemory",
     tag = "search",
-    params(SearchParams, FilterParams, Page),
+    params(SearchParams, Page),
     responses(
         (status = 200, description = "One page.", body = SearchPage),
         (status = 422, description = "A parameter is not valid, or `mode` is `semantic` and no embeddings are configured."),
@@ -100,22 +92,13 @@ pub(crate) async fn search(
 pub(crate) async fn search_memory(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
-    Query(params): Query<((SearchParams, FilterParams), Page)>,
+    Query((search, page)): Query<(SearchParams, Page)>,
 ) -> Result<Json<SearchPage>, Problem> {
-    let ((search, filter), page) = params;
     let meaning = state.pipeline.meaning();
     search.check_mode(meaning)?;
-    let wanted = filter.filter()?;
-    let name = format!("search/{vault_id}/{memory_id}/{search:?}/{filter:?}");
+    let request = search.request(&vault_id, INSIDE)?;
+    let name = format!("search/{vault_id}/{memory_id}/{search:?}");
     let after = page.after::<usize>(&name)?.unwrap_or(0);
-    let request = SearchRequest {
-        vault: &vault_id,
-        text: &search.q,
-        mode: search.mode(),
-        min_score: search.min_score,
-        filter: wanted,
-        limit: INSIDE,
-    };
     let Some(answer) = meaning.search_memory(&request, &memory_id).await? else {
         return Err(contexts::missing());
     };
@@ -155,6 +138,21 @@ pub(crate) struct SearchParams {
     /// vectors; what is much depends on the model).
     #[param(minimum = -1, maximum = 1)]
     min_score: Option<f32>,
+    /// Only records of this kind; without it all, and what documents say besides records.
+    #[param(inline)]
+    kind: Option<RecordKindName>,
+    /// What stands in the newest version, what did once, or both; `active` without it.
+    #[param(inline)]
+    status: Option<StatusChoiceName>,
+    /// Only what this actor wrote.
+    #[param(value_type = Option<String>, min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
+    actor: Option<ActorId>,
+    /// Only what was written at this time or later.
+    #[param(value_type = Option<DateTime<Utc>>)]
+    since: Option<String>,
+    /// Only what was written before this time.
+    #[param(value_type = Option<DateTime<Utc>>)]
+    until: Option<String>,
 }
 
 impl Params for SearchParams {
@@ -177,6 +175,23 @@ impl Params for SearchParams {
 }
 
 impl SearchParams {
+    fn request<'s>(&'s self, vault: &'s VaultId, limit: usize) -> Result<SearchRequest<'s>, Problem> {
+        Ok(SearchRequest {
+            vault,
+            text: &self.q,
+            mode: self.mode(),
+            min_score: self.min_score,
+            filter: PassageFilter {
+                kind: self.kind.map(|kind| kind.0),
+                status: status_of(self.status),
+                actor: self.actor.clone(),
+                since: time("since", self.since.as_ref())?,
+                until: time("until", self.until.as_ref())?,
+            },
+            limit,
+        })
+    }
+
     fn mode(&self) -> Option<Mode> {
         self.mode.map(|mode| mode.0)
     }
@@ -197,41 +212,6 @@ impl SearchParams {
             ));
         }
         Ok(())
-    }
-}
-
-/// Which records to find.
-#[derive(Debug, Deserialize, utoipa::IntoParams)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct FilterParams {
-    /// Only records of this kind; without it all, and what documents say besides records.
-    #[param(inline)]
-    kind: Option<RecordKindName>,
-    /// What stands in the newest version, what did once, or both; `active` without it.
-    #[param(inline)]
-    status: Option<StatusChoiceName>,
-    /// Only what this actor wrote.
-    #[param(value_type = Option<String>, min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
-    actor: Option<ActorId>,
-    /// Only what was written at this time or later.
-    #[param(value_type = Option<DateTime<Utc>>)]
-    since: Option<String>,
-    /// Only what was written before this time.
-    #[param(value_type = Option<DateTime<Utc>>)]
-    until: Option<String>,
-}
-
-impl Params for FilterParams {}
-
-impl FilterParams {
-    fn filter(&self) -> Result<PassageFilter, Problem> {
-        Ok(PassageFilter {
-            kind: self.kind.map(|kind| kind.0),
-            status: status_of(self.status),
-            actor: self.actor.clone(),
-            since: time("since", self.since.as_ref())?,
-            until: time("until", self.until.as_ref())?,
-        })
     }
 }
 
