@@ -40,6 +40,14 @@ pub(crate) fn each<'v>(list: &'v Value, member: &str) -> Vec<&'v str> {
     list.iter().map(|object| text(object).unwrap()).collect()
 }
 
+/// The rows of a table of JSON values, each with what belongs to it.
+pub(crate) fn rows(table: &'static str) -> impl Iterator<Item = (Value, &'static str)> {
+    table.trim().lines().map(|row| {
+        let (value, rest) = row.trim().split_once(" → ").unwrap();
+        (serde_json::from_str(value).unwrap(), rest)
+    })
+}
+
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -121,5 +129,47 @@ impl Answer {
             assert_eq!(problem["field"], field, "{problem}");
         }
         problem
+    }
+
+    /// Checks that something of the request is invalid: this.
+    #[track_caller]
+    pub(crate) fn invalid(self, field: &str) -> Value {
+        self.problem(422, "invalid", Some(field))
+    }
+
+    /// Checks that something of the request cannot be read: this.
+    #[track_caller]
+    pub(crate) fn malformed(self, field: &str) -> Value {
+        self.problem(400, "malformed", Some(field))
+    }
+
+    /// Checks that a precondition failed.
+    #[track_caller]
+    pub(crate) fn stale(self) -> Value {
+        self.problem(412, "precondition-failed", None)
+    }
+
+    /// Checks that the key may not do this.
+    #[track_caller]
+    pub(crate) fn forbidden(self) -> Value {
+        self.problem(403, "forbidden", None)
+    }
+
+    /// Checks that no valid key was sent.
+    #[track_caller]
+    pub(crate) fn unauthorized(self) -> Value {
+        self.problem(401, "unauthorized", None)
+    }
+
+    /// Checks that there is nothing there.
+    #[track_caller]
+    pub(crate) fn missing(self) -> Value {
+        self.problem(404, "not-found", None)
+    }
+
+    /// Checks that something else stands against it.
+    #[track_caller]
+    pub(crate) fn conflict(self) -> Value {
+        self.problem(409, "conflict", None)
     }
 }

@@ -13,7 +13,7 @@ mod relay;
 mod service;
 mod terminal;
 
-pub(crate) use answer::{Answer, each, has, holds, lacks};
+pub(crate) use answer::{Answer, each, has, holds, lacks, rows};
 pub(crate) use clock::TestClock;
 pub(crate) use database::Database;
 pub(crate) use embeddings::EmbeddingServer;

@@ -5,7 +5,8 @@ use reqwest::Method;
 use secrecy::ExposeSecret;
 use serde::Serialize;
 use serde_json::Value;
-use sqlx::PgPool;
+use sqlx::postgres::PgRow;
+use sqlx::{FromRow, PgPool, Postgres};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -63,6 +64,11 @@ impl Service {
     }
 
     /// A service with another configuration.
+    pub(crate) async fn configured(configure: impl FnOnce(&mut Config)) -> Self {
+        Self::start_with(configure, None).await
+    }
+
+    /// A service with another configuration and other models.
     pub(crate) async fn start_with(configure: impl FnOnce(&mut Config), models: Option<Models>) -> Self {
         let database = Arc::new(Database::create().await);
         Self::start_on(database, Arc::new(TestClock::new()), configure, models).await
@@ -321,6 +327,29 @@ impl Service {
     /// The rows behind the service.
     pub(crate) fn rows(&self) -> &PgPool {
         self.storage.pool()
+    }
+
+    /// Runs statements on them.
+    pub(crate) async fn execute(&self, statements: &'static str) {
+        sqlx::raw_sql(statements).execute(self.rows()).await.unwrap();
+    }
+
+    /// The one value of a query on them.
+    pub(crate) async fn value<T: Send + Unpin>(&self, query: &'static str) -> T
+    where
+        (T,): for<'r> FromRow<'r, PgRow>,
+    {
+        let value = sqlx::query_scalar::<Postgres, T>(query).fetch_one(self.rows());
+        value.await.unwrap()
+    }
+
+    /// The values of a query on them.
+    pub(crate) async fn values<T: Send + Unpin>(&self, query: &'static str) -> Vec<T>
+    where
+        (T,): for<'r> FromRow<'r, PgRow>,
+    {
+        let values = sqlx::query_scalar::<Postgres, T>(query).fetch_all(self.rows());
+        values.await.unwrap()
     }
 
     /// How many rows each of these tables has.
