@@ -118,7 +118,7 @@ async fn each_system_moves_in_by_one_command_and_a_second_run_changes_nothing() 
 async fn records_have_their_place_as_reason_and_the_times_of_their_system() {
     let (_service, user) = service_and_user().await;
     bring(&user, "mem0", &["mem0.json"]).await.is(0);
-    let document = user.run(&["get", "--memory", "user-ann"]).await.is(0).out;
+    let document = user.done("get --memory user-ann").await.out;
     let id = "mem0 id 0b2f1f6e-6a51-4a0e-9f4e-2f3c5f1d7a0";
     assert_eq!(
         document,
@@ -129,10 +129,7 @@ async fn records_have_their_place_as_reason_and_the_times_of_their_system() {
         )
     );
     let record = |json: Value| json["items"][1].clone();
-    let records = user
-        .run(&["records", "--memory", "user-ann", "--json"])
-        .await
-        .is(0);
+    let records = user.done("records --memory user-ann --json").await;
     let record = record(records.json());
     assert_eq!(record["content"], "Ann prefers short answers");
     assert!(
@@ -163,8 +160,6 @@ async fn files_with_credentials_or_of_another_form_are_refused_before_anything_i
         "[{\"memory\": \"passwor\\u0064=hunter22\", \"user_id\": \"u\"}]",
     );
     user.file("broken.json", "{\"results\": [\n  {\"memory\": 1}]}");
-    user.file("empty.md", "\n");
-    std::fs::write(user.path().join("latin.md"), b"- caf\xe9\n").unwrap();
     for (system, files, said) in [
         (
             "claude-md",
@@ -180,36 +175,6 @@ async fn files_with_credentials_or_of_another_form_are_refused_before_anything_i
             "mem0",
             &["mem0.json", "broken.json"],
             "broken.json:2:14: invalid type: integer `1`",
-        ),
-        (
-            "mem0",
-            &["CLAUDE.md"],
-            "CLAUDE.md:1:1: expected value; expected the JSON of mem0's get_all",
-        ),
-        (
-            "letta",
-            &["mem0.json"],
-            "mem0.json:1:1: expected Letta's agent file",
-        ),
-        (
-            "basic-memory",
-            &["AGENTS.md"],
-            "AGENTS.md:1:1: expected a note of basic-memory",
-        ),
-        (
-            "markdown",
-            &["mem0.json"],
-            "mem0.json:1:1: this is JSON; expected Markdown",
-        ),
-        (
-            "agents-md",
-            &["AGENTS.md", "latin.md"],
-            "latin.md:1:6: the file is not UTF-8 here",
-        ),
-        (
-            "claude-md",
-            &["CLAUDE.md", "empty.md"],
-            "empty.md:1:1: the file is empty",
         ),
     ] {
         let refused = bring(&user, system, files).await.is(5);
@@ -262,12 +227,10 @@ async fn bringing_exporting_and_bringing_changes_nothing() {
         }
     }
     let (_service, user) = service_and_user().await;
-    user.run(&["export", "--format", "claude-md"]).await.is(4);
-    user.run(&["export", "--format", "json"]).await.is(2);
-    user.run(&["export", "--url", "http://127.0.0.1:1", "--vault", "acme"])
-        .await
-        .is(2);
-    user.run(&["export"]).await.is(2);
+    user.ends(4, "export --format claude-md").await;
+    user.ends(2, "export --format json").await;
+    user.ends(2, "export --url http://127.0.0.1:1 --vault acme").await;
+    user.ends(2, "export").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -277,7 +240,7 @@ async fn what_a_memory_has_stays_and_what_was_archived_is_not_added_again() {
     user.run_with(&["put"], begin).await.is(0);
     user.file("hostile.md", include_str!("../data/bring/hostile.md"));
     bring(&user, "markdown", &["hostile.md", "CLAUDE.md"]).await.is(0);
-    let document = user.run(&["get"]).await.is(0).out;
+    let document = user.done("get").await.out;
     assert!(
         document.starts_with("# Acme shop\nOur own words.\n"),
         "{document}"
@@ -290,11 +253,7 @@ async fn what_a_memory_has_stays_and_what_was_archived_is_not_added_again() {
     ] {
         assert!(document.contains(kept), "{kept}\n{document}");
     }
-    let records = user
-        .run(&["records", "--status", "all", "--json"])
-        .await
-        .is(0)
-        .json();
+    let records = user.done("records --status all --json").await.json();
     for record in records["items"].as_array().unwrap() {
         let id = record["record_id"].as_str().unwrap();
         let is_brought = record["reason"]
@@ -332,7 +291,7 @@ async fn a_memory_that_would_be_too_large_is_named_with_those_that_are_finished(
         &["memory user-b: body has ", "102400", "; finished before: user-a"],
     );
     assert_eq!(
-        user.run(&["memories", "--json"]).await.is(0).json()["items"]
+        user.done("memories --json").await.json()["items"]
             .as_array()
             .unwrap()
             .len(),
@@ -352,8 +311,8 @@ async fn writers_of_one_memory_at_the_same_time_lose_nothing_of_each_other() {
     for done in [done.0, done.1, done.2, done.3] {
         done.is(0);
     }
-    let records = user.run(&["records", "--json"]).await.is(0).json();
+    let records = user.done("records --json").await.json();
     assert_eq!(records["items"].as_array().unwrap().len(), 5 + 3 + 2 + 4);
-    let versions = user.run(&["versions", "--json"]).await.is(0).json();
+    let versions = user.done("versions --json").await.json();
     assert_eq!(versions["items"].as_array().unwrap().len(), 4);
 }

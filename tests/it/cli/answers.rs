@@ -12,7 +12,7 @@ async fn an_unreachable_address_is_an_error_that_says_how_to_start_a_service() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
-    let output = User::of(&url).run(&["get"]).await.is(3);
+    let output = User::of(&url).ends(3, "get").await;
     assert!(
         output.err.contains(&url) && output.err.contains("working-memory serve"),
         "{output:?}"
@@ -47,10 +47,10 @@ async fn every_kind_of_error_has_its_exit_code() {
 #[tokio::test]
 async fn a_server_that_is_not_the_service_is_an_error() {
     let stub = Stub::by(|_| (404, "text/html", "<h1>Not here</h1>".to_owned())).await;
-    let output = User::of(&stub.url).run(&["log"]).await.is(1);
+    let output = User::of(&stub.url).ends(1, "log").await;
     assert!(output.err.contains("not a working-memory service"), "{output:?}");
     let stub = Stub::by(|_| (200, "text/html", "<h1>Hello</h1>".to_owned())).await;
-    let output = User::of(&stub.url).run(&["log"]).await.is(1);
+    let output = User::of(&stub.url).ends(1, "log").await;
     assert!(output.err.contains("cannot be read"), "{output:?}");
 }
 
@@ -92,7 +92,7 @@ async fn a_write_whose_connection_is_lost_is_retried_with_the_same_key() {
 async fn a_missing_response_is_busy() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
-    let output = User::of(&url).run(&["get", "--timeout", "1"]).await.is(7);
+    let output = User::of(&url).ends(7, "get --timeout 1").await;
     assert!(output.err.contains("--timeout"), "{output:?}");
 }
 
@@ -107,7 +107,7 @@ async fn health_and_the_commands_of_the_database_have_the_documented_exit_codes(
     let dead = user.run(&["health", "--url", &url, "--json"]).await.is(3);
     assert_eq!(dead.json()["healthy"], false);
     let named = User::nobody().with("WORKING_MEMORY_URL", &format!("{url}/below"));
-    let named = named.run(&["health", "--json"]).await.is(3).json();
+    let named = named.ends(3, "health --json").await.json();
     assert_eq!(named["url"], format!("{url}/below/readyz"));
     let unready = Stub::json(503, json!({})).await;
     user.run(&["health", "--url", &unready.url]).await.is(1);

@@ -2,26 +2,20 @@
 
 use super::program::{PROGRAM, User};
 use crate::access::first_admin;
-use crate::harness::{Service, has, holds};
+use crate::harness::{has, holds};
 use serde_json::json;
 use std::process::Stdio;
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
-async fn service_and_user() -> (Service, User) {
-    let service = Service::start().await;
-    let user = User::of(&format!("http://{}", service.socket_address()));
-    (service, user)
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_can_go_is_proposed_and_approved() {
-    let (_service, user) = service_and_user().await;
-    user.run(&["consolidate"]).await.is(4);
+    let (_service, user) = User::served().await;
+    user.ends(4, "consolidate").await;
     let twice = "# Key Learnings\n- KL-1 tests are slow\n- KL-2 Tests are slow.\n";
     user.run_with(&["put"], twice).await.is(0);
 
-    let shown = user.run(&["consolidate"]).await.is(0);
+    let shown = user.done("consolidate").await;
     holds(&shown.out, &["  0 archive KL-2", "- KL-2 Tests are slow."]);
     // A second proposal replaces the first.
     let proposed = user
@@ -32,15 +26,15 @@ async fn what_can_go_is_proposed_and_approved() {
     assert_eq!(proposed["operations"][0]["superseded_by"], "KL-1");
     let id = proposed["update_id"].as_str().unwrap();
     user.run(&["approve", id]).await.is(0);
-    assert!(!user.run(&["get"]).await.is(0).out.contains("KL-2"));
-    let nothing = user.run(&["consolidate", "--apply"]).await.is(0);
+    assert!(!user.done("get").await.out.contains("KL-2"));
+    let nothing = user.done("consolidate --apply").await;
     assert!(nothing.out.starts_with("unchanged"), "{nothing:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn versions_blame_vaults_and_usage_are_listed_in_each_format() {
-    let (_service, user) = service_and_user().await;
-    let none = user.run(&["vaults"]).await.is(0);
+    let (_service, user) = User::served().await;
+    let none = user.done("vaults").await;
     assert_eq!(
         (none.out.as_str(), none.err.as_str()),
         ("", "no vault has a memory yet\n")
@@ -50,7 +44,7 @@ async fn versions_blame_vaults_and_usage_are_listed_in_each_format() {
         .await
         .is(0);
 
-    let versions = user.run(&["versions"]).await.is(0);
+    let versions = user.done("versions").await;
     let lines: Vec<&str> = versions.out.lines().collect();
     assert!(lines[0].starts_with("VERSION  CONTEXT_ID"), "{versions:?}");
     assert!(
@@ -58,10 +52,10 @@ async fn versions_blame_vaults_and_usage_are_listed_in_each_format() {
         "{versions:?}"
     );
     assert!(lines[2].contains("  ann "), "{versions:?}");
-    let one = user.run(&["versions", "-n", "1"]).await.is(0);
+    let one = user.done("versions -n 1").await;
     assert!(one.err.contains("--cursor"), "{one:?}");
 
-    let blame = user.run(&["blame"]).await.is(0);
+    let blame = user.done("blame").await;
     let lines: Vec<&str> = blame.out.lines().collect();
     assert!(
         lines[0].starts_with("1 ann ") && lines[0].ends_with(" | one"),
@@ -71,58 +65,47 @@ async fn versions_blame_vaults_and_usage_are_listed_in_each_format() {
         lines[1].starts_with("2 bob ") && lines[1].ends_with(" | two | 2"),
         "{blame:?}"
     );
-    assert_eq!(user.run(&["blame", "1"]).await.is(0).out.lines().count(), 1);
-    user.run(&["blame", "9"]).await.is(4);
+    assert_eq!(user.done("blame 1").await.out.lines().count(), 1);
+    user.ends(4, "blame 9").await;
 
-    let vaults = user.run(&["vaults"]).await.is(0);
+    let vaults = user.done("vaults").await;
     assert!(vaults.out.contains("\nacme          1  2"), "{vaults:?}");
-    let json = user.run(&["vaults", "-o", "json"]).await.is(0).json();
-    assert_eq!(json, user.run(&["vaults", "--json"]).await.is(0).json());
+    let json = user.done("vaults -o json").await.json();
+    assert_eq!(json, user.done("vaults --json").await.json());
     assert_eq!(json["items"][0]["vault_id"], "acme");
-    user.run(&["vaults", "-o", "yaml"]).await.is(2);
-    user.run(&["vaults", "-o", "xml"]).await.is(2);
-    user.run(&["vaults", "--json", "-o", "table"]).await.is(2);
-    let refused = user.run(&["blame", "9", "-o", "json"]).await.is(4);
+    user.ends(2, "vaults -o yaml").await;
+    user.ends(2, "vaults -o xml").await;
+    user.ends(2, "vaults --json -o table").await;
+    let refused = user.ends(4, "blame 9 -o json").await;
     assert!(
         serde_json::from_str::<serde_json::Value>(&refused.err).is_ok(),
         "{refused:?}"
     );
 
-    let usage = user.run(&["usage"]).await.is(0);
+    let usage = user.done("usage").await;
     assert!(
         usage.out.contains("memories      1, no limit\n") && usage.err.contains("no model was called"),
         "{usage:?}"
     );
-    user.run(&["usage", "--from", "soon"]).await.is(5);
-    let coloured = user.run(&["vaults", "--color", "always"]).await.is(0);
+    user.ends(5, "usage --from soon").await;
+    let coloured = user.done("vaults --color always").await;
     assert!(coloured.out.contains("\x1b[33macme\x1b[0m"), "{coloured:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_list_takes_the_options_of_its_route_and_refuses_those_that_it_would_ignore() {
-    let (_service, user) = service_and_user().await;
+    let (_service, user) = User::served().await;
     user.run_with(&["put"], "# Notes\ndeploys\n").await.is(0);
     user.run_with(&["put", "--memory", "other"], "deploys\n")
         .await
         .is(0);
     let operations = "KEY_LEARNINGS:\n  ADD:\n    - because it was said: deploys freeze on Fridays\n";
     user.run_with(&["operations"], operations).await.is(0);
-    let all = user.run(&["search", "deploys", "--consistent"]).await.is(0);
+    let all = user.done("search deploys --consistent").await;
     assert!(all.out.contains("other version 1\n"), "{all:?}");
     let one = user
-        .run(&[
-            "search",
-            "deploys",
-            "--memory",
-            "agent",
-            "--kind",
-            "kl",
-            "--mode",
-            "text",
-            "--consistent",
-        ])
-        .await
-        .is(0);
+        .done("search deploys --memory agent --kind kl --mode text --consistent")
+        .await;
     assert!(one.out.starts_with("agent version 2 KL-1\n"), "{one:?}");
     let none = [
         "search",
@@ -158,7 +141,7 @@ async fn a_list_takes_the_options_of_its_route_and_refuses_those_that_it_would_i
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn any_route_can_be_called_with_the_settings_of_the_other_commands() {
-    let (service, user) = service_and_user().await;
+    let (service, user) = User::served().await;
     let memory = "/v1/vaults/{vault}/memories/{memory}";
     user.file("notes.md", "# Notes\n");
     let context = format!("{memory}/context");
@@ -213,10 +196,7 @@ async fn any_route_can_be_called_with_the_settings_of_the_other_commands() {
     let tried = user.run(&tried).await.is(0).json();
     assert_eq!(tried["status"], "dry_run", "{tried}");
 
-    let missing = user
-        .run(&["api", "GET", "/v1/vaults/acme/memories/none", "--json"])
-        .await
-        .is(4);
+    let missing = user.ends(4, "api GET /v1/vaults/acme/memories/none --json").await;
     let error: serde_json::Value = serde_json::from_str(&missing.err).unwrap();
     assert_eq!(error["problem"]["status"], 404, "{error}");
     user.run(&["api", "DELETE", memory]).await.is(0);
@@ -235,44 +215,41 @@ async fn any_route_can_be_called_with_the_settings_of_the_other_commands() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn irreversible_commands_ask_for_confirmation() {
-    let (service, user) = service_and_user().await;
+    let (service, user) = User::served().await;
     user.run_with(&["put"], "a secret\n").await.is(0);
     user.run_with(&["put"], "nothing\n").await.is(0);
-    let unasked = user.run(&["redact", "1", "--reason", "leaked"]).await.is(2);
+    let unasked = user.ends(2, "redact 1 --reason leaked").await;
     assert!(unasked.err.contains("--yes"), "{unasked:?}");
-    assert_eq!(user.run(&["get", "--version", "1"]).await.is(0).out, "a secret\n");
-    let newest = user.run(&["redact", "2", "--reason", "x", "--yes"]).await.is(5);
+    assert_eq!(user.done("get --version 1").await.out, "a secret\n");
+    let newest = user.ends(5, "redact 2 --reason x --yes").await;
     assert!(newest.err.contains("is the newest"), "{newest:?}");
     user.run(&["redact", "1", "--reason", " ", "--yes"]).await.is(5);
-    let done = user
-        .run(&["redact", "1", "--reason", "leaked", "--yes"])
-        .await
-        .is(0);
+    let done = user.done("redact 1 --reason leaked --yes").await;
     assert!(done.out.starts_with("redacted version 1"), "{done:?}");
-    user.run(&["get", "--version", "1"]).await.is(5);
-    assert!(user.run(&["versions"]).await.is(0).out.contains("put, redacted"));
+    user.ends(5, "get --version 1").await;
+    assert!(user.done("versions").await.out.contains("put, redacted"));
 
-    let unasked = user.run(&["delete"]).await.is(2);
+    let unasked = user.ends(2, "delete").await;
     holds(
         &unasked.err,
         &["nothing was done: Delete memory agent of vault acme"],
     );
-    user.run(&["delete", "--yes", "--if-match", "other"]).await.is(5);
+    user.ends(5, "delete --yes --if-match other").await;
     assert_eq!(service.count("memories").await, 1);
-    assert_eq!(user.run(&["delete", "--yes"]).await.is(0).out, "deleted agent\n");
+    assert_eq!(user.done("delete --yes").await.out, "deleted agent\n");
     assert_eq!(service.count("memories").await, 0);
-    let missing = user.run(&["delete", "--yes"]).await.is(4);
+    let missing = user.ends(4, "delete --yes").await;
     assert!(missing.err.contains("memory agent of vault acme"), "{missing:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn events_are_printed_and_followed() {
-    let (_service, user) = service_and_user().await;
+    let (_service, user) = User::served().await;
     user.run_with(&["put"], "one").await.is(0);
-    let page = user.run(&["events"]).await.is(0);
+    let page = user.done("events").await;
     assert!(page.out.contains(" version agent version 1 by "), "{page:?}");
-    assert_eq!(user.run(&["events", "--kinds", "redacted"]).await.is(0).out, "");
-    user.run(&["events", "--kinds", "no-such-kind"]).await.is(5);
+    assert_eq!(user.done("events --kinds redacted").await.out, "");
+    user.ends(5, "events --kinds no-such-kind").await;
 
     let mut follow = user
         .command(PROGRAM, &["events", "--follow"])
@@ -297,37 +274,34 @@ async fn events_are_printed_and_followed() {
         .unwrap();
     assert!(line.contains(" version other version "), "{line}");
     follow.kill().await.unwrap();
-    let without_service = user
-        .run(&["events", "--follow", "--url", "http://127.0.0.1:9"])
-        .await
-        .is(3);
+    let without_service = user.ends(3, "events --follow --url http://127.0.0.1:9").await;
     holds(&without_service.err, &["no service answers"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn status_shows_what_set_status_wrote() {
-    let (_service, user) = service_and_user().await;
+    let (_service, user) = User::served().await;
     user.run(&["set-status", "--goal", "ship it", "--blocker", "no tests"])
         .await
         .is(0);
     // Without a handoff, only the status is shown.
-    let status = user.run(&["status", "--timeout", "30"]).await.is(4);
+    let status = user.ends(4, "status --timeout 30").await;
     assert!(
         status
             .out
             .starts_with("goal      ship it\nblocker   no tests\nupdated   2"),
         "{status:?}"
     );
-    user.run(&["refresh"]).await.is(0);
-    user.run(&["set-status", "--blocker", "none"]).await.is(0);
+    user.done("refresh").await;
+    user.done("set-status --blocker none").await;
     let status = user.run(&["status", "--timeout", "30", "--json"]).await.json();
     has(&status, json!({"goal": "ship it", "blocker": null}));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn doctor_reports_what_works_and_what_does_not() {
-    let (service, user) = service_and_user().await;
-    let well = user.run(&["doctor"]).await.is(0);
+    let (service, user) = User::served().await;
+    let well = user.done("doctor").await;
     for line in [
         "reachable    ready",
         "memory       agent of vault acme",
@@ -337,10 +311,10 @@ async fn doctor_reports_what_works_and_what_does_not() {
     ] {
         assert!(well.out.contains(line), "{line}: {well:?}");
     }
-    let without_service = user.run(&["doctor", "--url", "http://127.0.0.1:9"]).await.is(1);
+    let without_service = user.ends(1, "doctor --url http://127.0.0.1:9").await;
     holds(&without_service.out, &["bad     reachable    no service answers"]);
     first_admin(&service).await;
-    let wrong = user.run(&["doctor", "--json"]).await.is(1);
+    let wrong = user.ends(1, "doctor --json").await;
     let findings = wrong.json()["findings"].clone();
     let bad = findings
         .as_array()
@@ -351,13 +325,13 @@ async fn doctor_reports_what_works_and_what_does_not() {
         .clone();
     assert_eq!(bad["about"], "access");
     user.file("key", "wm_0a1b2c_ffff\n");
-    let open = user.run(&["doctor", "--key-file", "key"]).await.is(1);
+    let open = user.ends(1, "doctor --key-file key").await;
     holds(
         &open.out,
         &["warning key          others on this machine may read key"],
     );
     let user = User::nobody().with("WORKING_MEMORY__LLM__PROVIDER", "gemini");
-    let wrong = user.run(&["doctor", "--url", "http://127.0.0.1:9"]).await.is(1);
+    let wrong = user.ends(1, "doctor --url http://127.0.0.1:9").await;
     holds(&wrong.out, &["serve here", "gemini"]);
 }
 
@@ -369,7 +343,7 @@ async fn help_lists_the_commands_in_groups_with_examples() {
         let history = "\nIts history:\n  versions         List the versions of a memory\n";
         assert!(help.out.contains(history), "{help:?}");
     }
-    let help = user.run(&["sync", "--help"]).await.is(0);
+    let help = user.done("sync --help").await;
     holds(&help.out, &["Example:\n  working-memory sync notes"]);
 }
 

@@ -71,8 +71,7 @@ async fn post(service: &Service, memory: &str, below: &str, body: Value) {
 
 /// A service with a memory `agent` that has data of every kind, with malicious names, and its user.
 async fn full() -> (Service, User) {
-    let service = Service::start().await;
-    let user = User::of(&format!("http://{}", service.socket_address()));
+    let (service, user) = User::served().await;
     let epics = [
         "../../x",
         "/etc/passwd",
@@ -234,8 +233,7 @@ async fn links_are_not_followed() {
 
 #[tokio::test]
 async fn incomplete_folders_are_imported_as_far_as_possible() {
-    let service = Service::start().await;
-    let user = User::of(&format!("http://{}", service.socket_address()));
+    let (service, user) = User::served().await;
     user.file(
         "in/active/current_status.md",
         "\u{feff}# Status\r\nGoal: ship\r\n\r\n- 2026-11-20 Fix CI: cached\r\n",
@@ -254,12 +252,9 @@ async fn incomplete_folders_are_imported_as_far_as_possible() {
     fs::write(user.path().join("in/archive/history.md"), history).unwrap();
     user.file("in/notes.txt", "left alone");
 
-    let strict = user.run(&["window", "import", "in", "--strict"]).await.is(5);
+    let strict = user.ends(5, "window import in --strict").await;
     assert!(strict.err.contains("nothing was imported"), "{strict:?}");
-    let dry = user
-        .run(&["window", "import", "in", "--dry-run", "--lenient"])
-        .await
-        .is(0);
+    let dry = user.done("window import in --dry-run --lenient").await;
     holds(
         &dry.out,
         &["goal: ship\n", "history 2026-10-03T00:00:00Z: good\n"],
@@ -270,7 +265,7 @@ async fn incomplete_folders_are_imported_as_far_as_possible() {
     );
     assert_eq!(service.count("memories").await, 0);
 
-    let import_output = user.run(&["window", "import", "in"]).await.is(1);
+    let import_output = user.ends(1, "window import in").await;
     holds(
         &import_output.out,
         &["imported: 1 status, 1 task, 1 decision, 2 history;"],
@@ -283,36 +278,30 @@ async fn incomplete_folders_are_imported_as_far_as_possible() {
     ] {
         assert!(import_output.err.contains(place), "{place} {import_output:?}");
     }
-    let dry = user
-        .run(&["window", "import", "in", "--dry-run", "--json"])
-        .await
-        .is(1)
-        .json();
+    let dry = user.ends(1, "window import in --dry-run --json").await.json();
     assert_eq!(dry["unchanged"], true, "{dry}");
     assert_eq!(dry["unplaced"].as_array().unwrap().len(), 4);
 }
 
 #[tokio::test]
 async fn an_empty_folder_and_a_missing_one_are_different_errors() {
-    let service = Service::start().await;
-    let user = User::of(&format!("http://{}", service.socket_address()));
-    user.run(&["window", "import", "nowhere"]).await.is(2);
+    let (service, user) = User::served().await;
+    user.ends(2, "window import nowhere").await;
     fs::create_dir(user.path().join("empty")).unwrap();
-    let output = user.run(&["window", "import", "empty"]).await.is(1);
+    let output = user.ends(1, "window import empty").await;
     assert!(output.err.contains("contains none of CONTEXT.md"), "{output:?}");
     user.file("blank/CONTEXT.md", "");
     let report = import(&user, "agent", "blank").await;
     has(&report, json!({"unchanged": true, "version": null}));
     assert_eq!(service.count("memories").await, 0);
-    let output = user.run(&["window", "export", "out"]).await.is(4);
+    let output = user.ends(4, "window export out").await;
     assert!(output.err.contains("memory agent of vault acme"), "{output:?}");
     assert!(!user.path().join("out").exists());
 }
 
 #[tokio::test]
 async fn a_long_history_is_imported_in_several_requests() {
-    let service = Service::start().await;
-    let user = User::of(&format!("http://{}", service.socket_address()));
+    let (_service, user) = User::served().await;
     let summary = "y".repeat(900);
     let lines: String = (0..2_500)
         .map(|number| {
@@ -346,8 +335,7 @@ async fn a_long_history_is_imported_in_several_requests() {
 
 #[tokio::test]
 async fn unknown_content_of_a_folder_is_exit_code_1_unless_lenient() {
-    let service = Service::start().await;
-    let user = User::of(&format!("http://{}", service.socket_address()));
+    let (service, user) = User::served().await;
     user.file(
         "notes/active/current_status.md",
         "# Status\nCurrent Goal: ship it\n## Active Blocker\nthe net\nLast Updated: 2026-11-20\n\n## Recent Tasks\n\
@@ -357,14 +345,11 @@ async fn unknown_content_of_a_folder_is_exit_code_1_unless_lenient() {
         "notes/active/decisions.log.md",
         "- Use PostgreSQL because it is everywhere\n",
     );
-    let strict = user.run(&["window", "import", "notes", "--strict"]).await.is(5);
+    let strict = user.ends(5, "window import notes --strict").await;
     assert!(strict.err.contains("nothing was imported"), "{strict:?}");
-    service
-        .memory("agent")
-        .refuses("context", 404, "not-found", None)
-        .await;
+    service.memory("agent").get("context").await.missing();
 
-    let import_output = user.run(&["window", "import", "notes"]).await.is(1);
+    let import_output = user.ends(1, "window import notes").await;
     holds(
         &import_output.err,
         &["active/current_status.md:12: - ask Ann", "--lenient"],
@@ -382,7 +367,7 @@ async fn unknown_content_of_a_folder_is_exit_code_1_unless_lenient() {
     holds(document.text(), &["] task-1: Bootstrapped\n"]);
     lacks(document.text(), &["import-"]);
 
-    let again = user.run(&["window", "import", "notes", "--lenient"]).await.is(0);
+    let again = user.done("window import notes --lenient").await;
     assert!(again.out.contains("imported: nothing"), "{again:?}");
     export(&user, "agent", "out").await;
     let status = fs::read_to_string(user.path().join("out/active/current_status.md")).unwrap();
@@ -401,8 +386,7 @@ async fn an_export_has_a_summary_of_every_week() {
 
 #[tokio::test]
 async fn the_newest_of_an_undated_window_stay_in_it() {
-    let service = Service::start().await;
-    let user = User::of(&format!("http://{}", service.socket_address()));
+    let (service, user) = User::served().await;
     let decisions: String = (1..=12)
         .map(|number| format!("- Choice number {number}\n"))
         .collect();
@@ -419,7 +403,7 @@ async fn the_newest_of_an_undated_window_stay_in_it() {
         "in/active/current_status.md",
         &format!("# Status\n\n## Recent Tasks\n\n{tasks}"),
     );
-    let output = user.run(&["window", "import", "in", "--strict"]).await.is(0);
+    let output = user.done("window import in --strict").await;
     for said in [
         "active/current_status.md: the last entry is taken as the newest, by the order of the ids",
         "active/decisions.log.md: the last entry is taken as the newest, since neither dates nor ids tell it",
@@ -450,8 +434,7 @@ async fn the_newest_of_an_undated_window_stay_in_it() {
 
 #[tokio::test]
 async fn a_memory_that_has_only_rules_is_exported() {
-    let service = Service::start().await;
-    let user = User::of(&format!("http://{}", service.socket_address()));
+    let (service, user) = User::served().await;
     post(
         &service,
         "agent",
@@ -468,16 +451,15 @@ async fn a_memory_that_has_only_rules_is_exported() {
 
 #[tokio::test]
 async fn a_strict_import_fails_for_a_heading_without_text() {
-    let service = Service::start().await;
-    let user = User::of(&format!("http://{}", service.socket_address()));
+    let (service, user) = User::served().await;
     user.file("in/CONTEXT.md", "# Immutable Rules\n- Use SQL\n\n# Anti-Goals\n");
-    let output = user.run(&["window", "import", "in", "--strict"]).await.is(5);
+    let output = user.ends(5, "window import in --strict").await;
     assert!(output.err.contains("CONTEXT.md:4: # Anti-Goals"), "{output:?}");
     user.file(
         "in/CONTEXT.md",
         "# Immutable Rules\n- Use SQL\n\n# Anti-Goals\n- An ORM\n",
     );
-    user.run(&["window", "import", "in", "--strict"]).await.is(0);
+    user.done("window import in --strict").await;
     let prompt = service.memory("agent").get("prompt").await.is(200);
     holds(prompt.text(), &["# Anti-Goals\n- An ORM"]);
 }

@@ -30,23 +30,20 @@ async fn without_a_copy_the_error_says_to_refresh() {
         assert!(output.err.contains("working-memory refresh"), "{output:?}");
         assert_eq!(output.out, "");
     }
-    assert_eq!(
-        user.run(&["status", "--json"]).await.is(4).json()["status"],
-        "missing"
-    );
+    assert_eq!(user.ends(4, "status --json").await.json()["status"], "missing");
 }
 
 #[tokio::test]
 async fn a_refresh_stores_a_copy_that_is_shown_without_the_service() {
     let stub = Stub::json(201, handoff("h-1", "# Handoff\n")).await;
     let user = User::of(&stub.url);
-    let done = user.run(&["refresh", "--force", "--window", "6h"]).await.is(0);
+    let done = user.done("refresh --force --window 6h").await;
     assert!(done.out.starts_with("refreshed: "), "{done:?}");
     assert_eq!(
         stub.only().uri,
         "/v1/vaults/acme/memories/agent/handoff/refresh?force=true&window=PT6H"
     );
-    let shown = user.run(&["show", "--offline"]).await.is(8);
+    let shown = user.ends(8, "show --offline").await;
     let (age, text) = shown.out.split_once("\n\n").unwrap();
     assert!(
         age.starts_with("> Local copy, refreshed ") && age.contains("of version 12; not checked: --offline."),
@@ -54,24 +51,24 @@ async fn a_refresh_stores_a_copy_that_is_shown_without_the_service() {
     );
     assert!(age.contains("Stale"), "it was made long ago: {age}");
     assert_eq!(text, "# Handoff\n");
-    let path = user.run(&["path"]).await.is(0);
+    let path = user.done("path").await;
     assert_eq!(
         path.out.trim_end(),
         current(&user).join("WORKING_MEMORY.md").to_str().unwrap()
     );
     assert!(path.err.starts_with("refreshed "), "{path:?}");
-    let status = user.run(&["status", "--json", "--offline"]).await.is(8).json();
+    let status = user.ends(8, "status --json --offline").await.json();
     has(
         &status,
         json!({"status": "stale", "handoff_id": "h-1", "checked": "local"}),
     );
-    user.run(&["status", "--offline"]).await.is(8);
+    user.ends(8, "status --offline").await;
     let manifest = fs::read(current(&user).join("WORKING_MEMORY.manifest.json")).unwrap();
     let manifest: Value = serde_json::from_slice(&manifest).unwrap();
     assert_eq!(manifest["cited_ids"], json!(["KL-3@12"]));
     assert_eq!(stub.asked().len(), 1);
 
-    let fresh = user.run(&["refresh"]).await.is(0);
+    let fresh = user.done("refresh").await;
     assert!(fresh.out.starts_with("fresh, nothing to do: "), "{fresh:?}");
 }
 
@@ -79,15 +76,15 @@ async fn a_refresh_stores_a_copy_that_is_shown_without_the_service() {
 async fn a_damaged_copy_is_an_error_and_refresh_repairs_it() {
     let stub = Stub::json(200, handoff("h-1", "# Handoff\n")).await;
     let user = User::of(&stub.url);
-    user.run(&["refresh"]).await.is(0);
+    user.done("refresh").await;
     for name in ["WORKING_MEMORY.manifest.json", "WORKING_MEMORY.md"] {
         fs::write(current(&user).join(name), "{\"local\": 1").unwrap();
         for command in [&["show", "--offline"][..], &["status"], &["path"]] {
             let output = user.run(command).await.is(1);
             holds(&output.err, &["damaged", "refresh"]);
         }
-        user.run(&["refresh"]).await.is(0);
-        user.run(&["show", "--offline"]).await.is(8);
+        user.done("refresh").await;
+        user.ends(8, "show --offline").await;
     }
 }
 
@@ -103,16 +100,16 @@ async fn a_rejected_refresh_leaves_the_copy_unchanged() {
     })
     .await;
     let user = User::of(&stub.url).with("WORKING_MEMORY_HOME", "elsewhere");
-    user.run(&["refresh"]).await.is(0);
-    user.run(&["refresh", "--force"]).await.is(5);
-    let shown = user.run(&["show", "--offline"]).await.is(8);
+    user.done("refresh").await;
+    user.ends(5, "refresh --force").await;
+    let shown = user.ends(8, "show --offline").await;
     assert!(shown.out.ends_with("\n\n# Handoff\n"), "{shown:?}");
     assert!(
         user.path()
             .join("elsewhere/workspace/current/acme/agent")
             .is_dir()
     );
-    user.run(&["refresh", "--window", "soon"]).await.is(2);
+    user.ends(2, "refresh --window soon").await;
 }
 
 #[tokio::test]
@@ -121,16 +118,16 @@ async fn a_handoff_of_another_memory_is_not_stored() {
     other["memory_id"] = "../../escape".into();
     let stub = Stub::json(201, other).await;
     let user = User::of(&stub.url);
-    let output = user.run(&["refresh"]).await.is(1);
+    let output = user.ends(1, "refresh").await;
     assert!(output.err.contains("another memory"), "{output:?}");
-    user.run(&["show", "--offline"]).await.is(4);
+    user.ends(4, "show --offline").await;
 }
 
 #[tokio::test]
 async fn branch_head_and_changed_files_of_the_folder_are_sent() {
     let stub = Stub::json(201, handoff("h-1", "# Handoff\n")).await;
     let user = User::of(&stub.url).with("GIT_CONFIG_NOSYSTEM", "1");
-    user.run(&["refresh", "--no-workspace"]).await.is(0);
+    user.done("refresh --no-workspace").await;
     for arguments in [
         &["init", "--quiet", "--initial-branch=topic"][..],
         &[
@@ -148,7 +145,7 @@ async fn branch_head_and_changed_files_of_the_folder_are_sent() {
         assert!(user.command("git", arguments).status().await.unwrap().success());
     }
     user.file("new file.txt", "x");
-    user.run(&["refresh"]).await.is(0);
+    user.done("refresh").await;
     let sent = stub.asked();
     assert_eq!(sent[0].json(), json!({}));
     let workspace = &sent[1].json()["workspace"];
@@ -168,15 +165,15 @@ async fn a_script_can_show_and_refresh_by_exit_codes() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let user = User::of(&format!("http://{}", service.socket_address()));
-    let unwritten = user.run(&["show"]).await.is(4);
+    let unwritten = user.ends(4, "show").await;
     holds(&unwritten.err, &["has not been written yet", "put"]);
     memory.write("# Key Learnings\n- KL-1 because a: one\n").await;
-    let missing = user.run(&["show"]).await.is(4);
+    let missing = user.ends(4, "show").await;
     assert!(missing.err.contains("working-memory refresh"), "{missing:?}");
-    user.run(&["refresh"]).await.is(0);
-    let shown = user.run(&["show"]).await.is(0);
+    user.done("refresh").await;
+    let shown = user.done("show").await;
     assert!(shown.out.starts_with("> Freshness: fresh. "), "{shown:?}");
-    let status = user.run(&["status", "--json"]).await.is(0).json();
+    let status = user.done("status --json").await.json();
     has(&status, json!({"status": "fresh", "checked": "service"}));
 
     // A cited record is archived: only the service knows this.
@@ -186,33 +183,32 @@ async fn a_script_can_show_and_refresh_by_exit_codes() {
         .header("Content-Type", "text/plain")
         .body(archive);
     Answer::to(operations).await.is(200);
-    let shown = user.run(&["show"]).await.is(8);
+    let shown = user.ends(8, "show").await;
     assert!(
         shown.out.starts_with("> Freshness: stale. ") && shown.out.contains("cited_record_archived"),
         "{shown:?}"
     );
     holds(&shown.out, &["Refresh it with `working-memory refresh`"]);
     lacks(&shown.out, &["POST"]);
-    let output = user.run(&["status"]).await.is(8);
+    let output = user.ends(8, "status").await;
     holds(&output.out, &["stale", "by the service"]);
     let offline = user.run(&["status", "--offline", "--json"]).await;
     assert_eq!(offline.json()["checked"], "local");
-    let json = user.run(&["show", "--json"]).await.is(8).json();
+    let json = user.ends(8, "show --json").await.json();
     assert_eq!(
         (&json["checked"], &json["freshness"]["status"]),
         (&json!("service"), &json!("stale"))
     );
-    user.run(&["refresh"]).await.is(0);
-    user.run(&["show"]).await.is(0);
-    user.run(&["status"]).await.is(0);
+    user.done("refresh").await;
+    user.done("show").await;
+    user.done("status").await;
 }
 
 #[tokio::test]
 async fn without_the_service_the_copy_is_shown_as_unchecked() {
-    let service = Service::start().await;
-    let user = User::of(&format!("http://{}", service.socket_address()));
+    let (service, user) = User::served().await;
     service.memory("agent").write("# Facts\nx\n").await;
-    user.run(&["refresh"]).await.is(0);
+    user.done("refresh").await;
     // Nobody listens there.
     let away = ["--url", "http://127.0.0.1:9"];
     let shown = user.run(&[&["show"], &away[..]].concat()).await;
@@ -251,32 +247,32 @@ async fn show_and_status_tell_the_same_after_every_change_of_the_memory() {
     let memory = service.memory("agent");
     let user = User::of(&format!("http://{}", service.socket_address()));
     memory.write("# Facts\none\n").await;
-    user.run(&["refresh"]).await.is(0);
+    user.done("refresh").await;
     memory.write("# Key Learnings\n- KL-1 because a: one\n").await;
     for command in ["show", "status"] {
         let output = user.run(&[command]).await.is(8);
         assert!(output.out.contains("stale"), "{output:?}");
     }
-    user.run(&["refresh"]).await.is(0);
+    user.done("refresh").await;
     memory.delete().await.is(204);
-    let shown = user.run(&["show"]).await.is(8);
+    let shown = user.ends(8, "show").await;
     holds(
         &shown.out,
         &["Stale (the service has no such memory): write the memory with `working-memory put`"],
     );
     // A refresh would be refused, so nothing advises it alone.
-    user.run(&["refresh"]).await.is(4);
+    user.ends(4, "refresh").await;
     for command in ["show", "status"] {
         let output = user.run(&[command]).await.is(8);
         assert!(output.err.contains("write the memory with"), "{output:?}");
     }
-    let elsewhere = user.run(&["show", "--memory", "never"]).await.is(4);
+    let elsewhere = user.ends(4, "show --memory never").await;
     holds(
         &elsewhere.err,
         &["has not been written yet", "`working-memory put`"],
     );
-    let json = user.run(&["show", "--json"]).await.is(8).json();
-    let status = user.run(&["status", "--json"]).await.is(8).json();
+    let json = user.ends(8, "show --json").await.json();
+    let status = user.ends(8, "status --json").await.json();
     assert_eq!(
         (&json["checked"], &json["freshness"]["status"]),
         (&status["checked"], &status["status"])

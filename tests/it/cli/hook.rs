@@ -221,11 +221,11 @@ async fn no_error_of_a_hook_stops_the_host() {
             assert_eq!(done.out, "", "{hook} {input}");
         }
     }
-    User::nobody().run(&["hook", "session-start"]).await.is(0);
-    user.run(&["hook", "session-sta"]).await.is(0);
-    user.run(&["hook", "session-start", "--unknown"]).await.is(0);
+    User::nobody().done("hook session-start").await;
+    user.done("hook session-sta").await;
+    user.done("hook session-start --unknown").await;
     user.file(".working-memory.toml", "nonsense = 1\n");
-    user.run(&["hook", "session-start"]).await.is(0);
+    user.done("hook session-start").await;
 }
 
 #[tokio::test]

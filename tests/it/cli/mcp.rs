@@ -1,7 +1,7 @@
 //! `working-memory mcp`, as a client starts it.
 
 use super::program::{PROGRAM, User};
-use crate::harness::{Service, holds};
+use crate::harness::holds;
 use serde_json::{Value, json};
 use std::process::Stdio;
 use std::time::Duration;
@@ -86,8 +86,7 @@ impl Session {
 
 #[tokio::test]
 async fn a_client_works_with_the_service_of_the_settings() {
-    let service = Service::start().await;
-    let user = User::of(&format!("http://{}", service.socket_address()));
+    let (_service, user) = User::served().await;
     let mut session = Session::start(&user).await;
     let tools = session.ask("tools/list", json!({})).await;
     assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), 11);
@@ -148,7 +147,7 @@ async fn configurations_contain_the_program_and_the_memory_and_never_the_key() {
             serde_json::from_str::<Value>(&printed).unwrap();
         }
     }
-    user.run(&["mcp", "--print-config", "notepad"]).await.is(2);
+    user.ends(2, "mcp --print-config notepad").await;
 }
 
 #[tokio::test]
@@ -193,10 +192,7 @@ async fn install_adds_to_what_a_file_holds_and_a_second_time_changes_nothing() {
     }
 
     user.file("broken.json", "{\n  \"mcpServers\": [\n");
-    let failed = user
-        .run(&["mcp", "install", "cursor", "--file", "broken.json"])
-        .await
-        .is(1);
+    let failed = user.ends(1, "mcp install cursor --file broken.json").await;
     holds(&failed.err, &["line", "nothing was written"]);
     assert_eq!(read("broken.json"), "{\n  \"mcpServers\": [\n");
 }

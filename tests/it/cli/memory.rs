@@ -1,29 +1,23 @@
 //! The common commands against a real service.
 
 use super::program::User;
-use crate::harness::{Service, holds};
+use crate::harness::holds;
 use std::process::Stdio;
 use tokio::io::{AsyncBufReadExt, BufReader};
 
-async fn service_and_user() -> (Service, User) {
-    let service = Service::start().await;
-    let user = User::of(&format!("http://{}", service.socket_address()));
-    (service, user)
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_document_is_put_and_returned_byte_for_byte() {
-    let (_service, user) = service_and_user().await;
+    let (_service, user) = User::served().await;
     let user = user.with("WORKING_MEMORY_ACTOR", "me@desk");
     let text = "# Notes\r\n\ttabs \x1b[31mand all\u{202e}\n\nno end";
     user.file("notes.md", text);
-    let put = user.run(&["put", "notes.md"]).await.is(0);
+    let put = user.done("put notes.md").await;
     assert!(put.out.starts_with("version 1 ("), "{put:?}");
-    assert_eq!(user.run(&["get"]).await.is(0).out, text);
+    assert_eq!(user.done("get").await.out, text);
     let again = user.run_with(&["put", "-"], text).await.is(0);
     assert!(again.out.starts_with("version 1, unchanged"), "{again:?}");
 
-    let head = user.run(&["get", "--json"]).await.is(0).json();
+    let head = user.done("get --json").await.json();
     assert_eq!(
         (&head["context"], &head["actor_id"]),
         (&text.into(), &"me@desk".into())
@@ -35,16 +29,16 @@ async fn a_document_is_put_and_returned_byte_for_byte() {
     let stale = user.run_with(&["put", "--if-match", id], "third").await.is(5);
     assert!(stale.err.starts_with("working-memory: "), "{stale:?}");
     assert_eq!(stale.err.lines().count(), 1, "{stale:?}");
-    assert_eq!(user.run(&["get", "--version", "1"]).await.is(0).out, text);
-    let section = user.run(&["get", "--section", "Notes"]).await.is(0);
+    assert_eq!(user.done("get --version 1").await.out, text);
+    let section = user.done("get --section Notes").await;
     assert!(section.out.contains("second"), "{section:?}");
-    let diff = user.run(&["diff"]).await.is(0);
+    let diff = user.done("diff").await;
     assert!(diff.out.contains("\n+second\n"), "{diff:?}");
-    let diff = user.run(&["diff", "1", "--base", "2"]).await.is(0);
+    let diff = user.done("diff 1 --base 2").await;
     assert!(diff.out.contains("\n-second\n"), "{diff:?}");
-    let restored = user.run(&["restore", "1"]).await.is(0);
+    let restored = user.done("restore 1").await;
     assert!(restored.out.starts_with("version 3 ("), "{restored:?}");
-    let log = user.run(&["log", "-n", "2"]).await.is(0);
+    let log = user.done("log -n 2").await;
     assert!(
         log.out.starts_with("version 3 ") && log.out.contains("\nversion 2 "),
         "{log:?}"
@@ -54,7 +48,7 @@ async fn a_document_is_put_and_returned_byte_for_byte() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_update_and_operations_report_applied_and_rejected_items() {
-    let (_service, user) = service_and_user().await;
+    let (_service, user) = User::served().await;
     user.file(
         "talk.jsonl",
         "{\"role\":\"user\",\"content\":\"It turned out that the pool was too small because of idle sessions.\"}\n",
@@ -90,35 +84,31 @@ async fn an_update_and_operations_report_applied_and_rejected_items() {
         .await
         .is(5);
     assert!(refused.err.contains("\n  missing_reason: "), "{refused:?}");
-    let records = user.run(&["records", "--kind", "kl"]).await.is(0);
+    let records = user.done("records --kind kl").await;
     holds(
         &records.out,
         &[" because it was measured: small pools are fast\n"],
     );
-    let sections = user.run(&["sections"]).await.is(0);
+    let sections = user.done("sections").await;
     holds(&sections.out, &["Key Learnings", "managed: learnings"]);
-    let archived = user
-        .run(&["records", "--status", "archived", "--json"])
-        .await
-        .is(0)
-        .json();
+    let archived = user.done("records --status archived --json").await.json();
     assert_eq!(archived["items"], serde_json::json!([]));
 
     user.file("bad.jsonl", "{\"role\":\"user\"}\n");
-    let wrong = user.run(&["update", "x", "--messages", "bad.jsonl"]).await.is(5);
+    let wrong = user.ends(5, "update x --messages bad.jsonl").await;
     assert!(wrong.err.contains("messages[0]"), "{wrong:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn memories_are_listed_and_searched() {
-    let (_service, user) = service_and_user().await;
+    let (_service, user) = User::served().await;
     user.run_with(&["put"], "The parser & its <tests>").await.is(0);
     user.run_with(&["put", "--memory", "other"], "nothing")
         .await
         .is(0);
-    let found = user.run(&["search", "parser", "--consistent"]).await.is(0);
+    let found = user.done("search parser --consistent").await;
     assert_eq!(found.out, "agent version 1\n  The parser & its <tests>\n");
-    let listed = user.run(&["memories"]).await.is(0);
+    let listed = user.done("memories").await;
     assert!(
         listed
             .out
@@ -126,13 +116,9 @@ async fn memories_are_listed_and_searched() {
             && listed.out.contains("\nother         1      7  2"),
         "{listed:?}"
     );
-    let some = user
-        .run(&["memories", "--prefix", "ot", "--json"])
-        .await
-        .is(0)
-        .json();
+    let some = user.done("memories --prefix ot --json").await.json();
     assert_eq!(some["items"].as_array().unwrap().len(), 1);
-    let none = user.run(&["get", "--memory", "nowhere"]).await.is(4);
+    let none = user.ends(4, "get --memory nowhere").await;
     holds(
         &none.err,
         &["the memory does not exist (memory nowhere of vault acme)"],
@@ -141,7 +127,7 @@ async fn memories_are_listed_and_searched() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_printed_for_people_controls_no_terminal_through_a_pipe_either() {
-    let (_service, user) = service_and_user().await;
+    let (_service, user) = User::served().await;
     let text = "# Notes\n\x1b]0;title\x07\u{202e}\n";
     user.run_with(&["put"], text).await.is(0);
     user.run_with(&["put"], "# Notes\n").await.is(0);
@@ -158,17 +144,17 @@ async fn what_is_printed_for_people_controls_no_terminal_through_a_pipe_either()
         let is_obeyed = |c: char| c.is_control() && c != '\n' || c == '\u{202e}';
         assert!(!shown.out.contains(is_obeyed), "{arguments:?}: {shown:?}");
     }
-    let diff = user.run(&["diff", "2"]).await.is(0);
+    let diff = user.done("diff 2").await;
     assert!(diff.out.contains("-\\u001b]0;title"), "{diff:?}");
-    let raw = user.run(&["diff", "2", "--raw"]).await.is(0);
+    let raw = user.done("diff 2 --raw").await;
     assert!(raw.out.contains("-\x1b]0;title\x07\u{202e}\n"), "{raw:?}");
     // The commands that print one text as it is are for files and other programs.
-    assert_eq!(user.run(&["get", "--version", "1"]).await.is(0).out, text);
+    assert_eq!(user.done("get --version 1").await.out, text);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_closed_output_pipe_is_no_failure() {
-    let (_service, user) = service_and_user().await;
+    let (_service, user) = User::served().await;
     user.run_with(&["put"], &"line\n".repeat(18_000)).await.is(0);
     let mut get = user
         .command(super::program::PROGRAM, &["get"])
@@ -187,7 +173,7 @@ async fn a_closed_output_pipe_is_no_failure() {
 
 #[tokio::test]
 async fn items_are_added_and_removed_one_by_one_and_by_category() {
-    let (service, user) = service_and_user().await;
+    let (service, user) = User::served().await;
     let add = |metadata: &'static str| {
         let user = &user;
         async move {
@@ -229,18 +215,15 @@ async fn items_are_added_and_removed_one_by_one_and_by_category() {
     assert!(listed.out.ends_with(" rules: be brief\n"), "{listed:?}");
     let of_vault = user.run(&[&list[..], &["--vault-wide"]].concat()).await.is(0);
     assert_eq!(of_vault.out, "");
-    user.run(&["items", "remove", "--category", "rules"]).await.is(0);
-    user.run(&["items", "remove", ".."]).await.is(2);
-    user.run(&["items", "remove"]).await.is(2);
-    user.run(&["items", "remove", "x", "--category", "y"]).await.is(2);
-    assert_eq!(user.run(&["prompt"]).await.is(0).out, "");
+    user.done("items remove --category rules").await;
+    user.ends(2, "items remove ..").await;
+    user.ends(2, "items remove").await;
+    user.ends(2, "items remove x --category y").await;
+    assert_eq!(user.done("prompt").await.out, "");
     let text = "# Notes\n".to_owned() + &"many words stand here\n".repeat(200);
     user.run_with(&["put"], &text).await.is(0);
-    let small = user
-        .run(&["prompt", "--max-tokens", "50", "--exclude", "datetime"])
-        .await
-        .is(0);
+    let small = user.done("prompt --max-tokens 50 --exclude datetime").await;
     assert!(small.err.starts_with("left out for --max-tokens: "), "{small:?}");
-    user.run(&["delete", "--yes"]).await.is(0);
+    user.done("delete --yes").await;
     assert_eq!(service.count("prompt_items").await, 0);
 }

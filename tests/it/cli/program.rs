@@ -1,5 +1,6 @@
 //! The program, run as a user of a service runs it.
 
+use crate::harness::Service;
 use serde_json::Value;
 use std::path::Path;
 use std::process::Stdio;
@@ -26,6 +27,13 @@ pub(crate) struct Done {
 }
 
 impl User {
+    /// A service, and a user of its memory `agent` of the vault `acme`.
+    pub(crate) async fn served() -> (Service, Self) {
+        let service = Service::start().await;
+        let user = Self::of(&format!("http://{}", service.socket_address()));
+        (service, user)
+    }
+
     /// A user of the memory `agent` of the vault `acme` at this address.
     pub(crate) fn of(url: &str) -> Self {
         let user = Self::nobody();
@@ -81,7 +89,19 @@ impl User {
         Done::of(self.command(PROGRAM, arguments).output().await.unwrap())
     }
 
-    /// The same with something on standard input.
+    /// Runs it with the words of a line; it must succeed.
+    pub(crate) async fn done(&self, line: &str) -> Done {
+        self.ends(0, line).await
+    }
+
+    /// Runs it with the words of a line; it must end with this exit code.
+    pub(crate) async fn ends(&self, code: i32, line: &str) -> Done {
+        let done = self.run(&line.split(' ').collect::<Vec<_>>()).await;
+        assert_eq!(done.code, Some(code), "{line}: {done:?}");
+        done
+    }
+
+    /// Runs it with something on standard input.
     pub(crate) async fn run_with(&self, arguments: &[&str], input: &str) -> Done {
         let mut child = self
             .command(PROGRAM, arguments)

@@ -27,9 +27,7 @@ async fn a_file_in_a_folder_above_names_service_memory_actor_and_key() {
     assert_eq!(request.header("x-actor-id"), Some("a"));
     assert_eq!(request.header("idempotency-key"), None);
 
-    user.run(&["log", "--memory", "n", "--actor", "b", "-n", "3"])
-        .await
-        .is(0);
+    user.done("log --memory n --actor b -n 3").await;
     let request = &stub.asked()[1];
     assert_eq!(request.uri, "/below/v1/vaults/v/memories/n/log?limit=3");
     assert_eq!(request.header("x-actor-id"), Some("b"));
@@ -41,7 +39,7 @@ async fn no_key_of_the_environment_goes_where_only_a_file_says() {
     let user = User::nobody().with("WORKING_MEMORY_API_KEY", "wm_secret");
     let file = format!("url = \"{}\"\nvault = \"v\"\nmemory = \"m\"\n", stub.url);
     user.file(".working-memory.toml", &file);
-    let refused = user.run(&["log"]).await.is(2);
+    let refused = user.ends(2, "log").await;
     assert!(
         refused.err.contains(&stub.url) && refused.err.contains("WORKING_MEMORY_URL"),
         "{refused:?}"
@@ -56,24 +54,22 @@ async fn no_key_of_the_environment_goes_where_only_a_file_says() {
 #[tokio::test]
 async fn missing_or_wrong_settings_are_usage_errors() {
     let user = User::nobody();
-    let none = user.run(&["get"]).await.is(2);
+    let none = user.ends(2, "get").await;
     assert!(none.err.contains("no vault is named"), "{none:?}");
     user.file(".working-memory.toml", "vault = \"v\"\nmemry = \"m\"\n");
-    let wrong = user.run(&["show"]).await.is(2);
+    let wrong = user.ends(2, "show").await;
     holds(&wrong.err, &["memry", ".working-memory.toml"]);
-    user.run(&["get", "--vault", "../x"]).await.is(2);
-    user.run(&["restore", "..", "--vault", "v", "--memory", "m"])
-        .await
-        .is(2);
-    user.run(&["no-such-command"]).await.is(2);
+    user.ends(2, "get --vault ../x").await;
+    user.ends(2, "restore .. --vault v --memory m").await;
+    user.ends(2, "no-such-command").await;
 }
 
 #[tokio::test]
 async fn help_names_the_exit_codes_and_no_key() {
     let user = User::nobody().with("WORKING_MEMORY_API_KEY", "wm_secret");
-    let help = user.run(&["--help"]).await.is(0);
+    let help = user.done("--help").await;
     assert!(help.out.contains("3  no service answers at the URL"), "{help:?}");
-    let help = user.run(&["put", "--help"]).await.is(0);
+    let help = user.done("put --help").await;
     holds(&help.out, &["WORKING_MEMORY_API_KEY"]);
     lacks(&help.out, &["wm_secret"]);
 }
@@ -85,23 +81,20 @@ async fn completions_and_manual_pages_match_the_commands() {
         let script = user.run(&["completions", shell]).await.is(0);
         assert!(script.out.contains("set-status"), "{shell}");
     }
-    let page = user.run(&["man"]).await.is(0);
+    let page = user.done("man").await;
     assert!(
         page.out.contains(".TH working\\-memory") || page.out.contains(".TH working-memory"),
         "{page:?}"
     );
     assert!(page.out.contains("no service answers"), "{page:?}");
-    let page = user.run(&["man", "items", "put"]).await.is(0);
+    let page = user.done("man items put").await;
     assert!(page.out.contains("category"), "{page:?}");
-    user.run(&["man", "nothing"]).await.is(2);
+    user.ends(2, "man nothing").await;
     for _ in 0..2 {
-        user.run(&["man", "--dir", "share/man"]).await.is(0);
+        user.done("man --dir share/man").await;
         assert!(user.path().join("share/man/working-memory-put.1").exists());
     }
-    let failed = user
-        .run(&["man", "--dir", "share/man/working-memory-put.1"])
-        .await
-        .is(1);
+    let failed = user.ends(1, "man --dir share/man/working-memory-put.1").await;
     assert!(failed.err.contains("cannot write into"), "{failed:?}");
 }
 
@@ -113,14 +106,14 @@ async fn errors_are_json_when_json_is_requested() {
     })
     .await;
     let user = User::of(&stub.url);
-    let refused = user.run(&["set-status", "--goal", "x", "--json"]).await.is(5);
+    let refused = user.ends(5, "set-status --goal x --json").await;
     let error_json: serde_json::Value = serde_json::from_str(&refused.err).unwrap();
     has(&error_json, json!({"error": "it is refused", "exit_code": 5}));
     assert_eq!(error_json["problem"]["field"], "goal");
-    let misused = user.run(&["get", "--no-such-option", "--json"]).await.is(2);
+    let misused = user.ends(2, "get --no-such-option --json").await;
     let error_json: serde_json::Value = serde_json::from_str(&misused.err).unwrap();
     assert_eq!(error_json["exit_code"], 2);
-    let plain = user.run(&["set-status", "--goal", "x"]).await.is(5);
+    let plain = user.ends(5, "set-status --goal x").await;
     assert_eq!(plain.err, "working-memory: it is refused\n");
 }
 

@@ -15,12 +15,6 @@ use std::time::Duration;
 const TOOL: &str = "/v1/vaults/acme/memory-tool?root=agent";
 const FILES: &str = "/v1/vaults/acme/memory-tool/files?root=agent";
 
-async fn service_and_user() -> (Service, User) {
-    let service = Service::start().await;
-    let user = User::of(&format!("http://{}", service.socket_address()));
-    (service, user)
-}
-
 async fn tool(service: &Service, command: Value) {
     let answer = service.post(TOOL, &command).await.is(200).json();
     assert_eq!(answer["is_error"], false, "{answer}");
@@ -78,7 +72,7 @@ fn of(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn both_sides_become_equal_and_stay_equal() {
-    let (service, user) = service_and_user().await;
+    let (service, user) = User::served().await;
     let user = user.with("WORKING_MEMORY_ACTOR", "me@desk");
     let folder = user.path().join("notes");
     user.file("notes/a.md", "from here\r\n");
@@ -117,7 +111,7 @@ async fn both_sides_become_equal_and_stay_equal() {
         json!({"command": "insert", "path": "/memories/sub/empty.md", "insert_line": 0, "insert_text": "x"}),
     )
     .await;
-    let done = user.run(&["sync", "notes", "--json"]).await.is(0).json();
+    let done = user.done("sync notes --json").await.json();
     assert_eq!(
         done,
         json!({"folder": "notes", "sent": ["a.md"], "received": ["sub/empty.md"], "unlinked": ["b.md"],
@@ -138,7 +132,7 @@ async fn both_sides_become_equal_and_stay_equal() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_conflict_is_reported_with_both_texts_saved_and_a_change_wins_over_a_deletion() {
-    let (service, user) = service_and_user().await;
+    let (service, user) = User::served().await;
     let folder = user.path().join("notes");
     for name in ["a.md", "b.md", "c.md", "d.md"] {
         user.file(&format!("notes/{name}"), "base");
@@ -189,7 +183,7 @@ async fn a_conflict_is_reported_with_both_texts_saved_and_a_change_wins_over_a_d
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn files_that_cannot_be_synced_are_skipped_and_the_rest_is_synced() {
-    let (service, user) = service_and_user().await;
+    let (service, user) = User::served().await;
     let folder = user.path().join("notes");
     user.file("secret.md", "not to be read");
     user.file("notes/good.md", "good");
@@ -242,21 +236,18 @@ async fn files_that_cannot_be_synced_are_skipped_and_the_rest_is_synced() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn wrong_arguments_change_nothing() {
-    let (service, user) = service_and_user().await;
+    let (service, user) = User::served().await;
     let folder = user.path().join("notes");
-    let new = user.run(&["sync", "notes"]).await.is(2);
+    let new = user.ends(2, "sync notes").await;
     assert!(new.err.contains("--root"), "{new:?}");
     for number in 0..5 {
         user.file(&format!("notes/{number}.md"), "text");
     }
     sync(&user).await.is(0);
-    let other = user.run(&["sync", "notes", "--root", "other"]).await.is(2);
+    let other = user.ends(2, "sync notes --root other").await;
     holds(&other.err, &["is synchronised with root agent of vault acme"]);
-    user.run(&["sync", "notes", "--vault", "other"]).await.is(2);
-    let unreachable = user
-        .run(&["sync", "notes", "--url", "http://127.0.0.1:9"])
-        .await
-        .is(3);
+    user.ends(2, "sync notes --vault other").await;
+    let unreachable = user.ends(3, "sync notes --url http://127.0.0.1:9").await;
     assert!(unreachable.err.contains("no service answers"), "{unreachable:?}");
     // Another service at the address has no files.
     let empty = Service::start().await;
@@ -269,7 +260,7 @@ async fn wrong_arguments_change_nothing() {
     }
     sync(&user).await.is(5);
     assert_eq!(there(&service).await.len(), 5);
-    user.run(&["sync", "notes", "--allow-deletions"]).await.is(0);
+    user.done("sync notes --allow-deletions").await;
     assert_eq!(there(&service).await.len(), 0);
     fs::write(folder.join(".working-memory-sync.json"), "{").unwrap();
     let damaged = sync(&user).await.is(1);
@@ -278,7 +269,7 @@ async fn wrong_arguments_change_nothing() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_watched_folder_is_synced_continuously_by_one_process() {
-    let (service, user) = service_and_user().await;
+    let (service, user) = User::served().await;
     let folder = user.path().join("notes");
     let mut watch = user
         .command(
@@ -357,7 +348,7 @@ async fn rewrite(service: &Service, name: &str, alive: &mut Alive, text: Option<
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_lost_when_it_is_killed_at_any_point() {
-    let (service, user) = service_and_user().await;
+    let (service, user) = User::served().await;
     let folder = user.path().join("notes");
     fs::create_dir(&folder).unwrap();
     let mut random = fastrand::Rng::with_seed(7);

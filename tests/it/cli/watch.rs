@@ -53,7 +53,7 @@ async fn a_watched_folder_stays_current_after_a_restart_of_the_service() {
     let user = User::of(&format!("http://127.0.0.1:{port}"));
     let service = serve(&user, &database, port);
     ready(&user).await;
-    user.run(&["set-status", "--goal", "first"]).await.is(0);
+    user.done("set-status --goal first").await;
     let mut watch = user
         .command(PROGRAM, &["window", "export", "out", "--watch", "--every", "1s"])
         .stdout(Stdio::null())
@@ -62,7 +62,7 @@ async fn a_watched_folder_stays_current_after_a_restart_of_the_service() {
         .unwrap();
     let status = user.path().join("out/active/current_status.md");
     says(&status, "Current Goal: first").await;
-    user.run(&["set-status", "--goal", "second"]).await.is(0);
+    user.done("set-status --goal second").await;
     says(&status, "Current Goal: second").await;
     let rule = ["items", "put", "--category", "rules", "--file", "-"];
     user.run_with(&rule, "be brief").await.is(0);
@@ -72,7 +72,7 @@ async fn a_watched_folder_stays_current_after_a_restart_of_the_service() {
     tokio::time::sleep(Duration::from_secs(2)).await;
     let service = serve(&user, &database, port);
     ready(&user).await;
-    user.run(&["set-status", "--goal", "third"]).await.is(0);
+    user.done("set-status --goal third").await;
     says(&status, "Current Goal: third").await;
 
     let mut stderr_pipe = watch.stderr.take().unwrap();

@@ -40,9 +40,7 @@ async fn a_task_is_sent_with_all_its_options() {
     );
     assert!(request.header("idempotency-key").is_some());
     user.file("report.json", "{");
-    user.run(&["task", "x", "--summary", "y", "--outcome", "report.json"])
-        .await
-        .is(2);
+    user.ends(2, "task x --summary y --outcome report.json").await;
     assert_eq!(stub.asked().len(), 1);
 }
 
@@ -60,10 +58,8 @@ async fn a_decision_and_the_status_are_sent() {
     ])
     .await
     .is(0);
-    user.run(&["decision", "x", "--because", "y", "--supersedes", "3"])
-        .await
-        .is(2);
-    user.run(&["set-status", "--goal", "ship"]).await.is(0);
+    user.ends(2, "decision x --because y --supersedes 3").await;
+    user.done("set-status --goal ship").await;
     let request = stub.asked();
     assert_eq!(request[0].uri, format!("{MEMORY}/decisions"));
     assert_eq!(
@@ -84,23 +80,14 @@ async fn the_prompt_is_printed_as_text_with_what_was_left_out() {
     let stub = Stub::json(200, json!({"text": "the prompt", "dropped": dropped})).await;
     let user = User::of(&stub.url);
     let printed = user
-        .run(&[
-            "prompt",
-            "--max-tokens",
-            "900",
-            "--include",
-            "rules,workflow",
-            "--timezone",
-            "Europe/Berlin",
-        ])
-        .await
-        .is(0);
+        .done("prompt --max-tokens 900 --include rules,workflow --timezone Europe/Berlin")
+        .await;
     assert_eq!(printed.out, "the prompt");
     assert_eq!(
         printed.err,
         "left out for --max-tokens: decisions, recent_tasks (T-1 T-2)\n"
     );
-    user.run(&["prompt", "--json", "--exclude", "rules"]).await.is(0);
+    user.done("prompt --json --exclude rules").await;
     let request = stub.asked();
     assert_eq!(
         request[0].uri,
