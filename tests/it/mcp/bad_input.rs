@@ -1,6 +1,6 @@
 //! Invalid input is a tool error that says what to do, and saves nothing.
 
-use super::{agent, ask, call, message, posting, refused};
+use super::{ask, asked, call, message, posting, refused};
 use crate::harness::{Answer, Service};
 use serde_json::json;
 
@@ -44,12 +44,7 @@ async fn wrong_arguments_are_named() {
     service.memory("agent").write("a").await;
     for row in WRONG.lines() {
         let (request, error_text) = row.split_once(" → ").unwrap();
-        let (tool, arguments) = request.split_once(' ').unwrap();
-        let arguments = match arguments.strip_prefix("agent ") {
-            Some(more) => agent(serde_json::from_str(more).unwrap()),
-            None => serde_json::from_str(arguments).unwrap(),
-        };
-        let result = call(&service, tool, arguments).await;
+        let result = asked(&service, request).await;
         let text = refused(&result);
         assert!(text.contains(error_text), "{row}: {text}");
     }

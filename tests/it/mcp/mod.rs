@@ -50,6 +50,16 @@ pub(super) async fn call(service: &Service, tool: &str, arguments: Value) -> Val
     answer["result"].clone()
 }
 
+/// The result of a tool in one line: its name, `agent` where the arguments are about the memory `agent` of `acme`, and the others.
+pub(super) async fn asked(service: &Service, request: &str) -> Value {
+    let (tool, arguments) = request.split_once(' ').unwrap();
+    let arguments = match arguments.strip_prefix("agent ") {
+        Some(more) => agent(serde_json::from_str(more).unwrap()),
+        None => serde_json::from_str(arguments).unwrap(),
+    };
+    call(service, tool, arguments).await
+}
+
 /// The structured content of a successful tool call on the memory `agent` of `acme`.
 #[track_caller]
 pub(super) fn done(result: &Value) -> &Value {

@@ -18,7 +18,7 @@ async fn every_request_needs_a_key_where_keys_are_required() {
     let service = Service::start().await;
     first_admin(&service).await;
     let request = posting(&service, "").json(&message("tools/list", json!({})));
-    Answer::to(request).await.problem(401, "unauthorized", None);
+    Answer::to(request).await.unauthorized();
 }
 
 #[tokio::test]
@@ -74,7 +74,7 @@ async fn arguments_fixed_by_the_address_may_be_omitted_and_not_contradicted() {
     let tools = Answer::to(tools).await.is(200).json();
     assert_eq!(tools["result"]["tools"][0]["inputSchema"]["required"], json!([]));
     let wrong = posting(&service, "?vault=..").json(&message("tools/list", json!({})));
-    Answer::to(wrong).await.problem(422, "invalid", Some("vault"));
+    Answer::to(wrong).await.invalid("vault");
     let unknown = posting(&service, "?room=a").json(&message("tools/list", json!({})));
-    Answer::to(unknown).await.problem(422, "invalid", Some("room"));
+    Answer::to(unknown).await.invalid("room");
 }

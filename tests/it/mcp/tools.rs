@@ -1,59 +1,44 @@
 //! The effects of the tools.
 
-use super::{agent, call, done, refused};
-use crate::harness::{Service, each, has, holds};
+use super::{agent, asked, call, done, refused};
+use crate::harness::{Service, each, holds};
 use serde_json::{Value, json};
 
 const TEXT: &str = "# Description\nThe parser.\n";
 
+/// Calls one after another, each with what it answers: a place in the structured content with its value, or, behind `!`, a part
+/// of the error.
+async fn answers(service: &Service, table: &str) {
+    for row in table.trim().lines() {
+        let (request, expected) = row.trim().split_once(" → ").unwrap();
+        let result = asked(service, request).await;
+        if let Some(said) = expected.strip_prefix("! ") {
+            assert!(refused(&result).contains(said), "{row}: {result}");
+            continue;
+        }
+        let (place, value) = expected.split_once(' ').unwrap();
+        let value: Value = serde_json::from_str(value).unwrap();
+        assert_eq!(done(&result).pointer(place), Some(&value), "{row}: {result}");
+    }
+}
+
 #[tokio::test]
 async fn a_text_is_written_and_read_and_overwritten_only_with_its_version() {
     let service = Service::start().await;
-    let written = call(
-        &service,
-        "memory_write",
-        agent(json!({"text": TEXT, "if_version": 0})),
-    )
-    .await;
-    assert_eq!(done(&written)["version"], 1);
-    let read = call(&service, "memory_read", agent(json!({}))).await;
-    assert_eq!(done(&read)["context"], TEXT);
-    assert_eq!(done(&read)["version"], 1);
-    assert_eq!(read["content"][0]["text"], TEXT);
-    let again = call(
-        &service,
-        "memory_write",
-        agent(json!({"text": "b", "if_version": 0})),
-    )
-    .await;
-    assert!(refused(&again).contains("precondition"), "{again}");
-    let missing = call(
-        &service,
-        "memory_write",
-        agent(json!({"text": "b", "if_version": 9})),
-    )
-    .await;
-    assert!(refused(&missing).contains("no version 9"), "{missing}");
-    done(
-        &call(
-            &service,
-            "memory_write",
-            agent(json!({"text": "b", "if_version": 1})),
-        )
-        .await,
-    );
-    let stale = call(
-        &service,
-        "memory_write",
-        agent(json!({"text": "c", "if_version": 1})),
-    )
-    .await;
-    assert!(refused(&stale).contains("memory_read"), "{stale}");
+    let table = r#"
+        memory_write agent {"text": TEXT, "if_version": 0} → /version 1
+        memory_read agent {} → /context TEXT
+        memory_read agent {} → /version 1
+        memory_write agent {"text": "b", "if_version": 0} → ! precondition
+        memory_write agent {"text": "b", "if_version": 9} → ! no version 9
+        memory_write agent {"text": "b", "if_version": 1} → /version 2
+        memory_write agent {"text": "c", "if_version": 1} → ! memory_read
+        memory_read agent {"version": 1} → /context TEXT
+        memory_write agent {"text": "b"} → /unchanged true"#;
+    answers(&service, &table.replace("TEXT", &json!(TEXT).to_string())).await;
     assert_eq!(service.count("memory_contexts").await, 2);
-    let first = call(&service, "memory_read", agent(json!({"version": 1}))).await;
-    assert_eq!(done(&first)["context"], TEXT);
-    let same = call(&service, "memory_write", agent(json!({"text": "b"}))).await;
-    assert_eq!(done(&same)["unchanged"], true);
+    let read = asked(&service, r#"memory_read agent {"version": 1}"#).await;
+    assert_eq!(read["content"][0]["text"], TEXT);
 }
 
 #[tokio::test]
@@ -79,22 +64,14 @@ async fn an_edit_adds_archives_and_rewrites_and_returns_what_it_did() {
 
     let replace = json!({"learnings": {"archive": [{"id": "KL-2", "reason": "measured"}],
         "add": [{"reason": "measured", "content": "it is fast"}]}});
-    let tried = call(
-        &service,
-        "memory_edit",
-        agent(json!({"learnings": replace["learnings"], "dry_run": true})),
-    )
-    .await;
+    let dry_run = json!({"learnings": replace["learnings"], "dry_run": true});
+    let tried = call(&service, "memory_edit", agent(dry_run)).await;
     assert_eq!(done(&tried)["status"], "dry_run");
     assert_eq!(done(&tried)["version"], 1);
     let replaced = call(&service, "memory_edit", agent(replace)).await;
     assert_eq!(done(&replaced)["version"], 2);
-    let active = call(
-        &service,
-        "memory_history",
-        agent(json!({"view": "records", "status": "active"})),
-    )
-    .await;
+    let active = r#"memory_history agent {"view": "records", "status": "active"}"#;
+    let active = asked(&service, active).await;
     let ids = each(&done(&active)["items"], "record_id");
     assert_eq!(ids, ["KL-1", "KL-3", "VC-1"]);
 }
@@ -102,65 +79,44 @@ async fn an_edit_adds_archives_and_rewrites_and_returns_what_it_did() {
 #[tokio::test]
 async fn an_edit_is_an_error_only_if_all_of_it_is_rejected() {
     let service = Service::start().await;
-    let good = json!({"reason": "r", "content": "a fact"});
-    let bad = json!({"id": "KL-9", "reason": "gone"});
-    let partly = json!({"learnings": {"add": [good], "archive": [bad]}});
-    let partly = call(&service, "memory_edit", agent(partly)).await;
-    assert_eq!(done(&partly)["rejected"][0]["kind"], "unknown_id");
-    let wholly = json!({"learnings": {"archive": [bad]}});
-    let wholly = call(&service, "memory_edit", agent(wholly)).await;
-    assert!(refused(&wholly).contains("unknown_id"), "{wholly}");
-    let nothing = call(&service, "memory_edit", agent(json!({"learnings": {}}))).await;
-    assert!(refused(&nothing).contains("nothing to change"), "{nothing}");
+    let table = r#"
+        memory_edit agent {"learnings": {"add": [{"reason": "r", "content": "a fact"}], "archive": [{"id": "KL-9", "reason": "gone"}]}} → /rejected/0/kind "unknown_id"
+        memory_edit agent {"learnings": {"archive": [{"id": "KL-9", "reason": "gone"}]}} → ! unknown_id
+        memory_edit agent {"learnings": {}} → ! nothing to change"#;
+    answers(&service, table).await;
     assert_eq!(service.count("memory_contexts").await, 1);
 }
 
 #[tokio::test]
 async fn tasks_decisions_and_the_status_are_recorded() {
     let service = Service::start().await;
-    let task = json!({"kind": "task", "intent": "Add the parser", "summary": "60 tests", "task_id": "P-1", "outcome": {"ok": true}});
-    let first = call(&service, "memory_record", agent(task.clone())).await;
-    assert_eq!(done(&first)["record_id"], "T-1");
-    let again = call(&service, "memory_record", agent(task)).await;
-    has(done(&again), json!({"record_id": "T-1", "unchanged": true}));
-    let decision = json!({"kind": "decision", "decision": "SQL lives in storage", "reason": "one language"});
-    assert_eq!(
-        done(&call(&service, "memory_record", agent(decision)).await)["record_id"],
-        "D-1"
-    );
-    let status = json!({"kind": "status", "goal": "ship", "blocker": null});
-    assert_eq!(
-        done(&call(&service, "memory_record", agent(status)).await)["goal"],
-        "ship"
-    );
-    let mixed = call(
-        &service,
-        "memory_record",
-        agent(json!({"kind": "status", "goal": "g", "intent": "i"})),
-    )
-    .await;
-    assert!(refused(&mixed).contains("intent"), "{mixed}");
-    let replaced = json!({"kind": "decision", "decision": "d", "reason": "r", "supersedes": "D-7"});
-    let replaced = call(&service, "memory_record", agent(replaced)).await;
-    assert!(refused(&replaced).contains("D-1"), "{replaced}");
+    let task = r#"{"kind": "task", "intent": "Add the parser", "summary": "60 tests", "task_id": "P-1", "outcome": {"ok": true}}"#;
+    let table = r#"
+        memory_record agent TASK → /record_id "T-1"
+        memory_record agent TASK → /unchanged true
+        memory_record agent TASK → /record_id "T-1"
+        memory_record agent {"kind": "decision", "decision": "SQL lives in storage", "reason": "one language"} → /record_id "D-1"
+        memory_record agent {"kind": "status", "goal": "ship", "blocker": null} → /goal "ship"
+        memory_record agent {"kind": "status", "goal": "g", "intent": "i"} → ! intent
+        memory_record agent {"kind": "decision", "decision": "d", "reason": "r", "supersedes": "D-7"} → ! D-1"#;
+    answers(&service, &table.replace("TASK", task)).await;
 }
 
 #[tokio::test]
 async fn a_handoff_is_created_on_request() {
     let service = Service::start().await;
     service.memory("agent").write(TEXT).await;
-    let missing = call(&service, "memory_handoff", agent(json!({}))).await;
-    assert!(refused(&missing).contains("refresh: true"), "{missing}");
-    let window = call(&service, "memory_handoff", agent(json!({"window": "6h"}))).await;
-    assert!(refused(&window).contains("refresh"), "{window}");
-    let made = call(
+    let table = r#"
+        memory_handoff agent {} → ! refresh: true
+        memory_handoff agent {"window": "6h"} → ! refresh"#;
+    answers(&service, table).await;
+    let made = asked(
         &service,
-        "memory_handoff",
-        agent(json!({"refresh": true, "window": "6h"})),
+        r#"memory_handoff agent {"refresh": true, "window": "6h"}"#,
     )
     .await;
     assert_eq!(done(&made)["window"], "PT6H");
-    let read = call(&service, "memory_handoff", agent(json!({}))).await;
+    let read = asked(&service, "memory_handoff agent {}").await;
     assert_eq!(done(&read)["handoff_id"], done(&made)["handoff_id"]);
     assert_eq!(read["content"][0]["text"], done(&read)["markdown"]);
     assert_eq!(done(&read)["freshness"]["status"], "fresh");
@@ -172,55 +128,32 @@ async fn history_shows_log_diff_blame_and_records() {
     let memory = service.memory("agent");
     memory.write("a\n").await;
     memory.write("a\nb\n").await;
-    let log = call(&service, "memory_history", agent(json!({"view": "log"}))).await;
-    assert_eq!(done(&log)["items"][0]["version"], 2);
-    let newest = call(&service, "memory_history", agent(json!({"view": "diff"}))).await;
-    assert!(done(&newest)["diff"].as_str().unwrap().contains("+b"), "{newest}");
-    let back = call(
-        &service,
-        "memory_history",
-        agent(json!({"view": "diff", "ref": 1, "base": "2"})),
-    )
-    .await;
-    assert!(done(&back)["diff"].as_str().unwrap().contains("-b"), "{back}");
-    let blame = call(
-        &service,
-        "memory_history",
-        agent(json!({"view": "blame", "ref": "1"})),
-    )
-    .await;
+    let table = r#"
+        memory_history agent {"view": "log"} → /items/0/version 2
+        memory_history agent {"view": "diff", "ref": "99"} → ! view log
+        memory_history agent {"view": "log", "base": "1"} → ! base goes with view diff"#;
+    answers(&service, table).await;
+    for (request, line) in [
+        (r#"{"view": "diff"}"#, "+b"),
+        (r#"{"view": "diff", "ref": 1, "base": "2"}"#, "-b"),
+    ] {
+        let diff = asked(&service, &format!("memory_history agent {request}")).await;
+        assert!(done(&diff)["diff"].as_str().unwrap().contains(line), "{diff}");
+    }
+    let blame = asked(&service, r#"memory_history agent {"view": "blame", "ref": "1"}"#).await;
     assert_eq!(done(&blame)["lines"].as_array().unwrap().len(), 1);
-    let unknown = call(
-        &service,
-        "memory_history",
-        agent(json!({"view": "diff", "ref": "99"})),
-    )
-    .await;
-    assert!(refused(&unknown).contains("view log"), "{unknown}");
-    let wrong = call(
-        &service,
-        "memory_history",
-        agent(json!({"view": "log", "base": "1"})),
-    )
-    .await;
-    assert!(refused(&wrong).contains("base goes with view diff"), "{wrong}");
 }
 
 #[tokio::test]
 async fn a_prompt_is_assembled_and_memories_are_found_and_listed() {
     let service = Service::start().await;
-    done(&call(&service, "memory_write", agent(json!({"text": TEXT}))).await);
-    let prompt = json!({"exclude": "datetime", "max_tokens": 1000});
-    let prompt = call(&service, "memory_prompt", agent(prompt)).await;
+    service.memory("agent").write(TEXT).await;
+    let prompt = r#"memory_prompt agent {"exclude": "datetime", "max_tokens": 1000}"#;
+    let prompt = asked(&service, prompt).await;
     holds(done(&prompt)["text"].as_str().unwrap(), &["The parser."]);
     assert_eq!(prompt["content"][0]["text"], done(&prompt)["text"]);
-    let found = call(
-        &service,
-        "memory_search",
-        json!({"vault": "acme", "query": "parser"}),
-    )
-    .await;
-    assert_eq!(done(&found)["items"][0]["memory_id"], "agent");
-    let listed = call(&service, "memory_list", json!({"vault": "acme", "prefix": "ag"})).await;
-    assert_eq!(done(&listed)["items"].as_array().unwrap().len(), 1);
+    let table = r#"
+        memory_search {"vault": "acme", "query": "parser"} → /items/0/memory_id "agent"
+        memory_list {"vault": "acme", "prefix": "ag"} → /items/0/memory_id "agent""#;
+    answers(&service, table).await;
 }
