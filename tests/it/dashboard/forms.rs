@@ -1,6 +1,6 @@
 //! Forms: CSRF tokens, resubmission, and concurrent changes.
 
-use super::{Browser, Form, furnish, place, shows};
+use super::{Browser, Form, entries, furnish, place, shows};
 use crate::access::first_admin;
 use crate::harness::{Answer, Service, holds, lacks};
 use reqwest::Method;
@@ -287,15 +287,7 @@ async fn a_key_is_shown_once_and_invalid_keys_are_reported() {
     let answer = browser
         .send(
             "/ui/keys",
-            &[
-                ("form", "make"),
-                ("name", "<b>"),
-                ("role", "writer"),
-                ("reach", "list"),
-                ("vaults", "one, two"),
-                ("expires", "2999-01-02"),
-                ("speaks_for_others", "yes"),
-            ],
+            &entries("form=make&name=<b>&role=writer&reach=list&vaults=one, two&expires=2999-01-02&speaks_for_others=yes"),
         )
         .await
         .is(422);
@@ -346,65 +338,35 @@ async fn a_refused_form_tells_the_fault_in_place_and_keeps_what_was_entered() {
     let browser = Browser::signed_in(&service, &token).await;
     let memory = "/ui/vaults/acme/memories/agent";
     let long = "x".repeat(3_000);
-    for (path, form, field, entered, fault) in [
-        (
-            format!("{memory}/versions/1/redact"),
-            "redact",
-            "reason",
-            "it had <a> name",
-            "tick the box",
-        ),
-        (
-            format!("{memory}/versions/1/restore"),
-            "restore",
-            "reason",
-            long.as_str(),
-            "reason",
-        ),
-        (
-            format!("{memory}/delete"),
-            "delete",
-            "name",
-            "<another>",
-            "is not the memory",
-        ),
-        (
-            format!("{memory}/updates/{run}/approve"),
-            "approve",
-            "comment",
-            long.as_str(),
-            "comment",
-        ),
-        (
-            format!("{memory}/updates/{run}/reject"),
-            "reject",
-            "reason",
-            long.as_str(),
-            "reason",
-        ),
-        (format!("{memory}/edit"), "edit", "text", "\0 and <b>", "NUL"),
-        (
-            format!("/ui/keys/{key_id}/rotate"),
-            "rotate",
-            "grace_seconds",
-            "soon",
-            "grace_seconds",
-        ),
-        (
-            format!("/ui/keys/{key_id}/revoke"),
-            "revoke",
-            "x",
-            "",
-            "tick the box",
-        ),
-    ] {
+    let table = "
+        {memory}/versions/1/redact | redact | reason | it had <a> name | tick the box
+        {memory}/versions/1/restore | restore | reason | {long} | reason
+        {memory}/delete | delete | name | <another> | is not the memory
+        {memory}/updates/{run}/approve | approve | comment | {long} | comment
+        {memory}/updates/{run}/reject | reject | reason | {long} | reason
+        {memory}/edit | edit | text | \0 and <b> | NUL
+        /ui/keys/{key}/rotate | rotate | grace_seconds | soon | grace_seconds
+        /ui/keys/{key}/revoke | revoke | x |  | tick the box";
+    let filled: [(&str, &str); 4] = [
+        ("{memory}", memory),
+        ("{run}", &run),
+        ("{key}", &key_id),
+        ("{long}", &long),
+    ];
+    for row in table.trim().lines() {
+        let fill = |row: String, (name, value): &(&str, &str)| row.replace(name, value);
+        let row = filled.iter().fold(row.trim().to_owned(), fill);
+        let row: Vec<_> = row.split(" | ").collect();
+        let [path, form, field, entered, fault] = row[..] else {
+            panic!("{row:?}");
+        };
         let fields = [
             ("form", form),
             ("once", form),
             ("if_match", head),
             (field, entered),
         ];
-        let answer = browser.send(&path, &fields).await;
+        let answer = browser.send(path, &fields).await;
         assert!((400..500).contains(&answer.status), "{path}: {}", answer.status);
         let (_, behind) = answer
             .text()
@@ -433,7 +395,7 @@ async fn a_refused_form_tells_the_fault_in_place_and_keeps_what_was_entered() {
 #[tokio::test]
 async fn an_edited_text_is_kept_until_its_collapse_is_confirmed() {
     let reject = |config: &mut Config| config.guard.collapse = Collapse::Reject;
-    let service = Service::start_with(reject, None).await;
+    let service = Service::configured(reject).await;
     let memory = service.memory("agent");
     let long: String = (0..400)
         .map(|line| format!("- line {line} of a long document\n"))

@@ -112,7 +112,7 @@ async fn errors_are_pages_with_the_text_of_the_problem() {
     let answer = Answer::to(foreign).await.is(403);
     assert_eq!(answer.header("content-type"), "text/html; charset=utf-8");
     // Routes of the API still return problems.
-    service.refuses("/v1/nothing", 404, "not-found", None).await;
+    service.get("/v1/nothing").await.missing();
 }
 
 #[tokio::test]

@@ -123,6 +123,12 @@ fn place(answer: &Answer) -> &str {
     answer.header("location")
 }
 
+/// The fields of a form, written as `name=value&name=value`.
+fn entries(form: &str) -> Vec<(&str, &str)> {
+    let entries = form.split('&').map(|entry| entry.split_once('='));
+    entries.map(Option::unwrap).collect()
+}
+
 /// A memory with versions, records, a task, a decision, a run, two proposals and a handoff. Returns the ids of the proposals.
 async fn furnish(service: &Service, key: Option<&str>, vault: &str) -> [String; 2] {
     let path = |below: &str| format!("/v1/vaults/{vault}/memories/agent/{below}");

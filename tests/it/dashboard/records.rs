@@ -1,6 +1,6 @@
 //! Records that are corrected, archived and added on a page; and the way from a record to what it quotes.
 
-use super::{Browser, place, shows};
+use super::{Browser, entries, place, shows};
 use crate::access::first_admin;
 use crate::harness::{Service, has, holds, scripted};
 use serde_json::json;
@@ -22,13 +22,7 @@ async fn a_learning_is_corrected_archived_and_added_without_editing_the_text() {
     ] {
         assert!(page.text().contains(part), "{part}: {}", page.text());
     }
-    let fields = [
-        ("form", "correct"),
-        ("once", "a"),
-        ("content", "port 2 is used"),
-        ("because", "a test"),
-        ("reason", "the port moved"),
-    ];
+    let fields = entries("form=correct&once=a&content=port 2 is used&because=a test&reason=the port moved");
     let answer = browser
         .send(&format!("{MEMORY}/records/KL-1/correct"), &fields)
         .await
@@ -49,12 +43,7 @@ async fn a_learning_is_corrected_archived_and_added_without_editing_the_text() {
     assert!(page.text().contains("Archived, with the reason.") && page.text().contains("nobody needs it"));
     assert!(!page.text().contains("/correct"), "an archived record is history");
 
-    let fields = [
-        ("form", "add"),
-        ("once", "c"),
-        ("content", "the disk is <small>"),
-        ("because", "it was full"),
-    ];
+    let fields = entries("form=add&once=c&content=the disk is <small>&because=it was full");
     let answer = browser.send(&format!("{MEMORY}/records"), &fields).await.is(303);
     assert_eq!(place(&answer), format!("{MEMORY}/records/KL-3?done=added"));
     let page = browser.get(MEMORY).await.is(200);
@@ -92,12 +81,7 @@ async fn a_snippet_and_a_decision_are_corrected_as_well() {
         memory.get("records/VC-2").await.json()["content"],
         "make check\nmake test"
     );
-    let fields = [
-        ("form", "correct"),
-        ("once", "b"),
-        ("content", "Use two queues"),
-        ("because", "one was slow"),
-    ];
+    let fields = entries("form=correct&once=b&content=Use two queues&because=one was slow");
     let answer = browser
         .send(&format!("{MEMORY}/records/D-1/correct"), &fields)
         .await

@@ -84,7 +84,7 @@ async fn pages_accept_a_session_and_routes_a_key() {
     let browser = Browser::signed_in(&service, &admin.token).await;
     Answer::to(browser.request(Method::GET, "/v1/vaults"))
         .await
-        .problem(401, "unauthorized", None);
+        .unauthorized();
     let with_key = Browser::new(&service);
     let request = with_key.request(Method::GET, "/ui/vaults/acme");
     Answer::to(request.bearer_auth(&admin.token)).await.is(303);
