@@ -34,7 +34,7 @@ async fn a_reader_views_and_does_not_edit() {
         json!({"command": "delete", "path": "/memories/a"}),
         json!({"command": "rename", "old_path": "/memories/a", "new_path": "/memories/b"}),
     ] {
-        send(edit).await.problem(403, "forbidden", None);
+        send(edit).await.forbidden();
     }
     assert_eq!(service.count("memory_contexts").await, 1);
 }

@@ -74,10 +74,9 @@ async fn concurrent_commands_leave_a_valid_tree() {
         })
         .collect();
     join_all(commands.into_iter().map(|command| files.run(command))).await;
-    let paths: Vec<String> = sqlx::query_scalar("SELECT path FROM memory_paths ORDER BY path")
-        .fetch_all(service.rows())
-        .await
-        .unwrap();
+    let paths: Vec<String> = service
+        .values("SELECT path FROM memory_paths ORDER BY path")
+        .await;
     assert!(!paths.is_empty());
     for path in &paths {
         let below = format!("{path}/");

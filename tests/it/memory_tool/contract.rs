@@ -107,6 +107,9 @@ async fn the_error_for_a_range_without_lines_names_the_valid_range() {
         json!([1]),
         json!([1, 2, 3]),
         json!(["1", 2]),
+        json!([1.5, 2]),
+        json!([]),
+        json!(1),
         json!("1-2"),
         json!({}),
     ] {
@@ -149,27 +152,17 @@ async fn only_an_unreadable_request_is_a_problem() {
         Answer::to(request.header("Content-Type", "application/json").body(body))
     };
     let view = r#"{"command": "view", "path": "/memories"}"#;
-    send("", view).await.problem(422, "invalid", Some("root"));
-    send("?root=", view).await.problem(422, "invalid", Some("root"));
-    send("?root=a/b", view)
-        .await
-        .problem(422, "invalid", Some("root"));
-    send("?root=a&root=b", view)
-        .await
-        .problem(422, "invalid", Some("root"));
-    send("?root=a&more=1", view)
-        .await
-        .problem(422, "invalid", Some("more"));
-    send("?root=a", "{").await.problem(400, "malformed", Some("body"));
-    send("?root=a", "[]").await.problem(422, "invalid", Some("body"));
-    send("?root=a", "null")
-        .await
-        .problem(422, "invalid", Some("body"));
+    send("", view).await.invalid("root");
+    send("?root=", view).await.invalid("root");
+    send("?root=a/b", view).await.invalid("root");
+    send("?root=a&root=b", view).await.invalid("root");
+    send("?root=a&more=1", view).await.invalid("more");
+    send("?root=a", "{").await.malformed("body");
+    send("?root=a", "[]").await.invalid("body");
+    send("?root=a", "null").await.invalid("body");
     send("?root=a", "{}").await.is(200);
     let bad = service.request(Method::POST, "/v1/vaults/.a/memory-tool?root=a");
-    Answer::to(bad.json(&json!({})))
-        .await
-        .problem(422, "invalid", Some("vault_id"));
+    Answer::to(bad.json(&json!({}))).await.invalid("vault_id");
     let untyped = service.request(Method::POST, "/v1/vaults/acme/memory-tool?root=a");
     Answer::to(untyped.body(view)).await.is(415);
 }

@@ -36,9 +36,7 @@ async fn a_file_is_put_changed_listed_and_removed_with_preconditions() {
     let id = body["memory_id"].as_str().unwrap().to_owned();
     assert_eq!(first, format!("\"{}\"", body["context_id"].as_str().unwrap()));
     assert!(files.view("/memories/n/a.md").await.contains("one"));
-    put(&service, "/memories/n/a.md", "two", NEW)
-        .await
-        .problem(412, "precondition-failed", None);
+    put(&service, "/memories/n/a.md", "two", NEW).await.stale();
 
     let changed = put(&service, "/memories/n/a.md", "", ("If-Match", &first))
         .await
@@ -53,7 +51,7 @@ async fn a_file_is_put_changed_listed_and_removed_with_preconditions() {
     );
     put(&service, "/memories/n/a.md", "x", ("If-Match", &first))
         .await
-        .problem(412, "precondition-failed", None);
+        .stale();
     let same = put(&service, "/memories/n/a.md", "", ("If-Match", &second))
         .await
         .is(200)
@@ -75,9 +73,7 @@ async fn a_file_is_put_changed_listed_and_removed_with_preconditions() {
 
     let delete =
         |tag: &str| at(&service, Method::DELETE, "/memories/n/a.md").header("If-Match", tag.to_owned());
-    Answer::to(delete(&first))
-        .await
-        .problem(412, "precondition-failed", None);
+    Answer::to(delete(&first)).await.stale();
     Answer::to(delete(&second)).await.is(204);
     Answer::to(delete(&second))
         .await
@@ -112,25 +108,21 @@ async fn an_invalid_file_is_rejected_and_nothing_is_created() {
         "/memories/a//b",
         "/memories/a%2fb",
     ] {
-        put(&service, bad, "x", NEW)
-            .await
-            .problem(422, "invalid", Some("path"));
+        put(&service, bad, "x", NEW).await.invalid("path");
         Answer::to(at(&service, Method::DELETE, bad))
             .await
-            .problem(422, "invalid", Some("path"));
+            .invalid("path");
     }
-    put(&service, "/memories/a.md", "x\0", NEW)
-        .await
-        .problem(422, "invalid", Some("body"));
+    put(&service, "/memories/a.md", "x\0", NEW).await.invalid("body");
     put(&service, "/memories/a.md", "x", ("If-Match", "\"none\""))
         .await
-        .problem(412, "precondition-failed", None);
+        .stale();
     let large = "x".repeat(102_401);
     put(&service, "/memories/a.md", &large, NEW)
         .await
         .problem(413, "too-large", None);
     let no_root = service.get("/v1/vaults/acme/memory-tool/files").await;
-    no_root.problem(422, "invalid", Some("root"));
+    no_root.invalid("root");
     let typed = async |media_type: &str, body: &'static str| {
         let request = service.request(Method::PUT, &format!("{FILES}&path=/memories/j.md"));
         Answer::to(request.header("Content-Type", media_type).body(body)).await
@@ -138,12 +130,8 @@ async fn an_invalid_file_is_rejected_and_nothing_is_created() {
     typed("text/html", "x")
         .await
         .problem(415, "unsupported-media-type", None);
-    typed("application/json", "{}")
-        .await
-        .problem(422, "invalid", Some("body"));
-    typed("application/json", "{")
-        .await
-        .problem(400, "malformed", Some("body"));
+    typed("application/json", "{}").await.invalid("body");
+    typed("application/json", "{").await.malformed("body");
     assert_eq!(service.count("memory_contexts").await, 1);
     typed("application/json", r#""a\nb""#).await.is(201);
     assert!(
