@@ -99,19 +99,17 @@ async fn distribution_is_detected_by_the_tables_and_not_by_the_extension() {
     let storage = service.storage();
     let distribution = async || storage.distribution().await.unwrap();
     assert_eq!(distribution().await, Distribution::Local);
-    raw_sql(STAND_IN).execute(service.rows()).await.unwrap();
+    service.execute(STAND_IN).await;
     // The extension is installed, but no table of the service is distributed.
     assert_eq!(distribution().await, Distribution::Local);
-    raw_sql("INSERT INTO pg_dist_partition VALUES ('asked')")
-        .execute(service.rows())
-        .await
-        .unwrap();
+    service
+        .execute("INSERT INTO pg_dist_partition VALUES ('asked')")
+        .await;
     assert_eq!(distribution().await, Distribution::Local);
 
-    raw_sql("INSERT INTO pg_dist_partition VALUES ('memories'), ('memory_contexts')")
-        .execute(service.rows())
-        .await
-        .unwrap();
+    service
+        .execute("INSERT INTO pg_dist_partition VALUES ('memories'), ('memory_contexts')")
+        .await;
     let Distribution::Partial { local } = distribution().await else {
         panic!("some are not distributed");
     };
@@ -141,15 +139,14 @@ CREATE TRIGGER lost_node BEFORE INSERT OR UPDATE ON memories FOR EACH ROW EXECUT
 #[tokio::test]
 async fn a_lost_node_means_an_unknown_outcome_with_nodes_and_an_error_without() {
     let service = Service::start().await;
-    raw_sql(LOST_NODE).execute(service.rows()).await.unwrap();
+    service.execute(LOST_NODE).await;
     let lost = Memory::new(&service, "lost", "agent");
     lost.put("one").await.problem(500, "internal", None);
 
-    raw_sql(STAND_IN).execute(service.rows()).await.unwrap();
-    raw_sql("INSERT INTO pg_dist_partition VALUES ('memories'), ('memory_contexts')")
-        .execute(service.rows())
-        .await
-        .unwrap();
+    service.execute(STAND_IN).await;
+    service
+        .execute("INSERT INTO pg_dist_partition VALUES ('memories'), ('memory_contexts')")
+        .await;
     service.storage().distribution().await.unwrap();
     let answer = lost.put("one").await;
     assert_eq!(answer.header("retry-after"), "1");

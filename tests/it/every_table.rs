@@ -99,7 +99,7 @@ async fn fill(service: &Service) -> String {
 #[tokio::test]
 async fn export_redaction_and_deletion_cover_every_table_of_memories() {
     let embeddings = EmbeddingServer::start().await;
-    let service = Service::start_with(embeddings.configure("m"), None).await;
+    let service = Service::configured(embeddings.configure("m")).await;
     let id = fill(&service).await;
     let memory = service.memory(&id);
     let filled = rows_by_table(service.rows()).await;

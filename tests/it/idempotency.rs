@@ -163,7 +163,7 @@ async fn abandon(service: &Service, lease_until: &str) {
 
 #[tokio::test]
 async fn a_retry_waits_for_an_abandoned_claim_and_then_runs_itself() {
-    let service = Service::start_with(|config| config.http.request_timeout_seconds = 1, None).await;
+    let service = Service::configured(|config| config.http.request_timeout_seconds = 1).await;
     let memory = service.memory("agent");
     Answer::to(put(&memory, "k", "one")).await.is(201);
     abandon(&service, "now() + interval '30 seconds'").await;
@@ -171,10 +171,9 @@ async fn a_retry_waits_for_an_abandoned_claim_and_then_runs_itself() {
     let waited = Answer::to(put(&memory, "k", "one")).await;
     assert_eq!(waited.header("retry-after"), "1");
     waited.problem(409, "still-running", Some(KEY));
-    sqlx::query("UPDATE idempotency_keys SET lease_until = now()")
-        .execute(service.rows())
-        .await
-        .unwrap();
+    service
+        .execute("UPDATE idempotency_keys SET lease_until = now()")
+        .await;
     Answer::to(put(&memory, "k", "two"))
         .await
         .problem(422, "key-reused", Some(KEY));
@@ -256,14 +255,14 @@ async fn an_invalid_key_is_rejected_before_anything_is_executed() {
     for bad in [&b""[..], b" ", b"a b", &long] {
         Answer::to(memory.putting("x").header(KEY, bad))
             .await
-            .problem(422, "invalid", Some(KEY));
+            .invalid(KEY);
     }
     Answer::to(memory.putting("x").header(KEY, &b"\xff"[..]))
         .await
-        .problem(400, "malformed", Some(KEY));
+        .malformed(KEY);
     Answer::to(memory.putting("x").header(KEY, "a").header(KEY, "b"))
         .await
-        .problem(400, "malformed", Some(KEY));
+        .malformed(KEY);
     assert_eq!(service.count("memories").await, 0);
     assert_eq!(service.count("idempotency_keys").await, 0);
 }
@@ -308,7 +307,7 @@ async fn a_claim_that_is_not_renewed_is_taken_over_long_before_its_lease_ends() 
 #[tokio::test]
 async fn a_request_whose_claim_was_taken_over_saves_nothing() {
     let gate = Gate::new();
-    let service = Service::start_with(|_| {}, Some(gate.before(Role::Learnings))).await;
+    let service = Service::with_models(gate.before(Role::Learnings)).await;
     let memory = service.memory("agent");
     let task = dictate(json!({ "learnings": learning("insight") }));
     let running = memory
@@ -317,10 +316,9 @@ async fn a_request_whose_claim_was_taken_over_saves_nothing() {
         .json(&task);
     let running = tokio::spawn(Answer::to(running));
     gate.asked().await;
-    sqlx::query("UPDATE idempotency_keys SET claim_id = 'another'")
-        .execute(service.rows())
-        .await
-        .unwrap();
+    service
+        .execute("UPDATE idempotency_keys SET claim_id = 'another'")
+        .await;
     gate.open();
 
     let answer = running.await.unwrap();

@@ -182,10 +182,7 @@ async fn counters_that_are_absent_count_as_0_and_those_of_a_newer_program_stay()
         assert_eq!(answer["operations"][0]["id"], next, "{stored}");
     }
     memory.write("# Notes\ntwo\n").await;
-    let stored: Vec<i64> = sqlx::query_scalar("SELECT counters FROM memories")
-        .fetch_one(service.rows())
-        .await
-        .unwrap();
+    let stored: Vec<i64> = service.value("SELECT counters FROM memories").await;
     assert_eq!(stored, [10, 1, 0, 0, 7]);
 }
 
@@ -200,10 +197,9 @@ async fn what_a_newer_program_told_of_a_task_stays_until_its_text_is_redacted() 
     let details = json!({"priority": "high", "note": ["about the secret word"]});
     sql(&service, &format!("UPDATE records SET details = '{details}'")).await;
     let stored = async || -> Option<Value> {
-        sqlx::query_scalar("SELECT details FROM records WHERE kind = 'T'")
-            .fetch_one(service.rows())
+        service
+            .value("SELECT details FROM records WHERE kind = 'T'")
             .await
-            .unwrap()
     };
     let with_task = memory.text().await;
     memory.write("# Notes\nthe secret word\n").await;

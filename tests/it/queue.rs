@@ -108,12 +108,15 @@ async fn updates_of_one_memory_run_in_the_order_of_arrival_on_any_instance() {
 
 #[tokio::test]
 async fn a_failing_model_is_retried_later_until_the_update_fails() {
-    let configure = |config: &mut working_memory::config::Config| {
-        config.pipeline.queue.max_attempts = 2;
-        config.pipeline.queue.backoff_seconds = 60;
-        config.pipeline.queue.poll_seconds = 1;
-    };
-    let service = Service::start_with(configure, Some(Dictated::new().models())).await;
+    let service = Service::start_with(
+        |config| {
+            config.pipeline.queue.max_attempts = 2;
+            config.pipeline.queue.backoff_seconds = 60;
+            config.pipeline.queue.poll_seconds = 1;
+        },
+        Some(Dictated::new().models()),
+    )
+    .await;
     let memory = service.memory("agent");
     let _workers = service.work(GRACE);
     let id = accepted(&memory, &dictate(json!({"fails": "learnings"}))).await;
@@ -136,12 +139,11 @@ async fn a_failing_model_is_retried_later_until_the_update_fails() {
     // No later update of the memory overtakes it.
     assert_eq!(run(&memory, &later_update).await["attempts"], 0);
 
-    sqlx::query(
-        "UPDATE updates SET not_before = not_before - interval '80 seconds' WHERE not_before > now()",
-    )
-    .execute(service.rows())
-    .await
-    .unwrap();
+    service
+        .execute(
+            "UPDATE updates SET not_before = not_before - interval '80 seconds' WHERE not_before > now()",
+        )
+        .await;
     let failed = becomes(&memory, &id, "failed").await;
     assert_eq!(failed["attempts"], 2);
     holds(
@@ -179,25 +181,7 @@ async fn a_queued_update_is_cancelled_at_once_and_a_finished_one_cannot_be() {
 }
 
 #[tokio::test]
-async fn a_cancelled_running_update_saves_nothing() {
-    let gate = Gate::new();
-    let service = Service::with_models(gate.before(Role::Learnings)).await;
-    let memory = service.memory("agent");
-    let workers = service.work(GRACE);
-    let id = accepted(&memory, &insight(1)).await;
-    gate.asked().await;
-
-    cancel(&memory, &id).await.is(200);
-    gate.open();
-
-    service.stop();
-    workers.stopped().await;
-    assert_eq!(run(&memory, &id).await["status"], "cancelled");
-    assert_eq!(service.count("memory_contexts").await, 0);
-}
-
-#[tokio::test]
-async fn cancelling_counts_neither_as_a_lost_claim_nor_as_a_failure() {
+async fn a_cancelled_running_update_saves_nothing_and_counts_neither_as_a_lost_claim_nor_as_a_failure() {
     // The worker notices while it waits for its model, or when it is about to save.
     for opens_before_the_worker_learns in [false, true] {
         let gate = Gate::new();
@@ -208,10 +192,7 @@ async fn cancelling_counts_neither_as_a_lost_claim_nor_as_a_failure() {
         gate.asked().await;
 
         if opens_before_the_worker_learns {
-            sqlx::query("UPDATE updates SET status = 'cancelled', claim_id = NULL, lease_until = NULL, queue_place = NULL, finished_at = now()")
-                .execute(service.rows())
-                .await
-                .unwrap();
+            service.execute("UPDATE updates SET status = 'cancelled', claim_id = NULL, lease_until = NULL, queue_place = NULL, finished_at = now()").await;
             gate.open();
         } else {
             cancel(&memory, &id).await.is(200);
@@ -220,6 +201,7 @@ async fn cancelling_counts_neither_as_a_lost_claim_nor_as_a_failure() {
         workers.stopped().await;
 
         assert_eq!(run(&memory, &id).await["status"], "cancelled");
+        assert_eq!(service.count("memory_contexts").await, 0);
         let metrics = service.get("/metrics").await.is(200).text().to_owned();
         assert!(metrics.contains("\nupdate_claims_total "), "{metrics}");
         let counted = metrics.lines().filter(|line| {
@@ -261,9 +243,7 @@ async fn if_match_is_checked_on_acceptance_and_when_the_update_is_applied() {
         Answer::to(request.header("Prefer", "respond-async").header("If-Match", tag))
     };
 
-    conditional("\"other\"")
-        .await
-        .problem(412, "precondition-failed", None);
+    conditional("\"other\"").await.stale();
     assert_eq!(service.count("updates").await, 0);
     let run = conditional(&head).await.is(202).json();
     memory.write("# Notes\nmoved\n").await;
@@ -351,11 +331,11 @@ async fn a_retry_with_the_same_key_returns_the_same_run() {
 
 #[tokio::test]
 async fn a_full_queue_rejects_updates() {
-    let configure = |config: &mut working_memory::config::Config| {
+    let service = Service::configured(|config| {
         config.pipeline.queue.max_per_memory = 2;
         config.pipeline.queue.max_per_vault = 3;
-    };
-    let service = Service::start_with(configure, None).await;
+    })
+    .await;
     let memory = service.memory("agent");
     for _ in 0..2 {
         accepted(&memory, &insight(1)).await;
@@ -376,22 +356,15 @@ async fn a_full_queue_rejects_updates() {
 }
 
 #[tokio::test]
-async fn a_queued_update_creates_its_memory() {
-    let service = Service::start().await;
-    let memory = service.memory("new");
-    let _workers = service.work(GRACE);
-    let task = json!({"task": "Wrote the parser. Next, wire it to the route."});
-    let id = accepted(&memory, &task).await;
-    assert_eq!(becomes(&memory, &id, "applied").await["version"], 1);
-}
-
-#[tokio::test]
 async fn beyond_the_vaults_limit_a_synchronous_update_is_rejected_with_retry_after() {
     let gate = Gate::new();
-    let configure = |config: &mut working_memory::config::Config| {
-        config.pipeline.concurrent_updates = 2;
-    };
-    let service = Service::start_with(configure, Some(gate.before(Role::Learnings))).await;
+    let service = Service::start_with(
+        |config| {
+            config.pipeline.concurrent_updates = 2;
+        },
+        Some(gate.before(Role::Learnings)),
+    )
+    .await;
     let (one, two) = (service.memory("one"), service.memory("two"));
 
     let (answer, ()) = tokio::join!(one.update(insight(1)), async {

@@ -105,11 +105,9 @@ async fn tasks_decisions_and_their_replacements_survive_a_rebuild() {
     });
     post(&memory, "window/import", history).await.is(201);
     let before = rows(&service).await;
-    let history_lines: Vec<String> =
-        sqlx::query_scalar("SELECT change FROM record_changes WHERE kind = 'D' ORDER BY version, number")
-            .fetch_all(service.rows())
-            .await
-            .unwrap();
+    let history_lines: Vec<String> = service
+        .values("SELECT change FROM record_changes WHERE kind = 'D' ORDER BY version, number")
+        .await;
     assert_eq!(history_lines, ["added", "superseded", "added"]);
     let rebuilt = service.storage().rebuild_records(None, None).await.unwrap();
     assert_eq!((rebuilt.mended, rows(&service).await), (0, before.clone()));

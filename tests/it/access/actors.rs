@@ -48,9 +48,9 @@ async fn two_callers_do_not_share_idempotency_keys_and_a_replay_is_authorized() 
         "true"
     );
     put(&two, "by one").await.problem(422, "key-reused", None);
-    put(&reader, "by one").await.problem(403, "forbidden", None);
-    put(&foreign, "by one").await.problem(404, "not-found", None);
+    put(&reader, "by one").await.forbidden();
+    put(&foreign, "by one").await.missing();
     admin.delete(&format!("/v1/keys/{}", one.key_id)).await.is(204);
-    put(&one, "by one").await.problem(401, "unauthorized", None);
+    put(&one, "by one").await.unauthorized();
     assert_eq!(service.count("memory_contexts").await, 2);
 }

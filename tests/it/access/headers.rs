@@ -26,7 +26,7 @@ async fn an_invalid_key_is_unauthorized_and_a_broken_header_malformed() {
                 .header("www-authenticate")
                 .contains(r#"error="invalid_token""#)
         );
-        let problem = answer.problem(401, "unauthorized", None);
+        let problem = answer.unauthorized();
         assert!(!problem.to_string().contains("wm_"), "{problem}");
     }
     for values in [&[][..], &["Basic eDp5"], &["Digest x"]] {
@@ -35,17 +35,34 @@ async fn an_invalid_key_is_unauthorized_and_a_broken_header_malformed() {
             answer.header("www-authenticate"),
             r#"Bearer realm="working-memory""#
         );
-        answer.problem(401, "unauthorized", None);
+        answer.unauthorized();
     }
-    for values in [&[&*good, &*good][..], &["Bearer"], &["Bearer a b"], &[""]] {
+    let upper = good
+        .to_uppercase()
+        .replace(&admin.token.to_uppercase(), &admin.token);
+    for spelled in [good.replace("Bearer", "bearer"), upper, good.replace(' ', "   ")] {
+        ask(&[&spelled]).await.is(200);
+    }
+    for values in [
+        &[&*good, &*good][..],
+        &["Bearer"],
+        &["Bearer "],
+        &["Bearer a b"],
+        &["Bearer a,b"],
+        &[""],
+    ] {
         let answer = ask(values).await;
         assert!(
             answer
                 .header("www-authenticate")
                 .contains(r#"error="invalid_request""#)
         );
-        answer.problem(400, "malformed", Some("Authorization"));
+        answer.malformed("Authorization");
     }
+    let binary = service.request(Method::GET, "/v1/vaults");
+    Answer::to(binary.header("Authorization", &b"Bearer \xff"[..]))
+        .await
+        .malformed("Authorization");
 }
 
 #[tokio::test]
@@ -55,7 +72,7 @@ async fn metrics_need_any_key_and_health_checks_need_none() {
     let limited = admin
         .make(serde_json::json!({"name": "p", "role": "reader", "vaults": ["nothing"]}))
         .await;
-    service.get("/metrics").await.problem(401, "unauthorized", None);
+    service.get("/metrics").await.unauthorized();
     let metrics = limited.get("/metrics").await.is(200);
     assert!(
         metrics.text().contains("http_requests_refused_total"),
@@ -63,8 +80,5 @@ async fn metrics_need_any_key_and_health_checks_need_none() {
         metrics.text()
     );
     service.get("/readyz").await.is(200);
-    service
-        .get("/no/such/route")
-        .await
-        .problem(404, "not-found", None);
+    service.get("/no/such/route").await.missing();
 }

@@ -1,7 +1,7 @@
 //! The life cycle of keys: `/v1/keys`.
 
 use super::first_admin;
-use crate::harness::{Answer, Service};
+use crate::harness::{Answer, Service, rows};
 use reqwest::Method;
 use serde_json::json;
 use std::time::Duration;
@@ -43,27 +43,20 @@ async fn a_new_key_is_valid_everywhere_at_once_and_a_revoked_one_is_rejected_wit
     service.get("/v1/vaults").await.is(200);
     other.get("/v1/vaults").await.is(200);
     let admin = first_admin(&service).await;
-    service.get("/v1/vaults").await.problem(401, "unauthorized", None);
+    service.get("/v1/vaults").await.unauthorized();
     admin.at(&other).get("/v1/vaults").await.is(200);
     tokio::time::sleep(A_SECOND).await;
-    other.get("/v1/vaults").await.problem(401, "unauthorized", None);
+    other.get("/v1/vaults").await.unauthorized();
 
     let reader = admin.make(json!({"name": "r", "role": "reader"})).await;
     reader.at(&other).get("/v1/vaults").await.is(200);
     reader.get("/v1/vaults").await.is(200);
     admin.delete(&format!("/v1/keys/{}", reader.key_id)).await.is(204);
-    reader.get("/v1/vaults").await.problem(401, "unauthorized", None);
+    reader.get("/v1/vaults").await.unauthorized();
     tokio::time::sleep(A_SECOND).await;
-    reader
-        .at(&other)
-        .get("/v1/vaults")
-        .await
-        .problem(401, "unauthorized", None);
+    reader.at(&other).get("/v1/vaults").await.unauthorized();
     admin.delete(&format!("/v1/keys/{}", reader.key_id)).await.is(204);
-    admin
-        .delete("/v1/keys/nobody")
-        .await
-        .problem(404, "not-found", None);
+    admin.delete("/v1/keys/nobody").await.missing();
 }
 
 #[tokio::test]
@@ -71,15 +64,12 @@ async fn a_service_whose_last_key_has_ended_still_requires_a_key() {
     let service = Service::start().await;
     let admin = first_admin(&service).await;
     admin.delete(&format!("/v1/keys/{}", admin.key_id)).await.is(204);
-    service.get("/v1/vaults").await.problem(401, "unauthorized", None);
+    service.get("/v1/vaults").await.unauthorized();
     let restarted = service.beside(None).await;
-    restarted
-        .get("/v1/vaults")
-        .await
-        .problem(401, "unauthorized", None);
+    restarted.get("/v1/vaults").await.unauthorized();
     let body = json!({"name": "again", "role": "admin"});
     let request = restarted.request(Method::POST, "/v1/keys").json(&body);
-    Answer::to(request).await.problem(401, "unauthorized", None);
+    Answer::to(request).await.unauthorized();
 }
 
 #[tokio::test]
@@ -87,22 +77,16 @@ async fn a_key_is_valid_until_it_expires() {
     let service = Service::start().await;
     let admin = first_admin(&service).await;
     let body = json!({"name": "r", "role": "reader", "expires_at": "2026-11-21T03:00:00+01:00"});
-    admin
-        .post("/v1/keys", &body)
-        .await
-        .problem(422, "invalid", Some("expires_at"));
+    admin.post("/v1/keys", &body).await.invalid("expires_at");
     let reader = admin
         .make(json!({"name": "r", "role": "reader", "expires_at": "2026-11-21T02:00:10Z"}))
         .await;
     reader.get("/v1/vaults").await.is(200);
     service.clock.advance(Duration::from_secs(10));
-    reader.get("/v1/vaults").await.problem(401, "unauthorized", None);
+    reader.get("/v1/vaults").await.unauthorized();
     let path = format!("/v1/keys/{}", reader.key_id);
     assert_eq!(admin.get(&path).await.is(200).json()["active"], false);
-    admin
-        .post(&format!("{path}/rotate"), &json!({}))
-        .await
-        .problem(409, "conflict", None);
+    admin.post(&format!("{path}/rotate"), &json!({})).await.conflict();
 }
 
 #[tokio::test]
@@ -122,10 +106,10 @@ async fn a_rotated_key_has_a_new_secret_and_the_old_one_ends_now_or_after_its_gr
     old.get("/v1/vaults").await.is(200);
     new.get("/v1/vaults").await.is(200);
     service.clock.advance(Duration::from_secs(60));
-    old.get("/v1/vaults").await.problem(401, "unauthorized", None);
+    old.get("/v1/vaults").await.unauthorized();
     new.get("/v1/vaults").await.is(200);
     let newest = admin.post(&path, &json!({})).await.is(200).json();
-    new.get("/v1/vaults").await.problem(401, "unauthorized", None);
+    new.get("/v1/vaults").await.unauthorized();
     super::Holder::of(&service, &newest)
         .get("/v1/vaults")
         .await
@@ -134,7 +118,7 @@ async fn a_rotated_key_has_a_new_secret_and_the_old_one_ends_now_or_after_its_gr
         let answer = admin
             .post(&format!("{path}?grace_seconds={bad}"), &json!({}))
             .await;
-        answer.problem(422, "invalid", Some("grace_seconds"));
+        answer.invalid("grace_seconds");
     }
 }
 
@@ -149,7 +133,7 @@ async fn a_flood_of_invalid_keys_causes_few_queries() {
     });
     let began = std::time::Instant::now();
     for answer in futures::future::join_all(requests).await {
-        answer.problem(401, "unauthorized", None);
+        answer.unauthorized();
     }
     admin.get("/v1/vaults").await.is(200);
     // One query for all concurrent requests, or a few: never one each, fifty milliseconds apart.
@@ -189,30 +173,19 @@ async fn an_invalid_key_request_is_rejected_with_its_field() {
         let request = service.request(Method::POST, "/v1/keys");
         Answer::to(request.json(&body)).await
     };
-    for (body, field) in [
-        (json!({"role": "admin"}), "body"),
-        (json!({"name": "a b", "role": "admin"}), "name"),
-        (json!({"name": "a", "role": "root"}), "role"),
-        (json!({"name": "a", "role": "reader", "vaults": []}), "vaults"),
-        (
-            json!({"name": "a", "role": "reader", "vaults": ["a", "*"]}),
-            "vaults[1]",
-        ),
-        (
-            json!({"name": "a", "role": "reader", "vault_prefix": ""}),
-            "vault_prefix",
-        ),
-        (
-            json!({"name": "a", "role": "reader", "vaults": ["a"], "vault_prefix": "a"}),
-            "vault_prefix",
-        ),
-        (
-            json!({"name": "a", "role": "reader", "expires_at": "soon"}),
-            "expires_at",
-        ),
-        (json!({"name": "a", "role": "reader", "key": "mine"}), "key"),
-    ] {
-        ask(body).await.problem(422, "invalid", Some(field));
+    for (body, field) in rows(
+        r#"
+        {"role": "admin"} → body
+        {"name": "a b", "role": "admin"} → name
+        {"name": "a", "role": "root"} → role
+        {"name": "a", "role": "reader", "vaults": []} → vaults
+        {"name": "a", "role": "reader", "vaults": ["a", "*"]} → vaults[1]
+        {"name": "a", "role": "reader", "vault_prefix": ""} → vault_prefix
+        {"name": "a", "role": "reader", "vaults": ["a"], "vault_prefix": "a"} → vault_prefix
+        {"name": "a", "role": "reader", "expires_at": "soon"} → expires_at
+        {"name": "a", "role": "reader", "key": "mine"} → key"#,
+    ) {
+        ask(body).await.invalid(field);
     }
     service.get("/v1/vaults").await.is(200);
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 
 #[tokio::test]
 async fn a_key_over_its_rate_limit_is_rejected_with_retry_after() {
-    let service = Service::start_with(|config| config.http.rate_per_key = 2, None).await;
+    let service = Service::configured(|config| config.http.rate_per_key = 2).await;
     let admin = first_admin(&service).await;
     let other = admin.make(json!({"name": "o", "role": "reader"})).await;
     let second = admin.get("/v1/vaults").await.is(200);
@@ -22,7 +22,7 @@ async fn a_key_over_its_rate_limit_is_rejected_with_retry_after() {
 
 #[tokio::test]
 async fn requests_without_a_key_are_counted_by_address() {
-    let service = Service::start_with(|config| config.http.rate_per_address = 2, None).await;
+    let service = Service::configured(|config| config.http.rate_per_address = 2).await;
     service.get("/v1/vaults").await.is(200);
     let admin = first_admin(&service).await;
     let answer: Answer = service.get("/v1/vaults").await;

@@ -31,7 +31,7 @@ async fn only_an_administrator_writes_the_rules_of_a_memory_and_of_a_vault() {
             writer.delete(&one).await,
             writer.delete(&category).await,
         ] {
-            let refused = refused.problem(403, "forbidden", None);
+            let refused = refused.forbidden();
             assert_eq!(refused["required_role"], "admin");
         }
         for nowhere in [
@@ -41,7 +41,7 @@ async fn only_an_administrator_writes_the_rules_of_a_memory_and_of_a_vault() {
             foreign.delete(&category).await,
             foreign.get(items).await,
         ] {
-            nowhere.problem(404, "not-found", None);
+            nowhere.missing();
         }
         // Other spellings of the name do not avoid this.
         for category in ["Rules", "rules ", "RULES"] {

@@ -36,8 +36,8 @@ async fn a_key_lists_only_its_own_vaults_on_all_pages() {
         .json();
     assert_eq!(ids(&second, "vault_id"), ["acme.b"]);
     assert_eq!(second["next_cursor"], Value::Null);
-    prefix.put("acme.a", "more").await.problem(403, "forbidden", None);
-    prefix.put("acmex", "more").await.problem(404, "not-found", None);
+    prefix.put("acme.a", "more").await.forbidden();
+    prefix.put("acmex", "more").await.missing();
 }
 
 #[tokio::test]
@@ -86,19 +86,16 @@ async fn an_administrator_of_some_vaults_creates_and_lists_only_keys_of_them() {
     assert_eq!(ids(&seen, "key_id"), [&*made.key_id]);
     for hidden in [&root.key_id, &other.key_id] {
         let path = format!("/v1/keys/{hidden}");
-        own.get(&path).await.problem(404, "not-found", None);
-        own.delete(&path).await.problem(404, "not-found", None);
-        own.post(&format!("{path}/rotate"), &json!({}))
-            .await
-            .problem(404, "not-found", None);
+        own.get(&path).await.missing();
+        own.delete(&path).await.missing();
+        own.post(&format!("{path}/rotate"), &json!({})).await.missing();
     }
     other.get("/v1/vaults").await.is(200);
 }
 
 #[tokio::test]
 async fn the_number_of_keys_is_limited_per_vault() {
-    let configure = |config: &mut working_memory::config::Config| config.limits.vault_keys = 2;
-    let service = Service::start_with(configure, None).await;
+    let service = Service::configured(|config| config.limits.vault_keys = 2).await;
     let root = first_admin(&service).await;
     let end = "2027-01-01T00:00:00Z";
     let own = root
@@ -106,7 +103,7 @@ async fn the_number_of_keys_is_limited_per_vault() {
         .await;
     let key = json!({"name": "a", "role": "reader", "vaults": ["acme.a"], "expires_at": end});
     let made = own.make(key.clone()).await;
-    let refused = own.post("/v1/keys", &key).await.problem(409, "conflict", None);
+    let refused = own.post("/v1/keys", &key).await.conflict();
     assert_eq!(
         (&refused["limit"], &refused["limit_name"]),
         (&json!(2), &json!("limits.vault_keys"))
@@ -114,5 +111,5 @@ async fn the_number_of_keys_is_limited_per_vault() {
     root.make(json!({"name": "b", "role": "reader", "vaults": ["acme.b"]}))
         .await;
     own.delete(&format!("/v1/keys/{}", made.key_id)).await.is(204);
-    own.post("/v1/keys", &key).await.problem(409, "conflict", None);
+    own.post("/v1/keys", &key).await.conflict();
 }

@@ -39,7 +39,7 @@ async fn answer_to_the_rest(mut stream: TcpStream) -> String {
 
 #[tokio::test]
 async fn a_request_with_a_slow_body_holds_no_concurrency_permit() {
-    let service = Service::start_with(one_at_once, None).await;
+    let service = Service::configured(one_at_once).await;
     let mut slow = Vec::new();
     for memory in ["one", "two", "three"] {
         slow.push(half_a_put(&service, memory).await);

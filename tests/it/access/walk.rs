@@ -133,13 +133,10 @@ async fn a_writer_adds_and_only_an_administrator_deletes_history() {
     let memory = "/v1/vaults/acme/memories/agent";
     let reason = json!({"reason": "it held a key"});
     let redact = format!("{memory}/contexts/1/redact");
-    let refused = writer
-        .post(&redact, &reason)
-        .await
-        .problem(403, "forbidden", None);
+    let refused = writer.post(&redact, &reason).await.forbidden();
     assert_eq!(refused["required_role"], "admin");
-    writer.delete(memory).await.problem(403, "forbidden", None);
-    writer.get("/v1/keys").await.problem(403, "forbidden", None);
+    writer.delete(memory).await.forbidden();
+    writer.get("/v1/keys").await.forbidden();
     admin.post(&redact, &reason).await.is(200);
     admin.delete(memory).await.is(204);
 }

@@ -101,7 +101,7 @@ async fn programs_and_same_origin_pages_are_not_affected() {
     let named = |config: &mut Config| {
         config.http.allowed_hosts = vec!["memory.example.org".to_owned()];
     };
-    let service = Service::start_with(named, None).await;
+    let service = Service::configured(named).await;
     put(&service).send().await.unwrap().error_for_status().unwrap();
     let port = service.socket_address().rsplit(':').next().unwrap().to_owned();
     for host in [
@@ -146,7 +146,7 @@ async fn with_keys_any_host_and_origin_may_use_one() {
         .await
         .is(201);
     let without = foreign(service.request(Method::GET, CONTEXT));
-    Answer::to(without).await.problem(401, "unauthorized", None);
+    Answer::to(without).await.unauthorized();
     Answer::to(foreign(service.request(Method::GET, "/healthz")))
         .await
         .is(200);

@@ -25,8 +25,7 @@ pub(super) async fn asks_and_does_not_read(service: &Service) -> TcpStream {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_response_that_is_not_read_holds_the_permit_of_its_request() {
-    let configure = |config: &mut working_memory::config::Config| config.http.max_requests = 1;
-    let service = Service::start_with(configure, None).await;
+    let service = Service::configured(|config| config.http.max_requests = 1).await;
     // Nearly nine megabytes of JSON: more than the socket buffers hold.
     let text = "# D\n".to_owned() + &"a\n".repeat(51_000);
     put(&service, "evil", "m", text).await.is(201);
@@ -74,8 +73,7 @@ async fn head_of_refused_put(stream: &mut TcpStream, bytes: usize) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refusal_while_the_body_arrives_keeps_the_connection_or_says_that_it_ends() {
-    let configure = |config: &mut working_memory::config::Config| config.http.max_requests = 1;
-    let service = Service::start_with(configure, None).await;
+    let service = Service::configured(|config| config.http.max_requests = 1).await;
     let text = "# D\n".to_owned() + &"a\n".repeat(51_000);
     put(&service, "evil", "m", text).await.is(201);
     let _unread = asks_and_does_not_read(&service).await;
@@ -123,7 +121,7 @@ async fn a_blame_is_streamed_completely() {
 #[tokio::test]
 async fn the_number_of_connections_without_a_key_is_limited_per_address() {
     let configure = |config: &mut working_memory::config::Config| config.http.max_connections_per_address = 2;
-    is_limited_per_address(Service::start_with(configure, None).await, 2).await;
+    is_limited_per_address(Service::configured(configure).await, 2).await;
     is_limited_per_address(Service::start().await, 128).await;
 }
 

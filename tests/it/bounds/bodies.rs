@@ -60,7 +60,7 @@ async fn the_list_of_accepted_operations_is_limited_too() {
     let many: String = (0..10_001).map(|n| format!("- because a: b{n}\n")).collect();
     // Ten thousand of them exceed the document's limit, with the same error as before.
     let answer = Answer::to(memory.applying("", &format!("{ADD}{many}"))).await;
-    answer.problem(422, "invalid", Some("context"));
+    answer.invalid("context");
 
     let bullets = "- a\n".repeat(10_001);
     let progress = format!("CURRENT_PROGRESS:\n  In Progress:\n{bullets}");
@@ -72,7 +72,7 @@ async fn the_list_of_accepted_operations_is_limited_too() {
     let list = json!({"operations": vec![archive; 10_001]}).to_string();
     let request = memory.request(Method::POST, "operations");
     let answer = Answer::to(request.header("Content-Type", "application/json").body(list)).await;
-    let problem = answer.problem(422, "invalid", Some("operations"));
+    let problem = answer.invalid("operations");
     assert_eq!(problem["limit"], 10_000);
 }
 

@@ -4,7 +4,6 @@ mod answers;
 mod bodies;
 mod neighbours;
 mod stored;
-mod streams;
 
 use crate::harness::{Answer, Service};
 use reqwest::{Method, RequestBuilder};

@@ -17,7 +17,7 @@ fn eight_at_once(config: &mut Config) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_of_one_vault_leave_permits_for_others() {
-    let service = Service::start_with(eight_at_once, None).await;
+    let service = Service::configured(eight_at_once).await;
     let text = "# D\n".to_owned() + &"a\n".repeat(30_000);
     put(&service, "evil", "m", text).await.is(201);
     put(&service, "other", "m", "# A\n").await.is(201);

@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use sqlx::Row;
 use std::time::Duration;
 use working_memory::clock::Clock;
-use working_memory::config::Config;
 use working_memory::domain::retention::Retention;
 
 /// What `GetUsage` returns, which must match the stored rows.
@@ -75,11 +74,11 @@ async fn everything_that_stores_or_removes_texts_is_counted() {
 
 #[tokio::test]
 async fn a_vault_over_its_quota_rejects_writes_and_accepts_deletions() {
-    let configure = |config: &mut Config| {
+    let service = Service::configured(|config| {
         config.limits.vault_memories = Some(2);
         config.limits.vault_bytes = Some(100);
-    };
-    let service = Service::start_with(configure, None).await;
+    })
+    .await;
     put(&service, "v", "a", "# A\n".to_owned() + &"x".repeat(50))
         .await
         .is(201);
@@ -108,18 +107,12 @@ async fn a_vault_over_its_quota_rejects_writes_and_accepts_deletions() {
 
 /// Statements of the database that wait for a row's lock.
 async fn waiting(service: &Service) -> i64 {
-    sqlx::query_scalar(
-        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
-    )
-    .fetch_one(service.rows())
-    .await
-    .unwrap()
+    service.value("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").await
 }
 
 #[tokio::test]
 async fn a_write_that_is_decided_twice_takes_its_room_once() {
-    let configure = |config: &mut Config| config.limits.vault_bytes = Some(100);
-    let service = Service::start_with(configure, None).await;
+    let service = Service::configured(|config| config.limits.vault_bytes = Some(100)).await;
     put(&service, "v", "a", "# A\n").await.is(201);
     // Held by somebody else, so that the optimistic write is passed over and decided again under the lock.
     let mut holder = service.rows().begin().await.unwrap();
@@ -150,8 +143,7 @@ async fn a_write_that_is_decided_twice_takes_its_room_once() {
 
 #[tokio::test]
 async fn a_deletion_makes_room_at_once() {
-    let configure = |config: &mut Config| config.limits.vault_bytes = Some(100);
-    let service = Service::start_with(configure, None).await;
+    let service = Service::configured(|config| config.limits.vault_bytes = Some(100)).await;
     let text = || "# A\n".to_owned() + &"x".repeat(90);
     put(&service, "v", "a", text()).await.is(201);
     Answer::to(of(&service, Method::DELETE, "v", "a")).await.is(204);

@@ -95,14 +95,14 @@ async fn the_caller_of_an_async_update_is_its_actor_and_other_tenants_get_no_eve
     gate.asked().await;
 
     let run = format!("{memory}/updates/{second}");
-    other.get(&run).await.problem(404, "not-found", None);
-    other.delete(&run).await.problem(404, "not-found", None);
+    other.get(&run).await.missing();
+    other.delete(&run).await.missing();
     let usage = other.get("/v1/vaults/acme/usage").await;
-    usage.problem(404, "not-found", None);
+    usage.missing();
     reader.get(&run).await.is(200);
     reader.get("/v1/vaults/acme/usage").await.is(200);
     reader.get("/v1/guidance").await.is(200);
-    reader.delete(&run).await.problem(403, "forbidden", None);
+    reader.delete(&run).await.forbidden();
     assert_eq!(writer.delete(&run).await.is(200).json()["status"], "cancelled");
     gate.open();
 

@@ -46,7 +46,7 @@ async fn a_failure_is_a_problem_before_the_stream_or_its_last_event() {
     has(&last.data, json!({"status": 502, "role": "learnings"}));
 
     let stale = streaming(&memory, &fails).header("If-Match", "\"other\"");
-    Answer::to(stale).await.problem(412, "precondition-failed", None);
+    Answer::to(stale).await.stale();
 }
 
 #[tokio::test]

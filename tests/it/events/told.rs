@@ -157,16 +157,10 @@ async fn invalid_requests_are_rejected() {
         "-1-00000000",
         "99999999999999999999-00000000",
     ] {
-        ask("", ("Last-Event-ID", bad))
-            .await
-            .problem(400, "malformed", Some("Last-Event-ID"));
+        ask("", ("Last-Event-ID", bad)).await.malformed("Last-Event-ID");
     }
-    ask("?kinds=version,nothing", ("X", "y"))
-        .await
-        .problem(422, "invalid", Some("kinds"));
-    ask("?memory_id=-", ("X", "y"))
-        .await
-        .problem(422, "invalid", Some("memory_id"));
+    ask("?kinds=version,nothing", ("X", "y")).await.invalid("kinds");
+    ask("?memory_id=-", ("X", "y")).await.invalid("memory_id");
     ask("", ("Accept", "text/html"))
         .await
         .problem(406, "not-acceptable", Some("Accept"));
@@ -174,13 +168,15 @@ async fn invalid_requests_are_rejected() {
 
 #[tokio::test]
 async fn streams_have_their_own_limit_and_end_when_the_service_stops() {
-    let configure = |config: &mut working_memory::config::Config| config.events.max_streams = 3;
-    let service = Service::start_with(configure, None).await;
+    let service = Service::configured(|config| config.events.max_streams = 3).await;
     let mut open = [
         Watch::vault(&service, "", None).await,
         Watch::vault(&service, "", None).await,
     ];
     // A vault has half of the streams.
+    let refused = service.get("/v1/vaults/acme/events").await;
+    assert_eq!(refused.header("retry-after"), "5");
+    assert_eq!(refused.problem(429, "too-many-requests", None)["limit"], 2);
     let of_another = service
         .request(Method::GET, "/v1/vaults/another/events")
         .header("Accept", "text/event-stream")

@@ -10,13 +10,12 @@ use working_memory::llm::scripted::Step;
 
 /// All stored rows except the keys.
 async fn stored(service: &Service) -> BTreeMap<String, String> {
-    let tables: Vec<String> = sqlx::query_scalar(
-        "SELECT table_name::text FROM information_schema.tables
+    let tables: Vec<String> = service
+        .values(
+            "SELECT table_name::text FROM information_schema.tables
          WHERE table_schema = 'public' AND table_type = 'BASE TABLE' AND table_name <> 'idempotency_keys'",
-    )
-    .fetch_all(service.rows())
-    .await
-    .unwrap();
+        )
+        .await;
     let mut all = BTreeMap::new();
     for table in tables {
         let statement = format!(
@@ -33,8 +32,9 @@ async fn stored(service: &Service) -> BTreeMap<String, String> {
 
 /// Makes every process die after it has committed: it fails before it stores a response in a separate transaction.
 pub(crate) async fn die_before_keeping_answers(service: &Service) {
-    sqlx::raw_sql(
-        "CREATE OR REPLACE FUNCTION note_whether_alone() RETURNS trigger LANGUAGE plpgsql AS $$
+    service
+        .execute(
+            "CREATE OR REPLACE FUNCTION note_whether_alone() RETURNS trigger LANGUAGE plpgsql AS $$
          BEGIN
              PERFORM set_config('test.is_alone', (pg_current_xact_id_if_assigned() IS NULL)::text, true);
              RETURN NULL;
@@ -50,20 +50,17 @@ pub(crate) async fn die_before_keeping_answers(service: &Service) {
          FOR EACH STATEMENT EXECUTE FUNCTION note_whether_alone();
          CREATE TRIGGER die BEFORE UPDATE ON idempotency_keys
          FOR EACH ROW EXECUTE FUNCTION die();",
-    )
-    .execute(service.rows())
-    .await
-    .unwrap();
+        )
+        .await;
 }
 
 pub(crate) async fn live_again(service: &Service) {
-    sqlx::raw_sql(
-        "DROP TRIGGER die ON idempotency_keys;
+    service
+        .execute(
+            "DROP TRIGGER die ON idempotency_keys;
          DROP TRIGGER note_whether_alone ON idempotency_keys",
-    )
-    .execute(service.rows())
-    .await
-    .unwrap();
+        )
+        .await;
 }
 
 #[tokio::test]

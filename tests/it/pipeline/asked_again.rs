@@ -271,8 +271,11 @@ async fn a_truncated_answer_is_retried_and_its_last_item_dropped() {
 async fn the_number_of_retries_is_configured() {
     for rounds in [0, 1, 2] {
         let models = Dictated::new();
-        let configure = |config: &mut working_memory::config::Config| config.pipeline.max_reprompts = rounds;
-        let service = Service::start_with(configure, Some(models.models())).await;
+        let service = Service::start_with(
+            |config| config.pipeline.max_reprompts = rounds,
+            Some(models.models()),
+        )
+        .await;
         let update = dictate(json!({"learnings": [FAULTY, FAULTY, learning("third")]}));
 
         let answer = service.memory("agent").updated(update).await;

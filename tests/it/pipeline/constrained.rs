@@ -3,7 +3,6 @@
 use super::stub::{Reply, Stub};
 use crate::harness::{Service, each, holds};
 use serde_json::json;
-use working_memory::config::Config;
 use working_memory::config::llm::{Constrain, Provider};
 use working_memory::domain::operation::Role;
 
@@ -15,12 +14,12 @@ fn no_change(role: Role) -> Reply {
 async fn each_role_gets_the_schema_of_its_section_with_the_ids_of_the_memory() {
     let stub = Stub::start(|request| no_change(request.role())).await;
     let configure = stub.configure(Provider::Openai, 0);
-    let configure = |config: &mut Config| {
+    let service = Service::configured(|config| {
         configure(config);
         config.llm.constrain = Constrain::JsonSchema;
         config.pipeline.max_additions = 2;
-    };
-    let service = Service::start_with(configure, None).await;
+    })
+    .await;
     let memory = service.memory("agent");
     let text = "# Key Learnings\n- KL-4 because old: stays\n- KL-7 because new: too\n";
     memory.write(text).await;
@@ -54,11 +53,11 @@ async fn an_answer_of_the_schema_is_applied_and_its_faults_name_what_was_written
     };
     let stub = Stub::start(move |request| Reply::Text(said(request.role()).to_string())).await;
     let configure = stub.configure(Provider::Openai, 0);
-    let configure = |config: &mut Config| {
+    let service = Service::configured(|config| {
         configure(config);
         config.llm.constrain = Constrain::JsonSchema;
-    };
-    let service = Service::start_with(configure, None).await;
+    })
+    .await;
     let memory = service.memory("agent");
 
     let task = json!({"task": "wired it: the parser needs wiring"});

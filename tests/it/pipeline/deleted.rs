@@ -5,7 +5,6 @@ use crate::harness::{Answer, Memory, Service, has};
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use std::time::Duration;
-use working_memory::config::Config;
 use working_memory::domain::ids::VaultId;
 use working_memory::domain::operation::Role;
 
@@ -80,7 +79,7 @@ async fn an_update_that_began_before_the_deletion_is_409_in_every_form() {
             gate.open();
         });
 
-        answer.problem(409, "conflict", None);
+        answer.conflict();
         is_untouched(&service, &memory).await;
     }
 }
@@ -139,7 +138,7 @@ async fn a_retry_of_what_began_before_the_deletion_does_not_run() {
         gate.open();
     });
 
-    answer.problem(409, "conflict", None);
+    answer.conflict();
     let retried = tokio::time::timeout(Duration::from_secs(10), Answer::to(keyed()));
     let retried = retried.await.expect("the retry asks no model");
     retried.problem(410, "gone", Some("Idempotency-Key"));
@@ -164,7 +163,7 @@ async fn progress_is_not_written_again_on_the_memory_made_anew() {
         gate.open();
     });
 
-    answer.problem(409, "conflict", None);
+    answer.conflict();
     is_untouched(&service, &memory).await;
 }
 
@@ -192,14 +191,11 @@ async fn every_acknowledged_proposal_was_stored() {
                 assert_eq!(told, 1, "round {round}: acknowledged, and not stored");
             }
             _ => {
-                answer.problem(409, "conflict", None);
+                answer.conflict();
             }
         }
         // A proposal for the memory that did not exist any more is one for no memory.
-        sqlx::query("DELETE FROM updates")
-            .execute(service.rows())
-            .await
-            .unwrap();
+        service.execute("DELETE FROM updates").await;
     }
     memory.write("# Notes\n").await;
     let undisturbed = Answer::to(memory.applying("?mode=propose", &learning("last")));
@@ -222,8 +218,7 @@ async fn waiting(service: &Service, count: i64) {
 
 #[tokio::test]
 async fn operations_are_repeated_only_so_often_while_progress_moves() {
-    let configure = |config: &mut Config| config.pipeline.max_rebases = 0;
-    let service = Service::start_with(configure, None).await;
+    let service = Service::configured(|config| config.pipeline.max_rebases = 0).await;
     let memory = service.memory("agent");
     memory
         .write("# Current Progress\n## In Progress\n- first\n")
@@ -246,7 +241,7 @@ async fn operations_are_repeated_only_so_often_while_progress_moves() {
     let (put, answer, ()) = tokio::join!(put, apply, release);
 
     put.is(201);
-    let problem = answer.problem(409, "conflict", None);
+    let problem = answer.conflict();
     let run = problem["update_id"].as_str().unwrap();
     let run = memory.read(&format!("updates/{run}")).await;
     assert_eq!(run["status"], "conflict");
@@ -304,7 +299,7 @@ async fn an_update_that_began_without_a_memory_does_not_bring_one_back() {
             gate.open();
         });
 
-        answer.problem(409, "conflict", None);
+        answer.conflict();
         let expected = i64::from(anew);
         assert_eq!(service.count("memory_contexts").await, expected);
         assert_eq!(service.count("memories").await, expected);

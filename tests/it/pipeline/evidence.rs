@@ -277,8 +277,11 @@ async fn without_messages_nothing_is_refused_for_its_words_and_no_model_is_asked
 #[tokio::test]
 async fn a_request_may_be_stricter_than_the_service_and_not_laxer() {
     let learnings = "KEY_LEARNINGS:\n  ADD:\n    - because x: Kubernetes clusters scale horizontally\n";
-    let configure = |config: &mut working_memory::config::Config| config.pipeline.evidence = Strictness::Warn;
-    let service = Service::start_with(configure, Some(models(json!({"learnings": learnings})))).await;
+    let service = Service::start_with(
+        |config| config.pipeline.evidence = Strictness::Warn,
+        Some(models(json!({"learnings": learnings}))),
+    )
+    .await;
     let memory = service.memory("agent");
     let with = |evidence: &str| {
         let mut body = body();
@@ -287,10 +290,7 @@ async fn a_request_may_be_stricter_than_the_service_and_not_laxer() {
     };
     let strict = memory.updated(with("reject")).await;
     assert_eq!(kinds(&strict), ["ungrounded"], "{strict}");
-    let problem = memory
-        .update(with("off"))
-        .await
-        .problem(422, "invalid", Some("evidence"));
+    let problem = memory.update(with("off")).await.invalid("evidence");
     let detail = problem["detail"].as_str().unwrap();
     holds(detail, &["pipeline.evidence = warn", "`warn` or `reject`"]);
     memory.update(with("never")).await.is(422);
@@ -341,8 +341,11 @@ async fn a_credential_is_accepted_only_without_an_evidence_check() {
         "CURRENT_PROGRESS:\n  In Progress:\n    - Move the renderer\n    - Paint with password=hunter5\n";
     let answers = json!({"learnings": learnings, "verbatim": verbatim, "progress": progress});
     for (evidence, secrets) in [(Strictness::Warn, 4), (Strictness::Off, 0)] {
-        let configure = |config: &mut working_memory::config::Config| config.pipeline.evidence = evidence;
-        let service = Service::start_with(configure, Some(models(answers.clone()))).await;
+        let service = Service::start_with(
+            |config| config.pipeline.evidence = evidence,
+            Some(models(answers.clone())),
+        )
+        .await;
         let memory = service.memory("agent");
         let answer = memory.updated(body()).await;
         assert_eq!(kinds(&answer), vec!["secret"; secrets], "{answer}");
@@ -359,8 +362,11 @@ async fn strictness_is_configured_and_operations_of_agents_are_not_checked() {
         (Strictness::Warn, 0, 1),
         (Strictness::Off, 0, 0),
     ] {
-        let configure = |config: &mut working_memory::config::Config| config.pipeline.evidence = evidence;
-        let service = Service::start_with(configure, Some(models(json!({"learnings": learnings})))).await;
+        let service = Service::start_with(
+            |config| config.pipeline.evidence = evidence,
+            Some(models(json!({"learnings": learnings}))),
+        )
+        .await;
         let memory = service.memory("agent");
         let answer = memory.updated(body()).await;
         let count = |list: &str| answer[list].as_array().unwrap().len();

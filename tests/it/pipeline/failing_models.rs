@@ -41,7 +41,7 @@ impl Served {
             _ => good(model_request),
         })
         .await;
-        let service = Service::start_with(stub.configure(provider, retries), None).await;
+        let service = Service::configured(stub.configure(provider, retries)).await;
         Self {
             stub,
             service,
@@ -190,7 +190,7 @@ async fn with_allow_partial_the_other_sections_are_saved() {
 #[tokio::test]
 async fn with_allow_partial_nothing_is_saved_when_all_models_fail() {
     let stub = Stub::start(|_| Reply::Status(500, None, "oops")).await;
-    let service = Service::start_with(stub.configure(Provider::Openai, 0), None).await;
+    let service = Service::configured(stub.configure(Provider::Openai, 0)).await;
     for roles in [json!(["progress", "learnings", "verbatim"]), json!(["verbatim"])] {
         let update = json!({"task": TASK, "allow_partial": true, "roles": roles});
         let answer = service.memory("agent").update(update).await;

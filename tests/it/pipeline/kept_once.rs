@@ -59,10 +59,7 @@ async fn messages_are_kept_once_a_run_and_instructions_once_a_vault() {
     let memory = service.memory("agent");
     let first = memory.updated(said()).await;
     memory.updated(said()).await;
-    let instructions: i64 = sqlx::query_scalar("SELECT count(*) FROM run_instructions")
-        .fetch_one(service.rows())
-        .await
-        .unwrap();
+    let instructions: i64 = service.value("SELECT count(*) FROM run_instructions").await;
     assert_eq!(instructions, 3);
     let (kept, bytes) = stored(&service).await.remove(0);
     assert!(bytes < 6_000, "{bytes}: {kept}");

@@ -16,7 +16,7 @@ async fn a_document_over_its_limit_is_rejected_with_both_sizes_and_the_run_is_st
     let problem = memory
         .update(dictate(json!({"learnings": LEARNING})))
         .await
-        .problem(422, "invalid", Some("context"));
+        .invalid("context");
 
     has(&problem, json!({"before": 150, "limit": 200}));
     let bytes = problem["actual"].as_u64().unwrap();
@@ -39,8 +39,8 @@ async fn a_document_of_exactly_the_limit_is_accepted() {
     let answer = probe.memory("agent").updated(update.clone()).await;
     let bytes = answer["document"]["bytes"].as_u64().unwrap() as usize;
     for (cap, status) in [(bytes, 200), (bytes - 1, 422)] {
-        let configure = |config: &mut working_memory::config::Config| config.limits.context_bytes = cap;
-        let service = Service::start_with(configure, Some(models.models())).await;
+        let service =
+            Service::start_with(|config| config.limits.context_bytes = cap, Some(models.models())).await;
         let answer = service.memory("agent").update(update.clone()).await.is(status);
         if status == 200 {
             assert_eq!(answer.json()["document"]["percent_of_cap"], 100.0);

@@ -83,14 +83,11 @@ async fn no_connection_is_held_while_models_think() {
     })
     .await;
     let configure = stub.configure(Provider::Openai, 0);
-    let service = Service::start_with(
-        |config| {
-            configure(config);
-            config.llm.timeout_seconds = 20.0;
-            config.database.max_connections = 1;
-        },
-        None,
-    )
+    let service = Service::configured(|config| {
+        configure(config);
+        config.llm.timeout_seconds = 20.0;
+        config.database.max_connections = 1;
+    })
     .await;
     let names: Vec<String> = (0..20).map(|number| format!("agent-{number}")).collect();
 
@@ -107,7 +104,7 @@ async fn no_connection_is_held_while_models_think() {
 #[tokio::test]
 async fn an_update_beyond_the_queue_limit_is_rejected_with_retry_after() {
     let gate = Gate::new();
-    let service = Service::start_with(|_| {}, Some(gate.before(Role::Learnings))).await;
+    let service = Service::with_models(gate.before(Role::Learnings)).await;
     let memory = service.memory("agent");
     let mut running: FuturesUnordered<_> = (0..66).map(|number| memory.update(update(number))).collect();
 

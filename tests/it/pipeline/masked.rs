@@ -18,9 +18,6 @@ async fn no_row_contains_a_credential_of_a_message() {
 
     assert_eq!(service.tables_that_hold(&token).await, Vec::<String>::new());
     assert!(!answer.to_string().contains(&token));
-    let stored: String = sqlx::query_scalar("SELECT request::text FROM updates")
-        .fetch_one(service.rows())
-        .await
-        .unwrap();
+    let stored: String = service.value("SELECT request::text FROM updates").await;
     holds(&stored, &["deploy from CI with the token [secret]"]);
 }

@@ -197,7 +197,7 @@ async fn progress_that_changes_on_every_retry_is_a_conflict() {
         }
     });
 
-    let problem = answer.problem(409, "conflict", None);
+    let problem = answer.conflict();
     assert_eq!(problem["limit"], 3);
     let run = memory.run_of(&problem).await;
     assert_eq!(run["status"], "conflict");
@@ -223,7 +223,7 @@ async fn with_a_precondition_any_concurrent_change_is_412() {
             gate.open();
         });
 
-        answer.problem(412, "precondition-failed", None);
+        answer.stale();
         assert_eq!(memory.text().await, "two");
     }
 }

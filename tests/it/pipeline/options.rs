@@ -70,11 +70,11 @@ async fn a_failed_precondition_is_rejected_before_any_model_is_called() {
     let service = models.service().await;
     let memory = service.memory("agent");
     let missing = update_if(&memory, "If-Match", "*").await;
-    missing.problem(412, "precondition-failed", None);
+    missing.stale();
     memory.write("one").await;
     for (header, value) in [("If-Match", "\"x\""), ("If-None-Match", "*")] {
         let stale = update_if(&memory, header, value).await;
-        stale.problem(412, "precondition-failed", None);
+        stale.stale();
     }
     assert!(Role::ALL.iter().all(|role| models.asked(*role).is_empty()));
 

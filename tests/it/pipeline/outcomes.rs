@@ -57,10 +57,7 @@ async fn every_reader_of_a_run_gets_the_outcome_of_the_response() {
     let second = update(&memory, "keep the lock file").await;
     assert_eq!((&first["version"], &second["version"]), (&json!(1), &json!(2)));
 
-    let stored: Vec<String> = sqlx::query_scalar("SELECT outcome::text FROM updates")
-        .fetch_all(service.rows())
-        .await
-        .unwrap();
+    let stored: Vec<String> = service.values("SELECT outcome::text FROM updates").await;
     assert!(
         stored
             .iter()

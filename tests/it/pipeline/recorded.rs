@@ -2,7 +2,7 @@
 
 use super::dictated::{Dictated, Gate, dictate, learning, progress};
 use super::stored::is_sound;
-use crate::harness::{Answer, Service, has, holds};
+use crate::harness::{Answer, Service, has, holds, rows};
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -231,32 +231,26 @@ async fn an_invalid_record_is_rejected_before_any_model_is_called() {
     let dictated = Dictated::new();
     let service = dictated.service().await;
     let memory = service.memory("agent");
-    for (record, field) in [
-        (json!({"intent": "a"}), "record"),
-        (json!({"intent": " ", "summary": "b"}), "record.intent"),
-        (
-            json!({"intent": "a", "summary": "b", "task_id": "not an id"}),
-            "record.task_id",
-        ),
+    for (record, field) in rows(
+        r#"
+        {"intent": "a"} → record
+        {"intent": " ", "summary": "b"} → record.intent
+        {"intent": "a", "summary": "b", "task_id": "not an id"} → record.task_id
+        {"intent": "a", "summary": "b", "goal": ""} → record.goal
+        {"intent": "a", "summary": "b", "blocker": "\u0000"} → record.blocker
+        {"intent": "a", "summary": "b", "status": "done"} → record.status
+        ["a", "b"] → record"#,
+    )
+    .chain([
         (
             json!({"intent": "a", "summary": "x".repeat(4_001)}),
             "record.summary",
-        ),
-        (json!({"intent": "a", "summary": "b", "goal": ""}), "record.goal"),
-        (
-            json!({"intent": "a", "summary": "b", "blocker": "\0"}),
-            "record.blocker",
         ),
         (
             json!({"intent": "a", "summary": "b", "outcome": "x".repeat(9_000)}),
             "record.outcome",
         ),
-        (
-            json!({"intent": "a", "summary": "b", "status": "done"}),
-            "record.status",
-        ),
-        (json!(["a", "b"]), "record"),
-    ] {
+    ]) {
         let problem = memory
             .update(session(json!({}), record.clone()))
             .await

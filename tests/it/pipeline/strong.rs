@@ -86,7 +86,7 @@ async fn nothing_of_a_good_answer_is_lost() {
         Reply::text(session_of(&answers, input).answers.of(asked.role()))
     })
     .await;
-    let service = Service::start_with(stub.configure(Provider::Openai, 0), None).await;
+    let service = Service::configured(stub.configure(Provider::Openai, 0)).await;
     for session in sessions() {
         let memory = service.memory(&session.id);
         let document = play(&memory, &session).await;
@@ -116,7 +116,7 @@ async fn the_number_of_additions_grows_with_the_input_up_to_the_setting_and_the_
         .collect();
     let answer = format!("KEY_LEARNINGS:\n  ADD:\n{additions}");
     let stub = Stub::start(move |_| Reply::text(&answer)).await;
-    let service = Service::start_with(stub.configure(Provider::Openai, 0), None).await;
+    let service = Service::configured(stub.configure(Provider::Openai, 0)).await;
     // Three, one more for each 1,000 bytes, at most `pipeline.max_additions`.
     for (bytes, most) in [(0_usize, 3), (1_000, 4), (3_999, 6), (5_000, 8), (200_000, 8)] {
         let name = format!("gauges-{bytes}");

@@ -27,7 +27,7 @@ async fn three_concurrent_model_calls_create_one_version_with_a_complete_report(
             Reply::Together(all.clone(), Box::new(Reply::text(answer_of(request.role()))))
         })
         .await;
-        let service = Service::start_with(stub.configure(provider, 0), None).await;
+        let service = Service::configured(stub.configure(provider, 0)).await;
         let memory = service.memory("agent");
         memory
             .write("# Notes\nmine\n\n# Key Learnings\n- KL-4 because old: stays\n")
@@ -106,7 +106,7 @@ async fn answers_that_change_nothing_create_no_version_and_no_memory() {
     assert_eq!(answer["status"], "unchanged");
     has(&answer, json!({"base_version": 0, "version": 0}));
     has(&answer, json!({"context_id": null, "diff": ""}));
-    memory.refuses("context", 404, "not-found", None).await;
+    memory.get("context").await.missing();
     assert_eq!(service.counts(["memories", "updates"]).await, [0, 1]);
 
     let head = memory.updated(dictate(json!({"progress": PROGRESS}))).await;

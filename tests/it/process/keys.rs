@@ -206,7 +206,7 @@ async fn keys_are_listed_and_revoked_and_allow_the_service_to_bind_any_address()
 
     // A key existed once, so every request needs one, on any address.
     let program = Program::start_with(folder.path(), &[("WORKING_MEMORY__HTTP__BIND", "0.0.0.0:0")]).await;
-    program.get("/v1/vaults").await.problem(401, "unauthorized", None);
+    program.get("/v1/vaults").await.unauthorized();
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! Configurations with which `serve` does not start, and its error messages.
 
 use super::program::{command, folder};
-use crate::harness::holds;
 use std::fs;
 use std::path::Path;
 
@@ -50,39 +49,19 @@ fn an_unknown_setting_is_named() {
 }
 
 #[test]
-fn a_removed_setting_is_named_with_what_to_do_instead() {
-    let folder = folder();
-    let removed = [("WORKING_MEMORY__HANDOFF__MODEL", "false")];
-    let error_output = refusal(folder.path(), &removed);
-    holds(
-        &error_output,
-        &["handoff.model: set llm.roles.handoff.provider to extractive"],
-    );
-}
-
-#[test]
 fn invalid_values_are_named_with_their_setting() {
     let folder = folder();
-    for (name, value, key) in [
-        (
-            "WORKING_MEMORY__PIPELINE__MAX_ADDITIONS",
-            "0",
-            "pipeline.max_additions",
-        ),
-        ("WORKING_MEMORY__LLM__BASE_URL", "not a url", "llm.base_url"),
-        (
-            "WORKING_MEMORY__PIPELINE__PROMPTS_DIR",
-            "/no/such/folder",
-            "pipeline.prompts_dir",
-        ),
-        ("WORKING_MEMORY__HTTP__BIND", "nowhere", "bind"),
-        (
-            "WORKING_MEMORY__TELEMETRY__OTLP_ENDPOINT",
-            "http://user:hidden@collector",
-            "telemetry.otlp_endpoint",
-        ),
-    ] {
-        let error_output = refusal(folder.path(), &[(name, value)]);
+    let table = "
+        PIPELINE__MAX_ADDITIONS=0 → pipeline.max_additions
+        LLM__BASE_URL=not a url → llm.base_url
+        PIPELINE__PROMPTS_DIR=/no/such/folder → pipeline.prompts_dir
+        HTTP__BIND=nowhere → bind
+        TELEMETRY__OTLP_ENDPOINT=http://user:hidden@collector → telemetry.otlp_endpoint";
+    for row in table.trim().lines() {
+        let (variable, key) = row.trim().split_once(" → ").unwrap();
+        let (name, value) = variable.split_once('=').unwrap();
+        let name = format!("WORKING_MEMORY__{name}");
+        let error_output = refusal(folder.path(), &[(&name, value)]);
         assert!(
             error_output.contains(key) && !error_output.contains("hidden"),
             "{error_output}"

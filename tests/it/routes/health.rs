@@ -14,15 +14,24 @@ async fn a_service_with_its_database_is_ready() {
     assert_eq!(document.text(), working_memory::http::openapi_yaml());
 }
 
+const CONTEXT: &str = "/v1/vaults/{vault_id}/memories/{memory_id}/context";
+
 #[tokio::test]
 async fn an_unknown_path_is_answered_with_the_route_that_was_probably_meant() {
     let service = Service::start().await;
     for (path, nearest) in [
         ("/health", Some("/healthz")),
         ("/v1/vault", Some("/v1/vaults")),
+        ("/v1//vaults", Some("/v1/vaults")),
+        ("/v1/vaults/v/memories/m/context/", Some(CONTEXT)),
+        ("/v1/vaults/v/memorys/m/context", Some(CONTEXT)),
+        ("/v1/vaults/v/memories/m/cotnext", Some(CONTEXT)),
+        ("/v1/vaults/v/memories/m/unrelated", None),
         ("/made/up/and/far", None),
+        ("/v2/nothing", None),
+        ("/.env", None),
     ] {
-        let problem = service.get(path).await.problem(404, "not-found", None);
+        let problem = service.get(path).await.missing();
         assert_eq!(problem["nearest"].as_str(), nearest, "{path}: {problem}");
     }
 }
@@ -43,10 +52,9 @@ async fn metrics_count_requests_by_route_and_never_by_id() {
 #[tokio::test]
 async fn a_service_with_another_schema_version_is_not_ready_and_says_so() {
     let service = Service::start().await;
-    sqlx::query("DELETE FROM _sqlx_migrations WHERE version = (SELECT max(version) FROM _sqlx_migrations)")
-        .execute(service.rows())
-        .await
-        .unwrap();
+    service
+        .execute("DELETE FROM _sqlx_migrations WHERE version = (SELECT max(version) FROM _sqlx_migrations)")
+        .await;
     let problem = service.refuses("/readyz", 503, "unavailable", None).await;
     assert_eq!(problem["not_ready"], json!(["schema"]));
     assert_eq!(
@@ -54,10 +62,7 @@ async fn a_service_with_another_schema_version_is_not_ready_and_says_so() {
         json!({"database": "ok", "schema": "failed", "writes": "unknown"})
     );
 
-    sqlx::query("DROP TABLE _sqlx_migrations")
-        .execute(service.rows())
-        .await
-        .unwrap();
+    service.execute("DROP TABLE _sqlx_migrations").await;
     let problem = service.refuses("/readyz", 503, "unavailable", None).await;
     assert_eq!(problem["not_ready"], json!(["schema"]));
     assert!(!problem.to_string().contains("_sqlx"), "{problem}");

@@ -1,6 +1,6 @@
 //! `…/items`, of memories and of vaults.
 
-use crate::harness::{Answer, Memory, Service, each, has};
+use crate::harness::{Answer, Memory, Service, each, has, rows};
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -80,9 +80,7 @@ async fn items_are_listed_by_category_in_the_order_they_were_added_page_by_page(
     assert!(contents(&memory.read("items?category=none").await).is_empty());
     let paged = json!(service.pages(&memory.path("items?limit=2")).await);
     assert_eq!(each(&paged, "content"), ["2", "4", "1", "3", "5"]);
-    memory
-        .refuses("items?category=a%2Cb", 422, "invalid", Some("category"))
-        .await;
+    memory.get("items?category=a%2Cb").await.invalid("category");
 }
 
 #[tokio::test]
@@ -106,9 +104,7 @@ async fn a_category_is_removed_as_a_whole() {
         json!({"removed": 0})
     );
     assert_eq!(contents(&memory.get("items").await.json()), ["3"]);
-    delete(&memory, "items")
-        .await
-        .problem(422, "invalid", Some("category"));
+    delete(&memory, "items").await.invalid("category");
     let missing = service.memory("nobody");
     assert_eq!(
         delete(&missing, "items?category=a").await.is(200).json(),
@@ -175,47 +171,31 @@ async fn concurrent_puts_of_a_category_leave_the_items_of_one_of_them() {
 async fn an_invalid_item_is_rejected_and_its_field_named() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    for (body, field) in [
-        (json!({"category": "a"}), "content"),
-        (json!({"content": "x"}), "category"),
-        (json!({"content": "", "category": "a"}), "content"),
-        (json!({"content": " \u{a0}\n", "category": "a"}), "content"),
-        (json!({"content": "a\u{0}", "category": "a"}), "content"),
-        (json!({"content": "x", "category": ""}), "category"),
-        (json!({"content": "x", "category": " "}), "category"),
-        (json!({"content": "x", "category": "a,b"}), "category"),
-        (json!({"content": "x", "category": "ä".repeat(129)}), "category"),
-        (json!({"content": "x", "category": "a\nb"}), "category"),
-        (json!({"content": "x", "category": " a"}), "category"),
-        (json!({"content": "x", "category": "a\u{202e}b"}), "category"),
-        (json!({"content": "x", "category": "key_learnings"}), "category"),
-        (json!({"content": "x", "category": "Rules"}), "category"),
-        (
-            json!({"content": "x", "category": "a", "metadata": [1]}),
-            "metadata",
-        ),
-        (
-            json!({"content": "x", "category": "a", "metadata": {"k": {"\u{0}": 1}}}),
-            "metadata",
-        ),
-        (
-            json!({"content": "x", "category": "a", "expires_at": "tomorrow"}),
-            "expires_at",
-        ),
-        (
-            json!({"content": "x", "category": "a", "expires_at": "2026-11-21T02:00:00Z"}),
-            "expires_at",
-        ),
-        (
-            json!({"content": "x", "category": "a", "expires_at": "+10000-01-01T00:00:00Z"}),
-            "expires_at",
-        ),
-        (
-            json!({"content": "x", "category": "a", "item_id": "mine"}),
-            "item_id",
-        ),
-    ] {
-        add(&memory, body).await.problem(422, "invalid", Some(field));
+    for (body, field) in rows(
+        r#"
+        {"category": "a"} → content
+        {"content": "x"} → category
+        {"content": "", "category": "a"} → content
+        {"content": " \u00a0\n", "category": "a"} → content
+        {"content": "a\u0000", "category": "a"} → content
+        {"content": "x", "category": ""} → category
+        {"content": "x", "category": " "} → category
+        {"content": "x", "category": "a,b"} → category
+        {"content": "x", "category": "a\nb"} → category
+        {"content": "x", "category": " a"} → category
+        {"content": "x", "category": "a\u202eb"} → category
+        {"content": "x", "category": "key_learnings"} → category
+        {"content": "x", "category": "Rules"} → category
+        {"content": "x", "category": "a", "metadata": [1]} → metadata
+        {"content": "x", "category": "a", "metadata": {"k": {"\u0000": 1}}} → metadata
+        {"content": "x", "category": "a", "expires_at": "tomorrow"} → expires_at
+        {"content": "x", "category": "a", "expires_at": "2026-11-21T02:00:00Z"} → expires_at
+        {"content": "x", "category": "a", "expires_at": "+10000-01-01T00:00:00Z"} → expires_at
+        {"content": "x", "category": "a", "item_id": "mine"} → item_id"#,
+    )
+    .chain([(json!({"content": "x", "category": "ä".repeat(129)}), "category")])
+    {
+        add(&memory, body).await.invalid(field);
     }
     let large = json!({"content": "x", "category": "a", "metadata": {"k": "v".repeat(8_192)}});
     add(&memory, large)
@@ -238,9 +218,7 @@ async fn an_invalid_item_is_rejected_and_its_field_named() {
         ("recent_tasks", json!([]), "category"),
         ("a%2Cb", json!([]), "category"),
     ] {
-        put(&memory, category, body)
-            .await
-            .problem(422, "invalid", Some(field));
+        put(&memory, category, body).await.invalid(field);
     }
     let html = memory
         .request(Method::PUT, "items/a")
@@ -253,13 +231,11 @@ async fn an_invalid_item_is_rejected_and_its_field_named() {
         .request(Method::PUT, "items/a")
         .header("Content-Type", "text/plain")
         .body(" ");
-    Answer::to(blank).await.problem(422, "invalid", Some("content"));
+    Answer::to(blank).await.invalid("content");
     Answer::to(memory.request(Method::PATCH, "items/a"))
         .await
         .problem(405, "method-not-allowed", None);
-    delete(&memory, "items/a%2Fb")
-        .await
-        .problem(422, "invalid", Some("item_id"));
+    delete(&memory, "items/a%2Fb").await.invalid("item_id");
     assert_eq!(memory.read("items").await["items"], json!([]));
 }
 
@@ -279,12 +255,10 @@ async fn items_are_limited_in_number_and_total_size() {
     .is(201);
     let one_more = json!({"content": "one more", "category": "b"});
     let refused = add(&memory, one_more.clone()).await;
-    assert_eq!(refused.problem(422, "invalid", Some("items"))["limit"], 500);
+    assert_eq!(refused.invalid("items")["limit"], 500);
     service.clock.advance(Duration::from_secs(3_600));
     add(&memory, one_more.clone()).await.is(201);
-    add(&memory, one_more)
-        .await
-        .problem(422, "invalid", Some("items"));
+    add(&memory, one_more).await.invalid("items");
 
     let large = service.memory("large");
     let content = "x".repeat(1 << 16);
@@ -294,7 +268,7 @@ async fn items_are_limited_in_number_and_total_size() {
             .is(201);
     }
     let refused = add(&large, json!({"content": "y", "category": "c"})).await;
-    assert_eq!(refused.problem(422, "invalid", Some("items"))["limit"], 1 << 20);
+    assert_eq!(refused.invalid("items")["limit"], 1 << 20);
 }
 
 #[tokio::test]
@@ -309,13 +283,9 @@ async fn expired_items_are_never_returned_and_are_purged() {
     let id = soon.is(201).json()["item_id"].as_str().unwrap().to_owned();
     service.clock.advance(Duration::from_secs(1));
     assert_eq!(memory.read("items").await["items"], json!([]));
-    memory
-        .refuses(&format!("items/{id}"), 404, "not-found", None)
-        .await;
+    memory.get(&format!("items/{id}")).await.missing();
     assert_eq!(memory.get("prompt").await.is(200).text(), "");
-    delete(&memory, &format!("items/{id}"))
-        .await
-        .problem(404, "not-found", None);
+    delete(&memory, &format!("items/{id}")).await.missing();
     assert_eq!(
         delete(&memory, "items?category=a").await.json(),
         json!({"removed": 0})
@@ -358,13 +328,13 @@ async fn deleting_a_memory_deletes_its_items_and_not_those_of_the_vault() {
     memory.delete().await.is(204);
     // Its deletion is an event, with its name.
     assert_eq!(service.tables_that_hold("agent-to-go").await, ["events"]);
-    memory.delete().await.problem(404, "not-found", None);
+    memory.delete().await.missing();
     assert_eq!(contents(&service.read("/v1/vaults/acme/items").await), ["ours"]);
     let put = service
         .request(Method::PUT, "/v1/vaults/acme/items/a")
         .json(&json!([{"content": "new"}]));
     assert_eq!(contents(&Answer::to(put).await.is(200).json()), ["new"]);
-    service.refuses(&path, 404, "not-found", None).await;
+    service.get(&path).await.missing();
     let deleted = service.request(Method::DELETE, "/v1/vaults/acme/items?category=a");
     assert_eq!(Answer::to(deleted).await.is(200).json(), json!({"removed": 1}));
     assert!(contents(&service.read("/v1/vaults/acme/items").await).is_empty());

@@ -44,12 +44,12 @@ async fn ids(service: &Service, query: &str) -> Vec<String> {
 
 /// Neither the memory itself nor a list contains it.
 async fn is_nowhere(service: &Service, memory: &Memory<'_>) {
-    about(memory).await.problem(404, "not-found", None);
+    about(memory).await.missing();
     for sort in ["memory_id", "changed_at", "bytes"] {
         assert_eq!(listed(service, "acme", &format!("sort={sort}")).await, json!([]));
     }
     assert_eq!(vaults(service).await, json!([]));
-    memory.delete().await.problem(404, "not-found", None);
+    memory.delete().await.missing();
 }
 
 #[tokio::test]
@@ -86,7 +86,7 @@ async fn a_memory_of_items_is_read_listed_counted_and_deleted_like_any_other() {
     assert_eq!(about(&memory).await.is(200).json(), entry);
     // The resources of the document do not exist.
     for below in ["context", "contexts", "log", "records", "sections", "window"] {
-        memory.refuses(below, 404, "not-found", None).await;
+        memory.get(below).await.missing();
     }
 
     memory.delete().await.is(204);
@@ -179,7 +179,7 @@ async fn preconditions_refer_to_the_missing_document() {
     add(&memory, json!({"content": "1", "category": "a"})).await;
     for value in ["*", "\"x\""] {
         let refused = Answer::to(memory.itself(Method::DELETE).header("If-Match", value)).await;
-        refused.problem(412, "precondition-failed", None);
+        refused.stale();
     }
     about(&memory).await.is(200);
     Answer::to(memory.itself(Method::DELETE).header("If-None-Match", "*"))

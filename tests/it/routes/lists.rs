@@ -55,6 +55,13 @@ async fn pages_of_every_list_have_no_gaps_and_no_repeats() {
     let of_agent = events.iter().filter(|event| event["memory_id"] == "agent");
     let versions: Vec<_> = of_agent.map(|event| &event["version"]).collect();
     assert_eq!(versions, [6, 5, 4, 3, 2, 1]);
+    let versions = service
+        .pages("/v1/vaults/acme/memories/agent/contexts?limit=2")
+        .await;
+    let is_without_text = |version: &Value| version.get("context").is_none() && version["bytes"].is_number();
+    assert!(versions.iter().all(is_without_text));
+    let versions: Vec<_> = versions.iter().map(|version| &version["version"]).collect();
+    assert_eq!(versions, [6, 5, 4, 3, 2, 1]);
     let runs = json!(
         service
             .pages("/v1/vaults/acme/memories/agent/updates?limit=3")
@@ -83,7 +90,18 @@ async fn a_cursor_is_of_one_list_and_a_limit_is_at_most_500() {
             let path = format!("{path}cursor={bad}");
             service.refuses(&path, 400, "malformed", Some("cursor")).await;
         }
-        for bad in ["0", "501", "-1", "x", "1.5", "", "1&limit=2"] {
+        for bad in [
+            "0",
+            "501",
+            "-1",
+            "%2B1",
+            "x",
+            "1.5",
+            "1e2",
+            "99999999999",
+            "",
+            "1&limit=2",
+        ] {
             let path = format!("{path}limit={bad}");
             service.refuses(&path, 422, "invalid", Some("limit")).await;
         }

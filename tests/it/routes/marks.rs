@@ -1,6 +1,6 @@
 //! Pins and ends of records: written in the brackets of their line, set by operations, kept by models and the window.
 
-use crate::harness::{Answer, Memory, Service, each, has, holds};
+use crate::harness::{Answer, Memory, Service, each, has, holds, rows};
 use crate::pipeline::dictated::{Dictated, dictate};
 use serde_json::{Value, json};
 
@@ -107,20 +107,12 @@ async fn what_is_no_mark_is_refused_with_the_forms_that_are() {
         problem.problem(422, "invalid", None)["detail"].as_str().unwrap(),
         &["`pinned`"],
     );
-    for (operation, kind) in [
-        (
-            json!({"op": "mark", "id": "KL-1", "reason": "r"}),
-            "malformed_mark",
-        ),
-        (
-            json!({"op": "mark", "id": "KL-9", "reason": "r", "pinned": true}),
-            "unknown_id",
-        ),
-        (
-            json!({"op": "mark", "id": "KL-1", "pinned": true}),
-            "missing_reason",
-        ),
-    ] {
+    for (operation, kind) in rows(
+        r#"
+        {"op": "mark", "id": "KL-1", "reason": "r"} → malformed_mark
+        {"op": "mark", "id": "KL-9", "reason": "r", "pinned": true} → unknown_id
+        {"op": "mark", "id": "KL-1", "pinned": true} → missing_reason"#,
+    ) {
         let answer = mark(&memory, operation).await.is(200).json();
         assert_eq!(kinds(&answer), [kind]);
     }
@@ -172,7 +164,7 @@ async fn a_model_archives_nothing_that_is_pinned_and_marks_nothing() {
 
 #[tokio::test]
 async fn a_pinned_decision_stays_in_the_window() {
-    let service = Service::start_with(|config| config.window.decisions = 2, None).await;
+    let service = Service::configured(|config| config.window.decisions = 2).await;
     let memory = service.memory("agent");
     let decide = |decision: &str| memory.post("decisions", json!({"decision": decision}));
     decide("first").await.is(201);
@@ -242,10 +234,7 @@ async fn marks_are_rebuilt_and_a_proposal_of_them_is_approved_one_by_one() {
         sqlx::query_scalar::<_, String>("SELECT kind || number || marks FROM records WHERE marks IS NOT NULL")
     };
     assert_eq!(rows().fetch_all(service.rows()).await.unwrap(), ["KL2pinned"]);
-    sqlx::query("UPDATE records SET marks = NULL")
-        .execute(service.rows())
-        .await
-        .unwrap();
+    service.execute("UPDATE records SET marks = NULL").await;
     service.storage().rebuild_records(None, None).await.unwrap();
     assert_eq!(rows().fetch_all(service.rows()).await.unwrap(), ["KL2pinned"]);
 }

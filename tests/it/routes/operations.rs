@@ -1,6 +1,6 @@
 //! `POST M/operations`
 
-use crate::harness::{Answer, Service, each, has, holds};
+use crate::harness::{Answer, Service, each, has, holds, rows};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -38,7 +38,7 @@ async fn a_dry_run_shows_everything_and_saves_nothing() {
     assert_eq!(answer["version"], 0);
     assert_eq!(answer["operations"][0]["id"], "KL-1");
     assert!(answer["diff"].as_str().unwrap().contains("+- KL-1"), "{answer}");
-    memory.refuses("context", 404, "not-found", None).await;
+    memory.get("context").await.missing();
     assert_eq!(service.count("memories").await, 0);
 }
 
@@ -76,13 +76,13 @@ async fn the_caller_can_limit_the_number_of_additions() {
     assert_eq!(few["rejected"][0]["kind"], "too_many_additions");
     for bad in ["0", "101", "x"] {
         let refused = Answer::to(memory.applying(&format!("?max_additions={bad}"), &text)).await;
-        refused.problem(422, "invalid", Some("max_additions"));
+        refused.invalid("max_additions");
     }
 }
 
 #[tokio::test]
 async fn a_document_over_its_limit_is_rejected_with_both_sizes() {
-    let service = Service::start_with(|config| config.limits.context_bytes = 200, None).await;
+    let service = Service::configured(|config| config.limits.context_bytes = 200).await;
     let memory = service.memory("agent");
     memory.write("x".repeat(190)).await;
     for answer in [
@@ -91,7 +91,7 @@ async fn a_document_over_its_limit_is_rejected_with_both_sizes() {
         memory.post("decisions", json!({"decision": "d"})).await,
         memory.put_json("status", json!({"goal": "g"})).await,
     ] {
-        let problem = answer.problem(422, "invalid", Some("context"));
+        let problem = answer.invalid("context");
         has(&problem, json!({"before": 190, "limit": 200}));
         assert!(problem["actual"].as_u64().unwrap() > 200, "{problem}");
     }
@@ -103,19 +103,14 @@ async fn a_stale_precondition_and_an_empty_body_are_rejected() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let stale = memory.applying("", ADD).header("If-Match", "\"x\"");
-    Answer::to(stale).await.problem(412, "precondition-failed", None);
-    memory.apply("").await.problem(422, "invalid", Some("body"));
-    memory
-        .apply("KEY_LEARNINGS:\n\0")
-        .await
-        .problem(422, "invalid", Some("body"));
+    Answer::to(stale).await.stale();
+    memory.apply("").await.invalid("body");
+    memory.apply("KEY_LEARNINGS:\n\0").await.invalid("body");
     let of_type = |media_type: &str| {
         let request = memory.request(Method::POST, "operations");
         Answer::to(request.header("Content-Type", media_type.to_owned()).body("{}"))
     };
-    of_type("application/json")
-        .await
-        .problem(422, "invalid", Some("operations"));
+    of_type("application/json").await.invalid("operations");
     of_type("application/xml")
         .await
         .problem(415, "unsupported-media-type", Some("Content-Type"));
@@ -174,34 +169,25 @@ async fn invalid_json_operations_are_rejected_with_their_position() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let archive = json!({"op": "archive", "id": "KL-1", "reason": "r"});
-    for (body, field) in [
+    for (body, field) in rows(
+        r#"
+        {"operations": [{"op": "archive", "id": "KL-1", "why": "r"}]} → operations[0].why
+        {"operations": [{"op": "add", "content": "r"}]} → operations[0]
+        {"operations": [{"op": "add", "section": "tasks"}]} → operations[0].section
+        {"operations": ["KL-1"]} → operations[0]
+        {"operations": [{"op": "archive", "id": "KL-1", "reason": "a\u0000"}]} → operations[0].reason
+        {"text": " "} → text
+        {} → operations"#,
+    )
+    .chain([
         (
             json!({"operations": [archive, {"op": "archive", "id": 1, "reason": "r"}]}),
             "operations[1].id",
         ),
-        (
-            json!({"operations": [{"op": "archive", "id": "KL-1", "why": "r"}]}),
-            "operations[0].why",
-        ),
-        (
-            json!({"operations": [{"op": "add", "content": "r"}]}),
-            "operations[0]",
-        ),
-        (
-            json!({"operations": [{"op": "add", "section": "tasks"}]}),
-            "operations[0].section",
-        ),
-        (json!({"operations": ["KL-1"]}), "operations[0]"),
-        (
-            json!({"operations": [{"op": "archive", "id": "KL-1", "reason": "a\u{0}"}]}),
-            "operations[0].reason",
-        ),
         (json!({"operations": [archive], "text": ADD}), "text"),
-        (json!({"text": " "}), "text"),
-        (json!({}), "operations"),
         (json!([archive]), "body"),
-    ] {
-        memory.ask("", body).await.problem(422, "invalid", Some(field));
+    ]) {
+        memory.ask("", body).await.invalid(field);
     }
     assert_eq!(service.count("updates").await, 0);
 }
@@ -266,11 +252,9 @@ async fn a_replaced_record_names_its_replacement() {
     let handoff = memory.get("handoff").await.is(200);
     let handoff = handoff.text();
     holds(handoff, &["Learning KL-1 was replaced by KL-2"]);
-    let changes: Vec<String> =
-        sqlx::query_scalar("SELECT change FROM record_changes WHERE version = 3 ORDER BY kind, number")
-            .fetch_all(service.rows())
-            .await
-            .unwrap();
+    let changes: Vec<String> = service
+        .values("SELECT change FROM record_changes WHERE version = 3 ORDER BY kind, number")
+        .await;
     assert_eq!(changes, ["superseded", "added", "superseded", "added"]);
 }
 

@@ -90,7 +90,7 @@ async fn a_memory_with_items_alone_its_own_or_the_vaults_has_a_prompt() {
     );
     let receipt = memory.get_json("prompt").await.is(200).json();
     has(&receipt, json!({"text": "", "parts": []}));
-    memory.refuses("context", 404, "not-found", None).await;
+    memory.get("context").await.missing();
     put(&memory, "style", "Short.").await;
     let receipt = memory.get_json("prompt").await.is(200).json();
     has(&receipt, json!({"version": null, "context_id": null}));
@@ -151,9 +151,7 @@ async fn parts_are_selected_by_name() {
         ("max_tokens=many", "max_tokens"),
         ("exclud=rules", "exclud"),
     ] {
-        memory
-            .refuses(&format!("prompt?{query}"), 422, "invalid", Some(field))
-            .await;
+        memory.get(&format!("prompt?{query}")).await.invalid(field);
     }
     let html = memory
         .request(Method::GET, "prompt")
@@ -206,9 +204,7 @@ async fn a_budget_drops_parts_in_order_and_never_the_rules() {
         json!([{"name": "recent_tasks", "source": "document", "whole": false, "items": [], "records": ["T-1"]}])
     );
     let needed = tokens.count("Never push to main. Never delete a migration.");
-    let refused = memory
-        .refuses("prompt?max_tokens=3", 422, "invalid", Some("max_tokens"))
-        .await;
+    let refused = memory.get("prompt?max_tokens=3").await.invalid("max_tokens");
     assert_eq!(refused["needed"], needed);
     let least = memory.get(&format!("prompt?max_tokens={needed}")).await.is(200);
     assert_eq!(least.text(), "Never push to main. Never delete a migration.");
@@ -297,8 +293,9 @@ async fn the_prompt_at_a_time_has_the_document_of_that_time() {
         )
         .await;
     memory
-        .refuses("prompt?as_of=2026-11-22T00:00:00Z", 422, "invalid", Some("as_of"))
-        .await;
+        .get("prompt?as_of=2026-11-22T00:00:00Z")
+        .await
+        .invalid("as_of");
     memory.redact("1").await.is(200);
     memory
         .refuses("prompt?as_of=2026-11-21T02:30:00Z", 410, "gone", Some("as_of"))

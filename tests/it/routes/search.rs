@@ -193,10 +193,9 @@ async fn a_search_finds_only_documents_of_its_vault_and_none_that_were_deleted()
     }
     assert_eq!(found(&service, "secret").await, ["agent"]);
     assert!(found(&service, "acme").await.is_empty());
-    sqlx::query("DELETE FROM memories WHERE vault_id = 'acme'")
-        .execute(service.rows())
-        .await
-        .unwrap();
+    service
+        .execute("DELETE FROM memories WHERE vault_id = 'acme'")
+        .await;
     assert!(found(&service, "secret").await.is_empty());
     assert_eq!(service.count("search_entries").await, 0);
 }
@@ -216,19 +215,17 @@ async fn pages_have_no_gaps_and_no_repeats() {
     );
     let page = service.read(&format!("{path}&q=cat")).await;
     let foreign = format!("{path}&q=dog&cursor={}", page["next_cursor"].as_str().unwrap());
-    service.refuses(&foreign, 400, "malformed", Some("cursor")).await;
+    service.get(&foreign).await.malformed("cursor");
 }
 
 #[tokio::test]
 async fn an_invalid_query_is_rejected() {
     let service = Service::start().await;
     for q in ["", " ", "\n\u{a0}"] {
-        searching(&service, q, &[])
-            .await
-            .problem(422, "invalid", Some("q"));
+        searching(&service, q, &[]).await.invalid("q");
     }
     let problem = searching(&service, &"x".repeat(1_001), &[]).await;
-    assert_eq!(problem.problem(422, "invalid", Some("q"))["limit"], 1_000);
+    assert_eq!(problem.invalid("q")["limit"], 1_000);
     searching(&service, &"x ".repeat(500), &[]).await.is(200);
     searching(&service, &"\"a-b\" or -c ".repeat(80), &[])
         .await
@@ -240,15 +237,15 @@ async fn an_invalid_query_is_rejected() {
         ("search?q=x&query=x", "query"),
     ] {
         let answer = service.get(&format!("/v1/vaults/acme/{path}")).await;
-        answer.problem(422, "invalid", Some(field));
+        answer.invalid(field);
     }
     let answer = service.get("/v1/vaults/-/search?q=x").await;
-    answer.problem(422, "invalid", Some("vault_id"));
+    answer.invalid("vault_id");
 }
 
 #[tokio::test]
 async fn documents_that_are_hard_to_index_are_found_too() {
-    let service = Service::start_with(|config| config.limits.context_bytes = 2 << 20, None).await;
+    let service = Service::configured(|config| config.limits.context_bytes = 2 << 20).await;
     let words = (0..120_000).fold(String::new(), |text, number| text + &format!("w{number} "));
     service.memory("words").write(words).await;
     service

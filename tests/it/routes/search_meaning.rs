@@ -8,7 +8,7 @@ const CAR: &str = "# Key Learnings\n- KL-1 because rain: the automobile leaks\n-
 
 async fn with_model() -> (EmbeddingServer, Service) {
     let server = EmbeddingServer::start().await;
-    let service = Service::start_with(server.configure("one"), None).await;
+    let service = Service::configured(server.configure("one")).await;
     (server, service)
 }
 
@@ -48,7 +48,7 @@ async fn without_a_model_only_words_are_searched_and_the_error_names_the_setting
     service.memory("m").write(CAR).await;
     for path in ["search?q=x&mode=semantic", "memories/m/search?q=x&mode=semantic"] {
         let problem = service.get(&format!("/v1/vaults/acme/{path}")).await;
-        let problem = problem.problem(422, "invalid", Some("mode"));
+        let problem = problem.invalid("mode");
         for setting in ["embeddings.base_url", "embeddings.model"] {
             assert!(problem["detail"].as_str().unwrap().contains(setting), "{problem}");
         }
@@ -81,14 +81,12 @@ async fn bad_parameters_are_named() {
     ] {
         for path in ["search", "memories/m/search"] {
             let answer = service.get(&format!("/v1/vaults/acme/{path}?{parameters}")).await;
-            answer.problem(422, "invalid", Some(field));
+            answer.invalid(field);
         }
     }
     let archived = service.get("/v1/vaults/acme/search?q=x&status=all").await;
-    archived.problem(422, "invalid", Some("status"));
-    inside(&service, "nobody", "q=x")
-        .await
-        .problem(404, "not-found", None);
+    archived.invalid("status");
+    inside(&service, "nobody", "q=x").await.missing();
 }
 
 #[tokio::test]
@@ -137,7 +135,7 @@ async fn one_memory_is_searched_by_words_archived_records_too() {
     );
     inside(&service, "m", &format!("q=salt&limit=1&cursor={cursor}"))
         .await
-        .problem(400, "malformed", Some("cursor"));
+        .malformed("cursor");
     let in_vault = search(&service, "q=soup&kind=KL").await;
     assert_eq!(found(&in_vault), ["m/KL-2"]);
     assert_eq!(

@@ -1,6 +1,6 @@
 //! `POST M/update`; the pipeline itself is tested in `pipeline`.
 
-use crate::harness::{Answer, Service, has};
+use crate::harness::{Answer, Service, has, rows};
 use reqwest::Method;
 use serde_json::json;
 
@@ -8,54 +8,47 @@ use serde_json::json;
 async fn an_invalid_body_is_rejected_and_the_field_is_named() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    for (body, field) in [
-        (json!({}), "task"),
-        (json!({"task": 1}), "task"),
-        (json!({"task": null}), "task"),
-        (json!({"task": " \n\t\u{a0}"}), "task"),
-        (json!({"task": "a\0b"}), "task"),
-        (json!({"task": "x", "more": 1}), "more"),
-        (json!({"task": "x", "messages": {}}), "messages"),
-        (json!({"task": "x", "messages": [["user", "hi"]]}), "messages[0]"),
-        (
-            json!({"task": "x", "messages": [{"role": "user"}]}),
-            "messages[0]: missing field `content`",
-        ),
-        (
-            json!({"task": "x", "messages": [{"role": "user", "content": 1}]}),
-            "messages[0].content",
-        ),
-        (
-            json!({"task": "x", "messages": [{"role": "", "content": ""}]}),
-            "messages[0].role",
-        ),
-        (
-            json!({"task": "x", "messages": [{"role": "user", "content": "\0"}]}),
-            "messages[0].content",
-        ),
-        (
-            json!({"task": "x", "messages": [{"role": "user", "content": [{"type": "hologram"}]}]}),
-            "messages[0].content[0].type",
-        ),
-        (json!({"task": "x", "roles": ["all"]}), "roles[0]"),
-        (json!({"task": "x", "roles": []}), "roles"),
-        (json!({"task": "x", "on_invalid": "maybe"}), "on_invalid"),
-        (json!({"task": "x", "dry_run": "yes"}), "dry_run"),
-        (json!([]), "body"),
-        (json!("x"), "body"),
-    ] {
+    for (body, field) in rows(
+        r#"
+        {} → task
+        {"task": 1} → task
+        {"task": null} → task
+        {"task": " \n\t\u00a0"} → task
+        {"task": "a\u0000b"} → task
+        {"task": "x", "more": 1} → more
+        {"task": "x", "messages": {}} → messages
+        {"task": "x", "messages": [["user", "hi"]]} → messages[0]
+        {"task": "x", "messages": [{"role": "user"}]} → messages[0]: missing field `content`
+        {"task": "x", "messages": [{"role": "user", "content": 1}]} → messages[0].content
+        {"task": "x", "messages": [{"role": "", "content": ""}]} → messages[0].role
+        {"task": "x", "messages": [{"role": "user", "content": "\u0000"}]} → messages[0].content
+        {"task": "x", "messages": [{"role": "user", "content": [{"type": "hologram"}]}]} → messages[0].content[0].type
+        {"task": "x", "roles": ["all"]} → roles[0]
+        {"task": "x", "roles": []} → roles
+        {"task": "x", "on_invalid": "maybe"} → on_invalid
+        {"task": "x", "dry_run": "yes"} → dry_run
+        [] → body
+        "x" → body"#,
+    ) {
         let problem = memory.update(body.clone()).await.problem(422, "invalid", None);
         assert!(
             problem["detail"].as_str().unwrap().contains(field),
             "{body}: {problem}"
         );
     }
-    for body in ["", "{", "{\"task\":\"x\"}}", "\u{feff}{}"] {
+    for body in [
+        "",
+        "{",
+        "{\"task\":\"x\"}}",
+        "{'task':1}",
+        r#"{"task":"\ud800"}"#,
+        "\u{feff}{}",
+    ] {
         let request = memory
             .request(Method::POST, "update")
             .header("Content-Type", "application/json")
             .body(body);
-        Answer::to(request).await.problem(400, "malformed", Some("body"));
+        Answer::to(request).await.malformed("body");
     }
     assert_eq!(service.counts(["memories", "updates"]).await, [0, 0]);
 }

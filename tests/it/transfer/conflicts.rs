@@ -30,10 +30,9 @@ fn import_into(service: &Service, policy: &str, file: &str, counts: [u64; 4]) {
 
 /// Texts of all versions, the oldest first.
 async fn texts(service: &Service) -> Vec<String> {
-    sqlx::query_scalar("SELECT context FROM memory_contexts WHERE memory_id = 'agent' ORDER BY version")
-        .fetch_all(service.rows())
+    service
+        .values("SELECT context FROM memory_contexts WHERE memory_id = 'agent' ORDER BY version")
         .await
-        .unwrap()
 }
 
 #[tokio::test]

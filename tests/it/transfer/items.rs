@@ -104,12 +104,7 @@ async fn a_memory_of_items_alone_is_exported_too() {
     assert_eq!(about(&other).await, about(&service).await);
     let copy = other.memory("b-items");
     assert_eq!(copy.get("items").await.json(), memory.get("items").await.json());
-    let stored: Vec<String> = sqlx::query_scalar(
-        "SELECT details ->> 'category' FROM events WHERE memory_id = 'b-items' AND kind = 'items' ORDER BY 1",
-    )
-    .fetch_all(other.rows())
-    .await
-    .unwrap();
+    let stored: Vec<String> = other.values("SELECT details ->> 'category' FROM events WHERE memory_id = 'b-items' AND kind = 'items' ORDER BY 1").await;
     assert_eq!(stored, ["rules", "style"]);
 
     // Other items of the same memory are not merged with these.

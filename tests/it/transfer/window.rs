@@ -6,7 +6,7 @@ use crate::harness::{Database, Service, holds};
 use serde_json::{Value, json};
 
 async fn filled() -> Service {
-    let service = Service::start_with(|config| config.window.tasks = 1, None).await;
+    let service = Service::configured(|config| config.window.tasks = 1).await;
     let memory = service.memory("agent");
     let post = |route: &'static str, body: Value| memory.post(route, body);
     for number in 1..=2 {
@@ -59,10 +59,9 @@ async fn unknown_fields_of_a_task_are_preserved_and_validated() {
     let service = filled().await;
     let plain = export(&service.database_url(), &["--vault", "acme"]);
     assert!(!plain.contains("\"details\""), "{plain}");
-    sqlx::query("UPDATE records SET details = '{\"priority\": \"high\"}' WHERE epic = 'e'")
-        .execute(service.rows())
-        .await
-        .unwrap();
+    service
+        .execute("UPDATE records SET details = '{\"priority\": \"high\"}' WHERE epic = 'e'")
+        .await;
     let file = export(&service.database_url(), &["--vault", "acme"]);
     assert_eq!(
         file.matches(r#""epic":"e","details":{"priority":"high"}}"#)

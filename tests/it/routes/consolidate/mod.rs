@@ -149,16 +149,10 @@ async fn applied_it_ends_when_nothing_is_left_and_answers_a_retry_the_same() {
 async fn bad_requests_say_what_is_wrong() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    consolidate(&memory, json!({}))
-        .await
-        .problem(404, "not-found", None);
+    consolidate(&memory, json!({})).await.missing();
     memory.write(DOCUMENT).await;
-    consolidate(&memory, json!({"mode": "now"}))
-        .await
-        .problem(422, "invalid", Some("mode"));
-    consolidate(&memory, json!({"modes": 1}))
-        .await
-        .problem(422, "invalid", Some("modes"));
+    consolidate(&memory, json!({"mode": "now"})).await.invalid("mode");
+    consolidate(&memory, json!({"modes": 1})).await.invalid("modes");
 }
 
 #[tokio::test]
@@ -167,13 +161,9 @@ async fn instructions_are_bounded() {
     let memory = service.memory("agent");
     memory.write(DOCUMENT).await;
     let long = json!({"instructions": "x".repeat(10_001)});
-    consolidate(&memory, long)
-        .await
-        .problem(422, "invalid", Some("instructions"));
+    consolidate(&memory, long).await.invalid("instructions");
     let nul = json!({"instructions": "a\u{0}b"});
-    consolidate(&memory, nul)
-        .await
-        .problem(422, "invalid", Some("instructions"));
+    consolidate(&memory, nul).await.invalid("instructions");
     consolidate(&memory, json!({"instructions": null})).await.is(200);
 }
 
@@ -255,20 +245,17 @@ async fn agents_name_grounds_and_merge_in_operations_of_their_own() {
     let misplaced = json!({"op": "add", "section": "learnings", "content": "c", "reason": "r", "ids": []});
     for operation in [two, misplaced] {
         let body = json!({"operations": [operation]});
-        memory
-            .ask("", body)
-            .await
-            .problem(422, "invalid", Some("operations[0]"));
+        memory.ask("", body).await.invalid("operations[0]");
     }
 }
 
 #[tokio::test]
 async fn a_memory_is_consolidated_by_itself_when_enough_is_new() {
-    let configure = |config: &mut working_memory::config::Config| {
+    let service = Service::configured(|config| {
         config.consolidation.after_records = 10;
         config.consolidation.poll_seconds = 1;
-    };
-    let service = Service::start_with(configure, None).await;
+    })
+    .await;
     let background = service.consolidate_by_itself();
     let workers = service.work(Duration::from_secs(1));
     let small = service.memory("small");
@@ -313,11 +300,11 @@ async fn a_memory_is_consolidated_by_itself_when_enough_is_new() {
 
 #[tokio::test]
 async fn what_has_expired_is_archived_by_itself_where_that_is_configured() {
-    let configure = |config: &mut working_memory::config::Config| {
+    let service = Service::configured(|config| {
         config.consolidation.archive_expired = true;
         config.consolidation.poll_seconds = 1;
-    };
-    let service = Service::start_with(configure, None).await;
+    })
+    .await;
     let memory = service.memory("agent");
     memory
         .write(DOCUMENT.replace("- KL-5 tests", "- KL-5 [pinned, until 2026-11-01] tests"))

@@ -136,20 +136,6 @@ async fn versions_are_compared_in_either_order_and_by_id() {
 }
 
 #[tokio::test]
-async fn a_record_that_a_put_left_out_has_no_reason() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
-    memory.write(FIRST).await;
-    memory.write(FIRST.replace("- KL-2 because b: goes\n", "")).await;
-
-    let body = memory.get_json("contexts/2/diff").await.is(200).json();
-
-    let archived = &body["records"]["archived"][0];
-    has(archived, json!({"record_id": "KL-2", "reason": null}));
-    assert_eq!(archived["archived_version"], Value::Null);
-}
-
-#[tokio::test]
 async fn each_representation_of_each_pair_has_its_own_etag() {
     let service = Service::start().await;
     three_versions(&service).await;
@@ -174,28 +160,4 @@ async fn each_representation_of_each_pair_has_its_own_etag() {
     with("contexts/3/diff", "text/html", &tag)
         .await
         .problem(406, "not-acceptable", Some("Accept"));
-}
-
-#[tokio::test]
-async fn missing_versions_are_named() {
-    let service = Service::start().await;
-    three_versions(&service).await;
-    let memory = service.memory("agent");
-    service.memory("other").write("x").await;
-    let other = service.memory("other").get_json("context").await.json()["context_id"].clone();
-    let other = other.as_str().unwrap();
-
-    for reference in ["4", "0", "none", other] {
-        let of = memory.get(&format!("contexts/{reference}/diff")).await;
-        of.problem(404, "not-found", Some("ref"));
-        let to = memory.get(&format!("contexts/1/diff?base={reference}")).await;
-        to.problem(404, "not-found", Some("base"));
-    }
-    memory
-        .refuses("contexts/1/diff?base=%20", 422, "invalid", Some("base"))
-        .await;
-    service
-        .memory("nobody")
-        .refuses("contexts/1/diff", 404, "not-found", None)
-        .await;
 }

@@ -24,22 +24,33 @@ async fn a_version_is_found_by_its_number_and_by_its_id() {
         (json["version"].as_i64(), json["context"].as_str()),
         (Some(2), Some("two"))
     );
-    for missing in ["3", "0", "99999999999999999999", "no-such-id"] {
-        memory
-            .refuses(&format!("contexts/{missing}"), 404, "not-found", Some("ref"))
-            .await;
-    }
 }
 
 #[tokio::test]
-async fn a_version_of_another_memory_is_not_found() {
+async fn a_version_that_a_memory_does_not_have_is_not_found_by_any_route() {
     let service = Service::start().await;
-    let first = service.memory("agent").write("one").await;
-    let other = service.memory("other");
-    other.write("two").await;
-
-    let id = first["context_id"].as_str().unwrap();
-    other
-        .refuses(&format!("contexts/{id}"), 404, "not-found", Some("ref"))
-        .await;
+    let (memory, other) = (service.memory("agent"), service.memory("other"));
+    memory.write("one").await;
+    let foreign = other.write("two").await["context_id"].clone();
+    for missing in [
+        "4",
+        "0",
+        "99999999999999999999",
+        "none",
+        foreign.as_str().unwrap(),
+    ] {
+        for (below, field) in [
+            ("contexts/{}", "ref"),
+            ("contexts/{}/diff", "ref"),
+            ("contexts/1/diff?base={}", "base"),
+            ("sections?ref={}", "ref"),
+            ("blame?ref={}", "ref"),
+        ] {
+            let below = below.replace("{}", missing);
+            memory.refuses(&below, 404, "not-found", Some(field)).await;
+        }
+    }
+    for (below, field) in [("contexts/1/diff?base=%20", "base"), ("blame?ref=", "ref")] {
+        memory.get(below).await.invalid(field);
+    }
 }

@@ -31,7 +31,7 @@ async fn a_missing_memory_is_not_returned_as_an_empty_document() {
         "updates",
         "updates/x",
     ] {
-        memory.refuses(below, 404, "not-found", None).await;
+        memory.get(below).await.missing();
     }
     assert_eq!(service.count("memories").await, 0);
 }
@@ -95,7 +95,7 @@ async fn the_client_chooses_the_representation_and_each_has_its_own_etag() {
         .is(304);
     get_with(&memory, "context", &[("If-Match", "\"x\"")])
         .await
-        .problem(412, "precondition-failed", None);
+        .stale();
 }
 
 #[tokio::test]
@@ -124,9 +124,7 @@ async fn a_section_is_selected_by_its_short_name_or_its_title() {
         problem["sections"],
         serde_json::json!(["Description", "Key Learnings", "Facts"])
     );
-    memory
-        .refuses("context?section=", 422, "invalid", Some("section"))
-        .await;
+    memory.get("context?section=").await.invalid("section");
 }
 
 #[tokio::test]
@@ -151,9 +149,7 @@ async fn a_section_of_any_level_is_selected_by_its_path() {
         problem["sections"],
         serde_json::json!(["Facts", "Facts/Network", "Facts/Network/DNS", "Facts/Disk"])
     );
-    memory
-        .refuses("contexts/1?section=%20", 422, "invalid", Some("section"))
-        .await;
+    memory.get("contexts/1?section=%20").await.invalid("section");
 }
 
 #[tokio::test]
@@ -168,6 +164,7 @@ async fn the_version_at_a_past_time_is_returned() {
         ("2026-11-21T02:00:00Z", "one"),
         ("2026-11-21T02:00:59.999999Z", "one"),
         ("2026-11-21T03:01:00%2B01:00", "two"),
+        ("2026-11-21T03:01:00+01:00", "two"),
     ] {
         assert_eq!(
             memory.get(&format!("context?as_of={time}")).await.is(200).text(),
@@ -184,16 +181,19 @@ async fn the_version_at_a_past_time_is_returned() {
         )
         .await;
     memory
-        .refuses(
-            "context?as_of=2026-11-21T02:01:01Z",
-            422,
-            "invalid",
-            Some("as_of"),
-        )
-        .await;
-    for bad in ["yesterday", "2026-11-21"] {
+        .get("context?as_of=2026-11-21T02:01:01Z")
+        .await
+        .invalid("as_of");
+    for bad in [
+        "yesterday",
+        "2026-11-21",
+        "2026-13-01T00:00:00Z",
+        "1763690400",
+        "",
+    ] {
         memory
-            .refuses(&format!("context?as_of={bad}"), 400, "malformed", Some("as_of"))
-            .await;
+            .get(&format!("context?as_of={bad}"))
+            .await
+            .malformed("as_of");
     }
 }

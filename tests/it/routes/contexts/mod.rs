@@ -3,7 +3,6 @@
 mod diff;
 mod get;
 mod latest;
-mod list;
 mod put;
 mod redact;
 mod restore;

@@ -126,9 +126,7 @@ async fn preconditions_prevent_overwriting_unseen_changes() {
     put("If-Match", etag, "x").await.problem(412, conflict, None);
     let json_tag = memory.get_json("context").await.is(200).header("etag").to_owned();
     put("If-Match", &json_tag, "three").await.is(201);
-    put("If-Match", "unquoted", "x")
-        .await
-        .problem(400, "malformed", Some("If-Match"));
+    put("If-Match", "unquoted", "x").await.malformed("If-Match");
 
     assert_eq!(memory.text().await, "three");
     assert_eq!(service.count("memory_contexts").await, 3);
@@ -136,7 +134,7 @@ async fn preconditions_prevent_overwriting_unseen_changes() {
 
 #[tokio::test]
 async fn the_limit_is_in_bytes_and_the_error_names_it() {
-    let service = Service::start_with(|config| config.limits.context_bytes = 1_000, None).await;
+    let service = Service::configured(|config| config.limits.context_bytes = 1_000).await;
     let memory = service.memory("agent");
 
     memory.write("\u{e4}".repeat(500)).await;
@@ -210,7 +208,7 @@ async fn a_put_that_drops_much_of_the_document_returns_a_warning() {
 #[tokio::test]
 async fn a_put_that_drops_much_of_the_document_can_be_rejected() {
     let reject = |config: &mut Config| config.guard.collapse = Collapse::Reject;
-    let service = Service::start_with(reject, None).await;
+    let service = Service::configured(reject).await;
     let memory = service.memory("agent");
     let etag = memory.put(WITH_RECORDS).await.is(201).header("etag").to_owned();
 
@@ -218,7 +216,7 @@ async fn a_put_that_drops_much_of_the_document_can_be_rejected() {
     assert_eq!(problem["warnings"][1]["records"], json!(["KL-1", "KL-2"]));
     assert_eq!(memory.text().await, WITH_RECORDS);
     let stale = memory.putting("x").header("If-Match", "\"stale\"");
-    Answer::to(stale).await.problem(412, "precondition-failed", None);
+    Answer::to(stale).await.stale();
     memory.write(WITH_RECORDS.replace("one", "two")).await;
 
     let confirmed = |value: &str| {
@@ -227,12 +225,10 @@ async fn a_put_that_drops_much_of_the_document_can_be_rejected() {
             .header("Content-Type", "text/plain")
             .body("x")
     };
-    Answer::to(confirmed("yes"))
-        .await
-        .problem(422, "invalid", Some("confirm"));
+    Answer::to(confirmed("yes")).await.invalid("confirm");
     Answer::to(confirmed("collapse").header("If-Match", etag))
         .await
-        .problem(412, "precondition-failed", None);
+        .stale();
     let made = Answer::to(confirmed("collapse")).await.is(201).json();
     assert_eq!(made["warnings"].as_array().unwrap().len(), 2);
     assert_eq!(memory.text().await, "x");
@@ -240,7 +236,7 @@ async fn a_put_that_drops_much_of_the_document_can_be_rejected() {
 
 #[tokio::test]
 async fn nothing_is_checked_when_the_guard_is_off() {
-    let service = Service::start_with(|config| config.guard.collapse = Collapse::Off, None).await;
+    let service = Service::configured(|config| config.guard.collapse = Collapse::Off).await;
     let memory = service.memory("agent");
     memory.write(WITH_RECORDS).await;
     assert_eq!(memory.write("x").await["warnings"], json!([]));

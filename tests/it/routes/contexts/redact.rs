@@ -106,10 +106,10 @@ async fn a_reason_is_required_and_preconditions_are_checked() {
         (json!({"reason": "a", "because": "b"}), "because"),
     ] {
         let request = memory.request(Method::POST, "contexts/1/redact").json(&body);
-        Answer::to(request).await.problem(422, "invalid", Some(field));
+        Answer::to(request).await.invalid(field);
     }
     let stale = memory.redacting("1", "a").header("If-Match", old);
-    Answer::to(stale).await.problem(412, "precondition-failed", None);
+    Answer::to(stale).await.stale();
     assert_eq!(memory.get("contexts/1").await.is(200).text(), "one");
 }
 

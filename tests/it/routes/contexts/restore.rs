@@ -41,11 +41,9 @@ async fn restoring_creates_a_new_version_and_reactivates_its_records() {
         &body["warnings"][0],
         json!({"kind": "records_dropped", "records": ["KL-2"]}),
     );
-    let log: String =
-        sqlx::query_scalar("SELECT log FROM memory_contexts WHERE vault_id = 'acme' AND version = 3")
-            .fetch_one(service.rows())
-            .await
-            .unwrap();
+    let log: String = service
+        .value("SELECT log FROM memory_contexts WHERE vault_id = 'acme' AND version = 3")
+        .await;
     assert!(
         log.starts_with("version 1 restored: ") && log.contains("KL-1 one"),
         "{log}"
@@ -88,7 +86,7 @@ async fn preconditions_are_those_of_a_put() {
         ("If-None-Match", "*"),
     ] {
         let refused = Answer::to(request().header(name, value)).await;
-        refused.problem(412, "precondition-failed", None);
+        refused.stale();
     }
     assert_eq!(service.count("memory_contexts").await, 2);
     Answer::to(request().header("If-Match", &head)).await.is(201);
@@ -112,7 +110,7 @@ async fn missing_and_redacted_versions_cannot_be_restored() {
 
 #[tokio::test]
 async fn a_text_over_a_lowered_limit_cannot_be_restored() {
-    let service = Service::start_with(|config| config.limits.context_bytes = 20, None).await;
+    let service = Service::configured(|config| config.limits.context_bytes = 20).await;
     let memory = service.memory("agent");
     memory.write("one").await;
     sqlx::query("UPDATE memory_contexts SET context = $1 WHERE vault_id = 'acme' AND version = 1")
@@ -122,7 +120,7 @@ async fn a_text_over_a_lowered_limit_cannot_be_restored() {
         .unwrap();
     memory.write("two").await;
 
-    memory.restore("1").await.problem(422, "invalid", Some("ref"));
+    memory.restore("1").await.invalid("ref");
 }
 
 #[tokio::test]

@@ -24,13 +24,13 @@ const SECTIONS: [&str; 8] = [
 async fn every_transition_between_the_states_happens() {
     let service = Service::start().await;
     let memory = service.memory("m");
-    memory.refuses("handoff/status", 404, "not-found", None).await;
-    memory.refuses("handoff", 404, "not-found", None).await;
-    refresh(&memory, "", None).await.problem(404, "not-found", None);
+    memory.get("handoff/status").await.missing();
+    memory.get("handoff").await.missing();
+    refresh(&memory, "", None).await.missing();
 
     memory.write(FIRST).await;
     assert_eq!(state(&memory).await, ("missing".to_owned(), vec![]));
-    let problem = memory.refuses("handoff", 404, "not-found", None).await;
+    let problem = memory.get("handoff").await.missing();
     assert_eq!(problem["freshness"], "missing");
     assert!(problem["detail"].as_str().unwrap().contains("POST"));
     assert_eq!(memory.read("handoffs").await["items"], json!([]));

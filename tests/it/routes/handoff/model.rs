@@ -106,7 +106,7 @@ async fn without_a_model_of_its_own_a_handoff_asks_none() {
     let patience = Retry::new(Duration::from_secs(20), 0);
     let one = RoleModel::new(model.clone(), patience);
     let models = Models::new(|_| one.clone());
-    let service = Service::start_with(|_| {}, Some(models)).await;
+    let service = Service::with_models(models).await;
     let memory = service.memory("m");
     memory.write(DOCUMENT).await;
     assert_eq!(
@@ -141,10 +141,7 @@ async fn its_tokens_count_and_a_vault_over_its_budget_falls_back_to_the_rules() 
         ],
         [&json!("writer"), &json!(1), &json!(1), &json!(300)]
     );
-    let role: String = sqlx::query_scalar("SELECT role FROM model_usage")
-        .fetch_one(service.rows())
-        .await
-        .unwrap();
+    let role: String = service.value("SELECT role FROM model_usage").await;
     assert_eq!(role, "handoff");
 
     let made = refresh(&memory, "?force=true", None).await.is(201).json();

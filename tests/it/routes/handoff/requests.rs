@@ -13,7 +13,7 @@ async fn a_window_is_a_duration_and_handoffs_are_fresh_per_window() {
     memory.write(DOCUMENT).await;
     for bad in ["PT0S", "0h", "-PT1H", "soon", "P400D", "", "P1Y", "P1M"] {
         let answer = refresh(&memory, &format!("?window={bad}"), None).await;
-        answer.problem(422, "invalid", Some("window"));
+        answer.invalid("window");
     }
     // A memory that is younger than the window uses all its versions.
     let day = refresh(&memory, "?window=P1D", None).await.is(201).json();
@@ -87,20 +87,18 @@ async fn the_state_of_the_callers_folder_is_accepted_within_limits() {
         (json!({"user": "me"}), "workspace.user"),
     ] {
         let answer = refresh(&memory, "?force=true", Some(json!({ "workspace": workspace }))).await;
-        answer.problem(422, "invalid", Some(field));
+        answer.invalid(field);
     }
     refresh(&memory, "", Some(json!([])))
         .await
         .problem(422, "invalid", None);
-    refresh(&memory, "?force=1", None)
-        .await
-        .problem(422, "invalid", Some("force"));
+    refresh(&memory, "?force=1", None).await.invalid("force");
     assert_eq!(service.count("handoffs").await, 1);
 }
 
 #[tokio::test]
 async fn only_the_configured_number_is_stored() {
-    let service = Service::start_with(|config| config.handoff.keep = 2, None).await;
+    let service = Service::configured(|config| config.handoff.keep = 2).await;
     let memory = service.memory("m");
     memory.write(DOCUMENT).await;
     for _ in 0..4 {

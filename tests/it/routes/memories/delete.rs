@@ -33,9 +33,9 @@ async fn all_of_a_memory_is_deleted_and_nothing_of_another() {
         "records/KL-1",
         "updates",
     ] {
-        memory.refuses(below, 404, "not-found", None).await;
+        memory.get(below).await.missing();
     }
-    memory.delete().await.problem(404, "not-found", None);
+    memory.delete().await.missing();
     // Only its name is left, in the event of the deletion, until events expire.
     assert_eq!(service.tables_that_hold("agent-to-go").await, ["events"]);
     assert_eq!(other.read("records/KL-1").await["status"], "active");
@@ -54,7 +54,7 @@ async fn a_memory_put_again_starts_at_version_one() {
     assert_eq!(new.json()["version"], 1);
     assert_ne!(new.header("etag"), old.header("etag"));
     let stale = memory.putting("x").header("If-Match", old.header("etag"));
-    Answer::to(stale).await.problem(412, "precondition-failed", None);
+    Answer::to(stale).await.stale();
     assert_eq!(memory.applied(ADD).await["operations"][0]["id"], "KL-1");
 }
 
@@ -70,14 +70,14 @@ async fn preconditions_are_checked() {
         ("If-None-Match", "*"),
     ] {
         let refused = Answer::to(memory.itself(Method::DELETE).header(name, value)).await;
-        refused.problem(412, "precondition-failed", None);
+        refused.stale();
     }
     assert_eq!(service.count("memory_contexts").await, 2);
     Answer::to(memory.itself(Method::DELETE).header("If-Match", &head))
         .await
         .is(204);
     let again = Answer::to(memory.itself(Method::DELETE).header("If-Match", "*")).await;
-    again.problem(412, "precondition-failed", None);
+    again.stale();
 }
 
 #[tokio::test]
@@ -89,7 +89,7 @@ async fn failed_runs_without_a_memory_can_be_deleted() {
         .is(422);
     memory.delete().await.is(204);
     assert_eq!(service.count("updates").await, 0);
-    memory.delete().await.problem(404, "not-found", None);
+    memory.delete().await.missing();
 }
 
 #[tokio::test]
@@ -112,7 +112,7 @@ async fn an_update_in_progress_fails_and_saves_nothing() {
         };
         let (answer, ()) = futures::future::join(update, delete).await;
 
-        answer.problem(409, "conflict", None);
+        answer.conflict();
         assert_eq!(service.tables_that_hold("telling-task").await, [""; 0]);
         assert_eq!(service.count("memories").await, 0);
     }
@@ -137,12 +137,9 @@ async fn a_deletion_among_writers_leaves_a_complete_memory_or_none() {
         for deletion in deletions {
             assert!(matches!(deletion.status, 204 | 404), "{}", deletion.text());
         }
-        let versions: Vec<i64> = sqlx::query_scalar(
-            "SELECT version FROM memory_contexts WHERE vault_id = 'acme' ORDER BY version",
-        )
-        .fetch_all(service.rows())
-        .await
-        .unwrap();
+        let versions: Vec<i64> = service
+            .values("SELECT version FROM memory_contexts WHERE vault_id = 'acme' ORDER BY version")
+            .await;
         assert_eq!(
             versions,
             (1..=i64::try_from(versions.len()).unwrap()).collect::<Vec<_>>()

@@ -40,15 +40,14 @@ async fn a_memory_has_its_newest_version_its_counters_and_its_records() {
 async fn a_missing_memory_is_not_found() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    Answer::to(memory.itself(Method::GET))
-        .await
-        .problem(404, "not-found", None);
+    Answer::to(memory.itself(Method::GET)).await.missing();
     Answer::to(memory.itself(Method::PUT))
         .await
         .problem(405, "method-not-allowed", None);
     let path = "/v1/vaults/acme/memories/agent?x=1";
-    service.refuses(path, 422, "invalid", Some("x")).await;
+    service.get(path).await.invalid("x");
     service
-        .refuses("/v1/vaults/acme/memories/.a", 422, "invalid", Some("memory_id"))
-        .await;
+        .get("/v1/vaults/acme/memories/.a")
+        .await
+        .invalid("memory_id");
 }

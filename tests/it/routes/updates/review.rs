@@ -136,9 +136,7 @@ async fn an_approval_in_which_nothing_applies_is_decided_without_a_version() {
     has(&answer, json!({"status": "unchanged", "version": 2}));
     let run = memory.read(below(&proposal, "").trim_end_matches('/')).await;
     has(&run, json!({"status": "approved", "version": null}));
-    decide(&memory, &proposal, "approve", json!({}))
-        .await
-        .problem(409, "conflict", None);
+    decide(&memory, &proposal, "approve", json!({})).await.conflict();
 }
 
 #[tokio::test]
@@ -166,9 +164,7 @@ async fn a_rejected_proposal_is_stored_with_its_reason_and_changes_nothing() {
     assert_eq!(run["outcome"]["review"]["reason"], "not true");
     memory.get("context").await.is(404);
     for (what, body) in [("approve", json!({})), ("reject", json!({"reason": "x"}))] {
-        let problem = decide(&memory, &proposal, what, body)
-            .await
-            .problem(409, "conflict", None);
+        let problem = decide(&memory, &proposal, what, body).await.conflict();
         assert_eq!(problem["run_status"], "rejected");
     }
     assert_eq!(inbox(&service, "status=rejected").await.len(), 1);
@@ -195,23 +191,17 @@ async fn invalid_decisions_are_rejected_and_the_proposal_stays_pending() {
     for (what, body) in [("approve", json!({})), ("reject", json!({"reason": "x"}))] {
         let stale = memory.request(Method::POST, &below(&proposal, what)).json(&body);
         let stale = stale.header("If-Match", "\"other\"");
-        Answer::to(stale).await.problem(412, "precondition-failed", None);
+        Answer::to(stale).await.stale();
     }
     let unknown = json!({"update_id": "nothing"});
-    decide(&memory, &unknown, "approve", json!({}))
-        .await
-        .problem(404, "not-found", None);
+    decide(&memory, &unknown, "approve", json!({})).await.missing();
     let applied = memory
         .applied("KEY_LEARNINGS:\n  ADD:\n    - because x: y\n")
         .await;
-    let problem = decide(&memory, &applied, "approve", json!({}))
-        .await
-        .problem(409, "conflict", None);
+    let problem = decide(&memory, &applied, "approve", json!({})).await.conflict();
     assert_eq!(problem["run_status"], "applied");
     let resolving = memory.applying("?mode=propose&update_id=x", TEXT);
-    Answer::to(resolving)
-        .await
-        .problem(422, "invalid", Some("update_id"));
+    Answer::to(resolving).await.invalid("update_id");
     let once = || {
         memory
             .request(Method::POST, &below(&proposal, "approve"))
@@ -289,7 +279,7 @@ async fn updates_of_a_proposer_key_are_always_proposals_and_it_cannot_approve_th
     assert_eq!(Answer::to(operations).await.is(200).json()["status"], "proposed");
     assert_eq!(service.count("memory_contexts").await, 0);
 
-    proposer.put("acme", "text").await.problem(403, "forbidden", None);
+    proposer.put("acme", "text").await.forbidden();
     let decision = |proposal: &Value, what: &str| {
         format!(
             "{memory}/updates/{}/{what}",
@@ -303,7 +293,7 @@ async fn updates_of_a_proposer_key_are_always_proposals_and_it_cannot_approve_th
         (decision(&proposal, "approve"), &json!({})),
         (decision(&proposal, "reject"), &json!({"reason": "x"})),
     ] {
-        let refused = proposer.post(&path, body).await.problem(403, "forbidden", None);
+        let refused = proposer.post(&path, body).await.forbidden();
         assert_eq!(refused["required_role"], "writer", "{path}");
     }
     let approved = writer
@@ -325,7 +315,7 @@ async fn updates_of_a_proposer_key_are_always_proposals_and_it_cannot_approve_th
     writer
         .post(&decision(&own, "approve"), &json!({}))
         .await
-        .problem(403, "forbidden", None);
+        .forbidden();
     admin.post(&decision(&own, "approve"), &json!({})).await.is(200);
 }
 
@@ -349,7 +339,7 @@ async fn the_inbox_has_pages_over_all_memories_and_leaves_the_messages_out() {
     assert_eq!(inbox(&service, "").await.len(), 4);
     assert_eq!(inbox(&service, "status=applied").await.len(), 1);
     let wrong = service.get("/v1/vaults/acme/updates?status=open").await;
-    wrong.problem(422, "invalid", Some("status"));
+    wrong.invalid("status");
     let none = service.read("/v1/vaults/other/updates").await;
     assert_eq!(none["items"], json!([]));
 }

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 #[tokio::test]
 async fn the_history_is_one_line_a_task_in_pages() {
-    let service = Service::start_with(|config| config.window.tasks = 1, None).await;
+    let service = Service::configured(|config| config.window.tasks = 1).await;
     let memory = service.memory("agent");
-    memory.refuses("archive/history", 404, "not-found", None).await;
+    memory.get("archive/history").await.missing();
     for number in 1..=4 {
         record(&memory, task(number)).await.is(201);
         service.clock.advance(Duration::from_secs(1));
@@ -38,14 +38,12 @@ async fn the_history_is_one_line_a_task_in_pages() {
     let page = memory.get("archive/history?limit=2").await.is(200);
     let link = page.header("link");
     assert!(link.contains(cursor) && link.contains("rel=\"next\""), "{link}");
-    memory
-        .refuses("archive/history?cursor=zz", 400, "malformed", Some("cursor"))
-        .await;
+    memory.get("archive/history?cursor=zz").await.malformed("cursor");
 }
 
 #[tokio::test]
 async fn the_history_is_rolled_up_by_epic_and_by_week() {
-    let service = Service::start_with(|config| config.window.tasks = 1, None).await;
+    let service = Service::configured(|config| config.window.tasks = 1).await;
     let memory = service.memory("agent");
     for (number, epic) in [
         (1, Some("parser")),
@@ -94,7 +92,5 @@ async fn the_history_is_rolled_up_by_epic_and_by_week() {
         "{}",
         text.text()
     );
-    memory
-        .refuses("archive/epics?by=month", 422, "invalid", Some("by"))
-        .await;
+    memory.get("archive/epics?by=month").await.invalid("by");
 }

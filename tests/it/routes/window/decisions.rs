@@ -32,9 +32,7 @@ async fn a_decision_supersedes_another_and_the_two_are_linked() {
     assert_eq!(document.text(), format!("# Decisions\n{line}"));
     for id in ["D-1", "D-77"] {
         let refused = json!({"decision": "x", "reason": "y", "supersedes": id});
-        let problem = decide(&memory, refused)
-            .await
-            .problem(422, "invalid", Some("supersedes"));
+        let problem = decide(&memory, refused).await.invalid("supersedes");
         assert_eq!(problem["active"], json!(["D-2"]));
     }
     assert_eq!(service.count("memory_contexts").await, 2);
@@ -42,7 +40,7 @@ async fn a_decision_supersedes_another_and_the_two_are_linked() {
 
 #[tokio::test]
 async fn the_oldest_decision_beyond_the_window_is_archived_and_invalid_ones_are_rejected() {
-    let service = Service::start_with(|config| config.window.decisions = 2, None).await;
+    let service = Service::configured(|config| config.window.decisions = 2).await;
     let memory = service.memory("agent");
     for (number, archived) in [(1, json!([])), (2, json!([])), (3, json!(["D-1"]))] {
         let made = decide(
@@ -66,7 +64,7 @@ async fn the_oldest_decision_beyond_the_window_is_archived_and_invalid_ones_are_
             json!({"decision": "x", "reason": "why", "supersedes": "T-1"}),
         ),
     ] {
-        decide(&memory, sent).await.problem(422, "invalid", Some(field));
+        decide(&memory, sent).await.invalid(field);
     }
 }
 
@@ -97,10 +95,8 @@ async fn a_reason_that_the_line_format_would_change_is_rejected_and_the_error_sa
     let service = Service::start().await;
     let memory = service.memory("agent");
     let refused = json!({"decision": "x", "reason": "the root cause: a race"});
-    let problem = decide(&memory, refused)
-        .await
-        .problem(422, "invalid", Some("reason"));
+    let problem = decide(&memory, refused).await.invalid("reason");
     let detail = problem["detail"].as_str().unwrap();
     assert!(detail.contains("colon") && detail.contains("byte 14"), "{detail}");
-    memory.refuses("context", 404, "not-found", None).await;
+    memory.get("context").await.missing();
 }

@@ -1,7 +1,7 @@
 //! `POST M/window/import`
 
 use super::{record, set, task};
-use crate::harness::{Answer, Memory, Service, each, has};
+use crate::harness::{Answer, Memory, Service, each, has, rows};
 use serde_json::{Value, json};
 
 async fn import(memory: &Memory<'_>, body: &Value) -> Answer {
@@ -64,10 +64,9 @@ async fn a_folder_is_imported_in_one_version_and_only_once() {
     );
     // A number of an archived task is not assigned again.
     assert_eq!(record(&memory, task(1)).await.is(201).json()["record_id"], "T-5");
-    let stored: Value = sqlx::query_scalar("SELECT operations FROM memory_contexts WHERE version = 1")
-        .fetch_one(service.rows())
-        .await
-        .unwrap();
+    let stored: Value = service
+        .value("SELECT operations FROM memory_contexts WHERE version = 1")
+        .await;
     let history = stored
         .as_array()
         .unwrap()
@@ -78,7 +77,7 @@ async fn a_folder_is_imported_in_one_version_and_only_once() {
 
 #[tokio::test]
 async fn tasks_older_than_the_window_are_archived() {
-    let service = Service::start_with(|config| config.window.tasks = 2, None).await;
+    let service = Service::configured(|config| config.window.tasks = 2).await;
     let memory = service.memory("agent");
     set(&memory, json!({"goal": "mine"})).await.is(201);
     record(&memory, task(1)).await.is(201);
@@ -104,26 +103,15 @@ async fn tasks_older_than_the_window_are_archived() {
 async fn invalid_entries_are_named_by_their_position() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    for (body, field) in [
-        (
-            json!({"tasks": [{"time": "2026-10-02T00:00:00Z", "intent": ""}]}),
-            "tasks[0].intent",
-        ),
-        (
-            json!({"history": [{"time": "yesterday", "intent": "x"}]}),
-            "history[0].time",
-        ),
-        (
-            json!({"decisions": [{"time": "2026-10-02T00:00:00Z", "decision": "\u{0}"}]}),
-            "decisions[0].decision",
-        ),
-        (
-            json!({"tasks": [{"time": "2026-10-02T00:00:00Z", "intent": "x", "task_id": "a b"}]}),
-            "tasks[0].task_id",
-        ),
-        (json!({"more": 1}), "more"),
-    ] {
-        import(&memory, &body).await.problem(422, "invalid", Some(field));
+    for (body, field) in rows(
+        r#"
+        {"tasks": [{"time": "2026-10-02T00:00:00Z", "intent": ""}]} → tasks[0].intent
+        {"history": [{"time": "yesterday", "intent": "x"}]} → history[0].time
+        {"decisions": [{"time": "2026-10-02T00:00:00Z", "decision": "\u0000"}]} → decisions[0].decision
+        {"tasks": [{"time": "2026-10-02T00:00:00Z", "intent": "x", "task_id": "a b"}]} → tasks[0].task_id
+        {"more": 1} → more"#,
+    ) {
+        import(&memory, &body).await.invalid(field);
     }
     let nothing = import(&memory, &json!({})).await.is(200).json();
     has(&nothing, json!({"unchanged": true, "version": null}));

@@ -6,7 +6,7 @@ use serde_json::json;
 
 #[tokio::test]
 async fn a_redaction_removes_the_texts_of_a_task() {
-    let service = Service::start_with(|config| config.window.tasks = 1, None).await;
+    let service = Service::configured(|config| config.window.tasks = 1).await;
     let memory = service.memory("agent");
     let mut secret = task(1);
     secret["outcome"] = json!({"token": "sk-live-4711"});

@@ -9,7 +9,7 @@ use serde_json::json;
 async fn the_window_is_markdown_or_json_and_is_not_sent_twice() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory.refuses("window", 404, "not-found", None).await;
+    memory.get("window").await.missing();
     set(&memory, json!({"goal": "ship"})).await.is(201);
     let mut recorded = task(1);
     recorded["summary"] = json!("Two lines.\n# Not a heading");

@@ -9,9 +9,7 @@ use std::time::Duration;
 async fn a_status_is_written_and_the_same_again_changes_nothing() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    set(&memory, json!({}))
-        .await
-        .problem(422, "invalid", Some("goal"));
+    set(&memory, json!({})).await.invalid("goal");
 
     let made = set(&memory, json!({"goal": "ship the\nparser"}))
         .await
@@ -40,7 +38,7 @@ async fn a_status_is_written_and_the_same_again_changes_nothing() {
         ("blocker", json!({"goal": "x", "blocker": "a\u{0}"})),
         ("body", json!([])),
     ] {
-        set(&memory, sent).await.problem(422, "invalid", Some(field));
+        set(&memory, sent).await.invalid(field);
     }
 }
 

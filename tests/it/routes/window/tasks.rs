@@ -76,7 +76,7 @@ async fn the_oldest_task_beyond_the_window_is_archived_in_the_same_version() {
 
 #[tokio::test]
 async fn a_task_sent_twice_is_recorded_once_also_after_it_was_archived() {
-    let service = Service::start_with(|config| config.window.tasks = 1, None).await;
+    let service = Service::configured(|config| config.window.tasks = 1).await;
     let memory = service.memory("agent");
     record(&memory, task(1)).await.is(201);
     for _ in 0..2 {
@@ -116,14 +116,14 @@ async fn an_invalid_task_is_rejected_with_the_limit_and_saves_nothing() {
     ] {
         let mut sent = task(1);
         sent[field] = value;
-        let problem = record(&memory, sent).await.problem(422, "invalid", Some(field));
+        let problem = record(&memory, sent).await.invalid(field);
         assert_eq!(problem.get("limit"), limit.map(Value::from).as_ref(), "{problem}");
     }
     let stale = memory
         .request(Method::POST, "tasks")
         .header("If-Match", "\"x\"")
         .json(&task(1));
-    Answer::to(stale).await.problem(412, "precondition-failed", None);
+    Answer::to(stale).await.stale();
     assert_eq!(service.counts(["memories", "records"]).await, [0, 0]);
     let at_their_limits = json!({
         "intent": "i".repeat(500), "summary": "s".repeat(4_000), "outcome": "o".repeat(8_190), "epic": "e".repeat(128)
@@ -170,7 +170,7 @@ async fn a_vault_may_have_its_own_window_size() {
         };
         config.window.vaults.insert("acme".to_owned(), own);
     };
-    let service = Service::start_with(configure, None).await;
+    let service = Service::configured(configure).await;
     let memory = service.memory("agent");
     record(&memory, task(1)).await.is(201);
     let second = record(&memory, task(2)).await.is(201).json();
@@ -184,7 +184,7 @@ async fn a_vault_may_have_its_own_window_size() {
 
 #[tokio::test]
 async fn a_task_with_an_unsuccessful_outcome_is_shown_as_failed_everywhere() {
-    let service = Service::start_with(|config| config.window.tasks = 1, None).await;
+    let service = Service::configured(|config| config.window.tasks = 1).await;
     let memory = service.memory("agent");
     let mut failed = task(1);
     failed["outcome"] = json!({"success": false, "exit": 3});
