@@ -4,7 +4,6 @@ use crate::table::{operations, said};
 use serde_json::{Value, json};
 use working_memory::domain::dsl::requests::{OperationRequest, first_nul, read};
 use working_memory::domain::dsl::{Parsed, parse};
-use working_memory::domain::operation::Operation;
 
 fn requests(list: Value) -> Vec<OperationRequest> {
     serde_json::from_value(list).expect("operations")
@@ -103,14 +102,6 @@ fn faults_are_those_of_a_text_and_have_a_position() {
 }
 
 #[test]
-fn an_addition_names_the_record_that_it_replaces() {
-    let add = |replaces: &str| json!({"op": "add", "section": "learnings", "reason": "a", "content": "b", "replaces": replaces});
-    let parsed = reads(json!([add("KL-3")]));
-    let replaces: Vec<_> = operations(&parsed).iter().map(Operation::replaces).collect();
-    assert_eq!(replaces, ["KL-3".parse().ok()]);
-}
-
-#[test]
 fn an_invalid_operation_is_rejected_and_named() {
     for (request, named) in [
         (json!({"op": "add", "reason": "a", "content": "b"}), "section"),
@@ -142,15 +133,4 @@ fn a_nul_is_found_anywhere() {
         Some(("operations[1].in_progress[1]".to_owned(), 1))
     );
     assert_eq!(first_nul(&list[..1]), None);
-}
-
-#[test]
-fn a_stored_request_is_parsed_back() {
-    let list = requests(json!([
-        {"op": "add", "section": "verbatim", "reason": "a", "label": "l", "content": "b", "replaces": "VC-1"},
-        {"op": "add", "section": "learnings", "reason": "a", "content": "b"},
-        {"op": "archive", "id": "KL-1", "reason": "b"},
-        {"op": "rewrite_progress", "completed": [], "in_progress": ["a"], "remaining": ["c"]},
-    ]));
-    assert_eq!(requests(json!(list)), list);
 }

@@ -1,7 +1,6 @@
 //! Complete responses, as small models write them.
 
-use crate::table::{TEXT, read};
-use working_memory::domain::operation::FaultKind;
+use crate::table::TEXT;
 
 #[test]
 fn chat_fences_and_reasoning_around_the_answer_are_ignored() {
@@ -160,37 +159,4 @@ KEY_LEARNINGS:
              CI has no database: commit it\n\n# Decisions + KL records are lines | parse them as lines",
         )],
     );
-}
-
-#[test]
-fn the_template_returned_unchanged_changes_nothing() {
-    let parsed = read(
-        "CURRENT_PROGRESS:
-  Completed:
-    - <bullet>
-  In Progress:
-    - <bullet>
-  Remaining:
-    - <bullet>
-
-KEY_LEARNINGS:
-  ADD:
-    - because <reason>: <one-line insight>
-  ARCHIVE:
-    - KL-<n> because <reason>
-
-VERBATIM_CONTEXT:
-  ADD:
-    - because <reason>: <label> => <snippet, to the next bullet of this list>
-  ARCHIVE:
-    - VC-<n> because <reason>
-",
-    );
-    assert_eq!(parsed.items, []);
-    let placeholders = parsed
-        .faults
-        .iter()
-        .filter(|fault| fault.kind == FaultKind::Placeholder);
-    // At most the progress has another fault.
-    assert!(placeholders.count() + 1 >= parsed.faults.len() && parsed.faults.len() >= 5);
 }
