@@ -480,9 +480,4 @@ mod tests {
         resolve(&shared, &mut resolved);
         assert_eq!(resolved, complete["paths"]);
     }
-
-    #[test]
-    fn the_document_is_yaml() {
-        assert!(openapi_yaml().starts_with("openapi: 3.1.0\n"));
-    }
 }

@@ -236,7 +236,7 @@ mod tests {
     use crate::storage::{Deadlines, PoolOptions, Storage};
     use axum::body::Body;
     use axum::extract::Request;
-    use axum::http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
+    use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
     use axum::response::Response;
     use axum::routing::get;
     use std::time::Duration;
@@ -290,79 +290,6 @@ mod tests {
         assert_eq!(headers[CACHE_CONTROL], "no-store");
         assert_eq!(headers[X_REQUEST_ID], "req-1");
         assert!(body.contains("not-found"), "{body}");
-    }
-
-    #[test]
-    fn a_mistyped_path_names_the_nearest_route() {
-        let memory = "/v1/vaults/{vault_id}/memories/{memory_id}";
-        for (path, route) in [
-            ("/v1/vaults/v/memories/m/context/", format!("{memory}/context")),
-            ("/v1/vaults/v/memorys/m/context", format!("{memory}/context")),
-            ("/v1/vaults/v/memories/m/cotnext", format!("{memory}/context")),
-            ("/v1//vaults", "/v1/vaults".to_owned()),
-            ("/helthz", "/healthz".to_owned()),
-        ] {
-            assert_eq!(nearest_route(path), Some(&*route), "{path}");
-        }
-        for path in [
-            "/",
-            "/v2/nothing",
-            "/v1/vaults/v/memories/m/unrelated",
-            "/.env",
-            "//",
-            "/ü",
-        ] {
-            assert_eq!(nearest_route(path), None, "{path}");
-        }
-        assert_eq!(nearest_route(&format!("/v1/{}", "x".repeat(1 << 20))), None);
-    }
-
-    #[tokio::test]
-    async fn a_wrong_method_names_the_right_ones() {
-        for method in ["POST", "DELETE", "OPTIONS", "TRACE", "MADEUP"] {
-            let (response, body) = ask(router(state(Settings::default())), method, "/healthz").await;
-            assert_eq!(response.status(), 405, "{method}");
-            assert_eq!(response.headers()[ALLOW], "GET,HEAD", "{method}");
-            assert!(body.contains("method-not-allowed"), "{body}");
-        }
-    }
-
-    #[tokio::test]
-    async fn the_service_tells_its_state_its_metrics_and_its_document() {
-        let router = router(state(Settings::default()));
-        assert_eq!(ask(router.clone(), "GET", "/healthz").await.1, "ok\n");
-        let (head, body) = ask(router.clone(), "HEAD", "/healthz").await;
-        assert_eq!((head.status().as_u16(), body.as_str()), (200, ""));
-        assert!(
-            ask(router.clone(), "GET", "/openapi.yaml")
-                .await
-                .1
-                .contains("operationId: GetHealth")
-        );
-        let (_, metrics) = ask(router, "GET", "/metrics").await;
-        assert!(
-            metrics.contains(r#"http_requests_total{method="GET",route="/healthz",status="200"}"#),
-            "{metrics}"
-        );
-        assert!(
-            metrics.contains("http_request_duration_seconds_bucket"),
-            "{metrics}"
-        );
-    }
-
-    #[tokio::test]
-    async fn a_service_without_its_database_lives_and_is_not_ready() {
-        let router = router(state(Settings::default()));
-        assert_eq!(ask(router.clone(), "GET", "/healthz").await.0.status(), 200);
-        for path in ["/readyz", "/v1/vaults/v/memories/m/context"] {
-            let (response, body) = ask(router.clone(), "GET", path).await;
-            assert_eq!(response.status(), 503, "{path}");
-            assert!(response.headers().contains_key("retry-after"), "{path}");
-            assert!(
-                body.contains("database") && !body.contains("127.0.0.1"),
-                "{path}: {body}"
-            );
-        }
     }
 
     /// The layer of [`router`] around handlers that fail, with this time limit.

@@ -248,12 +248,6 @@ mod tests {
         assert_eq!(problem.kind(), Kind::RequestTimeout);
     }
 
-    #[test]
-    fn text_must_be_utf8() {
-        assert_eq!(text("ä".into()).unwrap(), "ä");
-        assert_eq!(text(vec![b'a', 0xff]).unwrap_err().kind(), Kind::Malformed);
-    }
-
     fn of(value: &'static str) -> Result<MediaType, Kind> {
         let headers = HeaderMap::from_iter([(CONTENT_TYPE, value.parse().unwrap())]);
         media_type(&headers, &[MediaType::Plain, MediaType::Json]).map_err(|problem| problem.kind())

@@ -314,10 +314,6 @@ mod tests {
         Conditions::from_headers(&headers).map_err(|problem| problem.kind())
     }
 
-    fn id(text: &str) -> ContextId {
-        text.parse().unwrap()
-    }
-
     #[test]
     fn lists_of_tags_are_read_as_the_rfc_writes_them() {
         for (text, count) in [
@@ -332,59 +328,6 @@ mod tests {
             assert_eq!(parse_list(bad), None, "{bad}");
         }
         assert_eq!(conditions(IF_MATCH, "a"), Err(Kind::Malformed));
-    }
-
-    #[test]
-    fn a_write_needs_the_version_it_names_in_any_representation() {
-        for (value, holds) in [
-            ("\"abc\"", true),
-            ("\"x\", \"abc;json\"", true),
-            ("*", true),
-            ("\"x\"", false),
-            ("W/\"abc\"", false),
-        ] {
-            let conditions = conditions(IF_MATCH, value).unwrap().for_write();
-            assert_eq!(conditions.hold(Some("abc")), holds, "{value}");
-            assert!(!conditions.hold(None), "{value} without a memory");
-        }
-    }
-
-    #[test]
-    fn a_write_that_must_create_fails_where_something_is() {
-        let star = conditions(IF_NONE_MATCH, "*").unwrap().for_write();
-        assert!(star.hold(None) && !star.hold(Some("abc")));
-        assert!(
-            conditions(IF_NONE_MATCH, "\"x\"")
-                .unwrap()
-                .for_write()
-                .hold(Some("abc"))
-        );
-        assert!(
-            !conditions(IF_NONE_MATCH, "W/\"abc;json\"")
-                .unwrap()
-                .for_write()
-                .hold(Some("abc"))
-        );
-    }
-
-    #[test]
-    fn a_read_compares_weakly_and_each_representation_by_itself() {
-        let text = ETag::of(&id("abc"));
-        let json = text.clone().representation("json");
-        let sent = conditions(IF_NONE_MATCH, "\"x\", W/\"abc\"").unwrap();
-        assert_eq!(sent.for_read(&text).unwrap(), Verdict::NotModified);
-        assert_eq!(sent.for_read(&json).unwrap(), Verdict::Send);
-        assert_eq!(
-            conditions(IF_NONE_MATCH, "*").unwrap().for_read(&json).unwrap(),
-            Verdict::NotModified
-        );
-        assert!(
-            conditions(IF_MATCH, "\"abc;json\"")
-                .unwrap()
-                .for_read(&text)
-                .is_err()
-        );
-        assert_eq!(json.header_value(), "\"abc;json\"");
     }
 
     #[test]

@@ -538,23 +538,6 @@ async fn ends_soon(mut rest: Body) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use axum::body::to_bytes;
-    use futures::stream::{self, StreamExt};
-    use std::convert::Infallible;
-
-    #[tokio::test]
-    async fn what_is_held_goes_with_the_last_piece_and_no_byte_is_lost() {
-        let held = Arc::new(());
-        let sent = vec![7_u8; PIECE * 2 + 5];
-        let mut body = HeldBody::body(Body::from(sent.clone()), held.clone());
-        assert_eq!(body.size_hint().exact(), Some(sent.len() as u64));
-        let first = std::future::poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await;
-        assert_eq!(first.unwrap().unwrap().into_data().unwrap().len(), PIECE);
-        assert_eq!(Arc::strong_count(&held), 2);
-        assert_eq!(body.size_hint().exact(), Some((PIECE + 5) as u64));
-        assert_eq!(to_bytes(body, usize::MAX).await.unwrap().len(), PIECE + 5);
-        assert_eq!(Arc::strong_count(&held), 1);
-    }
 
     fn budget(bytes: usize) -> Budget {
         Budget::new(&Settings {
@@ -565,58 +548,8 @@ mod tests {
         })
     }
 
-    #[tokio::test]
-    async fn a_vault_carries_a_quarter_and_leaves_room_for_others() {
-        let budget = budget(8_000);
-        let (a, b) = (Party::new(Some("a"), None), Party::new(Some("b"), None));
-        let first = budget.carry(&a, 500).unwrap();
-        let mut held = budget.carry(&a, 1_000).unwrap();
-        assert!(budget.carry_more(&mut held, 501).is_err());
-        assert!(budget.carry_more(&mut held, 500).is_ok());
-        assert!(budget.carry(&b, 1_000).is_ok());
-        drop((first, held));
-        assert!(budget.carry(&a, 2_000).is_ok());
-    }
-
     #[test]
     fn the_largest_bodies_fit_whatever_is_set() {
         assert_eq!(budget(0).limit, 800);
-    }
-
-    #[tokio::test]
-    async fn work_waits_for_a_permit_and_others_do_not_wait_for_it() {
-        let budget = budget(8_000);
-        let a = Party::new(Some("a"), None);
-        let running = budget.work(&a, 1_000).await.unwrap();
-        let mut waiting = std::pin::pin!(budget.work(&a, 1));
-        let soon = tokio::time::timeout(Duration::from_millis(20), waiting.as_mut());
-        assert!(soon.await.is_err());
-        assert!(budget.work(&Party::new(Some("b"), None), 1).await.is_ok());
-        drop(running);
-        assert!(waiting.await.is_ok());
-    }
-
-    async fn says_close(body: Body, headers: &[(&str, &str)]) -> bool {
-        let mut request = Request::builder();
-        for (name, value) in headers {
-            request = request.header(*name, *value);
-        }
-        let response = discard(request.body(body).unwrap(), async |_| "refused".into_response()).await;
-        response.headers().contains_key(CONNECTION)
-    }
-
-    fn pieces(count: usize) -> stream::Iter<impl Iterator<Item = Result<Bytes, Infallible>>> {
-        stream::iter((0..count).map(|_| Ok(Bytes::from_static(&[7; 64 << 10]))))
-    }
-
-    #[tokio::test]
-    async fn a_connection_ends_where_more_is_left_than_is_read() {
-        assert!(!says_close(Body::empty(), &[]).await);
-        assert!(!says_close(Body::from_stream(pieces(16)), &[]).await);
-        assert!(says_close(Body::from_stream(pieces(17)), &[]).await);
-        let hangs = pieces(1).chain(stream::pending());
-        assert!(says_close(Body::from_stream(hangs), &[]).await);
-        let waits = Body::from_stream(pieces(1));
-        assert!(says_close(waits, &[("expect", "100-continue")]).await);
     }
 }

@@ -440,26 +440,6 @@ mod tests {
     use axum::http::Request;
     use std::collections::HashSet;
 
-    fn read(values: &[&[u8]]) -> Result<String, Kind> {
-        let mut headers = HeaderMap::new();
-        for value in values {
-            headers.append(IDEMPOTENCY_KEY, (*value).try_into().unwrap());
-        }
-        key_of(&headers).map_err(|problem| problem.kind())
-    }
-
-    #[test]
-    fn a_key_is_visible_ascii_of_bounded_length() {
-        assert_eq!(read(&[b" 8e03978e-40d5 "]), Ok("8e03978e-40d5".to_owned()));
-        assert_eq!(read(&[b"\"quoted\""]), Ok("\"quoted\"".to_owned()));
-        assert_eq!(read(&[&[b'x'; 255]]), Ok("x".repeat(255)));
-        for invalid in [&b""[..], b" ", b"a b", b"a\tb", &[b'x'; 256]] {
-            assert_eq!(read(&[invalid]), Err(Kind::Invalid), "{invalid:?}");
-        }
-        assert_eq!(read(&[b"\xe4"]), Err(Kind::Malformed));
-        assert_eq!(read(&[b"a", b"a"]), Err(Kind::Malformed));
-    }
-
     #[test]
     fn requests_differ_in_whatever_changes_what_they_do_and_in_nothing_else() {
         let print = |method: &str, uri: &str, headers: &[(&str, &str)], body: &str| {

@@ -613,20 +613,3 @@ impl Change {
         words
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_line_names_ids_and_no_text_of_the_body() {
-        let mut change = Change::new("added");
-        assert_eq!(change.words("refused"), "items refused");
-        change.names(&"i-1".parse().unwrap());
-        assert_eq!(change.words("added"), "items added: i-1");
-        for _ in 0..NAMED {
-            change.names(&"i-2".parse().unwrap());
-        }
-        assert!(change.words("added").ends_with(" and 1 more"));
-    }
-}
