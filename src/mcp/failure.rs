@@ -216,16 +216,6 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_failure_says_what_and_what_next() {
-        let problem = json!({"type": "urn:working-memory:problem:forbidden", "title": "t", "status": 403,
-            "detail": "POST is allowed here with the role writer or more; this key has the role reader",
-            "required_role": "writer"});
-        let text = Failure::of_problem(problem, 403, None).sentence();
-        assert!(text.contains("role reader") && text.contains("Next: "), "{text}");
-        assert!(text.contains("needs a key with the role writer"), "{text}");
-    }
-
-    #[test]
     fn a_response_that_is_not_a_problem_is_reported_too() {
         let text = Failure::of_problem(Value::Null, 502, None).sentence();
         assert!(

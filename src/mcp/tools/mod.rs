@@ -374,7 +374,6 @@ fn writes() -> ToolAnnotations {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn every_tool_says_enough_and_not_too_much() {
@@ -396,25 +395,5 @@ mod tests {
                 );
             }
         }
-    }
-
-    #[test]
-    fn a_fixed_argument_may_be_omitted() {
-        let fixed = Fixed {
-            vault: Some("v".parse().unwrap()),
-            memory: None,
-        };
-        for tool in list(&fixed) {
-            let required = tool.input_schema["required"].as_array().unwrap();
-            assert!(!required.contains(&json!("vault")), "{}", tool.name);
-        }
-        let open = list(&Fixed::default());
-        assert!(open.iter().all(|tool| {
-            tool.input_schema["required"]
-                .as_array()
-                .unwrap()
-                .contains(&json!("vault"))
-        }));
-        assert_eq!(open.len(), 11);
     }
 }

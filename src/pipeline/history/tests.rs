@@ -111,60 +111,29 @@ fn plain_messages_stay_to_the_byte() {
 
 #[test]
 fn what_is_no_message_is_refused_with_its_place() {
-    let text = json!({"type": "text", "text": "x"});
-    for (message, field) in [
-        (json!("x"), "messages[0]"),
-        (json!({"content": "x"}), "messages[0]"),
-        (json!({"role": 1, "content": "x"}), "messages[0].role"),
-        (json!({"role": " ", "content": "x"}), "messages[0].role"),
-        (json!({"role": "user"}), "messages[0]"),
-        (json!({"role": "user", "content": 1}), "messages[0].content"),
-        (json!({"role": "user", "content": "\0"}), "messages[0].content"),
-        (
-            json!({"role": "user", "content": [text, 1]}),
-            "messages[0].content[1]",
-        ),
-        (
-            json!({"role": "user", "content": [text, {"type": "hologram"}]}),
-            "messages[0].content[1].type",
-        ),
-        (
-            json!({"role": "user", "content": [{"type": 1}]}),
-            "messages[0].content[0].type",
-        ),
-        (
-            json!({"role": "user", "content": [{"text": "x"}]}),
-            "messages[0].content[0]",
-        ),
-        (
-            json!({"role": "user", "content": [{"type": "text"}]}),
-            "messages[0].content[0]",
-        ),
-        (
-            json!({"role": "user", "content": [{"type": "text", "text": "\0"}]}),
-            "messages[0].content[0].text",
-        ),
-        (
-            json!({"role": "user", "content": [{"type": "tool_result", "content": [text, {"type": "x"}]}]}),
-            "messages[0].content[0].content[1].type",
-        ),
-        (
-            json!({"role": "user", "content": [{"type": "tool_use", "input": {}}]}),
-            "messages[0].content[0].name",
-        ),
-        (
-            json!({"role": "assistant", "tool_calls": {}}),
-            "messages[0].tool_calls",
-        ),
-        (
-            json!({"role": "assistant", "tool_calls": [{"type": "magic"}]}),
-            "messages[0].tool_calls[0].type",
-        ),
-        (
-            json!({"role": "assistant", "tool_calls": [{"type": "function"}]}),
-            "messages[0].tool_calls[0]",
-        ),
-    ] {
+    let table = r#"
+        "x" → messages[0]
+        {"content": "x"} → messages[0]
+        {"role": 1, "content": "x"} → messages[0].role
+        {"role": " ", "content": "x"} → messages[0].role
+        {"role": "user"} → messages[0]
+        {"role": "user", "content": 1} → messages[0].content
+        {"role": "user", "content": "\u0000"} → messages[0].content
+        {"role": "user", "content": [TEXT, 1]} → messages[0].content[1]
+        {"role": "user", "content": [TEXT, {"type": "hologram"}]} → messages[0].content[1].type
+        {"role": "user", "content": [{"type": 1}]} → messages[0].content[0].type
+        {"role": "user", "content": [{"text": "x"}]} → messages[0].content[0]
+        {"role": "user", "content": [{"type": "text"}]} → messages[0].content[0]
+        {"role": "user", "content": [{"type": "text", "text": "\u0000"}]} → messages[0].content[0].text
+        {"role": "user", "content": [{"type": "tool_result", "content": [TEXT, {"type": "x"}]}]} → messages[0].content[0].content[1].type
+        {"role": "user", "content": [{"type": "tool_use", "input": {}}]} → messages[0].content[0].name
+        {"role": "assistant", "tool_calls": {}} → messages[0].tool_calls
+        {"role": "assistant", "tool_calls": [{"type": "magic"}]} → messages[0].tool_calls[0].type
+        {"role": "assistant", "tool_calls": [{"type": "function"}]} → messages[0].tool_calls[0]"#;
+    for row in table.trim().lines() {
+        let (message, field) = row.trim().split_once(" → ").unwrap();
+        let message = message.replace("TEXT", r#"{"type": "text", "text": "x"}"#);
+        let message: Value = serde_json::from_str(&message).unwrap();
         assert_eq!(
             read(std::slice::from_ref(&message)).unwrap_err().field,
             field,

@@ -2,7 +2,6 @@ use super::*;
 use crate::domain::document::Marks;
 use crate::domain::evidence::{Evidence, EvidenceOrigin};
 use crate::domain::operation::Progress;
-use crate::domain::window::{Task, TaskDetails};
 use crate::pipeline::reading::WrittenItem;
 use serde_json::json;
 
@@ -50,38 +49,6 @@ fn items() -> Vec<Accepted> {
             ..Progress::default()
         })),
     ]
-}
-
-#[test]
-fn what_is_kept_is_read_as_it_was() {
-    let record = SessionRecord {
-        task: Task {
-            task_id: Some("t-1".parse().unwrap()),
-            intent: "i".to_owned(),
-            summary: "s".to_owned(),
-            details: TaskDetails {
-                outcome: Some(json!({"ok": 18_446_744_073_709_551_615_u64, "half": -0.5})),
-                ..TaskDetails::default()
-            },
-        },
-        goal: Some("g".to_owned()),
-        blocker: None,
-    };
-    let proposal = Proposal::new(&items(), "- before", Some(&record), None);
-    let kept = serde_json::to_value(&proposal).unwrap();
-    assert_eq!(kept["form"], 1);
-    let read = Proposal::read(&kept).unwrap();
-    assert_eq!(read, proposal);
-    let chosen = read.chosen(&[0, 2, 3, 9]);
-    let all = items();
-    for (found, expected) in chosen.iter().zip([&all[0], &all[2], &all[3]]) {
-        assert_eq!(
-            (&found.operation, &found.written.text, &found.evidence),
-            (&expected.operation, &expected.written.text, &expected.evidence)
-        );
-    }
-    assert_eq!(read.record.unwrap(), record);
-    assert!(Proposal::read(&json!({"form": 2, "operations": [], "key_id": null})).is_err());
 }
 
 /// A proposal as it is stored.
