@@ -116,28 +116,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ages_are_a_number_and_a_unit() {
-        assert_eq!(parse_age("90d"), Some(TimeDelta::days(90)));
-        assert_eq!(parse_age(" 12h "), Some(TimeDelta::hours(12)));
-        assert_eq!(parse_age("P1DT12H"), Some(TimeDelta::hours(36)));
-        for bad in [
-            "",
-            "d",
-            "90",
-            "-1d",
-            "0d",
-            "1.5h",
-            "1y",
-            "1ä",
-            "99999999999d",
-            "P1M",
-            "P1Y",
-        ] {
-            assert_eq!(parse_age(bad), None, "{bad}");
-        }
-    }
-
-    #[test]
     fn the_environment_sets_what_the_file_sets() {
         let environment = [
             ("MAX_VERSIONS", "5"),

@@ -14,14 +14,6 @@ fn problem(json: serde_json::Value) -> String {
 }
 
 #[test]
-fn nothing_configured_is_the_extractive_updater() {
-    let settings = LlmConfig::default().role(Role::Progress).expect("settings");
-    assert_eq!(settings.provider, Provider::Extractive);
-    assert_eq!(settings.timeout, Duration::from_secs(60));
-    assert_eq!(settings.max_retries, 2);
-}
-
-#[test]
 fn a_key_of_the_environment_selects_its_provider_and_two_select_none() {
     let with = |openai: Option<&str>, anthropic: Option<&str>| {
         LlmConfig::default()

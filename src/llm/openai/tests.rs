@@ -97,16 +97,6 @@ async fn content_may_be_parts_or_null() {
 }
 
 #[tokio::test]
-async fn an_answer_cut_off_at_the_limit_says_so() {
-    let body = json!({"choices": [{"message": {"content": "KEY_"}, "finish_reason": "length"}]});
-    assert!(
-        complete(ok(&body))
-            .await
-            .is_ok_and(|answer| answer.stopped_at_limit)
-    );
-}
-
-#[tokio::test]
 async fn json_of_another_form_is_a_bad_answer() {
     for body in [
         json!(null),
@@ -134,14 +124,6 @@ async fn json_of_another_form_is_a_bad_answer() {
 }
 
 #[tokio::test]
-async fn too_many_requests_are_waited_out() {
-    let refused = || reply(429, "retry-after: 1\r\n", "{}");
-    let asked = asked(vec![refused(), ok(&response_with("a"))], quick(1)).await;
-    assert_eq!(asked.attempts, 2);
-    assert!(asked.result.is_ok() && asked.elapsed >= Duration::from_secs(1));
-}
-
-#[tokio::test]
 async fn a_date_to_wait_for_is_measured_from_the_answers_own_date() {
     let date = |seconds| httpdate::fmt_http_date(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
     let headers = format!("date: {}\r\nretry-after: {}\r\n", date(1000), date(1007));
@@ -153,27 +135,6 @@ async fn a_date_to_wait_for_is_measured_from_the_answers_own_date() {
             .expect_err("a status");
         assert_eq!(error.retry_after(), None, "{unreadable}");
     }
-}
-
-#[tokio::test]
-async fn server_errors_are_tried_again_and_client_errors_are_not() {
-    let three = asked((0..4).map(|_| reply(500, "", "oops")).collect(), quick(2)).await;
-    assert_eq!(three.attempts, 3);
-    let error = three.result.expect_err("a status");
-    assert_eq!(error.public(), "the model server answered with status 500");
-    let one = asked(
-        vec![
-            reply(400, "", r#"{"error": {"message": "bad model"}}"#),
-            ok(&response_with("a")),
-        ],
-        quick(2),
-    )
-    .await;
-    assert_eq!(one.attempts, 1);
-    assert_eq!(
-        one.result.expect_err("a status").to_string(),
-        "status 400: bad model"
-    );
 }
 
 #[tokio::test]
@@ -193,17 +154,6 @@ async fn broken_transfers_are_tried_again() {
         complete(half()).await,
         Err(ModelError::Unreachable { .. })
     ));
-}
-
-#[tokio::test]
-async fn a_server_that_hangs_times_out() {
-    let retry = Retry {
-        attempt_time: Duration::from_millis(50),
-        ..quick(1)
-    };
-    let silent = asked(vec![Reply::Hang, Reply::Hang], retry).await;
-    assert!(silent.result.is_err_and(|error| error.is_timeout()));
-    assert_eq!(silent.attempts, 2);
 }
 
 #[tokio::test]

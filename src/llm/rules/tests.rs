@@ -42,14 +42,15 @@ fn said(speaker: &str, text: &str) -> Vec<(Place, String)> {
 }
 
 /// Each accepted sentence, what is kept of it, and a sentence that is not heard: a guess, a question, a condition, hearsay or a
-/// denial of the same.
-fn pairs(place: Place, pairs: &[[&str; 3]; 5]) {
-    for [accepted, kept, rejected] in pairs {
-        assert_eq!(
-            said("user", accepted),
-            [(place, (*kept).to_owned())],
-            "{accepted}"
-        );
+/// denial of the same. One of each in five languages.
+fn pairs(place: Place, table: &str) {
+    assert_eq!(table.trim().lines().count(), 5);
+    for row in table.trim().lines() {
+        let row: Vec<_> = row.trim().split(" | ").collect();
+        let [accepted, kept, rejected] = row[..] else {
+            panic!("{row:?}");
+        };
+        assert_eq!(said("user", accepted), [(place, kept.to_owned())], "{accepted}");
         assert_eq!(said("user", rejected), [], "{rejected}");
         assert_eq!(said("tool", accepted), [], "tools are not heard: {accepted}");
     }
@@ -59,33 +60,12 @@ fn pairs(place: Place, pairs: &[[&str; 3]; 5]) {
 fn requests_to_remember() {
     pairs(
         Learning,
-        &[
-            [
-                "Remember that the lab opens at six.",
-                "The lab opens at six",
-                "Perhaps remember that the lab opens at six.",
-            ],
-            [
-                "Merk dir: der Tierarzt heißt Kranz.",
-                "Der Tierarzt heißt Kranz",
-                "Vielleicht: merk dir, der Tierarzt heißt Kranz.",
-            ],
-            [
-                "Souviens-toi que le labo ouvre à six heures.",
-                "Le labo ouvre à six heures",
-                "Je crois, souviens-toi que le labo ouvre à six heures.",
-            ],
-            [
-                "Recuerda que el laboratorio abre a las seis.",
-                "El laboratorio abre a las seis",
-                "Tal vez, recuerda que el laboratorio abre a las seis.",
-            ],
-            [
-                "会議室は六階だと覚えておいてください。",
-                "会議室は六階だと覚えておいてください",
-                "たぶん会議室は六階だと覚えておいてください。",
-            ],
-        ],
+        "
+        Remember that the lab opens at six. | The lab opens at six | Perhaps remember that the lab opens at six.
+        Merk dir: der Tierarzt heißt Kranz. | Der Tierarzt heißt Kranz | Vielleicht: merk dir, der Tierarzt heißt Kranz.
+        Souviens-toi que le labo ouvre à six heures. | Le labo ouvre à six heures | Je crois, souviens-toi que le labo ouvre à six heures.
+        Recuerda que el laboratorio abre a las seis. | El laboratorio abre a las seis | Tal vez, recuerda que el laboratorio abre a las seis.
+        会議室は六階だと覚えておいてください。 | 会議室は六階だと覚えておいてください | たぶん会議室は六階だと覚えておいてください。",
     );
     assert_eq!(said("assistant", "Remember that the lab opens at six."), []);
 }
@@ -94,33 +74,12 @@ fn requests_to_remember() {
 fn rules() {
     pairs(
         Learning,
-        &[
-            [
-                "Never deploy on Fridays.",
-                "Never deploy on Fridays",
-                "Should we never deploy on Fridays?",
-            ],
-            [
-                "Nie am Freitag ausrollen.",
-                "Nie am Freitag ausrollen",
-                "Der Chef sagt, nie am Freitag ausrollen.",
-            ],
-            [
-                "Toujours compiler avec make.",
-                "Toujours compiler avec make",
-                "Toujours compiler avec make ?",
-            ],
-            [
-                "Nunca desplegar los viernes.",
-                "Nunca desplegar los viernes",
-                "Supongo, nunca desplegar los viernes.",
-            ],
-            [
-                "必ずmakeでビルドしてください。",
-                "必ずmakeでビルドしてください",
-                "必ずmakeでビルドすると思います。",
-            ],
-        ],
+        "
+        Never deploy on Fridays. | Never deploy on Fridays | Should we never deploy on Fridays?
+        Nie am Freitag ausrollen. | Nie am Freitag ausrollen | Der Chef sagt, nie am Freitag ausrollen.
+        Toujours compiler avec make. | Toujours compiler avec make | Toujours compiler avec make ?
+        Nunca desplegar los viernes. | Nunca desplegar los viernes | Supongo, nunca desplegar los viernes.
+        必ずmakeでビルドしてください。 | 必ずmakeでビルドしてください | 必ずmakeでビルドすると思います。",
     );
     assert_eq!(said("assistant", "Never deploy on Fridays."), []);
 }
@@ -129,33 +88,12 @@ fn rules() {
 fn decisions() {
     pairs(
         Learning,
-        &[
-            [
-                "Decision: the queue runs on Postgres.",
-                "The queue runs on Postgres",
-                "Decision: the queue runs on Postgres if it grows.",
-            ],
-            [
-                "Entscheidung: die Warteschlange liegt in Postgres.",
-                "Die Warteschlange liegt in Postgres",
-                "Entscheidung: vielleicht liegt die Warteschlange in Postgres.",
-            ],
-            [
-                "Décision : la file tourne sur Postgres.",
-                "La file tourne sur Postgres",
-                "Décision : la file tourne peut-être sur Postgres.",
-            ],
-            [
-                "Decisión: la cola usa Postgres.",
-                "La cola usa Postgres",
-                "Decisión: quizás la cola usa Postgres.",
-            ],
-            [
-                "キューはPostgresを採用します。",
-                "キューはPostgresを採用します",
-                "キューはPostgresを採用しますか。",
-            ],
-        ],
+        "
+        Decision: the queue runs on Postgres. | The queue runs on Postgres | Decision: the queue runs on Postgres if it grows.
+        Entscheidung: die Warteschlange liegt in Postgres. | Die Warteschlange liegt in Postgres | Entscheidung: vielleicht liegt die Warteschlange in Postgres.
+        Décision : la file tourne sur Postgres. | La file tourne sur Postgres | Décision : la file tourne peut-être sur Postgres.
+        Decisión: la cola usa Postgres. | La cola usa Postgres | Decisión: quizás la cola usa Postgres.
+        キューはPostgresを採用します。 | キューはPostgresを採用します | キューはPostgresを採用しますか。",
     );
 }
 
@@ -163,33 +101,12 @@ fn decisions() {
 fn findings() {
     pairs(
         Learning,
-        &[
-            [
-                "Root cause: the cache keeps stale rows.",
-                "The cache keeps stale rows",
-                "Root cause: the cache probably keeps stale rows.",
-            ],
-            [
-                "Ursache: der Cache hält alte Zeilen.",
-                "Der Cache hält alte Zeilen",
-                "Ursache: vermutlich hält der Cache alte Zeilen.",
-            ],
-            [
-                "Cause : le cache garde de vieilles lignes.",
-                "Le cache garde de vieilles lignes",
-                "Cause : le cache garde peut-être de vieilles lignes.",
-            ],
-            [
-                "Causa: la caché guarda filas viejas.",
-                "La caché guarda filas viejas",
-                "Causa: creo que la caché guarda filas viejas.",
-            ],
-            [
-                "原因：キャッシュが古い行を返します。",
-                "キャッシュが古い行を返します",
-                "原因：キャッシュが古いのかもしれません。",
-            ],
-        ],
+        "
+        Root cause: the cache keeps stale rows. | The cache keeps stale rows | Root cause: the cache probably keeps stale rows.
+        Ursache: der Cache hält alte Zeilen. | Der Cache hält alte Zeilen | Ursache: vermutlich hält der Cache alte Zeilen.
+        Cause : le cache garde de vieilles lignes. | Le cache garde de vieilles lignes | Cause : le cache garde peut-être de vieilles lignes.
+        Causa: la caché guarda filas viejas. | La caché guarda filas viejas | Causa: creo que la caché guarda filas viejas.
+        原因：キャッシュが古い行を返します。 | キャッシュが古い行を返します | 原因：キャッシュが古いのかもしれません。",
     );
 }
 
@@ -197,33 +114,12 @@ fn findings() {
 fn finished_work() {
     pairs(
         Completed,
-        &[
-            [
-                "Fixed the invoice parser.",
-                "Fixed the invoice parser",
-                "Almost fixed the invoice parser.",
-            ],
-            [
-                "Ich habe den Rechnungsparser repariert.",
-                "Ich habe den Rechnungsparser repariert",
-                "Ich habe den Rechnungsparser fast repariert.",
-            ],
-            [
-                "J'ai corrigé le lecteur de factures.",
-                "Corrigé le lecteur de factures",
-                "J'ai presque corrigé le lecteur de factures.",
-            ],
-            [
-                "He corregido el lector de facturas.",
-                "Corregido el lector de facturas",
-                "Casi he corregido el lector de facturas.",
-            ],
-            [
-                "請求書のパーサーを修正しました。",
-                "請求書のパーサーを修正しました",
-                "請求書のパーサーを修正しましたか。",
-            ],
-        ],
+        "
+        Fixed the invoice parser. | Fixed the invoice parser | Almost fixed the invoice parser.
+        Ich habe den Rechnungsparser repariert. | Ich habe den Rechnungsparser repariert | Ich habe den Rechnungsparser fast repariert.
+        J'ai corrigé le lecteur de factures. | Corrigé le lecteur de factures | J'ai presque corrigé le lecteur de factures.
+        He corregido el lector de facturas. | Corregido el lector de facturas | Casi he corregido el lector de facturas.
+        請求書のパーサーを修正しました。 | 請求書のパーサーを修正しました | 請求書のパーサーを修正しましたか。",
     );
     assert_eq!(said("assistant", "Fixed the invoice parser.")[0].0, Completed);
 }
@@ -232,33 +128,12 @@ fn finished_work() {
 fn work_in_progress() {
     pairs(
         InProgress,
-        &[
-            [
-                "I'm working on the invoice parser.",
-                "I'm working on the invoice parser",
-                "If time allows, I'm working on the invoice parser.",
-            ],
-            [
-                "Ich arbeite an dem Rechnungsparser.",
-                "Ich arbeite an dem Rechnungsparser",
-                "Vielleicht: ich arbeite an dem Rechnungsparser.",
-            ],
-            [
-                "Je travaille sur le lecteur de factures.",
-                "Je travaille sur le lecteur de factures",
-                "Peut-être, je travaille sur le lecteur de factures.",
-            ],
-            [
-                "Estoy trabajando en el lector de facturas.",
-                "Estoy trabajando en el lector de facturas",
-                "Supongo, estoy trabajando en el lector de facturas.",
-            ],
-            [
-                "請求書のパーサーに取り組んでいます。",
-                "請求書のパーサーに取り組んでいます",
-                "請求書のパーサーに取り組んでいますか。",
-            ],
-        ],
+        "
+        I'm working on the invoice parser. | I'm working on the invoice parser | If time allows, I'm working on the invoice parser.
+        Ich arbeite an dem Rechnungsparser. | Ich arbeite an dem Rechnungsparser | Vielleicht: ich arbeite an dem Rechnungsparser.
+        Je travaille sur le lecteur de factures. | Je travaille sur le lecteur de factures | Peut-être, je travaille sur le lecteur de factures.
+        Estoy trabajando en el lector de facturas. | Estoy trabajando en el lector de facturas | Supongo, estoy trabajando en el lector de facturas.
+        請求書のパーサーに取り組んでいます。 | 請求書のパーサーに取り組んでいます | 請求書のパーサーに取り組んでいますか。",
     );
 }
 
@@ -266,33 +141,12 @@ fn work_in_progress() {
 fn work_that_is_left() {
     pairs(
         Remaining,
-        &[
-            [
-                "Next: test the invoice parser.",
-                "Test the invoice parser",
-                "Perhaps, next: test the invoice parser.",
-            ],
-            [
-                "Als Nächstes: den Rechnungsparser testen.",
-                "Den Rechnungsparser testen",
-                "Vielleicht, als Nächstes: den Rechnungsparser testen.",
-            ],
-            [
-                "Prochaine étape : tester le lecteur de factures.",
-                "Tester le lecteur de factures",
-                "Peut-être, prochaine étape : tester le lecteur de factures.",
-            ],
-            [
-                "Siguiente paso: probar el lector de facturas.",
-                "Probar el lector de facturas",
-                "Quizás, siguiente paso: probar el lector de facturas.",
-            ],
-            [
-                "次：請求書のパーサーをテストする。",
-                "請求書のパーサーをテストする",
-                "たぶん、次：請求書のパーサーをテストする。",
-            ],
-        ],
+        "
+        Next: test the invoice parser. | Test the invoice parser | Perhaps, next: test the invoice parser.
+        Als Nächstes: den Rechnungsparser testen. | Den Rechnungsparser testen | Vielleicht, als Nächstes: den Rechnungsparser testen.
+        Prochaine étape : tester le lecteur de factures. | Tester le lecteur de factures | Peut-être, prochaine étape : tester le lecteur de factures.
+        Siguiente paso: probar el lector de facturas. | Probar el lector de facturas | Quizás, siguiente paso: probar el lector de facturas.
+        次：請求書のパーサーをテストする。 | 請求書のパーサーをテストする | たぶん、次：請求書のパーサーをテストする。",
     );
     assert_eq!(
         said(
@@ -310,13 +164,12 @@ fn work_that_is_left() {
 fn corrections_of_a_record() {
     pairs(
         Archived,
-        &[
-            ["KL-3 is outdated.", "KL-3", "Maybe KL-3 is outdated."],
-            ["KL-3 ist veraltet.", "KL-3", "Wenn KL-3 veraltet ist, sag es."],
-            ["KL-3 est obsolète.", "KL-3", "Si KL-3 est obsolète, dis-le."],
-            ["KL-3 está obsoleto.", "KL-3", "Creo que KL-3 está obsoleto."],
-            ["KL-3は無効です。", "KL-3", "KL-3は無効ですか。"],
-        ],
+        "
+        KL-3 is outdated. | KL-3 | Maybe KL-3 is outdated.
+        KL-3 ist veraltet. | KL-3 | Wenn KL-3 veraltet ist, sag es.
+        KL-3 est obsolète. | KL-3 | Si KL-3 est obsolète, dis-le.
+        KL-3 está obsoleto. | KL-3 | Creo que KL-3 está obsoleto.
+        KL-3は無効です。 | KL-3 | KL-3は無効ですか。",
     );
     assert_eq!(said("user", "KL-4 is outdated."), [], "there is no KL-4");
 }
