@@ -321,70 +321,6 @@ impl SessionToken {
 }
 
 #[cfg(test)]
-mod access_tests {
-    use super::*;
-
-    fn key(speaks_for_others: bool) -> ApiKey {
-        ApiKey {
-            key_id: "k1".parse().unwrap(),
-            name: "ci".parse().unwrap(),
-            role: AccessRole::Writer,
-            scope: VaultScope::Prefix("acme.".parse().unwrap()),
-            speaks_for_others,
-            created_by: "cli".to_owned(),
-            created_at: DateTime::UNIX_EPOCH,
-            rotated_at: None,
-            expires_at: None,
-            revoked_at: None,
-        }
-    }
-
-    #[test]
-    fn a_role_may_do_what_the_one_before_it_may() {
-        let writer = Caller::holder_of(key(false));
-        assert!(writer.may(AccessRole::Reader) && writer.may(AccessRole::Writer));
-        assert!(!writer.may(AccessRole::Admin));
-        assert!(Caller::open().may(AccessRole::Admin));
-    }
-
-    #[test]
-    fn an_actor_is_the_keys_name_unless_its_holder_may_speak_for_others() {
-        let named = |name: &str| name.parse::<ActorId>().ok();
-        let own = Caller::holder_of(key(false));
-        assert_eq!(own.actor(None), named("ci"));
-        assert_eq!(own.actor(named("ci")), named("ci"));
-        assert_eq!(own.actor(named("boss")), None);
-        let others = Caller::holder_of(key(true));
-        assert_eq!(others.actor(named("boss")), named("boss"));
-        assert_eq!(others.actor(None), named("ci"));
-        assert_eq!(Caller::open().actor(named("boss")), named("boss"));
-        assert_eq!(Caller::open().actor(None), Some(ActorId::anonymous()));
-    }
-
-    #[test]
-    fn a_key_is_valid_until_it_expires_or_is_revoked() {
-        let (now, later) = (
-            DateTime::UNIX_EPOCH,
-            DateTime::UNIX_EPOCH + chrono::TimeDelta::seconds(1),
-        );
-        let mut key = key(false);
-        assert!(key.is_active(now));
-        key.expires_at = Some(later);
-        assert!(key.is_active(now) && !key.is_active(later));
-        key.revoked_at = Some(now);
-        assert!(!key.is_active(now));
-    }
-
-    #[test]
-    fn every_role_is_found_by_its_name() {
-        for name in AccessRole::VARIANTS {
-            assert_eq!(name.parse().map(AccessRole::name), Ok(*name));
-        }
-        assert!("root".parse::<AccessRole>().is_err());
-    }
-}
-
-#[cfg(test)]
 mod scope_tests {
     use super::*;
     use proptest::prelude::*;
@@ -431,17 +367,6 @@ mod token_tests {
 
     fn token() -> Token {
         Token::new("0a1b2c".parse().unwrap(), &[0xab; 32])
-    }
-
-    #[test]
-    fn a_token_reads_back_as_it_is_shown() {
-        let shown = token().expose().to_owned();
-        assert_eq!(shown, format!("wm_0a1b2c_{}", "ab".repeat(32)));
-        let read = Token::parse(&shown).unwrap();
-        assert_eq!(read.key_id().as_str(), "0a1b2c");
-        assert!(read.hash().matches(&token().hash()));
-        let other = Token::new("0a1b2c".parse().unwrap(), &[0xac; 32]);
-        assert!(!other.hash().matches(&token().hash()));
     }
 
     #[test]

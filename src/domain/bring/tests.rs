@@ -265,86 +265,43 @@ fn a_file_of_another_form_is_rejected_with_its_place_and_the_form_that_was_expec
         "[{{\"memory\": \"a\", \"metadata\":\n{}",
         "[".repeat(500) + &"]".repeat(500) + "}]"
     );
-    let cases: [(Reader, &str, &str, &str); 16] = [
-        (plain, "{\"a\": 1}\n", "f:1:1: this is JSON", "expected Markdown"),
-        (basic, "# A\n- [x] b\n", "f:1:1: ", "note of basic-memory"),
-        (
-            basic,
-            "---\ntitle: a\n",
-            "f:1:1: the front matter never ends",
-            "note of basic-memory",
-        ),
-        (
-            basic,
-            "---\ntitle: a\nno entry\n---\n",
-            "f:3:1: ",
-            "`name: value`",
-        ),
-        (mem0, "# A\n", "f:1:1: expected value", "mem0's get_all"),
-        (
-            mem0,
-            "{\"memories\": []}",
-            "f:1:16: missing field `results`",
-            "mem0's get_all",
-        ),
-        (
-            mem0,
-            "{\"results\": [\n  {\"text\": \"a\"}\n]}",
-            "f:2:15: missing field `memory`",
-            "mem0's get_all",
-        ),
-        (
-            mem0,
-            "[\n{\"memory\": 1}]",
-            "f:2:12: invalid type",
-            "mem0's get_all",
-        ),
-        (
-            mem0,
-            "[{\"memory\": \"a\"},\n{\"memory\": \"b\"",
-            "f:2:14: EOF",
-            "mem0's get_all",
-        ),
-        (
-            mem0,
-            "[{\"memory\": \"a\", \"created_at\": \"soon\"}]",
-            "f:1:2: created_at",
-            "times such as",
-        ),
-        (mem0, &deep, "f:2:1", "recursion limit"),
-        (letta, "# A\n", "f:1:1: expected value", "agent file"),
-        (
-            letta,
-            "{\"results\": []}",
-            "f:1:1: expected Letta's agent file",
-            "core_memory",
-        ),
-        (
-            letta,
-            "{\"agents\": [],\n \"blocks\": {}}",
-            "f:2:11: invalid type",
-            "agent file",
-        ),
-        (
-            letta,
-            "{\"agents\": [{\"memory_blocks\": [{}]}]}",
-            "f:1:33: missing field `value`",
-            "agent file",
-        ),
-        (
-            letta,
-            "[{\"memory\": \"a\"}]",
-            "f:1:16: missing field `text`",
-            "archival passages",
-        ),
-    ];
-    for (read, text, begin, expected) in cases {
+    let table = r#"
+        plain | {"a": 1}\n | f:1:1: this is JSON | expected Markdown
+        basic | # A\n- [x] b\n | f:1:1:  | note of basic-memory
+        basic | ---\ntitle: a\n | f:1:1: the front matter never ends | note of basic-memory
+        basic | ---\ntitle: a\nno entry\n---\n | f:3:1:  | `name: value`
+        mem0 | # A\n | f:1:1: expected value | mem0's get_all
+        mem0 | {"memories": []} | f:1:16: missing field `results` | mem0's get_all
+        mem0 | {"results": [\n  {"text": "a"}\n]} | f:2:15: missing field `memory` | mem0's get_all
+        mem0 | [\n{"memory": 1}] | f:2:12: invalid type | mem0's get_all
+        mem0 | [{"memory": "a"},\n{"memory": "b" | f:2:14: EOF | mem0's get_all
+        mem0 | [{"memory": "a", "created_at": "soon"}] | f:1:2: created_at | times such as
+        letta | # A\n | f:1:1: expected value | agent file
+        letta | {"results": []} | f:1:1: expected Letta's agent file | core_memory
+        letta | {"agents": [],\n "blocks": {}} | f:2:11: invalid type | agent file
+        letta | {"agents": [{"memory_blocks": [{}]}]} | f:1:33: missing field `value` | agent file
+        letta | [{"memory": "a"}] | f:1:16: missing field `text` | archival passages"#;
+    let rejects = |name: &str, text: &str, begin: &str, expected: &str| {
+        let read = match name {
+            "plain" => plain,
+            "basic" => basic,
+            "mem0" => mem0,
+            _ => letta,
+        };
         let error = read(&file("f", text)).unwrap_err().to_string();
         assert!(
             error.starts_with(begin) && error.contains(expected),
             "{text}: {error}"
         );
+    };
+    for row in table.trim().lines() {
+        let row: Vec<_> = row.trim().split(" | ").collect();
+        let [name, text, begin, expected] = row[..] else {
+            panic!("{row:?}");
+        };
+        rejects(name, &text.replace("\\n", "\n"), begin, expected);
     }
+    rejects("mem0", &deep, "f:2:1", "recursion limit");
     for (bytes, said) in [
         (&b""[..], "f:1:1: the file is empty"),
         (b"\xef\xbb\xbf \n", "f:1:1: the file is empty"),
@@ -373,39 +330,6 @@ fn credentials_are_named_by_place_and_kind_and_never_shown() {
     let escaped = "[{\"memory\": \"passwor\\u0064=hunter22\"}]";
     assert_eq!(file("m.json", escaped).secrets(), Vec::<String>::new());
     assert!(mem0(&file("m.json", escaped)).unwrap().pieces[0].has_secret());
-}
-
-#[test]
-fn what_a_document_has_is_not_added_again_also_if_it_was_archived() {
-    let read = markdown(&file("CLAUDE.md", CLAUDE), Note::WithImports).unwrap();
-    let first = planned("", &read.pieces);
-    assert_eq!((first.added.len(), first.present), (6, 0));
-    let again = planned(&first.text, &read.pieces);
-    assert_eq!(
-        (again.text.as_str(), again.added.len(), again.present),
-        (first.text.as_str(), 0, 6)
-    );
-    let archived = ["BUILD with  `make build`".to_owned()];
-    let fewer = plan("", Counters::default(), &archived, &read.pieces, now()).unwrap();
-    assert_eq!((fewer.added.len(), fewer.present), (5, 1));
-    // Another text under a title that is taken is kept under another title.
-    let other = planned("# Acme shop\nOurs.\n", &read.pieces);
-    assert!(
-        other
-            .text
-            .starts_with("# Acme shop\nOurs.\n\n# Acme shop (CLAUDE.md)\n"),
-        "{}",
-        other.text
-    );
-    // Ids that were used are not used again.
-    let mut counters = Counters::default();
-    counters.raise(crate::domain::ids::RecordKind::Learning, 41);
-    let later = plan("", counters, &[], &read.pieces, now()).unwrap();
-    assert!(
-        later
-            .text
-            .contains("- KL-42 [2026-11-25T00:00:00Z] because from CLAUDE.md:7, Acme shop > Commands: Build")
-    );
 }
 
 #[test]

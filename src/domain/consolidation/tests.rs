@@ -25,6 +25,12 @@ fn learnings(texts: &[&str]) -> String {
     format!("# Key Learnings\n{}", lines.collect::<String>())
 }
 
+/// The rows of a table with two columns.
+fn pairs(table: &str) -> impl Iterator<Item = (&str, &str)> {
+    let rows = table.trim().lines();
+    rows.map(|row| row.trim().split_once(" | ").expect("two columns"))
+}
+
 /// Whether one of two learnings goes for the other.
 fn are_duplicates(first: &str, second: &str) -> bool {
     !archived(&learnings(&[first, second])).is_empty()
@@ -32,21 +38,16 @@ fn are_duplicates(first: &str, second: &str) -> bool {
 
 #[test]
 fn the_same_said_twice_is_a_duplicate() {
-    for [first, second] in [
-        [
-            "Run the migrations before the deploy",
-            "run the migrations before the deploy.",
-        ],
-        ["CI needs SQLX_OFFLINE=true", "The CI needs `SQLX_OFFLINE=true`"],
-        ["tests are slow", "Tests are slow."],
-        ["Anna owns billing", "Anna owns billing, and invoices too"],
-        [
-            "Die Datenbank läuft auf Port 5433",
-            "Die Datenbank läuft jetzt auf dem Port 5433",
-        ],
-        ["Never deploy on Fridays", "Never deploy on Fridays, Anna says"],
-        ["テストは毎晩走る", "テストは毎晩走る"],
-    ] {
+    for (first, second) in pairs(
+        "
+        Run the migrations before the deploy | run the migrations before the deploy.
+        CI needs SQLX_OFFLINE=true | The CI needs `SQLX_OFFLINE=true`
+        tests are slow | Tests are slow.
+        Anna owns billing | Anna owns billing, and invoices too
+        Die Datenbank läuft auf Port 5433 | Die Datenbank läuft jetzt auf dem Port 5433
+        Never deploy on Fridays | Never deploy on Fridays, Anna says
+        テストは毎晩走る | テストは毎晩走る",
+    ) {
         assert!(are_duplicates(first, second), "{first} / {second}");
         assert!(are_duplicates(second, first), "{second} / {first}");
     }
@@ -54,29 +55,24 @@ fn the_same_said_twice_is_a_duplicate() {
 
 #[test]
 fn look_alikes_are_not() {
-    for [first, second] in [
-        [
-            "The service listens on port 8080",
-            "The service listens on port 8081",
-        ],
-        ["Anna owns billing", "Ana owns billing"],
-        ["Deploy on Fridays", "Never deploy on Fridays"],
-        ["Deploy on Fridays", "Don't deploy on Fridays"],
-        ["Alice reports to Bob", "Bob reports to Alice"],
-        ["use postgres instead of mysql", "use mysql instead of postgres"],
-        [
-            "the staging database is backed up nightly",
-            "the production database is backed up nightly",
-        ],
-        ["Der Vertrag gilt bis 2027", "Der Vertrag gilt nicht bis 2027"],
-        ["the budget is 4,000 euros", "the budget is 40,000 euros"],
-        ["logs are in /var/log/app", "logs are in /var/log/api"],
-        ["La clé est dans le coffre", "La clé n'est pas dans le coffre"],
-        ["backups run before the deploy", "backups run after the deploy"],
-        ["テストは毎晩走る", "テストは毎朝走る"],
-        ["the limit is 50", "the limit is 50 on Sundays"],
-        ["backups run", "backups run when the queue is empty"],
-    ] {
+    for (first, second) in pairs(
+        "
+        The service listens on port 8080 | The service listens on port 8081
+        Anna owns billing | Ana owns billing
+        Deploy on Fridays | Never deploy on Fridays
+        Deploy on Fridays | Don't deploy on Fridays
+        Alice reports to Bob | Bob reports to Alice
+        use postgres instead of mysql | use mysql instead of postgres
+        the staging database is backed up nightly | the production database is backed up nightly
+        Der Vertrag gilt bis 2027 | Der Vertrag gilt nicht bis 2027
+        the budget is 4,000 euros | the budget is 40,000 euros
+        logs are in /var/log/app | logs are in /var/log/api
+        La clé est dans le coffre | La clé n'est pas dans le coffre
+        backups run before the deploy | backups run after the deploy
+        テストは毎晩走る | テストは毎朝走る
+        the limit is 50 | the limit is 50 on Sundays
+        backups run | backups run when the queue is empty",
+    ) {
         assert!(!are_duplicates(first, second), "{first} / {second}");
     }
 }
@@ -183,29 +179,15 @@ fn a_record_has_expired_by_its_mark_or_by_an_end_that_it_states() {
 
 #[test]
 fn a_newer_record_takes_the_place_of_one_that_it_says_has_changed() {
-    for [older, newer] in [
-        [
-            "Deploys run on Tuesday evenings",
-            "Deploys now run on Thursday evenings",
-        ],
-        [
-            "The staging database runs on host blue",
-            "The staging database moved to host green",
-        ],
-        [
-            "Der Wartungstermin der Heizung ist am Montag",
-            "Der Wartungstermin der Heizung ist jetzt am Freitag",
-        ],
-        [
-            "Le contact de facturation est Anna",
-            "Le contact de facturation est désormais Bert",
-        ],
-        [
-            "La reunión semanal es el lunes",
-            "La reunión semanal es ahora el jueves",
-        ],
-        ["会议在星期一上午举行", "会议改为星期四上午举行"],
-    ] {
+    for (older, newer) in pairs(
+        "
+        Deploys run on Tuesday evenings | Deploys now run on Thursday evenings
+        The staging database runs on host blue | The staging database moved to host green
+        Der Wartungstermin der Heizung ist am Montag | Der Wartungstermin der Heizung ist jetzt am Freitag
+        Le contact de facturation est Anna | Le contact de facturation est désormais Bert
+        La reunión semanal es el lunes | La reunión semanal es ahora el jueves
+        会议在星期一上午举行 | 会议改为星期四上午举行",
+    ) {
         let document = learnings(&[older, newer]);
         assert_eq!(
             fault(&document, "KL-1", Ground::SupersededBy(id("KL-2"))),
@@ -214,20 +196,12 @@ fn a_newer_record_takes_the_place_of_one_that_it_says_has_changed() {
         );
         assert!(fault(&document, "KL-2", Ground::SupersededBy(id("KL-1"))).contains("is older"));
     }
-    for [older, newer] in [
-        [
-            "Deploys run on Tuesday evenings",
-            "Deploys run on Thursday evenings",
-        ],
-        [
-            "The production database runs on port 5432",
-            "Lunch is now at noon",
-        ],
-        [
-            "The production database listens on port 5432",
-            "The coffee machine moved to port 5433",
-        ],
-    ] {
+    for (older, newer) in pairs(
+        "
+        Deploys run on Tuesday evenings | Deploys run on Thursday evenings
+        The production database runs on port 5432 | Lunch is now at noon
+        The production database listens on port 5432 | The coffee machine moved to port 5433",
+    ) {
         let document = learnings(&[older, newer]);
         assert_ne!(
             fault(&document, "KL-1", Ground::SupersededBy(id("KL-2"))),

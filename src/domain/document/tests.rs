@@ -46,17 +46,6 @@ fn a_section_opens_at_a_hash_and_a_blank_in_column_0() {
 }
 
 #[test]
-fn the_ranges_of_sections_meet_and_hold_their_heading() {
-    let text = "before\n# A\none\n\n# B\ntwo";
-    let places: Vec<_> = outline(text)
-        .iter()
-        .map(|s| (&text[s.range.clone()], &text[s.body.clone()]))
-        .collect();
-    assert_eq!(places, [("# A\none\n\n", "one\n\n"), ("# B\ntwo", "two")]);
-    assert_eq!(outline("# A")[0].body, 3..3);
-}
-
-#[test]
 fn a_byte_order_mark_takes_no_column() {
     assert_eq!(titles("\u{feff}# Decisions\n"), ["Decisions: decisions"]);
     assert_eq!(outline("\u{feff}# Decisions\n")[0].range.start, 3);

@@ -222,16 +222,4 @@ mod tests {
             assert_eq!(inserted("a\nb\n", after, "x"), Err(refused));
         }
     }
-
-    #[test]
-    fn a_file_is_bounded_and_holds_no_nul() {
-        assert!(new_file(&path(), &"x".repeat(10), 10).is_ok());
-        let over = new_file(&path(), &"x".repeat(11), 10).unwrap_err().to_string();
-        assert!(over.contains("11 bytes; at most 10"), "{over}");
-        let nul = new_file(&path(), "a\0", 10).unwrap_err().to_string();
-        assert!(nul.contains("NUL character at byte 1"), "{nul}");
-        assert!(insert(&path(), "123456789", (0, "x"), 10).is_err());
-        assert!(str_replace(&path(), "a", ("a", "\0"), 10).is_err());
-        assert!(new_file(&path(), "", 10).is_ok() && new_file(&path(), " \n", 10).is_ok());
-    }
 }

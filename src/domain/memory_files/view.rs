@@ -88,44 +88,6 @@ mod tests {
     }
 
     #[test]
-    fn lines_have_numbers_and_the_empty_one_after_the_last_line_end_is_one_too() {
-        assert_eq!(view("", &ViewRange::All).as_deref(), Ok("     1\t"));
-        assert_eq!(
-            view("a\r\nb\n", &ViewRange::All).as_deref(),
-            Ok("     1\ta\r\n     2\tb\n     3\t")
-        );
-    }
-
-    #[test]
-    fn a_range_is_cut_at_the_ends_of_the_file() {
-        for ((first, last), shown) in [
-            ((2, 2), "     2\tb"),
-            ((2, -1), "     2\tb\n     3\tc"),
-            ((2, 99), "     2\tb\n     3\tc"),
-            ((-5, 1), "     1\ta"),
-            ((0, 1), "     1\ta"),
-            ((3, i128::from(u64::MAX)), "     3\tc"),
-        ] {
-            assert_eq!(
-                view("a\nb\nc", &ViewRange::Lines(first, last)).as_deref(),
-                Ok(shown)
-            );
-        }
-    }
-
-    #[test]
-    fn a_range_without_lines_is_refused_and_the_valid_one_named() {
-        let mut bad: Vec<_> = [(4, 9), (3, 2), (1, 0), (1, -2), (i128::MAX, -1), (0, 0)]
-            .map(|(first, last)| ViewRange::Lines(first, last))
-            .into();
-        bad.push(ViewRange::Unreadable(r#"["a"]"#.to_owned()));
-        for range in bad {
-            let refused = view("a\nb\nc", &range).unwrap_err();
-            assert!(refused.contains("[1, 3]"), "{refused}");
-        }
-    }
-
-    #[test]
     fn a_file_with_more_lines_than_numbers_is_refused() {
         let most = "\n".repeat(MAX_LINES - 1);
         assert!(view(&most, &ViewRange::Lines(1, 1)).is_ok());

@@ -104,23 +104,6 @@ fn a_part_without_text_is_none() {
 }
 
 #[test]
-fn the_time_is_shown_in_the_requested_zone() {
-    for (zone, end) in [
-        (
-            Tz::Europe__Berlin,
-            "Thursday, 1970-01-01 01:00 (Europe/Berlin, UTC+01:00)",
-        ),
-        (
-            Tz::America__St_Johns,
-            "Wednesday, 1969-12-31 20:30 (America/St_Johns, UTC-03:30)",
-        ),
-    ] {
-        let text = assembled(&[], "", zone).text();
-        assert!(text.ends_with(end), "{text}");
-    }
-}
-
-#[test]
 fn a_budget_drops_the_oldest_records_then_parts_and_never_the_rules() {
     let items = [item("rules", "rule"), item("a", "aa"), item("b", "bb")];
     let document = "# Facts\nf\n\n# Key Learnings\n- KL-1 k\n- KL-2 l\n\n# Recent Tasks\n- T-2 n\n- T-1 o\n";
@@ -219,25 +202,4 @@ fn records_near_in_meaning_are_kept_too_and_the_scores_are_reported() {
     let kept = |max: usize| ["KL-1", "KL-2", "KL-3"].map(|id| shown(max).text().contains(id));
     assert_eq!(kept(whole.text().len() - 5), [true, true, false]);
     assert_eq!(kept(whole.text().len() - 20), [true, false, false]);
-}
-
-#[test]
-fn what_looks_like_a_known_category_is_that_category_or_refused() {
-    let check = |name: &str| check_writable(&name.parse().unwrap());
-    for good in [
-        "rules",
-        "workflow",
-        "tool_guidance",
-        "datetime",
-        "style",
-        "Freedom",
-    ] {
-        assert_eq!(check(good), Ok(()), "{good}");
-    }
-    assert_eq!(check("Rules"), Err(ReservedCategory::Spelling("rules")));
-    assert_eq!(check("DATETIME"), Err(ReservedCategory::Spelling("datetime")));
-    assert_eq!(
-        check("key_learnings"),
-        Err(ReservedCategory::Generated("key_learnings"))
-    );
 }

@@ -171,16 +171,6 @@ mod tests {
     }
 
     #[test]
-    fn what_was_searched_for_is_marked_and_the_rest_escaped() {
-        assert_eq!(
-            show("# A <b>\n\n  \"Parser\" & parsing's\n", "a pars"),
-            "# <mark>A</mark> &lt;b&gt; &quot;<mark>Parser</mark>&quot; &amp; <mark>parsing</mark>&#39;s"
-        );
-        assert_eq!(show("a b", "-b"), "a b");
-        assert_eq!(show("", "x"), "");
-    }
-
-    #[test]
     fn of_a_long_text_the_place_with_most_words_is_shown() {
         let filler = "filler ".repeat(50);
         let text = format!("cat {filler} cat near dog {filler}");

@@ -265,29 +265,6 @@ mod vector_tests {
             prop_assert_eq!(parts, defined);
         }
     }
-
-    #[test]
-    fn a_document_is_its_words_with_their_places_and_its_vault() {
-        let vector = vector(&"acme".parse().unwrap(), "A cat, a dog");
-        let mut parts: Vec<_> = vector.split(' ').collect();
-        parts.sort_unstable();
-        assert_eq!(parts, ["'/acme'", "'a':1,3", "'cat':2", "'dog':4"]);
-    }
-
-    #[test]
-    fn a_huge_document_stays_below_the_limits() {
-        let vault = "acme".parse().unwrap();
-        let same = "word ".repeat(100_000);
-        assert_eq!(vector(&vault, &same).split(',').count(), MAX_POSITIONS);
-        let different: String =
-            (0..100_000).fold(String::new(), |text, number| text + &format!("w{number} "));
-        let lexemes = vector(&vault, &different);
-        assert!(
-            lexemes.len() < MAX_BYTES && lexemes.contains("'w5000':5001"),
-            "{}",
-            lexemes.len()
-        );
-    }
 }
 
 #[cfg(test)]
@@ -325,13 +302,6 @@ mod query_tests {
     }
 
     #[test]
-    fn operators_alone_ask_for_nothing() {
-        for text in ["", " ", "!!!", "-", "\"", "\"\"", "& | ! ( ) <-> :*", "'", "\\"] {
-            assert!(Query::parse(text).is_empty(), "{text}");
-        }
-    }
-
-    #[test]
     fn the_share_of_a_query_is_that_of_its_words() {
         let of = |text: &str| {
             Query::parse(text).share(|word| match word {
@@ -356,17 +326,6 @@ mod query_tests {
                 "{text}: {found:?}"
             );
         }
-    }
-
-    #[test]
-    fn a_search_stays_in_its_vault() {
-        let vault = "acme:1".parse().unwrap();
-        let query = Query::parse("x -y or \"a b\" -\"c d\"");
-        assert!(query.has_neighbours() && !Query::parse("a b").has_neighbours());
-        assert_eq!(
-            query.candidates(&vault),
-            "('/acme:1' & ('x') & !('y')) | ('/acme:1' & ('a' & 'b'))"
-        );
     }
 
     proptest! {

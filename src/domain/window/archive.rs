@@ -120,27 +120,4 @@ mod tests {
             assert_eq!(first_sentence(text), sentence, "{text}");
         }
     }
-
-    #[test]
-    fn the_line_has_time_id_intent_and_first_sentence() {
-        let mut task = ArchivedTask {
-            id: "T-7".parse().unwrap(),
-            task_id: None,
-            time: DateTime::from_timestamp(1_795_226_400, 0).unwrap(),
-            intent: "Add DSL\nparser".to_owned(),
-            summary: "FSM over lines. 60 tests".to_owned(),
-            details: TaskDetails::default(),
-            failed: false,
-        };
-        assert_eq!(
-            task.line(),
-            "2026-11-21T02:00:00Z T-7 Add DSL parser: FSM over lines."
-        );
-        task.task_id = Some("task-1".parse().unwrap());
-        task.failed = true;
-        assert_eq!(
-            task.line(),
-            "2026-11-21T02:00:00Z T-7 task-1: [failed] Add DSL parser: FSM over lines."
-        );
-    }
 }

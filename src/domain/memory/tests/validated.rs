@@ -232,22 +232,6 @@ fn a_warning_about_an_item_that_is_rejected_goes_and_faults_stay_in_input_order(
 }
 
 #[test]
-fn a_rejected_archive_tells_its_section_and_id() {
-    let validated = validated(&[archive("VC-7")], vec![], &[]);
-    assert_eq!(validated.faults[0].section, Some(Role::Verbatim));
-    assert_eq!(validated.faults[0].id, Some(id("VC-7")));
-    assert_eq!(
-        validated.faults[0].detail,
-        "VC-7 never existed in this memory; name an id that the memory shows."
-    );
-}
-
-#[test]
-fn progress_is_accepted_as_the_parser_gives_it() {
-    assert_eq!(verdicts(&[progress(&[], &["p"], &[])]), ["ok"]);
-}
-
-#[test]
 fn what_an_addition_replaces_is_archived_with_it_or_not_at_all() {
     assert_eq!(verdicts_after(&[], &[replace("KL-1", "new")]), ["ok"]);
     assert_eq!(
