@@ -5,8 +5,7 @@
 use crate::domain::faults::Omitted;
 use crate::domain::ids::{ContextId, RecordId};
 use crate::domain::memory::{
-    Applied, AppliedOperation, OperationName, RecordChange, View, apply, project,
-    validate,
+    Applied, AppliedOperation, OperationName, RecordChange, View, apply, project, validate,
 };
 use crate::domain::operation::{Operation, Role};
 use crate::domain::window::{SessionRecord, Sizes, record_session};

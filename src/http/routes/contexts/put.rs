@@ -342,3 +342,52 @@ fn checked(reason: &str) -> Result<&str, Problem> {
     };
     Err(Problem::invalid("reason", format!("reason {rule}")).with("limit", REASON_CHARS))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::problem::Kind;
+
+    #[test]
+    fn a_json_string_is_its_text_and_the_rest_stays_as_it_was_sent() {
+        for (body, text) in [
+            (r#" "a\nb\u00e4" "#, "a\nbä"),
+            (
+                "{ \"b\" : 1,\"a\":2, \"b\":1.0 }",
+                "{ \"b\" : 1,\"a\":2, \"b\":1.0 }",
+            ),
+            ("[ ]\n", "[ ]\n"),
+        ] {
+            assert_eq!(document_of_json(body.to_owned()).unwrap(), text);
+        }
+        let deep = "[".repeat(50_000) + &"]".repeat(50_000);
+        assert_eq!(document_of_json(deep.clone()).unwrap(), deep);
+    }
+
+    #[test]
+    fn other_json_is_invalid_and_what_is_none_malformed() {
+        for body in ["1", "true", " null "] {
+            assert_eq!(
+                document_of_json(body.to_owned()).unwrap_err().kind(),
+                Kind::Invalid,
+                "{body}"
+            );
+        }
+        for body in [
+            "",
+            "{",
+            "\"a",
+            "\"a\" x",
+            "[1,]",
+            "nul",
+            "\u{feff}{}",
+            r#""\ud800""#,
+        ] {
+            assert_eq!(
+                document_of_json(body.to_owned()).unwrap_err().kind(),
+                Kind::Malformed,
+                "{body}"
+            );
+        }
+    }
+}
