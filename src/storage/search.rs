@@ -111,35 +111,50 @@ impl Storage {
         after: Option<&Pending>,
     ) -> Result<Vec<Pending>, StorageError> {
         let now = self.clock.now();
-        let searched = match vault {
-            Some(vault) => vec![vault.as_str().to_owned()],
-            None => self.searched.vaults(),
+        let after_vault = after.map_or("", |after| after.vault.as_str());
+        let after_memory = after.map_or("", |after| after.memory.as_str());
+        let rows = match vault {
+            Some(vault) => {
+                sqlx::query_as!(
+                    Pending,
+                    "SELECT vault_id AS vault, memory_id AS memory, changed_at FROM memories
+                     WHERE vault_id = $1 AND search_pending AND memory_id > $2
+                     ORDER BY vault_id, memory_id
+                     LIMIT $3",
+                    vault.as_str(),
+                    after_memory,
+                    BATCH,
+                )
+                .fetch_all(&mut self.reader_for(Class::Maintenance).await?)
+                .await?
+            }
+            // Over all vaults the list is nearly always empty, so this is a look at an empty index. As a scalar
+            // subquery the entry of each pending memory is looked up; for `NOT EXISTS` the planner would read all
+            // entries.
+            None => {
+                sqlx::query_as!(
+                    Pending,
+                    "SELECT vault_id AS vault, memory_id AS memory, changed_at FROM memories
+                     WHERE search_pending AND (vault_id, memory_id) > ($1, $2)
+                       AND (vault_id = ANY ($4) OR (
+                               SELECT creation_time BETWEEN $5 AND $6
+                               FROM search_entries
+                               WHERE search_entries.vault_id = memories.vault_id
+                                 AND search_entries.memory_id = memories.memory_id
+                           ) IS NOT TRUE)
+                     ORDER BY vault_id, memory_id
+                     LIMIT $3",
+                    after_vault,
+                    after_memory,
+                    BATCH,
+                    &self.searched.vaults(),
+                    now - TimeDelta::from_std(searched::REST).unwrap_or_default(),
+                    now,
+                )
+                .fetch_all(&mut self.reader_for(Class::Maintenance).await?)
+                .await?
+            }
         };
-        let after_vault = after.map(|after| &after.vault).or(vault);
-        // Over all vaults the list is nearly always empty, so this is a look at an empty index. As a scalar subquery the entry
-        // of each pending memory is looked up; for `NOT EXISTS` the planner would read all entries.
-        let rows = sqlx::query_as!(
-            Pending,
-            "SELECT vault_id AS vault, memory_id AS memory, changed_at FROM memories
-             WHERE search_pending AND (vault_id, memory_id) > ($1, $2) AND ($7::text IS NULL OR vault_id = $7)
-               AND (vault_id = ANY ($4) OR (
-                       SELECT creation_time BETWEEN $5 AND $6
-                       FROM search_entries
-                       WHERE search_entries.vault_id = memories.vault_id
-                         AND search_entries.memory_id = memories.memory_id
-                   ) IS NOT TRUE)
-             ORDER BY vault_id, memory_id
-             LIMIT $3",
-            after_vault.map_or("", VaultId::as_str),
-            after.map_or("", |after| after.memory.as_str()),
-            BATCH,
-            &searched,
-            now - TimeDelta::from_std(searched::REST).unwrap_or_default(),
-            now,
-            vault.map(VaultId::as_str),
-        )
-        .fetch_all(&mut self.reader_for(Class::Maintenance).await?)
-        .await?;
         Ok(rows)
     }
 

@@ -349,15 +349,17 @@ impl Storage {
         lease: Lease,
         limit: i64,
     ) -> Result<Vec<Due>, StorageError> {
-        let due = sqlx::query_as!(
-            Due,
-            r#"SELECT vault_id AS "vault!", memory_id AS "memory!", update_id AS "update_id!"
+        if let Some(vault) = vault {
+            return self.due_updates_of(vault, lease, limit).await;
+        }
+        let rows = sqlx::query!(
+            r#"SELECT vault_id AS "vault_id!", memory_id AS "memory_id!", update_id AS "update_id!"
                FROM (SELECT vault_id, memory_id, update_id, created_at,
                             row_number() OVER (PARTITION BY vault_id ORDER BY created_at, update_id) AS nth
                      FROM (SELECT DISTINCT ON (vault_id, memory_id) vault_id, memory_id, update_id, created_at,
                                   COALESCE(not_before, lease_until) AS due_at
                            FROM updates
-                           WHERE queue_place IS NOT NULL AND ($4::text IS NULL OR vault_id = $4)
+                           WHERE queue_place IS NOT NULL
                            ORDER BY vault_id, memory_id, status = 'queued', queue_place) AS heads
                      WHERE (due_at <= now() OR due_at > now() + $1::interval) AND vault_id <> ALL ($2)) AS due
                ORDER BY nth, created_at
@@ -365,11 +367,45 @@ impl Storage {
             lease.beyond() as _,
             not_now,
             limit,
-            vault.map(VaultId::as_str),
         )
         .fetch_all(&mut self.reader().await?)
         .await?;
-        Ok(due)
+        let due = rows.into_iter().map(|row| Due {
+            vault: row.vault_id,
+            memory: row.memory_id,
+            update_id: row.update_id,
+        });
+        Ok(due.collect())
+    }
+
+    async fn due_updates_of(
+        &self,
+        vault: &VaultId,
+        lease: Lease,
+        limit: i64,
+    ) -> Result<Vec<Due>, StorageError> {
+        let rows = sqlx::query!(
+            r#"SELECT memory_id AS "memory_id!", update_id AS "update_id!"
+               FROM (SELECT DISTINCT ON (memory_id) memory_id, update_id, created_at,
+                            COALESCE(not_before, lease_until) AS due_at
+                     FROM updates
+                     WHERE vault_id = $1 AND queue_place IS NOT NULL
+                     ORDER BY memory_id, status = 'queued', queue_place) AS heads
+               WHERE due_at <= now() OR due_at > now() + $2::interval
+               ORDER BY created_at
+               LIMIT $3"#,
+            vault.as_str(),
+            lease.beyond() as _,
+            limit,
+        )
+        .fetch_all(&mut self.reader().await?)
+        .await?;
+        let due = rows.into_iter().map(|row| Due {
+            vault: vault.clone(),
+            memory: row.memory_id,
+            update_id: row.update_id,
+        });
+        Ok(due.collect())
     }
 
     /// Claims an update for `lease`. `None` if another worker claimed it first.
