@@ -32,6 +32,7 @@ impl HandoffLine {
     /// Validates the line by itself.
     pub(super) fn check(&self, head_version: i64) -> Result<(), Fault> {
         id::<HandoffId>("handoff_id", &self.handoff_id)?;
+        order("number", self.number > 0, "over 0")?;
         time("generated_at", self.generated_at)?;
         id::<ActorId>("generated_by", &self.generated_by)?;
         Window::of_seconds(self.window_seconds).map_err(|problem| fault("window_seconds", &problem))?;

@@ -178,7 +178,7 @@ async fn handoffs_are_exported_and_imported() {
     assert_eq!(copied, markdown(&service).await);
 
     for (member, value, said) in [
-        ("number", json!(0), "number: a number over 0 is expected here"),
+        ("number", json!(0), "number: must be over 0"),
         ("window_seconds", json!(0), "window_seconds: must be a duration"),
         (
             "base_version",
