@@ -208,10 +208,35 @@ pub(super) fn read_stored<T: Serialize + DeserializeOwned>(stored: &Value) -> Re
         let problem = error.to_string();
         problem.chars().take(PROBLEM_CHARS).collect::<String>()
     })?;
-    if json!(value) == *stored {
+    let Some(member) = first_difference(stored, &json!(value)) else {
         return Ok(value);
+    };
+    let problem = format!("{member}: this release does not know it in this form");
+    Err(problem.chars().take(PROBLEM_CHARS).collect())
+}
+
+/// The path of the first member that differs between two values; `None` if they are equal.
+fn first_difference(one: &Value, other: &Value) -> Option<String> {
+    let below = |name: &str, one: Option<&Value>, other: Option<&Value>| {
+        let path = match (one, other) {
+            (Some(one), Some(other)) => first_difference(one, other)?,
+            _ => String::new(),
+        };
+        let separator = if path.is_empty() { "" } else { "." };
+        Some(format!("{name}{separator}{path}"))
+    };
+    match (one, other) {
+        _ if one == other => None,
+        (Value::Object(one), Value::Object(other)) => {
+            let mut names = one.keys().chain(other.keys());
+            names.find_map(|name| below(name, one.get(name), other.get(name)))
+        }
+        (Value::Array(one), Value::Array(other)) => {
+            let mut places = 0..one.len().max(other.len());
+            places.find_map(|at| below(&at.to_string(), one.get(at), other.get(at)))
+        }
+        _ => Some(String::new()),
     }
-    Err("this release does not know it in this form".to_owned())
 }
 
 #[cfg(test)]

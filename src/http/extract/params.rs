@@ -193,7 +193,7 @@ impl<S: Send + Sync, T: FromQuery> FromRequestParts<S> for Query<T> {
 #[derive(Debug, Default)]
 pub(crate) struct SentParams {
     sent: Vec<(String, Values)>,
-    known: Vec<String>,
+    known: Vec<&'static str>,
 }
 
 impl SentParams {
@@ -223,18 +223,11 @@ impl SentParams {
     }
 
     fn read<T: Params>(&mut self) -> Result<T, Problem> {
-        let mut own = Vec::new();
-        // Most requests have no parameters.
-        if !self.sent.is_empty() {
-            let names: Vec<String> = T::into_params(|| None)
-                .into_iter()
-                .map(|param| param.name)
-                .collect();
-            own.extend(self.sent.extract_if(.., |(name, _)| names.contains(name)));
-            self.known.extend(names);
-        }
-        let given: Vec<String> = own.iter().map(|(name, _)| name.clone()).collect();
-        let own = MapDeserializer::<_, Error>::new(own.into_iter());
+        let mut given = Vec::new();
+        let own = Own {
+            query: self,
+            given: &mut given,
+        };
         let params: T = serde_path_to_error::deserialize(own).map_err(|error| {
             let name = match error.path().iter().next() {
                 Some(_) => error.path().to_string(),
@@ -259,6 +252,39 @@ impl SentParams {
             name,
             format!("the query parameter {name} is not known here; known: {known}"),
         ))
+    }
+}
+
+/// What a query holds for one struct: serde says which fields that has, and the others are left for the next one.
+struct Own<'q> {
+    query: &'q mut SentParams,
+    /// The names of the parameters that were taken.
+    given: &'q mut Vec<String>,
+}
+
+impl<'de> Deserializer<'de> for Own<'_> {
+    type Error = Error;
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        self.query.known.extend(fields);
+        let is_own = |(name, _): &mut (String, Values)| fields.contains(&name.as_str());
+        let own: Vec<_> = self.query.sent.extract_if(.., is_own).collect();
+        self.given.extend(own.iter().map(|(name, _)| name.clone()));
+        visitor.visit_map(MapDeserializer::new(own.into_iter()))
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {
+        Err(Error::custom("only a struct has named parameters"))
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map enum identifier ignored_any
     }
 }
 

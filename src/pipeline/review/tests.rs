@@ -124,7 +124,7 @@ fn a_proposal_with_a_member_of_a_newer_release_is_refused() {
         stored.pointer_mut(parent).unwrap()["ttl"] = json!(60);
         let error = Proposal::read(&stored).unwrap_err();
         assert!(
-            error.contains("this release does not know it"),
+            error.contains("ttl: this release does not know it"),
             "{parent}: {error}"
         );
     }
