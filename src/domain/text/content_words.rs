@@ -61,6 +61,23 @@ fn word_at(text: &str, range: Range<usize>) -> Option<Word> {
     })
 }
 
+/// Most words are ASCII, of which each byte is a character that is folded by its case alone.
+fn ascii_word_at(text: &str, range: Range<usize>) -> Option<Word> {
+    let bytes = &text.as_bytes()[range.clone()];
+    let has_digit = bytes.iter().any(u8::is_ascii_digit);
+    if bytes.len() < LEAST_CHARS && !has_digit {
+        return None;
+    }
+    let first = bytes.iter().take(KEY_CHARS);
+    let key = first.fold(0, |key, byte| (key << 21) | u128::from(byte.to_ascii_lowercase()));
+    let has_letter = bytes.iter().any(u8::is_ascii_alphabetic);
+    Some(Word {
+        key: Key(key),
+        range,
+        scripts: if has_letter { Scripts::LATIN } else { Scripts::NONE },
+    })
+}
+
 /// A token found by a scan.
 pub(in crate::domain) enum Token {
     Word(Word),
@@ -91,6 +108,12 @@ pub(in crate::domain) fn scan(text: &str, mut visit: impl FnMut(Token)) {
     for range in words(text) {
         sentence_ends(text, end..range.start, &mut visit);
         end = range.end;
+        if text[range.clone()].is_ascii() {
+            ascii_word_at(text, range)
+                .into_iter()
+                .for_each(|word| visit(Token::Word(word)));
+            continue;
+        }
         let mut at = range.start;
         while let Some(c) = text[at..range.end].chars().next() {
             let start = at;

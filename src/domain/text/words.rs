@@ -17,22 +17,35 @@ pub const MAX_WORD_BYTES: usize = 128;
 
 /// The byte ranges of the words of a text, in order. Linear.
 pub fn words(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
-    let mut chars = text.char_indices().peekable();
+    let mut at = 0;
     std::iter::from_fn(move || {
+        let next = |at: usize| text[at..].chars().next();
         // A mark may be a letter too, but a word of marks alone would be folded to nothing.
-        let (start, first) =
-            chars.find(|(_, c)| is_word_char(*c) && (c.is_ascii() || !is_combining_mark(*c)))?;
-        let is_single = is_single_char_word(first);
+        let begins = |c: char| is_word_char(c) && (c.is_ascii() || !is_combining_mark(c));
+        at += ascii_run(text, at, |byte| !byte.is_ascii_alphanumeric());
+        let start = at + text[at..].find(begins)?;
+        let is_single = next(start).is_some_and(is_single_char_word);
         let goes_on = |c: char| match c.is_ascii() {
             true => !is_single && c.is_ascii_alphanumeric(),
             false => is_combining_mark(c) || (!is_single && c.is_alphanumeric() && !is_single_char_word(c)),
         };
-        let mut end = start + first.len_utf8();
-        while let Some((at, c)) = chars.next_if(|(_, c)| goes_on(*c)) {
-            end = at + c.len_utf8();
+        at = start + next(start)?.len_utf8();
+        loop {
+            if !is_single {
+                at += ascii_run(text, at, |byte| byte.is_ascii_alphanumeric());
+            }
+            match next(at).filter(|c| goes_on(*c)) {
+                Some(c) => at += c.len_utf8(),
+                None => return Some(start..at),
+            }
         }
-        Some(start..end)
     })
+}
+
+/// Number of ASCII bytes from a place that are of a class: most characters of most texts need no decoding.
+fn ascii_run(text: &str, at: usize, class: impl Fn(u8) -> bool) -> usize {
+    let bytes = text.as_bytes()[at..].iter();
+    bytes.take_while(|byte| byte.is_ascii() && class(**byte)).count()
 }
 
 /// The test of ASCII alone comes first: most characters of most texts are ASCII.
