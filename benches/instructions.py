@@ -54,9 +54,9 @@ def main() -> int:
 
 def build() -> str:
     """The program, with the symbols that callgrind needs to find the counted function."""
-    command = ["cargo", "bench", "--locked", "--no-run", "--bench", "instructions"]
+    command = ["cargo", "bench", "--locked", "--no-run", "--bench", "micro"]
     done = subprocess.run(command, cwd=HERE.parent, stderr=subprocess.PIPE, text=True, env=os.environ)
-    found = re.search(r"Executable .*instructions\.rs \((.*)\)", done.stderr)
+    found = re.search(r"Executable .*micro\.rs \((.*)\)", done.stderr)
     if done.returncode != 0 or not found:
         sys.exit(done.stderr)
     return str(HERE.parent / found.group(1))
@@ -64,8 +64,8 @@ def build() -> str:
 
 def a_byte(program: str, name: str, scale: int) -> float:
     with tempfile.TemporaryDirectory() as folder:
-        command = ["valgrind", "--tool=callgrind", "--collect-atstart=no", "--toggle-collect=*instructions*counted*"]
-        command += [f"--callgrind-out-file={folder}/out", program, name, str(scale)]
+        command = ["valgrind", "--tool=callgrind", "--collect-atstart=no", "--toggle-collect=*micro*counted*"]
+        command += [f"--callgrind-out-file={folder}/out", program, "count", name, str(scale)]
         done = subprocess.run(command, capture_output=True, text=True)
         found = re.search(r"Collected : (\d+)", done.stderr)
         if done.returncode != 0 or not found or found.group(1) == "0":
