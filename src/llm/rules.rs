@@ -49,7 +49,7 @@ const CAUSES: [&str; 7] = [
 #[must_use]
 pub fn operations(memory: &str, task: &str, messages: &[ConversationMessage]) -> Vec<Operation> {
     let session = Session::read(task, messages);
-    let active = records(memory);
+    let active: Vec<Active> = records(memory).into_iter().map(Active::of).collect();
     let mut operations: Vec<Operation> = progress::rewritten(memory, task, messages.is_empty(), &session)
         .map(Operation::RewriteProgress)
         .into_iter()
@@ -65,6 +65,23 @@ pub fn operations(memory: &str, task: &str, messages: &[ConversationMessage]) ->
     operations
 }
 
+/// A record of the memory, and its bare words, which quotations are looked for in.
+struct Active {
+    record: Record,
+    content: String,
+    label: String,
+}
+
+impl Active {
+    fn of(record: Record) -> Self {
+        Self {
+            content: format!(" {} ", bare_words(&record.content)),
+            label: record.label.as_deref().map(bare_words).unwrap_or_default(),
+            record,
+        }
+    }
+}
+
 /// A record that is called wrong, and what is said to hold instead.
 struct Correction {
     id: RecordId,
@@ -72,12 +89,15 @@ struct Correction {
     instead: Option<String>,
 }
 
-fn learnings(session: &Session<'_>, active: &[Record], corrections: &[Correction]) -> Vec<Operation> {
+fn learnings(session: &Session<'_>, active: &[Active], corrections: &[Correction]) -> Vec<Operation> {
     let last_cause = session.statements.iter().rev().find_map(|statement| {
         let mark = heard(statement, Kind::Cause)?;
         names_a_cause(statement, &mark).then_some(statement.message)
     });
-    let mut known: BTreeSet<String> = active.iter().map(|record| bare_words(&record.content)).collect();
+    let mut known: BTreeSet<String> = active
+        .iter()
+        .map(|active| active.content.trim().to_owned())
+        .collect();
     let mut added = Vec::new();
     let mut add = |content: String, reason: String, replaces: Option<RecordId>| {
         if content.len() <= LEARNING_BYTES && !has_secret(&content) && known.insert(bare_words(&content)) {
@@ -255,12 +275,12 @@ fn tidy_of(text: &str, least: usize) -> Option<String> {
     })
 }
 
-fn names_a_record(statement: &Statement<'_>, active: &[Record]) -> bool {
+fn names_a_record(statement: &Statement<'_>, active: &[Active]) -> bool {
     !ids_in(&statement.folded).is_empty() || !quoted_records(statement.text, active).is_empty()
 }
 
 /// The active records that a statement names by id or quotes, and calls wrong.
-fn corrections(session: &Session<'_>, active: &[Record]) -> Vec<Correction> {
+fn corrections(session: &Session<'_>, active: &[Active]) -> Vec<Correction> {
     let mut corrections: Vec<Correction> = Vec::new();
     for statement in &session.statements {
         let Some(mark) = heard(statement, Kind::Obsolete) else {
@@ -272,7 +292,7 @@ fn corrections(session: &Session<'_>, active: &[Record]) -> Vec<Correction> {
         ids.extend(quoted_records(&statement.text[clause], active));
         let ids: Vec<RecordId> = ids
             .into_iter()
-            .filter(|id| active.iter().any(|record| record.id == *id))
+            .filter(|id| active.iter().any(|active| active.record.id == *id))
             .collect();
         let instead = match ids[..] {
             [_] => instead(statement, &mark),
@@ -329,20 +349,17 @@ fn ids_in(folded: &str) -> BTreeSet<RecordId> {
 }
 
 /// The record that a quotation is part of, if there is only one.
-fn quoted_records(text: &str, active: &[Record]) -> Vec<RecordId> {
+fn quoted_records(text: &str, active: &[Active]) -> Vec<RecordId> {
     let mut ids = Vec::new();
     for quoted in quotations(text).into_iter().map(bare_words) {
         if quoted.split(' ').count() < LEAST_WORDS && !quoted.chars().any(is_single_char_word) {
             continue;
         }
-        let holds = |record: &&Record| {
-            let label = record.label.as_deref().unwrap_or_default();
-            format!(" {} ", bare_words(&record.content)).contains(&format!(" {quoted} "))
-                || bare_words(label) == quoted
-        };
+        let whole_words = format!(" {quoted} ");
+        let holds = |active: &&Active| active.content.contains(&whole_words) || active.label == quoted;
         let mut holding = active.iter().filter(holds);
-        if let (Some(record), None) = (holding.next(), holding.next()) {
-            ids.push(record.id);
+        if let (Some(active), None) = (holding.next(), holding.next()) {
+            ids.push(active.record.id);
         }
     }
     ids

@@ -13,11 +13,15 @@ const BULLET_BYTES: usize = 300;
 /// Bullets under Completed; of more the oldest leave.
 const MAX_COMPLETED: usize = 20;
 
+/// Of a session that reports more work the last reports count.
+const MAX_REPORTS: usize = 200;
+
 /// A piece of work. It is in one list only.
 struct Work {
     text: String,
     state: Kind,
     words: Vec<String>,
+    bare: String,
 }
 
 /// The progress after the session; `None` if it says nothing new. A task without messages is work in progress.
@@ -44,14 +48,15 @@ pub(super) fn rewritten(memory: &str, task: &str, is_alone: bool, session: &Sess
         .next()
         .and_then(tidy);
     let doing = lead.filter(|_| is_alone).map(|task| (Kind::Doing, task));
-    let reported = reporting
+    let mut reported: Vec<(Kind, String)> = reporting
         .into_iter()
         .flat_map(|(_, reports)| reports)
-        .chain(doing);
+        .chain(doing)
+        .filter(|(_, text)| text.len() <= BULLET_BYTES && !has_secret(text))
+        .collect();
+    reported.drain(..reported.len().saturating_sub(MAX_REPORTS));
     for (state, text) in reported {
-        if text.len() <= BULLET_BYTES && !has_secret(&text) {
-            report(&mut work, Work::of(text, state));
-        }
+        report(&mut work, Work::of(text, state));
     }
     let list = |state: Kind| -> Vec<String> {
         let of_state = work.iter().filter(|work| work.state == state);
@@ -116,7 +121,12 @@ impl Work {
     fn of(text: String, state: Kind) -> Self {
         let words = words::words(&text).map(|range| words::folded_word(&text[range]));
         let words = words.filter(|word| !is_small(word)).collect();
-        Self { text, state, words }
+        Self {
+            bare: bare_words(&text),
+            text,
+            state,
+            words,
+        }
     }
 
     /// Whether all words of one are words of the other: at least two, or all of both.
@@ -127,8 +137,7 @@ impl Work {
         };
         let is_enough = few.len() >= 2 || few.len() == many.len();
         let covered = |word: &String| many.iter().any(|other| is_same_word(word, other));
-        is_enough && !few.is_empty() && few.iter().all(covered)
-            || bare_words(&self.text) == bare_words(&other.text)
+        is_enough && !few.is_empty() && few.iter().all(covered) || self.bare == other.bare
     }
 }
 

@@ -6,6 +6,10 @@ use std::ops::Range;
 
 /// How far the end of a quotation is looked for, in bytes.
 const QUOTATION_BYTES: usize = 1_000;
+/// What of a sentence is searched for markers, in bytes. A longer one is no statement: none of it could be kept.
+const SENTENCE_BYTES: usize = 2_000;
+/// Of a session with more statements only the last are heard: what is compared with each other stays bounded.
+const MAX_STATEMENTS: usize = 1_000;
 /// A message that withdraws something with at most this many words withdraws the message before.
 const ASIDE_WORDS: usize = 5;
 /// Pairs of quotation marks. What stands between them is not said by the speaker.
@@ -23,6 +27,9 @@ const QUOTATION_MARKS: [(char, char); 8] = [
 const ABBREVIATIONS: [&str; 14] = [
     "e.g", "i.e", "z.b", "d.h", "u.a", "etc", "vs", "ca", "bzw", "approx", "nr", "dr", "mr", "p.ej",
 ];
+
+/// More than the longest of them.
+const ABBREVIATION_BYTES: usize = 8;
 
 /// Who says something. Tools, systems and other roles are not heard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,11 +106,19 @@ impl<'t> Session<'t> {
             session.statements.append(&mut message.statements);
             session.fences.append(&mut message.fences);
         }
+        let surplus = session.statements.len().saturating_sub(MAX_STATEMENTS);
+        session.statements.drain(..surplus);
         session
     }
 
+    /// Removes the statements of a message. It is one of the last, so that few move.
     fn forget(&mut self, message: usize) {
-        self.statements.retain(|statement| statement.message != message);
+        let place = |number| {
+            self.statements
+                .partition_point(|statement| statement.message < number)
+        };
+        let range = place(message)..place(message + 1);
+        self.statements.drain(range);
     }
 }
 
@@ -218,7 +233,8 @@ impl<'t> Message<'t> {
             return true;
         }
         let start = range.end - text[range.clone()].trim_start().len();
-        let folded = lowered(sentence);
+        let searched = &sentence[..sentence.floor_char_boundary(SENTENCE_BYTES)];
+        let folded = lowered(searched);
         let marks = markers().marks(&folded);
         let has = |kind| marks.iter().any(|mark| mark.kind == kind);
         let asks = sentence.ends_with(['?', '？']) || sentence.ends_with("か。");
@@ -236,7 +252,7 @@ impl<'t> Message<'t> {
             self.withdrawn = Some((range.end, self.words));
         }
         let before = std::mem::replace(&mut self.before, (!asks).then_some(sentence));
-        if !marks.is_empty() || listed.is_some() {
+        if searched.len() == sentence.len() && (!marks.is_empty() || listed.is_some()) {
             self.statements.push(Statement {
                 message: self.number,
                 speaker: self.speaker,
@@ -348,7 +364,9 @@ fn sentence(line: &str) -> usize {
             '。' | '！' | '？' => true,
             '!' | '?' | ';' => rest.is_empty() || rest.starts_with(char::is_whitespace),
             '.' => {
-                let word = line[..at].rsplit(char::is_whitespace).next().unwrap_or_default();
+                // A longer word is no abbreviation: a line without blanks is not searched from every full stop.
+                let near = &line[line.floor_char_boundary(at.saturating_sub(ABBREVIATION_BYTES))..at];
+                let word = near.rsplit(char::is_whitespace).next().unwrap_or_default();
                 let is_short = ABBREVIATIONS.iter().any(|short| word.eq_ignore_ascii_case(short));
                 let goes_on = rest.trim_start().starts_with(|c: char| c.is_ascii_lowercase());
                 (rest.is_empty() || rest.starts_with(char::is_whitespace)) && !is_short && !goes_on

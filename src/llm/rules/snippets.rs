@@ -1,9 +1,9 @@
 //! Snippets that the user asks to keep exactly.
 
-use super::heard;
 use super::markers::{Kind, markers};
 use super::session::{Fence, Session, Statement, quotations};
-use crate::domain::document::{Marks, Record};
+use super::{Active, heard};
+use crate::domain::document::Marks;
 use crate::domain::ids::RecordKind;
 use crate::domain::operation::Operation;
 use crate::domain::text::has_secret;
@@ -14,9 +14,10 @@ const LABEL_CHARS: usize = 60;
 
 /// Additions of the texts that are asked for: the fence after the request, or the one before it in the same message;
 /// a quotation in the request itself; or the last fence of an earlier message.
-pub(super) fn kept(session: &Session<'_>, active: &[Record]) -> Vec<Operation> {
+pub(super) fn kept(session: &Session<'_>, active: &[Active]) -> Vec<Operation> {
     let kept = active
         .iter()
+        .map(|active| &active.record)
         .filter(|record| record.id.kind == RecordKind::Verbatim);
     let mut known: BTreeSet<String> = kept.map(|record| record.content.trim().to_owned()).collect();
     let mut added = Vec::new();
@@ -28,9 +29,13 @@ pub(super) fn kept(session: &Session<'_>, active: &[Record]) -> Vec<Operation> {
             continue;
         };
         let snippet = without_end(snippet);
+        // Many requests may ask for the same long text: it is searched for credentials once.
+        if snippet.trim().is_empty() || known.contains(snippet.trim()) {
+            continue;
+        }
+        known.insert(snippet.trim().to_owned());
         let label = label(info, snippet);
-        let is_usable = !snippet.trim().is_empty() && !has_secret(snippet) && !has_secret(&label);
-        if is_usable && known.insert(snippet.trim().to_owned()) {
+        if !has_secret(snippet) && !has_secret(&label) {
             added.push(Operation::AddVerbatim {
                 reason: markers().reason("exact", mark.language),
                 label,

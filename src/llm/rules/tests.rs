@@ -239,3 +239,50 @@ fn a_task_alone_is_work_in_progress_unless_it_reports_something() {
         "it is in progress already"
     );
 }
+
+#[test]
+fn a_session_that_says_endlessly_much_is_read_in_linear_time() {
+    let times = |text: &str, bytes: usize| text.repeat(bytes / text.len());
+    // Each of them took minutes at the size of a body when every place was searched from the start of its line.
+    for text in [
+        format!("Next: {}", times("a.", 500_000)),
+        times("remember ", 200_000),
+        times("from now on * we ", 100_000),
+        times("\"the lab closes\" is no longer true.\n", 50_000),
+        format!("Next: {}", times("\u{201c}", 100_000)),
+    ] {
+        for speaker in ["user", "assistant"] {
+            assert!(said(speaker, &text).len() <= 1);
+        }
+    }
+    let withdrawn = (0..20_000).map(|n| ConversationMessage {
+        role: "user".to_owned(),
+        content: if n % 2 == 0 {
+            "Next: check the lamp."
+        } else {
+            "scratch that"
+        }
+        .to_owned(),
+    });
+    assert_eq!(operations("", "", &withdrawn.collect::<Vec<_>>()), []);
+}
+
+#[test]
+fn of_endlessly_many_reports_the_last_count() {
+    let word = |n: usize| {
+        format!(
+            "{}q",
+            char::from(b'a' + u8::try_from(n % 26).unwrap())
+                .to_string()
+                .repeat(4 + n / 26)
+        )
+    };
+    let text: String = (0..500)
+        .map(|n| format!("Next: clean {} now.\n", word(n)))
+        .collect();
+    let kept = said("assistant", &text);
+    assert_eq!(kept.len(), 200);
+    assert_eq!(kept[199].1, format!("Clean {} now", word(499)));
+    let long = format!("Next: {}.", "clean the lamp ".repeat(200));
+    assert_eq!(said("assistant", &long), []);
+}
