@@ -21,7 +21,7 @@ struct Folded<'a> {
     number: usize,
     text: &'a str,
     folded: String,
-    /// For every word its offset in the folded text and in the original.
+    /// The offset of a word in the folded text and in the original, where their distance is another than before.
     places: Vec<(usize, usize)>,
 }
 
@@ -33,7 +33,10 @@ impl<'a> Folded<'a> {
             if !folded.is_empty() {
                 folded.push(' ');
             }
-            places.push((folded.len(), at));
+            let distance = places.last().map_or(0, |(folded, at)| at - folded);
+            if at - folded.len() != distance {
+                places.push((folded.len(), at));
+            }
             folded.push_str(word);
         }
         Self {
@@ -47,8 +50,8 @@ impl<'a> Folded<'a> {
     /// Converts the offset of a non-blank byte in the folded text to the offset in the original.
     fn place(&self, folded_at: usize) -> usize {
         let index = self.places.partition_point(|(folded, _)| *folded <= folded_at);
-        let word = index.checked_sub(1).map(|index| self.places[index]);
-        word.map_or(0, |(folded, at)| at + (folded_at - folded))
+        let before = index.checked_sub(1).map(|index| self.places[index]);
+        before.map_or(folded_at, |(folded, at)| at + (folded_at - folded))
     }
 
     /// Converts a match to the original bytes, including the leading blanks of its first line and the

@@ -64,8 +64,7 @@ fn word_at(text: &str, range: Range<usize>) -> Option<Word> {
 /// Most words are ASCII, of which each byte is a character that is folded by its case alone.
 fn ascii_word_at(text: &str, range: Range<usize>) -> Option<Word> {
     let bytes = &text.as_bytes()[range.clone()];
-    let has_digit = bytes.iter().any(u8::is_ascii_digit);
-    if bytes.len() < LEAST_CHARS && !has_digit {
+    if bytes.len() < LEAST_CHARS && !bytes.iter().any(u8::is_ascii_digit) {
         return None;
     }
     let first = bytes.iter().take(KEY_CHARS);

@@ -17,22 +17,25 @@ pub const MAX_WORD_BYTES: usize = 128;
 
 /// The byte ranges of the words of a text, in order. Linear.
 pub fn words(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
+    let bytes = text.as_bytes();
     let mut at = 0;
     std::iter::from_fn(move || {
         let next = |at: usize| text[at..].chars().next();
         // A mark may be a letter too, but a word of marks alone would be folded to nothing.
         let begins = |c: char| is_word_char(c) && (c.is_ascii() || !is_combining_mark(c));
-        at += ascii_run(text, at, |byte| !byte.is_ascii_alphanumeric());
+        at += ascii_run(&bytes[at..], |byte| !byte.is_ascii_alphanumeric());
         let start = at + text[at..].find(begins)?;
-        let is_single = next(start).is_some_and(is_single_char_word);
-        let goes_on = |c: char| match c.is_ascii() {
-            true => !is_single && c.is_ascii_alphanumeric(),
-            false => is_combining_mark(c) || (!is_single && c.is_alphanumeric() && !is_single_char_word(c)),
-        };
+        let is_single = !bytes[start].is_ascii() && next(start).is_some_and(is_single_char_word);
+        let goes_on =
+            |c: char| is_combining_mark(c) || (!is_single && c.is_alphanumeric() && !is_single_char_word(c));
         at = start + next(start)?.len_utf8();
         loop {
             if !is_single {
-                at += ascii_run(text, at, |byte| byte.is_ascii_alphanumeric());
+                at += ascii_run(&bytes[at..], |byte| byte.is_ascii_alphanumeric());
+            }
+            // Most words end before an ASCII character, which need not be decoded.
+            if bytes.get(at).is_none_or(u8::is_ascii) {
+                return Some(start..at);
             }
             match next(at).filter(|c| goes_on(*c)) {
                 Some(c) => at += c.len_utf8(),
@@ -42,10 +45,11 @@ pub fn words(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     })
 }
 
-/// Number of ASCII bytes from a place that are of a class: most characters of most texts need no decoding.
-fn ascii_run(text: &str, at: usize, class: impl Fn(u8) -> bool) -> usize {
-    let bytes = text.as_bytes()[at..].iter();
-    bytes.take_while(|byte| byte.is_ascii() && class(**byte)).count()
+/// Number of leading ASCII bytes that are of a class: most characters of most texts need no decoding.
+#[inline]
+fn ascii_run(bytes: &[u8], class: impl Fn(u8) -> bool) -> usize {
+    let ends = |byte: &u8| !(byte.is_ascii() && class(*byte));
+    bytes.iter().position(ends).unwrap_or(bytes.len())
 }
 
 /// The test of ASCII alone comes first: most characters of most texts are ASCII.
