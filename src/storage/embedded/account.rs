@@ -60,7 +60,8 @@ impl Account {
         if !Path::new("/proc/self/exe").exists() {
             command = Command::new(std::env::current_exe().unwrap_or_else(|_| "working-memory".into()));
         }
-        command.uid(self.uid).gid(self.gid);
+        // Without root's home folder, which the account cannot read, its own is the one of `/etc/passwd`.
+        command.uid(self.uid).gid(self.gid).env_remove("HOME");
         command
     }
 
