@@ -5,6 +5,7 @@ use crate::harness::{Database, TestClock, task_of};
 use futures::stream::{self, StreamExt};
 use proptest::collection::vec;
 use proptest::prelude::*;
+use proptest::sample::select;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config as ProptestConfig, RngAlgorithm, TestRng, TestRunner};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -65,8 +66,37 @@ fn document() -> impl Strategy<Value = String> {
     })
 }
 
+/// Lines that mean something to the parser, in places where they do not.
+fn noise() -> impl Strategy<Value = String> {
+    let lines = vec(select(NOISE), 0..4).prop_map(|lines| lines.concat());
+    prop_oneof![2 => Just(String::new()), 1 => lines]
+}
+
+const NOISE: &[&str] = &[
+    "CURRENT_PROGRESS:\n",
+    "  Completed:\n",
+    "KEY_LEARNINGS:\n",
+    "VERBATIM_CONTEXT:\n",
+    "  ADD:\n",
+    "  ARCHIVE:\n",
+    "  EDIT:\n",
+    "    - because std::fs blocks: use tokio\n",
+    "    - because : nothing\n",
+    "    - no reason\n",
+    "    - because snip: label =>\n        two\n        \tlines\n\n",
+    "    - because snip: fence =>\n      ```\n      - because inside: x\n      ```\n",
+    "    - KL-2, KL-3 because gone\n",
+    "    - KL-01 because odd\n",
+    "    - VC-1 because gone\n",
+    "    - KL-40 because gone\n",
+    "    - T-1 because gone\n",
+    "```\n",
+    "prose in between\r\n",
+];
+
 fn operations() -> impl Strategy<Value = String> {
-    (vec(0..5, 0..3), vec(1..7_i64, 0..3), any::<bool>()).prop_map(|(added, archived, progress)| {
+    let parts = (vec(0..5, 0..3), vec(1..7_i64, 0..3), any::<bool>(), noise());
+    parts.prop_map(|(added, archived, progress, noise)| {
         let added: String = added
             .into_iter()
             .map(|content| format!("    - because told: the lesson no-{content}\n"))
@@ -80,7 +110,7 @@ fn operations() -> impl Strategy<Value = String> {
         } else {
             ""
         };
-        format!("{progress}KEY_LEARNINGS:\n  ADD:\n{added}  ARCHIVE:\n{archived}")
+        format!("{progress}KEY_LEARNINGS:\n  ADD:\n{added}  ARCHIVE:\n{archived}{noise}")
     })
 }
 
@@ -308,11 +338,40 @@ impl Life<'_> {
         operations: &[working_memory::pipeline::report::OperationReport],
         known: &BTreeSet<RecordId>,
     ) {
+        let before = self
+            .versions
+            .last()
+            .map_or("", |version| &version.text)
+            .to_owned();
         for added in operations.iter().filter(|operation| operation.op == "add") {
             let id: RecordId = added.id.as_deref().unwrap().parse().unwrap();
             assert!(!known.contains(&id), "{id} given again");
         }
         self.follow(status == UpdateStatus::Applied).await;
+        let after = self.versions.last().map_or("", |version| &version.text);
+        let after: BTreeMap<RecordId, Record> = records(after)
+            .into_iter()
+            .map(|record| (record.id, record))
+            .collect();
+        // A record that is gone was archived by its id, with a reason; the others are as they were.
+        for record in records(&before) {
+            let id = record.id.to_string();
+            let archive = operations
+                .iter()
+                .find(|operation| operation.op == "archive" && operation.id.as_ref() == Some(&id));
+            match (after.get(&record.id), archive) {
+                (Some(now), None) => assert_eq!(*now, record),
+                (None, Some(archive)) => {
+                    assert!(
+                        archive
+                            .reason
+                            .as_ref()
+                            .is_some_and(|reason| !reason.trim().is_empty())
+                    );
+                }
+                (now, archive) => panic!("{id}: {now:?}, {}", archive.is_some()),
+            }
+        }
     }
 
     async fn holds(&self) {

@@ -9,7 +9,6 @@ mod evidence;
 mod failing_models;
 mod finished_by_hand;
 mod kept_once;
-mod laws;
 mod limits;
 mod many;
 mod masked;

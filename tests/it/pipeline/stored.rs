@@ -29,7 +29,6 @@ pub(super) struct Row {
     pub(super) label: Option<String>,
     pub(super) reason: Option<String>,
     pub(super) content: String,
-    pub(super) archive_reason: Option<String>,
     pub(super) ended_version: Option<i64>,
 }
 
@@ -49,8 +48,7 @@ pub(super) async fn versions(service: &Service, memory: &str) -> Vec<Version> {
 
 /// All records of a memory, by id.
 pub(super) async fn records(service: &Service, memory: &str) -> BTreeMap<String, Row> {
-    let statement =
-        "SELECT kind, number, status, label, reason, content, archive_reason, ended_version FROM records
+    let statement = "SELECT kind, number, status, label, reason, content, ended_version FROM records
                      WHERE vault_id = 'acme' AND memory_id = $1";
     let rows: Vec<Row> = sqlx::query_as(statement)
         .bind(memory)
