@@ -1,7 +1,6 @@
 //! What the update DSL accepts and what it rejects (DESIGN §2), as tables of texts and as property tests. No database.
 //!
-//! A table for each kind of section, tables of what holds for all of them, complete responses as small models write them, and
-//! laws that hold for any text.
+//! A table for each kind of section, tables of what holds for all of them, and laws that hold for any text.
 
 mod all_sections;
 mod archive;
@@ -17,4 +16,3 @@ mod requests;
 mod snippets;
 mod structured;
 mod table;
-mod whole_answers;

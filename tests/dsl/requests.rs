@@ -2,7 +2,7 @@
 
 use crate::table::{operations, said};
 use serde_json::{Value, json};
-use working_memory::domain::dsl::requests::{OperationRequest, first_nul, read};
+use working_memory::domain::dsl::requests::{OperationRequest, read};
 use working_memory::domain::dsl::{Parsed, parse};
 
 fn requests(list: Value) -> Vec<OperationRequest> {
@@ -29,23 +29,6 @@ fn every_operation_means_the_same_as_the_item_of_a_text() {
         said(&parsed),
         "progress c | i, j |  + KL a | b + archive KL-3 | c + VC d | e | f"
     );
-}
-
-#[test]
-fn a_snippet_is_exact_with_any_lines() {
-    for snippet in [
-        "KEY_LEARNINGS:\n  ADD:\n    - because x: y",
-        "\tall:\r\n\t\tcargo test",
-        "```\nnever closed",
-        "  deep\n shallow\nnone",
-        "# Current Progress",
-        "- KL-1 because x",
-    ] {
-        let parsed = reads(
-            json!([{"op": "add", "section": "verbatim", "reason": "a", "label": "l", "content": snippet}]),
-        );
-        assert_eq!(said(&parsed), format!("VC a | l | {snippet}"));
-    }
 }
 
 #[test]
@@ -99,38 +82,4 @@ fn faults_are_those_of_a_text_and_have_a_position() {
     }
     let folded = reads(json!([add("a", "b\n  c\n")]));
     assert_eq!(said(&folded), "KL a | b c ! MultiLineInsight");
-}
-
-#[test]
-fn an_invalid_operation_is_rejected_and_named() {
-    for (request, named) in [
-        (json!({"op": "add", "reason": "a", "content": "b"}), "section"),
-        (
-            json!({"op": "add", "section": "learnings", "label": "l"}),
-            "label",
-        ),
-        (json!({"op": "archive", "id": "KL-1", "content": "b"}), "content"),
-        (json!({"op": "rewrite_progress", "id": "KL-1"}), "id"),
-        (json!({"op": "delete"}), "delete"),
-        (json!({"op": "archive", "id": 1, "reason": "b"}), "integer"),
-        (json!({"op": "archive", "id": "KL-1", "why": "b"}), "why"),
-        (json!({"id": "KL-1", "reason": "b"}), "op"),
-    ] {
-        let refused = serde_json::from_value::<OperationRequest>(request.clone());
-        let error = refused.expect_err("refused").to_string();
-        assert!(error.contains(named), "{request}: {error}");
-    }
-}
-
-#[test]
-fn a_nul_is_found_anywhere() {
-    let list = requests(json!([
-        {"op": "archive", "id": "KL-1", "reason": "b"},
-        {"op": "rewrite_progress", "in_progress": ["a", "b\u{0}"]},
-    ]));
-    assert_eq!(
-        first_nul(&list),
-        Some(("operations[1].in_progress[1]".to_owned(), 1))
-    );
-    assert_eq!(first_nul(&list[..1]), None);
 }

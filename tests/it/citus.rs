@@ -2,14 +2,13 @@
 //! this test alone: the test creates and distributes the tables, and leaves its rows behind. The test is ignored by default;
 //! `make test-citus` runs it.
 
-use crate::harness::{Answer, Database, Memory, Service};
+use crate::harness::{Answer, Database, Memory, Service, eventually};
 use crate::pipeline::dictated::{Dictated, dictate, learning};
 use reqwest::Method;
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 use working_memory::clock::Clock;
-use working_memory::domain::retention::Retention;
 use working_memory::storage::Distribution;
 
 /// Enough vaults to be placed on several nodes, whatever the number of shards.
@@ -57,15 +56,7 @@ async fn on_citus_every_operation_on_a_memory_works_in_every_vault() {
     service.stop();
     workers.stopped().await;
 
-    let newest = Retention {
-        max_versions: Some(1),
-        max_age: None,
-        keep_provenance: false,
-    };
-    storage
-        .prune_versions(&newest, service.clock.now())
-        .await
-        .unwrap();
+    service.prune(1, false).await;
     storage.prune_runs(service.clock.now()).await.unwrap();
     for vault in &vaults {
         let memory = Memory::new(&service, vault, "agent");
@@ -83,9 +74,7 @@ async fn exercise_memory(service: &Service, vault: &str) {
     let operations = json!({ "operations": [operation] });
     let request = memory.request(Method::POST, "operations").json(&operations);
     Answer::to(request).await.is(200);
-    let update = memory
-        .request(Method::POST, "update")
-        .json(&dictate(json!({ "learnings": learning("another insight") })));
+    let update = memory.updating(&dictate(json!({ "learnings": learning("another insight") })));
     Answer::to(update).await.is(200);
     assert!(memory.text().await.contains("another insight"));
     for (rest, count) in [("contexts", 4), ("log", 4), ("records", 2), ("updates", 2)] {
@@ -108,15 +97,9 @@ async fn exercise_memory(service: &Service, vault: &str) {
 
 async fn run_queued_update(memory: &Memory<'_>) {
     let body = dictate(json!({ "learnings": learning("a late insight") }));
-    let request = memory.request(Method::POST, "update").json(&body);
-    let answer = Answer::to(request.header("Prefer", "respond-async")).await;
-    let id = answer.is(202).json()["update_id"].as_str().unwrap().to_owned();
-    let ended = async {
-        while memory.read(&format!("updates/{id}")).await["status"] != "applied" {
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(60), ended)
-        .await
-        .expect("it is run");
+    let run = memory.queued(&body).await;
+    eventually("it is run", async || {
+        memory.read(&run).await["status"] == "applied"
+    })
+    .await;
 }

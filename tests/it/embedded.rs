@@ -125,31 +125,6 @@ async fn the_server_log_does_not_repeat_what_clients_send() {
 }
 
 #[tokio::test]
-async fn a_killed_server_restarts_with_all_committed_data() {
-    if ran_as_account() {
-        return;
-    }
-    let dir = TempDir::new().unwrap();
-    let server = start(dir.path()).await;
-    let url = server.url();
-    execute(&url, "CREATE TABLE kept AS SELECT 'still here' AS word")
-        .await
-        .unwrap();
-    for _ in 0..2 {
-        let killed = server_pid(dir.path()).unwrap();
-        kill_process(killed, Signal::KILL).unwrap();
-        eventually("the server is back", async || {
-            server_pid(dir.path()).is_some_and(|pid| pid != killed)
-                && text(&url, "SELECT word FROM kept")
-                    .await
-                    .is_ok_and(|word| word == "still here")
-        })
-        .await;
-    }
-    server.stop().await.unwrap();
-}
-
-#[tokio::test]
 async fn a_dropped_server_stops_and_releases_its_folder() {
     if ran_as_account() {
         return;

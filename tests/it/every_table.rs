@@ -91,8 +91,7 @@ async fn fill(service: &Service) -> String {
         .await
         .is(200);
     send(service, Method::POST, &memory.path("handoff/refresh"), json!({})).await;
-    let vault = "acme".parse().unwrap();
-    service.meaning().index_vault(&vault).await.unwrap();
+    service.index().await;
     id
 }
 
@@ -126,11 +125,7 @@ async fn export_redaction_and_deletion_cover_every_table_of_memories() {
             memory.redact(&version["version"].to_string()).await.is(200);
         }
     }
-    service
-        .meaning()
-        .index_vault(&"acme".parse().unwrap())
-        .await
-        .unwrap();
+    service.index().await;
     assert_eq!(
         service.tables_that_hold(QUOTED).await,
         Vec::<String>::new(),

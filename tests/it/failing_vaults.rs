@@ -4,25 +4,14 @@ use crate::harness::{Answer, Memory, Service, eventually, holds};
 use crate::pipeline::dictated::{Dictated, dictate, learning};
 use chrono::TimeDelta;
 use reqwest::Method;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 use working_memory::background::Background;
 use working_memory::clock::{Clock, SystemClock};
-use working_memory::domain::retention::Retention;
-
-const NEWEST: Retention = Retention {
-    max_versions: Some(1),
-    max_age: None,
-    keep_provenance: false,
-};
 
 /// The first vault in the order: a job that stops at it never reaches the others.
 const BROKEN: &str = "a-broken";
-
-async fn execute(service: &Service, statement: &'static str) {
-    sqlx::raw_sql(statement).execute(service.rows()).await.unwrap();
-}
 
 /// From now on this raises an error for the broken vault.
 async fn break_vault(service: &Service, event_and_table: &str) {
@@ -38,6 +27,12 @@ async fn break_vault(service: &Service, event_and_table: &str) {
         .execute(service.rows())
         .await
         .unwrap();
+}
+
+/// The background tasks, whose time passes.
+fn background(service: &Service) -> Background {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    Background::start(service.storage(), &clock, None)
 }
 
 async fn pending(service: &Service, vault: &str) -> i64 {
@@ -56,8 +51,7 @@ async fn a_vault_that_cannot_be_indexed_does_not_block_others_and_is_indexed_lat
         let memory = Memory::new(&service, vault, "agent");
         memory.write("a parser\n").await;
     }
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let background = Background::start(service.storage(), &clock, None);
+    let background = background(&service);
     for vault in ["b-sound", "c-sound"] {
         eventually("the others are indexed", async || {
             pending(&service, vault).await == 0
@@ -67,7 +61,7 @@ async fn a_vault_that_cannot_be_indexed_does_not_block_others_and_is_indexed_lat
     assert_eq!(pending(&service, BROKEN).await, 1);
     let metrics = service.get("/metrics").await;
     holds(metrics.text(), &["vaults_passed_over_total{work=\"search\"}"]);
-    execute(&service, "DROP TRIGGER broken ON search_entries").await;
+    service.execute("DROP TRIGGER broken ON search_entries").await;
     eventually("it is tried again", async || pending(&service, BROKEN).await == 0).await;
     background.stop().await;
 }
@@ -78,30 +72,27 @@ async fn writes_are_indexed_by_vault_while_the_query_over_all_memories_fails() {
     let broken = Memory::new(&service, BROKEN, "agent");
     broken.put("a parser\n").await.is(201);
     // As with a shard whose server is unreachable: every access to one of its rows fails.
-    execute(
-        &service,
-        "ALTER TABLE memories RENAME TO reachable_memories;
+    service
+        .execute(
+            "ALTER TABLE memories RENAME TO reachable_memories;
          CREATE FUNCTION reached(vault text) RETURNS boolean LANGUAGE plpgsql COST 1000000 AS $$
          BEGIN
              IF vault = 'a-broken' THEN RAISE 'broken'; END IF;
              RETURN TRUE;
          END $$;
          CREATE VIEW memories AS SELECT * FROM reachable_memories WHERE reached(vault_id);",
-    )
-    .await;
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let background = Background::start(service.storage(), &clock, None);
+        )
+        .await;
+    let background = background(&service);
     let all = service.storage().pending_for_search(None, None).await;
     assert!(all.is_err(), "{all:?}");
     let sound = Memory::new(&service, "b-sound", "agent");
     sound.put("a parser\n").await.is(201);
     eventually("it is indexed", async || pending(&service, "b-sound").await == 0).await;
 
-    execute(
-        &service,
-        "DROP VIEW memories; ALTER TABLE reachable_memories RENAME TO memories;",
-    )
-    .await;
+    service
+        .execute("DROP VIEW memories; ALTER TABLE reachable_memories RENAME TO memories;")
+        .await;
     eventually("the other is, later", async || {
         pending(&service, BROKEN).await == 0
     })
@@ -122,8 +113,7 @@ async fn a_locked_row_does_not_block_indexing_of_other_vaults() {
         .execute(&mut *locking)
         .await
         .unwrap();
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let background = Background::start(service.storage(), &clock, None);
+    let background = background(&service);
     eventually("the other is indexed", async || {
         pending(&service, "b-sound").await == 0
     })
@@ -133,12 +123,6 @@ async fn a_locked_row_does_not_block_indexing_of_other_vaults() {
     background.stop().await;
 }
 
-async fn accepted(memory: &Memory<'_>, body: &Value) -> String {
-    let request = memory.request(Method::POST, "update").json(body);
-    let answer = Answer::to(request.header("Prefer", "respond-async")).await;
-    answer.is(202).json()["update_id"].as_str().unwrap().to_owned()
-}
-
 #[tokio::test]
 async fn updates_that_cannot_be_claimed_do_not_block_other_vaults() {
     let service = Dictated::new().service().await;
@@ -146,20 +130,18 @@ async fn updates_that_cannot_be_claimed_do_not_block_other_vaults() {
     let mut waiting = Vec::new();
     for vault in [BROKEN, "b-sound"] {
         let memory = Memory::new(&service, vault, "agent");
-        let id = accepted(&memory, &body).await;
+        let id = memory.queued(&body).await;
         waiting.push((memory, id));
     }
     break_vault(&service, "UPDATE ON updates").await;
     let workers = service.work(Duration::from_secs(30));
-    let status = async |(memory, id): &(Memory<'_>, String)| {
-        memory.read(&format!("updates/{id}")).await["status"].clone()
-    };
+    let status = async |(memory, id): &(Memory<'_>, String)| memory.read(id).await["status"].clone();
     eventually("the other is run", async || {
         status(&waiting[1]).await == "applied"
     })
     .await;
     assert_eq!(status(&waiting[0]).await, "queued");
-    execute(&service, "DROP TRIGGER broken ON updates").await;
+    service.execute("DROP TRIGGER broken ON updates").await;
     eventually("it is tried again", async || {
         status(&waiting[0]).await == "applied"
     })
@@ -178,15 +160,9 @@ async fn retention_continues_after_a_vault_that_fails() {
         }
     }
     break_vault(&service, "DELETE ON memory_contexts").await;
-    let prune = async || {
-        service
-            .storage()
-            .prune_versions(&NEWEST, service.clock.now())
-            .await
-    };
-    assert_eq!(prune().await.unwrap(), 2);
-    execute(&service, "DROP TRIGGER broken ON memory_contexts").await;
-    assert_eq!(prune().await.unwrap(), 2);
+    assert_eq!(service.prune(1, false).await, 2);
+    service.execute("DROP TRIGGER broken ON memory_contexts").await;
+    assert_eq!(service.prune(1, false).await, 2);
 
     let operation = json!({"op": "add", "section": "learnings", "reason": "seen", "content": "an insight"});
     let operations = json!({ "operations": [operation] });
@@ -198,6 +174,6 @@ async fn retention_continues_after_a_vault_that_fails() {
     break_vault(&service, "DELETE ON updates").await;
     let later = service.clock.now() + TimeDelta::days(1);
     assert_eq!(service.storage().prune_runs(later).await.unwrap(), 1);
-    execute(&service, "DROP TRIGGER broken ON updates").await;
+    service.execute("DROP TRIGGER broken ON updates").await;
     assert_eq!(service.storage().prune_runs(later).await.unwrap(), 1);
 }

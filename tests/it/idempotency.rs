@@ -39,6 +39,17 @@ fn slow(calls: &Arc<AtomicUsize>) -> Models {
     })
 }
 
+/// Models whose first answer cannot be read.
+fn failing_once(calls: &Arc<AtomicUsize>) -> Models {
+    let calls = calls.clone();
+    scripted(move |_| match calls.fetch_add(1, Ordering::SeqCst) {
+        0 => Step::Fail(ModelError::BadAnswer {
+            detail: "no JSON".to_owned(),
+        }),
+        _ => Step::answer("KEY_LEARNINGS:\n  ADD:\n    - because b: two\n"),
+    })
+}
+
 #[track_caller]
 fn is_replay_of(again: &Answer, first: &Answer) {
     assert_eq!(again.header("idempotency-replayed"), "true");
@@ -127,8 +138,7 @@ async fn concurrent_equal_requests_are_executed_once_also_on_two_instances() {
 
 #[tokio::test]
 async fn a_request_finishes_after_its_client_disconnects() {
-    let gate = Gate::new();
-    let service = Service::with_models(gate.before(Role::Learnings)).await;
+    let (gate, service) = Gate::service(Role::Learnings).await;
     let memory = service.memory("agent");
     let update = || {
         let body = dictate(json!({"learnings": learning("one")}));
@@ -187,14 +197,7 @@ async fn a_retry_waits_for_an_abandoned_claim_and_then_runs_itself() {
 #[tokio::test]
 async fn temporary_failures_are_executed_again_and_permanent_ones_replayed() {
     let tries = Arc::new(AtomicUsize::new(0));
-    let counting = tries.clone();
-    let models = scripted(move |_| match counting.fetch_add(1, Ordering::SeqCst) {
-        0 => Step::Fail(ModelError::BadAnswer {
-            detail: "no JSON".to_owned(),
-        }),
-        _ => Step::answer("KEY_LEARNINGS:\n  ADD:\n    - because b: two\n"),
-    });
-    let service = Service::with_models(models).await;
+    let service = Service::with_models(failing_once(&tries)).await;
     let memory = service.memory("agent");
 
     Answer::to(update(&memory, "k1")).await.is(502);
@@ -220,14 +223,7 @@ async fn temporary_failures_are_executed_again_and_permanent_ones_replayed() {
 #[tokio::test]
 async fn a_failed_stream_is_executed_again_and_a_complete_one_is_replayed_in_any_response_mode() {
     let tries = Arc::new(AtomicUsize::new(0));
-    let counting = tries.clone();
-    let models = scripted(move |_| match counting.fetch_add(1, Ordering::SeqCst) {
-        0 => Step::Fail(ModelError::BadAnswer {
-            detail: "no JSON".to_owned(),
-        }),
-        _ => Step::answer("KEY_LEARNINGS:\n  ADD:\n    - because b: two\n"),
-    });
-    let service = Service::with_models(models).await;
+    let service = Service::with_models(failing_once(&tries)).await;
     let memory = service.memory("agent");
     let streaming = || update(&memory, "k").header("Accept", "text/event-stream");
 
@@ -306,8 +302,7 @@ async fn a_claim_that_is_not_renewed_is_taken_over_long_before_its_lease_ends() 
 
 #[tokio::test]
 async fn a_request_whose_claim_was_taken_over_saves_nothing() {
-    let gate = Gate::new();
-    let service = Service::with_models(gate.before(Role::Learnings)).await;
+    let (gate, service) = Gate::service(Role::Learnings).await;
     let memory = service.memory("agent");
     let task = dictate(json!({ "learnings": learning("insight") }));
     let running = memory

@@ -1,6 +1,6 @@
 //! Updates that are accepted before they are executed: `Prefer: respond-async`.
 
-use crate::harness::{Answer, Memory, Service, has, holds};
+use crate::harness::{Answer, Memory, Service, eventually, has, holds};
 use crate::pipeline::dictated::{Dictated, Gate, dictate, learning};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -15,34 +15,11 @@ async fn send(memory: &Memory<'_>, body: &Value) -> Answer {
     Answer::to(request.header("Prefer", "respond-async")).await
 }
 
-async fn accepted(memory: &Memory<'_>, body: &Value) -> String {
-    let run = send(memory, body).await.is(202).json();
-    run["update_id"].as_str().unwrap().to_owned()
-}
-
-async fn run(memory: &Memory<'_>, id: &str) -> Value {
-    memory.read(&format!("updates/{id}")).await
-}
-
 /// The run once it has this status.
-async fn becomes(memory: &Memory<'_>, id: &str, status: &str) -> Value {
-    let wanted = async {
-        loop {
-            let run = run(memory, id).await;
-            if run["status"] == status {
-                return run;
-            }
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    };
-    let Ok(run) = tokio::time::timeout(Duration::from_secs(20), wanted).await else {
-        panic!("not {status}: {}", run(memory, id).await)
-    };
-    run
-}
-
-async fn cancel(memory: &Memory<'_>, id: &str) -> Answer {
-    memory.delete_at(&format!("updates/{id}")).await
+async fn becomes(memory: &Memory<'_>, path: &str, status: &str) -> Value {
+    let wanted = async || memory.read(path).await["status"] == status;
+    eventually(&format!("{path} is {status}"), wanted).await;
+    memory.read(path).await
 }
 
 fn insight(number: usize) -> Value {
@@ -57,23 +34,20 @@ async fn an_accepted_update_is_stored_before_the_response_and_executed_later() {
     let answer = send(&memory, &insight(1)).await.is(202);
 
     let queued = answer.json();
-    let id = queued["update_id"].as_str().unwrap();
-    assert_eq!(
-        answer.header("location"),
-        format!("/v1/vaults/acme/memories/agent/updates/{id}")
-    );
+    let id = format!("updates/{}", queued["update_id"].as_str().unwrap());
+    assert_eq!(answer.header("location"), memory.path(&id));
     assert_eq!(answer.header("preference-applied"), "respond-async");
     has(
         &queued,
         json!({"status": "queued", "attempts": 0, "finished_at": null, "version": null}),
     );
-    assert_eq!(run(&memory, id).await, queued);
+    assert_eq!(memory.read(&id).await, queued);
     let listed = memory.read("updates").await;
     assert_eq!(listed["items"][0]["status"], "queued");
     assert_eq!(service.count("memory_contexts").await, 0);
 
     let _workers = service.work(GRACE);
-    let done = becomes(&memory, id, "applied").await;
+    let done = becomes(&memory, &id, "applied").await;
 
     has(&done, json!({"attempts": 1, "version": 1}));
     assert!(done["finished_at"].is_string() && done["exchanges"].is_array());
@@ -93,7 +67,7 @@ async fn updates_of_one_memory_run_in_the_order_of_arrival_on_any_instance() {
     let mut ids = Vec::new();
     for number in 0..12 {
         let memory = if number % 2 == 0 { &first } else { &second };
-        ids.push(accepted(memory, &insight(number)).await);
+        ids.push(memory.queued(&insight(number)).await);
     }
 
     let _workers = (one.work(GRACE), two.work(GRACE));
@@ -119,25 +93,22 @@ async fn a_failing_model_is_retried_later_until_the_update_fails() {
     .await;
     let memory = service.memory("agent");
     let _workers = service.work(GRACE);
-    let id = accepted(&memory, &dictate(json!({"fails": "learnings"}))).await;
-    let later_update = accepted(&memory, &insight(2)).await;
+    let id = memory.queued(&dictate(json!({"fails": "learnings"}))).await;
+    let later_update = memory.queued(&insight(2)).await;
 
-    let waiting = async {
-        while run(&memory, &id).await["attempts"] != 1 || run(&memory, &id).await["status"] != "queued" {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(20), waiting)
-        .await
-        .unwrap();
+    eventually("it waits for its second attempt", async || {
+        let run = memory.read(&id).await;
+        run["attempts"] == 1 && run["status"] == "queued"
+    })
+    .await;
     assert!(
-        run(&memory, &id).await["outcome"]["problem"]
+        memory.read(&id).await["outcome"]["problem"]
             .as_str()
             .unwrap()
             .contains("learnings")
     );
     // No later update of the memory overtakes it.
-    assert_eq!(run(&memory, &later_update).await["attempts"], 0);
+    assert_eq!(memory.read(&later_update).await["attempts"], 0);
 
     service
         .execute(
@@ -157,24 +128,23 @@ async fn a_failing_model_is_retried_later_until_the_update_fails() {
 async fn a_queued_update_is_cancelled_at_once_and_a_finished_one_cannot_be() {
     let service = Dictated::new().service().await;
     let memory = service.memory("agent");
-    let (first, second) = (
-        accepted(&memory, &insight(1)).await,
-        accepted(&memory, &insight(2)).await,
-    );
+    let (first, second) = (memory.queued(&insight(1)).await, memory.queued(&insight(2)).await);
 
-    let cancelled = cancel(&memory, &first).await.is(200).json();
+    let cancelled = memory.delete_at(&first).await.is(200).json();
 
     assert_eq!(cancelled["status"], "cancelled");
     assert!(cancelled["finished_at"].is_string());
     let _workers = service.work(GRACE);
     assert_eq!(becomes(&memory, &second, "applied").await["version"], 1);
     for (id, status) in [(&first, "cancelled"), (&second, "applied")] {
-        let problem = cancel(&memory, id)
+        let problem = memory
+            .delete_at(id)
             .await
             .problem(409, "conflict", Some("update_id"));
         assert_eq!(problem["run_status"], status);
     }
-    cancel(&memory, "no-such-run")
+    memory
+        .delete_at("updates/no-such-run")
         .await
         .problem(404, "not-found", Some("update_id"));
     assert_eq!(service.count("memory_contexts").await, 1);
@@ -184,23 +154,22 @@ async fn a_queued_update_is_cancelled_at_once_and_a_finished_one_cannot_be() {
 async fn a_cancelled_running_update_saves_nothing_and_counts_neither_as_a_lost_claim_nor_as_a_failure() {
     // The worker notices while it waits for its model, or when it is about to save.
     for opens_before_the_worker_learns in [false, true] {
-        let gate = Gate::new();
-        let service = Service::with_models(gate.before(Role::Learnings)).await;
+        let (gate, service) = Gate::service(Role::Learnings).await;
         let memory = service.memory("agent");
         let workers = service.work(GRACE);
-        let id = accepted(&memory, &insight(1)).await;
+        let id = memory.queued(&insight(1)).await;
         gate.asked().await;
 
         if opens_before_the_worker_learns {
             service.execute("UPDATE updates SET status = 'cancelled', claim_id = NULL, lease_until = NULL, queue_place = NULL, finished_at = now()").await;
             gate.open();
         } else {
-            cancel(&memory, &id).await.is(200);
+            memory.delete_at(&id).await.is(200);
         }
         service.stop();
         workers.stopped().await;
 
-        assert_eq!(run(&memory, &id).await["status"], "cancelled");
+        assert_eq!(memory.read(&id).await["status"], "cancelled");
         assert_eq!(service.count("memory_contexts").await, 0);
         let metrics = service.get("/metrics").await.is(200).text().to_owned();
         assert!(metrics.contains("\nupdate_claims_total "), "{metrics}");
@@ -216,17 +185,16 @@ async fn a_cancelled_running_update_saves_nothing_and_counts_neither_as_a_lost_c
 
 #[tokio::test]
 async fn a_shutdown_requeues_the_updates_that_it_cannot_finish() {
-    let gate = Gate::new();
-    let service = Service::with_models(gate.before(Role::Learnings)).await;
+    let (gate, service) = Gate::service(Role::Learnings).await;
     let memory = service.memory("agent");
     let workers = service.work(Duration::ZERO);
-    let id = accepted(&memory, &insight(1)).await;
+    let id = memory.queued(&insight(1)).await;
     gate.asked().await;
 
     service.stop();
     workers.stopped().await;
 
-    let back = run(&memory, &id).await;
+    let back = memory.read(&id).await;
     has(&back, json!({"status": "queued", "attempts": 0}));
     let other = service.beside(Some(Dictated::new().models())).await;
     let _workers = other.work(GRACE);
@@ -239,7 +207,7 @@ async fn if_match_is_checked_on_acceptance_and_when_the_update_is_applied() {
     let memory = service.memory("agent");
     let head = memory.put("# Notes\n").await.is(201).header("etag").to_owned();
     let conditional = |tag: &str| {
-        let request = memory.request(Method::POST, "update").json(&insight(1));
+        let request = memory.updating(&insight(1));
         Answer::to(request.header("Prefer", "respond-async").header("If-Match", tag))
     };
 
@@ -249,7 +217,8 @@ async fn if_match_is_checked_on_acceptance_and_when_the_update_is_applied() {
     memory.write("# Notes\nmoved\n").await;
     let _workers = service.work(GRACE);
 
-    let refused = becomes(&memory, run["update_id"].as_str().unwrap(), "conflict").await;
+    let path = format!("updates/{}", run["update_id"].as_str().unwrap());
+    let refused = becomes(&memory, &path, "conflict").await;
     holds(refused["outcome"]["problem"].as_str().unwrap(), &["precondition"]);
     assert_eq!(service.count("memory_contexts").await, 2);
 }
@@ -260,7 +229,7 @@ async fn a_queued_update_that_cannot_be_parsed_fails_and_applies_nothing() {
     let memory = service.memory("agent");
     let head = memory.put("# Notes\n").await.is(201).header("etag").to_owned();
     let conditional = || {
-        let request = memory.request(Method::POST, "update").json(&insight(1));
+        let request = memory.updating(&insight(1));
         Answer::to(
             request
                 .header("Prefer", "respond-async")
@@ -286,15 +255,13 @@ async fn a_queued_update_that_cannot_be_parsed_fails_and_applies_nothing() {
             "the stored request cannot be read: roles",
         ),
     ] {
-        let id = conditional().await.is(202).json()["update_id"]
-            .as_str()
-            .unwrap()
-            .to_owned();
-        let changed = sqlx::query(statement).bind(&id).execute(service.rows()).await;
+        let run = conditional().await.is(202).json();
+        let id = run["update_id"].as_str().unwrap();
+        let changed = sqlx::query(statement).bind(id).execute(service.rows()).await;
         assert_eq!(changed.unwrap().rows_affected(), 1);
-        broken.push((id, problem));
+        broken.push((format!("updates/{id}"), problem));
     }
-    let complete = accepted(&memory, &insight(2)).await;
+    let complete = memory.queued(&insight(2)).await;
 
     let _workers = service.work(GRACE);
 
@@ -313,7 +280,7 @@ async fn a_retry_with_the_same_key_returns_the_same_run() {
     let service = Dictated::new().service().await;
     let memory = service.memory("agent");
     let send = || {
-        let request = memory.request(Method::POST, "update").json(&insight(1));
+        let request = memory.updating(&insight(1));
         Answer::to(
             request
                 .header("Prefer", "respond-async")
@@ -338,7 +305,7 @@ async fn a_full_queue_rejects_updates() {
     .await;
     let memory = service.memory("agent");
     for _ in 0..2 {
-        accepted(&memory, &insight(1)).await;
+        memory.queued(&insight(1)).await;
     }
 
     for (other, limit, name) in [
@@ -346,7 +313,7 @@ async fn a_full_queue_rejects_updates() {
         ("third", 3, "pipeline.queue.max_per_vault"),
     ] {
         if other == "third" {
-            accepted(&service.memory("second"), &insight(1)).await;
+            service.memory("second").queued(&insight(1)).await;
         }
         let refused = send(&service.memory(other), &insight(1)).await;
         assert!(refused.header("retry-after").parse::<u64>().unwrap() >= 1);
@@ -382,7 +349,7 @@ async fn six_queued(service: &Service) -> Vec<(String, String)> {
     let mut queued = Vec::new();
     for number in 0..6 {
         let name = format!("m{number}");
-        let id = accepted(&service.memory(&name), &insight(number)).await;
+        let id = service.memory(&name).queued(&insight(number)).await;
         queued.push((name, id));
     }
     queued
@@ -402,7 +369,7 @@ async fn updates_run_although_the_clock_of_an_instance_was_set_back() {
     let before = six_queued(&service).await;
 
     service.clock.set_back(Duration::from_secs(3_600));
-    let later = accepted(&service.memory("m0"), &insight(7)).await;
+    let later = service.memory("m0").queued(&insight(7)).await;
     let _workers = service.work(GRACE);
 
     all_become_applied(&service, &before).await;
@@ -434,7 +401,7 @@ async fn an_update_of_another_vault_starts_while_one_vault_has_many_slow_ones() 
     let slow = dictate(json!({ "learnings": learning("slow"), "millis": 60_000 }));
     let service = Dictated::new().service().await;
     for number in 0..64 {
-        accepted(&service.memory(&format!("m{number}")), &slow).await;
+        service.memory(&format!("m{number}")).queued(&slow).await;
     }
     let _workers = service.work(Duration::ZERO);
     // Until this vault holds all that it gets.
@@ -456,7 +423,7 @@ async fn an_update_of_another_vault_starts_while_one_vault_has_many_slow_ones() 
 
     for vault in ["bcme", "ccme", "dcme"] {
         let other = Memory::new(&service, vault, "agent");
-        let id = accepted(&other, &insight(1)).await;
+        let id = other.queued(&insight(1)).await;
         becomes(&other, &id, "applied").await;
     }
     // None of the slow ones has ended meanwhile, so none has left its worker to the others.

@@ -9,12 +9,6 @@ use working_memory::domain::operation::Role;
 use working_memory::domain::retention::Retention;
 use working_memory::llm::scripted::Step;
 
-const NEWEST_TWO: Retention = Retention {
-    max_versions: Some(2),
-    max_age: None,
-    keep_provenance: true,
-};
-
 async fn versions(service: &Service, memory: &str) -> Vec<i64> {
     let list = service.memory(memory).get("contexts").await.is(200).json();
     let items = list["items"].as_array().unwrap();
@@ -22,14 +16,6 @@ async fn versions(service: &Service, memory: &str) -> Vec<i64> {
         .iter()
         .map(|item| item["version"].as_i64().unwrap())
         .collect()
-}
-
-async fn prune(service: &Service, retention: &Retention) -> u64 {
-    service
-        .storage()
-        .prune_versions(retention, service.clock.now())
-        .await
-        .unwrap()
 }
 
 #[tokio::test]
@@ -49,28 +35,19 @@ async fn the_newest_versions_and_those_that_introduced_active_records_stay() {
     }
     service.memory("small").write("x").await;
 
-    assert_eq!(prune(&service, &NEWEST_TWO).await, 3);
+    assert_eq!(service.prune(2, true).await, 3);
 
     assert_eq!(versions(&service, "agent").await, [6, 5, 2]);
     assert_eq!(versions(&service, "small").await, [1]);
-    assert_eq!(prune(&service, &NEWEST_TWO).await, 0);
+    assert_eq!(service.prune(2, true).await, 0);
     memory.refuses("contexts/1", 404, "not-found", Some("ref")).await;
     memory.get("contexts/2").await.is(200);
     memory.restore("3").await.problem(404, "not-found", Some("ref"));
     let archived = memory.read("records/KL-3").await;
     has(&archived, json!({"created_version": 3, "content": "d"}));
-    let regardless = Retention {
-        keep_provenance: false,
-        ..NEWEST_TWO
-    };
-    assert_eq!(prune(&service, &regardless).await, 1);
+    assert_eq!(service.prune(2, false).await, 1);
     assert_eq!(memory.write("next").await["version"], 7);
-    assert_eq!(
-        memory
-            .applied("KEY_LEARNINGS:\n  ADD:\n    - because e: f\n")
-            .await["operations"][0]["id"],
-        "KL-4"
-    );
+    assert_eq!(memory.learns("e: f").await["operations"][0]["id"], "KL-4");
 }
 
 #[tokio::test]
@@ -87,8 +64,12 @@ async fn a_version_stays_as_long_as_its_time_can_be_requested() {
         keep_provenance: true,
     };
 
+    let prune = async || {
+        let pruned = service.storage().prune_versions(&retention, service.clock.now());
+        pruned.await.unwrap()
+    };
     // It is 02:03; at 02:01:30 the second version was the newest.
-    assert_eq!(prune(&service, &retention).await, 1);
+    assert_eq!(prune().await, 1);
 
     assert_eq!(versions(&service, "agent").await, [3, 2]);
     assert_eq!(
@@ -108,7 +89,7 @@ async fn a_version_stays_as_long_as_its_time_can_be_requested() {
         )
         .await;
     service.clock.advance(Duration::from_secs(86_400));
-    assert_eq!(prune(&service, &retention).await, 1);
+    assert_eq!(prune().await, 1);
     assert_eq!(memory.text().await, "three");
 }
 
@@ -122,7 +103,7 @@ async fn a_version_retained_for_its_records_is_not_returned_for_a_later_time() {
         service.clock.advance(Duration::from_secs(60));
     }
 
-    assert_eq!(prune(&service, &NEWEST_TWO).await, 2);
+    assert_eq!(service.prune(2, true).await, 2);
 
     assert_eq!(versions(&service, "agent").await, [5, 4, 1]);
     memory
@@ -156,8 +137,8 @@ async fn concurrent_instances_prune_each_version_once() {
     .await
     .unwrap();
 
-    let rounds = futures::future::join_all((0..4).map(|_| prune(&service, &NEWEST_TWO))).await;
-    let again = prune(&service, &NEWEST_TWO).await;
+    let rounds = futures::future::join_all((0..4).map(|_| service.prune(2, true))).await;
+    let again = service.prune(2, true).await;
 
     assert_eq!(rounds.iter().sum::<u64>() + again, 1201);
     assert_eq!(service.count("memory_contexts").await, 2);

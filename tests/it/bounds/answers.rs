@@ -1,7 +1,7 @@
 //! Responses that are not read hold the concurrency permit of their request, and release it.
 
 use super::{get, of, put};
-use crate::harness::{Answer, Service};
+use crate::harness::{Answer, Service, eventually};
 use reqwest::Method;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -37,15 +37,10 @@ async fn a_response_that_is_not_read_holds_the_permit_of_its_request() {
     assert_eq!(refused["limit"], 1);
 
     drop(unread);
-    let mut status = 503;
-    for _ in 0..600 {
-        status = get(&service, "other", "m").await.status;
-        if status != 503 {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    assert_eq!(status, 404, "the place is free again");
+    eventually("the place is free again", async || {
+        get(&service, "other", "m").await.status == 404
+    })
+    .await;
 }
 
 /// Sends a PUT whose body has so many bytes, and reads the head of the response.
@@ -143,16 +138,11 @@ async fn is_limited_per_address(service: Service, most: usize) {
     assert!(answer.contains("Retry-After: 1"), "{answer}");
 
     drop(idle);
-    let mut status = 0;
-    for _ in 0..600 {
+    eventually("those that ended are not counted", async || {
         let answered = service.request(Method::GET, "/healthz").send().await;
-        status = answered.map_or(0, |answered| answered.status().as_u16());
-        if status == 200 {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    assert_eq!(status, 200, "those that ended are not counted");
+        answered.is_ok_and(|answered| answered.status() == 200)
+    })
+    .await;
 }
 
 #[tokio::test]

@@ -42,9 +42,7 @@ async fn of_many_faults_the_first_are_listed_and_the_others_counted() {
 async fn a_fault_after_the_listed_ones_still_fails_the_request() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory
-        .applied("KEY_LEARNINGS:\n  ADD:\n    - because a: b\n")
-        .await;
+    memory.learns("a: b").await;
     // 300 duplicates do not fail the request; the last item does.
     let text = ADD.to_owned() + &"    - because a: b\n".repeat(300) + "    - no reason\n";
     let response = Answer::to(memory.applying("?on_invalid=fail", &text))

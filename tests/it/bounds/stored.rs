@@ -6,8 +6,6 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use sqlx::Row;
 use std::time::Duration;
-use working_memory::clock::Clock;
-use working_memory::domain::retention::Retention;
 
 /// What `GetUsage` returns, which must match the stored rows.
 async fn held(service: &Service, vault: &str) -> (i64, i64) {
@@ -45,16 +43,7 @@ async fn everything_that_stores_or_removes_texts_is_counted() {
     assert_eq!(held(&service, "v").await, (2, bytes - 6));
 
     service.clock.advance(Duration::from_secs(3_600));
-    let retention = Retention {
-        max_versions: Some(1),
-        max_age: None,
-        keep_provenance: false,
-    };
-    service
-        .storage()
-        .prune_versions(&retention, service.clock.now())
-        .await
-        .unwrap();
+    service.prune(1, false).await;
     let (_, pruned) = held(&service, "v").await;
     assert!(pruned < bytes - 6);
 
@@ -105,11 +94,6 @@ async fn a_vault_over_its_quota_rejects_writes_and_accepts_deletions() {
     put(&service, "v", "c", "# C\n").await.is(201);
 }
 
-/// Statements of the database that wait for a row's lock.
-async fn waiting(service: &Service) -> i64 {
-    service.value("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").await
-}
-
 #[tokio::test]
 async fn a_write_that_is_decided_twice_takes_its_room_once() {
     let service = Service::configured(|config| config.limits.vault_bytes = Some(100)).await;
@@ -121,9 +105,7 @@ async fn a_write_that_is_decided_twice_takes_its_room_once() {
         .await
         .unwrap();
     let release = async {
-        while waiting(&service).await == 0 {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        service.waits_for_locks(1).await;
         holder.rollback().await.unwrap();
     };
 

@@ -123,6 +123,9 @@ async fn health_and_the_commands_of_the_database_have_the_documented_exit_codes(
         &["import", "no-such-file"],
         &["serve", "--config", "no-such-file"],
         &["export", "--vault", "v", "--config", "no-such-file"],
+        &["get", "--no-such-option"],
+        &["no-such-command"],
+        &["serve", "--port", "many"],
     ] {
         let refused = user.run(missing).await.is(2);
         assert!(refused.err.starts_with("working-memory: "), "{refused:?}");

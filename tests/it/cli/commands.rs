@@ -346,18 +346,3 @@ async fn help_lists_the_commands_in_groups_with_examples() {
     let help = user.done("sync --help").await;
     holds(&help.out, &["Example:\n  working-memory sync notes"]);
 }
-
-#[tokio::test]
-async fn every_error_has_one_prefix() {
-    let user = User::of("http://127.0.0.1:9");
-    for (arguments, code) in [
-        (&["get", "--nothing"][..], 2),
-        (&["nothing"], 2),
-        (&["put", "missing.md"], 2),
-        (&["get"], 3),
-        (&["serve", "--port", "many"], 2),
-    ] {
-        let failed = user.run(arguments).await.is(code);
-        assert!(failed.err.starts_with("working-memory: "), "{}", failed.err);
-    }
-}

@@ -2,7 +2,7 @@
 
 use super::program::{Done, User};
 use super::stub::{Asked, Stub};
-use crate::harness::{Service, holds, lacks};
+use crate::harness::{Service, eventually, holds, lacks};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -70,15 +70,13 @@ async fn a_session_is_recorded_and_shown_to_the_next_one() {
 
 /// The newest run, when there are this many and it has finished.
 async fn ended(memory: &crate::harness::Memory<'_>, count: usize) -> Value {
-    for _ in 0..600 {
-        let runs = memory.read("updates").await;
-        let newest = &runs["items"][0];
-        if runs["items"].as_array().unwrap().len() == count && !newest["finished_at"].is_null() {
-            return memory.run_of(newest).await;
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    panic!("the update did not end");
+    let runs = async || memory.read("updates").await["items"].clone();
+    eventually("the update ends", async || {
+        let runs = runs().await;
+        runs.as_array().unwrap().len() == count && !runs[0]["finished_at"].is_null()
+    })
+    .await;
+    memory.run_of(&runs().await[0]).await
 }
 
 fn answers(request: &Asked) -> (u16, &'static str, String) {

@@ -61,7 +61,6 @@ async fn missing_or_wrong_settings_are_usage_errors() {
     holds(&wrong.err, &["memry", ".working-memory.toml"]);
     user.ends(2, "get --vault ../x").await;
     user.ends(2, "restore .. --vault v --memory m").await;
-    user.ends(2, "no-such-command").await;
 }
 
 #[tokio::test]

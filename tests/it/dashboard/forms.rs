@@ -2,13 +2,27 @@
 
 use super::{Browser, Form, entries, furnish, place, shows};
 use crate::access::first_admin;
-use crate::harness::{Answer, Service, holds, lacks};
+use crate::harness::{Answer, Memory, Service, holds, lacks};
 use reqwest::Method;
 use working_memory::config::Config;
 use working_memory::config::limits::Collapse;
 
 const EDIT: &str = "/ui/vaults/acme/memories/agent/edit";
 const FIRST: [(&str, &str); 3] = [("text", "mine\n"), ("once", "one"), ("if_match", "")];
+
+/// Puts a document; the id of its version.
+async fn head_of(memory: &Memory<'_>, text: &str) -> String {
+    let put = memory.put(text).await.json();
+    put["context_id"].as_str().unwrap().to_owned()
+}
+
+/// Makes the first key on the page of keys, which shows it once.
+async fn make_root(browser: &Browser<'_>) -> String {
+    let fields = [("name", "root"), ("role", "admin"), ("reach", "all")];
+    let answer = browser.send("/ui/keys", &fields).await.is(200);
+    let (_, behind) = answer.text().split_once(r#"data-copy="wm_"#).unwrap();
+    format!("wm_{}", behind.split('"').next().unwrap())
+}
 
 #[tokio::test]
 async fn a_cross_site_form_is_rejected() {
@@ -108,10 +122,7 @@ async fn a_form_that_is_sent_twice_is_executed_once() {
 async fn a_stale_form_shows_the_changes_and_preserves_the_entered_text() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    let seen = memory.put("# Plan\none\n").await.json()["context_id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let seen = head_of(&memory, "# Plan\none\n").await;
     memory.put("# Plan\n<theirs>\n").await;
     let mut browser = Browser::new(&service);
     browser.visit("/ui/").await;
@@ -223,10 +234,7 @@ async fn irreversible_actions_ask_for_confirmation() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory.put("one\n").await;
-    let head = memory.put("two\n").await.json()["context_id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let head = head_of(&memory, "two\n").await;
     let mut browser = Browser::new(&service);
     browser.visit("/ui/").await;
     let redact = "/ui/vaults/acme/memories/agent/versions/1/redact";
@@ -302,15 +310,7 @@ async fn a_key_is_shown_once_and_invalid_keys_are_reported() {
     }
     assert!(answer.text().contains(r#"value="writer" selected"#));
     assert!(answer.text().contains(r#"value="list" checked"#));
-    let answer = browser
-        .send(
-            "/ui/keys",
-            &[("name", "root"), ("role", "admin"), ("reach", "all")],
-        )
-        .await
-        .is(200);
-    let (_, behind) = answer.text().split_once(r#"data-copy="wm_"#).unwrap();
-    let token = format!("wm_{}", behind.split('"').next().unwrap());
+    let token = make_root(&browser).await;
     browser.get("/ui/keys").await.is(303);
     let signed_in = Browser::signed_in(&service, &token).await;
     let list = signed_in.get("/ui/keys").await.is(200);
@@ -325,15 +325,7 @@ async fn a_refused_form_tells_the_fault_in_place_and_keeps_what_was_entered() {
     browser.visit("/ui/").await;
     let head = service.memory("agent").get_json("context").await.json();
     let head = head["context_id"].as_str().unwrap();
-    let key = browser
-        .send(
-            "/ui/keys",
-            &[("name", "root"), ("role", "admin"), ("reach", "all")],
-        )
-        .await
-        .is(200);
-    let (_, token) = key.text().split_once(r#"data-copy="wm_"#).unwrap();
-    let token = format!("wm_{}", token.split('"').next().unwrap());
+    let token = make_root(&browser).await;
     let key_id = token.split('_').nth(1).unwrap().to_owned();
     let browser = Browser::signed_in(&service, &token).await;
     let memory = "/ui/vaults/acme/memories/agent";
@@ -400,10 +392,7 @@ async fn an_edited_text_is_kept_until_its_collapse_is_confirmed() {
     let long: String = (0..400)
         .map(|line| format!("- line {line} of a long document\n"))
         .collect();
-    let head = memory.put(long).await.json()["context_id"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let head = head_of(&memory, &long).await;
     let mut browser = Browser::new(&service);
     browser.visit("/ui/").await;
     let fields = [

@@ -2,7 +2,7 @@
 
 use super::Browser;
 use crate::access::first_admin;
-use crate::harness::{Service, holds};
+use crate::harness::{Service, eventually, holds};
 use serde_json::json;
 
 #[tokio::test]
@@ -19,15 +19,13 @@ async fn all_vaults_of_the_key_are_searched_and_no_others() {
         .make(json!({"name": "eve", "role": "reader", "vaults": ["alpha", "beta"]}))
         .await;
     let browser = Browser::signed_in(&service, &reader.token).await;
-    let mut page = browser.get("/ui/search?q=kingfisher").await.is(200);
+    let search = async || browser.get("/ui/search?q=kingfisher").await.is(200);
     // What was just written is found within a second.
-    for _ in 0..50 {
-        if page.text().matches("<article").count() == 2 {
-            break;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
-        page = browser.get("/ui/search?q=kingfisher").await.is(200);
-    }
+    eventually("both are found", async || {
+        search().await.text().matches("<article").count() == 2
+    })
+    .await;
+    let page = search().await;
     for vault in ["alpha", "beta"] {
         holds(page.text(), &[&format!("<bdi>{vault}</bdi>")]);
         assert!(page.text().contains(&format!("/ui/vaults/{vault}/memories/")));

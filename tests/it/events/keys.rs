@@ -50,8 +50,7 @@ async fn a_stream_opened_without_a_key_ends_when_the_first_key_is_created() {
 
 #[tokio::test]
 async fn the_stream_of_an_update_ends_with_its_key_and_the_update_is_finished() {
-    let gate = Gate::new();
-    let service = Service::with_models(gate.before(Role::Learnings)).await;
+    let (gate, service) = Gate::service(Role::Learnings).await;
     let admin = first_admin(&service).await;
     let writer = admin.make(json!({"name": "w", "role": "writer"})).await;
     let body = dictate(json!({"learnings": learning("one")}));
@@ -72,8 +71,7 @@ async fn the_stream_of_an_update_ends_with_its_key_and_the_update_is_finished() 
 
 #[tokio::test]
 async fn the_caller_of_an_async_update_is_its_actor_and_other_tenants_get_no_event() {
-    let gate = Gate::new();
-    let service = Service::with_models(gate.before(Role::Learnings)).await;
+    let (gate, service) = Gate::service(Role::Learnings).await;
     let workers = service.work(Duration::from_secs(5));
     let admin = first_admin(&service).await;
     let writer = json!({"name": "acme-agent", "role": "writer", "vaults": ["acme"]});

@@ -1,6 +1,6 @@
 //! Events of a memory are in the order in which things happened, whatever the clocks of the instances say.
 
-use crate::harness::{Answer, Memory, Service};
+use crate::harness::{Answer, Memory, Service, eventually};
 use crate::pipeline::dictated::{Dictated, dictate, learning};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -63,21 +63,13 @@ async fn an_update_queued_by_a_clock_that_is_ahead_is_told_before_it_runs() {
         .await;
     let memory: Memory<'_> = ahead.memory("agent");
     let body = dictate(json!({ "learnings": learning("one") }));
-    let queued = memory
-        .request(Method::POST, "update")
-        .header("Prefer", "respond-async")
-        .json(&body);
-    Answer::to(queued).await.is(202);
+    let run = memory.queued(&body).await;
 
     let _workers = behind.work(Duration::from_secs(30));
-    let ended = async {
-        while memory.read("updates").await["items"][0]["status"] != "applied" {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(20), ended)
-        .await
-        .unwrap();
+    eventually("it is applied", async || {
+        memory.read(&run).await["status"] == "applied"
+    })
+    .await;
 
     let told = told(&events(&ahead).await);
     assert_eq!(told[..3], ["queued", "started", "captured"], "{told:?}");

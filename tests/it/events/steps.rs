@@ -1,7 +1,7 @@
 //! `POST M/update` with `Accept: text/event-stream`.
 
 use super::watch::Watch;
-use crate::harness::{Answer, Memory, Service, has};
+use crate::harness::{Answer, Memory, has};
 use crate::pipeline::dictated::{Dictated, Gate, dictate, learning};
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
@@ -51,8 +51,7 @@ async fn a_failure_is_a_problem_before_the_stream_or_its_last_event() {
 
 #[tokio::test]
 async fn an_update_finishes_after_its_client_disconnects() {
-    let gate = Gate::new();
-    let service = Service::with_models(gate.before(Role::Learnings)).await;
+    let (gate, service) = Gate::service(Role::Learnings).await;
     let memory = service.memory("agent");
     let body = dictate(json!({"learnings": learning("one")}));
     let mut watch = Watch::of(streaming(&memory, &body)).await;

@@ -57,7 +57,7 @@ async fn the_steps_of_a_queued_update_are_events_in_order() {
     service.memory("other").write("not wanted").await;
     let workers = service.work(Duration::from_secs(10));
     let body = dictate(json!({"learnings": learning("one")}));
-    let request = memory.request(Method::POST, "update").json(&body);
+    let request = memory.updating(&body);
     let run = Answer::to(request.header("Prefer", "respond-async"))
         .await
         .is(202)
@@ -150,13 +150,7 @@ async fn invalid_requests_are_rejected() {
         let path = format!("/v1/vaults/acme/events{query}");
         Answer::to(service.request(Method::GET, &path).header(header.0, header.1))
     };
-    for bad in [
-        "x",
-        "12",
-        "12-xyz",
-        "-1-00000000",
-        "99999999999999999999-00000000",
-    ] {
+    for bad in "x 12 12-xyz -1-00000000 99999999999999999999-00000000".split(' ') {
         ask("", ("Last-Event-ID", bad)).await.malformed("Last-Event-ID");
     }
     ask("?kinds=version,nothing", ("X", "y")).await.invalid("kinds");

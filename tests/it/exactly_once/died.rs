@@ -210,10 +210,7 @@ async fn stored_responses_are_deleted_with_the_data_they_contain() {
     let import = Saving::json("ImportWindow", Method::POST, "memories/m/window/import", window);
     import.ask(&service, "import").await.is(201);
     let memory = service.memory("m");
-    let proposed = Answer::to(memory.applying("?mode=propose", ADD))
-        .await
-        .is(200)
-        .json();
+    let proposed = memory.proposed(ADD).await;
     let path = format!(
         "memories/m/updates/{}/approve",
         proposed["update_id"].as_str().unwrap()

@@ -132,9 +132,7 @@ async fn savings(service: &Service) -> Vec<Saving> {
         proposals.push(proposed.json()["update_id"].as_str().unwrap().to_owned());
     }
     // The operations of the second proposal no longer apply: its approval creates no version.
-    reviewed
-        .applied("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because somebody was faster\n")
-        .await;
+    reviewed.archives("KL-1 because somebody was faster").await;
     let decide = |number: usize, what| format!("memories/reviewed/updates/{}/{what}", proposals[number]);
     let post = |operation, path: &str, body| Saving::json(operation, Method::POST, path, body);
     let items = json!([{"content": "c", "metadata": {"n": 1}}, {"content": "d"}]);

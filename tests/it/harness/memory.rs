@@ -92,6 +92,29 @@ impl<'s> Memory<'s> {
         self.update(body).await.is(200).json()
     }
 
+    /// POST a learning, as `reason: content`.
+    pub(crate) async fn learns(&self, item: &str) -> Value {
+        let text = format!("KEY_LEARNINGS:\n  ADD:\n    - because {item}\n");
+        self.applied(&text).await
+    }
+
+    /// POST the archiving of a learning, as `id because reason`.
+    pub(crate) async fn archives(&self, item: &str) -> Value {
+        let text = format!("KEY_LEARNINGS:\n  ARCHIVE:\n    - {item}\n");
+        self.applied(&text).await
+    }
+
+    /// POST operations that wait for an approval.
+    pub(crate) async fn proposed(&self, text: &str) -> Value {
+        let answer = Answer::to(self.applying("?mode=propose", text)).await;
+        answer.is(200).json()
+    }
+
+    /// What is known of the memory, without its document.
+    pub(crate) async fn about(&self) -> Value {
+        Answer::to(self.itself(Method::GET)).await.is(200).json()
+    }
+
     /// The newest document.
     pub(crate) async fn text(&self) -> String {
         self.get("context").await.is(200).text().to_owned()
@@ -101,6 +124,11 @@ impl<'s> Memory<'s> {
     pub(crate) async fn run_of(&self, answer: &Value) -> Value {
         let id = answer["update_id"].as_str().unwrap();
         self.read(&format!("updates/{id}")).await
+    }
+
+    /// PUT a document by an actor.
+    pub(crate) async fn put_as(&self, actor: &str, text: &str) -> Answer {
+        Answer::to(self.putting(text).header("X-Actor-Id", actor)).await
     }
 
     /// PUT a document.
@@ -162,8 +190,20 @@ impl<'s> Memory<'s> {
         .await
     }
 
+    /// A request to POST an update, to be extended.
+    pub(crate) fn updating(&self, body: &Value) -> RequestBuilder {
+        self.request(Method::POST, "update").json(body)
+    }
+
+    /// POST an update that is executed later; the path of its run.
+    pub(crate) async fn queued(&self, body: &Value) -> String {
+        let request = self.updating(body).header("Prefer", "respond-async");
+        let run = Answer::to(request).await.is(202).json();
+        format!("updates/{}", run["update_id"].as_str().unwrap())
+    }
+
     /// POST an update.
     pub(crate) async fn update(&self, body: Value) -> Answer {
-        Answer::to(self.request(Method::POST, "update").json(&body)).await
+        Answer::to(self.updating(&body)).await
     }
 }

@@ -57,7 +57,12 @@ pub(crate) struct Relay {
 
 impl Relay {
     pub(crate) async fn to(target: Target) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        Self::at(0, target, 0).await
+    }
+
+    /// At a port, where the first connections are lost.
+    pub(crate) async fn at(port: u16, target: Target, lost: usize) -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", port)).await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let rules = Arc::new(watch::Sender::new(Rules {
             target,
@@ -68,6 +73,9 @@ impl Relay {
         }));
         let of_connections = rules.clone();
         let accepting = tokio::spawn(async move {
+            for _ in 0..lost {
+                drop(listener.accept().await.unwrap());
+            }
             while let Ok((client, _)) = listener.accept().await {
                 tokio::spawn(connection(client, of_connections.subscribe()));
             }

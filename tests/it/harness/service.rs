@@ -1,6 +1,6 @@
 //! A running service and a client of it.
 
-use super::{Answer, Database, Memory, TestClock};
+use super::{Answer, Database, Memory, TestClock, eventually};
 use reqwest::Method;
 use secrecy::ExposeSecret;
 use serde::Serialize;
@@ -18,6 +18,7 @@ use working_memory::config::Config;
 use working_memory::config::consolidation::ConsolidationConfig;
 use working_memory::config::pipeline::PipelineConfig;
 use working_memory::domain::operation::Role;
+use working_memory::domain::retention::Retention;
 use working_memory::http::{self, AppState, Settings};
 use working_memory::llm::embeddings::Embedder;
 use working_memory::llm::scripted::{Scripted, Step};
@@ -194,10 +195,15 @@ impl Service {
         )
     }
 
+    /// Starts the background tasks of an instance.
+    pub(crate) fn background(&self) -> Background {
+        let clock: Arc<dyn Clock> = self.clock.clone();
+        Background::start(&self.storage, &clock, None)
+    }
+
     /// Starts what consolidates memories by itself.
     pub(crate) fn consolidate_by_itself(&self) -> Background {
-        let clock: Arc<dyn Clock> = self.clock.clone();
-        let background = Background::start(&self.storage, &clock, None);
+        let background = self.background();
         background.consolidate(&self.storage, &self.pipeline, &self.consolidation);
         background
     }
@@ -282,6 +288,33 @@ impl Service {
     /// The service's storage, for what no route offers.
     pub(crate) fn storage(&self) -> &Storage {
         &self.storage
+    }
+
+    /// Waits until so many statements wait for a lock.
+    pub(crate) async fn waits_for_locks(&self, count: i64) {
+        let waiting = "SELECT count(*) FROM pg_stat_activity
+                       WHERE datname = current_database() AND wait_event_type = 'Lock'";
+        eventually("statements wait for locks", async || {
+            self.value::<i64>(waiting).await >= count
+        })
+        .await;
+    }
+
+    /// Deletes all but the newest versions, and perhaps those that introduced a record; how many were deleted.
+    pub(crate) async fn prune(&self, newest: i64, keep_provenance: bool) -> u64 {
+        let retention = Retention {
+            max_versions: Some(newest),
+            max_age: None,
+            keep_provenance,
+        };
+        let pruned = self.storage.prune_versions(&retention, self.clock.now());
+        pruned.await.unwrap()
+    }
+
+    /// Indexes the vault `acme` for searches by words and by meaning.
+    pub(crate) async fn index(&self) {
+        let vault = "acme".parse().unwrap();
+        self.meaning().index_vault(&vault).await.unwrap();
     }
 
     /// The service's searches by meaning.

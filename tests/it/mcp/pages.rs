@@ -1,7 +1,7 @@
 //! Resources and pages.
 
 use super::{agent, ask, call, done};
-use crate::harness::{Service, each, has};
+use crate::harness::{Memory, Service, each, has};
 use serde_json::{Value, json};
 
 async fn read(service: &Service, uri: &str) -> Value {
@@ -58,12 +58,8 @@ async fn all_resources_of_a_memory_can_be_read() {
 async fn lists_continue_after_their_cursor() {
     let service = Service::start().await;
     for number in 0..60 {
-        let path = format!("/v1/vaults/v{}/memories/m{number:02}/context", number % 3);
-        let put = service
-            .request(reqwest::Method::PUT, &path)
-            .header("Content-Type", "text/plain")
-            .body("a");
-        crate::harness::Answer::to(put).await.is(201);
+        let (vault, id) = (format!("v{}", number % 3), format!("m{number:02}"));
+        Memory::new(&service, &vault, &id).write("a").await;
     }
     let (mut uris, mut cursor) = (Vec::new(), Value::Null);
     loop {
@@ -110,10 +106,8 @@ async fn lists_continue_after_their_cursor() {
 async fn a_memory_without_a_document_is_listed_and_is_no_resource() {
     let service = Service::start().await;
     service.memory("written").write("a word").await;
-    let items = service.memory("items").request(reqwest::Method::PUT, "items/a");
-    crate::harness::Answer::to(items.json(&json!([{"content": "x"}])))
-        .await
-        .is(200);
+    let items = json!([{"content": "x"}]);
+    service.memory("items").put_json("items/a", items).await.is(200);
     let listed = call(&service, "memory_list", json!({"vault": "acme"})).await;
     let listed: Vec<(Value, Value)> = done(&listed)["items"]
         .as_array()

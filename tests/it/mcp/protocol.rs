@@ -95,13 +95,7 @@ async fn the_ten_tools_have_descriptions_schemas_and_annotations() {
         let tool = tools.iter().find(|tool| tool["name"] == name).unwrap();
         tool["annotations"].clone()
     };
-    for name in [
-        "memory_read",
-        "memory_prompt",
-        "memory_history",
-        "memory_search",
-        "memory_list",
-    ] {
+    for name in "memory_read memory_prompt memory_history memory_search memory_list".split(' ') {
         assert_eq!(hints(name)["readOnlyHint"], true, "{name}");
     }
     for name in ["memory_edit", "memory_write", "memory_update", "memory_record"] {

@@ -105,13 +105,3 @@ async fn its_steps_are_sent_when_progress_is_requested() {
         last = now;
     }
 }
-
-#[tokio::test]
-async fn a_call_without_progress_returns_json() {
-    let service = Service::start().await;
-    let params = json!({"name": "memory_update", "arguments": arguments(json!({"wait": true}))});
-    let answer = Answer::to(posting(&service, "").json(&message("tools/call", params)))
-        .await
-        .is(200);
-    assert_eq!(answer.header("content-type"), "application/json");
-}

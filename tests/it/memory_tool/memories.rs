@@ -78,15 +78,7 @@ async fn only_a_file_may_be_empty_or_blank() {
     assert_eq!(memory.text().await, "");
     assert_eq!(memory.get_json("context").await.is(200).json()["bytes"], 0);
     assert!(files.view("/memories/a").await.ends_with(":\n     1\t"));
-    for path in [
-        "sections",
-        "blame",
-        "log",
-        "prompt",
-        "records",
-        "window",
-        "contexts/1",
-    ] {
+    for path in "sections blame log prompt records window contexts/1".split(' ') {
         memory.get(path).await.is(200);
     }
     memory.put("").await.problem(422, "invalid", None);
@@ -94,9 +86,7 @@ async fn only_a_file_may_be_empty_or_blank() {
     let insert = json!({"command": "insert", "path": "/memories/a", "insert_line": 0, "insert_text": " "});
     assert_eq!(files.run(insert).await["version"], 2);
     assert_eq!(memory.text().await, " \n");
-    memory
-        .applied("KEY_LEARNINGS:\n  ADD:\n    - because a: b\n")
-        .await;
+    memory.learns("a: b").await;
     let all = memory.text().await;
     assert!(all.contains("# Key Learnings\n- KL-1"), "{all}");
     let replaced = json!({"command": "str_replace", "path": "/memories/a", "old_str": all});

@@ -2,7 +2,7 @@
 
 use super::dictated::{Gate, dictate, learning, progress};
 use crate::harness::{Answer, Memory, Service, has};
-use reqwest::{Method, RequestBuilder};
+use reqwest::RequestBuilder;
 use serde_json::{Value, json};
 use std::time::Duration;
 use working_memory::domain::ids::VaultId;
@@ -42,63 +42,50 @@ async fn is_untouched(service: &Service, memory: &Memory<'_>) {
     assert_eq!(service.count("memory_contexts").await, 4);
 }
 
+/// The answer to a request whose memory is made anew while its model is asked.
+async fn across(gate: &Gate, memory: &Memory<'_>, request: RequestBuilder) -> Answer {
+    let (answer, ()) = tokio::join!(Answer::to(request), async {
+        gate.asked().await;
+        made_anew(memory).await;
+        gate.open();
+    });
+    answer
+}
+
 fn update() -> Value {
     dictate(json!({ "learnings": learning("late"), "progress": progress("late") }))
 }
 
-fn updating(memory: &Memory<'_>, body: &Value) -> RequestBuilder {
-    memory.request(Method::POST, "update").json(body)
-}
-
 #[tokio::test]
 async fn an_update_that_began_before_the_deletion_is_409_in_every_form() {
-    let dry_run = || {
+    let with = |member: &str, value: Value| {
         let mut body = update();
-        body["dry_run"] = json!(true);
-        body
-    };
-    let proposed = || {
-        let mut body = update();
-        body["mode"] = json!("propose");
+        body[member] = value;
         body
     };
     for body in [
         update(),
-        dry_run(),
-        proposed(),
+        with("dry_run", json!(true)),
+        with("mode", json!("propose")),
         dictate(json!({"fails": "learnings"})),
     ] {
-        let gate = Gate::new();
-        let service = Service::with_models(gate.before(Role::Learnings)).await;
+        let (gate, service) = Gate::service(Role::Learnings).await;
         let memory = service.memory("agent");
         old_memory(&memory).await;
 
-        let (answer, ()) = tokio::join!(Answer::to(updating(&memory, &body)), async {
-            gate.asked().await;
-            made_anew(&memory).await;
-            gate.open();
-        });
-
-        answer.conflict();
+        across(&gate, &memory, memory.updating(&body)).await.conflict();
         is_untouched(&service, &memory).await;
     }
 }
 
 #[tokio::test]
 async fn a_streamed_update_that_began_before_the_deletion_ends_with_409() {
-    let gate = Gate::new();
-    let service = Service::with_models(gate.before(Role::Learnings)).await;
+    let (gate, service) = Gate::service(Role::Learnings).await;
     let memory = service.memory("agent");
     old_memory(&memory).await;
-    let request = updating(&memory, &update()).header("Accept", "text/event-stream");
+    let request = memory.updating(&update()).header("Accept", "text/event-stream");
 
-    let (streamed, ()) = tokio::join!(Answer::to(request), async {
-        gate.asked().await;
-        made_anew(&memory).await;
-        gate.open();
-    });
-
-    let last = streamed.is(200);
+    let last = across(&gate, &memory, request).await.is(200);
     let last = last.text().split("event: problem\ndata: ").nth(1).unwrap();
     assert!(last.contains(r#""status":409"#), "{last}");
     is_untouched(&service, &memory).await;
@@ -106,13 +93,11 @@ async fn a_streamed_update_that_began_before_the_deletion_ends_with_409() {
 
 #[tokio::test]
 async fn a_queued_update_that_ran_before_the_deletion_saves_nothing() {
-    let gate = Gate::new();
-    let service = Service::with_models(gate.before(Role::Learnings)).await;
+    let (gate, service) = Gate::service(Role::Learnings).await;
     let memory = service.memory("agent");
     old_memory(&memory).await;
     let workers = service.work(Duration::from_secs(30));
-    let request = updating(&memory, &update()).header("Prefer", "respond-async");
-    Answer::to(request).await.is(202);
+    memory.queued(&update()).await;
     gate.asked().await;
 
     made_anew(&memory).await;
@@ -125,20 +110,13 @@ async fn a_queued_update_that_ran_before_the_deletion_saves_nothing() {
 
 #[tokio::test]
 async fn a_retry_of_what_began_before_the_deletion_does_not_run() {
-    let gate = Gate::new();
-    let service = Service::with_models(gate.before(Role::Learnings)).await;
+    let (gate, service) = Gate::service(Role::Learnings).await;
     let memory = service.memory("agent");
     old_memory(&memory).await;
     let body = update();
-    let keyed = || updating(&memory, &body).header("Idempotency-Key", "k");
+    let keyed = || memory.updating(&body).header("Idempotency-Key", "k");
 
-    let (answer, ()) = tokio::join!(Answer::to(keyed()), async {
-        gate.asked().await;
-        made_anew(&memory).await;
-        gate.open();
-    });
-
-    answer.conflict();
+    across(&gate, &memory, keyed()).await.conflict();
     let retried = tokio::time::timeout(Duration::from_secs(10), Answer::to(keyed()));
     let retried = retried.await.expect("the retry asks no model");
     retried.problem(410, "gone", Some("Idempotency-Key"));
@@ -147,13 +125,12 @@ async fn a_retry_of_what_began_before_the_deletion_does_not_run() {
 
 #[tokio::test]
 async fn progress_is_not_written_again_on_the_memory_made_anew() {
-    let gate = Gate::new();
-    let service = Service::with_models(gate.before(Role::Progress)).await;
+    let (gate, service) = Gate::service(Role::Progress).await;
     let memory = service.memory("agent");
     old_memory(&memory).await;
     let body = dictate(json!({ "progress": progress("late") }));
 
-    let (answer, ()) = tokio::join!(Answer::to(updating(&memory, &body)), async {
+    let (answer, ()) = tokio::join!(Answer::to(memory.updating(&body)), async {
         gate.asked().await;
         // Asked again, on a newer version of the same memory.
         memory.applied(&progress("sooner")).await;
@@ -203,19 +180,6 @@ async fn every_acknowledged_proposal_was_stored() {
     assert_eq!(service.count("updates").await, 1);
 }
 
-/// Waits until so many statements wait for a row's lock.
-async fn waiting(service: &Service, count: i64) {
-    let statement = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-    while sqlx::query_scalar::<_, i64>(statement)
-        .fetch_one(service.rows())
-        .await
-        .unwrap()
-        < count
-    {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-}
-
 #[tokio::test]
 async fn operations_are_repeated_only_so_often_while_progress_moves() {
     let service = Service::configured(|config| config.pipeline.max_rebases = 0).await;
@@ -231,11 +195,11 @@ async fn operations_are_repeated_only_so_often_while_progress_moves() {
 
     let put = memory.put("# Current Progress\n## In Progress\n- second\n");
     let apply = async {
-        waiting(&service, 1).await;
+        service.waits_for_locks(1).await;
         memory.apply(&progress("mine")).await
     };
     let release = async {
-        waiting(&service, 2).await;
+        service.waits_for_locks(2).await;
         holder.rollback().await.unwrap();
     };
     let (put, answer, ()) = tokio::join!(put, apply, release);
@@ -262,7 +226,7 @@ async fn words_of_the_deleted_memory_are_not_indexed_for_the_new_one() {
     let (storage, vault) = (service.storage().clone(), "acme".parse::<VaultId>().unwrap());
     // It has read the old memory, and waits for its row.
     let indexing = tokio::spawn(async move { storage.index_vault(&vault).await });
-    waiting(&service, 1).await;
+    service.waits_for_locks(1).await;
 
     for statement in [
         "DELETE FROM memories",
@@ -285,11 +249,10 @@ async fn an_update_that_began_without_a_memory_does_not_bring_one_back() {
         body
     };
     for (body, anew) in [(update(), false), (update(), true), (recorded(), false)] {
-        let gate = Gate::new();
-        let service = Service::with_models(gate.before(Role::Learnings)).await;
+        let (gate, service) = Gate::service(Role::Learnings).await;
         let memory = service.memory("agent");
 
-        let (answer, ()) = tokio::join!(Answer::to(updating(&memory, &body)), async {
+        let (answer, ()) = tokio::join!(Answer::to(memory.updating(&body)), async {
             gate.asked().await;
             memory.write(format!("# Notes\n{SECRET}\n")).await;
             memory.delete().await.is(204);
@@ -309,15 +272,14 @@ async fn an_update_that_began_without_a_memory_does_not_bring_one_back() {
 
 #[tokio::test]
 async fn an_update_of_a_memory_that_others_make_meanwhile_is_merged_into_it() {
-    let gate = Gate::new();
-    let service = Service::with_models(gate.before(Role::Learnings)).await;
+    let (gate, service) = Gate::service(Role::Learnings).await;
     let memory = service.memory("agent");
     // Of an earlier life of the memory, which the update knows of.
     memory.write("# Notes\n").await;
     memory.delete().await.is(204);
     let body = dictate(json!({ "learnings": learning("late") }));
 
-    let (answer, ()) = tokio::join!(Answer::to(updating(&memory, &body)), async {
+    let (answer, ()) = tokio::join!(Answer::to(memory.updating(&body)), async {
         gate.asked().await;
         memory.write("# Notes\ntheirs\n").await;
         gate.open();
@@ -331,8 +293,7 @@ async fn an_update_of_a_memory_that_others_make_meanwhile_is_merged_into_it() {
 
 #[tokio::test]
 async fn a_proposal_that_models_made_of_a_version_that_was_redacted_meanwhile_quotes_nothing() {
-    let gate = Gate::new();
-    let service = Service::with_models(gate.before(Role::Learnings)).await;
+    let (gate, service) = Gate::service(Role::Learnings).await;
     let memory = service.memory("agent");
     memory
         .write(format!("# Key Learnings\n- KL-1 because a: {SECRET}\n"))
@@ -340,13 +301,10 @@ async fn a_proposal_that_models_made_of_a_version_that_was_redacted_meanwhile_qu
     let mut body = dictate(json!({ "learnings": learning("late") }));
     body["mode"] = json!("propose");
 
-    let (answer, ()) = tokio::join!(Answer::to(updating(&memory, &body)), async {
+    let (answer, ()) = tokio::join!(Answer::to(memory.updating(&body)), async {
         gate.asked().await;
         memory.write("# Notes\nwithout it\n").await;
-        let redact = memory.request(Method::POST, "contexts/1/redact");
-        Answer::to(redact.json(&json!({ "reason": "a secret" })))
-            .await
-            .is(200);
+        memory.redact("1").await.is(200);
         gate.open();
     });
 

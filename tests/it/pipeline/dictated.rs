@@ -101,6 +101,13 @@ impl Gate {
         })
     }
 
+    /// A service with these models.
+    pub(crate) async fn service(role: Role) -> (Arc<Self>, Service) {
+        let gate = Self::new();
+        let service = Service::with_models(gate.before(role)).await;
+        (gate, service)
+    }
+
     /// Models that respond as the task says, those of `role` each time only after the gate was opened.
     pub(crate) fn before(self: &Arc<Self>, role: Role) -> Models {
         Models::new(|of| {

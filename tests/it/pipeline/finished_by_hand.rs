@@ -3,7 +3,6 @@
 use super::dictated::{Dictated, LEARNING, PROGRESS, dictate, learning};
 use crate::harness::{Answer, Memory, Service, has};
 use serde_json::{Value, json};
-use std::time::Duration;
 
 const FAULTY: &str = "KEY_LEARNINGS:\n  ADD:\n    - no reason here\n    - because good: kept\n";
 
@@ -132,16 +131,7 @@ async fn of_two_concurrent_completions_of_a_run_one_succeeds() {
             finish(&memory, &id, "", &texts[0]),
             finish(&memory, &id, "", &texts[1]),
             async {
-                let waiting = "SELECT count(*) FROM pg_stat_activity
-                               WHERE datname = current_database() AND wait_event_type = 'Lock'";
-                while sqlx::query_scalar::<_, i64>(waiting)
-                    .fetch_one(service.rows())
-                    .await
-                    .unwrap()
-                    < 2
-                {
-                    tokio::time::sleep(Duration::from_millis(5)).await;
-                }
+                service.waits_for_locks(2).await;
                 lock.rollback().await.unwrap();
             }
         );

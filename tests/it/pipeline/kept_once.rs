@@ -1,7 +1,7 @@
 //! The prompts of a run are stored without duplicates, and returned, exported and imported as they were.
 
-use crate::harness::{Answer, Database, Service, holds, lacks, scripted};
-use crate::transfer::program::{export, imports};
+use crate::harness::{Answer, Service, holds, lacks, scripted};
+use crate::transfer::program::export;
 use serde_json::{Value, json};
 use working_memory::domain::operation::Role;
 use working_memory::llm::Models;
@@ -112,20 +112,6 @@ async fn what_the_captured_version_says_is_not_kept_with_the_run() {
     let run = shown(&service, &answer).await.is(200).json();
     holds(exchanges_of(&run), &["not kept any more"]);
     lacks(exchanges_of(&run), &["the lexer keeps"]);
-}
-
-#[tokio::test]
-async fn prompts_are_exported_complete() {
-    let service = Service::with_models(models()).await;
-    let answer = service.memory("agent").updated(said()).await;
-    let file = export(&service.database_url(), &["--vault", "acme"]);
-    let exported = exported_run(&file);
-    let run = shown(&service, &answer).await.is(200).json();
-    assert_eq!(exported["exchanges"], run["exchanges"]);
-
-    let other = Database::create().await;
-    imports(&other.url(), &[], &file, [1, 0, 0, 0]);
-    assert_eq!(export(&other.url(), &["--vault", "acme"]), file);
 }
 
 #[tokio::test]

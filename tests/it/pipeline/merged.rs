@@ -2,18 +2,10 @@
 
 use super::dictated::{Gate, dictate, learning, progress};
 use super::stored::is_sound;
-use crate::harness::{Answer, Service, each, has, holds};
+use crate::harness::{Answer, each, has, holds};
 use reqwest::Method;
 use serde_json::{Value, json};
-use std::sync::Arc;
 use working_memory::domain::operation::Role;
-
-/// A service whose model of one role waits for the gate.
-async fn start(role: Role) -> (Arc<Gate>, Service) {
-    let gate = Gate::new();
-    let service = Service::with_models(gate.before(role)).await;
-    (gate, service)
-}
 
 fn kinds(answer: &Value) -> Vec<&str> {
     each(&answer["rejected"], "kind")
@@ -21,7 +13,7 @@ fn kinds(answer: &Value) -> Vec<&str> {
 
 #[tokio::test]
 async fn free_text_and_records_of_another_writer_survive() {
-    let (gate, service) = start(Role::Learnings).await;
+    let (gate, service) = Gate::service(Role::Learnings).await;
     let memory = service.memory("agent");
     memory
         .write("# Notes\nold\n\n# Key Learnings\n- KL-1 because x: mine\n")
@@ -55,7 +47,7 @@ async fn free_text_and_records_of_another_writer_survive() {
 
 #[tokio::test]
 async fn a_learning_that_was_added_concurrently_is_not_added_twice() {
-    let (gate, service) = start(Role::Learnings).await;
+    let (gate, service) = Gate::service(Role::Learnings).await;
     let memory = service.memory("agent");
     let text = "KEY_LEARNINGS:\n  ADD:\n    - because a: Pin the  tool chain\n    - because b: another\n";
 
@@ -81,7 +73,7 @@ async fn a_learning_that_was_added_concurrently_is_not_added_twice() {
 #[tokio::test]
 async fn a_record_that_was_archived_concurrently_is_not_archived_twice() {
     for by_operation in [true, false] {
-        let (gate, service) = start(Role::Learnings).await;
+        let (gate, service) = Gate::service(Role::Learnings).await;
         let memory = service.memory("agent");
         memory
             .write("# Key Learnings\n- KL-1 because x: y\n- KL-2 because x: z\n")
@@ -91,9 +83,7 @@ async fn a_record_that_was_archived_concurrently_is_not_archived_twice() {
         let (answer, ()) = tokio::join!(memory.update(dictate(json!({"learnings": text}))), async {
             gate.asked().await;
             if by_operation {
-                memory
-                    .applied("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because first\n")
-                    .await;
+                memory.archives("KL-1 because first").await;
             } else {
                 memory.write("# Key Learnings\n- KL-2 because x: z\n").await;
             }
@@ -117,7 +107,7 @@ async fn a_record_that_was_archived_concurrently_is_not_archived_twice() {
 
 #[tokio::test]
 async fn concurrently_changed_progress_is_retried_on_the_new_head() {
-    let (gate, service) = start(Role::Progress).await;
+    let (gate, service) = Gate::service(Role::Progress).await;
     let memory = service.memory("agent");
     memory.write("# Current Progress\n## In Progress\n- Mine\n").await;
     let update = dictate(json!({"progress": progress("The model's"), "learnings": learning("kept")}));
@@ -158,7 +148,7 @@ async fn progress_is_not_retried_when_only_other_sections_changed() {
         "# Current Progress\n## In Progress\n- Mine\n\n# Facts\nappended behind it\n",
         "# Facts\nbefore it\n\n# Current Progress\n## In Progress\n- Mine\n",
     ] {
-        let (gate, service) = start(Role::Progress).await;
+        let (gate, service) = Gate::service(Role::Progress).await;
         let memory = service.memory("agent");
         memory.write("# Current Progress\n## In Progress\n- Mine\n").await;
 
@@ -183,7 +173,7 @@ async fn progress_is_not_retried_when_only_other_sections_changed() {
 
 #[tokio::test]
 async fn progress_that_changes_on_every_retry_is_a_conflict() {
-    let (gate, service) = start(Role::Progress).await;
+    let (gate, service) = Gate::service(Role::Progress).await;
     let memory = service.memory("agent");
     let update = dictate(json!({"progress": progress("The model's"), "learnings": learning("lost")}));
 
@@ -206,7 +196,7 @@ async fn progress_that_changes_on_every_retry_is_a_conflict() {
 
 #[tokio::test]
 async fn with_a_precondition_any_concurrent_change_is_412() {
-    let (gate, service) = start(Role::Learnings).await;
+    let (gate, service) = Gate::service(Role::Learnings).await;
     let memory = service.memory("agent");
     memory.write("one").await;
     let tag = memory.get("context").await.is(200).header("etag").to_owned();
@@ -230,7 +220,7 @@ async fn with_a_precondition_any_concurrent_change_is_412() {
 
 #[tokio::test]
 async fn a_dry_run_is_applied_to_the_head_at_its_end() {
-    let (gate, service) = start(Role::Learnings).await;
+    let (gate, service) = Gate::service(Role::Learnings).await;
     let memory = service.memory("agent");
     memory.write("# Key Learnings\n- KL-1 because x: y\n").await;
     let mut update = dictate(json!({"learnings": learning("new")}));
@@ -250,11 +240,9 @@ async fn a_dry_run_is_applied_to_the_head_at_its_end() {
 
 #[tokio::test]
 async fn a_client_that_disconnects_leaves_no_lock() {
-    let (gate, service) = start(Role::Learnings).await;
+    let (gate, service) = Gate::service(Role::Learnings).await;
     let memory = service.memory("agent");
-    let request = memory
-        .request(Method::POST, "update")
-        .json(&dictate(json!({"learnings": learning("never")})));
+    let request = memory.updating(&dictate(json!({"learnings": learning("never")})));
     let disconnected = tokio::spawn(request.send());
     gate.asked().await;
     disconnected.abort();

@@ -2,10 +2,7 @@
 
 use super::dictated::{Dictated, dictate, learning, progress};
 use crate::harness::{Answer, Memory, Service, has};
-use reqwest::Method;
 use serde_json::{Value, json};
-use working_memory::clock::Clock;
-use working_memory::domain::retention::Retention;
 
 /// The members that a response and its run share.
 const PARTS: [&str; 8] = [
@@ -19,15 +16,9 @@ const PARTS: [&str; 8] = [
     "warnings",
 ];
 
-const NEWEST: Retention = Retention {
-    max_versions: Some(1),
-    max_age: None,
-    keep_provenance: false,
-};
-
 async fn update(memory: &Memory<'_>, content: &str) -> Value {
     let body = dictate(json!({ "learnings": learning(content), "progress": progress("Wire it") }));
-    let request = memory.request(Method::POST, "update").json(&body);
+    let request = memory.updating(&body);
     Answer::to(request).await.is(200).json()
 }
 
@@ -78,11 +69,7 @@ async fn every_reader_of_a_run_gets_the_outcome_of_the_response() {
     }
 
     // A deleted version contains no outcome any more.
-    let pruned = service
-        .storage()
-        .prune_versions(&NEWEST, service.clock.now())
-        .await;
-    assert_eq!(pruned.unwrap(), 1);
+    assert_eq!(service.prune(1, false).await, 1);
     let outcome = outcome_of(&memory, &first).await;
     has(&outcome, json!({"diff": "", "log": "", "operations": []}));
     assert_eq!(outcome["models"], first["models"]);

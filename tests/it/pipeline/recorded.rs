@@ -2,7 +2,7 @@
 
 use super::dictated::{Dictated, Gate, dictate, learning, progress};
 use super::stored::is_sound;
-use crate::harness::{Answer, Service, has, holds, rows};
+use crate::harness::{Answer, eventually, has, holds, rows};
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -123,8 +123,7 @@ async fn a_call_with_the_same_task_id_is_a_repeat_that_calls_no_model() {
 
 #[tokio::test]
 async fn the_record_is_applied_to_a_head_that_changed() {
-    let gate = Gate::new();
-    let service = Service::with_models(gate.before(Role::Learnings)).await;
+    let (gate, service) = Gate::service(Role::Learnings).await;
     let memory = service.memory("agent");
     memory
         .write("# Current Progress\n## In Progress\n- Wire it\n")
@@ -160,21 +159,14 @@ async fn a_queued_or_streamed_session_is_recorded_once() {
     let workers = service.work(Duration::from_secs(10));
     let mut runs = Vec::new();
     for _ in 0..2 {
-        let request = memory.request(Method::POST, "update").json(&body);
-        let accepted = Answer::to(request.header("Prefer", "respond-async"))
-            .await
-            .is(202)
-            .json();
-        runs.push(format!("updates/{}", accepted["update_id"].as_str().unwrap()));
+        runs.push(memory.queued(&body).await);
     }
     for (path, status) in runs.iter().zip(["applied", "unchanged"]) {
-        let run = loop {
-            let run = memory.read(path).await;
-            if !run["finished_at"].is_null() {
-                break run;
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        };
+        eventually("it has ended", async || {
+            !memory.read(path).await["finished_at"].is_null()
+        })
+        .await;
+        let run = memory.read(path).await;
         assert_eq!(run["status"], status, "{run}");
         assert_eq!(run["request"]["record"]["task_id"], "t");
     }

@@ -1,6 +1,6 @@
 //! Requests with an `Idempotency-Key` while services, databases and connections are killed: each is executed once.
 
-use super::program::{PATIENCE, Program, folder};
+use super::program::{PATIENCE, Program, client, folder};
 use crate::harness::eventually;
 use futures::future::join_all;
 use rustix::process::{Signal, kill_process};
@@ -28,13 +28,7 @@ struct Writing {
 impl Writing {
     /// Writes one text after the other, by different operations, until it is stopped. Returns the texts.
     async fn write(&self, writer: usize) -> Vec<String> {
-        let client = reqwest::Client::builder()
-            .no_proxy()
-            .tls_certs_only([])
-            .pool_max_idle_per_host(0)
-            .timeout(PATIENCE)
-            .build()
-            .unwrap();
+        let client = client();
         let mut written = Vec::new();
         let memory = writer % MEMORIES;
         for number in 0.. {

@@ -1,7 +1,7 @@
 //! A service whose database is unavailable when it starts.
 
 use super::program::{PATIENCE, Program, command, folder};
-use crate::harness::{Answer, Database, eventually, has};
+use crate::harness::{Answer, Database, Relay, Target, eventually, has};
 use reqwest::Method;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -11,8 +11,7 @@ use std::path::Path;
 use std::process::Child;
 use std::str::FromStr;
 use std::time::Duration;
-use tokio::io::copy_bidirectional;
-use tokio::net::{TcpListener, TcpStream, UnixStream};
+use tokio::net::TcpListener;
 use url::Url;
 use working_memory::storage::is_direct;
 
@@ -20,31 +19,6 @@ use working_memory::storage::is_direct;
 async fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     listener.local_addr().unwrap().port()
-}
-
-/// Makes the server of a database reachable at a port, too, where the first connections are `lost`.
-async fn reach(database: &Database, port: u16, lost: usize) {
-    let server = PgConnectOptions::from_str(&database.url()).unwrap();
-    let listener = TcpListener::bind(("127.0.0.1", port)).await.unwrap();
-    tokio::spawn(async move {
-        for _ in 0..lost {
-            drop(listener.accept().await.unwrap());
-        }
-        loop {
-            let (mut client, _) = listener.accept().await.unwrap();
-            let server = server.clone();
-            tokio::spawn(async move {
-                // Either side may close at any time.
-                let _ = if let Some(folder) = server.get_socket() {
-                    let socket = folder.join(format!(".s.PGSQL.{}", server.get_port()));
-                    copy_bidirectional(&mut client, &mut UnixStream::connect(socket).await.unwrap()).await
-                } else {
-                    let address = (server.get_host(), server.get_port());
-                    copy_bidirectional(&mut client, &mut TcpStream::connect(address).await.unwrap()).await
-                };
-            });
-        }
-    });
 }
 
 /// The address of a database at that port.
@@ -120,7 +94,7 @@ async fn a_service_reports_that_it_waits_for_its_database_and_then_starts() {
         assert!(!readiness.to_string().contains(name), "{readiness}");
     }
 
-    reach(&database, port, 0).await;
+    let _relay = Relay::at(port, Target::of(&database.url()), 0).await;
     // No request is lost on a connection, kept or new, while the service takes over.
     let other = self::client();
     eventually("it is ready", async || {
@@ -153,7 +127,7 @@ async fn a_service_reports_that_it_waits_for_its_database_and_then_starts() {
 async fn a_connection_that_is_lost_is_no_sign_of_a_pooler() {
     let database = Database::create().await;
     let port = free_port().await;
-    reach(&database, port, 1).await;
+    let _relay = Relay::at(port, Target::of(&database.url()), 1).await;
     assert!(matches!(is_direct(&url_at(&database, port)).await, Ok(true)));
 }
 

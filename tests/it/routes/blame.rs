@@ -1,14 +1,9 @@
 //! `GET M/blame`
 
-use crate::harness::{Answer, Memory, Service, has};
+use crate::harness::{Answer, Service, has};
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
-
-async fn put(memory: &Memory<'_>, actor: &str, text: &str) {
-    let put = memory.putting(text).header("X-Actor-Id", actor);
-    Answer::to(put).await.is(201);
-}
 
 /// The versions of the lines in a response.
 fn versions(answer: &Value) -> Vec<i64> {
@@ -29,9 +24,9 @@ async fn forget_origins(service: &Service, from: i64) {
 async fn each_line_has_the_version_actor_and_time_that_introduced_it() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    put(&memory, "ann", "# Facts\none\r\ntwo").await;
+    memory.put_as("ann", "# Facts\none\r\ntwo").await.is(201);
     service.clock.advance(Duration::from_secs(60));
-    put(&memory, "bob", "# Facts\nthree\none\r\ntwo\n").await;
+    memory.put_as("bob", "# Facts\nthree\none\r\ntwo\n").await.is(201);
 
     let blame = memory.get("blame").await.is(200);
 
@@ -63,8 +58,8 @@ async fn each_line_has_the_version_actor_and_time_that_introduced_it() {
 async fn blame_as_text_has_columns() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    put(&memory, "ann", "# Facts\none\n").await;
-    put(&memory, "charlie", "# Facts\none\n\ntwo\n").await;
+    memory.put_as("ann", "# Facts\none\n").await.is(201);
+    memory.put_as("charlie", "# Facts\none\n\ntwo\n").await.is(201);
 
     let request = memory
         .request(Method::GET, "blame")
@@ -85,10 +80,11 @@ async fn blame_as_text_has_columns() {
 async fn every_kind_of_change_preserves_the_origins_of_unchanged_lines() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    put(&memory, "ann", "# Facts\none\n\n# Key Learnings\n- by hand\n").await;
     memory
-        .applied("KEY_LEARNINGS:\n  ADD:\n    - because a: b\n")
-        .await;
+        .put_as("ann", "# Facts\none\n\n# Key Learnings\n- by hand\n")
+        .await
+        .is(201);
+    memory.learns("a: b").await;
     memory
         .applied("CURRENT_PROGRESS:\n  In Progress:\n    - x\n")
         .await;
@@ -104,7 +100,7 @@ async fn origins_that_are_not_stored_are_computed() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     for text in ["a\nb\nc\n", "a\nx\nc\n", "c\na\nx\n", "c\na\nx\nb\n", "b\nc\n"] {
-        put(&memory, "ann", text).await;
+        memory.put_as("ann", text).await.is(201);
     }
     let stored = [
         memory.get("blame?ref=4").await.json(),
@@ -123,7 +119,7 @@ async fn origins_that_are_not_stored_are_computed() {
     }
     let unknown: Vec<i64> = service.values("SELECT version FROM memory_contexts WHERE vault_id = 'acme' AND line_origins IS NULL ORDER BY version").await;
     assert_eq!(unknown, [1, 2, 3], "computed origins are stored");
-    put(&memory, "ann", "b\nc\nd\n").await;
+    memory.put_as("ann", "b\nc\nd\n").await.is(201);
     assert_eq!(versions(&memory.get("blame").await.json()), [4, 1, 6]);
 }
 
@@ -131,7 +127,7 @@ async fn origins_that_are_not_stored_are_computed() {
 async fn blame_has_an_etag_for_each_representation() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    put(&memory, "ann", "one\n").await;
+    memory.put_as("ann", "one\n").await.is(201);
     let tag = memory.get("blame").await.is(200).header("etag").to_owned();
 
     let again = memory.request(Method::GET, "blame").header("If-None-Match", &tag);

@@ -11,9 +11,7 @@ const ADD: &str = "KEY_LEARNINGS:\n  ADD:\n    - because CI has no database: com
 async fn changes_are_described_newest_first() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    Answer::to(memory.putting("# Facts\nx\n").header("X-Actor-Id", "ann"))
-        .await
-        .is(201);
+    memory.put_as("ann", "# Facts\nx\n").await.is(201);
     service.clock.advance(Duration::from_secs(60));
     let second = memory.applied(ADD).await;
 

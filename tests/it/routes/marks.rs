@@ -77,9 +77,7 @@ async fn an_addition_has_marks_and_a_hand_written_one_too() {
     memory
         .write("# Key Learnings\n- [pinned] never on Fridays\n")
         .await;
-    memory
-        .applied("KEY_LEARNINGS:\n  ADD:\n    - because r: c\n")
-        .await;
+    memory.learns("r: c").await;
     let text = memory.text().await;
     holds(
         &text,
@@ -156,9 +154,7 @@ async fn a_model_archives_nothing_that_is_pinned_and_marks_nothing() {
     assert_eq!(memory.text().await, before);
 
     // People and agents do, by an operation of their own.
-    memory
-        .applied("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because it is over\n")
-        .await;
+    memory.archives("KL-1 because it is over").await;
     assert!(!memory.text().await.contains("KL-1"));
 }
 
@@ -215,10 +211,7 @@ async fn marks_are_rebuilt_and_a_proposal_of_them_is_approved_one_by_one() {
     let memory = service.memory("agent");
     memory.write(DOCUMENT).await;
     let text = "KEY_LEARNINGS:\n  MARK:\n    - KL-1 pinned because a\n    - KL-2 pinned because b\n";
-    let proposed = Answer::to(memory.applying("?mode=propose", text))
-        .await
-        .is(200)
-        .json();
+    let proposed = memory.proposed(text).await;
     let id = proposed["update_id"].as_str().unwrap();
     let path = format!("updates/{id}/approve");
     memory.post(&path, json!({"operations": [1]})).await.is(200);

@@ -172,8 +172,14 @@ async fn invalid_json_operations_are_rejected_with_their_position() {
     for (body, field) in rows(
         r#"
         {"operations": [{"op": "archive", "id": "KL-1", "why": "r"}]} → operations[0].why
-        {"operations": [{"op": "add", "content": "r"}]} → operations[0]
+        {"operations": [{"op": "add", "content": "r"}]} → operations[0] `section`
         {"operations": [{"op": "add", "section": "tasks"}]} → operations[0].section
+        {"operations": [{"op": "add", "section": "learnings", "label": "l"}]} → operations[0] `label`
+        {"operations": [{"op": "archive", "id": "KL-1", "content": "b"}]} → operations[0] `content`
+        {"operations": [{"op": "rewrite_progress", "id": "KL-1"}]} → operations[0] `id`
+        {"operations": [{"op": "rewrite_progress", "in_progress": ["a", "b\u0000"]}]} → operations[0].in_progress[1]
+        {"operations": [{"op": "delete"}]} → operations[0].op `delete`
+        {"operations": [{"id": "KL-1", "reason": "b"}]} → operations[0] `op`
         {"operations": ["KL-1"]} → operations[0]
         {"operations": [{"op": "archive", "id": "KL-1", "reason": "a\u0000"}]} → operations[0].reason
         {"text": " "} → text
@@ -187,7 +193,9 @@ async fn invalid_json_operations_are_rejected_with_their_position() {
         (json!({"operations": [archive], "text": ADD}), "text"),
         (json!([archive]), "body"),
     ]) {
-        memory.ask("", body).await.invalid(field);
+        let (field, named) = field.split_once(' ').unwrap_or((field, ""));
+        let problem = memory.ask("", body).await.invalid(field);
+        holds(problem["detail"].as_str().unwrap(), &[named]);
     }
     assert_eq!(service.count("updates").await, 0);
 }

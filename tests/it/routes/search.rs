@@ -1,11 +1,8 @@
 //! `GET /v1/vaults/{vault_id}/search`
 
-use crate::harness::{Answer, Memory, Service, each};
+use crate::harness::{Answer, Memory, Service, each, eventually};
 use serde_json::{Value, json};
-use std::sync::Arc;
 use std::time::Duration;
-use working_memory::background::Background;
-use working_memory::clock::Clock;
 
 /// Every byte percent-encoded.
 fn encoded(text: &str) -> String {
@@ -265,17 +262,11 @@ async fn documents_that_are_hard_to_index_are_found_too() {
 
 /// Waits until a search that does not force indexing finds `count` documents.
 async fn eventually_finds(service: &Service, q: &str, count: usize) {
-    let found = async || {
+    eventually("so many documents are found", async || {
         let list = service.read(&format!("/v1/vaults/acme/search?q={q}")).await;
-        list["items"].as_array().unwrap().len()
-    };
-    for _ in 0..100 {
-        if found().await == count {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    panic!("{q} does not find {count} documents");
+        list["items"].as_array().unwrap().len() == count
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -286,8 +277,7 @@ async fn indexers_of_two_instances_index_the_backlog_and_new_writes() {
         let memory = format!("m{number}");
         service.memory(&memory).write("left behind").await;
     }
-    let clock: Arc<dyn Clock> = service.clock.clone();
-    let running = [&service, &beside].map(|service| Background::start(service.storage(), &clock, None));
+    let running = [&service, &beside].map(Service::background);
 
     eventually_finds(&service, "behind", 40).await;
     let instances = [&service, &beside];

@@ -12,14 +12,6 @@ async fn with_model() -> (EmbeddingServer, Service) {
     (server, service)
 }
 
-async fn index(service: &Service) {
-    service
-        .meaning()
-        .index_vault(&"acme".parse().unwrap())
-        .await
-        .unwrap();
-}
-
 async fn search(service: &Service, parameters: &str) -> Value {
     let path = format!("/v1/vaults/acme/search?consistent=true&{parameters}");
     service.read(&path).await
@@ -152,7 +144,7 @@ async fn texts_of_the_same_meaning_are_found_and_the_result_says_how() {
         .memory("other")
         .write("# Facts\nNothing of the kind.\n")
         .await;
-    index(&service).await;
+    service.index().await;
 
     let page = search(&service, "q=vehicle&min_score=0.2").await;
     assert_eq!(page["mode"], "hybrid");
@@ -207,7 +199,7 @@ async fn pages_of_a_semantic_search_have_no_gaps() {
         let text = format!("# Facts\ncar {}\n", "other things ".repeat(number));
         service.memory(&format!("m{number}")).write(text).await;
     }
-    index(&service).await;
+    service.index().await;
     let whole = found(&search(&service, "q=vehicle&mode=semantic").await);
     assert_eq!(whole.len(), 7);
     let (mut seen, mut cursor) = (Vec::new(), String::new());
@@ -227,7 +219,7 @@ async fn archiving_redacting_and_deleting_affect_searches_at_once() {
     let (_server, service) = with_model().await;
     let memory = service.memory("m");
     memory.write(CAR).await;
-    index(&service).await;
+    service.index().await;
     let rest = "# Key Learnings\n- KL-2 because fun: soup needs salt\n";
 
     memory.write(rest).await;
@@ -235,14 +227,14 @@ async fn archiving_redacting_and_deleting_affect_searches_at_once() {
         .read("/v1/vaults/acme/search?q=vehicle&mode=semantic&min_score=0.2")
         .await;
     assert_eq!(found(&now), Vec::<String>::new(), "archived, and not yet indexed");
-    index(&service).await;
+    service.index().await;
     let archived = search(&service, "q=vehicle&status=archived&min_score=0.2").await;
     assert_eq!(found(&archived), ["m/KL-1"]);
     assert_eq!(archived["items"][0]["status"], "archived");
 
     memory.redact("1").await.is(200);
     assert_eq!(service.count("search_vectors").await, 0);
-    index(&service).await;
+    service.index().await;
     let old_model = search(&service, "q=vehicle&status=all&min_score=0.2").await;
     assert_eq!(found(&old_model), Vec::<String>::new());
     assert_eq!(service.count("search_vectors").await, 1);
@@ -255,13 +247,13 @@ async fn a_text_with_a_vector_is_not_embedded_again() {
     let (server, service) = with_model().await;
     let memory = service.memory("m");
     memory.write(CAR).await;
-    index(&service).await;
+    service.index().await;
     assert_eq!(server.asked("one").len(), 3);
     memory.write(format!("{CAR}\n# More\nA bridge.\n")).await;
-    index(&service).await;
+    service.index().await;
     assert_eq!(server.asked("one").len(), 4);
     assert_eq!(server.asked("one")[3], "More: A bridge.");
-    index(&service).await;
+    service.index().await;
     assert_eq!(server.asked("one").len(), 4);
 }
 
@@ -269,7 +261,7 @@ async fn a_text_with_a_vector_is_not_embedded_again() {
 async fn an_outage_disables_only_semantic_search_and_the_response_says_so() {
     let (server, service) = with_model().await;
     service.memory("m").write(CAR).await;
-    index(&service).await;
+    service.index().await;
     server.is_down(true);
     for mode in ["hybrid", "semantic"] {
         let page = search(&service, &format!("q=automobile&mode={mode}")).await;
@@ -292,7 +284,7 @@ async fn an_outage_disables_only_semantic_search_and_the_response_says_so() {
     assert_eq!(found(&search(&service, "q=new&mode=text").await), ["later/Facts"]);
 
     server.is_down(false);
-    index(&service).await;
+    service.index().await;
     // Searches retry a failed server after a while; another instance calls it at once.
     let database = service.database();
     let other_service = Service::start_at(database, server.configure("one"), None).await;
@@ -310,7 +302,7 @@ async fn a_text_that_the_model_rejects_does_not_affect_others() {
         .memory("m")
         .write("# Key Learnings\n- KL-1 because x: poison\n- KL-2 because y: the physician\n")
         .await;
-    index(&service).await;
+    service.index().await;
     assert_eq!(
         found(&search(&service, "q=medic&mode=semantic&min_score=0.2").await),
         ["m/KL-2"]
@@ -329,11 +321,7 @@ async fn a_text_that_the_model_rejects_does_not_affect_others() {
 async fn vectors_of_another_dimension_belong_to_another_model() {
     let (server, service) = with_model().await;
     service.memory("m").write(CAR).await;
-    service
-        .meaning()
-        .index_vault(&"acme".parse().unwrap())
-        .await
-        .unwrap();
+    service.index().await;
     server.dimensions(64);
     service
         .memory("m")

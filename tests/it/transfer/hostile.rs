@@ -176,13 +176,7 @@ async fn a_record_that_is_told_as_active_stands_in_the_newest_document() {
     let revive = |line: &mut Value| {
         let line = &mut line["record"];
         line["status"] = json!("active");
-        for member in [
-            "ended_version",
-            "ended_at",
-            "ended_by",
-            "archive_reason",
-            "superseded_by",
-        ] {
+        for member in "ended_version ended_at ended_by archive_reason superseded_by".split(' ') {
             line[member] = json!(null);
         }
     };

@@ -126,9 +126,7 @@ pub(super) async fn filled() -> Service {
         .await;
     agent.updated(json!({"task": "Wrote the parser. Next: wire it up.", "messages": [
             {"role": "user", "content": "It turned out that CI has no database because nobody set one up."}]})).await;
-    agent
-        .applied("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-99 because no\n")
-        .await;
+    agent.archives("KL-99 because no").await;
     agent.applied("KEY_LEARNINGS:\n  (none)\n").await;
     service.memory("plain").write("only this").await;
     service.memory("Upper").write("A before a").await;

@@ -2,7 +2,7 @@
 
 mod model;
 
-use crate::harness::{Answer, Memory, Service, has, holds, lacks};
+use crate::harness::{Answer, Memory, Service, eventually, has, holds, lacks};
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -151,19 +151,14 @@ async fn bad_requests_say_what_is_wrong() {
     let memory = service.memory("agent");
     consolidate(&memory, json!({})).await.missing();
     memory.write(DOCUMENT).await;
-    consolidate(&memory, json!({"mode": "now"})).await.invalid("mode");
-    consolidate(&memory, json!({"modes": 1})).await.invalid("modes");
-}
-
-#[tokio::test]
-async fn instructions_are_bounded() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
-    memory.write(DOCUMENT).await;
-    let long = json!({"instructions": "x".repeat(10_001)});
-    consolidate(&memory, long).await.invalid("instructions");
-    let nul = json!({"instructions": "a\u{0}b"});
-    consolidate(&memory, nul).await.invalid("instructions");
+    for (body, field) in [
+        (json!({"mode": "now"}), "mode"),
+        (json!({"modes": 1}), "modes"),
+        (json!({"instructions": "x".repeat(10_001)}), "instructions"),
+        (json!({"instructions": "a\u{0}b"}), "instructions"),
+    ] {
+        consolidate(&memory, body).await.invalid(field);
+    }
     consolidate(&memory, json!({"instructions": null})).await.is(200);
 }
 
@@ -172,7 +167,7 @@ async fn a_newer_proposal_replaces_the_older_one_and_a_memory_says_that_one_wait
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory.write(DOCUMENT).await;
-    let about = || async { Answer::to(memory.itself(Method::GET)).await.is(200).json() };
+    let about = || async { memory.about().await };
     assert_eq!(about().await["open_proposals"], 0);
     assert!(
         !memory
@@ -266,25 +261,20 @@ async fn a_memory_is_consolidated_by_itself_when_enough_is_new() {
     let memory = service.memory("agent");
     memory.write(DOCUMENT).await;
 
-    let mut runs = Value::Null;
-    for _ in 0..200 {
-        runs = memory.read("updates").await;
-        if runs["items"][0]["status"] == "proposed" {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    let run = &runs["items"][0];
+    let newest = async || memory.read("updates").await["items"][0].clone();
+    eventually("it is consolidated", async || {
+        newest().await["status"] == "proposed"
+    })
+    .await;
+    let run = newest().await;
     assert_eq!(
         (&run["kind"], &run["actor_id"]),
         (&json!("consolidation"), &json!("working-memory")),
-        "{runs}"
+        "{run}"
     );
     assert_eq!(small.get("updates").await.is(200).json()["items"], json!([]));
     // A change without enough new records begins no other one.
-    memory
-        .applied("KEY_LEARNINGS:\n  ADD:\n    - because r: one more\n")
-        .await;
+    memory.learns("r: one more").await;
     tokio::time::sleep(Duration::from_millis(2_500)).await;
     let runs = memory.read("updates").await;
     let own = |run: &&Value| run["kind"] == "consolidation";
@@ -310,14 +300,11 @@ async fn what_has_expired_is_archived_by_itself_where_that_is_configured() {
         .write(DOCUMENT.replace("- KL-5 tests", "- KL-5 [pinned, until 2026-11-01] tests"))
         .await;
     let background = service.consolidate_by_itself();
-    let mut record = Value::Null;
-    for _ in 0..200 {
-        record = memory.read("records/KL-4").await;
-        if record["status"] == "archived" {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    eventually("it is archived", async || {
+        memory.read("records/KL-4").await["status"] == "archived"
+    })
+    .await;
+    let record = memory.read("records/KL-4").await;
     has(
         &record,
         json!({"archive_reason": "expired on 2026-11-01", "ended_by": "working-memory"}),

@@ -1,7 +1,7 @@
 //! Consolidation with a model, whose steps are checked like those that are found without one.
 
 use super::{archived, consolidate, document};
-use crate::harness::{Answer, Memory, Service, has, holds};
+use crate::harness::{Answer, Memory, Service, eventually, has, holds};
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -259,14 +259,11 @@ async fn queued_it_is_run_by_a_worker() {
     let path = format!("updates/{}", run["update_id"].as_str().unwrap());
 
     let workers = service.work(Duration::from_secs(1));
-    let mut ended = Value::Null;
-    for _ in 0..200 {
-        ended = memory.read(&path).await;
-        if ended["status"] != "queued" && ended["status"] != "running" {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    eventually("it has ended", async || {
+        !memory.read(&path).await["finished_at"].is_null()
+    })
+    .await;
+    let ended = memory.read(&path).await;
     has(&ended, json!({"kind": "consolidation", "status": "proposed"}));
     service.stop();
     workers.stopped().await;

@@ -14,9 +14,7 @@ async fn a_first_put_creates_version_one_byte_for_byte() {
     let memory = service.memory("agent");
     let text = "# Notes\r\n\ttab, \u{e4}, trailing blanks  \n\n";
 
-    let put = Answer::to(memory.putting(text).header("X-Actor-Id", "ann@example:1"))
-        .await
-        .is(201);
+    let put = memory.put_as("ann@example:1", text).await.is(201);
 
     let body = put.json();
     assert_eq!(body["vault_id"], "acme");

@@ -17,10 +17,7 @@ async fn the_text_is_redacted_and_the_row_stays() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     let text = format!("the key is {MARKER}\n");
-    let first = Answer::to(memory.putting(&*text).header("X-Actor-Id", "bob"))
-        .await
-        .is(201)
-        .json();
+    let first = memory.put_as("bob", &text).await.is(201).json();
     service.clock.advance(Duration::from_secs(60));
     memory.write("no key\n").await;
 
@@ -30,14 +27,7 @@ async fn the_text_is_redacted_and_the_row_stays() {
     let redacted = Answer::to(request).await.is(200).json();
 
     let check = |body: &Value| {
-        for member in [
-            "context_id",
-            "version",
-            "actor_id",
-            "creation_time",
-            "bytes",
-            "source",
-        ] {
+        for member in "context_id version actor_id creation_time bytes source".split(' ') {
             assert_eq!(body[member], first[member], "{member}");
         }
         assert_eq!(body["redacted"], true);
@@ -167,12 +157,8 @@ async fn text_that_only_the_redacted_version_contained_is_removed_everywhere() {
 async fn text_that_another_version_contains_too_stays() {
     let service = Service::start().await;
     let memory = service.memory("agent");
-    memory
-        .applied("KEY_LEARNINGS:\n  ADD:\n    - because a: a lesson of many words\n")
-        .await;
-    memory
-        .applied("KEY_LEARNINGS:\n  ADD:\n    - because b: another lesson\n")
-        .await;
+    memory.learns("a: a lesson of many words").await;
+    memory.learns("b: another lesson").await;
     memory
         .applied("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because c\n    - KL-2 because d\n")
         .await;

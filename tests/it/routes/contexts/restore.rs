@@ -49,9 +49,7 @@ async fn restoring_creates_a_new_version_and_reactivates_its_records() {
         "{log}"
     );
 
-    let next = memory
-        .applied("KEY_LEARNINGS:\n  ADD:\n    - because c: three\n")
-        .await;
+    let next = memory.learns("c: three").await;
     assert_eq!(next["operations"][0]["id"], "KL-3");
 }
 

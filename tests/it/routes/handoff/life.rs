@@ -83,9 +83,7 @@ async fn every_transition_between_the_states_happens() {
 
     // One more record; reading does not make the handoff fresh.
     service.clock.advance(Duration::from_secs(600));
-    memory
-        .applied("KEY_LEARNINGS:\n  ADD:\n    - because it is slow: parse in one pass\n")
-        .await;
+    memory.learns("it is slow: parse in one pass").await;
     for _ in 0..2 {
         assert_eq!(
             state(&memory).await,
@@ -99,9 +97,7 @@ async fn every_transition_between_the_states_happens() {
     );
 
     // A cited record is archived: this is the first reason, listed by line.
-    memory
-        .applied("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because CI has one now\n")
-        .await;
+    memory.archives("KL-1 because CI has one now").await;
     let status = memory.read("handoff/status").await;
     let kinds = each(&status["reasons"], "kind");
     assert_eq!(kinds, ["cited_record_archived", "records_changed"]);
@@ -260,9 +256,7 @@ async fn the_preface_is_computed_on_read_and_covered_by_the_etag() {
     again().await.is(304);
     service.clock.advance(Duration::from_secs(60));
     again().await.is(304);
-    memory
-        .applied("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because it is over\n")
-        .await;
+    memory.archives("KL-1 because it is over").await;
     let stale = again().await.is(200);
     assert!(stale.text().starts_with("> Freshness: stale."));
     holds(stale.text(), &["cited_record_archived: KL-1"]);

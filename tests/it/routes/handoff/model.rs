@@ -25,9 +25,7 @@ async fn start_with(
     let service = Service::start_with(configure, Some(models)).await;
     let memory = service.memory("m");
     memory.write(DOCUMENT).await;
-    memory
-        .applied("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-2 because it is warm\n")
-        .await;
+    memory.archives("KL-2 because it is warm").await;
     (service, model)
 }
 

@@ -25,14 +25,7 @@ async fn all_of_a_memory_is_deleted_and_nothing_of_another() {
     let deleted = memory.delete().await.is(204);
 
     assert!(deleted.body.is_empty());
-    for below in [
-        "context",
-        "contexts",
-        "contexts/1",
-        "records",
-        "records/KL-1",
-        "updates",
-    ] {
+    for below in "context contexts contexts/1 records records/KL-1 updates".split(' ') {
         memory.get(below).await.missing();
     }
     memory.delete().await.missing();
@@ -166,16 +159,7 @@ async fn an_indexer_that_waits_for_a_deletion_holds_no_lock_that_it_needs() {
         .unwrap();
     let storage = service.storage().clone();
     let indexing = tokio::spawn(async move { storage.index_vault(&vault).await });
-    let waiting = "SELECT count(*) FROM pg_stat_activity
-                   WHERE datname = current_database() AND wait_event_type = 'Lock'";
-    let mut count = 0_i64;
-    while count == 0 {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-        count = sqlx::query_scalar(waiting)
-            .fetch_one(service.rows())
-            .await
-            .unwrap();
-    }
+    service.waits_for_locks(1).await;
     sqlx::query("SET LOCAL lock_timeout = '100ms'")
         .execute(&mut *deletion)
         .await

@@ -17,7 +17,7 @@ async fn a_memory_has_its_newest_version_its_counters_and_its_records() {
         .is(200)
         .json();
 
-    let body = Answer::to(memory.itself(Method::GET)).await.is(200).json();
+    let body = memory.about().await;
 
     let bytes = memory.get("context").await.is(200).body.len();
     assert_eq!(

@@ -46,9 +46,7 @@ async fn a_put_that_reuses_an_archived_id_returns_a_warning_and_the_history_has_
     memory
         .write("# Key Learnings\n- KL-1 because a: first meaning\n- KL-2 because b: stays\n")
         .await;
-    memory
-        .applied("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because obsolete\n")
-        .await;
+    memory.archives("KL-1 because obsolete").await;
 
     let put = memory.write("# Key Learnings\n- KL-1 because c: second meaning\n- KL-2 because b: stays\n- KL-9 because d: new\n").await;
 

@@ -15,9 +15,7 @@ async fn records_are_filtered_by_kind_and_status() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory.write("# Key Learnings\n- KL-1 because a: one\n- KL-2 because b: two\n\n# Decisions\n- D-1 because c: x\n").await;
-    memory
-        .applied("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because old\n")
-        .await;
+    memory.archives("KL-1 because old").await;
 
     assert_eq!(ids(&memory, "").await, ["D-1", "KL-2"]);
     assert_eq!(ids(&memory, "?status=all").await, ["D-1", "KL-1", "KL-2"]);

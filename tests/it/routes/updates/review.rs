@@ -12,10 +12,7 @@ const TEXT: &str = "CURRENT_PROGRESS:\n  In Progress:\n    - Wire it\nKEY_LEARNI
 const DOCUMENT: &str = "# Key Learnings\n- KL-1 because x: old\n";
 
 async fn propose(memory: &Memory<'_>, text: &str) -> Value {
-    let answer = Answer::to(memory.applying("?mode=propose", text))
-        .await
-        .is(200)
-        .json();
+    let answer = memory.proposed(text).await;
     assert_eq!(answer["status"], "proposed", "{answer}");
     answer
 }
@@ -124,9 +121,7 @@ async fn an_approval_in_which_nothing_applies_is_decided_without_a_version() {
         "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because it is wrong\n",
     )
     .await;
-    memory
-        .applied("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because it was removed\n")
-        .await;
+    memory.archives("KL-1 because it was removed").await;
 
     let answer = decide(&memory, &proposal, "approve", json!({}))
         .await
@@ -195,9 +190,7 @@ async fn invalid_decisions_are_rejected_and_the_proposal_stays_pending() {
     }
     let unknown = json!({"update_id": "nothing"});
     decide(&memory, &unknown, "approve", json!({})).await.missing();
-    let applied = memory
-        .applied("KEY_LEARNINGS:\n  ADD:\n    - because x: y\n")
-        .await;
+    let applied = memory.learns("x: y").await;
     let problem = decide(&memory, &applied, "approve", json!({})).await.conflict();
     assert_eq!(problem["run_status"], "applied");
     let resolving = memory.applying("?mode=propose&update_id=x", TEXT);

@@ -1,26 +1,14 @@
 //! `GET /v1/vaults`
 
-use crate::harness::{Service, each};
+use crate::harness::{Memory, Service, each};
 use serde_json::json;
 use std::time::Duration;
 
 #[tokio::test]
 async fn vaults_are_listed_with_their_memories_and_last_change() {
     let service = Service::start().await;
-    let put = async |vault: &str, memory: &str| {
-        let path = format!("/v1/vaults/{vault}/memories/{memory}/context");
-        let request = service.request(reqwest::Method::PUT, &path);
-        let status = request
-            .header("Content-Type", "text/plain")
-            .body("x")
-            .send()
-            .await
-            .unwrap()
-            .status();
-        assert_eq!(status, 201);
-    };
     for (vault, memory) in [("two", "a"), ("one", "a"), ("two", "b"), ("three", "a")] {
-        put(vault, memory).await;
+        Memory::new(&service, vault, memory).write("x").await;
         service.clock.advance(Duration::from_secs(1));
     }
 
@@ -55,10 +43,7 @@ async fn vaults_are_in_the_order_of_their_bytes_whatever_order_the_database_has(
         .execute(r#"ALTER TABLE memories ALTER COLUMN vault_id TYPE TEXT COLLATE "en-x-icu""#)
         .await;
     for vault in ["alpha", "Zoo", "beta", "Ape"] {
-        let path = format!("/v1/vaults/{vault}/memories/m/context");
-        let request = service.request(reqwest::Method::PUT, &path);
-        let request = request.header("Content-Type", "text/plain").body("x");
-        crate::harness::Answer::to(request).await.is(201);
+        Memory::new(&service, vault, "m").write("x").await;
     }
 
     let listed = json!(service.pages("/v1/vaults?limit=1").await);
