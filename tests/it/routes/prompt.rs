@@ -135,6 +135,10 @@ async fn parts_are_selected_by_name() {
             "include=datetime&timezone=Asia/Tokyo",
             "Current date and time: Saturday, 2026-11-21 11:00 (Asia/Tokyo, UTC+09:00)",
         ),
+        (
+            "include=datetime&timezone=Asia/Kolkata",
+            "Current date and time: Saturday, 2026-11-21 07:30 (Asia/Kolkata, UTC+05:30)",
+        ),
     ] {
         assert_eq!(
             memory.get(&format!("prompt?{query}")).await.is(200).text(),
@@ -153,10 +157,10 @@ async fn parts_are_selected_by_name() {
     ] {
         memory.get(&format!("prompt?{query}")).await.invalid(field);
     }
-    let html = memory
-        .request(Method::GET, "prompt")
-        .header("Accept", "text/html");
-    Answer::to(html).await.problem(406, "not-acceptable", None);
+    memory
+        .get_with("prompt", "Accept", "text/html")
+        .await
+        .problem(406, "not-acceptable", None);
 }
 
 #[tokio::test]
@@ -215,9 +219,7 @@ async fn the_same_state_has_the_same_etag_and_is_not_sent_twice() {
     let service = Service::start().await;
     let memory = service.memory("agent");
     memory.write("# Facts\nf\n").await;
-    let ask = |below: &'static str, tag: String| {
-        Answer::to(memory.request(Method::GET, below).header("If-None-Match", tag))
-    };
+    let ask = async |below: &str, tag: String| memory.get_with(below, "If-None-Match", &tag).await;
     let with_time = memory.get("prompt").await.is(200).header("etag").to_owned();
     let without = memory
         .get("prompt?exclude=datetime")
