@@ -4,7 +4,7 @@ use crate::hostile::document;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
-use working_memory::domain::document::{Origins, Run};
+use working_memory::domain::document::Origins;
 
 /// A sequence of texts: with few different lines, so that lines repeat, move and are added again.
 fn history() -> impl Strategy<Value = Vec<String>> {
@@ -80,30 +80,4 @@ proptest! {
         let origins = origins(&history);
         prop_assert_eq!(Origins::from_runs(origins.runs().iter().copied()), origins);
     }
-}
-
-#[test]
-fn inserted_lines_are_new_and_moved_ones_keep_their_origin() {
-    let first = "# Facts\na\nb\n\n# Decisions\n- D-1 x\n";
-    let second = "# Decisions\n- D-2 y\n- D-1 x\n\n# Facts\na\nb\nc";
-    let third = "# Decisions\n- D-2 y\n- D-1 x\n\n# Facts\na\nb\nc\n";
-
-    let origins = Origins::of_first(first, 1).after(first, second, 2);
-
-    let of_second: Vec<_> = origins.versions().collect();
-    assert_eq!(of_second[1], 2);
-    assert_eq!(of_second[7], 2);
-    for moved in [0, 2, 4, 5, 6] {
-        assert_eq!(of_second[moved], 1, "line {moved}");
-    }
-    assert_eq!(
-        origins.after(second, third, 3),
-        origins,
-        "a line end is not a line"
-    );
-    assert_eq!(
-        Origins::default().after("", "x\n", 7).runs(),
-        [Run { version: 7, lines: 1 }]
-    );
-    assert_eq!(origins.after(second, "", 3), Origins::default());
 }

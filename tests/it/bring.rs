@@ -237,7 +237,7 @@ async fn bringing_exporting_and_bringing_changes_nothing() {
 async fn what_a_memory_has_stays_and_what_was_archived_is_not_added_again() {
     let (_service, user) = service_and_user().await;
     let begin = "# Acme shop\nOur own words.\n\n# Key Learnings\n- KL-7 because it was: there\n# Decisions\n- D-1 stays\n";
-    user.run_with(&["put"], begin).await.is(0);
+    user.done_with("put", begin).await;
     user.file("hostile.md", include_str!("../data/bring/hostile.md"));
     bring(&user, "markdown", &["hostile.md", "CLAUDE.md"]).await.is(0);
     let document = user.done("get").await.out;
@@ -267,7 +267,7 @@ async fn what_a_memory_has_stays_and_what_was_archived_is_not_added_again() {
     }
 
     let archive = "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-8 because it was wrong\n";
-    user.run_with(&["operations"], archive).await.is(0);
+    user.done_with("operations", archive).await;
     let again = bring(&user, "markdown", &["hostile.md", "CLAUDE.md"]).await.is(0);
     assert!(
         again.out.starts_with("agent: 0 learnings, 0 sections added; "),

@@ -69,10 +69,7 @@ async fn a_second_read_is_answered_from_the_cache() {
     memory.get_json("context").await.is(200);
     memory.get("context?section=notes").await.is(200);
     let tag = first.header("etag").to_owned();
-    let request = memory
-        .request(Method::GET, "context")
-        .header("If-None-Match", tag);
-    Answer::to(request).await.is(304);
+    memory.get_with("context", "If-None-Match", &tag).await.is(304);
 
     let request = memory
         .request(Method::GET, "context")

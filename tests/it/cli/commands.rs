@@ -13,7 +13,7 @@ async fn what_can_go_is_proposed_and_approved() {
     let (_service, user) = User::served().await;
     user.ends(4, "consolidate").await;
     let twice = "# Key Learnings\n- KL-1 tests are slow\n- KL-2 Tests are slow.\n";
-    user.run_with(&["put"], twice).await.is(0);
+    user.done_with("put", twice).await;
 
     let shown = user.done("consolidate").await;
     holds(&shown.out, &["  0 archive KL-2", "- KL-2 Tests are slow."]);
@@ -39,10 +39,8 @@ async fn versions_blame_vaults_and_usage_are_listed_in_each_format() {
         (none.out.as_str(), none.err.as_str()),
         ("", "no vault has a memory yet\n")
     );
-    user.run_with(&["put", "--actor", "ann"], "one\n").await.is(0);
-    user.run_with(&["put", "--actor", "bob"], "one\ntwo | 2\n")
-        .await
-        .is(0);
+    user.done_with("put --actor ann", "one\n").await;
+    user.done_with("put --actor bob", "one\ntwo | 2\n").await;
 
     let versions = user.done("versions").await;
     let lines: Vec<&str> = versions.out.lines().collect();
@@ -95,12 +93,10 @@ async fn versions_blame_vaults_and_usage_are_listed_in_each_format() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_list_takes_the_options_of_its_route_and_refuses_those_that_it_would_ignore() {
     let (_service, user) = User::served().await;
-    user.run_with(&["put"], "# Notes\ndeploys\n").await.is(0);
-    user.run_with(&["put", "--memory", "other"], "deploys\n")
-        .await
-        .is(0);
+    user.done_with("put", "# Notes\ndeploys\n").await;
+    user.done_with("put --memory other", "deploys\n").await;
     let operations = "KEY_LEARNINGS:\n  ADD:\n    - because it was said: deploys freeze on Fridays\n";
-    user.run_with(&["operations"], operations).await.is(0);
+    user.done_with("operations", operations).await;
     let all = user.done("search deploys --consistent").await;
     assert!(all.out.contains("other version 1\n"), "{all:?}");
     let one = user
@@ -216,8 +212,8 @@ async fn any_route_can_be_called_with_the_settings_of_the_other_commands() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn irreversible_commands_ask_for_confirmation() {
     let (service, user) = User::served().await;
-    user.run_with(&["put"], "a secret\n").await.is(0);
-    user.run_with(&["put"], "nothing\n").await.is(0);
+    user.done_with("put", "a secret\n").await;
+    user.done_with("put", "nothing\n").await;
     let unasked = user.ends(2, "redact 1 --reason leaked").await;
     assert!(unasked.err.contains("--yes"), "{unasked:?}");
     assert_eq!(user.done("get --version 1").await.out, "a secret\n");
@@ -245,7 +241,7 @@ async fn irreversible_commands_ask_for_confirmation() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn events_are_printed_and_followed() {
     let (_service, user) = User::served().await;
-    user.run_with(&["put"], "one").await.is(0);
+    user.done_with("put", "one").await;
     let page = user.done("events").await;
     assert!(page.out.contains(" version agent version 1 by "), "{page:?}");
     assert_eq!(user.done("events --kinds redacted").await.out, "");
@@ -260,9 +256,7 @@ async fn events_are_printed_and_followed() {
     // Writes until an event arrives: the stream may open late.
     let received = async {
         for number in 0.. {
-            user.run_with(&["put", "--memory", "other"], &format!("{number}"))
-                .await
-                .is(0);
+            user.done_with("put --memory other", &format!("{number}")).await;
             if let Ok(line) = tokio::time::timeout(Duration::from_millis(500), lines.next_line()).await {
                 return line.unwrap().unwrap();
             }

@@ -49,7 +49,7 @@ async fn a_concurrent_change_is_shown_and_the_edited_text_is_saved_in_a_file() {
         "printf 'theirs\\n' | {program} put >/dev/null; printf 'mine\\n' > \"$1\""
     ))
     .await;
-    user.run_with(&["put"], "base\n").await.is(0);
+    user.done_with("put", "base\n").await;
     let refused = user.ends(5, "edit").await;
     for what in [
         "\n-base\n",
@@ -67,7 +67,7 @@ async fn a_concurrent_change_is_shown_and_the_edited_text_is_saved_in_a_file() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_text_that_is_rejected_is_saved_in_a_file() {
     let (_service, user) = with_editor("printf 'mine\\n' > \"$1\"; exit 3").await;
-    user.run_with(&["put"], "base\n").await.is(0);
+    user.done_with("put", "base\n").await;
     let failed = user.ends(1, "edit").await;
     assert!(failed.err.contains("your text is kept in "), "{failed:?}");
     assert_eq!(kept(&user), ["mine\n"]);

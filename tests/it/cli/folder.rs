@@ -1,8 +1,7 @@
 //! `window export` and `window import` between a running service and folders of all kinds.
 
 use super::program::{Done, User};
-use crate::harness::{Answer, Service, each, has, holds, lacks};
-use reqwest::Method;
+use crate::harness::{Service, each, has, holds, lacks};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -64,9 +63,8 @@ async fn import(user: &User, memory: &str, folder: &str) -> Value {
     user.run(&arguments).await.is(0).json()
 }
 
-async fn post(service: &Service, memory: &str, below: &str, body: Value) {
-    let request = service.memory(memory).request(Method::POST, below).json(&body);
-    Answer::to(request).await.is(201);
+async fn post(service: &Service, below: &str, body: Value) {
+    service.memory("agent").post(below, body).await.is(201);
 }
 
 /// A service with a memory `agent` that has data of every kind, with malicious names, and its user.
@@ -83,10 +81,7 @@ async fn full() -> (Service, User) {
     ];
     for number in 0..14_usize {
         let epic = epics.get(number % 8).map(|epic| (*epic).to_owned());
-        post(
-            &service,
-            "agent",
-            "tasks",
+        post(&service, "tasks",
             json!({"intent": format!("Step {number}\nwith a second line"), "summary": "Done: all. And <!-- more -->",
                    "epic": epic, "task_id": (number % 2 == 0).then(|| format!("t-{number}")),
                    "outcome": {"tests": number, "text": "-->"}}),
@@ -95,20 +90,13 @@ async fn full() -> (Service, User) {
     }
     for number in 0..3 {
         let decision = json!({"decision": format!("Use {number}: it"), "reason": "a b"});
-        post(&service, "agent", "decisions", decision).await;
+        post(&service, "decisions", decision).await;
     }
     let memory = service.memory("agent");
     let status = json!({"goal": "Goal: ship", "blocker": "- none of it"});
-    let status = memory.request(Method::PUT, "status").json(&status);
-    assert!(Answer::to(status).await.status < 300);
+    assert!(memory.put_json("status", status).await.status < 300);
     for rule in ["## Never\n- push\n\n", "<!-- rule -->\nodd", "brief"] {
-        post(
-            &service,
-            "agent",
-            "items",
-            json!({"category": "rules", "content": rule}),
-        )
-        .await;
+        post(&service, "items", json!({"category": "rules", "content": rule})).await;
     }
     (service, user)
 }
@@ -157,13 +145,7 @@ async fn nothing_is_written_outside_the_folder_and_current_files_are_not_rewritt
     let again = export(&user, "agent", "deep/a").await;
     assert!(again.out.starts_with("deep/a: unchanged, version "), "{again:?}");
     service.clock.advance(Duration::from_secs(60));
-    post(
-        &service,
-        "agent",
-        "decisions",
-        json!({"decision": "x", "reason": "y"}),
-    )
-    .await;
+    post(&service, "decisions", json!({"decision": "x", "reason": "y"})).await;
     let again = export(&user, "agent", "deep/a").await;
     assert!(
         again.out.starts_with("deep/a: 2 written, version "),
@@ -437,7 +419,6 @@ async fn a_memory_that_has_only_rules_is_exported() {
     let (service, user) = User::served().await;
     post(
         &service,
-        "agent",
         "items",
         json!({"category": "rules", "content": "Be kind"}),
     )

@@ -22,12 +22,12 @@ fn told(user: &User, event: &str, more: &Value) -> String {
 
 async fn start(user: &User) -> Done {
     let input = told(user, "SessionStart", &json!({"source": "startup"}));
-    user.run_with(&["hook", "session-start"], &input).await.is(0)
+    user.done_with("hook session-start", &input).await
 }
 
 async fn end(user: &User) -> Done {
     let input = told(user, "SessionEnd", &json!({"reason": "exit"}));
-    user.run_with(&["hook", "session-end"], &input).await.is(0)
+    user.done_with("hook session-end", &input).await
 }
 
 fn says(role: &str, text: &str) -> String {
@@ -57,7 +57,7 @@ async fn a_session_is_recorded_and_shown_to_the_next_one() {
     let more = says("user", "From now on always run the linter before a commit.");
     user.file("transcript.jsonl", &(first + &more));
     let input = told(&user, "PreCompact", &json!({"trigger": "auto"}));
-    user.run_with(&["hook", "pre-compact"], &input).await.is(0);
+    user.done_with("hook pre-compact", &input).await;
     let run = ended(&memory, 2).await;
     let request = run["request"].to_string();
     holds(&request, &["linter"]);

@@ -14,7 +14,7 @@ async fn a_document_is_put_and_returned_byte_for_byte() {
     let put = user.done("put notes.md").await;
     assert!(put.out.starts_with("version 1 ("), "{put:?}");
     assert_eq!(user.done("get").await.out, text);
-    let again = user.run_with(&["put", "-"], text).await.is(0);
+    let again = user.done_with("put -", text).await;
     assert!(again.out.starts_with("version 1, unchanged"), "{again:?}");
 
     let head = user.done("get --json").await.json();
@@ -67,7 +67,7 @@ async fn an_update_and_operations_report_applied_and_rejected_items() {
 
     let operations =
         "KEY_LEARNINGS:\n  ADD:\n    - because it was measured: small pools are fast\n    - no reason\n";
-    let done = user.run_with(&["operations"], operations).await.is(0);
+    let done = user.done_with("operations", operations).await;
     holds(&done.out, &["rejected missing_reason in learnings: "]);
     assert!(done.out.contains("    - no reason"), "{done:?}");
     let none = "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-99: it is gone\n";
@@ -77,7 +77,7 @@ async fn an_update_and_operations_report_applied_and_rejected_items() {
         "{none:?}"
     );
     let json = "{\"operations\": [{\"op\": \"add\", \"section\": \"learnings\", \"reason\": \"it was said\", \"content\": \"as JSON\"}]}";
-    let done = user.run_with(&["operations", "-"], json).await.is(0);
+    let done = user.done_with("operations -", json).await;
     assert!(done.out.contains("as JSON"), "{done:?}");
     let refused = user
         .run_with(&["operations", "--on-invalid", "fail"], operations)
@@ -102,10 +102,8 @@ async fn an_update_and_operations_report_applied_and_rejected_items() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn memories_are_listed_and_searched() {
     let (_service, user) = User::served().await;
-    user.run_with(&["put"], "The parser & its <tests>").await.is(0);
-    user.run_with(&["put", "--memory", "other"], "nothing")
-        .await
-        .is(0);
+    user.done_with("put", "The parser & its <tests>").await;
+    user.done_with("put --memory other", "nothing").await;
     let found = user.done("search parser --consistent").await;
     assert_eq!(found.out, "agent version 1\n  The parser & its <tests>\n");
     let listed = user.done("memories").await;
@@ -129,10 +127,10 @@ async fn memories_are_listed_and_searched() {
 async fn what_is_printed_for_people_controls_no_terminal_through_a_pipe_either() {
     let (_service, user) = User::served().await;
     let text = "# Notes\n\x1b]0;title\x07\u{202e}\n";
-    user.run_with(&["put"], text).await.is(0);
-    user.run_with(&["put"], "# Notes\n").await.is(0);
+    user.done_with("put", text).await;
+    user.done_with("put", "# Notes\n").await;
     let operations = "KEY_LEARNINGS:\n  ADD:\n    - because of \x1b[2J: a \u{9b}31m fact\n";
-    user.run_with(&["operations"], operations).await.is(0);
+    user.done_with("operations", operations).await;
     for arguments in [
         &["log"][..],
         &["diff", "2"],
@@ -155,7 +153,7 @@ async fn what_is_printed_for_people_controls_no_terminal_through_a_pipe_either()
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_closed_output_pipe_is_no_failure() {
     let (_service, user) = User::served().await;
-    user.run_with(&["put"], &"line\n".repeat(18_000)).await.is(0);
+    user.done_with("put", &"line\n".repeat(18_000)).await;
     let mut get = user
         .command(super::program::PROGRAM, &["get"])
         .stdout(Stdio::piped())
@@ -221,7 +219,7 @@ async fn items_are_added_and_removed_one_by_one_and_by_category() {
     user.ends(2, "items remove x --category y").await;
     assert_eq!(user.done("prompt").await.out, "");
     let text = "# Notes\n".to_owned() + &"many words stand here\n".repeat(200);
-    user.run_with(&["put"], &text).await.is(0);
+    user.done_with("put", &text).await;
     let small = user.done("prompt --max-tokens 50 --exclude datetime").await;
     assert!(small.err.starts_with("left out for --max-tokens: "), "{small:?}");
     user.done("delete --yes").await;

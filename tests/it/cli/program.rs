@@ -101,6 +101,12 @@ impl User {
         done
     }
 
+    /// Runs it with the words of a line and something on standard input; it must succeed.
+    pub(crate) async fn done_with(&self, line: &str, input: &str) -> Done {
+        let words: Vec<&str> = line.split(' ').collect();
+        self.run_with(&words, input).await.is(0)
+    }
+
     /// Runs it with something on standard input.
     pub(crate) async fn run_with(&self, arguments: &[&str], input: &str) -> Done {
         let mut child = self

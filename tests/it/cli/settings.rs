@@ -44,7 +44,7 @@ async fn no_key_of_the_environment_goes_where_only_a_file_says() {
         refused.err.contains(&stub.url) && refused.err.contains("WORKING_MEMORY_URL"),
         "{refused:?}"
     );
-    let hook = user.run_with(&["hook", "session-start"], "{}").await.is(0);
+    let hook = user.done_with("hook session-start", "{}").await;
     assert!(hook.err.contains(&stub.url), "{hook:?}");
     assert!(stub.asked().is_empty(), "{:?}", stub.asked());
     user.run(&["log", "--url", &stub.url]).await.is(0);

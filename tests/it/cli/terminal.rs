@@ -33,10 +33,10 @@ async fn on_terminal(user: &User, arguments: &[&str], typed: &str) -> (String, O
 async fn a_terminal_gets_colours_and_ages_and_no_control_sequences_of_texts() {
     let service = Service::start().await;
     let user = User::of(&format!("http://{}", service.socket_address())).with("TERM", "xterm");
-    user.run_with(&["put"], "\x1b[2Jcleared\u{202e}\n").await.is(0);
+    user.done_with("put", "\x1b[2Jcleared\u{202e}\n").await;
     let (shown, code) = on_terminal(&user, &["get"], "").await;
     assert_eq!((shown.as_str(), code), ("\\u001b[2Jcleared\\u202e\n", Some(0)));
-    user.run_with(&["put", "--memory", "open"], "no end").await.is(0);
+    user.done_with("put --memory open", "no end").await;
     let (shown, _) = on_terminal(&user, &["get", "--memory", "open"], "").await;
     assert_eq!(shown, "no end\n", "the shell's prompt stands on the next line");
     assert_eq!(
@@ -61,7 +61,7 @@ async fn long_output_goes_through_a_pager_and_short_output_does_not() {
     let service = Service::start().await;
     let user = User::of(&format!("http://{}", service.socket_address())).with("TERM", "xterm");
     let user = user.with("PAGER", "sed 's/^/paged: /'");
-    user.run_with(&["put"], &"line\n".repeat(30)).await.is(0);
+    user.done_with("put", &"line\n".repeat(30)).await;
     let (shown, code) = on_terminal(&user, &["get"], "").await;
     assert_eq!(
         (shown.matches("paged: line\n").count(), code),
@@ -80,7 +80,7 @@ async fn long_output_goes_through_a_pager_and_short_output_does_not() {
 async fn a_terminal_is_asked_for_confirmation_before_a_deletion() {
     let service = Service::start().await;
     let user = User::of(&format!("http://{}", service.socket_address())).with("TERM", "xterm");
-    user.run_with(&["put"], "text").await.is(0);
+    user.done_with("put", "text").await;
     let (shown, code) = on_terminal(&user, &["delete"], "n\n").await;
     holds(&shown, &["Delete memory agent of vault acme", "nothing was done"]);
     assert_eq!((code, service.count("memories").await), (Some(1), 1));

@@ -2,96 +2,63 @@
 
 use super::program::User;
 use super::stub::Stub;
-use axum::http::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 
 const MEMORY: &str = "/v1/vaults/acme/memories/agent";
 
-#[tokio::test]
-async fn a_task_is_sent_with_all_its_options() {
-    let stub = Stub::json(201, json!({"record_id": "T-7", "version": 9})).await;
-    let user = User::of(&stub.url);
-    user.file("report.json", "{\"tests\": 12}");
-    let done = user
-        .run(&[
-            "task",
-            "Add parser",
-            "--summary",
-            "A line machine",
-            "--task-id",
-            "abc",
-            "--epic",
-            "dsl",
-            "--outcome",
-            "report.json",
-        ])
-        .await
-        .is(0);
-    assert_eq!(done.out, "recorded T-7, version 9\n");
-    let request = stub.only();
-    assert_eq!(
-        (request.method.clone(), request.uri.as_str()),
-        (Method::POST, &*format!("{MEMORY}/tasks"))
-    );
-    assert_eq!(
-        request.json(),
-        json!({"intent": "Add parser", "summary": "A line machine", "task_id": "abc", "epic": "dsl",
-               "outcome": {"tests": 12}})
-    );
-    assert!(request.header("idempotency-key").is_some());
-    user.file("report.json", "{");
-    user.ends(2, "task x --summary y --outcome report.json").await;
-    assert_eq!(stub.asked().len(), 1);
-}
+/// A command, the request that it sends below the memory, and what it prints.
+const COMMANDS: [(&str, &str, &str); 5] = [
+    (
+        "task Parser --summary Built --task-id abc --epic dsl --outcome report.json",
+        r#"POST tasks {"intent": "Parser", "summary": "Built", "task_id": "abc", "epic": "dsl", "outcome": {"tests": 12}}"#,
+        "recorded T-7, version 9\n",
+    ),
+    (
+        "decision SQL --because speed --supersedes D-3",
+        r#"POST decisions {"decision": "SQL", "reason": "speed", "supersedes": "D-3"}"#,
+        "",
+    ),
+    ("set-status --goal ship", r#"PUT status {"goal": "ship"}"#, ""),
+    (
+        "prompt --max-tokens 900 --include rules,workflow --timezone Europe/Berlin",
+        "GET prompt?max_tokens=900&include=rules%2Cworkflow&timezone=Europe%2FBerlin ",
+        "the prompt",
+    ),
+    ("prompt --json --exclude rules", "GET prompt?exclude=rules ", ""),
+];
 
 #[tokio::test]
-async fn a_decision_and_the_status_are_sent() {
-    let stub = Stub::json(201, json!({"record_id": "D-4", "version": 2})).await;
-    let user = User::of(&stub.url);
-    user.run(&[
-        "decision",
-        "SQL in storage",
-        "--because",
-        "one language",
-        "--supersedes",
-        "D-3",
-    ])
-    .await
-    .is(0);
-    user.ends(2, "decision x --because y --supersedes 3").await;
-    user.done("set-status --goal ship").await;
-    let request = stub.asked();
-    assert_eq!(request[0].uri, format!("{MEMORY}/decisions"));
-    assert_eq!(
-        request[0].json(),
-        json!({"decision": "SQL in storage", "reason": "one language", "supersedes": "D-3"})
-    );
-    assert_eq!(
-        (request[1].method.clone(), request[1].uri.clone()),
-        (Method::PUT, format!("{MEMORY}/status"))
-    );
-    assert_eq!(request[1].json(), json!({"goal": "ship"}));
-}
-
-#[tokio::test]
-async fn the_prompt_is_printed_as_text_with_what_was_left_out() {
+async fn a_command_sends_its_request() {
     let dropped =
         json!([{"name": "decisions", "whole": true}, {"name": "recent_tasks", "records": ["T-1", "T-2"]}]);
-    let stub = Stub::json(200, json!({"text": "the prompt", "dropped": dropped})).await;
+    let answer = json!({"record_id": "T-7", "version": 9, "text": "the prompt", "dropped": dropped});
+    let stub = Stub::by(move |sent| {
+        let status = if sent.method == "GET" { 200 } else { 201 };
+        (status, "application/json", answer.to_string())
+    })
+    .await;
     let user = User::of(&stub.url);
-    let printed = user
-        .done("prompt --max-tokens 900 --include rules,workflow --timezone Europe/Berlin")
-        .await;
-    assert_eq!(printed.out, "the prompt");
-    assert_eq!(
-        printed.err,
-        "left out for --max-tokens: decisions, recent_tasks (T-1 T-2)\n"
-    );
-    user.done("prompt --json --exclude rules").await;
-    let request = stub.asked();
-    assert_eq!(
-        request[0].uri,
-        format!("{MEMORY}/prompt?max_tokens=900&include=rules%2Cworkflow&timezone=Europe%2FBerlin")
-    );
-    assert_eq!(request[1].uri, format!("{MEMORY}/prompt?exclude=rules"));
+    user.file("report.json", "{\"tests\": 12}");
+    for (number, (line, expected, printed)) in COMMANDS.into_iter().enumerate() {
+        let done = user.done(line).await;
+        assert!(done.out.starts_with(printed), "{line}: {done:?}");
+        let request = stub.asked()[number].clone();
+        let is_read = request.method == "GET";
+        assert_eq!(request.header("idempotency-key").is_none(), is_read, "{line}");
+        let (target, body) = expected.split_once(" {").unwrap_or((expected.trim_end(), ""));
+        let sent = format!("{} {}", request.method, request.uri);
+        assert_eq!(sent, target.replacen(' ', &format!(" {MEMORY}/"), 1), "{line}");
+        if !is_read {
+            let body: Value = serde_json::from_str(&format!("{{{body}")).unwrap();
+            assert_eq!(request.json(), body, "{line}");
+        }
+        if line.contains("--max-tokens") {
+            let left_out = "left out for --max-tokens: decisions, recent_tasks (T-1 T-2)\n";
+            assert_eq!(done.err, left_out);
+        }
+    }
+    user.file("report.json", "{");
+    user.ends(2, "task x --summary y --outcome report.json").await;
+    user.ends(2, "decision x --because y --supersedes 3").await;
+    assert_eq!(stub.asked().len(), COMMANDS.len());
 }

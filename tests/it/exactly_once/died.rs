@@ -217,7 +217,7 @@ async fn stored_responses_are_deleted_with_the_data_they_contain() {
     );
     let approve = Saving::json("ApproveUpdate", Method::POST, &path, json!({}));
     approve.ask(&service, "approve").await.is(200);
-    let items = Saving::text("PutItems", Method::PUT, "memories/m/items/notes", "a text");
+    let items = Saving::of("PutItems PUT memories/m/items/notes → a text");
     items.ask(&service, "items").await.is(200);
     memory.write("# Facts\nnothing\n").await;
 
@@ -235,12 +235,8 @@ async fn a_retry_returns_a_proposal_as_proposed_after_it_was_decided() {
     let service = Service::start().await;
     let memory = service.memory("m");
     memory.write("# Facts\nfirst\n").await;
-    let propose = Saving::text(
-        "ApplyOperations",
-        Method::POST,
-        "memories/m/operations?mode=propose",
-        ADD,
-    );
+    let propose = format!("ApplyOperations POST memories/m/operations?mode=propose → {ADD}");
+    let propose = Saving::of(&propose);
     die_before_keeping_answers(&service).await;
     let first = propose.ask(&service, "k").await.is(200).json();
     live_again(&service).await;

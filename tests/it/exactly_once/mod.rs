@@ -10,7 +10,6 @@ use std::collections::BTreeSet;
 
 const KEY: &str = "Idempotency-Key";
 const ADD: &str = "KEY_LEARNINGS:\n  ADD:\n    - because a: one\n";
-const LEARN: &str = "KEY_LEARNINGS:\n  ADD:\n    - because b: two\n";
 const LEARNING: &str = "# Key Learnings\n- KL-1 because x: old\n";
 
 /// The result of a request that is retried after its process died.
@@ -63,7 +62,7 @@ struct Saving {
 #[derive(Debug)]
 enum Body {
     Nothing,
-    Text(&'static str),
+    Text(String),
     Json(Value),
 }
 
@@ -77,24 +76,33 @@ impl Saving {
         }
     }
 
-    fn text(operation: &'static str, method: Method, path: &str, body: &'static str) -> Self {
-        Self {
-            operation,
-            method,
-            path: path.to_owned(),
-            body: Body::Text(body),
-        }
-    }
-
     fn tool(command: Value) -> Self {
         Self::json("RunMemoryTool", Method::POST, "memory-tool?root=agent", command)
+    }
+
+    /// A row of the table.
+    fn of(row: &str) -> Self {
+        let (request, body) = row.split_once(" →").unwrap();
+        let [operation, method, path] = request.split(' ').collect::<Vec<_>>().try_into().unwrap();
+        let (operation, _) = OPERATIONS.iter().find(|(name, _)| *name == operation).unwrap();
+        let body = match body.trim_start().replace("\\n", "\n") {
+            body if body.is_empty() => Body::Nothing,
+            body if body.starts_with(['{', '[']) => Body::Json(serde_json::from_str(&body).unwrap()),
+            body => Body::Text(body),
+        };
+        Self {
+            operation,
+            method: method.parse().unwrap(),
+            path: path.to_owned(),
+            body,
+        }
     }
 
     fn asking(&self, service: &Service) -> RequestBuilder {
         let request = service.request(self.method.clone(), &format!("/v1/vaults/acme/{}", self.path));
         match &self.body {
             Body::Nothing => request,
-            Body::Text(text) => request.header("Content-Type", "text/plain").body(*text),
+            Body::Text(text) => request.header("Content-Type", "text/plain").body(text.clone()),
             Body::Json(body) => request.json(body),
         }
     }
@@ -110,6 +118,33 @@ impl Saving {
         found.unwrap().1
     }
 }
+
+/// Requests that each save something: operation, method, path below the vault, and a body of JSON or text.
+const SAVINGS: &str = r#"
+    PutContext PUT memories/put/context → # Facts\n
+    ApplyOperations POST memories/applied/operations → KEY_LEARNINGS:\n  ADD:\n    - because a: one\n
+    ApplyOperations POST memories/applied/operations?mode=propose → KEY_LEARNINGS:\n  ADD:\n    - because b: two\n
+    ApplyOperations POST memories/applied/operations?dry_run=true → KEY_LEARNINGS:\n  ADD:\n    - because b: two\n
+    ConsolidateMemory POST memories/consolidated/consolidate → {"mode": "apply"}
+    RedactContext POST memories/redacted/contexts/1/redact → {"reason": "r"}
+    RecordTask POST memories/m/tasks → {"intent": "i", "summary": "s"}
+    RecordDecision POST memories/m/decisions → {"decision": "d", "reason": "r"}
+    SetStatus PUT memories/m/status → {"goal": "g"}
+    AddItem POST memories/m/items → {"content": "c", "category": "notes"}
+    AddVaultItem POST items → {"content": "c", "category": "notes"}
+    PutItems PUT memories/m/items/notes → ITEMS
+    PutItems PUT memories/items-only/items/notes → {"items": ITEMS}
+    PutVaultItems PUT items/notes → ITEMS
+    PutVaultItems PUT items/notes → a text
+    UpdateContext POST memories/m/update → {"task": "x", "roles": ["learnings"]}
+    RefreshHandoff POST memories/handed/handoff/refresh → {}
+    ImportWindow POST memories/imported/window/import → {"status": {"goal": "ship"}, "tasks": [{"time": "2026-10-02T00:00:00Z", "intent": "Second", "summary": "Two."}], "history": [{"time": "2026-09-02T00:00:00Z", "intent": "Zero"}]}
+    ApproveUpdate POST memories/reviewed/updates/PROPOSAL_0/approve → {"operations": [1], "comment": "good"}
+    ApproveUpdate POST memories/reviewed/updates/PROPOSAL_1/approve → {}
+    RejectUpdate POST memories/reviewed/updates/PROPOSAL_2/reject → {"reason": "not now"}
+    PutMemoryFile PUT memory-tool/files?root=agent&path=/memories/put → one\n
+    PutMemoryFile PUT memory-tool/files?root=agent&path=/memories/put → two\n
+    RestoreContext POST memories/restored/contexts/1/restore →"#;
 
 /// Requests that each save something, in an order in which they succeed, and the state that they need.
 async fn savings(service: &Service) -> Vec<Saving> {
@@ -133,103 +168,17 @@ async fn savings(service: &Service) -> Vec<Saving> {
     }
     // The operations of the second proposal no longer apply: its approval creates no version.
     reviewed.archives("KL-1 because somebody was faster").await;
-    let decide = |number: usize, what| format!("memories/reviewed/updates/{}/{what}", proposals[number]);
-    let post = |operation, path: &str, body| Saving::json(operation, Method::POST, path, body);
-    let items = json!([{"content": "c", "metadata": {"n": 1}}, {"content": "d"}]);
-    let window = json!({
-        "status": {"goal": "ship"},
-        "tasks": [{"time": "2026-10-02T00:00:00Z", "intent": "Second", "summary": "Two."}],
-        "history": [{"time": "2026-09-02T00:00:00Z", "intent": "Zero"}],
-    });
-    let file = |path: &str| format!("memory-tool/files?root=agent&path={path}");
-    let mut all = vec![
-        Saving::text("PutContext", Method::PUT, "memories/put/context", "# Facts\n"),
-        Saving::text(
-            "ApplyOperations",
-            Method::POST,
-            "memories/applied/operations",
-            ADD,
-        ),
-        Saving::text(
-            "ApplyOperations",
-            Method::POST,
-            "memories/applied/operations?mode=propose",
-            LEARN,
-        ),
-        Saving::text(
-            "ApplyOperations",
-            Method::POST,
-            "memories/applied/operations?dry_run=true",
-            LEARN,
-        ),
-        post(
-            "ConsolidateMemory",
-            "memories/consolidated/consolidate",
-            json!({"mode": "apply"}),
-        ),
-        post(
-            "RedactContext",
-            "memories/redacted/contexts/1/redact",
-            json!({"reason": "r"}),
-        ),
-        post(
-            "RecordTask",
-            "memories/m/tasks",
-            json!({"intent": "i", "summary": "s"}),
-        ),
-        post(
-            "RecordDecision",
-            "memories/m/decisions",
-            json!({"decision": "d", "reason": "r"}),
-        ),
-        Saving::json(
-            "SetStatus",
-            Method::PUT,
-            "memories/m/status",
-            json!({"goal": "g"}),
-        ),
-        post(
-            "AddItem",
-            "memories/m/items",
-            json!({"content": "c", "category": "notes"}),
-        ),
-        post(
-            "AddVaultItem",
-            "items",
-            json!({"content": "c", "category": "notes"}),
-        ),
-        Saving::json("PutItems", Method::PUT, "memories/m/items/notes", items.clone()),
-        Saving::json(
-            "PutItems",
-            Method::PUT,
-            "memories/items-only/items/notes",
-            json!({"items": items}),
-        ),
-        Saving::json("PutVaultItems", Method::PUT, "items/notes", items),
-        Saving::text("PutVaultItems", Method::PUT, "items/notes", "a text"),
-        post(
-            "UpdateContext",
-            "memories/m/update",
-            json!({"task": "x", "roles": ["learnings"]}),
-        ),
-        post("RefreshHandoff", "memories/handed/handoff/refresh", json!({})),
-        post("ImportWindow", "memories/imported/window/import", window),
-        post(
-            "ApproveUpdate",
-            &decide(0, "approve"),
-            json!({"operations": [1], "comment": "good"}),
-        ),
-        post("ApproveUpdate", &decide(1, "approve"), json!({})),
-        post("RejectUpdate", &decide(2, "reject"), json!({"reason": "not now"})),
-        Saving::text("PutMemoryFile", Method::PUT, &file("/memories/put"), "one\n"),
-        Saving::text("PutMemoryFile", Method::PUT, &file("/memories/put"), "two\n"),
-    ];
-    all.push(Saving {
-        operation: "RestoreContext",
-        method: Method::POST,
-        path: "memories/restored/contexts/1/restore".to_owned(),
-        body: Body::Nothing,
-    });
+    let row = |row: &'static str| {
+        let mut row = row.trim().to_owned();
+        for (number, id) in proposals.iter().enumerate() {
+            row = row.replace(&format!("PROPOSAL_{number}"), id);
+        }
+        Saving::of(&row.replace(
+            "ITEMS",
+            r#"[{"content": "c", "metadata": {"n": 1}}, {"content": "d"}]"#,
+        ))
+    };
+    let mut all: Vec<Saving> = SAVINGS.trim().lines().map(row).collect();
     let commands = [
         json!({"command": "create", "path": "/memories/a/x", "file_text": "one\ntwo\n"}),
         json!({"command": "create", "path": "/memories/a/y", "file_text": ""}),

@@ -43,13 +43,14 @@ impl<'s> Memory<'s> {
         self.get(below).await.problem(status, name, field)
     }
 
+    /// GET a resource below the memory with a header.
+    pub(crate) async fn get_with(&self, below: &str, name: &str, value: &str) -> Answer {
+        Answer::to(self.request(Method::GET, below).header(name, value)).await
+    }
+
     /// GET a resource below the memory as JSON.
     pub(crate) async fn get_json(&self, below: &str) -> Answer {
-        Answer::to(
-            self.request(Method::GET, below)
-                .header("Accept", "application/json"),
-        )
-        .await
+        self.get_with(below, "Accept", "application/json").await
     }
 
     /// POST JSON to a resource below the memory.

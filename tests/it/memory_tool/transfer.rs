@@ -23,13 +23,8 @@ async fn files_are_exported_with_their_paths_empty_ones_too() {
     let file = exported(service.storage(), "acme").await;
 
     let other = Service::start().await;
-    assert_eq!(
-        imported(other.storage(), &file, None, OnConflict::Fail)
-            .await
-            .unwrap()
-            .created,
-        4
-    );
+    let done = imported(other.storage(), &file, None, OnConflict::Fail).await;
+    assert_eq!(done.unwrap().created, 4);
     assert_eq!(exported(other.storage(), "acme").await, file);
     let there = Files::of(&other, "agent");
     assert_eq!(there.view("/memories").await, files.view("/memories").await);
@@ -37,13 +32,8 @@ async fn files_are_exported_with_their_paths_empty_ones_too() {
         .run(json!({"command": "view", "path": "/memories/d/a"}))
         .await;
     has(&view, json!({"memory_id": moved, "version": 2}));
-    assert_eq!(
-        imported(other.storage(), &file, None, OnConflict::Fail)
-            .await
-            .unwrap()
-            .unchanged,
-        4
-    );
+    let done = imported(other.storage(), &file, None, OnConflict::Fail).await;
+    assert_eq!(done.unwrap().unchanged, 4);
 }
 
 #[tokio::test]
@@ -62,13 +52,8 @@ async fn an_existing_file_at_the_path_stays() {
         .unwrap_err();
     assert!(refused.contains("/memories/a/b"), "{refused}");
     assert_eq!(other.count("memories").await, 1);
-    assert_eq!(
-        imported(other.storage(), &file, None, OnConflict::Skip)
-            .await
-            .unwrap()
-            .created,
-        1
-    );
+    let done = imported(other.storage(), &file, None, OnConflict::Skip).await;
+    assert_eq!(done.unwrap().created, 1);
     assert!(files.view("/memories/a").await.ends_with("\tours"));
     assert_eq!(other.count("memories").await, 2);
 }

@@ -61,10 +61,7 @@ async fn blame_as_text_has_columns() {
     memory.put_as("ann", "# Facts\none\n").await.is(201);
     memory.put_as("charlie", "# Facts\none\n\ntwo\n").await.is(201);
 
-    let request = memory
-        .request(Method::GET, "blame")
-        .header("Accept", "text/plain");
-    let blame = Answer::to(request).await.is(200);
+    let blame = memory.get_with("blame", "Accept", "text/plain").await.is(200);
 
     assert_eq!(blame.header("content-type"), "text/plain; charset=utf-8");
     assert_eq!(
@@ -130,8 +127,7 @@ async fn blame_has_an_etag_for_each_representation() {
     memory.put_as("ann", "one\n").await.is(201);
     let tag = memory.get("blame").await.is(200).header("etag").to_owned();
 
-    let again = memory.request(Method::GET, "blame").header("If-None-Match", &tag);
-    Answer::to(again).await.is(304);
+    memory.get_with("blame", "If-None-Match", &tag).await.is(304);
     let text = memory
         .request(Method::GET, "blame")
         .header("Accept", "text/plain")

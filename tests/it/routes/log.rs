@@ -1,7 +1,6 @@
 //! `GET M/log`
 
-use crate::harness::{Answer, Service};
-use reqwest::Method;
+use crate::harness::Service;
 use serde_json::Value;
 use std::time::Duration;
 
@@ -40,11 +39,7 @@ async fn the_log_as_text() {
     for number in 1..=3 {
         memory.write(format!("text {number}")).await;
     }
-    let as_text = async |below: &str| {
-        Answer::to(memory.request(Method::GET, below).header("Accept", "text/plain"))
-            .await
-            .is(200)
-    };
+    let as_text = async |below: &str| memory.get_with(below, "Accept", "text/plain").await.is(200);
 
     let page = as_text("log?limit=2").await;
 

@@ -248,9 +248,10 @@ async fn a_replaced_record_names_its_replacement() {
             json!({"status": "archived", "superseded_by": new, "archive_reason": reason}),
         );
         let diff = memory
-            .request(Method::GET, "contexts/3/diff")
-            .header("Accept", "application/json");
-        let diff = Answer::to(diff).await.is(200).json();
+            .get_with("contexts/3/diff", "Accept", "application/json")
+            .await
+            .is(200)
+            .json();
         let archived = diff["records"]["archived"].as_array().unwrap();
         let of_it = archived.iter().find(|record| record["record_id"] == old).unwrap();
         assert_eq!(of_it["superseded_by"], new);

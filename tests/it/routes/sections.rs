@@ -1,15 +1,33 @@
 //! `GET M/sections`
 
-use crate::harness::{Service, each};
+use crate::harness::{Service, each, has};
 use serde_json::{Value, json};
 
-const DOCUMENT: &str = "\
-# Facts
+/// Headings, and lines that look like some: in a fence, in a record, too deep, without a blank.
+pub(super) const DOCUMENT: &str = "\
+intro
+# Facts:
 ## Network ##
-ä
+### DNS
+10.0.0.1
+## CI/CD
+x
+# Current Progress
+## Completed
+- parser
+  ## not a heading
+```
+## neither
+```
 # Key Learnings
-- KL-1 because a: b
-  ## no heading
+- KL-1 insight
+  ## part of it
+###### deep
+####### seven
+##none
+# Facts
+## Network
+second
 ";
 
 fn paths(page: &Value) -> Vec<&str> {
@@ -25,22 +43,33 @@ async fn headings_of_all_levels_are_listed_with_their_positions() {
     let answer = memory.get("sections").await.is(200);
 
     assert_eq!(answer.header("x-context-version"), "1");
-    let learnings = DOCUMENT.find("# Key").unwrap();
-    let free = |title: &str, level: u8, path: &str, start: usize| {
-        json!({"title": title, "level": level, "path": path, "start": start, "end": learnings,
-               "managed": false, "section": null})
-    };
+    let list = answer.json();
+    let end = DOCUMENT.find("# Current").unwrap();
     assert_eq!(
-        answer.json(),
-        json!({
-            "items": [
-                free("Facts", 1, "Facts", 0),
-                free("Network", 2, "Facts/Network", 8),
-                {"title": "Key Learnings", "level": 1, "path": "Key Learnings", "start": learnings,
-                 "end": DOCUMENT.len(), "managed": true, "section": "learnings"},
-            ],
-            "next_cursor": null,
-        })
+        list["items"][1],
+        json!({"title": "Network", "level": 2, "path": "Facts:/Network", "start": DOCUMENT.find("## N"),
+               "end": DOCUMENT.find("## CI"), "managed": false, "section": null})
+    );
+    has(&list["items"][0], json!({"title": "Facts:", "end": end}));
+    has(&list["items"][4], json!({"start": end, "managed": true}));
+    let items = list["items"].as_array().unwrap().iter();
+    let found: Vec<_> = items
+        .map(|item| json!([item["level"], item["path"], item["section"]]))
+        .collect();
+    assert_eq!(
+        json!(found),
+        json!([
+            [1, "Facts:", null],
+            [2, "Facts:/Network", null],
+            [3, "Facts:/Network/DNS", null],
+            [2, "Facts:/CI/CD", null],
+            [1, "Current Progress", "progress"],
+            [2, "Current Progress/Completed", "progress"],
+            [1, "Key Learnings", "learnings"],
+            [6, "Key Learnings/deep", "learnings"],
+            [1, "Facts", null],
+            [2, "Facts/Network", null],
+        ])
     );
 }
 

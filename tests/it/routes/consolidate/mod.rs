@@ -20,6 +20,12 @@ async fn consolidate(memory: &Memory<'_>, body: Value) -> Answer {
     memory.post("consolidate", &body).await
 }
 
+/// What is archived at once.
+async fn applied(memory: &Memory<'_>) -> Value {
+    let answer = consolidate(memory, json!({"mode": "apply"})).await;
+    answer.is(200).json()
+}
+
 fn archived(answer: &Value) -> Vec<(String, Value)> {
     let operations = answer["operations"].as_array().unwrap().iter();
     let pair = |operation: &Value| {
@@ -138,10 +144,7 @@ async fn applied_it_ends_when_nothing_is_left_and_answers_a_retry_the_same() {
     let first = apply().await.is(200).json();
     has(&first, json!({"status": "applied", "version": 2}));
     assert_eq!(apply().await.is(200).json()["update_id"], first["update_id"]);
-    let again = consolidate(&memory, json!({"mode": "apply"}))
-        .await
-        .is(200)
-        .json();
+    let again = applied(&memory).await;
     has(&again, json!({"status": "unchanged", "version": 2}));
 }
 

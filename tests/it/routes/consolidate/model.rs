@@ -1,6 +1,6 @@
 //! Consolidation with a model, whose steps are checked like those that are found without one.
 
-use super::{archived, consolidate, document};
+use super::{applied, archived, consolidate, document};
 use crate::harness::{Answer, Memory, Service, eventually, has, holds};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -112,10 +112,7 @@ async fn a_model_that_wants_to_destroy_changes_nothing() {
     let memory = service.memory("agent");
     memory.write(DOCUMENT).await;
 
-    let answer = consolidate(&memory, json!({"mode": "apply"}))
-        .await
-        .is(200)
-        .json();
+    let answer = applied(&memory).await;
 
     has(&answer, json!({"status": "unchanged", "version": 1}));
     assert_eq!(document(&memory).await, DOCUMENT);
@@ -137,10 +134,7 @@ async fn nonsense_is_a_fault_and_saves_nothing() {
     let (service, _) = answering(&["I have tidied up your memory!", "{\"archive\": \"all\"}"]).await;
     let memory = service.memory("agent");
     memory.write(DOCUMENT).await;
-    let answer = consolidate(&memory, json!({"mode": "apply"}))
-        .await
-        .is(200)
-        .json();
+    let answer = applied(&memory).await;
     assert_eq!(answer["status"], "unchanged");
     assert_eq!(answer["warnings"][0]["kind"], "no_section", "{answer}");
     assert_eq!(document(&memory).await, DOCUMENT);
@@ -155,10 +149,7 @@ async fn what_is_repaired_is_taken_and_no_more_than_a_share_goes() {
     let (service, _) = answering(&[&format!("KEY_LEARNINGS:\n  ARCHIVE:\n{all}"), repaired]).await;
     let memory = service.memory("agent");
     memory.write(DOCUMENT).await;
-    let answer = consolidate(&memory, json!({"mode": "apply"}))
-        .await
-        .is(200)
-        .json();
+    let answer = applied(&memory).await;
     assert_eq!(
         archived(&answer),
         [("KL-3".to_owned(), json!("KL-4"))],
@@ -182,10 +173,7 @@ async fn what_is_repaired_is_taken_and_no_more_than_a_share_goes() {
             same.replace("20 are slow now", "20 moved, they are slow")
         ))
         .await;
-    let answer = consolidate(&memory, json!({"mode": "apply"}))
-        .await
-        .is(200)
-        .json();
+    let answer = applied(&memory).await;
     let taken = answer["operations"].as_array().unwrap().len();
     let refused = kinds(&answer)
         .iter()
@@ -217,10 +205,7 @@ async fn a_failing_model_saves_nothing_and_json_is_read_too() {
     let service = with_model(model.clone()).await;
     let memory = service.memory("agent");
     memory.write(DOCUMENT).await;
-    let answer = consolidate(&memory, json!({"mode": "apply"}))
-        .await
-        .is(200)
-        .json();
+    let answer = applied(&memory).await;
     assert_eq!(answer["rejected"], json!([]), "{answer}");
     assert_eq!(answer["operations"].as_array().unwrap().len(), 5, "{answer}");
     let schema = model.0.asked()[0].schema.clone().expect("a schema");
@@ -299,10 +284,7 @@ async fn a_merged_record_keeps_the_evidence_of_its_parts() {
         ))
         .await;
 
-    let answer = consolidate(&memory, json!({"mode": "apply"}))
-        .await
-        .is(200)
-        .json();
+    let answer = applied(&memory).await;
     assert_eq!(answer["status"], "applied", "{answer}");
     let record = memory.read("records/KL-13").await;
     let evidence = record["evidence"].as_array().unwrap();

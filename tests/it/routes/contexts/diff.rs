@@ -107,6 +107,21 @@ async fn json_lists_the_changed_records_with_their_reasons() {
     assert_eq!(body["progress_rewritten"], true);
     assert_eq!(body["sections_changed"], json!(["Facts"]));
 
+    // Sections that were added behind a free one do not change it; one that is gone is listed, too.
+    let step = memory.get_json("contexts/2/diff").await.is(200).json();
+    has(&step, json!({"progress_rewritten": true, "sections_changed": []}));
+    for (version, text, changed) in [
+        (4, "# Facts\ntwo\n# Facts\nanother\n", json!(["Facts"])),
+        (5, "# Notes\none\n", json!(["Notes", "Facts", "Facts"])),
+    ] {
+        memory.write(text).await;
+        let body = memory
+            .get_json(&format!("contexts/{version}/diff"))
+            .await
+            .is(200)
+            .json();
+        assert_eq!(body["sections_changed"], changed, "{version}");
+    }
     let step = memory.get_json("contexts/3/diff").await.is(200).json();
     assert_eq!(step["progress_rewritten"], false);
     assert_eq!(step["records"]["archived"], json!([]));

@@ -1,8 +1,7 @@
 //! `GET M/archive/history` and `GET M/archive/epics`
 
 use super::{record, task};
-use crate::harness::{Answer, Service, has};
-use reqwest::Method;
+use crate::harness::{Service, has};
 use serde_json::json;
 use std::time::Duration;
 
@@ -83,9 +82,9 @@ async fn the_history_is_rolled_up_by_epic_and_by_week() {
         .await;
     assert_eq!(next["items"][0]["name"], "2026-W48");
     let text = memory
-        .request(Method::GET, "archive/epics?by=week")
-        .header("Accept", "text/plain");
-    let text = Answer::to(text).await.is(200);
+        .get_with("archive/epics?by=week", "Accept", "text/plain")
+        .await
+        .is(200);
     assert!(
         text.text()
             .starts_with("# 2026-W47\n2 tasks, 2026-11-21T02:00:00Z to "),

@@ -46,10 +46,10 @@ async fn the_window_is_markdown_or_json_and_is_not_sent_twice() {
         Answer::to(again).await.is(304);
     }
     record(&memory, task(2)).await.is(201);
-    let changed = memory
-        .request(Method::GET, "window")
-        .header("If-None-Match", text.header("etag"));
-    Answer::to(changed).await.is(200);
+    memory
+        .get_with("window", "If-None-Match", text.header("etag"))
+        .await
+        .is(200);
 }
 
 #[tokio::test]
