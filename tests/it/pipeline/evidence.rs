@@ -29,6 +29,16 @@ fn body() -> Value {
     json!({"task": TASK, "messages": [{"role": "user", "content": "Go on."}, {"role": "assistant", "content": MESSAGE}]})
 }
 
+/// What a memory with this document answers to an update with these responses.
+async fn answered(document: &str, answers: Value) -> Value {
+    let service = service(answers).await;
+    let memory = service.memory("agent");
+    if !document.is_empty() {
+        memory.write(document).await;
+    }
+    memory.updated(body()).await
+}
+
 fn kinds(answer: &Value) -> Vec<&str> {
     each(&answer["rejected"], "kind")
 }
@@ -71,9 +81,7 @@ async fn additions_without_evidence_in_the_input_are_rejected_one_by_one() {
 #[tokio::test]
 async fn a_secret_alone_causes_no_retry() {
     let learnings = "KEY_LEARNINGS:\n  ADD:\n    - because asked: the RabbitMQ queue takes password=hunter2 for the renderer\n";
-    let service = service(json!({"learnings": learnings})).await;
-
-    let answer = service.memory("agent").updated(body()).await;
+    let answer = answered("", json!({"learnings": learnings})).await;
 
     assert_eq!(
         (kinds(&answer), &answer["status"]),
@@ -94,11 +102,7 @@ const LEARNED: &str = "# Key Learnings\n- KL-1 because a: whales sing at dusk\n-
 async fn an_archive_needs_evidence_in_the_input_or_a_related_addition() {
     let learnings = "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because gone\n    - KL-2 because it is 90 days now\n    \
         - KL-3 because it gets a queue of its own\n";
-    let service = service(json!({"learnings": learnings})).await;
-    let memory = service.memory("agent");
-    memory.write(LEARNED).await;
-
-    let answer = memory.updated(body()).await;
+    let answer = answered(LEARNED, json!({"learnings": learnings})).await;
 
     assert_eq!(kinds(&answer), ["uncalled_archive"], "{answer}");
     let archived = each(&answer["operations"], "id");
@@ -113,11 +117,7 @@ async fn an_archive_needs_evidence_in_the_input_or_a_related_addition() {
 async fn too_many_archives_are_all_rejected() {
     let learnings = "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because gone\n    - KL-2 because gone\n    - KL-3 because gone\n    \
         - KL-4 because gone\n";
-    let service = service(json!({"learnings": learnings})).await;
-    let memory = service.memory("agent");
-    memory.write(LEARNED).await;
-
-    let answer = memory.updated(body()).await;
+    let answer = answered(LEARNED, json!({"learnings": learnings})).await;
 
     let mut kinds = kinds(&answer);
     kinds.sort_unstable();
@@ -200,13 +200,8 @@ async fn evidence_is_stored_with_a_proposal() {
 async fn bullets_are_checked_one_by_one_and_counted_once() {
     let progress = "CURRENT_PROGRESS:\n  Completed:\n    - Zorbled the first quonx\n    - Painted fences blue\n  In Progress:\n    \
         - Move the renderer\n    - move  the renderer.\n  Remaining:\n    - Ship the old lantern\n";
-    let first = service(json!({"progress": progress})).await;
-    let memory = first.memory("agent");
-    memory
-        .write("# Current Progress\n## Remaining\n- Buy a lantern\n")
-        .await;
-
-    let answer = memory.updated(body()).await;
+    let before = "# Current Progress\n## Remaining\n- Buy a lantern\n";
+    let answer = answered(before, json!({"progress": progress})).await;
 
     assert_eq!(kinds(&answer), ["example", "ungrounded"], "{answer}");
     assert_eq!(answer["rejected"][1]["text"], "Painted fences blue");
@@ -216,8 +211,7 @@ async fn bullets_are_checked_one_by_one_and_counted_once() {
     );
 
     let none_left = "CURRENT_PROGRESS:\n  Completed:\n    - Moved the renderer\n  In Progress:\n    - Zorbled the first quonx\n";
-    let second = service(json!({"progress": none_left})).await;
-    let answer = second.memory("agent").updated(body()).await;
+    let answer = answered("", json!({"progress": none_left})).await;
     assert_eq!(kinds(&answer), ["example", "missing_in_progress"], "{answer}");
     assert_eq!(answer["status"], "unchanged");
 }
@@ -231,8 +225,7 @@ fn warned(answer: &Value) -> Vec<&str> {
 async fn a_plan_in_words_of_its_own_is_kept_with_a_warning_and_a_claim_is_not() {
     let progress = "CURRENT_PROGRESS:\n  Completed:\n    - Painted fences blue\n  In Progress:\n    - Paint fences\n  \
         Remaining:\n    - Sell tulips\n";
-    let service = service(json!({"progress": progress})).await;
-    let answer = service.memory("agent").updated(body()).await;
+    let answer = answered("", json!({"progress": progress})).await;
     assert_eq!(kinds(&answer), ["ungrounded"], "{answer}");
     assert_eq!(answer["rejected"][0]["text"], "Painted fences blue");
     assert_eq!(warned(&answer), ["ungrounded", "ungrounded"], "{answer}");
@@ -306,8 +299,7 @@ async fn a_request_may_be_stricter_than_the_service_and_not_laxer() {
 async fn a_fence_that_only_the_model_wrote_is_no_part_of_the_snippet() {
     let verbatim = "VERBATIM_CONTEXT:\n  ADD:\n    - because next: test target =>\n        ```make\n        test:\n            \
         cargo test --all\n        ```\n    - because odd: foreign =>\n        ```\n        cargo bench\n        ```\n";
-    let service = service(json!({"verbatim": verbatim})).await;
-    let answer = service.memory("agent").updated(body()).await;
+    let answer = answered("", json!({"verbatim": verbatim})).await;
     assert_eq!(contents(&answer), ["\ttest:\n\t\tcargo  test --all"], "{answer}");
     assert_eq!(kinds(&answer), ["not_verbatim"], "{answer}");
     let detail = answer["rejected"][0]["detail"].as_str().unwrap();
@@ -320,9 +312,7 @@ async fn a_fence_that_only_the_model_wrote_is_no_part_of_the_snippet() {
 #[tokio::test]
 async fn text_in_another_script_than_the_input_is_only_a_warning() {
     let learnings = "KEY_LEARNINGS:\n  ADD:\n    - because 重要: 未確認のジョブは破棄される\n";
-    let service = service(json!({"learnings": learnings})).await;
-
-    let answer = service.memory("agent").updated(body()).await;
+    let answer = answered("", json!({"learnings": learnings})).await;
 
     assert_eq!(
         (kinds(&answer), contents(&answer)),

@@ -206,19 +206,17 @@ async fn an_invalid_item_is_rejected_and_its_field_named() {
         .await
         .problem(413, "too-large", Some("content"));
 
-    for (category, body, field) in [
-        ("a", json!([{"content": "ok"}, {"content": ""}]), "[1].content"),
-        ("a", json!({"items": [{"content": "\t"}]}), "items[0].content"),
-        (
-            "a",
-            json!({"items": [{"content": "x", "category": "a"}]}),
-            "items[0].category",
-        ),
-        ("a", json!("text"), "body"),
-        ("recent_tasks", json!([]), "category"),
-        ("a%2Cb", json!([]), "category"),
-    ] {
-        put(&memory, category, body).await.invalid(field);
+    for (row, field) in rows(
+        r#"
+        ["a", [{"content": "ok"}, {"content": ""}]] → [1].content
+        ["a", {"items": [{"content": "\t"}]}] → items[0].content
+        ["a", {"items": [{"content": "x", "category": "a"}]}] → items[0].category
+        ["a", "text"] → body
+        ["recent_tasks", []] → category
+        ["a%2Cb", []] → category"#,
+    ) {
+        let category = row[0].as_str().unwrap();
+        put(&memory, category, row[1].clone()).await.invalid(field);
     }
     let html = memory
         .request(Method::PUT, "items/a")

@@ -98,75 +98,44 @@ async fn every_member_of_every_line_is_checked() {
     refuses(&database.url(), &[], &file.sealed(), said);
 }
 
+/// What is done to the lines of a file, and the error. The first line of a kind is changed, or the line of a number.
+const OUT_OF_PLACE: &str = "context swap → line 4: version: a number over 2 is expected here, not 1
+context repeat → version: a number over 1 is expected here, not 1
+record swap → must come before the record above it
+record repeat → must come before the record above it
+run swap → must come before the run above it
+record before → a context stands behind records
+record run → a record stands behind runs
+header drop → line 1: a header is expected here, not: memory
+memory drop → line 2: a memory or the footer is expected here, not: context
+footer repeat → nothing is expected behind the footer";
+
 #[tokio::test]
 async fn lines_out_of_place_are_refused() {
     let (file, database) = (agent().await, Database::create().await);
     let url = database.url();
-    let contexts = File::of(&file).first("context");
-    let records = File::of(&file).first("record");
-    let runs = File::of(&file).first("run");
-    type Change = Box<dyn Fn(&mut Vec<Value>)>;
-    let cases: Vec<(Change, &str)> = vec![
-        (
-            Box::new(move |lines| lines.swap(contexts, contexts + 1)),
-            "line 4: version: a number over 2 is expected here, not 1",
-        ),
-        (
-            Box::new(move |lines| lines.insert(contexts, lines[contexts].clone())),
-            "version: a number over 1 is expected here, not 1",
-        ),
-        (
-            Box::new(move |lines| lines.swap(records, records + 1)),
-            "must come before the record above it",
-        ),
-        (
-            Box::new(move |lines| lines.insert(records, lines[records].clone())),
-            "must come before the record above it",
-        ),
-        (
-            Box::new(move |lines| lines.swap(runs, runs + 1)),
-            "must come before the run above it",
-        ),
-        (
-            Box::new(move |lines| {
-                let last = lines.remove(records - 1);
-                lines.insert(records, last);
-            }),
-            "a context stands behind records",
-        ),
-        (
-            Box::new(move |lines| lines.swap(records, runs)),
-            "a record stands behind runs",
-        ),
-        (
-            Box::new(|lines| drop(lines.remove(0))),
-            "line 1: a header is expected here, not: memory",
-        ),
-        (
-            Box::new(|lines| drop(lines.remove(1))),
-            "line 2: a memory or the footer is expected here, not: context",
-        ),
-        (
-            Box::new(|lines| lines.push(json!({"footer": {"memories": 1}}))),
-            "nothing is expected behind the footer",
-        ),
-    ];
-    for (change, said) in cases {
-        let mut lines = File::of(&file);
-        change(&mut lines.0);
-        refuses(&url, &["--into-vault", "v"], &lines.sealed(), said);
+    for row in OUT_OF_PLACE.lines() {
+        let (change, said) = row.split_once(" → ").unwrap();
+        let (kind, change) = change.split_once(' ').unwrap();
+        let mut file = File::of(&file);
+        let at = file.first(kind);
+        match change {
+            "swap" => file.0.swap(at, at + 1),
+            "repeat" => file.0.insert(at, file.0[at].clone()),
+            // The line above it comes behind it.
+            "before" => file.0.swap(at - 1, at),
+            "drop" => drop(file.0.remove(at)),
+            other => {
+                let other = file.first(other);
+                file.0.swap(at, other);
+            }
+        }
+        refuses(&url, &["--into-vault", "v"], &file.sealed(), said);
     }
-    let two = file.replacen(
-        "{\"footer\"",
-        &format!("{}\n{{\"footer\"", file.lines().nth(1).unwrap()),
-        1,
-    );
-    refuses(
-        &url,
-        &["--into-vault", "v"],
-        &two,
-        "agent must come before the memory above it, and only once",
-    );
+    let memory = file.lines().nth(1).unwrap();
+    let two = file.replacen("{\"footer\"", &format!("{memory}\n{{\"footer\""), 1);
+    let said = "agent must come before the memory above it, and only once";
+    refuses(&url, &["--into-vault", "v"], &two, said);
 }
 
 #[tokio::test]

@@ -1,12 +1,17 @@
 //! `PUT M/context`
 
-use crate::harness::{Answer, Service, has, holds};
+use crate::harness::{Answer, Memory, Service, has, holds};
 use futures::future::join_all;
-use reqwest::Method;
+use reqwest::{Body, Method, RequestBuilder};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use working_memory::config::Config;
 use working_memory::config::limits::Collapse;
+
+fn as_json(memory: &Memory<'_>, body: impl Into<Body>) -> RequestBuilder {
+    let request = memory.request(Method::PUT, "context");
+    request.header("Content-Type", "application/json").body(body)
+}
 
 #[tokio::test]
 async fn a_first_put_creates_version_one_byte_for_byte() {
@@ -71,10 +76,7 @@ async fn a_json_string_is_stored_as_its_text_and_other_json_as_it_was_sent() {
         ("{ \"b\": 1.0,\n \"a\" : [] }", "{ \"b\": 1.0,\n \"a\" : [] }"),
         ("[1 ,2]", "[1 ,2]"),
     ] {
-        let put = memory
-            .request(Method::PUT, "context")
-            .header("Content-Type", "application/json")
-            .body(body);
+        let put = as_json(&memory, body);
         Answer::to(put).await.is(201);
         assert_eq!(memory.text().await, stored);
     }
@@ -86,10 +88,7 @@ async fn a_json_string_is_stored_as_its_text_and_other_json_as_it_was_sent() {
         ("{", 400),
         ("", 400),
     ] {
-        let put = memory
-            .request(Method::PUT, "context")
-            .header("Content-Type", "application/json")
-            .body(body);
+        let put = as_json(&memory, body);
         assert_eq!(Answer::to(put).await.status, status, "{body}");
     }
     assert_eq!(service.count("memory_contexts").await, 3);
@@ -144,16 +143,13 @@ async fn the_limit_is_in_bytes_and_the_error_names_it() {
     has(&problem, json!({"limit": 1_000, "actual": 1_001}));
     holds(problem["detail"].as_str().unwrap(), &["limits.context_bytes"]);
     let quoted = serde_json::to_string(&"\u{1}".repeat(1_001)).unwrap();
-    let put = memory
-        .request(Method::PUT, "context")
-        .header("Content-Type", "application/json")
-        .body(quoted);
+    let put = as_json(&memory, quoted);
     Answer::to(put).await.problem(413, "too-large", Some("context"));
     let stream = futures::stream::iter((0..4).map(|_| Ok::<_, std::io::Error>(vec![b'x'; 300])));
     let chunked = memory
         .request(Method::PUT, "context")
         .header("Content-Type", "text/plain")
-        .body(reqwest::Body::wrap_stream(stream));
+        .body(Body::wrap_stream(stream));
     Answer::to(chunked).await.problem(413, "too-large", Some("body"));
     assert_eq!(service.count("memory_contexts").await, 1);
 }
