@@ -119,7 +119,7 @@ fn text_and_one_fence_may_be_around_the_answer() {
         &[
             "Let me think.\n\n- a thought\n\nKEY_LEARNINGS:\n  ADD:\n    - because a: b\n\nI hope this helps!\n",
             "Here is my answer:\nKEY_LEARNINGS:\n  ADD:\n    - because a: b\n\nPlease note: nothing was archived.\n",
-            "I should:\n1. add one learning\n2. archive KL-2\n\nKEY_LEARNINGS:\nADD:\n* because a: b\n\n*Note: that is all.*\n",
+            "The tests failed. I should:\n1. add one learning\n2. archive KL-2\n\nKEY_LEARNINGS:\nADD:\n* because a: b\n\n*Note: that is all.*\n",
         ],
     );
     for (open, close) in [
