@@ -1,8 +1,72 @@
-//! Model responses checked against a large input.
+//! Complete model responses checked against complete inputs: careful paraphrases, and texts from elsewhere.
 
+use serde_json::Value;
 use working_memory::domain::document::Marks;
-use working_memory::domain::evidence::{Examples, Input, Judge, JudgeContext, Strictness};
+use working_memory::domain::evidence::{Examples, Input, Judge, JudgeContext, Judged, Strictness};
 use working_memory::domain::operation::{Item, Operation};
+
+const PARAPHRASES: &str = include_str!("../data/evidence/paraphrases.jsonl");
+
+fn judged(input: &str, content: &str) -> Judged {
+    let operation = Operation::AddLearning {
+        reason: "it matters".to_owned(),
+        content: content.to_owned(),
+        replaces: None,
+        merges: Vec::new(),
+        marks: Marks::default(),
+    };
+    let items = vec![Item {
+        operation,
+        range: 0..content.len(),
+    }];
+    let input = Input {
+        task: "Go on.",
+        messages: vec![input],
+    };
+    let case = JudgeContext {
+        input: &input,
+        document: "",
+        progress: "",
+        examples: &Examples::default(),
+        max_archives: 3,
+        strictness: Strictness::Reject,
+    };
+    Judge::new(case, &items).items(items).remove(0)
+}
+
+/// The texts of a list that are accepted, and those that are rejected.
+fn verdicts(list: &str) -> (Vec<String>, Vec<String>) {
+    let lines = PARAPHRASES
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("a line of the list is JSON"));
+    let mut all = (Vec::new(), Vec::new());
+    for line in lines {
+        for text in line[list].as_array().expect("texts are listed") {
+            let (input, text) = (
+                line["input"].as_str().expect("an input is a text"),
+                text.as_str().expect("a paraphrase is a text"),
+            );
+            match judged(input, text).item {
+                Some(_) => all.0.push(text.to_owned()),
+                None => all.1.push(text.to_owned()),
+            }
+        }
+    }
+    assert_eq!(all.0.len() + all.1.len(), 200);
+    all
+}
+
+#[test]
+fn faithful_paraphrases_are_accepted() {
+    let (_, rejected) = verdicts("faithful");
+    assert!(rejected.len() <= 2, "{}: {rejected:#?}", rejected.len());
+}
+
+#[test]
+fn texts_without_evidence_in_the_input_are_rejected() {
+    let (taken, _) = verdicts("unfaithful");
+    assert!(taken.len() <= 20, "{}: {taken:#?}", taken.len());
+}
 
 #[test]
 fn a_large_input_is_read_once_for_all_checks() {
