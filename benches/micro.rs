@@ -14,7 +14,7 @@ use std::hint::black_box;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use working_memory::domain::consolidation::{Share, find};
-use working_memory::domain::document::{Marks, outline, records, unified_diff};
+use working_memory::domain::document::{outline, records, unified_diff};
 use working_memory::domain::dsl::parse;
 use working_memory::domain::evidence::{Examples, Input, Judge, JudgeContext, Strictness};
 use working_memory::domain::ids::{RecordId, RecordKind};
@@ -268,20 +268,11 @@ fn evidence() -> Work {
     let items: Vec<Item> = (0..100)
         .map(|n| {
             let operation = match n % 4 {
-                0 | 2 => Operation::AddLearning {
-                    reason: "it was measured".to_owned(),
-                    content: format!("worker_{n} answered after {n} ms, so retry"),
-                    replaces: None,
-                    merges: Vec::new(),
-                    marks: Marks::default(),
-                },
-                1 => Operation::AddVerbatim {
-                    reason: "next".to_owned(),
-                    label: "answer".to_owned(),
-                    snippet: line(27_000 + n) + &line(27_001 + n),
-                    replaces: None,
-                    marks: Marks::default(),
-                },
+                0 | 2 => {
+                    let content = format!("worker_{n} answered after {n} ms, so retry");
+                    Operation::learning("it was measured", content)
+                }
+                1 => Operation::snippet("next", "answer", line(27_000 + n) + &line(27_001 + n)),
                 _ => Operation::Archive {
                     id: RecordId::new(RecordKind::Learning, 1 + n as i64 / 4),
                     reason: "gone".to_owned(),

@@ -3,7 +3,7 @@
 //! [`crate::domain::dsl`] parses them from text; [`crate::domain::memory`] validates and applies them.
 
 use super::consolidation::Ground;
-use super::document::{Expiry, Marks, NewRecord};
+use super::document::{Expiry, Marks};
 use super::ids::{RecordId, RecordKind};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -116,37 +116,8 @@ impl Progress {
 pub enum Operation {
     /// Replaces the body of `Current Progress`.
     RewriteProgress(Progress),
-    /// Adds a KL record.
-    AddLearning {
-        /// The reason for keeping it.
-        reason: String,
-        /// The insight, one line.
-        content: String,
-        /// The record it replaces, which is archived with a reference to the new one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        replaces: Option<RecordId>,
-        /// The learnings that are merged into it: they are archived with a reference to it, if it says all that they say.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        merges: Vec<RecordId>,
-        /// Whether it is pinned, and until when it holds.
-        #[serde(default, skip_serializing_if = "Marks::is_empty")]
-        marks: Marks,
-    },
-    /// Adds a VC record.
-    AddVerbatim {
-        /// The reason for keeping it.
-        reason: String,
-        /// The label of the snippet, one line.
-        label: String,
-        /// The snippet, byte for byte, without the end of its last line.
-        snippet: String,
-        /// The record it replaces, which is archived with a reference to the new one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        replaces: Option<RecordId>,
-        /// Whether it is pinned, and until when it holds.
-        #[serde(default, skip_serializing_if = "Marks::is_empty")]
-        marks: Marks,
-    },
+    /// Adds a record.
+    Add(AddedRecord),
     /// Pins a record or lets it go, or gives it another end; what is absent stays as it is.
     Mark {
         /// Id of the record.
@@ -172,14 +143,74 @@ pub enum Operation {
     },
 }
 
+/// A record that an operation adds: a learning, or a snippet.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct AddedRecord {
+    /// The reason for keeping it.
+    pub reason: String,
+    /// What a snippet is, one line; `None` for a learning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// The insight, one line, or the snippet, byte for byte, without the end of its last line.
+    pub content: String,
+    /// The record it replaces, which is archived with a reference to the new one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaces: Option<RecordId>,
+    /// The learnings that are merged into a learning: they are archived with a reference to it, if it says all that they
+    /// say.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub merges: Vec<RecordId>,
+    /// Whether it is pinned, and until when it holds.
+    #[serde(default, skip_serializing_if = "Marks::is_empty")]
+    pub marks: Marks,
+}
+
+impl AddedRecord {
+    /// The kind of record: a snippet has a label.
+    #[must_use]
+    pub fn kind(&self) -> RecordKind {
+        match self.label {
+            Some(_) => RecordKind::Verbatim,
+            None => RecordKind::Learning,
+        }
+    }
+}
+
 impl Operation {
+    /// Adds a learning.
+    pub fn learning(reason: impl Into<String>, content: impl Into<String>) -> Self {
+        Self::Add(AddedRecord {
+            reason: reason.into(),
+            content: content.into(),
+            ..AddedRecord::default()
+        })
+    }
+
+    /// Adds a snippet.
+    pub fn snippet(reason: impl Into<String>, label: impl Into<String>, content: impl Into<String>) -> Self {
+        Self::Add(AddedRecord {
+            reason: reason.into(),
+            label: Some(label.into()),
+            content: content.into(),
+            ..AddedRecord::default()
+        })
+    }
+
+    /// The record that it adds.
+    #[must_use]
+    pub fn addition(&self) -> Option<&AddedRecord> {
+        match self {
+            Self::Add(added) => Some(added),
+            Self::RewriteProgress(_) | Self::Archive { .. } | Self::Mark { .. } => None,
+        }
+    }
+
     /// The section it changes. `None` for an archiving of a kind that no role maintains.
     #[must_use]
     pub fn role(&self) -> Option<Role> {
         match self {
             Self::RewriteProgress(_) => Some(Role::Progress),
-            Self::AddLearning { .. } => Some(Role::Learnings),
-            Self::AddVerbatim { .. } => Some(Role::Verbatim),
+            Self::Add(added) => Role::of_records(added.kind()),
             Self::Archive { id, .. } | Self::Mark { id, .. } => Role::of_records(id.kind),
         }
     }
@@ -187,61 +218,25 @@ impl Operation {
     /// The record that an addition replaces.
     #[must_use]
     pub fn replaces(&self) -> Option<RecordId> {
-        match self {
-            Self::AddLearning { replaces, .. } | Self::AddVerbatim { replaces, .. } => *replaces,
-            Self::RewriteProgress(_) | Self::Archive { .. } | Self::Mark { .. } => None,
-        }
+        self.addition()?.replaces
     }
 
     /// The records that are merged into an addition.
     #[must_use]
     pub fn merges(&self) -> &[RecordId] {
-        match self {
-            Self::AddLearning { merges, .. } => merges,
-            _ => &[],
-        }
+        self.addition().map_or(&[], |added| &added.merges)
     }
 
     /// The kind of record that an addition adds.
     #[must_use]
     pub fn adds(&self) -> Option<RecordKind> {
-        match self {
-            Self::AddLearning { .. } => Some(RecordKind::Learning),
-            Self::AddVerbatim { .. } => Some(RecordKind::Verbatim),
-            Self::RewriteProgress(_) | Self::Archive { .. } | Self::Mark { .. } => None,
-        }
-    }
-
-    /// The record that an addition adds.
-    pub(in crate::domain) fn new_record(&self) -> Option<NewRecord<'_>> {
-        let (marks, reason, label, content) = match self {
-            Self::AddLearning {
-                reason,
-                content,
-                marks,
-                ..
-            } => (*marks, reason, None, content),
-            Self::AddVerbatim {
-                reason,
-                label,
-                snippet,
-                marks,
-                ..
-            } => (*marks, reason, Some(label.as_str()), snippet),
-            Self::RewriteProgress(_) | Self::Archive { .. } | Self::Mark { .. } => return None,
-        };
-        Some(NewRecord {
-            marks,
-            reason: Some(reason),
-            label,
-            content,
-        })
+        self.addition().map(AddedRecord::kind)
     }
 
     /// Sets the marks of an addition; does nothing for other operations.
-    pub fn set_marks(&mut self, new: Marks) {
-        if let Self::AddLearning { marks, .. } | Self::AddVerbatim { marks, .. } = self {
-            *marks = new;
+    pub fn set_marks(&mut self, marks: Marks) {
+        if let Self::Add(added) = self {
+            added.marks = marks;
         }
     }
 
@@ -259,14 +254,14 @@ impl Operation {
     pub fn names(&self) -> Option<RecordId> {
         match self {
             Self::Archive { id, .. } | Self::Mark { id, .. } => Some(*id),
-            Self::RewriteProgress(_) | Self::AddLearning { .. } | Self::AddVerbatim { .. } => None,
+            Self::RewriteProgress(_) | Self::Add(_) => None,
         }
     }
 
     /// Sets the record that an addition replaces; does nothing for other operations.
     pub fn set_replaced(&mut self, id: Option<RecordId>) {
-        if let Self::AddLearning { replaces, .. } | Self::AddVerbatim { replaces, .. } = self {
-            *replaces = id;
+        if let Self::Add(added) = self {
+            added.replaces = id;
         }
     }
 }

@@ -20,9 +20,9 @@ mod session;
 mod snippets;
 
 use super::ConversationMessage;
-use crate::domain::document::{Marks, Record, records};
+use crate::domain::document::{Record, records};
 use crate::domain::ids::{RecordId, RecordKind};
-use crate::domain::operation::Operation;
+use crate::domain::operation::{AddedRecord, Operation};
 use crate::domain::text::words::is_single_char_word;
 use crate::domain::text::{bare_words, has_secret};
 use markers::{Kind, Mark, markers};
@@ -101,13 +101,12 @@ fn learnings(session: &Session<'_>, active: &[Active], corrections: &[Correction
     let mut added = Vec::new();
     let mut add = |content: String, reason: String, replaces: Option<RecordId>| {
         if content.len() <= LEARNING_BYTES && !has_secret(&content) && known.insert(bare_words(&content)) {
-            added.push(Operation::AddLearning {
+            added.push(Operation::Add(AddedRecord {
                 reason,
                 content,
                 replaces,
-                merges: Vec::new(),
-                marks: Marks::default(),
-            });
+                ..AddedRecord::default()
+            }));
         }
     };
     for correction in corrections {

@@ -209,8 +209,7 @@ pub(super) fn parsed(operations: Vec<Operation>) -> dsl::Parsed {
 pub(super) fn text_of(operation: &Operation) -> String {
     match operation {
         Operation::RewriteProgress(progress) => progress.bullets().collect::<Vec<_>>().join("\n"),
-        Operation::AddLearning { content, .. } => content.clone(),
-        Operation::AddVerbatim { snippet, .. } => snippet.clone(),
+        Operation::Add(added) => added.content.clone(),
         Operation::Archive { id, .. } | Operation::Mark { id, .. } => id.to_string(),
     }
 }

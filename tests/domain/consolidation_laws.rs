@@ -9,7 +9,7 @@ use working_memory::domain::consolidation::{Ground, Share, find};
 use working_memory::domain::document::{Marks, Record, records};
 use working_memory::domain::ids::RecordId;
 use working_memory::domain::memory::{Counters, Limits, View, apply, validate};
-use working_memory::domain::operation::{Item, Operation};
+use working_memory::domain::operation::{AddedRecord, Item, Operation};
 
 fn now() -> DateTime<Utc> {
     DateTime::from_timestamp(1_800_000_000, 0).expect("a time")
@@ -114,6 +114,15 @@ enum Fate {
     Expired,
 }
 
+fn merge(ids: [RecordId; 2], content: String) -> Operation {
+    Operation::Add(AddedRecord {
+        reason: "it must go".to_owned(),
+        content,
+        merges: ids.to_vec(),
+        ..AddedRecord::default()
+    })
+}
+
 /// The operations of a model that wants to archive and merge everything, on any ground, with the texts of others.
 fn destroying(ids: &[RecordId], records: &BTreeMap<RecordId, Record>, picks: &[Pick]) -> Vec<Operation> {
     let step = |(first, second, ground): &Pick| {
@@ -128,23 +137,9 @@ fn destroying(ids: &[RecordId], records: &BTreeMap<RecordId, Record>, picks: &[P
                     2 => format!("{one} {other}"),
                     _ => format!("{other} and {one}"),
                 };
-                return Operation::AddLearning {
-                    reason: "it must go".to_owned(),
-                    content,
-                    replaces: None,
-                    merges: vec![id, kept],
-                    marks: Marks::default(),
-                };
+                return merge([id, kept], content);
             }
-            4 => {
-                return Operation::AddLearning {
-                    reason: "it must go".to_owned(),
-                    content: records[&id].content.clone(),
-                    replaces: None,
-                    merges: vec![id, kept],
-                    marks: Marks::default(),
-                };
-            }
+            4 => return merge([id, kept], records[&id].content.clone()),
             _ => Ground::DuplicateOf(kept),
         };
         Operation::Archive {

@@ -4,7 +4,7 @@ use crate::hostile::{document, lines, text};
 use chrono::DateTime;
 use proptest::prelude::*;
 use working_memory::domain::document::{
-    Marks, find_section, location_of, outline, record_ranges, records, unified_diff,
+    find_section, location_of, outline, record_ranges, records, unified_diff,
 };
 use working_memory::domain::memory::{Counters, Limits, apply};
 use working_memory::domain::operation::Operation;
@@ -79,7 +79,7 @@ proptest! {
 
     #[test]
     fn a_learning_is_parsed_back_unchanged(document in document(), reason in reason(), content in sayable()) {
-        let read = last_record(&document, Operation::AddLearning { reason: reason.clone(), content: content.clone(), replaces: None, merges: Vec::new(), marks: Marks::default() });
+        let read = last_record(&document, Operation::learning(&reason, &content));
         prop_assert_eq!(read, (Some(reason), None, content));
     }
 
@@ -87,8 +87,7 @@ proptest! {
     fn a_snippet_is_parsed_back_byte_for_byte(
         document in document(), reason in reason(), label in label(), snippet in snippet(),
     ) {
-        let operation =
-            Operation::AddVerbatim { reason: reason.clone(), label: label.clone(), snippet: snippet.clone(), replaces: None, marks: Marks::default() };
+        let operation = Operation::snippet(&reason, &label, &snippet);
         prop_assert_eq!(last_record(&document, operation), (Some(reason), Some(label), snippet));
     }
 

@@ -1,22 +1,14 @@
 //! Complete model responses checked against complete inputs: careful paraphrases, and texts from elsewhere.
 
 use serde_json::Value;
-use working_memory::domain::document::Marks;
 use working_memory::domain::evidence::{Examples, Input, Judge, JudgeContext, Judged, Strictness};
 use working_memory::domain::operation::{Item, Operation};
 
 const PARAPHRASES: &str = include_str!("../data/evidence/paraphrases.jsonl");
 
 fn judged(input: &str, content: &str) -> Judged {
-    let operation = Operation::AddLearning {
-        reason: "it matters".to_owned(),
-        content: content.to_owned(),
-        replaces: None,
-        merges: Vec::new(),
-        marks: Marks::default(),
-    };
     let items = vec![Item {
-        operation,
+        operation: Operation::learning("it matters", content),
         range: 0..content.len(),
     }];
     let input = Input {
@@ -80,20 +72,8 @@ fn a_large_input_is_read_once_for_all_checks() {
     let items: Vec<Item> = (0..100)
         .map(|at| {
             let operation = match at % 2 {
-                0 => Operation::AddLearning {
-                    reason: "x".to_owned(),
-                    content: "aaaa bbbb いうえ".to_owned(),
-                    replaces: None,
-                    merges: Vec::new(),
-                    marks: Marks::default(),
-                },
-                _ => Operation::AddVerbatim {
-                    reason: "x".to_owned(),
-                    label: "y".to_owned(),
-                    snippet: snippet.clone(),
-                    replaces: None,
-                    marks: Marks::default(),
-                },
+                0 => Operation::learning("x", "aaaa bbbb いうえ"),
+                _ => Operation::snippet("x", "y", &snippet),
             };
             Item {
                 operation,

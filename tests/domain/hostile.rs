@@ -3,7 +3,6 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
-use working_memory::domain::document::Marks;
 use working_memory::domain::ids::{RecordId, RecordKind};
 use working_memory::domain::operation::{Operation, Progress};
 
@@ -149,20 +148,9 @@ pub(crate) fn operations() -> impl Strategy<Value = Vec<Operation>> {
     let id = (select(&RecordKind::ALL[..]), 1..6_i64).prop_map(|(kind, number)| RecordId::new(kind, number));
     let bullets = || vec(prop_oneof![text(4), lines()], 0..3);
     let operation = prop_oneof![
-        (any_text(), any_text()).prop_map(|(reason, content)| Operation::AddLearning {
-            reason,
-            content,
-            replaces: None,
-            merges: Vec::new(),
-            marks: Marks::default(),
-        }),
-        (any_text(), any_text(), any_text()).prop_map(|(reason, label, snippet)| Operation::AddVerbatim {
-            reason,
-            label,
-            snippet,
-            replaces: None,
-            marks: Marks::default(),
-        }),
+        (any_text(), any_text()).prop_map(|(reason, content)| Operation::learning(reason, content)),
+        (any_text(), any_text(), any_text())
+            .prop_map(|(reason, label, snippet)| Operation::snippet(reason, label, snippet)),
         (id.clone(), any_text()).prop_map(|(id, reason)| Operation::Archive {
             id,
             reason,

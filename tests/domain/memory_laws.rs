@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
-use working_memory::domain::document::{Marks, Record, outline, records};
+use working_memory::domain::document::{Record, outline, records};
 use working_memory::domain::ids::{RecordId, RecordKind};
 use working_memory::domain::memory::{
     Applied, Counters, EditError, Limits, RecordChange, View, apply, project, validate,
@@ -156,7 +156,7 @@ proptest! {
         if applied.text == document {
             prop_assert!(applied.operations.is_empty());
         }
-        let additions = operations.iter().filter(|o| matches!(o, Operation::AddLearning { .. } | Operation::AddVerbatim { .. }));
+        let additions = operations.iter().filter(|o| o.addition().is_some());
         let new = applied.operations.iter().filter(|reported| reported.op.name() == "add");
         prop_assert_eq!(additions.count(), new.count());
     }
@@ -189,11 +189,9 @@ proptest! {
 
     #[test]
     fn every_bullet_of_a_changed_section_becomes_a_record(document in document()) {
-        let learning = Operation::AddLearning { reason: "r".to_owned(), content: "new".to_owned(), replaces: None, merges: Vec::new(), marks: Marks::default() };
-        let after = applied(&document, &[learning]).text;
+        let after = applied(&document, &[Operation::learning("r", "new")]).text;
         let new = records(&after).into_iter().filter(|r| r.id.kind == RecordKind::Learning).count();
-        let again = Operation::AddLearning { reason: "r".to_owned(), content: "newer".to_owned(), replaces: None, merges: Vec::new(), marks: Marks::default() };
-        let later = applied(&after, &[again]).text;
+        let later = applied(&after, &[Operation::learning("r", "newer")]).text;
         prop_assert_eq!(records(&later).into_iter().filter(|r| r.id.kind == RecordKind::Learning).count(), new + 1);
         let (was, is) = (by_id(&after), by_id(&later));
         prop_assert!(was.iter().all(|(id, record)| is.get(id) == Some(record)));
@@ -246,20 +244,8 @@ fn as_operation(reported: &working_memory::domain::memory::AppliedOperation) -> 
     );
     let label = reported.label.clone().unwrap_or_default();
     match id.kind {
-        RecordKind::Learning => Some(Operation::AddLearning {
-            reason,
-            content,
-            replaces: None,
-            merges: Vec::new(),
-            marks: Marks::default(),
-        }),
-        RecordKind::Verbatim => Some(Operation::AddVerbatim {
-            reason,
-            label,
-            snippet: content,
-            replaces: None,
-            marks: Marks::default(),
-        }),
+        RecordKind::Learning => Some(Operation::learning(reason, content)),
+        RecordKind::Verbatim => Some(Operation::snippet(reason, label, content)),
         RecordKind::Task | RecordKind::Decision => None,
     }
 }

@@ -6,7 +6,7 @@ use proptest::sample::select;
 use working_memory::domain::consolidation::Ground;
 use working_memory::domain::document::{Expiry, Marks};
 use working_memory::domain::ids::{RecordId, RecordKind};
-use working_memory::domain::operation::{Operation, Progress};
+use working_memory::domain::operation::{AddedRecord, Operation, Progress};
 
 /// Fragments that mean something to the parser, so that random texts are full of near misses.
 const FRAGMENTS: [&str; 65] = [
@@ -156,12 +156,13 @@ fn ground(kind: RecordKind) -> impl Strategy<Value = Option<Ground>> {
 /// Merges of learnings.
 fn merged() -> impl Strategy<Value = Vec<Operation>> {
     let merge = (vec(id(RecordKind::Learning), 2..4), line(), line());
-    let merge = merge.prop_map(|(merges, reason, content)| Operation::AddLearning {
-        reason,
-        content,
-        replaces: None,
-        merges,
-        marks: Marks::default(),
+    let merge = merge.prop_map(|(merges, reason, content)| {
+        Operation::Add(AddedRecord {
+            reason,
+            content,
+            merges,
+            ..AddedRecord::default()
+        })
     });
     vec(merge, 0..3)
 }
@@ -197,25 +198,19 @@ fn marked(kind: RecordKind) -> impl Strategy<Value = Vec<Operation>> {
 }
 
 pub(crate) fn learnings() -> impl Strategy<Value = Vec<Operation>> {
-    let add = (line(), line(), marks()).prop_map(|(reason, content, marks)| Operation::AddLearning {
-        reason,
-        content,
-        replaces: None,
-        merges: Vec::new(),
-        marks,
+    let add = (line(), line(), marks()).prop_map(|(reason, content, marks)| {
+        let mut added = Operation::learning(reason, content);
+        added.set_marks(marks);
+        added
     });
     additions_and_archives(add, RecordKind::Learning)
 }
 
 pub(crate) fn verbatims() -> impl Strategy<Value = Vec<Operation>> {
     let add = (line(), line(), snippet(), marks()).prop_map(|(reason, label, snippet, marks)| {
-        Operation::AddVerbatim {
-            reason,
-            label,
-            snippet,
-            replaces: None,
-            marks,
-        }
+        let mut added = Operation::snippet(reason, label, snippet);
+        added.set_marks(marks);
+        added
     });
     additions_and_archives(add, RecordKind::Verbatim)
 }

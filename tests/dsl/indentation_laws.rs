@@ -4,7 +4,6 @@ use crate::table::read;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
-use working_memory::domain::operation::Operation;
 
 fn config() -> ProptestConfig {
     ProptestConfig {
@@ -76,10 +75,10 @@ fn snippet_lines(bullet: &str, behind: &str, below: &[String], end: &str) -> Vec
     let [item] = parsed.items.as_slice() else {
         panic!("one item in {text:?}: {:?}", parsed.faults);
     };
-    let Operation::AddVerbatim { snippet, .. } = &item.operation else {
+    let Some(added) = item.operation.addition() else {
         panic!("a snippet in {text:?}");
     };
-    snippet.split(end).map(str::to_owned).collect()
+    added.content.split(end).map(str::to_owned).collect()
 }
 
 fn indent_of(line: &str) -> &str {

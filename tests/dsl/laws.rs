@@ -6,7 +6,7 @@ use crate::table::{kinds, operations, read, read_cut_off};
 use proptest::prelude::*;
 use proptest::sample::select;
 use working_memory::domain::dsl::parse;
-use working_memory::domain::operation::{FaultKind, Operation};
+use working_memory::domain::operation::{AddedRecord, FaultKind, Operation};
 
 fn config() -> ProptestConfig {
     ProptestConfig {
@@ -21,11 +21,15 @@ fn config() -> ProptestConfig {
 fn has_a_canonical_form(operation: &Operation) -> bool {
     match operation {
         Operation::RewriteProgress(_) => false,
-        Operation::AddVerbatim { snippet, .. } => {
-            let first = snippet.lines().next().unwrap_or_default().trim();
-            !first.is_empty() && !first.starts_with(['`', '~']) && !snippet.ends_with('\r')
+        Operation::Add(AddedRecord {
+            label: Some(_),
+            content,
+            ..
+        }) => {
+            let first = content.lines().next().unwrap_or_default().trim();
+            !first.is_empty() && !first.starts_with(['`', '~']) && !content.ends_with('\r')
         }
-        Operation::AddLearning { .. } | Operation::Archive { .. } | Operation::Mark { .. } => true,
+        Operation::Add(_) | Operation::Archive { .. } | Operation::Mark { .. } => true,
     }
 }
 
@@ -57,13 +61,13 @@ proptest! {
                         prop_assert!(!bullet.trim().is_empty() && !bullet.contains('\n'));
                     }
                 }
-                Operation::AddLearning { reason, content, .. } => {
+                Operation::Add(AddedRecord { reason, label, content, .. }) => {
                     prop_assert!(!reason.trim().is_empty() && !content.trim().is_empty());
-                    prop_assert!(!reason.contains('\n') && !content.contains('\n'));
-                }
-                Operation::AddVerbatim { reason, label, snippet, .. } => {
-                    prop_assert!(!reason.trim().is_empty() && !label.trim().is_empty() && !snippet.trim().is_empty());
-                    prop_assert!(!reason.contains('\n') && !label.contains('\n') && !snippet.ends_with('\n'));
+                    prop_assert!(!reason.contains('\n') && !content.ends_with('\n'));
+                    match label {
+                        Some(label) => prop_assert!(!label.trim().is_empty() && !label.contains('\n')),
+                        None => prop_assert!(!content.contains('\n')),
+                    }
                 }
                 Operation::Archive { id, reason, .. } | Operation::Mark { id, reason, .. } => {
                     prop_assert!(id.number >= 1 && !reason.trim().is_empty() && !reason.contains('\n'));
@@ -121,7 +125,7 @@ proptest! {
     ) {
         let faulty = format!("    {faulty}");
         let mut printed = print(&expected);
-        prop_assume!(expected.iter().any(|operation| matches!(operation, Operation::AddVerbatim { .. })));
+        prop_assume!(expected.iter().any(|operation| operation.addition().is_some()));
         if last {
             printed.push_str("VERBATIM_CONTEXT:\n  ADD:\n");
             printed.push_str(&faulty);

@@ -75,37 +75,22 @@ fn print_list(text: &mut String, name: &str, items: impl Iterator<Item = String>
 }
 
 fn merge(operation: &Operation) -> Option<String> {
-    let Operation::AddLearning { reason, content, .. } = operation else {
-        return None;
-    };
-    let ids: Vec<String> = operation.merges().iter().map(ToString::to_string).collect();
-    (!ids.is_empty()).then(|| format!("{} because {reason}: {content}", ids.join(", ")))
+    let added = operation.addition()?;
+    let ids: Vec<String> = added.merges.iter().map(ToString::to_string).collect();
+    (!ids.is_empty()).then(|| format!("{} because {}: {}", ids.join(", "), added.reason, added.content))
 }
 
 fn addition(operation: &Operation) -> Option<String> {
-    match operation {
-        _ if !operation.merges().is_empty() => None,
-        Operation::AddLearning {
-            reason,
-            content,
-            marks,
-            ..
-        } => Some(format!("{}because {reason}: {content}", brackets(marks))),
-        Operation::AddVerbatim {
-            reason,
-            label,
-            snippet,
-            marks,
-            ..
-        } => {
-            let brackets = brackets(marks);
-            Some(format!(
-                "{brackets}because {reason}: {label} =>{}",
-                written(snippet)
-            ))
-        }
-        _ => None,
-    }
+    let added = operation.addition().filter(|added| added.merges.is_empty())?;
+    let content = match &added.label {
+        Some(label) => format!("{label} =>{}", written(&added.content)),
+        None => added.content.clone(),
+    };
+    Some(format!(
+        "{}because {}: {content}",
+        brackets(&added.marks),
+        added.reason
+    ))
 }
 
 fn brackets(marks: &Marks) -> String {

@@ -4,7 +4,6 @@ use crate::generated::{learnings, verbatims};
 use crate::table;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use working_memory::domain::document::Marks;
 use working_memory::domain::dsl::structured::{read, schema};
 use working_memory::domain::ids::{RecordId, RecordKind};
 use working_memory::domain::operation::{Operation, Role};
@@ -25,17 +24,10 @@ fn answer(operations: &[Operation]) -> Value {
     let (mut add, mut archive) = (Vec::new(), Vec::new());
     for operation in operations {
         match operation {
-            Operation::AddLearning { reason, content, .. } => {
-                add.push(json!({"reason": reason, "content": content}));
-            }
-            Operation::AddVerbatim {
-                reason,
-                label,
-                snippet,
-                ..
-            } => {
-                add.push(json!({"reason": reason, "label": label, "snippet": snippet}));
-            }
+            Operation::Add(added) => add.push(match &added.label {
+                None => json!({"reason": added.reason, "content": added.content}),
+                Some(label) => json!({"reason": added.reason, "label": label, "snippet": added.content}),
+            }),
             Operation::Archive { id, reason, .. } => {
                 archive.push(json!({"id": id.to_string(), "reason": reason}));
             }
@@ -49,25 +41,9 @@ fn answer(operations: &[Operation]) -> Value {
 fn folded(operation: Operation) -> Operation {
     let line = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
     match operation {
-        Operation::AddLearning { reason, content, .. } => Operation::AddLearning {
-            reason: line(reason),
-            content: line(content),
-            replaces: None,
-            merges: Vec::new(),
-            marks: Marks::default(),
-        },
-        Operation::AddVerbatim {
-            reason,
-            label,
-            snippet,
-            replaces,
-            ..
-        } => Operation::AddVerbatim {
-            reason: line(reason),
-            label: line(label),
-            snippet,
-            replaces,
-            marks: Marks::default(),
+        Operation::Add(added) => match added.label {
+            None => Operation::learning(line(added.reason), line(added.content)),
+            Some(label) => Operation::snippet(line(added.reason), line(label), added.content),
         },
         Operation::Archive { id, reason, .. } => Operation::Archive {
             id,

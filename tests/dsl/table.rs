@@ -7,7 +7,7 @@
 //! - `! MissingReason EmptyContent`: the faults
 
 use working_memory::domain::dsl::{Parsed, parse, parse_cut_off};
-use working_memory::domain::operation::{FaultKind, Operation};
+use working_memory::domain::operation::{AddedRecord, FaultKind, Operation};
 
 /// Cases whose texts have one start, such as the headers above an item.
 pub(crate) struct Table(pub(crate) &'static str);
@@ -99,20 +99,17 @@ pub(crate) fn said(parsed: &Parsed) -> String {
 
 fn operation(operation: &Operation) -> String {
     match operation {
-        Operation::AddLearning {
+        Operation::Add(AddedRecord {
             reason,
+            label,
             content,
             replaces: None,
             merges,
             marks,
-        } if merges.is_empty() && marks.is_empty() => format!("KL {reason} | {content}"),
-        Operation::AddVerbatim {
-            reason,
-            label,
-            snippet,
-            replaces: None,
-            marks,
-        } if marks.is_empty() => format!("VC {reason} | {label} | {snippet}"),
+        }) if merges.is_empty() && marks.is_empty() => match label {
+            None => format!("KL {reason} | {content}"),
+            Some(label) => format!("VC {reason} | {label} | {content}"),
+        },
         Operation::Archive {
             id,
             reason,

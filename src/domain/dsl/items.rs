@@ -2,9 +2,9 @@
 
 use super::lines::{is_placeholder, is_template_snippet};
 use crate::domain::consolidation::Ground;
-use crate::domain::document::{Expiry, Marks};
+use crate::domain::document::Expiry;
 use crate::domain::ids::{RecordId, RecordKind};
-use crate::domain::operation::{FaultKind, Operation};
+use crate::domain::operation::{AddedRecord, FaultKind, Operation};
 use crate::domain::text::lines::start_of;
 
 /// Maximum number of ids in one `ARCHIVE` item: each gets a copy of the reason.
@@ -16,11 +16,35 @@ const MAX_SHARED_REASON: usize = 1_000;
 /// Number of characters of a text that a message quotes.
 pub(super) const EXCERPT_CHARS: usize = 60;
 
-/// A kind of fault and its message.
-pub(super) type ItemFault = (FaultKind, String);
+/// What is wrong with an item.
+#[derive(Debug)]
+pub(super) struct ItemFault {
+    pub(super) kind: FaultKind,
+    pub(super) detail: String,
+    /// The record that it is about, if its id was readable.
+    pub(super) id: Option<RecordId>,
+}
 
-/// The detail of [`FaultKind::MultiLineInsight`].
-pub(super) const JOINED: &str = "an insight is one line; its lines were joined with blanks";
+impl ItemFault {
+    pub(super) fn new(kind: FaultKind, detail: impl Into<String>) -> Self {
+        Self {
+            kind,
+            detail: detail.into(),
+            id: None,
+        }
+    }
+
+    /// The same about a record.
+    pub(super) fn of(self, id: RecordId) -> Self {
+        Self { id: Some(id), ..self }
+    }
+}
+
+/// The warning about an insight of several lines.
+pub(super) fn joined() -> ItemFault {
+    let detail = "an insight is one line; its lines were joined with blanks";
+    ItemFault::new(FaultKind::MultiLineInsight, detail)
+}
 
 /// Returns the text after a leading `because`, in any case; `None` if the item does not start with it.
 pub(super) fn after_because(text: &str) -> Option<&str> {
@@ -42,20 +66,6 @@ pub(super) fn split(text: &str) -> (&str, &str) {
     }
 }
 
-/// Whether an addition has a reason and a content.
-pub(super) fn check(reason: &str, content: &str) -> Result<(), ItemFault> {
-    if reason.is_empty() {
-        let detail = "an addition needs its reason, why it is worth keeping; in text it begins with `because`, \
-                      the reason and a colon: `- because <reason>: <content>`";
-        return Err((FaultKind::MissingReason, detail.to_owned()));
-    }
-    if content.trim().is_empty() {
-        let detail = "it has no content: write what is to be kept, in text after the reason and its colon";
-        return Err((FaultKind::EmptyContent, detail.to_owned()));
-    }
-    Ok(())
-}
-
 /// Byte offset of the colon that ends the reason.
 pub(super) fn reason_end(text: &str) -> Option<usize> {
     let mut first = None;
@@ -72,69 +82,55 @@ pub(super) fn reason_end(text: &str) -> Option<usize> {
 /// Parses a learning from the folded text of its item.
 pub(super) fn learning(text: &str) -> Result<Operation, ItemFault> {
     let (reason, content) = split(text);
-    insight(reason, content)
+    Ok(Operation::Add(addition(reason, None, content.to_owned())?))
 }
 
-/// The operation that adds a learning.
-pub(super) fn insight(reason: &str, content: &str) -> Result<Operation, ItemFault> {
-    check(reason, content)?;
-    if is_placeholder(reason) || is_placeholder(content) {
+/// The record of an addition: a learning, or with a label a snippet.
+pub(super) fn addition(reason: &str, label: Option<&str>, content: String) -> Result<AddedRecord, ItemFault> {
+    if reason.is_empty() {
+        let detail = "an addition needs its reason, why it is worth keeping; in text it begins with `because`, \
+                      the reason and a colon: `- because <reason>: <content>`";
+        return Err(ItemFault::new(FaultKind::MissingReason, detail));
+    }
+    if content.trim().is_empty() {
+        let detail = "it has no content: write what is to be kept, in text after the reason and its colon";
+        return Err(ItemFault::new(FaultKind::EmptyContent, detail));
+    }
+    let is_template = match label {
+        Some("") => {
+            let detail = "a snippet needs its label, what it is, such as a file path or a config key; in text `=>` \
+                          follows it: `- because <reason>: <label> => <snippet>`";
+            return Err(ItemFault::new(FaultKind::MissingLabel, detail));
+        }
+        Some(label) => is_placeholder(label) || is_template_snippet(&content),
+        None => is_placeholder(&content),
+    };
+    if is_template || is_placeholder(reason) {
         return Err(placeholder());
     }
-    Ok(Operation::AddLearning {
+    Ok(AddedRecord {
         reason: reason.to_owned(),
-        content: content.to_owned(),
-        replaces: None,
-        merges: Vec::new(),
-        marks: Marks::default(),
+        label: label.map(str::to_owned),
+        content,
+        ..AddedRecord::default()
     })
-}
-
-/// The operation that adds a snippet.
-pub(super) fn verbatim(reason: &str, label: &str, snippet: String) -> Result<Operation, ItemFault> {
-    check(reason, &snippet)?;
-    if label.is_empty() {
-        return Err(missing_label());
-    }
-    let is_template = is_placeholder(reason) || is_placeholder(label);
-    if is_template || is_template_snippet(&snippet) {
-        return Err(placeholder());
-    }
-    Ok(Operation::AddVerbatim {
-        reason: reason.to_owned(),
-        label: label.to_owned(),
-        snippet,
-        replaces: None,
-        marks: Marks::default(),
-    })
-}
-
-pub(super) fn missing_label() -> ItemFault {
-    (
-        FaultKind::MissingLabel,
-        "a snippet needs its label, what it is, such as a file path or a config key; in text `=>` follows it: \
-         `- because <reason>: <label> => <snippet>`"
-            .to_owned(),
-    )
 }
 
 /// The fault for a template placeholder that was returned unchanged.
 pub(super) fn placeholder() -> ItemFault {
-    (
-        FaultKind::Placeholder,
-        "a placeholder in angle brackets was copied: write real content in its place".to_owned(),
-    )
+    let detail = "a placeholder in angle brackets was copied: write real content in its place";
+    ItemFault::new(FaultKind::Placeholder, detail)
 }
 
-/// One id of an item about records, if it was readable, and its operation or fault.
-pub(super) type OfRecord = (Option<RecordId>, Result<Operation, ItemFault>);
+/// What was read of an item about records: an operation or a fault for each of its ids, or the fault of the item.
+pub(super) type OfRecords = Vec<Result<Operation, ItemFault>>;
 
 /// Parses the archivings of one item: one per id.
-pub(super) fn archive(text: &str, kind: RecordKind) -> Vec<OfRecord> {
+pub(super) fn archive(text: &str, kind: RecordKind) -> OfRecords {
     let (ids, reason) = split_archive(text);
     let (ids, ground) = match split_ground(ids) {
         Ok(split) => split,
-        Err(wrong) => return vec![(None, Err(wrong))],
+        Err(wrong) => return vec![Err(wrong)],
     };
     let operation = |id| {
         Ok(Operation::Archive {
@@ -147,7 +143,7 @@ pub(super) fn archive(text: &str, kind: RecordKind) -> Vec<OfRecord> {
 }
 
 /// Parses a change of marks: `KL-3 pinned, until 2027-08-31 because <reason>`.
-pub(super) fn mark(text: &str, kind: RecordKind) -> Vec<OfRecord> {
+pub(super) fn mark(text: &str, kind: RecordKind) -> OfRecords {
     let (ids, reason) = split_archive(text);
     let (name, marks) = ids.split_once(char::is_whitespace).unwrap_or((ids, ""));
     let operation = |id| changed_marks(id, reason, marks).ok_or_else(no_mark);
@@ -161,42 +157,35 @@ fn of_records(
     reason: &str,
     (kind, has_ground): (RecordKind, bool),
     operation: impl Fn(RecordId) -> Result<Operation, ItemFault>,
-) -> Vec<OfRecord> {
-    let outcome = |id: RecordId| {
+) -> OfRecords {
+    let outcome = |name| {
+        let id = record_id(name, Some(kind))?;
         if id.kind != kind && !has_ground {
             let prefix = kind.prefix();
             let detail = format!("{id} is not an id of this section, whose ids begin with {prefix}-");
-            return Err((FaultKind::WrongSectionId, detail));
+            return Err(ItemFault::new(FaultKind::WrongSectionId, detail).of(id));
         }
-        match is_placeholder(reason) {
+        let operation = match is_placeholder(reason) {
             true => Err(placeholder()),
             false => operation(id),
-        }
+        };
+        operation.map_err(|wrong| wrong.of(id))
     };
-    let names = match named(ids, reason, kind) {
-        Ok(names) => names,
-        Err((id, wrong)) => return vec![(id, Err(wrong))],
-    };
-    let ids = names.into_iter().map(|name| record_id(name, Some(kind)));
-    ids.map(|id| match id {
-        Ok(id) => (Some(id), outcome(id)),
-        Err(wrong) => (None, Err(wrong)),
-    })
-    .collect()
+    match named(ids, reason, kind) {
+        Ok(names) => names.into_iter().map(outcome).collect(),
+        Err(wrong) => vec![Err(wrong)],
+    }
 }
 
 /// The names of the records of an item, if it has them and a reason; otherwise the fault, and the first id if it is readable.
-fn named<'t>(
-    ids: &'t str,
-    reason: &str,
-    kind: RecordKind,
-) -> Result<Vec<&'t str>, (Option<RecordId>, ItemFault)> {
+fn named<'t>(ids: &'t str, reason: &str, kind: RecordKind) -> Result<Vec<&'t str>, ItemFault> {
     let form = format!("`- {}-3 because <reason>`", kind.prefix());
     let names = names(ids);
     let (wrong, detail) = if reason.is_empty() {
         let id = ids.split_whitespace().next().and_then(|name| read_id(bare(name)));
         let detail = format!("an archiving needs its reason: {form}");
-        return Err((id, (FaultKind::MissingReason, detail)));
+        let wrong = ItemFault::new(FaultKind::MissingReason, detail);
+        return Err(ItemFault { id, ..wrong });
     } else if names.is_empty() {
         let detail = format!("an archiving begins with an id: {form}");
         (FaultKind::MalformedId, detail)
@@ -211,7 +200,7 @@ fn named<'t>(
     } else {
         return Ok(names);
     };
-    Err((None, (wrong, detail)))
+    Err(ItemFault::new(wrong, detail))
 }
 
 /// The ids of an item, as they are written.
@@ -255,33 +244,25 @@ pub(super) fn merge(text: &str) -> Result<Operation, ItemFault> {
 
 /// The operation that merges learnings into one.
 pub(super) fn merged(ids: &[&str], reason: &str, content: &str) -> Result<Operation, ItemFault> {
-    check(reason, content)?;
+    let added = addition(reason, None, content.to_owned())?;
     if !(2..=MAX_IDS).contains(&ids.len()) {
-        let detail =
-            "a merge names at least two learnings: `- KL-3, KL-8 because <reason>: <text>`".to_owned();
-        return Err((FaultKind::MalformedId, detail));
+        let detail = "a merge names at least two learnings: `- KL-3, KL-8 because <reason>: <text>`";
+        return Err(ItemFault::new(FaultKind::MalformedId, detail));
     }
-    let mut operation = insight(reason, content)?;
-    if let Operation::AddLearning { merges, .. } = &mut operation {
-        *merges = ids
-            .iter()
-            .map(|name| record_id(name, None))
-            .collect::<Result<_, _>>()?;
-        if let Some(id) = merges.iter().find(|id| id.kind != RecordKind::Learning) {
-            let detail = format!("{id} is no learning: only learnings are merged");
-            return Err((FaultKind::WrongSectionId, detail));
-        }
+    let ids = ids.iter().map(|name| record_id(name, None));
+    let merges: Vec<RecordId> = ids.collect::<Result<_, _>>()?;
+    if let Some(id) = merges.iter().find(|id| id.kind != RecordKind::Learning) {
+        let detail = format!("{id} is no learning: only learnings are merged");
+        return Err(ItemFault::new(FaultKind::WrongSectionId, detail));
     }
-    Ok(operation)
+    Ok(Operation::Add(AddedRecord { merges, ..added }))
 }
 
 /// The fault of a change of marks that names none, or one that cannot be read.
 pub(super) fn no_mark() -> ItemFault {
-    (
-        FaultKind::MalformedMark,
-        "marks are `pinned` or `unpinned`, and `until` with a date (2027-08-31), a time (2027-08-31T12:00:00Z) or `never`"
-            .to_owned(),
-    )
+    let detail = "marks are `pinned` or `unpinned`, and `until` with a date (2027-08-31), a time \
+                  (2027-08-31T12:00:00Z) or `never`";
+    ItemFault::new(FaultKind::MalformedMark, detail)
 }
 
 fn changed_marks(id: RecordId, reason: &str, marks: &str) -> Option<Operation> {
@@ -353,7 +334,7 @@ fn malformed(id: &str, kind: Option<RecordKind>) -> ItemFault {
         "`{}` is not an id: write {prefix} and a number of at least 1 without leading zeros",
         start_of(id, EXCERPT_CHARS)
     );
-    (FaultKind::MalformedId, detail)
+    ItemFault::new(FaultKind::MalformedId, detail)
 }
 
 fn prefix_kind(prefix: &str) -> Option<RecordKind> {

@@ -64,10 +64,8 @@
 //! use working_memory::domain::operation::Operation;
 //!
 //! let text = "VERBATIM_CONTEXT:\n  ADD:\n    - because it is called: a.py => def a():\n    return 1\n";
-//! let Operation::AddVerbatim { snippet, .. } = &parse(text).items[0].operation else {
-//!     panic!("a snippet");
-//! };
-//! assert_eq!(snippet, "def a():\n    return 1");
+//! let snippet = Operation::snippet("it is called", "a.py", "def a():\n    return 1");
+//! assert_eq!(parse(text).items[0].operation, snippet);
 //! ```
 //!
 //! [`parse`] reads line by line: pure, deterministic, linear in its input, never panicking. It reads
@@ -81,7 +79,6 @@
 //! [`crate::domain::memory::validate`]. [`requests`] reads operations given as JSON instead of text.
 //!
 //! ```
-//! use working_memory::domain::document::Marks;
 //! use working_memory::domain::dsl::parse;
 //! use working_memory::domain::operation::{FaultKind, Operation};
 //!
@@ -90,13 +87,7 @@
 //! );
 //! assert_eq!(
 //!     parsed.items[0].operation,
-//!     Operation::AddLearning {
-//!         reason: "CI has no database".to_owned(),
-//!         content: "commit the query data".to_owned(),
-//!         replaces: None,
-//!         merges: Vec::new(),
-//!         marks: Marks::default(),
-//!     },
+//!     Operation::learning("CI has no database", "commit the query data"),
 //! );
 //! assert_eq!(parsed.faults[0].kind, FaultKind::MissingReason);
 //! ```

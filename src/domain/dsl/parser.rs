@@ -46,14 +46,14 @@ impl Parsed {
         keep(&mut self.faults, &mut self.omitted, fault);
     }
 
-    /// Adds a fault that names no record.
-    pub(super) fn reject(&mut self, section: Option<Role>, range: Range<usize>, (kind, detail): ItemFault) {
+    /// Adds the fault of an item.
+    pub(super) fn reject(&mut self, section: Option<Role>, range: Range<usize>, wrong: ItemFault) {
         self.fault(Fault {
-            kind,
+            kind: wrong.kind,
             section,
-            id: None,
+            id: wrong.id,
             range,
-            detail,
+            detail: wrong.detail,
         });
     }
 
@@ -81,7 +81,7 @@ fn read(text: &str, is_cut_off: bool) -> Parsed {
     if count > MAX_TEXT_LINES {
         let mut parsed = Parsed::default();
         let detail = format!("the text has {count} lines; at most {MAX_TEXT_LINES} are read");
-        parsed.reject(None, 0..0, (FaultKind::TooLarge, detail));
+        parsed.reject(None, 0..0, ItemFault::new(FaultKind::TooLarge, detail));
         return parsed;
     }
     let lines = lines::split(text);
@@ -335,8 +335,8 @@ impl Parser<'_> {
              ADD and ARCHIVE",
             start_of(&self.text[header.clone()], items::EXCERPT_CHARS)
         );
-        self.parsed
-            .reject(section, header, (FaultKind::UnknownHeader, detail));
+        let wrong = ItemFault::new(FaultKind::UnknownHeader, detail);
+        self.parsed.reject(section, header, wrong);
     }
 
     /// `item = progress-bullet | learning | snippet-item | archiving | merge | mark`: parses an item according to its
@@ -361,9 +361,9 @@ impl Parser<'_> {
         // A record of the memory that the model repeated looks like an archiving too; nothing is archived
         // without `ARCHIVE`.
         if list.is_none() && begins_with_id(item) {
-            let detail = "an item must be below `ADD:` or `ARCHIVE:`".to_owned();
-            let fault = (FaultKind::UnknownHeader, detail);
-            return self.parsed.reject(Some(section), range, fault);
+            let detail = "an item must be below `ADD:` or `ARCHIVE:`";
+            let wrong = ItemFault::new(FaultKind::UnknownHeader, detail);
+            return self.parsed.reject(Some(section), range, wrong);
         }
         match (list, section) {
             (Some(List::Archive), _) => self.of_records(line, item, section, items::archive, kind),
@@ -383,21 +383,15 @@ impl Parser<'_> {
         line: &Line,
         item: &str,
         section: Role,
-        read: fn(&str, RecordKind) -> Vec<items::OfRecord>,
+        read: fn(&str, RecordKind) -> items::OfRecords,
         kind: RecordKind,
     ) {
         let folded = self.fold(line, item);
         let range = line.first..folded.end;
-        for (id, outcome) in read(&folded.text, kind) {
+        for outcome in read(&folded.text, kind) {
             match outcome {
                 Ok(operation) => self.parsed.accept(operation, range.clone()),
-                Err((kind, detail)) => self.parsed.fault(Fault {
-                    kind,
-                    section: Some(section),
-                    id,
-                    range: range.clone(),
-                    detail,
-                }),
+                Err(wrong) => self.parsed.reject(Some(section), range.clone(), wrong),
             }
         }
     }
@@ -412,16 +406,28 @@ impl Parser<'_> {
     ) {
         let folded = self.fold(line, item);
         let range = line.first..folded.end;
-        match read(&folded.text) {
+        let warning = folded.is_multi_line.then(|| (range.clone(), items::joined()));
+        self.take(Role::Learnings, read(&folded.text), marks, range, warning);
+    }
+
+    /// Takes what was read of an addition, and the warning about its form if it is valid.
+    fn take(
+        &mut self,
+        section: Role,
+        read: Result<Operation, ItemFault>,
+        marks: Marks,
+        range: Range<usize>,
+        warning: Option<(Range<usize>, ItemFault)>,
+    ) {
+        match read {
             Ok(mut operation) => {
                 operation.set_marks(marks);
-                if folded.is_multi_line {
-                    let fault = (FaultKind::MultiLineInsight, items::JOINED.to_owned());
-                    self.parsed.reject(Some(Role::Learnings), range.clone(), fault);
+                if let Some((place, warning)) = warning {
+                    self.parsed.reject(Some(section), place, warning);
                 }
                 self.parsed.accept(operation, range);
             }
-            Err(wrong) => self.parsed.reject(Some(Role::Learnings), range, wrong),
+            Err(wrong) => self.parsed.reject(Some(section), range, wrong),
         }
     }
 
@@ -434,37 +440,31 @@ impl Parser<'_> {
         let content = after_because(head)
             .and_then(|after| Some(head.len() - after.len() + items::reason_end(after)? + 1))
             .unwrap_or(head.len());
-        let Some(arrow) = head[content..].find("=>").map(|at| content + at) else {
-            // It consumes its deeper lines too.
-            let folded = self.fold(line, item);
-            let (reason, content) = items::split(&folded.text);
-            let wrong = items::check(reason, content)
-                .err()
-                .unwrap_or_else(items::missing_label);
-            return self
-                .parsed
-                .reject(Some(Role::Verbatim), line.first..folded.end, wrong);
-        };
-        let snippet = self.snippet(start + arrow + "=>".len());
-        let range = line.first..snippet.end.max(line.last);
-        let before = self.normalised(line, &head[..arrow]);
-        let after = after_because(&before).unwrap_or_default();
-        let (reason, label) = match items::reason_end(after) {
-            Some(at) => (after[..at].trim(), after[at + 1..].trim()),
-            None => ("", ""),
-        };
-        match items::verbatim(reason, label, snippet.text) {
-            Ok(mut operation) => {
-                operation.set_marks(marks);
-                if let Some(fence) = snippet.unclosed {
-                    let detail = "the code fence is never closed, so it was read as plain text".to_owned();
-                    let fault = (FaultKind::UnclosedFence, detail);
-                    self.parsed.reject(Some(Role::Verbatim), fence, fault);
-                }
-                self.parsed.accept(operation, range);
+        let (read, end, unclosed) = match head[content..].find("=>").map(|at| content + at) {
+            Some(arrow) => {
+                let snippet = self.snippet(start + arrow + "=>".len());
+                let before = self.normalised(line, &head[..arrow]);
+                let (reason, label) = items::split(&before);
+                let read = items::addition(reason, Some(label), snippet.text);
+                (read, snippet.end.max(line.last), snippet.unclosed)
             }
-            Err(wrong) => self.parsed.reject(Some(Role::Verbatim), range, wrong),
-        }
+            // It consumes its deeper lines too.
+            None => {
+                let folded = self.fold(line, item);
+                let (reason, content) = items::split(&folded.text);
+                (
+                    items::addition(reason, Some(""), content.to_owned()),
+                    folded.end,
+                    None,
+                )
+            }
+        };
+        let warning = unclosed.map(|fence| {
+            let detail = "the code fence is never closed, so it was read as plain text";
+            (fence, ItemFault::new(FaultKind::UnclosedFence, detail))
+        });
+        let read = read.map(Operation::Add);
+        self.take(Role::Verbatim, read, marks, line.first..end, warning);
     }
 
     /// Reads the snippet of the bullet on the line just read; `from` is the byte offset after its `=>`.
@@ -543,8 +543,8 @@ impl Parser<'_> {
         }
         if self.parsed.sections.is_empty() {
             let detail = "no section header was found: CURRENT_PROGRESS, KEY_LEARNINGS or VERBATIM_CONTEXT";
-            let fault = (FaultKind::NoSection, detail.to_owned());
-            self.parsed.reject(None, 0..self.text.len(), fault);
+            let wrong = ItemFault::new(FaultKind::NoSection, detail);
+            self.parsed.reject(None, 0..self.text.len(), wrong);
         }
         cut(&mut self.parsed.faults, &mut self.parsed.omitted);
         if is_cut_off {

@@ -93,7 +93,7 @@ impl Block {
             let detail = format!(
                 "at most {MAX_TEXT_ITEMS} bullets are accepted at once; this one and those after it were not"
             );
-            return reject((FaultKind::TooLarge, detail));
+            return reject(ItemFault::new(FaultKind::TooLarge, detail));
         }
         match open.list {
             Some(List::Completed) => self.progress.completed.push(open.text),

@@ -25,10 +25,11 @@ use super::progress::Block;
 use crate::domain::consolidation::Ground;
 use crate::domain::document::{Expiry, Marks};
 use crate::domain::ids::{RecordId, RecordKind};
-use crate::domain::operation::{Fault, FaultKind, Operation, Role};
+use crate::domain::operation::{AddedRecord, FaultKind, Operation, Role};
 use crate::domain::text::lines::document_line;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::ops::Range;
 use strum::{IntoStaticStr, VariantNames};
 use utoipa::ToSchema;
 
@@ -302,41 +303,36 @@ pub fn first_nul(requests: &[OperationRequest]) -> Option<(String, usize)> {
 pub fn read(requests: &[OperationRequest]) -> Parsed {
     let mut parsed = Parsed::default();
     for (index, request) in requests.iter().enumerate() {
-        let section = match operation(request) {
-            Ok(Some(operation)) => {
-                let section = operation.role();
-                if is_folded(request) {
-                    let joined = (FaultKind::MultiLineInsight, items::JOINED.to_owned());
-                    parsed.reject(section, index..index, joined);
-                }
-                parsed.accept(operation, index..index);
-                section
-            }
-            Ok(None) => Some(Role::Progress),
-            Err((id, (kind, detail))) => {
-                let section = match request {
-                    OperationRequest::Add { section, .. } => Some(section.role()),
-                    OperationRequest::Merge { .. } => Some(Role::Learnings),
-                    _ => id.and_then(|id| Role::of_records(id.kind)),
-                };
-                parsed.fault(Fault {
-                    kind,
-                    section,
-                    id,
-                    range: index..index,
-                    detail,
-                });
-                section
-            }
-        };
+        let range = index..index;
         if let OperationRequest::RewriteProgress {
             completed,
             in_progress,
             remaining,
         } = request
         {
-            progress([completed, in_progress, remaining], index, &mut parsed);
+            progress([completed, in_progress, remaining], range, &mut parsed);
+            parsed.open_section(Role::Progress);
+            continue;
         }
+        let section = match operation(request) {
+            Ok(operation) => {
+                let section = operation.role();
+                if is_folded(request) {
+                    parsed.reject(section, range.clone(), items::joined());
+                }
+                parsed.accept(operation, range);
+                section
+            }
+            Err(wrong) => {
+                let section = match request {
+                    OperationRequest::Add { section, .. } => Some(section.role()),
+                    OperationRequest::Merge { .. } => Some(Role::Learnings),
+                    _ => wrong.id.and_then(|id| Role::of_records(id.kind)),
+                };
+                parsed.reject(section, range, wrong);
+                section
+            }
+        };
         if let Some(section) = section {
             parsed.open_section(section);
         }
@@ -350,10 +346,9 @@ fn is_folded(request: &OperationRequest) -> bool {
         if content.trim().contains('\n'))
 }
 
-/// The operation on records that a request asks for, or the id of its record, if it was readable, and the fault; `None` for
-/// progress.
-fn operation(request: &OperationRequest) -> Result<Option<Operation>, (Option<RecordId>, ItemFault)> {
-    let operation = match request {
+/// The operation that a request asks for. The bullets of progress are checked one by one instead.
+fn operation(request: &OperationRequest) -> Result<Operation, ItemFault> {
+    match request {
         OperationRequest::Add {
             section,
             reason,
@@ -363,24 +358,25 @@ fn operation(request: &OperationRequest) -> Result<Option<Operation>, (Option<Re
             pinned,
             until,
         } => {
-            let (role, reason) = (section.role(), reason_of(reason));
-            let added = match section {
+            let (label, content) = match section {
                 RecordSection::Verbatim => {
                     let label = document_line(label.as_deref().unwrap_or_default());
-                    items::verbatim(&reason, label.trim(), content.clone())
+                    (Some(label), content.clone())
                 }
-                RecordSection::Learnings => items::insight(&reason, document_line(content).trim()),
+                RecordSection::Learnings => (None, document_line(content).trim().to_owned()),
             };
-            let mut added = added.map_err(|wrong| (None, wrong))?;
-            let replaced = replaces.as_deref().map(|id| replaced(id, role)).transpose();
-            added.set_replaced(replaced.map_err(|wrong| (None, wrong))?);
-            added.set_marks(Marks::default().changed(Some(*pinned), *until));
-            added
+            let label = label.as_deref().map(str::trim);
+            let added = items::addition(&reason_of(reason), label, content)?;
+            let replaces = replaces.as_deref().map(|id| replaced(id, section.role()));
+            Ok(Operation::Add(AddedRecord {
+                replaces: replaces.transpose()?,
+                marks: Marks::default().changed(Some(*pinned), *until),
+                ..added
+            }))
         }
         OperationRequest::Merge { ids, reason, content } => {
             let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
             items::merged(&ids, &reason_of(reason), document_line(content).trim())
-                .map_err(|wrong| (None, wrong))?
         }
         OperationRequest::Archive {
             id,
@@ -391,8 +387,8 @@ fn operation(request: &OperationRequest) -> Result<Option<Operation>, (Option<Re
         } => {
             let (id, reason) = id_and_reason(id, reason, "an archiving")?;
             let ground = ground(id, duplicate_of.as_ref(), superseded_by.as_ref(), *expired)
-                .map_err(|wrong| (Some(id), wrong))?;
-            Operation::Archive { id, reason, ground }
+                .map_err(|wrong| wrong.of(id))?;
+            Ok(Operation::Archive { id, reason, ground })
         }
         OperationRequest::Mark {
             id,
@@ -402,39 +398,41 @@ fn operation(request: &OperationRequest) -> Result<Option<Operation>, (Option<Re
         } => {
             let (id, reason) = id_and_reason(id, reason, "a change of marks")?;
             if pinned.is_none() && until.is_none() {
-                return Err((Some(id), items::no_mark()));
+                return Err(items::no_mark().of(id));
             }
-            Operation::Mark {
+            Ok(Operation::Mark {
                 id,
                 reason,
                 pinned: *pinned,
                 until: *until,
-            }
+            })
         }
-        OperationRequest::RewriteProgress { .. } => return Ok(None),
-    };
-    Ok(Some(operation))
+        OperationRequest::RewriteProgress { .. } => Err(missing_in_progress()),
+    }
 }
 
-fn progress(lists: [&Vec<String>; 3], index: usize, parsed: &mut Parsed) {
-    let mut block = Block::new(index..index);
-    let faults = parsed.faults.len() + parsed.omitted.rejections();
+fn missing_in_progress() -> ItemFault {
+    let detail = "`in_progress` needs at least one bullet; the previous progress stays as it is";
+    ItemFault::new(FaultKind::MissingInProgress, detail)
+}
+
+fn progress(lists: [&Vec<String>; 3], range: Range<usize>, parsed: &mut Parsed) {
+    let mut block = Block::new(range.clone());
+    let lists = lists.map(|list| list.iter().map(|text| document_line(text)).collect::<Vec<_>>());
+    if lists.iter().flatten().all(String::is_empty) {
+        return parsed.reject(Some(Role::Progress), range, missing_in_progress());
+    }
     for (list, bullets) in [List::Completed, List::InProgress, List::Remaining]
         .into_iter()
-        .zip(lists)
+        .zip(&lists)
     {
         for text in bullets {
-            block.bullet(Some(list), 0, &document_line(text), index..index, parsed);
+            block.bullet(Some(list), 0, text, range.clone(), parsed);
         }
     }
     match block.finish(parsed) {
         Some(Ok(item)) => parsed.accept(item.operation, item.range),
         Some(Err(missing)) => parsed.fault(missing),
-        None if faults == parsed.faults.len() + parsed.omitted.rejections() => {
-            let detail = "`in_progress` needs at least one bullet; the previous progress stays as it is";
-            let wrong = (FaultKind::MissingInProgress, detail.to_owned());
-            parsed.reject(Some(Role::Progress), index..index, wrong);
-        }
         None => {}
     }
 }
@@ -453,7 +451,7 @@ fn replaced(id: &str, role: Role) -> Result<RecordId, ItemFault> {
         return Ok(read);
     }
     let detail = format!("{read} is of another section than what replaces it");
-    Err((FaultKind::WrongSectionId, detail))
+    Err(ItemFault::new(FaultKind::WrongSectionId, detail))
 }
 
 /// The ground of an archiving, if it has one and needs none for its kind.
@@ -470,26 +468,25 @@ fn ground(
     };
     if ground.is_none() && !matches!(id.kind, RecordKind::Learning | RecordKind::Verbatim) {
         let detail = format!("{id} is neither a learning (KL-) nor a snippet (VC-)");
-        return Err((FaultKind::WrongSectionId, detail));
+        return Err(ItemFault::new(FaultKind::WrongSectionId, detail));
     }
     Ok(ground)
 }
 
-/// The id and the reason of an operation on an existing record, or the id (if readable) and the fault.
-fn id_and_reason(
-    id: &str,
-    reason: &str,
-    what: &str,
-) -> Result<(RecordId, String), (Option<RecordId>, ItemFault)> {
+/// The id and the reason of an operation on an existing record.
+fn id_and_reason(id: &str, reason: &str, what: &str) -> Result<(RecordId, String), ItemFault> {
     let read = items::record_id(id, None);
     let reason = reason_of(reason);
     if reason.is_empty() {
-        let detail = format!("{what} needs its `reason`");
-        return Err((read.ok(), (FaultKind::MissingReason, detail)));
+        let wrong = ItemFault::new(FaultKind::MissingReason, format!("{what} needs its `reason`"));
+        return Err(ItemFault {
+            id: read.ok(),
+            ..wrong
+        });
     }
-    let id = read.map_err(|wrong| (None, wrong))?;
+    let id = read?;
     match is_placeholder(&reason) {
-        true => Err((Some(id), placeholder())),
+        true => Err(placeholder().of(id)),
         false => Ok((id, reason)),
     }
 }

@@ -111,14 +111,11 @@ struct Words {
 
 impl Words {
     fn of(addition: &Addition<'_>) -> Self {
-        let keys: HashSet<Key, RandomState> = match addition.operation {
-            Operation::AddLearning { content, .. } => keys(content).collect(),
-            Operation::AddVerbatim { label, snippet, .. } => keys(label).chain(keys(snippet)).collect(),
-            _ => HashSet::default(),
-        };
+        let added = addition.operation.addition();
+        let texts = added.map(|added| [added.label.as_deref().unwrap_or_default(), &added.content]);
         Self {
-            keys,
-            kind: addition.operation.role().and_then(|role| role.record_kind()),
+            keys: texts.into_iter().flatten().flat_map(keys).collect(),
+            kind: addition.operation.adds(),
             is_applied: addition.is_applied,
         }
     }
@@ -289,19 +286,12 @@ pub fn name_replaced(document: &str, operations: &mut [&mut Operation]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::document::Marks;
 
     const DOCUMENT: &str = "# Key Learnings\n- KL-1 because it fails: the parser drops the last bullet\n\
         - KL-2 because it is slow: the index is built twice at start\n";
 
     fn learning(content: &str) -> Operation {
-        Operation::AddLearning {
-            reason: "it is so now".to_owned(),
-            content: content.to_owned(),
-            replaces: None,
-            merges: Vec::new(),
-            marks: Marks::default(),
-        }
+        Operation::learning("it is so now", content)
     }
 
     fn archive(id: &str) -> Operation {

@@ -32,13 +32,13 @@ impl Examples {
                 Operation::RewriteProgress(progress) => {
                     progress.bullets().for_each(|bullet| self.add(bullet));
                 }
-                Operation::AddLearning { reason, content, .. } => {
-                    self.add(&format!("{reason}: {content}"));
-                    self.add(&content);
-                }
-                Operation::AddVerbatim { label, snippet, .. } => {
-                    self.add(&label);
-                    self.add(&snippet);
+                Operation::Add(added) => {
+                    let other = match added.label {
+                        Some(label) => label,
+                        None => format!("{}: {}", added.reason, added.content),
+                    };
+                    self.add(&other);
+                    self.add(&added.content);
                 }
                 Operation::Archive { .. } | Operation::Mark { .. } => {}
             }

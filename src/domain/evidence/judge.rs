@@ -5,7 +5,7 @@ use super::archives::Actives;
 use super::examples::Examples;
 use super::input::{Evidence, Input, WordIndex};
 use super::verbatim::Sources;
-use crate::domain::operation::{FaultKind, Item, Operation, Progress};
+use crate::domain::operation::{AddedRecord, FaultKind, Item, Operation, Progress};
 use crate::domain::text::content_words::{Word, content_words, keys};
 use crate::domain::text::{bare_words, has_secret, masked};
 use foldhash::fast::RandomState;
@@ -91,14 +91,11 @@ impl<'a> Judge<'a> {
         let mut is_literal = false;
         for item in items {
             match &item.operation {
-                Operation::AddLearning { content, .. } => {
+                Operation::Add(added) => {
                     let before = asked.len();
-                    asked.extend(keys(content));
-                    is_literal |= asked.len() == before;
-                }
-                Operation::AddVerbatim { label, snippet, .. } => {
-                    asked.extend(keys(label).chain(keys(snippet)));
-                    is_literal = true;
+                    asked.extend(added.label.iter().flat_map(|label| keys(label)));
+                    asked.extend(keys(&added.content));
+                    is_literal |= added.label.is_some() || asked.len() == before;
                 }
                 Operation::RewriteProgress(progress) => {
                     for bullet in progress.bullets() {
@@ -189,17 +186,22 @@ impl<'a> Judge<'a> {
                 let progress = std::mem::take(progress);
                 return self.progress(progress, item.range);
             }
-            Operation::AddLearning { reason, content, .. } => {
+            Operation::Add(AddedRecord {
+                reason,
+                label: None,
+                content,
+                ..
+            }) => {
                 let words = content_words(content);
                 let ruling = self.learning(reason, content, &words);
                 (self.index.evidence(words.iter().map(|word| word.key)), ruling)
             }
-            Operation::AddVerbatim {
+            Operation::Add(AddedRecord {
                 reason,
-                label,
-                snippet,
+                label: Some(label),
+                content: snippet,
                 ..
-            } => {
+            }) => {
                 let sources = self.sources.as_ref();
                 let found = sources.and_then(|sources| sources.find_in_input(snippet));
                 let ruling = self.snippet([reason, label, snippet], found.is_some());

@@ -3,7 +3,7 @@
 use super::Limits;
 use super::edit::{ChangedDocument, Counters, Edit, EditError};
 use crate::domain::consolidation::Ground;
-use crate::domain::document::{Record, progress_body};
+use crate::domain::document::{NewRecord, Record, progress_body};
 use crate::domain::evidence::Evidence;
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::Operation;
@@ -127,15 +127,21 @@ pub fn apply(
             }
         }
         for (cause, operation) in operations.iter().enumerate() {
-            let Some(record) = operation.new_record().filter(|_| operation.adds() == Some(kind)) else {
+            let Some(added) = operation.addition().filter(|added| added.kind() == kind) else {
                 continue;
             };
-            let added = edit.add(kind, &record, now)?;
+            let record = NewRecord {
+                marks: added.marks,
+                reason: Some(&added.reason),
+                label: added.label.as_deref(),
+                content: &added.content,
+            };
+            let id = edit.add(kind, &record, now)?;
             causes.push(cause);
             // A record that was archived concurrently is not marked as replaced.
-            for id in operation.replaces().iter().chain(operation.merges()) {
-                if let Some(place) = archived.get(id) {
-                    edit.operations[*place].superseded_by = Some(added);
+            for replaced in added.replaces.iter().chain(&added.merges) {
+                if let Some(place) = archived.get(replaced) {
+                    edit.operations[*place].superseded_by = Some(id);
                 }
             }
         }
@@ -178,15 +184,13 @@ fn archivings(operations: &[Operation]) -> Vec<Archiving<'_>> {
     let mut archivings: Vec<_> = named.collect();
     let mut ids: HashSet<RecordId> = archivings.iter().map(|archiving| archiving.id).collect();
     for (cause, operation) in numbered() {
-        let (Operation::AddLearning { reason, replaces, .. }
-        | Operation::AddVerbatim { reason, replaces, .. }) = operation
-        else {
+        let Some(added) = operation.addition() else {
             continue;
         };
-        let replaced = replaces.iter().chain(operation.merges()).copied();
+        let replaced = added.replaces.iter().chain(&added.merges).copied();
         let implied = replaced.filter(|id| ids.insert(*id)).map(|id| Archiving {
             id,
-            reason,
+            reason: &added.reason,
             kept: None,
             cause,
         });

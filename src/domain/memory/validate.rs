@@ -5,7 +5,7 @@ use crate::domain::consolidation::{Ground, Grounds};
 use crate::domain::document::{Entry, entries_of, normalised_snippet, pinned, record_ranges};
 use crate::domain::faults::{Omitted, cut, keep};
 use crate::domain::ids::{RecordId, RecordKind};
-use crate::domain::operation::{Fault, FaultKind, Item, Operation};
+use crate::domain::operation::{AddedRecord, Fault, FaultKind, Item, Operation};
 use crate::domain::text::folded;
 use chrono::{DateTime, Utc};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -153,8 +153,10 @@ impl<'a> Archives<'a> {
     }
 
     fn judge(&mut self, operation: &mut Operation) -> Verdict {
-        if !operation.merges().is_empty() {
-            return self.judge_merge(operation);
+        if let Operation::Add(merged) = operation
+            && !merged.merges.is_empty()
+        {
+            return self.judge_merge(merged);
         }
         if let Operation::Archive { id, ground, .. } = operation {
             if let Some(ground) = ground.filter(|_| self.active.contains(id)) {
@@ -169,16 +171,12 @@ impl<'a> Archives<'a> {
         if let Operation::Mark { id, .. } = operation {
             return self.judge_mark(*id);
         }
-        let kind = operation.adds()?;
-        if self.pinned.is_some()
-            && operation
-                .new_record()
-                .is_some_and(|record| !record.marks.is_empty())
-        {
+        let added = operation.addition()?;
+        if self.pinned.is_some() && !added.marks.is_empty() {
             return Some((FaultKind::Protected, ONLY_PEOPLE.to_owned()));
         }
-        let id = operation.replaces()?;
-        if id.kind != kind {
+        let id = added.replaces?;
+        if id.kind != added.kind() {
             let detail = format!("{id} is of another section than what replaces it.");
             return Some((FaultKind::WrongSectionId, detail));
         }
@@ -216,10 +214,8 @@ impl<'a> Archives<'a> {
     }
 
     /// Archives the parts of a merge if it says all that they say; the new record gets their marks.
-    fn judge_merge(&mut self, operation: &mut Operation) -> Verdict {
-        let Operation::AddLearning { merges, content, .. } = operation else {
-            return None;
-        };
+    fn judge_merge(&mut self, merged: &mut AddedRecord) -> Verdict {
+        let merges = &merged.merges;
         let is_pinned = |id: &&RecordId| self.pinned.as_ref().is_some_and(|pinned| pinned.contains(id));
         for id in merges.iter() {
             if !self.existed(*id) {
@@ -230,10 +226,10 @@ impl<'a> Archives<'a> {
             return Some((FaultKind::Protected, is_protected(*id)));
         }
         let goes = |id| self.archived_now.contains(&id);
-        match self.grounds.as_ref()?.check_merge(merges, content, goes) {
+        match self.grounds.as_ref()?.check_merge(merges, &merged.content, goes) {
             Ok(marks) => {
-                self.archived_now.extend(merges.iter().copied());
-                operation.set_marks(marks);
+                self.archived_now.extend(merges);
+                merged.marks = marks;
                 None
             }
             Err(fault) => Some((FaultKind::Uncovered, fault)),
@@ -321,7 +317,7 @@ impl<'a> Additions<'a> {
             let existing = DuplicateOf::Record(entry.id);
             additions.known.entry(duplicate_key).or_insert(existing);
         }
-        for key in earlier.iter().filter_map(key_of_addition) {
+        for key in earlier.iter().filter_map(Operation::addition).map(key_of) {
             *additions.counts.entry(key.0).or_default() += 1;
             additions.known.entry(key).or_insert(DuplicateOf::EarlierItem);
         }
@@ -329,8 +325,9 @@ impl<'a> Additions<'a> {
     }
 
     fn judge(&mut self, operation: &Operation) -> Verdict {
-        let duplicate_key = key_of_addition(operation)?;
-        let (kind, content) = (duplicate_key.0, operation.new_record()?.content);
+        let added = operation.addition()?;
+        let (kind, bytes) = (added.kind(), added.content.len());
+        let duplicate_key = key_of(added);
         if let Some(existing) = self.known.get(&duplicate_key) {
             return Some((FaultKind::Duplicate, format!("It says the same as {existing}.")));
         }
@@ -345,8 +342,7 @@ impl<'a> Additions<'a> {
             let detail = format!("Only the first {max_additions} additions of a section are taken.");
             return Some((FaultKind::TooManyAdditions, detail));
         }
-        if content.len() > item_bytes {
-            let bytes = content.len();
+        if bytes > item_bytes {
             let detail = format!("It has {bytes} bytes, over limits.item_bytes = {item_bytes}.");
             return Some((FaultKind::TooLarge, detail));
         }
@@ -355,10 +351,8 @@ impl<'a> Additions<'a> {
     }
 }
 
-/// The key of what an operation adds.
-fn key_of_addition(operation: &Operation) -> Option<DuplicateKey> {
-    let record = operation.new_record()?;
-    Some(duplicate_key(operation.adds()?, record.label, record.content))
+fn key_of(added: &AddedRecord) -> DuplicateKey {
+    duplicate_key(added.kind(), added.label.as_deref(), &added.content)
 }
 
 fn duplicate_key(kind: RecordKind, label: Option<&str>, content: &str) -> DuplicateKey {

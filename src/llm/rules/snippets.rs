@@ -3,7 +3,6 @@
 use super::markers::{Kind, markers};
 use super::session::{Fence, Session, Statement, quotations};
 use super::{Active, heard};
-use crate::domain::document::Marks;
 use crate::domain::ids::RecordKind;
 use crate::domain::operation::Operation;
 use crate::domain::text::has_secret;
@@ -36,13 +35,8 @@ pub(super) fn kept(session: &Session<'_>, active: &[Active]) -> Vec<Operation> {
         known.insert(snippet.trim().to_owned());
         let label = label(info, snippet);
         if !has_secret(snippet) && !has_secret(&label) {
-            added.push(Operation::AddVerbatim {
-                reason: markers().reason("exact", mark.language),
-                label,
-                snippet: snippet.to_owned(),
-                replaces: None,
-                marks: Marks::default(),
-            });
+            let reason = markers().reason("exact", mark.language);
+            added.push(Operation::snippet(reason, label, snippet));
         }
     }
     added

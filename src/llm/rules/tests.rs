@@ -23,8 +23,10 @@ fn said(speaker: &str, text: &str) -> Vec<(Place, String)> {
     };
     let operations = operations(MEMORY, "", &[message]);
     let of = |operation| match operation {
-        Operation::AddLearning { content, .. } => vec![(Learning, content)],
-        Operation::AddVerbatim { snippet, .. } => vec![(Snippet, snippet)],
+        Operation::Add(added) => match added.label {
+            None => vec![(Learning, added.content)],
+            Some(_) => vec![(Snippet, added.content)],
+        },
         Operation::Archive { id, .. } => vec![(Archived, id.to_string())],
         Operation::Mark { .. } => panic!("the rules mark nothing"),
         Operation::RewriteProgress(progress) => {

@@ -1,7 +1,6 @@
 use super::*;
-use crate::domain::document::Marks;
 use crate::domain::evidence::{Evidence, EvidenceOrigin};
-use crate::domain::operation::Progress;
+use crate::domain::operation::{AddedRecord, Progress};
 use crate::pipeline::reading::WrittenItem;
 use serde_json::json;
 
@@ -25,20 +24,13 @@ fn item(operation: Operation) -> Accepted {
 
 fn items() -> Vec<Accepted> {
     vec![
-        item(Operation::AddVerbatim {
-            reason: "r".to_owned(),
-            label: "l".to_owned(),
-            snippet: "\ts\n  t".to_owned(),
-            replaces: None,
-            marks: Marks::default(),
-        }),
-        item(Operation::AddLearning {
+        item(Operation::snippet("r", "l", "\ts\n  t")),
+        item(Operation::Add(AddedRecord {
+            replaces: Some("KL-1".parse().unwrap()),
             reason: "r".to_owned(),
             content: "c".to_owned(),
-            replaces: Some("KL-1".parse().unwrap()),
-            merges: Vec::new(),
-            marks: Marks::default(),
-        }),
+            ..AddedRecord::default()
+        })),
         item(Operation::Archive {
             id: "VC-2".parse().unwrap(),
             reason: "old".to_owned(),
@@ -60,9 +52,9 @@ fn literal() -> Value {
                 "op": "rewrite_progress", "completed": [], "in_progress": ["x"], "remaining": ["y"],
                 "text": "- as written",
             },
-            {"op": "add_learning", "reason": "r", "content": "c", "replaces": "KL-1", "text": "- as written"},
+            {"op": "add", "reason": "r", "content": "c", "replaces": "KL-1", "text": "- as written"},
             {
-                "op": "add_verbatim", "reason": "r", "label": "l", "snippet": "s", "text": "- as written",
+                "op": "add", "reason": "r", "label": "l", "content": "s", "text": "- as written",
                 "evidence": [{"from": "message", "index": 3, "start": 1, "end": 3, "quote": "as"}],
             },
             {"op": "archive", "id": "VC-2", "reason": "old", "text": "- as written"},

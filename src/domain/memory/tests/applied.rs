@@ -80,17 +80,14 @@ fn tasks_and_decisions_go_before_the_first_bullet() {
     let mut edit = Edit::new(before, Counters::default(), now());
     for content in ["b", "c"] {
         let task = NewRecord {
-            reason: None,
-            label: None,
             content,
-            marks: Marks::default(),
+            ..NewRecord::default()
         };
         edit.add(RecordKind::Task, &task, now()).expect("an id");
         let decision = NewRecord {
             reason: Some("r"),
-            label: None,
             content,
-            marks: Marks::default(),
+            ..NewRecord::default()
         };
         edit.add(RecordKind::Decision, &decision, now()).expect("an id");
     }
@@ -203,20 +200,13 @@ fn progress_that_says_the_same_is_not_rewritten() {
 
 #[test]
 fn what_a_record_line_cannot_hold_is_normalised() {
-    let add = |reason: &str, label: &str, snippet: &str| Operation::AddVerbatim {
-        reason: reason.to_owned(),
-        label: label.to_owned(),
-        snippet: snippet.to_owned(),
-        replaces: None,
-        marks: Marks::default(),
-    };
     for (operation, expected) in [
         (
-            add("a: b\nc", "l => m\r\nn", "s\n \n"),
+            Operation::snippet("a: b\nc", "l => m\r\nn", "s\n \n"),
             ("a; b c", "l -> m n", "s"),
         ),
-        (add(" a:", "l", "s\r\n"), ("a:", "l", "s")),
-        (add("a:\tb: c", "l", "s\0"), ("a;\tb; c", "l", "s\u{fffd}")),
+        (Operation::snippet(" a:", "l", "s\r\n"), ("a:", "l", "s")),
+        (Operation::snippet("a:\tb: c", "l", "s\0"), ("a;\tb; c", "l", "s\u{fffd}")),
     ] {
         let applied = apply("", Counters::default(), &[operation], now(), &LIMITS).expect("applied");
         let record = records(&applied.text).pop().expect("a record");

@@ -1,7 +1,6 @@
 //! Tests of applying and validating operations.
 
 use super::*;
-use crate::domain::document::Marks;
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::{Operation, Progress};
 use chrono::{DateTime, Utc};
@@ -30,34 +29,18 @@ fn id(text: &str) -> RecordId {
 }
 
 fn learn(content: &str) -> Operation {
-    Operation::AddLearning {
-        reason: "r".to_owned(),
-        content: content.to_owned(),
-        replaces: None,
-        merges: Vec::new(),
-        marks: Marks::default(),
-    }
+    Operation::learning("r", content)
 }
 
 fn keep(label: &str, snippet: &str) -> Operation {
-    Operation::AddVerbatim {
-        reason: "r".to_owned(),
-        label: label.to_owned(),
-        snippet: snippet.to_owned(),
-        replaces: None,
-        marks: Marks::default(),
-    }
+    Operation::snippet("r", label, snippet)
 }
 
 /// A learning that replaces a record.
 fn replace(name: &str, content: &str) -> Operation {
-    Operation::AddLearning {
-        reason: "better".to_owned(),
-        content: content.to_owned(),
-        replaces: Some(id(name)),
-        merges: Vec::new(),
-        marks: Marks::default(),
-    }
+    let mut addition = Operation::learning("better", content);
+    addition.set_replaced(Some(id(name)));
+    addition
 }
 
 fn archive(name: &str) -> Operation {
