@@ -223,51 +223,27 @@ fn a_merge_says_all_that_its_parts_say_and_nothing_else() {
         let ids: Vec<RecordId> = ids.iter().map(|name| id(name)).collect();
         Grounds::of(&document, now()).check_merge(&ids, text, |_| false)
     };
-    let both = ["KL-1", "KL-2"];
     assert_eq!(
-        merged(&both, "CI needs 8 GB of memory and Docker 27 on the runner"),
+        merged(
+            &["KL-1", "KL-2"],
+            "CI needs 8 GB of memory and Docker 27 on the runner"
+        ),
         Ok(Marks::default())
     );
-    for (ids, text, expected) in [
-        (
-            &both[..],
-            "CI needs memory and Docker 27 on the runner",
-            "`8` is missing",
-        ),
-        (
-            &both,
-            "CI needs 8 GB of memory and Docker 28 on the runner",
-            "`27` is missing",
-        ),
-        (
-            &both,
-            "CI needs 8 GB of memory and Docker 27 on the runner since March",
-            "`since`",
-        ),
-        (
-            &both,
-            "CI needs 8 GB of fast memory and Docker 27 on the runner",
-            "`fast`",
-        ),
-        (
-            &both,
-            "CI never needs 8 GB of memory and Docker 27 on the runner",
-            "negate",
-        ),
-        (
-            &["KL-1", "KL-3"],
-            "CI needs 8 GB of memory, never deploy on Fridays",
-            "negate",
-        ),
-        (&["KL-1"], "CI needs 8 GB of memory", "two to"),
-        (&["KL-1", "KL-1"], "CI needs 8 GB of memory", "two to"),
-        (
-            &["KL-1", "KL-9"],
-            "CI needs 8 GB of memory",
-            "KL-9 is no active record",
-        ),
-    ] {
-        let fault = merged(ids, text).unwrap_err();
+    let table = "
+        KL-1 KL-2 | CI needs memory and Docker 27 on the runner | `8` is missing
+        KL-1 KL-2 | CI needs 8 GB of memory and Docker 28 on the runner | `27` is missing
+        KL-1 KL-2 | CI needs 8 GB of memory and Docker 27 on the runner since March | `since`
+        KL-1 KL-2 | CI needs 8 GB of fast memory and Docker 27 on the runner | `fast`
+        KL-1 KL-2 | CI never needs 8 GB of memory and Docker 27 on the runner | negate
+        KL-1 KL-3 | CI needs 8 GB of memory, never deploy on Fridays | negate
+        KL-1 | CI needs 8 GB of memory | two to
+        KL-1 KL-1 | CI needs 8 GB of memory | two to
+        KL-1 KL-9 | CI needs 8 GB of memory | KL-9 is no active record";
+    for (ids, row) in pairs(table) {
+        let (text, expected) = row.split_once(" | ").expect("three columns");
+        let ids: Vec<&str> = ids.split(' ').collect();
+        let fault = merged(&ids, text).unwrap_err();
         assert!(fault.contains(expected), "{text}: {fault}");
     }
     let swapped = learnings(&["Anna has port 8080", "Bert has port 8081"]);

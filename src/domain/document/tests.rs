@@ -165,12 +165,6 @@ fn nothing_in_the_lines_of_a_record_opens_a_heading_or_a_fence() {
 }
 
 #[test]
-fn bullets_in_fences_of_a_managed_section_are_no_records() {
-    let text = "# Key Learnings\n```\n- KL-1 in\n```\n- KL-2 out\n";
-    assert_eq!(read(text), ["KL-2|-|-|-|out"]);
-}
-
-#[test]
 fn only_dash_bullets_in_column_0_of_a_managed_section_are_records() {
     let text = "- KL-9 a\n# Free\n- KL-8 a\n# Key Learnings\n* KL-7 a\n - KL-6 a\n1. KL-5 a\n-KL-4 a\n-\tKL-3 a\n- KL-1 a\n  - KL-2 sub\n";
     assert_eq!(read(text), ["KL-1|-|-|-|a\n- KL-2 sub"]);
@@ -252,14 +246,6 @@ fn the_reason_ends_at_the_first_colon_with_a_blank_after_it() {
             "{line}"
         );
     }
-}
-
-#[test]
-fn of_two_record_lines_with_one_id_the_first_is_the_record() {
-    assert_eq!(
-        learning("- KL-1 a\n- KL-1 b\n- KL-2 c"),
-        ["KL-1|-|-|-|a", "KL-2|-|-|-|c"]
-    );
 }
 
 #[test]
@@ -388,11 +374,6 @@ fn a_document_is_not_blank_holds_no_nul_and_keeps_to_the_cap() {
         too_large.map_err(|e| e.to_string()),
         Err("the context has 11 bytes, over limits.context_bytes = 10".to_owned())
     );
-}
-
-#[test]
-fn tokens_are_estimated_at_a_quarter_of_the_bytes() {
-    assert_eq!([0, 1, 4, 5].map(estimated_tokens), [0, 1, 1, 2]);
 }
 
 #[test]

@@ -155,53 +155,28 @@ fn range(value: Option<&Value>) -> ViewRange {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
-
-    fn read(value: Value) -> Result<Command, String> {
-        Command::read(value.as_object().unwrap()).map_err(|refusal| refusal.to_string())
-    }
 
     #[test]
     fn wrong_types_are_named() {
-        for (command, named) in [
-            (json!({}), "`command`"),
-            (json!({"command": 1}), "`command`"),
-            (json!({"command": "view"}), "`path`"),
-            (json!({"command": "view", "path": ["/memories"]}), "`path`"),
-            (json!({"command": "create", "path": "/memories/a"}), "`file_text`"),
-            (
-                json!({"command": "create", "path": "/memories/a", "file_text": 1}),
-                "`file_text`",
-            ),
-            (
-                json!({"command": "str_replace", "path": "/memories/a"}),
-                "`old_str`",
-            ),
-            (
-                json!({"command": "str_replace", "path": "/memories/a", "old_str": "a", "new_str": 1}),
-                "`new_str`",
-            ),
-            (
-                json!({"command": "insert", "path": "/memories/a", "insert_line": "1", "insert_text": "a"}),
-                "`insert_line`",
-            ),
-            (
-                json!({"command": "insert", "path": "/memories/a", "insert_line": 1.0, "insert_text": "a"}),
-                "`insert_line`",
-            ),
-            (
-                json!({"command": "insert", "path": "/memories/a", "insert_line": 1}),
-                "`insert_text`",
-            ),
-            (json!({"command": "delete"}), "`path`"),
-            (
-                json!({"command": "rename", "old_path": "/memories/a"}),
-                "`new_path`",
-            ),
-            (json!({"command": "undo"}), "Unknown command: undo"),
-        ] {
-            let refused = read(command.clone()).unwrap_err();
-            assert!(refused.contains(named), "{command}: {refused}");
+        let table = r#"
+            {} → `command`
+            {"command": 1} → `command`
+            {"command": "view"} → `path`
+            {"command": "view", "path": ["/memories"]} → `path`
+            {"command": "create", "path": "/memories/a"} → `file_text`
+            {"command": "create", "path": "/memories/a", "file_text": 1} → `file_text`
+            {"command": "str_replace", "path": "/memories/a"} → `old_str`
+            {"command": "str_replace", "path": "/memories/a", "old_str": "a", "new_str": 1} → `new_str`
+            {"command": "insert", "path": "/memories/a", "insert_line": "1", "insert_text": "a"} → `insert_line`
+            {"command": "insert", "path": "/memories/a", "insert_line": 1.0, "insert_text": "a"} → `insert_line`
+            {"command": "insert", "path": "/memories/a", "insert_line": 1} → `insert_text`
+            {"command": "delete"} → `path`
+            {"command": "rename", "old_path": "/memories/a"} → `new_path`
+            {"command": "undo"} → Unknown command: undo"#;
+        for row in table.trim().lines() {
+            let (command, named) = row.split_once(" → ").unwrap();
+            let refused = Command::read(&serde_json::from_str(command).unwrap()).unwrap_err();
+            assert!(refused.to_string().contains(named), "{command}: {refused}");
         }
     }
 }

@@ -157,50 +157,37 @@ mod tests {
 
     #[test]
     fn a_replacement_shows_two_lines_before_and_after_the_line_it_changed() {
-        let edited = replaced("1\n2\n3\n4\n5\n6\n7\n", "4", "four").unwrap();
-        assert_eq!(edited.text, "1\n2\n3\nfour\n5\n6\n7\n");
-        assert_eq!(
-            edited.response,
-            "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n     2\t2\n     \
-             3\t3\n     4\tfour\n     5\t5\n     6\t6"
-        );
-        let first = replaced("1\n2", "1", "a\nb\nc\nd").unwrap();
-        assert!(
-            first
-                .response
-                .ends_with("numbers):\n     1\ta\n     2\tb\n     3\tc"),
-            "{}",
-            first.response
-        );
-        let emptied = replaced("only", "only", "").unwrap();
-        assert_eq!(emptied.text, "");
-        assert!(emptied.response.ends_with(":\n     1\t"), "{}", emptied.response);
-    }
-
-    #[test]
-    fn a_place_must_be_there_and_be_the_only_one() {
-        assert_eq!(
-            replaced("abc", "x\ny", "").unwrap_err(),
-            "No replacement was performed, old_str `x\ny` did not appear verbatim in /memories/a.txt."
-        );
-        assert_eq!(
-            replaced("a\nb a\na", "a", "").unwrap_err(),
-            "No replacement was performed. Multiple occurrences of old_str `a` in lines: 1, 2, 3. Please ensure it is \
-             unique"
-        );
-        // Overlapping occurrences count as one, as long as no two of them are disjoint.
-        assert_eq!(replaced("aaa", "aa", "b").unwrap().text, "ba");
-        assert!(
-            replaced("aaaa", "aa", "b")
-                .unwrap_err()
-                .contains("in lines: 1, 1, 1.")
-        );
-        assert_eq!(replaced("", "", "b").unwrap().text, "b");
-        assert!(
-            replaced("ab", "", "b")
-                .unwrap_err()
-                .contains("in lines: 1, 1, 1.")
-        );
+        for (text, old, new, edited, shown) in [
+            (
+                "1\n2\n3\n4\n5\n6\n7\n",
+                "4",
+                "four",
+                "1\n2\n3\nfour\n5\n6\n7\n",
+                "     2\t2\n     3\t3\n     4\tfour\n     5\t5\n     6\t6",
+            ),
+            (
+                "1\n2",
+                "1",
+                "a\nb\nc\nd",
+                "a\nb\nc\nd\n2",
+                "     1\ta\n     2\tb\n     3\tc",
+            ),
+            ("only", "only", "", "", "     1\t"),
+            // Overlapping occurrences count as one, as long as no two of them are disjoint.
+            ("aaa", "aa", "b", "ba", "     1\tba"),
+            ("", "", "b", "b", "     1\tb"),
+        ] {
+            let replaced = replaced(text, old, new).unwrap();
+            assert_eq!(replaced.text, edited);
+            assert!(
+                replaced.response.ends_with(&format!("numbers):\n{shown}")),
+                "{replaced:?}"
+            );
+        }
+        for (text, old) in [("aaaa", "aa"), ("ab", "")] {
+            let refused = replaced(text, old, "b").unwrap_err();
+            assert!(refused.contains("in lines: 1, 1, 1."), "{refused}");
+        }
     }
 
     #[test]

@@ -153,18 +153,4 @@ mod tests {
              2B\t/memories/a-b\n3B\t/memories/b.txt"
         );
     }
-
-    #[test]
-    fn a_directory_exists_by_its_files_and_the_root_always() {
-        assert!(Listing::of(path("/memories")).exists());
-        let mut below = Listing::of(path("/memories/.d"));
-        assert!(!below.exists());
-        below.add(&path("/memories/.d/a"), 0);
-        assert!(below.exists());
-        assert!(
-            below
-                .render()
-                .ends_with("items:\n0B\t/memories/.d\n0B\t/memories/.d/a")
-        );
-    }
 }

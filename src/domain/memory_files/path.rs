@@ -186,28 +186,6 @@ fn check_segment(path: &str, segment: &str) -> Result<(), Refusal> {
 mod tests {
     use super::*;
 
-    fn parse(text: &str) -> Result<String, String> {
-        FilePath::parse(text)
-            .map(|path| path.as_str().to_owned())
-            .map_err(|refusal| refusal.to_string())
-    }
-
-    #[test]
-    fn a_path_has_one_spelling() {
-        for (written, kept) in [
-            ("/memories", "/memories"),
-            ("/memories/", "/memories"),
-            ("/memories/a/", "/memories/a"),
-            ("/memories/cafe\u{301}.md", "/memories/caf\u{e9}.md"),
-            ("/memories/.hidden", "/memories/.hidden"),
-            ("/memories/...", "/memories/..."),
-            ("/memories/100%", "/memories/100%"),
-            ("/memories/a b", "/memories/a b"),
-        ] {
-            assert_eq!(parse(written).as_deref(), Ok(kept));
-        }
-    }
-
     #[test]
     fn every_name_makes_an_id() {
         for (name, begins) in [

@@ -35,50 +35,6 @@ fn bytes(text: &str) -> usize {
 }
 
 #[test]
-fn parts_come_in_their_order_with_an_empty_line_between() {
-    let items = [
-        item("workflow", "w"),
-        item("zebra", "z"),
-        item("tool_guidance", "t"),
-        item("apple", "a\n\n"),
-        item("rules", "\nr1"),
-        item("rules", "r2"),
-        item("user_information", "u"),
-    ];
-    let document = "before\n\n# Current Progress\n## In Progress\n- p\n# Facts\nf\n# Recent Tasks\n- T-1 t\n\n\
-                    # Active Context\nGoal: g\n# Decisions\n- D-1 d\n# Verbatim Context\n- VC-1 v =>\n  x\n\n\
-                    # Key Learnings\n- KL-1 k\n\n# Preferences\nq";
-    let prompt = assembled(&items, document, Tz::UTC);
-    let names: Vec<_> = prompt.parts.iter().map(|part| part.name.as_str()).collect();
-    assert_eq!(
-        names,
-        [
-            "rules",
-            "user_information",
-            "tool_guidance",
-            "apple",
-            "zebra",
-            "free",
-            "key_learnings",
-            "verbatim_context",
-            "decisions",
-            "active_context",
-            "recent_tasks",
-            "workflow",
-            "current_progress",
-            "datetime"
-        ]
-    );
-    assert_eq!(
-        prompt.text(),
-        "r1\n\nr2\n\nu\n\nt\n\na\n\nz\n\nbefore\n\n# Facts\nf\n\n# Preferences\nq\n\n# Key Learnings\n- KL-1 k\n\n\
-         # Verbatim Context\n- VC-1 v =>\n  x\n\n# Decisions\n- D-1 d\n\n# Active Context\nGoal: g\n\n\
-         # Recent Tasks\n- T-1 t\n\nw\n\n# Current Progress\n## In Progress\n- p\n\n\
-         Current date and time: Thursday, 1970-01-01 00:00 (UTC)"
-    );
-}
-
-#[test]
 fn a_fence_left_open_swallows_nothing_after_it() {
     let items = [item("rules", "```\nrm -rf\n")];
     let prompt = assembled(&items, "# Notes\n~~~~ sh\nls\n", Tz::UTC);
@@ -101,50 +57,6 @@ fn a_fence_left_open_swallows_nothing_after_it() {
 fn a_part_without_text_is_none() {
     let prompt = assembled(&[], "# Key Learnings\n\n# Decisions\n \n", Tz::UTC);
     assert_eq!(prompt.parts.len(), 1);
-}
-
-#[test]
-fn a_budget_drops_the_oldest_records_then_parts_and_never_the_rules() {
-    let items = [item("rules", "rule"), item("a", "aa"), item("b", "bb")];
-    let document = "# Facts\nf\n\n# Key Learnings\n- KL-1 k\n- KL-2 l\n\n# Recent Tasks\n- T-2 n\n- T-1 o\n";
-    let material = Material {
-        note: None,
-        items: &items,
-        document: Some(document),
-        time: DateTime::UNIX_EPOCH,
-        zone: Tz::UTC,
-        selection: &Selection {
-            exclude: ["datetime".to_owned()].into(),
-            ..Selection::default()
-        },
-    };
-    let whole = assemble(&material, None).unwrap().text();
-    let fitted = |less: usize| assemble(&material, Some((whole.len() - less, &bytes))).unwrap();
-    assert!(fitted(0).dropped.is_empty());
-    let ids = |prompt: &Assembly| -> Vec<(String, bool, usize)> {
-        let dropped = prompt.dropped.iter();
-        dropped
-            .map(|part| (part.name.clone(), part.whole, part.pieces.len()))
-            .collect()
-    };
-    let first = fitted(1);
-    assert_eq!(ids(&first), [("recent_tasks".to_owned(), false, 1)]);
-    assert!(first.text().contains("T-2") && !first.text().contains("T-1"));
-    let second = fitted(9);
-    assert_eq!(ids(&second), [("recent_tasks".to_owned(), true, 3)]);
-    let third = fitted(40);
-    assert_eq!(third.dropped[0].name, "key_learnings");
-    assert!(
-        third.text().contains("KL-2") && !third.text().contains("KL-1"),
-        "{}",
-        third.text()
-    );
-    let least = assemble(&material, Some((4, &bytes))).unwrap();
-    assert_eq!(least.text(), "rule");
-    assert_eq!(
-        assemble(&material, Some((3, &bytes))),
-        Err(OverBudget { needed: 4 })
-    );
 }
 
 #[test]

@@ -37,29 +37,12 @@ impl Task {
         success == Some(&Value::Bool(false))
     }
 
-    /// A copy with only intent and summary.
-    fn words(&self) -> Self {
-        Self {
-            intent: self.intent.clone(),
-            summary: self.summary.clone(),
-            ..Self::default()
-        }
-    }
-
-    /// Whether the service wrote this line for the task: in the current format, or with intent and summary
-    /// only, as earlier releases did.
-    fn is_line(&self, line: &str) -> bool {
-        [self, &self.words()]
-            .into_iter()
-            .any(|task| task_line(task) == line)
-    }
-
     /// Restores a task from its line and its stored data, if there is any. If a person changed the line, the
     /// line takes precedence.
     #[must_use]
     pub fn of_line(line: &str, reported: Option<Self>) -> Self {
         let reported = match reported {
-            Some(reported) if reported.is_line(line) => return reported,
+            Some(reported) if task_line(&reported) == line => return reported,
             reported => reported.unwrap_or_default(),
         };
         let named = reported
@@ -269,12 +252,8 @@ mod task_tests {
     fn a_line_that_the_service_wrote_gives_the_task_as_reported() {
         let mut task = task_of(Some("task-1"), "Add\nparser", "FSM\nover: lines");
         task.details.outcome = Some(serde_json::json!({"success": false}));
-        for line in [
-            "task-1: [failed] Add parser: FSM over: lines",
-            "Add parser: FSM over: lines",
-        ] {
-            assert_eq!(Task::of_line(line, Some(task.clone())), task, "{line}");
-        }
+        let line = "task-1: [failed] Add parser: FSM over: lines";
+        assert_eq!(Task::of_line(line, Some(task.clone())), task);
         let changed = Task::of_line("task-1: [failed] Add: FSM", Some(task.clone()));
         assert_eq!(
             (changed.intent.as_str(), changed.summary.as_str()),
@@ -286,17 +265,6 @@ mod task_tests {
             (unknown.intent.as_str(), unknown.summary.as_str()),
             ("task-1", "Add")
         );
-    }
-
-    #[test]
-    fn a_line_of_a_person_is_split_at_its_first_colon() {
-        for (line, parts) in [
-            ("Fix CI: cache it", ("Fix CI", "cache it")),
-            ("Fix a::b", ("Fix a::b", "")),
-            (": odd", (": odd", "")),
-        ] {
-            assert_eq!(split_line(line), parts, "{line}");
-        }
     }
 
     proptest! {
