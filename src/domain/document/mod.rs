@@ -68,6 +68,6 @@ pub(in crate::domain) use lines::{Fence, indent, is_blank as is_blank_line};
 pub(in crate::domain) use outline::{Layout, heading_of};
 pub(in crate::domain) use progress::progress_parts;
 pub(in crate::domain) use record::{
-    Entry, end_of_reason, entries, entries_of, normalised_snippet, pinned, record_at, records_of,
+    Entry, end_of_reason, entries, entries_of, normalised_snippet, pinned, reason_end, record_at, records_of,
 };
 pub(in crate::domain) use render::{brackets, leading_marks, progress_body, record_lines};

@@ -225,7 +225,7 @@ fn reason_and_rest(line: &str) -> (Option<&str>, &str) {
         .split_at_checked("because".len())
         .filter(|(word, rest)| word.eq_ignore_ascii_case("because") && rest.starts_with(BLANKS))
         .and_then(|(_, rest)| {
-            let colon = end_of_reason(rest).or_else(|| rest.find(':'))?;
+            let colon = reason_end(rest)?;
             Some((rest[..colon].trim_matches(BLANKS), &rest[colon + 1..]))
         })
         .filter(|(reason, _)| !reason.is_empty());
@@ -233,6 +233,11 @@ fn reason_and_rest(line: &str) -> (Option<&str>, &str) {
         Some((reason, rest)) => (Some(reason), rest),
         None => (None, line),
     }
+}
+
+/// Byte offset of the `:` that ends a reason: the first one followed by a blank or the end, or else the first.
+pub(in crate::domain) fn reason_end(text: &str) -> Option<usize> {
+    end_of_reason(text).or_else(|| text.find(':'))
 }
 
 /// Byte offset of the first `:` followed by a blank or the end of the line.

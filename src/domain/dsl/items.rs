@@ -2,7 +2,7 @@
 
 use super::lines::{is_placeholder, is_template_snippet};
 use crate::domain::consolidation::Ground;
-use crate::domain::document::Expiry;
+use crate::domain::document::{Expiry, reason_end};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::{AddedRecord, FaultKind, Operation};
 use crate::domain::text::lines::start_of;
@@ -64,19 +64,6 @@ pub(super) fn split(text: &str) -> (&str, &str) {
         Some(at) => (after[..at].trim(), after[at + 1..].trim()),
         None => (after.trim(), ""),
     }
-}
-
-/// Byte offset of the colon that ends the reason.
-pub(super) fn reason_end(text: &str) -> Option<usize> {
-    let mut first = None;
-    for (at, _) in text.match_indices(':') {
-        let after = text[at + 1..].chars().next();
-        if after.is_none_or(char::is_whitespace) {
-            return Some(at);
-        }
-        first = first.or(Some(at));
-    }
-    first
 }
 
 /// Parses a learning from the folded text of its item.

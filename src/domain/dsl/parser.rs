@@ -5,7 +5,7 @@ use super::items::{self, ItemFault, after_because, begins_with_id};
 use super::lines::{self, Closings, Line, bullet, is_no_change};
 use super::progress::Block;
 use super::snippets::{Snippet, SnippetStart};
-use crate::domain::document::{Fence, Marks, leading_marks};
+use crate::domain::document::{Fence, Marks, leading_marks, reason_end};
 use crate::domain::faults::{MAX_TEXT_ITEMS, MAX_TEXT_LINES, Omitted, cut, keep};
 use crate::domain::ids::RecordKind;
 use crate::domain::operation::{Fault, FaultKind, Item, Operation, Role};
@@ -160,8 +160,8 @@ impl Parser<'_> {
         Some(line)
     }
 
-    /// Handles one line: a header, an item, a continuation of a progress bullet, a fence around the answer,
-    /// "no change", or prose.
+    /// Handles one line: a header, an item, a fence around the answer, "no change", or prose. Items consume the lines
+    /// that belong to them.
     fn line(&mut self, line: &Line) {
         let content = line.content(self.text);
         let bullet = bullet(content);
@@ -175,32 +175,13 @@ impl Parser<'_> {
             }
             return;
         }
-        if self.header(line, content)
-            || self.continues_progress(line, content)
-            || self.outer_fence(content)
-            || is_no_change(content)
-        {
+        if self.header(line, content) || self.outer_fence(content) || is_no_change(content) {
             return;
         }
-        self.finish_progress_bullet();
         if let Some(resemblance) = headers::unknown(content)
             && self.may_be_reported(line, resemblance)
         {
             self.unknown_header(line, resemblance);
-        }
-    }
-
-    /// Folds a line into the progress bullet above it, if it is indented deeper. Insights and snippets consume
-    /// their own lines.
-    fn continues_progress(&mut self, line: &Line, content: &str) -> bool {
-        let content = self.normalised(line, content);
-        let block = self.block.as_mut().filter(|_| self.dropped.is_none());
-        block.is_some_and(|block| block.continues(line.indent, &content, line.last))
-    }
-
-    fn finish_progress_bullet(&mut self) {
-        if let Some(block) = &mut self.block {
-            block.finish_bullet(&mut self.parsed);
         }
     }
 
@@ -226,12 +207,6 @@ impl Parser<'_> {
         let Some(header) = headers::known(content) else {
             return false;
         };
-        // A bare word such as `Remaining` may be the end of a bullet's text; a header with colon or
-        // decoration may not.
-        let block = self.block.as_ref();
-        if !header.is_set_apart && block.is_some_and(|block| block.is_open_above(line.indent)) {
-            return false;
-        }
         match header.opens {
             Opens::Section(role) => self.open_section(role, line),
             Opens::List(list) if !self.open_list(list, line, &header) => return false,
@@ -270,7 +245,6 @@ impl Parser<'_> {
             }
             _ => return false,
         }
-        self.finish_progress_bullet();
         (self.list, self.dropped) = (Some((list, line.indent)), None);
         true
     }
@@ -304,7 +278,6 @@ impl Parser<'_> {
     /// Drops the items below an unknown header. It counts as a section if none is open, or if it is at the
     /// level of the open section and is not one of its lists.
     fn unknown_header(&mut self, line: &Line, resemblance: Resemblance) {
-        self.finish_progress_bullet();
         let is_outside = self.section.is_none();
         if is_outside && resemblance == Resemblance::Weak {
             return;
@@ -351,10 +324,10 @@ impl Parser<'_> {
         };
         let list = self.list.map(|(list, _)| list);
         let Some(kind) = section.record_kind() else {
-            let text = self.normalised(line, item);
+            self.last_progress_bullet = Some(range.start);
+            let folded = self.fold(line, item);
             if let Some(block) = &mut self.block {
-                self.last_progress_bullet = Some(range.start);
-                block.bullet(list, line.indent, &text, range, &mut self.parsed);
+                block.bullet(list, folded.text, line.first..folded.end, &mut self.parsed);
             }
             return;
         };
@@ -438,7 +411,7 @@ impl Parser<'_> {
         let head = &self.text[start..line.last];
         // Byte offset of the content: after the colon that ends the reason.
         let content = after_because(head)
-            .and_then(|after| Some(head.len() - after.len() + items::reason_end(after)? + 1))
+            .and_then(|after| Some(head.len() - after.len() + reason_end(after)? + 1))
             .unwrap_or(head.len());
         let (read, end, unclosed) = match head[content..].find("=>").map(|at| content + at) {
             Some(arrow) => {
@@ -482,15 +455,17 @@ impl Parser<'_> {
     }
 
     /// Joins the deeper-indented lines below an item with single blanks. Stops at a deeper bullet that starts
-    /// an item of its own and at a header in full form.
+    /// an item of its own, as any bullet of progress does, and at a header in full form: a bare word such as
+    /// `Remaining` may be the end of the item's text.
     fn fold(&mut self, line: &Line, item: &str) -> Folded {
         let mut folded = Folded {
             text: self.normalised(line, item).into_owned(),
             end: line.last,
             is_multi_line: false,
         };
+        let is_progress = matches!(self.section, Some((Role::Progress, _)));
         let starts_item = |content: &str| match bullet(content) {
-            Some(item) => after_because(item).is_some() || begins_with_id(item),
+            Some(item) => is_progress || after_because(item).is_some() || begins_with_id(item),
             None => headers::known(content).is_some_and(|header| header.is_set_apart),
         };
         let mut index = self.at;
@@ -529,7 +504,7 @@ impl Parser<'_> {
 
     /// The last block counts; one without a bullet means that nothing changed.
     fn close_block(&mut self) {
-        let finished = self.block.take().and_then(|block| block.finish(&mut self.parsed));
+        let finished = self.block.take().and_then(Block::finish);
         self.progress = finished.or(self.progress.take());
     }
 

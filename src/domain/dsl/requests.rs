@@ -424,13 +424,13 @@ fn progress(lists: [&Vec<String>; 3], range: Range<usize>, parsed: &mut Parsed) 
     }
     for (list, bullets) in [List::Completed, List::InProgress, List::Remaining]
         .into_iter()
-        .zip(&lists)
+        .zip(lists)
     {
         for text in bullets {
-            block.bullet(Some(list), 0, text, range.clone(), parsed);
+            block.bullet(Some(list), text, range.clone(), parsed);
         }
     }
-    match block.finish(parsed) {
+    match block.finish() {
         Some(Ok(item)) => parsed.accept(item.operation, item.range),
         Some(Err(missing)) => parsed.fault(missing),
         None => {}
