@@ -5,7 +5,7 @@
 use crate::domain::faults::Omitted;
 use crate::domain::ids::{ContextId, RecordId};
 use crate::domain::memory::{
-    Applied, AppliedOperation, OperationName, RecordChange, View, apply, project, validate,
+    AppliedOperation, ChangedDocument, OperationName, RecordChange, View, apply, project, validate,
 };
 use crate::domain::operation::{Operation, Role};
 use crate::domain::window::{SessionRecord, Sizes, record_session};
@@ -258,7 +258,7 @@ impl Pipeline {
 }
 
 /// The warnings about a run and about the resulting document.
-fn warnings(running: &Running, applied: &Applied) -> Vec<Warning> {
+fn warnings(running: &Running, applied: &ChangedDocument) -> Vec<Warning> {
     let mut warnings = running.warnings.clone();
     let rewrites = |operation: &AppliedOperation| operation.op == OperationName::RewriteProgress;
     if applied.operations.iter().any(rewrites) && document::has_free_progress(&applied.text) {
@@ -319,7 +319,7 @@ fn log(
 /// The memory with the items applied.
 #[derive(Debug)]
 pub(super) struct Merged {
-    pub(super) applied: Applied,
+    pub(super) applied: ChangedDocument,
     /// Items that no longer fit the head, for example because a record was archived or added meanwhile.
     pub(super) rejected: Vec<Rejection>,
     /// How many more there are.
@@ -395,17 +395,19 @@ pub(super) fn merge_onto(
     // The items that were applied, in the order of their changes, and the number of each of them there.
     let mut ordered: Vec<Accepted> = Vec::new();
     let mut numbers = vec![None; items.len()];
-    for (change, cause) in applied.operations.iter_mut().zip(&applied.causes) {
-        let item = &items[*cause];
+    for change in &mut applied.operations {
+        let Some(cause) = change.cause else { continue };
+        let item = &items[cause];
         let is_implied = change.op == OperationName::Archive && item.operation.archives().is_none();
         // The evidence of an addition is not that of the archivings that it implies.
         if !is_implied {
             change.evidence.clone_from(&item.evidence);
-            numbers[*cause] = Some(ordered.len());
+            numbers[cause] = Some(ordered.len());
             ordered.push(item.clone());
         }
     }
-    let numbers = applied.causes.iter().map(|cause| numbers[*cause]).collect();
+    let changes = applied.operations.iter();
+    let numbers = changes.map(|change| numbers[change.cause?]).collect();
     Ok(Merged {
         applied,
         rejected,
@@ -446,7 +448,7 @@ pub(super) fn is_recorded(
 /// Writes the record into a document after operations were applied to it; `before` is the document before them.
 fn write_record(
     running: &Running,
-    applied: &mut Applied,
+    applied: &mut ChangedDocument,
     head: &Head,
     record: &SessionRecord,
     sizes: &Sizes,

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use working_memory::domain::document::{Record, outline, records};
 use working_memory::domain::ids::{RecordId, RecordKind};
 use working_memory::domain::memory::{
-    Applied, Counters, EditError, Limits, RecordChange, View, apply, project, validate,
+    ChangedDocument, Counters, EditError, Limits, RecordChange, View, apply, project, validate,
 };
 use working_memory::domain::operation::{Item, Operation};
 
@@ -47,7 +47,7 @@ fn accepted(document: &str, operations: Vec<Operation>) -> Vec<Operation> {
     validated.items.into_iter().map(|item| item.operation).collect()
 }
 
-fn applied(document: &str, operations: &[Operation]) -> Applied {
+fn applied(document: &str, operations: &[Operation]) -> ChangedDocument {
     apply(document, Counters::default(), operations, now(), &LIMITS).expect("accepted operations apply")
 }
 

@@ -11,19 +11,6 @@ use chrono::{DateTime, Utc};
 use std::collections::{HashMap, HashSet};
 use strum::{IntoStaticStr, VariantNames};
 
-/// The state of a memory after operations were applied.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Applied {
-    /// The document; equal to the previous one if nothing changed.
-    pub text: String,
-    /// The largest id numbers in use.
-    pub counters: Counters,
-    /// The applied operations, in order. An operation that changed nothing is omitted.
-    pub operations: Vec<AppliedOperation>,
-    /// For each of them the index of the operation that made it.
-    pub causes: Vec<usize>,
-}
-
 /// The kind of change that an operation made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantNames)]
 #[strum(serialize_all = "snake_case")]
@@ -65,6 +52,8 @@ pub struct AppliedOperation {
     pub superseded_by: Option<RecordId>,
     /// Passages of the update's input that support it.
     pub evidence: Vec<Evidence>,
+    /// The index of the operation that made it, of those that [`apply`] was given.
+    pub cause: Option<usize>,
 }
 
 /// Applies operations: first `Current Progress` (the last rewrite counts), then for each kind of record the
@@ -84,9 +73,8 @@ pub fn apply(
     operations: &[Operation],
     now: DateTime<Utc>,
     limits: &Limits,
-) -> Result<Applied, EditError> {
+) -> Result<ChangedDocument, EditError> {
     let mut edit = Edit::new(document, counters, now);
-    let mut causes = Vec::new();
     let last_rewrite = operations
         .iter()
         .enumerate()
@@ -99,7 +87,7 @@ pub fn apply(
         });
     if let Some((cause, progress)) = last_rewrite {
         edit.rewrite_progress(progress_body(progress));
-        causes.resize(edit.operations.len(), cause);
+        caused(&mut edit, 0, cause);
     }
     let archivings = archivings(operations);
     let mut archived: HashMap<RecordId, usize> = HashMap::with_capacity(archivings.len());
@@ -109,7 +97,7 @@ pub fn apply(
             edit.archive(archiving.id, archiving.reason)?;
             edit.operations[place].superseded_by = archiving.kept;
             archived.insert(archiving.id, place);
-            causes.push(archiving.cause);
+            caused(&mut edit, place, archiving.cause);
         }
         for (cause, operation) in operations.iter().enumerate() {
             let Operation::Mark {
@@ -122,8 +110,9 @@ pub fn apply(
                 continue;
             };
             if id.kind == kind {
+                let place = edit.operations.len();
                 edit.mark(*id, reason, |marks| marks.changed(*pinned, *until))?;
-                causes.resize(edit.operations.len(), cause);
+                caused(&mut edit, place, cause);
             }
         }
         for (cause, operation) in operations.iter().enumerate() {
@@ -136,8 +125,9 @@ pub fn apply(
                 label: added.label.as_deref(),
                 content: &added.content,
             };
+            let place = edit.operations.len();
             let id = edit.add(kind, &record, now)?;
-            causes.push(cause);
+            caused(&mut edit, place, cause);
             // A record that was archived concurrently is not marked as replaced.
             for replaced in added.replaces.iter().chain(&added.merges) {
                 if let Some(place) = archived.get(replaced) {
@@ -146,17 +136,14 @@ pub fn apply(
             }
         }
     }
-    let ChangedDocument {
-        text,
-        counters,
-        operations,
-    } = edit.finish().within(limits.context_bytes, document)?;
-    Ok(Applied {
-        text,
-        counters,
-        operations,
-        causes,
-    })
+    edit.finish().within(limits.context_bytes, document)
+}
+
+/// Names the operation that made the changes from a place on.
+fn caused(edit: &mut Edit<'_>, from: usize, cause: usize) {
+    for operation in &mut edit.operations[from..] {
+        operation.cause = Some(cause);
+    }
 }
 
 /// An archiving that an operation asks for.
@@ -210,6 +197,7 @@ impl AppliedOperation {
             content: Some(content),
             superseded_by: None,
             evidence: Vec::new(),
+            cause: None,
         }
     }
 

@@ -15,7 +15,7 @@ mod project;
 mod tests;
 mod validate;
 
-pub use apply::{Applied, AppliedOperation, OperationName, apply};
+pub use apply::{AppliedOperation, OperationName, apply};
 pub use edit::{ChangedDocument, Counters, Edit, EditError, IdsExhausted};
 pub(in crate::domain) use edit::{append_section, end_line};
 pub use project::{Collapse, Comparison, RecordChange, collapse, compare, project};

@@ -80,7 +80,7 @@ fn rows(table: &str) -> impl Iterator<Item = Vec<String>> {
     rows.map(move |row| row.split('⇒').map(plain).collect())
 }
 
-fn applied(document: &str, operations: &[Operation]) -> Applied {
+fn applied(document: &str, operations: &[Operation]) -> ChangedDocument {
     apply(document, Counters::default(), operations, now(), &LIMITS).expect("applied")
 }
 
