@@ -175,16 +175,14 @@ impl Pipeline {
         number: i64,
     ) -> Result<Handoff, HandoffError> {
         let material = Material::of(snapshot);
-        let mut draft = compile(&material);
+        let mut lines = compile(&material);
         let written = self.write_handoff(&request.vault, &material).await?;
         if let Some(written) = &written {
             // A section without a valid line of the model keeps the lines of the rules.
-            for (part, lines) in written.lines.iter().filter(|(_, lines)| !lines.is_empty()) {
-                draft.lines.insert(*part, lines.clone());
-                draft.left_out.remove(part);
-            }
+            let of_model = written.lines.iter().filter(|(_, lines)| !lines.is_empty());
+            lines.extend(of_model.map(|(part, lines)| (*part, lines.clone())));
         }
-        let rendered = render(snapshot, &material, &draft, request.workspace.as_ref(), window);
+        let rendered = render(snapshot, &material, &lines, request.workspace.as_ref(), window);
         let handoff_id = self.clock.new_id().to_string();
         Ok(Handoff {
             vault_id: request.vault.clone(),

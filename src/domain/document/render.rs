@@ -106,26 +106,7 @@ impl fmt::Display for Expiry {
     }
 }
 
-/// Types whose JSON is the string that they display.
-macro_rules! as_string {
-    ($($name:ident),*) => {$(
-        impl TryFrom<String> for $name {
-            type Error = NotATime;
-
-            fn try_from(text: String) -> Result<Self, NotATime> {
-                text.parse()
-            }
-        }
-
-        impl From<$name> for String {
-            fn from(value: $name) -> Self {
-                value.to_string()
-            }
-        }
-    )*};
-}
-
-as_string!(Until, Expiry, Marks);
+string_in_json!(Until, Expiry, Marks);
 
 impl Marks {
     /// Whether there are none.

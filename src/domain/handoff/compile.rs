@@ -1,9 +1,10 @@
 //! Compiles the lines by rules, without a model: only what the records and the document contain.
 
-use super::line::{Citation, Draft, LINE_CHARS, Line, Part, SECTION_LINES, quote};
+use super::line::{Citation, LINE_CHARS, Line, Part, quote};
 use super::material::{Entry, Material, content_text, noun};
 use crate::domain::history::{ChangeKind, RecordLife};
 use crate::domain::ids::RecordKind;
+use std::collections::BTreeMap;
 
 /// Maximum number of citations per line; a line about more records cites the newest.
 const CITATIONS_OF_A_LINE: usize = 8;
@@ -15,23 +16,15 @@ const SUPERSEDED_ALONE: &str = "superseded";
 
 /// Compiles the lines of the sections that are derived from the memory. Deterministic.
 #[must_use]
-pub fn compile(material: &Material) -> Draft {
-    let mut draft = Draft::default();
-    for (part, mut lines) in [
+pub fn compile(material: &Material) -> BTreeMap<Part, Vec<Line>> {
+    BTreeMap::from([
         (Part::Summary, summary(material)),
         (Part::StartHere, start_here(material)),
         (Part::RecentChanges, recent_changes(material)),
         (Part::CurrentContext, current_context(material)),
         (Part::Replaced, replaced(material)),
         (Part::OpenQuestions, open_questions(material)),
-    ] {
-        if lines.len() > SECTION_LINES {
-            draft.left_out.insert(part, lines.len() - SECTION_LINES);
-            lines.truncate(SECTION_LINES);
-        }
-        draft.lines.insert(part, lines);
-    }
-    draft
+    ])
 }
 
 fn line(text: String, citation: Citation) -> Line {

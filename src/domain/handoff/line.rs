@@ -7,7 +7,6 @@ use crate::domain::document::ManagedSection;
 use crate::domain::ids::RecordId;
 use crate::domain::text::visible_line;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 use strum::IntoStaticStr;
@@ -95,23 +94,6 @@ pub struct Line {
     pub citations: Vec<Citation>,
 }
 
-/// The lines of the sections, before rendering.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Draft {
-    /// The lines by section.
-    pub lines: BTreeMap<Part, Vec<Line>>,
-    /// Number of lines that were left out, by section.
-    pub left_out: BTreeMap<Part, usize>,
-}
-
-impl Draft {
-    /// The lines of a section.
-    #[must_use]
-    pub fn of(&self, part: Part) -> &[Line] {
-        self.lines.get(&part).map(Vec::as_slice).unwrap_or_default()
-    }
-}
-
 /// A record or a section in a specific version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
@@ -170,24 +152,12 @@ impl fmt::Display for Citation {
     }
 }
 
-impl From<Citation> for String {
-    fn from(citation: Citation) -> Self {
-        citation.to_string()
-    }
-}
-
 /// The text is not a citation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("is not a record or section with a version, as in KL-3@12")]
 pub struct NoCitation;
 
-impl TryFrom<String> for Citation {
-    type Error = NoCitation;
-
-    fn try_from(text: String) -> Result<Self, NoCitation> {
-        text.parse()
-    }
-}
+string_in_json!(Citation);
 
 impl FromStr for Citation {
     type Err = NoCitation;

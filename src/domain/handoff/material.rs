@@ -8,7 +8,6 @@ use crate::domain::operation::Progress;
 use crate::domain::text::{is_nothing, visible_line};
 use crate::domain::window::Status;
 use chrono::{DateTime, TimeDelta, Utc};
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 
@@ -111,9 +110,8 @@ pub struct Material {
     /// Whether the window had more changes than were read.
     pub has_more_changes: bool,
     pub(super) supplied: BTreeMap<Citation, Supplied>,
+    /// Citations of all records in the newest version.
     active_by_id: BTreeMap<RecordId, Citation>,
-    /// Citations of all records in the newest version, by kind, largest number first.
-    active_citations: BTreeMap<RecordKind, Vec<Citation>>,
 }
 
 impl Material {
@@ -158,7 +156,6 @@ impl Material {
             has_more_changes: snapshot.has_more_changes,
             supplied: BTreeMap::new(),
             active_by_id: BTreeMap::new(),
-            active_citations: BTreeMap::new(),
         };
         material.supplied = material.supply();
         material.active_by_id = material
@@ -172,12 +169,10 @@ impl Material {
     /// Registers the records of the newest version, changed or not.
     fn register_records(&mut self, document: &str, now: DateTime<Utc>) {
         for record in records(document) {
-            let changed = self.active_by_id.get(&record.id).copied();
-            let citation = changed.unwrap_or_else(|| Citation::record(record.id, self.head.version));
-            self.active_citations
-                .entry(record.id.kind)
-                .or_default()
-                .push(citation);
+            let citation = *self
+                .active_by_id
+                .entry(record.id)
+                .or_insert_with(|| Citation::record(record.id, self.head.version));
             let soon = now + TimeDelta::days(EXPIRING_DAYS);
             if let Some(until) = record.marks.until.filter(|until| until.end() <= soon) {
                 let text = match record.label {
@@ -194,32 +189,29 @@ impl Material {
             }
         }
         self.expiring.sort_by_key(|record| record.until.end());
-        for citations in self.active_citations.values_mut() {
-            citations.sort_by_key(|citation| Reverse(citation.subject));
-        }
     }
 
     /// Whether the cited subject is in the newest version.
     #[must_use]
     pub fn is_active(&self, citation: &Citation) -> bool {
-        match self.supplied.get(citation) {
-            Some(supplied) => supplied.is_active,
-            None if citation.record_id().is_none() => citation.version == self.head.version,
-            None => self
-                .active_citations
-                .values()
-                .flatten()
-                .any(|active_citations| active_citations == citation),
+        match (self.supplied.get(citation), citation.record_id()) {
+            (Some(supplied), _) => supplied.is_active,
+            (None, None) => citation.version == self.head.version,
+            (None, Some(id)) => self.citation_of(id) == Some(*citation),
         }
     }
 
     /// Citations of the records of a kind in the newest version, largest number first.
     #[must_use]
-    pub fn active_citations(&self, kind: RecordKind) -> &[Citation] {
-        self.active_citations.get(&kind).map_or(&[], Vec::as_slice)
+    pub fn active_citations(&self, kind: RecordKind) -> Vec<Citation> {
+        let newest_first = self.active_by_id.iter().rev();
+        newest_first
+            .filter(|(id, _)| id.kind == kind)
+            .map(|(_, citation)| *citation)
+            .collect()
     }
 
-    /// The citation of an active changed record or replacement; `None` for any other record.
+    /// The citation of a record of the newest version.
     #[must_use]
     pub fn citation_of(&self, id: RecordId) -> Option<Citation> {
         self.active_by_id.get(&id).copied()

@@ -21,7 +21,7 @@ mod window;
 pub use answer::{DropReason, DroppedLine, HandoffAnswer, read_answer};
 pub use compile::compile;
 pub use freshness::{CurrentFacts, Freshness, REFRESH_ROUTE, Reason, StaleLine, Status, freshness, preface};
-pub use line::{Citation, Draft, Line, NoCitation, Part, Subject, citations_in, quote};
+pub use line::{Citation, Line, NoCitation, Part, Subject, citations_in, quote};
 pub use material::{Entry, Material, Snapshot, Steps, shown};
 pub use render::{Cited, CitedLine, Rendered, Workspace, describes_workspace, render};
 pub use window::{InvalidWindow, MAX_SECONDS, Window};

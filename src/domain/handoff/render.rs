@@ -1,6 +1,6 @@
 //! Renders the eight sections as Markdown and records which line cites what.
 
-use super::line::{Citation, Draft, LINE_CHARS, Line, Part, SECTION_LINES, Subject, quote};
+use super::line::{Citation, LINE_CHARS, Line, Part, SECTION_LINES, Subject, quote};
 use super::material::{Material, Snapshot, noun};
 use super::window::Window;
 use crate::domain::document::{ManagedSection, managed_body};
@@ -54,12 +54,12 @@ pub struct Rendered {
     pub counts: BTreeMap<Part, usize>,
 }
 
-/// Renders a handoff.
+/// Renders a handoff with these lines by section; of a section with too many it shows the first and how many are left out.
 #[must_use]
 pub fn render(
     snapshot: &Snapshot,
     material: &Material,
-    draft: &Draft,
+    lines: &BTreeMap<Part, Vec<Line>>,
     workspace: Option<&Workspace>,
     window: Window,
 ) -> Rendered {
@@ -70,7 +70,7 @@ pub fn render(
         match part {
             Part::Workspace => page.workspace(workspace),
             Part::Sources => page.sources(snapshot),
-            _ => page.lines(part, draft),
+            _ => page.lines(part, lines.get(&part).map(Vec::as_slice).unwrap_or_default()),
         }
     }
     Rendered {
@@ -183,8 +183,8 @@ impl<'m> Page<'m> {
         *self.counts.entry(part).or_default() += 1;
     }
 
-    fn lines(&mut self, part: Part, draft: &Draft) {
-        for line in draft.of(part) {
+    fn lines(&mut self, part: Part, lines: &[Line]) {
+        for line in lines.iter().take(SECTION_LINES) {
             self.cited_line(part, line);
             self.count(part);
         }
@@ -199,14 +199,14 @@ impl<'m> Page<'m> {
                 0 => String::new(),
                 more => format!(" and {more} more"),
             };
-            if !draft.of(part).is_empty() {
+            if !lines.is_empty() {
                 self.push("");
             }
             self.push(&format!(
                 "_Sections of free text that changed: {}{more}._",
                 titles.join(", ")
             ));
-        } else if draft.of(part).is_empty() {
+        } else if lines.is_empty() {
             self.push(match part {
                 Part::Summary => "_The memory has no record and no goal._",
                 Part::StartHere => "_The memory names no next step._",
@@ -215,7 +215,8 @@ impl<'m> Page<'m> {
                 _ => "_None._",
             });
         }
-        if let Some(more) = draft.left_out.get(&part) {
+        if lines.len() > SECTION_LINES {
+            let more = lines.len() - SECTION_LINES;
             self.push("");
             self.push(&format!("_{more} more are left out._"));
         }
