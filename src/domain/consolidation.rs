@@ -563,16 +563,27 @@ impl fmt::Display for Share {
 #[must_use]
 pub fn find(document: &str, now: DateTime<Utc>, share: &mut Share) -> Vec<Operation> {
     let records = records(document);
-    let mut found = Found {
-        share,
-        operations: Vec::new(),
-        archived: BTreeSet::new(),
-        kept: BTreeSet::new(),
+    let mut operations = Vec::new();
+    let (mut archived, mut kept) = (BTreeSet::new(), BTreeSet::new());
+    // Archives a record, unless it is kept for another one, or what it is kept by goes.
+    let mut archive = |record: &Record, ground: Ground, reason: String| {
+        let id = record.id;
+        let goes = ground.kept().is_some_and(|other| archived.contains(&other));
+        if goes || kept.contains(&id) || archived.contains(&id) || !share.take(&[id]) {
+            return;
+        }
+        archived.insert(id);
+        kept.extend(ground.kept());
+        operations.push(Operation::Archive {
+            id,
+            reason,
+            ground: Some(ground),
+        });
     };
     let open: Vec<&Record> = records.iter().filter(|record| !record.marks.pinned).collect();
     for record in &open {
         if let Some(until) = record.marks.until.filter(|_| record.marks.has_expired(now)) {
-            found.archive(record, Ground::Expired, format!("expired on {until}"));
+            archive(record, Ground::Expired, format!("expired on {until}"));
         }
     }
     for record in &open {
@@ -585,40 +596,14 @@ pub fn find(document: &str, now: DateTime<Utc>, share: &mut Share) -> Vec<Operat
                 .find(|newer| supersedes(newer, record.id))
         {
             let reason = format!("{} supersedes it", newer.id);
-            found.archive(record, Ground::SupersededBy(newer.id), reason);
+            archive(record, Ground::SupersededBy(newer.id), reason);
         }
     }
-    for (record, kept) in duplicates(&records) {
-        let reason = format!("duplicate of {}", kept.id);
-        found.archive(record, Ground::DuplicateOf(kept.id), reason);
+    for (record, other) in duplicates(&records) {
+        let reason = format!("duplicate of {}", other.id);
+        archive(record, Ground::DuplicateOf(other.id), reason);
     }
-    found.operations
-}
-
-struct Found<'s> {
-    share: &'s mut Share,
-    operations: Vec<Operation>,
-    archived: BTreeSet<RecordId>,
-    kept: BTreeSet<RecordId>,
-}
-
-impl Found<'_> {
-    /// Archives a record, unless it is kept for another one, or what it is kept by goes.
-    fn archive(&mut self, record: &Record, ground: Ground, reason: String) {
-        let id = record.id;
-        let goes = ground.kept().is_some_and(|kept| self.archived.contains(&kept));
-        let stays = goes || self.kept.contains(&id) || self.archived.contains(&id);
-        if stays || !self.share.take(&[id]) {
-            return;
-        }
-        self.archived.insert(id);
-        self.kept.extend(ground.kept());
-        self.operations.push(Operation::Archive {
-            id,
-            reason,
-            ground: Some(ground),
-        });
-    }
+    operations
 }
 
 /// Records and others that say all that they say: learnings and snippets that are not pinned, newest first. Of two that say the

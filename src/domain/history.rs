@@ -77,6 +77,17 @@ pub struct LifeEnd {
     pub superseded_by: Option<RecordId>,
 }
 
+impl LifeEnd {
+    /// An end of which nothing else is known.
+    fn of(mark: &VersionMark) -> Self {
+        Self {
+            mark: mark.clone(),
+            reason: None,
+            superseded_by: None,
+        }
+    }
+}
+
 /// The life of a record from its first version to its end, with its last content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordLife {
@@ -256,13 +267,8 @@ impl Rebuild {
                 is_text_certain: false,
             });
             built.is_text_certain = false;
-            built.life.end = event.change.is_end().then(|| {
-                end.unwrap_or_else(|| LifeEnd {
-                    mark: event.mark.clone(),
-                    reason: None,
-                    superseded_by: None,
-                })
-            });
+            let unexplained = || LifeEnd::of(&event.mark);
+            built.life.end = event.change.is_end().then(|| end.unwrap_or_else(unexplained));
             self.events.push(event);
         }
     }
@@ -284,11 +290,7 @@ impl Rebuild {
         for (id, built) in &mut self.built {
             if built.life.end.is_none() && !ids.contains(id) {
                 let stored = self.stored.get(id).and_then(|life| life.end.clone());
-                built.life.end = Some(stored.unwrap_or_else(|| LifeEnd {
-                    mark: mark.clone(),
-                    reason: None,
-                    superseded_by: None,
-                }));
+                built.life.end = Some(stored.unwrap_or_else(|| LifeEnd::of(mark)));
                 built.is_text_certain = false;
             }
         }
@@ -299,9 +301,8 @@ impl Rebuild {
     fn add_historic(&mut self, mark: &VersionMark, historic: &[(Record, String)]) {
         for (record, reason) in historic {
             let end = self.stored_end(record.id, mark.version).unwrap_or(LifeEnd {
-                mark: mark.clone(),
                 reason: Some(reason.clone()),
-                superseded_by: None,
+                ..LifeEnd::of(mark)
             });
             self.built.entry(record.id).or_insert_with(|| RebuiltRecord {
                 life: RecordLife {

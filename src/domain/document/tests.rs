@@ -324,28 +324,6 @@ fn sections_are_found_by_short_name_and_by_title() {
 }
 
 #[test]
-fn a_section_under_its_authors_title_is_the_managed_one() {
-    let text = "# Progress\n## In Progress\n- a\n# learnings:\n- KL-2 b\n# Verbatim ##\n- VC-1 because r: l =>\n  ```\n  # x\n# Notes\nn\n";
-    let managed: Vec<_> = outline(text)
-        .into_iter()
-        .map(|section| (section.title, section.managed.map(ManagedSection::name)))
-        .collect();
-    let expected = [
-        ("Progress", Some("progress")),
-        ("learnings:", Some("learnings")),
-        ("Verbatim", Some("verbatim")),
-        ("Notes", None),
-    ];
-    assert_eq!(managed, expected.map(|(title, name)| (title.to_owned(), name)));
-    let ids: Vec<String> = records(text).iter().map(|record| record.id.to_string()).collect();
-    assert_eq!(ids, ["KL-2", "VC-1"]);
-    assert_eq!(
-        find_section(text, "progress"),
-        Some("# Progress\n## In Progress\n- a\n")
-    );
-}
-
-#[test]
 fn beside_a_section_of_the_services_title_the_authors_is_free() {
     for text in [
         "# Learnings\n- KL-1 a\n# Key Learnings\n- KL-2 b\n",

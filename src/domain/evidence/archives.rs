@@ -110,13 +110,13 @@ struct Words {
 }
 
 impl Words {
-    fn of(addition: &Addition<'_>) -> Self {
-        let added = addition.operation.addition();
+    fn of(operation: &Operation, is_applied: bool) -> Self {
+        let added = operation.addition();
         let texts = added.map(|added| [added.label.as_deref().unwrap_or_default(), &added.content]);
         Self {
             keys: texts.into_iter().flatten().flat_map(keys).collect(),
-            kind: addition.operation.adds(),
-            is_applied: addition.is_applied,
+            kind: operation.adds(),
+            is_applied,
         }
     }
 
@@ -139,7 +139,10 @@ impl Judge<'_> {
         additions: &[Addition<'_>],
         earlier: &BTreeSet<RecordId>,
     ) -> Vec<JudgedArchive> {
-        let additions: Vec<Words> = additions.iter().map(Words::of).collect();
+        let additions: Vec<Words> = additions
+            .iter()
+            .map(|addition| Words::of(addition.operation, addition.is_applied))
+            .collect();
         let all: BTreeSet<RecordId> = ids.iter().chain(earlier).copied().collect();
         let named = self.named();
         ids.iter()
@@ -250,16 +253,7 @@ pub fn name_replaced(document: &str, operations: &mut [&mut Operation]) {
         .enumerate()
         .filter(|(_, operation)| operation.replaces().is_none())
         .filter(|(_, operation)| operation.adds().is_some())
-        .map(|(place, operation)| {
-            let is_applied = true;
-            (
-                place,
-                Words::of(&Addition {
-                    operation,
-                    is_applied,
-                }),
-            )
-        })
+        .map(|(place, operation)| (place, Words::of(operation, true)))
         .collect();
     if archived.is_empty() || additions.is_empty() {
         return;

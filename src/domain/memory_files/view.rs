@@ -3,6 +3,7 @@
 use super::path::FilePath;
 use super::refusal::Refusal;
 use super::{MAX_LINES, push_numbered};
+use crate::domain::text::lines::clipped;
 
 /// Maximum number of characters quoted of an invalid range.
 const QUOTE_CHARS: usize = 60;
@@ -41,13 +42,7 @@ impl ViewRange {
         let shown = match self {
             Self::All => "null".to_owned(),
             Self::Lines(first, last) => format!("[{first}, {last}]"),
-            Self::Unreadable(text) => {
-                let mut shown: String = text.chars().take(QUOTE_CHARS).collect();
-                if shown.len() < text.len() {
-                    shown.push('…');
-                }
-                shown
-            }
+            Self::Unreadable(text) => clipped(text, QUOTE_CHARS),
         };
         Refusal::new(format!(
             "Invalid `view_range` parameter: {shown}. It should be two line numbers, the first and the last, within \

@@ -5,23 +5,8 @@ use super::part::{
     Count, DATETIME, FREE, GENERATED, Part, PartSource, Piece, PieceId, STABLE, WORKFLOW, tokens,
 };
 
-/// Sections that are reduced record by record first, and the position of their oldest record: tasks and
-/// decisions are inserted at the top.
-const BY_RECORD: [(&str, Oldest); 4] = [
-    ("recent_tasks", Oldest::Last),
-    ("decisions", Oldest::Last),
-    ("verbatim_context", Oldest::First),
-    ("key_learnings", Oldest::First),
-];
-
-#[derive(Debug, Clone, Copy)]
-enum Oldest {
-    First,
-    Last,
-}
-
-/// Dropped as a whole after that, before the custom categories.
-const BEFORE_CATEGORIES: [&str; 1] = [FREE];
+/// Sections that are reduced record by record first.
+const BY_RECORD: [&str; 4] = ["recent_tasks", "decisions", "verbatim_context", "key_learnings"];
 
 /// Dropped as a whole after the custom categories.
 const AFTER_CATEGORIES: [&str; 6] = [
@@ -79,14 +64,15 @@ pub fn drops(parts: &[Part], query: Option<&Relevance>) -> Vec<DropStep> {
     let place = |name: &str| parts.iter().position(|part| part.name == name);
     let whole = |part| DropStep { part, piece: None };
     let mut of_records: Vec<(bool, DropStep)> = Vec::new();
-    for (name, oldest) in BY_RECORD {
+    for name in BY_RECORD {
         let Some(part) = place(name) else { continue };
         let pieces = parts[part].pieces.iter().enumerate();
         let mut records: Vec<(usize, usize)> = pieces
             .filter(|(_, piece)| matches!(piece.id, PieceId::Record(_)))
             .map(|(place, piece)| (query.map_or(0, |query| query.score(piece)), place))
             .collect();
-        if let Oldest::Last = oldest {
+        if matches!(name, "recent_tasks" | "decisions") {
+            // Their newest record is at the top.
             records.reverse();
         }
         // The sort is stable: among equally relevant records the oldest stays first.
@@ -101,7 +87,7 @@ pub fn drops(parts: &[Part], query: Option<&Relevance>) -> Vec<DropStep> {
     }
     of_records.sort_by_key(|(is_wanted, _)| *is_wanted);
     let mut steps: Vec<DropStep> = of_records.into_iter().map(|(_, step)| step).collect();
-    steps.extend(BEFORE_CATEGORIES.into_iter().filter_map(place).map(whole));
+    steps.extend(place(FREE).map(whole));
     let others = parts.iter().enumerate().rev().filter(|(_, part)| {
         let name = part.name.as_str();
         part.source == PartSource::Items

@@ -1,5 +1,6 @@
 //! Prompt items: parts of a system prompt that clients own.
 
+use crate::domain::document::is_blank;
 use crate::domain::ids::{ActorId, Category, ItemId, MemoryId};
 use chrono::{DateTime, Datelike as _, Utc};
 use serde_json::{Map, Value};
@@ -91,24 +92,13 @@ pub enum InvalidItem {
 }
 
 /// Why items cannot be added to the existing ones.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum TooManyItems {
-    /// Too many items.
-    #[error("there would be {items} items here, at most {limit} are allowed; remove some")]
-    Items {
-        /// The resulting number of items.
-        items: usize,
-        /// The maximum number of items.
-        limit: usize,
-    },
-    /// Too large in total.
-    #[error("the items here would have {bytes} bytes, at most {limit} are allowed; remove some")]
-    Bytes {
-        /// The resulting total size of the contents, in bytes.
-        bytes: usize,
-        /// The maximum total size, in bytes.
-        limit: usize,
-    },
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{result}, at most {limit} are allowed; remove some")]
+pub struct TooManyItems {
+    /// The number of items, or the bytes of all contents, that there would be.
+    result: String,
+    /// How many there may be.
+    pub limit: usize,
 }
 
 impl InvalidItem {
@@ -137,13 +127,14 @@ impl NewItem {
                 limit: limits.item_bytes,
             });
         }
-        if self.content.chars().all(|c| c.is_whitespace() || c == '\u{feff}') {
+        if is_blank(&self.content) {
             return Err(InvalidItem::Blank);
         }
         if self.content.contains('\0') {
             return Err(InvalidItem::Nul { field: "content" });
         }
-        let bytes = Value::Object(self.metadata.clone()).to_string().len();
+        let metadata = Value::Object(self.metadata.clone());
+        let bytes = metadata.to_string().len();
         if bytes > MAX_METADATA_BYTES {
             return Err(InvalidItem::TooLarge {
                 field: "metadata",
@@ -151,11 +142,7 @@ impl NewItem {
                 limit: MAX_METADATA_BYTES,
             });
         }
-        if self
-            .metadata
-            .iter()
-            .any(|(name, value)| name.contains('\0') || holds_nul(value))
-        {
+        if holds_nul(&metadata) {
             return Err(InvalidItem::Nul { field: "metadata" });
         }
         match self.expires_at {
@@ -180,14 +167,14 @@ impl ItemLimits {
     /// The limit that would be exceeded.
     pub fn hold(&self, items: usize, bytes: usize) -> Result<(), TooManyItems> {
         if items > self.max_items {
-            return Err(TooManyItems::Items {
-                items,
+            return Err(TooManyItems {
+                result: format!("there would be {items} items here"),
                 limit: self.max_items,
             });
         }
         if bytes > self.total_bytes {
-            return Err(TooManyItems::Bytes {
-                bytes,
+            return Err(TooManyItems {
+                result: format!("the items here would have {bytes} bytes"),
                 limit: self.total_bytes,
             });
         }

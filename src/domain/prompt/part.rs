@@ -201,16 +201,9 @@ pub(super) fn joined<'p>(pieces: &[(usize, &'p Piece)]) -> impl Iterator<Item = 
     })
 }
 
-/// The part name of a managed section.
-pub(super) fn name_of(section: ManagedSection) -> &'static str {
-    match section {
-        ManagedSection::CurrentProgress => "current_progress",
-        ManagedSection::KeyLearnings => "key_learnings",
-        ManagedSection::VerbatimContext => "verbatim_context",
-        ManagedSection::ActiveContext => "active_context",
-        ManagedSection::RecentTasks => "recent_tasks",
-        ManagedSection::Decisions => "decisions",
-    }
+/// The part name of a managed section: `key_learnings` of `Key Learnings`.
+pub(super) fn name_of(section: ManagedSection) -> String {
+    section.title().to_lowercase().replace(' ', "_")
 }
 
 /// The non-empty parts of a document, in no particular order, without the records that have expired by then. Linear.
@@ -300,7 +293,7 @@ fn managed_part(
         let note = format!("(Left out, expired: {}.)", expired.join(", "));
         pieces.extend(Piece::of(PieceId::Text, &note, None));
     }
-    Some(part(name_of(managed), pieces))
+    Some(part(&name_of(managed), pieces))
 }
 
 /// A piece with the blank lines after it; `None` if all lines are blank.

@@ -143,7 +143,8 @@ pub(super) struct Change<'t> {
     document: &'t str,
     pub(super) edit: Edit<'t>,
     now: DateTime<Utc>,
-    status: Status,
+    /// Goal and blocker: those of the document until they are set.
+    pub(super) status: Status,
     /// Whether a record went directly to the archive.
     reserved: bool,
     /// The new value of `Updated:`.
@@ -166,11 +167,6 @@ impl<'t> Change<'t> {
     pub(super) fn as_of(&mut self, time: DateTime<Utc>) {
         let current = Status::of(self.document).updated;
         self.updated = time.max(current.unwrap_or(time)).min(self.now);
-    }
-
-    /// Goal and blocker as they are in the document.
-    pub(super) fn status(&self) -> &Status {
-        &self.status
     }
 
     /// Sets goal and blocker, unless they are unchanged.
@@ -300,7 +296,7 @@ pub fn record_session(
     if record.goal.is_some() || record.blocker.is_some() {
         let mut wanted = Status::new(record.goal.as_deref(), record.blocker.as_deref());
         if record.goal.is_none() {
-            wanted.goal.clone_from(&change.status().goal);
+            wanted.goal.clone_from(&change.status.goal);
         }
         change.set_status(wanted);
     }
@@ -379,7 +375,6 @@ mod tests;
 #[cfg(test)]
 mod session_tests {
     use super::*;
-    use crate::domain::memory::OperationName;
 
     const SIZES: Sizes = Sizes {
         tasks: 2,
@@ -437,31 +432,6 @@ mod session_tests {
         ] {
             assert_eq!(completed(body, "Wire the parser"), None, "{body}");
         }
-    }
-
-    #[test]
-    fn one_change_writes_progress_task_and_status_and_prunes() {
-        let document = "# Current Progress\n## In Progress\n- Wire it\n- Test it\n\n# Recent Tasks\n- T-2 two: b\n- T-1 one: a\n";
-        let session = SessionRecord {
-            goal: Some("ship".to_owned()),
-            ..record("wire it")
-        };
-        let written = record_session(document, Counters::default(), now(), &session, &SIZES).unwrap();
-        let expected = "# Current Progress\n## Completed\n- Wire it\n## In Progress\n- Test it\n\n# Recent Tasks\n\
-                        - T-3 [2027-01-15T08:00:00Z] wire it: built\n- T-2 two: b\n\n# Active Context\n\
-                        Goal: ship\nBlocker: none\nUpdated: 2027-01-15T08:00:00Z\n";
-        assert_eq!(written.text, expected);
-        let names: Vec<_> = written.operations.iter().map(|operation| operation.op).collect();
-        assert_eq!(
-            names,
-            [
-                OperationName::RewriteProgress,
-                OperationName::Archive,
-                OperationName::Add,
-                OperationName::RewriteStatus
-            ]
-        );
-        assert_eq!(written.archived(), ["T-1".parse().unwrap()]);
     }
 
     #[test]

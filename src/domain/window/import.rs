@@ -7,14 +7,14 @@
 use super::archive::first_sentence;
 use super::change::{Change, Sizes};
 use super::status::Status;
-use super::task::{Task, task_line};
-use super::task::{derived_from, is_derived};
+use super::task::{DERIVED, DERIVED_BYTES, Task, is_derived, task_line};
 use crate::domain::document::{Marks, NewRecord, Record, written_time};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::memory::{ChangedDocument, Counters, EditError};
 use crate::domain::text::one_line;
 use chrono::{DateTime, SubsecRound as _, Utc};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 use std::collections::HashSet;
 use std::ops::AddAssign;
 use utoipa::ToSchema;
@@ -167,7 +167,7 @@ impl ImportedTask {
     #[must_use]
     pub fn undated(mut self) -> Self {
         if self.task.task_id.is_none() {
-            self.task.task_id = id_of_words("", &self.task).parse().ok();
+            self.task.task_id = derived_id(None, &self.task).parse().ok();
         }
         self
     }
@@ -178,7 +178,7 @@ impl KnownEntries {
     pub fn task(&mut self, time: DateTime<Utc>, task: &Task) {
         self.tasks.extend(names(time, task));
         // An undated line with the same text is the same task.
-        self.tasks.insert(id_of_words("", task));
+        self.tasks.insert(derived_id(None, task));
     }
 
     /// Registers a decision of the memory.
@@ -197,18 +197,17 @@ impl KnownEntries {
 
 /// The ids that identify a task: its own id, and the one derived from its time and text.
 fn names(time: DateTime<Utc>, task: &Task) -> Vec<String> {
-    let mut names = vec![derived_id(time, task)];
+    let mut names = vec![derived_id(Some(time), task)];
     names.extend(task.task_id.as_ref().map(|id| id.as_str().to_owned()));
     names
 }
 
-/// Derives the id of a task from its time, its intent and the first sentence of its summary.
-fn derived_id(time: DateTime<Utc>, task: &Task) -> String {
-    id_of_words(&written_time(time), task)
-}
-
-fn id_of_words(time: &str, task: &Task) -> String {
-    derived_from(time, &one_line(&task.intent), &first_sentence(&task.summary))
+/// Derives the id of a task from its time (if it has one), its intent and the first sentence of its summary.
+fn derived_id(time: Option<DateTime<Utc>>, task: &Task) -> String {
+    let time = time.map(written_time).unwrap_or_default();
+    let words = [time, one_line(&task.intent), first_sentence(&task.summary)];
+    let hash = Sha256::digest(words.join("\n"));
+    format!("{DERIVED}{}", hex::encode(&hash[..DERIVED_BYTES]))
 }
 
 /// A decision as a document would store it, so that it compares equal after parsing.
@@ -234,7 +233,7 @@ pub fn import_window(
     sizes: &Sizes,
 ) -> Result<ImportResult, EditError> {
     let mut change = Change::begin(document, counters, now);
-    let has_goal = change.status().goal.is_some();
+    let has_goal = change.status.goal.is_some();
     let updated = imported.status.updated.filter(|_| !has_goal);
     let (imported, present) = imported.unknown(&mut known, has_goal);
     let counts = ImportCounts::of(&imported);
@@ -292,7 +291,7 @@ impl NewEntry {
         // A derived id is not written on the line.
         let content = task_line(&task);
         let id = task.task_id.take();
-        task.task_id = id.or_else(|| derived_id(time, &task).parse().ok());
+        task.task_id = id.or_else(|| derived_id(Some(time), &task).parse().ok());
         Self {
             time,
             reason: None,

@@ -6,8 +6,6 @@ use crate::domain::text::one_line;
 use serde::de::value::MapDeserializer;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use sha2::Digest as _;
-use sha2::Sha256;
 use std::iter::once;
 
 /// A completed task as the caller reported it.
@@ -138,12 +136,6 @@ impl TaskDetails {
             && self.epic.as_deref().is_none_or(|epic| fits(epic, EPIC_BYTES))
     }
 
-    /// What the window shows of them in lines of their own, by name; the outcome is shown apart.
-    pub(super) fn lines(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        let lines = [("Epic", self.epic.as_deref())];
-        lines.into_iter().filter_map(|(name, text)| Some((name, text?)))
-    }
-
     /// The facts as the members of a JSON object.
     #[must_use]
     pub fn members(&self) -> Map<String, Value> {
@@ -173,8 +165,8 @@ pub fn fits(text: &str, limit: usize) -> bool {
 }
 
 /// Prefix of a derived id, and the number of hash bytes that follow in hexadecimal.
-const DERIVED: &str = "import-";
-const DERIVED_BYTES: usize = 12;
+pub(super) const DERIVED: &str = "import-";
+pub(super) const DERIVED_BYTES: usize = 12;
 
 /// Whether an id was derived. Such an id is not shown to people or programs.
 pub(super) fn is_derived(id: &TaskId) -> bool {
@@ -185,12 +177,6 @@ pub(super) fn is_derived(id: &TaskId) -> bool {
                 .bytes()
                 .all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
     })
-}
-
-/// Derives the id of a task from its time (if it has one), its intent and the first sentence of its summary.
-pub(super) fn derived_from(time: &str, intent: &str, sentence: &str) -> String {
-    let hash = Sha256::digest([time, intent, sentence].join("\n"));
-    format!("{DERIVED}{}", hex::encode(&hash[..DERIVED_BYTES]))
 }
 
 #[cfg(test)]

@@ -104,8 +104,8 @@ impl Window {
             if task.has_failed() {
                 field(&mut out, "Result", "failed");
             }
-            for (name, text) in task.details.lines() {
-                field(&mut out, name, text);
+            if let Some(epic) = &task.details.epic {
+                field(&mut out, "Epic", epic);
             }
             if !task.summary.trim().is_empty() {
                 out.push('\n');

@@ -542,11 +542,7 @@ impl From<AddItemsError> for Problem {
     fn from(error: AddItemsError) -> Self {
         match error {
             AddItemsError::TooMany(too_many) => {
-                let limit = match too_many {
-                    crate::domain::prompt::TooManyItems::Items { limit, .. }
-                    | crate::domain::prompt::TooManyItems::Bytes { limit, .. } => limit,
-                };
-                Self::invalid("items", too_many.to_string()).with("limit", limit)
+                Self::invalid("items", too_many.to_string()).with("limit", too_many.limit)
             }
             AddItemsError::Storage(error) => error.into(),
         }
