@@ -1,5 +1,6 @@
 //! `[consolidation]`: how much of a memory one run may archive, and when runs begin by themselves. By default none does.
 
+use super::values::within;
 use serde::Deserialize;
 
 /// When memories are consolidated, and how far.
@@ -44,9 +45,6 @@ impl ConsolidationConfig {
         if !(self.max_share > 0.0 && self.max_share <= 1.0) {
             return Err("consolidation.max_share must be over 0 and at most 1".to_owned());
         }
-        if self.at_percent > 100 {
-            return Err("consolidation.at_percent must be 0 to 100".to_owned());
-        }
-        Ok(())
+        within("consolidation.at_percent", self.at_percent, 0..=100)
     }
 }

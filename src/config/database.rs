@@ -1,5 +1,6 @@
 //! `[database]`: the database connection.
 
+use super::values::within;
 use etcetera::base_strategy::{BaseStrategy as _, choose_native_strategy};
 use rustix::process::geteuid;
 use secrecy::{ExposeSecret as _, SecretString};
@@ -92,14 +93,11 @@ impl DatabaseConfig {
                 ));
             }
         }
-        if !(1..=LONGEST_LAG).contains(&self.replica_max_lag_seconds) {
-            return Err(format!(
-                "database.replica_max_lag_seconds must be from 1 to {LONGEST_LAG}"
-            ));
-        }
-        if self.max_connections == 0 {
-            return Err("database.max_connections must be at least 1".to_owned());
-        }
-        Ok(())
+        within(
+            "database.replica_max_lag_seconds",
+            self.replica_max_lag_seconds,
+            1..=LONGEST_LAG,
+        )?;
+        within("database.max_connections", self.max_connections, 1..=u32::MAX)
     }
 }

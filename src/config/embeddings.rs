@@ -1,6 +1,7 @@
 //! `[embeddings]`: the embedding model, for searches by meaning. Without it there are none.
 
-use secrecy::{ExposeSecret, SecretString};
+use super::values::{HTTP_ADDRESS, api_key, filled, http_address, within};
+use secrecy::SecretString;
 use serde::Deserialize;
 use std::time::Duration;
 use url::Url;
@@ -76,25 +77,11 @@ impl EmbeddingsConfig {
         self
     }
 
-    /// Checks the section.
-    ///
-    /// # Errors
-    /// The first invalid key.
-    pub fn validate(&self) -> Result<(), String> {
-        self.settings().map(|_| ())
-    }
-
     /// The checked settings; `None` without a model.
     ///
     /// # Errors
     /// The first invalid key. The message never shows a secret.
     pub fn settings(&self) -> Result<Option<EmbeddingsSettings>, String> {
-        let filled = |value: Option<&str>| {
-            value
-                .map(str::trim)
-                .filter(|value| !value.is_empty())
-                .map(str::to_owned)
-        };
         let (base_url, model) = (filled(self.base_url.as_deref()), filled(self.model.as_deref()));
         let (base_url, model) = match (base_url, model) {
             (None, None) => return Ok(None),
@@ -106,41 +93,24 @@ impl EmbeddingsConfig {
             }
             (Some(base_url), Some(model)) => (base_url, model),
         };
-        let base_url = Url::parse(&base_url)
-            .ok()
-            .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
-            .filter(|url| url.username().is_empty() && url.password().is_none())
-            .ok_or("embeddings.base_url must be an http or https address without a user name")?;
-        let api_key = self
-            .api_key
-            .clone()
-            .filter(|key| !key.expose_secret().trim().is_empty());
-        if let Some(key) = &api_key
-            && !key.expose_secret().bytes().all(|byte| byte.is_ascii_graphic())
-        {
-            return Err("embeddings.api_key must be one word of ASCII characters".to_owned());
+        if let Some(dimensions) = self.dimensions {
+            within("embeddings.dimensions", dimensions, 1..=MAX_DIMENSIONS)?;
         }
-        let within = |name: &str, holds: bool, range: &str| match holds {
-            true => Ok(()),
-            false => Err(format!("embeddings.{name} must be {range}")),
-        };
-        within(
-            "dimensions",
-            self.dimensions
-                .is_none_or(|number| (1..=MAX_DIMENSIONS).contains(&number)),
-            &format!("from 1 to {MAX_DIMENSIONS}"),
-        )?;
         for (name, prefix) in [
             ("query_prefix", &self.query_prefix),
             ("document_prefix", &self.document_prefix),
         ] {
-            let fits = prefix.len() <= 1_000 && !prefix.contains('\0');
-            within(name, fits, "at most 1000 bytes without NUL")?;
+            if prefix.len() > 1_000 || prefix.contains('\0') {
+                return Err(format!(
+                    "embeddings.{name} must be at most 1000 bytes without NUL"
+                ));
+            }
         }
         Ok(Some(EmbeddingsSettings {
-            base_url,
-            api_key,
-            model,
+            base_url: http_address(base_url).ok_or_else(|| format!("embeddings.base_url {HTTP_ADDRESS}"))?,
+            api_key: api_key(self.api_key.as_ref())
+                .map_err(|problem| format!("embeddings.api_key {problem}"))?,
+            model: model.to_owned(),
             dimensions: self.dimensions,
             query_prefix: self.query_prefix.clone(),
             document_prefix: self.document_prefix.clone(),

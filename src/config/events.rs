@@ -1,5 +1,6 @@
 //! `[events]`: retention and limits of events and their streams.
 
+use super::values::within;
 use serde::Deserialize;
 
 /// Retention and limits of events and their streams.
@@ -24,12 +25,7 @@ impl Default for EventsConfig {
 
 impl EventsConfig {
     pub(super) fn validate(&self) -> Result<(), String> {
-        if self.keep_hours == 0 || self.keep_hours > 876_000 {
-            return Err("events.keep_hours must be 1 to 876000".to_owned());
-        }
-        if self.max_streams > 100_000 {
-            return Err("events.max_streams must be 0 to 100000".to_owned());
-        }
-        Ok(())
+        within("events.keep_hours", self.keep_hours, 1..=876_000)?;
+        within("events.max_streams", self.max_streams, 0..=100_000)
     }
 }

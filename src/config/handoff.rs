@@ -29,7 +29,7 @@ fn window<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Window, D::Error
     let text = String::deserialize(deserializer)?;
     text.trim()
         .parse()
-        .map_err(|rule| D::Error::custom(format!("handoff.window {rule}, not {text:?}")))
+        .map_err(|rule| D::Error::custom(format!("{rule}, not {text:?}")))
 }
 
 #[cfg(test)]

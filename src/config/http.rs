@@ -1,6 +1,7 @@
 //! `[http]`: address, limits and access of the HTTP server.
 
 use super::hosts::{self, Authority};
+use super::values::within;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use std::net::{IpAddr, SocketAddr};
@@ -137,23 +138,18 @@ impl HttpConfig {
         if self.tls.certificate.is_some() != self.tls.key.is_some() {
             return Err("http.tls.certificate and http.tls.key go together: set both or none".to_owned());
         }
-        for (key, value, range) in [
-            ("http.max_requests", self.max_requests, 1..=100_000),
-            (
-                "http.max_bytes_in_flight",
-                self.max_bytes_in_flight,
-                1 << 20..=1 << 40,
-            ),
-            ("http.max_connections", self.max_connections, 1..=1_000_000),
-        ] {
-            if !range.contains(&value) {
-                return Err(format!("{key} must be {} to {}", range.start(), range.end()));
-            }
-        }
-        if !(1..=86_400).contains(&self.request_timeout_seconds) {
-            return Err("http.request_timeout_seconds must be 1 to 86400".to_owned());
-        }
-        Ok(())
+        within("http.max_requests", self.max_requests, 1..=100_000)?;
+        within(
+            "http.max_bytes_in_flight",
+            self.max_bytes_in_flight,
+            1 << 20..=1 << 40,
+        )?;
+        within("http.max_connections", self.max_connections, 1..=1_000_000)?;
+        within(
+            "http.request_timeout_seconds",
+            self.request_timeout_seconds,
+            1..=86_400,
+        )
     }
 }
 

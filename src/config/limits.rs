@@ -1,6 +1,6 @@
 //! `[limits]`: maximum sizes of requests and documents, and quotas. `[guard]`: puts that drop much of a document.
 
-use super::words::read_from_words;
+use super::values::{read_from_words, within};
 use crate::domain::ids::VaultId;
 use crate::domain::memory::Limits;
 use serde::Deserialize;
@@ -71,17 +71,9 @@ impl LimitsConfig {
     }
 
     pub(super) fn validate(&self) -> Result<(), String> {
-        for (key, value) in [
-            ("limits.context_bytes", self.context_bytes),
-            ("limits.item_bytes", self.item_bytes),
-        ] {
-            if value == 0 || value > MOST_BYTES {
-                return Err(format!("{key} must be 1 to {MOST_BYTES}"));
-            }
-        }
-        if self.body_bytes == 0 {
-            return Err("limits.body_bytes must be at least 1".to_owned());
-        }
+        within("limits.context_bytes", self.context_bytes, 1..=MOST_BYTES)?;
+        within("limits.item_bytes", self.item_bytes, 1..=MOST_BYTES)?;
+        within("limits.body_bytes", self.body_bytes, 1..=usize::MAX)?;
         if let Some(vault) = self
             .vault_tokens
             .keys()

@@ -6,11 +6,10 @@
 //! is never sent to another provider.
 
 use super::prices::Price;
-use super::words::{one_of, read_from_words};
+use super::values::{HTTP_ADDRESS, api_key, filled, http_address, read_from_words, within};
 use crate::domain::operation::Role;
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
-use serde::de::{Deserializer, Error, IntoDeserializer};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
@@ -76,19 +75,7 @@ pub enum Constrain {
     JsonSchema,
 }
 
-impl<'de> Deserialize<'de> for Constrain {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let word = String::deserialize(deserializer)?;
-        if ["gbnf", "vllm", "grammar"].contains(&word.trim().to_ascii_lowercase().as_str()) {
-            let problem = format!(
-                "{:?} is not supported: set json_schema, which llama.cpp, vLLM and Ollama accept too",
-                word.trim()
-            );
-            return Err(D::Error::custom(problem));
-        }
-        one_of(word.into_deserializer())
-    }
-}
+read_from_words!(Constrain);
 
 /// The `[llm]` section.
 #[derive(Debug, Clone, Deserialize)]
@@ -203,11 +190,6 @@ impl LlmConfig {
     }
 }
 
-/// The text without outer blanks; blank text counts as unset.
-fn filled(text: Option<&str>) -> Option<&str> {
-    text.map(str::trim).filter(|text| !text.is_empty())
-}
-
 fn is_set(key: &SecretString) -> bool {
     !key.expose_secret().trim().is_empty()
 }
@@ -250,37 +232,17 @@ impl LlmConfig {
     ///
     /// # Errors
     /// The first invalid key.
-    pub fn validate(&self) -> Result<(), InvalidLlm> {
+    pub(super) fn validate(&self) -> Result<(), String> {
         if let Some((model, _)) = self.prices.iter().find(|(_, price)| !price.is_sound()) {
-            return Err(InvalidLlm {
-                key: format!("llm.prices.{model}"),
-                problem: "must have prices of at least 0".to_owned(),
-            });
+            return Err(format!("llm.prices.{model} must have prices of at least 0"));
         }
-        for (name, is_valid, problem) in [
-            (
-                "timeout_seconds",
-                (0.001..=3600.0).contains(&self.timeout_seconds),
-                "must be more than 0 and at most 3600",
-            ),
-            ("max_retries", self.max_retries <= 10, "must be at most 10"),
-            (
-                "max_output_tokens",
-                self.max_output_tokens >= 1,
-                "must be at least 1",
-            ),
-        ] {
-            if !is_valid {
-                return Err(InvalidLlm {
-                    key: format!("llm.{name}"),
-                    problem: problem.to_owned(),
-                });
-            }
+        within("llm.timeout_seconds", self.timeout_seconds, 0.001..=3_600.0)?;
+        within("llm.max_retries", self.max_retries, 0..=10)?;
+        within("llm.max_output_tokens", self.max_output_tokens, 1..=u32::MAX)?;
+        for role in Role::ALL {
+            self.role(role).map_err(|error| error.to_string())?;
         }
-        Role::ALL
-            .into_iter()
-            .try_for_each(|role| self.role(role).map(|_| ()))?;
-        self.handoff().map(|_| ())
+        self.handoff().map(drop).map_err(|error| error.to_string())
     }
 
     /// The settings of a role after all fall-backs.
@@ -416,15 +378,7 @@ impl<'a> Resolver<'a> {
         let text = own
             .or(self.configured_base_url())
             .unwrap_or(self.provider.default_base_url());
-        let invalid = |problem: &str| self.invalid("base_url", own.is_some(), problem);
-        let url = Url::parse(text).map_err(|_| invalid("must be a URL"))?;
-        if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-            return Err(invalid("must begin with http:// or https:// and a host"));
-        }
-        if !url.username().is_empty() || url.password().is_some() {
-            return Err(invalid("must not contain a user name or password; use api_key"));
-        }
-        Ok(url)
+        http_address(text).ok_or_else(|| self.invalid("base_url", own.is_some(), HTTP_ADDRESS))
     }
 
     fn configured_base_url(&self) -> Option<&'a str> {
@@ -462,18 +416,7 @@ impl<'a> Resolver<'a> {
             .api_key
             .as_ref()
             .filter(|key| is_set(key) && self.shares_provider);
-        let Some(key) = own.or(shared).or(ambient) else {
-            return Ok(None);
-        };
-        let key = key.expose_secret().trim();
-        if key.bytes().all(|b| b.is_ascii_graphic()) {
-            return Ok(Some(SecretString::from(key)));
-        }
-        Err(self.invalid(
-            "api_key",
-            own.is_some(),
-            "must be visible ASCII characters without blanks",
-        ))
+        api_key(own.or(shared).or(ambient)).map_err(|problem| self.invalid("api_key", own.is_some(), problem))
     }
 
     fn invalid(&self, name: &str, in_role: bool, problem: &str) -> InvalidLlm {

@@ -15,13 +15,12 @@ pub mod limits;
 pub mod llm;
 pub mod pipeline;
 pub mod prices;
-mod removed;
 pub mod retention;
 pub mod telemetry;
 #[cfg(test)]
 mod tests;
+mod values;
 pub mod window;
-mod words;
 
 use secrecy::SecretString;
 use serde::Deserialize;
@@ -77,9 +76,6 @@ pub enum ConfigError {
     /// A named file that does not exist.
     #[error("configuration: {0} does not exist")]
     NoSuchFile(PathBuf),
-    /// Settings that no longer exist, each with what to do instead.
-    #[error("configuration: these settings no longer exist; remove each of them:{0}")]
-    Removed(String),
     /// An invalid value.
     #[error("configuration: {0}")]
     Invalid(String),
@@ -129,44 +125,24 @@ impl Config {
             .filter(|(_, value)| !value.is_empty())
             .collect();
         let mut builder = config::Config::builder();
-        builder = match file {
-            Some(path) if !path.exists() => return Err(ConfigError::NoSuchFile(path.to_owned())),
-            Some(path) => builder.add_source(
-                config::File::from(path)
-                    .format(config::FileFormat::Toml)
-                    .required(true),
-            ),
-            None => {
-                let path = Path::new(DEFAULT_FILE);
-                builder.add_source(
-                    config::File::from(path)
-                        .format(config::FileFormat::Toml)
-                        .required(false),
-                )
-            }
-        };
+        if let Some(path) = file.filter(|path| !path.exists()) {
+            return Err(ConfigError::NoSuchFile(path.to_owned()));
+        }
+        builder = builder.add_source(
+            config::File::from(file.unwrap_or(Path::new(DEFAULT_FILE)))
+                .format(config::FileFormat::Toml)
+                .required(file.is_some()),
+        );
         if let Some(url) = environment.get("DATABASE_URL") {
             // The service's own variable, added below, takes precedence.
-            builder = builder.add_source(
-                config::Config::builder()
-                    .set_override("database.url", url.as_str())?
-                    .build()?,
-            );
+            let shared = config::Config::builder().set_override("database.url", url.as_str())?;
+            builder = builder.add_source(shared.build()?);
         }
-        let own = environment
-            .iter()
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect();
-        builder = builder.add_source(
-            config::Environment::with_prefix(PREFIX)
-                .prefix_separator("__")
-                .separator("__")
-                .source(Some(own)),
-        );
-        let read = builder.build()?;
-        if let Some(removed) = removed::set_ones(&read) {
-            return Err(ConfigError::Removed(removed));
-        }
+        let own = config::Environment::with_prefix(PREFIX)
+            .prefix_separator("__")
+            .separator("__")
+            .source(Some(environment.clone()));
+        let read = builder.add_source(own).build()?;
         let mut config: Self = read.try_deserialize().map_err(explained)?;
         let key = |name: &str| environment.get(name).map(|key| SecretString::from(key.as_str()));
         config.llm = config
@@ -182,19 +158,22 @@ impl Config {
     /// # Errors
     /// The first invalid value, with its key.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        self.http.validate().map_err(ConfigError::Invalid)?;
-        self.database.validate().map_err(ConfigError::Invalid)?;
-        self.limits.validate().map_err(ConfigError::Invalid)?;
-        self.pipeline.validate().map_err(ConfigError::Invalid)?;
-        self.consolidation.validate().map_err(ConfigError::Invalid)?;
-        self.events.validate().map_err(ConfigError::Invalid)?;
-        self.retention.validate().map_err(ConfigError::Invalid)?;
-        self.telemetry.validate().map_err(ConfigError::Invalid)?;
-        self.window.validate().map_err(ConfigError::Invalid)?;
-        self.embeddings.validate().map_err(ConfigError::Invalid)?;
-        self.llm
-            .validate()
-            .map_err(|error| ConfigError::Invalid(error.to_string()))?;
-        Ok(())
+        let sections = [
+            self.http.validate(),
+            self.database.validate(),
+            self.limits.validate(),
+            self.pipeline.validate(),
+            self.consolidation.validate(),
+            self.events.validate(),
+            self.retention.validate(),
+            self.telemetry.validate(),
+            self.window.validate(),
+            self.embeddings.settings().map(drop),
+            self.llm.validate(),
+        ];
+        sections
+            .into_iter()
+            .collect::<Result<(), String>>()
+            .map_err(ConfigError::Invalid)
     }
 }

@@ -1,5 +1,6 @@
 //! `[pipeline]`: how updates are run. `[pipeline.queue]`: the queue of updates.
 
+use super::values::within;
 use crate::domain::evidence::Strictness;
 use serde::Deserialize;
 use std::path::PathBuf;
@@ -52,16 +53,17 @@ impl PipelineConfig {
     }
 
     pub(super) fn validate(&self) -> Result<(), String> {
-        if !(1..=100).contains(&self.max_additions) {
-            return Err("pipeline.max_additions must be 1 to 100".to_owned());
-        }
-        if self.max_reprompts > 5 {
-            return Err("pipeline.max_reprompts must be 0 to 5".to_owned());
-        }
-        if self.concurrent_updates == 0 {
-            return Err("pipeline.concurrent_updates must be at least 1".to_owned());
-        }
-        self.queue.validate()
+        within("pipeline.max_additions", self.max_additions, 1..=100)?;
+        within("pipeline.max_reprompts", self.max_reprompts, 0..=5)?;
+        within(
+            "pipeline.concurrent_updates",
+            self.concurrent_updates,
+            1..=usize::MAX,
+        )?;
+        let queue = &self.queue;
+        within("pipeline.queue.max_per_vault", queue.max_per_vault, 1..=u32::MAX)?;
+        within("pipeline.queue.workers", queue.workers, 0..=1_024)?;
+        within("pipeline.queue.lease_seconds", queue.lease_seconds, 1..=3_600)
     }
 }
 
@@ -101,20 +103,5 @@ impl Default for QueueConfig {
             max_per_memory: 256,
             max_per_vault: 10_000,
         }
-    }
-}
-
-impl QueueConfig {
-    pub(super) fn validate(&self) -> Result<(), String> {
-        if self.max_per_vault == 0 {
-            return Err("pipeline.queue.max_per_vault must be at least 1".to_owned());
-        }
-        if self.workers > 1_024 {
-            return Err("pipeline.queue.workers must be 0 to 1024".to_owned());
-        }
-        if !(1..=3_600).contains(&self.lease_seconds) {
-            return Err("pipeline.queue.lease_seconds must be 1 to 3600".to_owned());
-        }
-        Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! `[retention]`: which old versions and runs are deleted. By default all are kept forever. `[review]`: expiry of proposals.
 
+use super::values::within;
 use crate::domain::duration;
 use crate::domain::retention::Retention;
 use chrono::TimeDelta;
@@ -20,7 +21,7 @@ pub struct RetentionConfig {
     #[serde(deserialize_with = "age")]
     pub max_age: Option<TimeDelta>,
     /// How long a run of `/update` and `/operations` is kept after it ended, such as `30d`. Forever, if it is not set.
-    #[serde(deserialize_with = "runs_age")]
+    #[serde(deserialize_with = "age")]
     pub runs_max_age: Option<TimeDelta>,
     /// Whether versions are kept in which an active record first appeared.
     pub keep_provenance: bool,
@@ -50,33 +51,17 @@ impl RetentionConfig {
     }
 
     pub(super) fn validate(&self) -> Result<(), String> {
-        if self.max_versions == Some(0) {
-            return Err(
-                "retention.max_versions must be at least 1: the newest version always stays".to_owned(),
-            );
-        }
-        Ok(())
+        // The newest version always stays.
+        let max_versions = self.max_versions.unwrap_or(1);
+        within("retention.max_versions", max_versions, 1..=u32::MAX)
     }
 }
 
-fn age<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<TimeDelta>, D::Error> {
-    age_of("retention.max_age", deserializer)
-}
-
-fn runs_age<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<TimeDelta>, D::Error> {
-    age_of("retention.runs_max_age", deserializer)
-}
-
-fn age_of<'de, D: Deserializer<'de>>(name: &str, deserializer: D) -> Result<Option<TimeDelta>, D::Error> {
-    let Some(text) = Option::<String>::deserialize(deserializer)? else {
-        return Ok(None);
-    };
-    parse_age(&text).map(Some).ok_or_else(|| {
-        D::Error::custom(format!(
-            "{name} must be a duration of {}, not {text:?}",
-            duration::FORMS
-        ))
-    })
+/// Reads a duration that is greater than zero.
+fn age<'de, D: Deserializer<'de>, T: From<TimeDelta>>(deserializer: D) -> Result<T, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let age = parse_age(&text).map(T::from);
+    age.ok_or_else(|| D::Error::custom(format!("must be a duration of {}, not {text:?}", duration::FORMS)))
 }
 
 /// Parses a duration that is greater than zero; see [`duration`].
@@ -90,7 +75,7 @@ pub(crate) fn parse_age(text: &str) -> Option<TimeDelta> {
 #[serde(deny_unknown_fields, default)]
 pub struct ReviewConfig {
     /// How long a proposal waits before it expires: a number and `s`, `m`, `h`, `d` or `w`, such as `30d`.
-    #[serde(deserialize_with = "review_age")]
+    #[serde(deserialize_with = "age")]
     pub expire_after: TimeDelta,
 }
 
@@ -100,15 +85,6 @@ impl Default for ReviewConfig {
             expire_after: TimeDelta::days(30),
         }
     }
-}
-
-fn review_age<'de, D: Deserializer<'de>>(deserializer: D) -> Result<TimeDelta, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    parse_age(&text).ok_or_else(|| {
-        D::Error::custom(format!(
-            "review.expire_after must be a number and s, m, h, d or w, such as 30d, not {text:?}"
-        ))
-    })
 }
 
 #[cfg(test)]

@@ -1,10 +1,9 @@
 //! `[log]`: what the service writes to standard error. `[telemetry]`: traces to an OpenTelemetry collector.
 
-use super::words::read_from_words;
+use super::values::{HTTP_ADDRESS, http_address, read_from_words, within};
 use serde::Deserialize;
 use std::io::IsTerminal as _;
 use strum::{EnumString, VariantNames};
-use url::Url;
 
 /// The format of a log line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, EnumString, VariantNames)]
@@ -71,21 +70,10 @@ impl Default for TelemetryConfig {
 
 impl TelemetryConfig {
     pub(super) fn validate(&self) -> Result<(), String> {
-        let is_address = |text: &String| {
-            Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
-        };
+        let is_address = |text: &String| http_address(text).is_some();
         if !self.otlp_endpoint.as_ref().is_none_or(is_address) {
-            return Err("telemetry.otlp_endpoint must begin with http:// or https:// and a host".to_owned());
+            return Err(format!("telemetry.otlp_endpoint {HTTP_ADDRESS}"));
         }
-        let names_somebody = |text: &String| {
-            Url::parse(text).is_ok_and(|url| !url.username().is_empty() || url.password().is_some())
-        };
-        if self.otlp_endpoint.as_ref().is_some_and(names_somebody) {
-            return Err("telemetry.otlp_endpoint must not contain a user name or password".to_owned());
-        }
-        if !(0.0..=1.0).contains(&self.sampling_ratio) {
-            return Err("telemetry.sampling_ratio must be from 0 to 1".to_owned());
-        }
-        Ok(())
+        within("telemetry.sampling_ratio", self.sampling_ratio, 0.0..=1.0)
     }
 }

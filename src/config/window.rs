@@ -1,5 +1,6 @@
 //! `[window]`: how many recent tasks and decisions are in a document.
 
+use super::values::within;
 use crate::domain::ids::VaultId;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -50,29 +51,21 @@ impl WindowConfig {
     }
 
     pub(super) fn validate(&self) -> Result<(), String> {
+        within("window.tasks", self.tasks, 1..=MOST)?;
+        within("window.decisions", self.decisions, 1..=MOST)?;
         for vault in self.vaults.keys() {
             vault
                 .parse::<VaultId>()
                 .map_err(|rule| format!("window.vaults.\"{vault}\" is not a valid vault id: an id {rule}"))?;
+            let (tasks, decisions) = self.of_vault(vault);
+            within(format_args!("window.vaults.{vault}.tasks"), tasks, 1..=MOST)?;
+            within(
+                format_args!("window.vaults.{vault}.decisions"),
+                decisions,
+                1..=MOST,
+            )?;
         }
-        let all = [
-            ("window.tasks".to_owned(), self.tasks),
-            ("window.decisions".to_owned(), self.decisions),
-        ];
-        let own = self.vaults.iter().flat_map(|(vault, own)| {
-            let key = |name| format!("window.vaults.{vault}.{name}");
-            let tasks = own.tasks.map(|number| (key("tasks"), number));
-            let decisions = own.decisions.map(|number| (key("decisions"), number));
-            tasks.into_iter().chain(decisions)
-        });
-        match all
-            .into_iter()
-            .chain(own)
-            .find(|(_, number)| !(1..=MOST).contains(number))
-        {
-            Some((key, _)) => Err(format!("{key} must be 1 to {MOST}")),
-            None => Ok(()),
-        }
+        Ok(())
     }
 }
 

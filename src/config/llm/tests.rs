@@ -10,7 +10,7 @@ fn read(json: serde_json::Value) -> LlmConfig {
 }
 
 fn problem(json: serde_json::Value) -> String {
-    read(json).validate().expect_err("must be refused").to_string()
+    read(json).validate().expect_err("must be refused")
 }
 
 #[test]
@@ -188,18 +188,6 @@ fn no_debug_form_shows_a_key() {
         .with_environment(Some(SecretString::from("sk-other-secret")), None);
     let shown = format!("{config:?} {:?}", config.role(Role::Progress));
     assert!(!shown.contains("secret\"") && !shown.contains("very") && !shown.contains("other"));
-}
-
-#[test]
-fn a_grammar_is_refused_with_what_to_set_instead() {
-    for word in ["gbnf", "vllm", " GBNF"] {
-        let section = serde_json::json!({"constrain": word});
-        let error = serde_json::from_value::<LlmConfig>(section).expect_err("refused");
-        assert!(error.to_string().contains("set json_schema"), "{error}");
-    }
-    let error = serde_json::from_value::<LlmConfig>(serde_json::json!({"constrain": "xml"}));
-    let error = error.expect_err("refused").to_string();
-    assert!(error.contains("one of off, json_schema"), "{error}");
 }
 
 #[test]

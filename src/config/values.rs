@@ -1,0 +1,82 @@
+//! Reads and checks values of a kind that several sections have. Messages name what is accepted.
+
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::Deserialize as _;
+use serde::de::{Deserializer, Error};
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+use strum::VariantNames;
+use url::Url;
+
+/// Parses a word to the value that it names.
+///
+/// # Errors
+/// Another word; the message lists the accepted ones.
+pub(super) fn one_of<'de, D: Deserializer<'de>, T: FromStr + VariantNames>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let word = text.trim();
+    word.parse().map_err(|_| {
+        let names = T::VARIANTS.join(", ");
+        D::Error::custom(format!("must be one of {names}, not {word:?}"))
+    })
+}
+
+/// Implements parsing from words for an enum of the configuration.
+macro_rules! read_from_words {
+    ($name:ident) => {
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                crate::config::values::one_of(deserializer)
+            }
+        }
+    };
+}
+pub(super) use read_from_words;
+
+/// Checks that a number is in a range.
+pub(super) fn within<T>(key: impl Display, number: T, range: RangeInclusive<T>) -> Result<(), String>
+where
+    T: PartialOrd + Display,
+{
+    match range.contains(&number) {
+        true => Ok(()),
+        false => Err(format!("{key} must be {} to {}", range.start(), range.end())),
+    }
+}
+
+/// The text without outer blanks; blank text counts as unset.
+pub(super) fn filled(text: Option<&str>) -> Option<&str> {
+    text.map(str::trim).filter(|text| !text.is_empty())
+}
+
+/// What [`http_address`] accepts.
+pub(super) const HTTP_ADDRESS: &str =
+    "must be an http:// or https:// address with a host, without user name and password";
+
+/// The address of a server; `None` if it is not what [`HTTP_ADDRESS`] says.
+pub(super) fn http_address(text: &str) -> Option<Url> {
+    let url = Url::parse(text).ok()?;
+    let is_http = matches!(url.scheme(), "http" | "https") && url.has_host();
+    let names_nobody = url.username().is_empty() && url.password().is_none();
+    (is_http && names_nobody).then_some(url)
+}
+
+/// What [`api_key`] accepts.
+pub(super) const API_KEY: &str = "must be visible ASCII characters without blanks";
+
+/// A key for a server without outer blanks; `None` if it is unset or blank.
+///
+/// # Errors
+/// It is not what [`API_KEY`] says.
+pub(super) fn api_key(key: Option<&SecretString>) -> Result<Option<SecretString>, &'static str> {
+    let Some(key) = filled(key.map(|key| key.expose_secret())) else {
+        return Ok(None);
+    };
+    match key.bytes().all(|byte| byte.is_ascii_graphic()) {
+        true => Ok(Some(SecretString::from(key))),
+        false => Err(API_KEY),
+    }
+}
