@@ -185,6 +185,21 @@ impl PipelineError {
         }
     }
 
+    /// The status of a run that ends with it; `None` if no run began.
+    pub(super) fn status(&self) -> Option<RunStatus> {
+        match self {
+            Self::PreconditionFailed(_) | Self::Conflict { .. } | Self::OtherTask { .. } | Self::Deleted => {
+                Some(RunStatus::Conflict)
+            }
+            Self::Invalid { .. } => Some(RunStatus::Invalid),
+            Self::ModelFailed { .. }
+            | Self::TooLarge { .. }
+            | Self::IdsExhausted { .. }
+            | Self::Storage(_) => Some(RunStatus::Failed),
+            _ => None,
+        }
+    }
+
     /// Whether this is a model failure and a retry of the same update may succeed.
     #[must_use]
     pub fn may_pass(&self) -> bool {

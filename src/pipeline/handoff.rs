@@ -349,7 +349,7 @@ impl Pipeline {
                 .fill(Template::HandoffAgain, &[("{faults}", &faults)]);
             asking.go_on(text, again);
         }
-        self.write_down(vault, begun, &[outcome.spent(Spender::Handoff, true)])
+        self.account(vault, begun, &[outcome.spent(Spender::Handoff, true)])
             .await;
         Ok(Some(ModelHandoff {
             lines: answer.lines,

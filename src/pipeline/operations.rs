@@ -3,7 +3,6 @@
 use super::reading::{self, Reading, WrittenItem};
 use super::report::{Target, UpdateAnswer, quote};
 use super::run::Running;
-use super::save::Saved;
 use super::{Mode, OnInvalid, OperationsInput, OperationsRequest, Pipeline, PipelineError};
 use crate::domain::dsl;
 use crate::domain::dsl::requests::{self, OperationRequest};
@@ -37,7 +36,6 @@ impl Pipeline {
     async fn apply_input(&self, request: OperationsRequest) -> Result<UpdateAnswer, PipelineError> {
         self.check_resolvable(&request).await?;
         let mut running = self.begin_operations(&request).await?;
-        let mut rebases = 0;
         loop {
             let reading = self.read_input(&request, &running).await?;
             running.rejected = reading.rejections().collect();
@@ -53,20 +51,14 @@ impl Pipeline {
                     rejected,
                     more,
                 };
-                self.keep_failed_run(&running, RunStatus::Invalid, &error.to_string())
-                    .await?;
-                return Err(error);
+                return self.fail(&running, error).await;
             }
             running.accepted = reading.accepted;
-            match self.save(&running).await? {
-                Saved::Answer(answer) => return Ok(*answer),
-                // Another writer changed progress just now: parse the text again on the current head.
-                Saved::ProgressMoved if rebases < self.settings.max_rebases => {
-                    rebases += 1;
-                    running.progress_base = self.capture_again(&running).await?;
-                }
-                Saved::ProgressMoved => return Err(self.progress_moved(&running, rebases).await?),
+            if let Some(answer) = self.save(&running).await? {
+                return Ok(answer);
             }
+            // Another writer changed progress just now: parse the text again on the current head.
+            self.rebase(&mut running).await?;
         }
     }
 

@@ -4,7 +4,6 @@
 use crate::domain::document::{ManagedSection, managed_body};
 use crate::domain::evidence::Examples;
 use crate::domain::operation::Role;
-use crate::domain::text::has_secret;
 use crate::llm::ConversationMessage;
 use std::borrow::Cow;
 use std::path::Path;
@@ -69,8 +68,6 @@ pub struct Prompts {
     texts: [Arc<str>; BUILT_IN.len()],
     /// The example answers in the instructions. A model must not return them.
     examples: Arc<Examples>,
-    /// The instructions of roles that contain no credential.
-    without_secrets: Vec<Arc<str>>,
 }
 
 /// The pages of the guidance.
@@ -126,12 +123,8 @@ impl Prompts {
     fn of(texts: [Arc<str>; BUILT_IN.len()]) -> Self {
         let text = |template: Template| &*texts[template as usize];
         let of_roles = [Template::Progress, Template::Learnings, Template::Verbatim].map(text);
-        let mut without_secrets = vec![texts[Template::Consolidation as usize].clone()];
-        without_secrets.extend(of_roles.map(Arc::from));
-        without_secrets.retain(|text| !has_secret(text));
         Self {
             examples: Arc::new(Examples::of(of_roles)),
-            without_secrets,
             texts,
         }
     }
@@ -144,14 +137,6 @@ impl Prompts {
     /// A text with its placeholders filled.
     pub(super) fn fill(&self, template: Template, values: &[(&str, &str)]) -> String {
         fill(&self.texts[template as usize], values)
-    }
-
-    /// Whether a text is one of the roles' instructions and contains no credential. They are long and the same in
-    /// every run, so this saves searching them.
-    pub(super) fn has_no_secret(&self, text: &str) -> bool {
-        self.without_secrets
-            .iter()
-            .any(|instructions| **instructions == *text)
     }
 
     /// The example answers of the instructions.

@@ -181,11 +181,14 @@ pub fn percent_of_cap(bytes: usize, cap: usize) -> f64 {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct UpdateAnswer {
     /// The run, see `GetUpdate`.
-    pub update_id: String,
+    #[schema(value_type = String)]
+    pub update_id: UpdateId,
     /// The vault.
-    pub vault_id: String,
+    #[schema(value_type = String)]
+    pub vault_id: VaultId,
     /// The memory.
-    pub memory_id: String,
+    #[schema(value_type = String)]
+    pub memory_id: MemoryId,
     /// How it ended.
     pub status: UpdateStatus,
     /// The version that was captured; 0 if the memory did not exist.
@@ -193,8 +196,8 @@ pub struct UpdateAnswer {
     /// The version that stands now; of a dry run the base version.
     pub version: i64,
     /// Its id; null if the memory does not exist.
-    #[schema(required)]
-    pub context_id: Option<String>,
+    #[schema(required, value_type = Option<String>)]
+    pub context_id: Option<ContextId>,
     /// Whether the memory had moved since it was captured.
     pub rebased: bool,
     /// What was changed.
@@ -235,12 +238,6 @@ impl UpdateAnswer {
             });
         }
         steps
-    }
-
-    /// The version's id as its type, for an entity tag.
-    #[must_use]
-    pub fn context_id(&self) -> Option<ContextId> {
-        self.context_id.as_deref().and_then(|id| id.parse().ok())
     }
 }
 

@@ -7,10 +7,9 @@ use crate::domain::operation::{Operation, Role};
 use crate::domain::text::one_line;
 use crate::domain::window::SessionRecord;
 use crate::pipeline::prompts::section_of;
-use crate::pipeline::reading::{Accepted, mentioned};
+use crate::pipeline::reading::Accepted;
 use crate::pipeline::report::{Rejection, Target, UpdateAnswer, quote};
 use crate::pipeline::request::read_stored;
-use crate::pipeline::role::numbered;
 use crate::pipeline::run::{Review, Running};
 use crate::pipeline::save::{RunResult, is_recorded, merge_onto};
 use crate::pipeline::{Pipeline, PipelineError};
@@ -19,7 +18,7 @@ use crate::storage::idempotency::Answering;
 use crate::storage::records::StoredRecord;
 use crate::storage::updates::queue::is_redacted;
 use crate::storage::updates::{Run, RunKind, RunStatus};
-use crate::storage::{ChangeError, Decision, Head, Preconditions, StorageError};
+use crate::storage::{Decision, Head, Preconditions, StorageError};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -44,6 +43,8 @@ pub struct Approval {
     pub operations: Option<Vec<usize>>,
     /// A comment of the reviewer.
     pub comment: Option<String>,
+    /// The answer to store under the claim of the request's idempotency key.
+    pub idempotency: Option<Answering<'static, UpdateAnswer>>,
 }
 
 /// The rejection of a proposal.
@@ -76,59 +77,22 @@ impl Pipeline {
     ///
     /// # Errors
     /// See [`PipelineError`]; nothing was saved, and the proposal is still pending.
-    pub async fn approve(
-        &self,
-        approval: Approval,
-        under: Option<&Answering<'_, UpdateAnswer>>,
-    ) -> Result<UpdateAnswer, PipelineError> {
+    pub async fn approve(&self, approval: Approval) -> Result<UpdateAnswer, PipelineError> {
         let place = (&approval.vault, &approval.memory);
         let (run, proposal) = self.waiting(place, &approval.update_id).await?;
+        let update_id = run.update_id.clone();
         if proposal.key_id.is_some() && proposal.key_id == approval.key {
-            return Err(PipelineError::OwnProposal {
-                update_id: run.update_id,
-            });
+            return Err(PipelineError::OwnProposal { update_id });
         }
         let numbers = numbers_of(&approval, &proposal)?;
-        let running = self.begin_approval(&approval, &run, &proposal, numbers).await?;
-        let base_version = run.base_version;
-        let ids: Vec<RecordId> = mentioned(&numbered(&running.accepted), &[]);
-        let before = proposal.progress_before.as_deref().unwrap_or_default();
-        let saved = self
-            .storage
-            .change_snapshot(
-                place,
-                (&running.base, false),
-                &ids,
-                running.task_id(),
-                |head, known| {
-                    let decided = self.decide_approval(&running, head, known, before, base_version)?;
-                    Ok(match decided {
-                        Decision::Save(mut version, result) => {
-                            version.answer_under(under, &result.answer);
-                            Decision::Save(version, result)
-                        }
-                        kept @ Decision::Keep(_) => kept,
-                    })
-                },
-            )
-            .await;
-        match saved {
-            Ok(outcome) => {
-                let RunResult { answer, .. } = outcome.result;
-                if outcome.saved.is_none() {
-                    let mut decided = self.run_of_answer(&running, RunStatus::Approved, &answer, None);
-                    // No version was saved.
-                    decided.version = None;
-                    if let Err(error) = self.storage.save_decision(&decided, under, &answer).await {
-                        return Err(self.what_became_of_it(error, place, &run.update_id).await);
-                    }
-                }
-                Ok(answer)
-            }
-            Err(ChangeError::Refused(refused)) => Err(self.refuse(&running, refused).await?),
-            Err(ChangeError::Storage(error)) => {
-                Err(self.what_became_of_it(error, place, &run.update_id).await)
-            }
+        let running = self.begin_approval(&approval, run, proposal, numbers).await?;
+        match self.save(&running).await {
+            // Progress that has moved is left as it is.
+            Ok(saved) => saved.ok_or(PipelineError::Conflict {
+                update_id,
+                rebases: 0,
+            }),
+            Err(error) => Err(self.what_became_of_it(error, place, &update_id).await),
         }
     }
 
@@ -158,9 +122,10 @@ impl Pipeline {
             actor: Some(rejecting.actor.clone()),
             ..self.storage.event(&run.memory_id, EventKind::Rejected)
         }];
-        match self.storage.save_decision(&run, under, &run).await {
+        let kept = under.map(|under| under.to(&run));
+        match self.storage.save_run(&run, None, kept.as_ref()).await {
             Ok(()) => Ok(run),
-            Err(error) => Err(self.what_became_of_it(error, place, &run.update_id).await),
+            Err(error) => Err(self.what_became_of_it(error.into(), place, &run.update_id).await),
         }
     }
 
@@ -207,14 +172,14 @@ impl Pipeline {
     async fn begin_approval(
         &self,
         approval: &Approval,
-        run: &Run,
-        proposal: &Proposal,
+        run: Run,
+        proposal: Proposal,
         numbers: Vec<usize>,
     ) -> Result<Running, PipelineError> {
         let Some(log) = run.outcome["log"].as_str() else {
             return Err(unreadable(&run.update_id, "log: it is missing"));
         };
-        let target = target_of(run);
+        let target = target_of(&run);
         let base = self.capture(&target, &approval.preconditions).await?;
         let comment = approval
             .comment
@@ -236,9 +201,10 @@ impl Pipeline {
             pins_hold: run.kind != RunKind::Operations,
             ..self.limits.of_operations(usize::MAX)
         };
-        let by = (run.actor_id.clone(), run.created_at);
+        let by = (run.actor_id, run.created_at);
         Ok(Running {
-            request: run.request.clone(),
+            request: run.request,
+            idempotency: approval.idempotency.clone(),
             preconditions: approval.preconditions.clone(),
             accepted: proposal.chosen(&numbers),
             record: proposal.record.clone(),
@@ -248,29 +214,29 @@ impl Pipeline {
                 comment: approval.comment.clone(),
                 numbers,
                 base_version: run.base_version,
-                proposal: json!(proposal),
+                proposal,
             }),
             ..Running::begin(target, run.kind, by, (limits, title), base)
         })
     }
 
     /// Decides which approved operations are valid on the head. Runs under its lock.
-    fn decide_approval(
+    pub(super) fn decide_approval(
         &self,
         running: &Running,
+        review: &Review,
         head: &Head,
-        known: Option<StoredRecord>,
-        progress_before: &str,
-        base_version: i64,
+        known: Option<&StoredRecord>,
     ) -> Result<Decision<RunResult>, PipelineError> {
         head.meets(&running.preconditions)?;
-        let moved = section_of(&head.text, Role::Progress).trim_end() != progress_before;
+        let before = review.proposal.progress_before.as_deref().unwrap_or_default();
+        let moved = section_of(&head.text, Role::Progress).trim_end() != before;
         let (late, held): (Vec<Accepted>, Vec<Accepted>) = running
             .accepted
             .iter()
             .cloned()
             .partition(|item| moved && rewrites_progress(item));
-        let mut merged = merge_onto(head, &held, head.version != base_version, running)?;
+        let mut merged = merge_onto(head, &held, head.version != review.base_version, running)?;
         let late = late.iter().map(|item| Rejection {
             section: Some(Role::Progress.name().to_owned()),
             kind: "progress_moved".to_owned(),
@@ -282,7 +248,7 @@ impl Pipeline {
         let Some(record) = &running.record else {
             return self.decide(running, head, merged, (None, None));
         };
-        let reason = match is_recorded(running, record, known.as_ref()) {
+        let reason = match is_recorded(running, record, known) {
             Ok(false) => return self.decide(running, head, merged, (Some(record), None)),
             Ok(true) => "already_recorded",
             Err(_) => "other_task",
@@ -303,12 +269,12 @@ impl Pipeline {
     /// Maps a decision that came too late to an error that names the proposal's current state.
     async fn what_became_of_it(
         &self,
-        error: StorageError,
+        error: PipelineError,
         place: (&VaultId, &MemoryId),
         id: &UpdateId,
     ) -> PipelineError {
         match error {
-            StorageError::AlreadyDecided(_) => match self.waiting(place, id).await {
+            PipelineError::Storage(StorageError::AlreadyDecided(_)) => match self.waiting(place, id).await {
                 Err(problem) => problem,
                 // It is pending again: the service never does that.
                 Ok(_) => PipelineError::NotProposed {
@@ -317,7 +283,7 @@ impl Pipeline {
                     review: None,
                 },
             },
-            other => other.into(),
+            other => other,
         }
     }
 }

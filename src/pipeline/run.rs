@@ -8,13 +8,14 @@ use crate::domain::operation::FaultKind;
 use crate::domain::text::masked;
 use crate::domain::window::SessionRecord;
 use crate::pipeline::reading::Accepted;
-use crate::pipeline::report::{ModelReport, Rejection, Target, UpdateAnswer, Warning};
+use crate::pipeline::report::{ModelReport, Rejection, Target, UpdateAnswer, UpdateStatus, Warning};
 use crate::pipeline::review::Proposal;
 use crate::pipeline::role::RoleOutcome;
 use crate::pipeline::update::Claim;
-use crate::pipeline::{Mode, Pipeline, PipelineError, Step, Steps};
+use crate::pipeline::{Mode, Pipeline, PipelineError, Steps};
 use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::idempotency::{Answering, ClaimedAnswer};
+use crate::storage::records::StoredRecord;
 use crate::storage::updates::{Run, RunKind, RunStatus};
 use crate::storage::usage::{RoleSpent, Spender, Spent};
 use crate::storage::{HeadSnapshot, Preconditions};
@@ -54,11 +55,15 @@ pub(super) struct Running {
     /// The answer to store under the claim of the request's idempotency key.
     pub(super) idempotency: Option<Answering<'static, UpdateAnswer>>,
     /// Receives the steps.
-    pub(super) steps: Option<Steps>,
+    pub(super) steps: Steps,
     /// Whether the operations are applied or proposed.
     pub(super) mode: Mode,
     /// The session record.
     pub(super) record: Option<SessionRecord>,
+    /// The record that the memory has for the session's task already: then no model is asked.
+    pub(super) known: Option<StoredRecord>,
+    /// How often another writer has changed progress meanwhile.
+    pub(super) rebases: u32,
     /// The decision, if the run applies an approved proposal.
     pub(super) review: Option<Review>,
 }
@@ -94,19 +99,25 @@ impl Running {
             spent: Vec::new(),
             claim: None,
             idempotency: None,
-            steps: None,
+            steps: Steps::default(),
             mode: Mode::Apply,
             record: None,
+            known: None,
+            rebases: 0,
             review: None,
         }
     }
 
     /// Whether the result is computed on the head snapshot before the head is locked (optimistic write). Not for runs that
-    /// save no version, that end a queued run, resolve another one or record a session, or whose snapshot was taken again.
+    /// save no version, that end a queued run or a proposal, resolve another one or record a session, or whose snapshot was
+    /// taken again.
     pub(super) fn is_likely(&self) -> bool {
-        let makes_one =
-            !self.dry_run && self.claim.is_none() && self.resolves.is_none() && self.mode == Mode::Apply;
-        makes_one && self.record.is_none() && self.base.context_id == self.progress_base.context_id
+        let makes_one = !self.dry_run && self.resolves.is_none() && self.mode == Mode::Apply;
+        makes_one
+            && self.claim.is_none()
+            && self.review.is_none()
+            && self.record.is_none()
+            && self.base.context_id == self.progress_base.context_id
     }
 
     /// The id of the task that it records.
@@ -133,98 +144,53 @@ impl Running {
         self.idempotency.as_ref().map(|under| under.to(answer))
     }
 
-    pub(super) fn send(&self, step: Step) {
-        if let Some(steps) = &self.steps {
-            steps.send(step);
-        }
-    }
-
     pub(super) fn has_no_section(&self) -> bool {
         let kind = FaultKind::NoSection.name();
         self.warnings.iter().any(|warning| warning.kind == kind)
     }
-
-    /// The events to store with the run: its steps so far and its end.
-    pub(super) fn events(&self, status: RunStatus) -> Vec<NewEvent> {
-        let Some(steps) = &self.steps else {
-            return Vec::new();
-        };
-        let mut events = steps.events(&self.target, &self.actor);
-        events.extend(steps.finished(&self.target, &self.actor, status.name()));
-        events
-    }
 }
 
 impl Pipeline {
-    /// Stores the run of a refused merge where that is allowed, and returns the error.
-    pub(super) async fn refuse(
-        &self,
-        running: &Running,
-        error: PipelineError,
-    ) -> Result<PipelineError, PipelineError> {
-        let status = match &error {
-            // The run of a deleted memory is not stored: it quotes what was deleted.
-            PipelineError::PreconditionFailed(_) | PipelineError::Deleted => return Ok(error),
-            PipelineError::OtherTask { .. } => RunStatus::Conflict,
-            _ => RunStatus::Failed,
-        };
-        // A proposal is still pending.
-        if running.review.is_none() {
-            self.keep_failed_run(running, status, &error.to_string()).await?;
-        }
-        Ok(error)
-    }
-
-    /// The error of a run under which progress moved too often; its run is stored.
-    pub(super) async fn progress_moved(
-        &self,
-        running: &Running,
-        rebases: u32,
-    ) -> Result<PipelineError, PipelineError> {
-        let update_id = running.target.update_id.clone();
-        let error = PipelineError::Conflict { update_id, rebases };
-        self.keep_failed_run(running, RunStatus::Conflict, &error.to_string())
-            .await?;
-        Ok(error)
-    }
-
-    /// Stores a run that saved no version, so that a person can inspect it.
-    pub(super) async fn keep_failed_run(
-        &self,
-        running: &Running,
-        status: RunStatus,
-        problem: &str,
-    ) -> Result<(), PipelineError> {
-        let mut outcome = json!({
-            "problem": problem,
-            "rejected": running.rejected,
-            "warnings": running.warnings,
-            "models": running.models,
-        });
-        keep_more(
-            &mut outcome,
-            running.omitted.rejections(),
-            running.omitted.warnings(),
+    /// Ends a run with an error. The run is stored, so that a person can inspect it; not where it quotes a memory that was
+    /// deleted, or where a precondition failed. A proposal is still pending.
+    pub(super) async fn fail<T>(&self, running: &Running, error: PipelineError) -> Result<T, PipelineError> {
+        let is_kept = !matches!(
+            error,
+            PipelineError::PreconditionFailed(_) | PipelineError::Deleted
         );
-        let run = self.run(running, status, None, running.base_version(), outcome);
-        self.storage.save_run(&run, None, None).await?;
-        Ok(())
+        if let Some(status) = error.status().filter(|_| is_kept && running.review.is_none()) {
+            let mut outcome = json!({
+                "problem": error.to_string(),
+                "rejected": running.rejected,
+                "warnings": running.warnings,
+                "models": running.models,
+            });
+            keep_more(
+                &mut outcome,
+                running.omitted.rejections(),
+                running.omitted.warnings(),
+            );
+            let run = self.run(running, status, None, running.base_version(), outcome);
+            self.storage.save_run(&run, None, None).await?;
+        }
+        Err(error)
     }
 
-    /// The row of a run that ended with a response.
+    /// The row of a run that ended with a response, on a memory with this identity.
     pub(super) fn run_of_answer(
         &self,
         running: &Running,
-        status: RunStatus,
         answer: &UpdateAnswer,
         proposal: Option<&Proposal>,
+        identity: Option<&String>,
     ) -> Run {
-        // A proposal saves no version, and must not appear as the run that led to the newest one.
-        let is_saved = status != RunStatus::Proposed;
-        let version = answer
-            .context_id()
-            .filter(|_| is_saved)
-            .map(|id| (answer.version, id));
+        let (status, has_version) = match (&running.review, answer.status) {
+            (Some(_), status) => (RunStatus::Approved, status == UpdateStatus::Applied),
+            // It must not appear as the run that led to the newest version.
+            (None, UpdateStatus::Proposed) => (RunStatus::Proposed, false),
+            (None, status) => (status.of_run(), true),
+        };
+        let version = answer.context_id.clone().filter(|_| has_version);
         let mut outcome = json!({
             "rebased": answer.rebased,
             "operations": answer.operations,
@@ -242,7 +208,12 @@ impl Pipeline {
         if let Some(review) = &running.review {
             review.write(&mut outcome);
         }
-        self.run(running, status, version, answer.base_version, outcome)
+        let version = version.map(|id| (answer.version, id));
+        Run {
+            // A decision ends a run that is deleted with its memory.
+            identity: identity.filter(|_| running.review.is_none()).cloned(),
+            ..self.run(running, status, version, answer.base_version, outcome)
+        }
     }
 
     fn run(
@@ -253,7 +224,6 @@ impl Pipeline {
         base_version: i64,
         outcome: Value,
     ) -> Run {
-        let kept = |value: &Value| without_secrets(value, &|text| self.prompts.has_no_secret(text));
         Run {
             vault_id: running.target.vault.clone(),
             memory_id: running.target.memory.clone(),
@@ -267,8 +237,8 @@ impl Pipeline {
             base_version,
             version,
             resolved_by: None,
-            request: kept(&running.request),
-            exchanges: running.exchanges.iter().map(kept).collect(),
+            request: without_secrets(&running.request),
+            exchanges: running.exchanges.iter().map(without_secrets).collect(),
             shown: (running.base.version > 0).then(|| (running.base.version, running.base.text.clone())),
             outcome,
             claim: running.claim.as_ref().map(|claim| claim.id.clone()),
@@ -279,7 +249,8 @@ impl Pipeline {
 
     /// The events to store with a run: its steps so far, its end, and the start or the approval of its proposal.
     fn events(&self, running: &Running, status: RunStatus) -> Vec<NewEvent> {
-        let (target, mut events) = (&running.target, running.events(status));
+        let (target, mut events) = (&running.target, running.steps.events());
+        events.extend(running.steps.finished(status));
         let event = |kind| NewEvent {
             update_id: Some(target.update_id.clone()),
             actor: Some(running.actor.clone()),
@@ -317,14 +288,13 @@ pub(super) struct Review {
     pub(super) numbers: Vec<usize>,
     /// The version that the proposal was made for; the run's snapshot is the head of the approval.
     pub(super) base_version: i64,
-    /// The proposal as it was stored.
-    pub(super) proposal: Value,
+    pub(super) proposal: Proposal,
 }
 
 impl Review {
     /// Adds the approval to the stored outcome of the run.
     fn write(&self, outcome: &mut Value) {
-        outcome["proposal"] = self.proposal.clone();
+        outcome["proposal"] = json!(self.proposal);
         outcome["review"] = json!({
             "decision": RunStatus::Approved.name(),
             "by": self.by.as_str(),
@@ -340,17 +310,14 @@ impl Review {
     }
 }
 
-/// Returns the value with every credential in its texts masked. Texts for which `has_none` returns true are not
-/// searched.
-fn without_secrets(value: &Value, has_none: &impl Fn(&str) -> bool) -> Value {
-    let same = |value| without_secrets(value, has_none);
+/// Returns the value with every credential in its texts masked.
+fn without_secrets(value: &Value) -> Value {
     match value {
-        Value::String(text) if has_none(text) => value.clone(),
         Value::String(text) => Value::String(masked(text)),
-        Value::Array(values) => values.iter().map(same).collect(),
+        Value::Array(values) => values.iter().map(without_secrets).collect(),
         Value::Object(members) => members
             .iter()
-            .map(|(name, value)| (name.clone(), same(value)))
+            .map(|(name, value)| (name.clone(), without_secrets(value)))
             .collect(),
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
     }
@@ -381,15 +348,8 @@ impl Pipeline {
         })
     }
 
-    /// Records the usage of a run since the last call. A failure is only logged, because the run itself is already
-    /// saved.
-    pub(super) async fn account(&self, running: &Running, spent: Vec<RoleSpent>) {
-        self.write_down(&running.target.vault, running.created_at, &spent)
-            .await;
-    }
-
-    /// Adds usage to the counts of the day of `at`.
-    pub(super) async fn write_down(&self, vault: &VaultId, at: DateTime<Utc>, spent: &[RoleSpent]) {
+    /// Adds usage to the counts of the day of `at`. A failure is only logged, because what was made of it is saved.
+    pub(super) async fn account(&self, vault: &VaultId, at: DateTime<Utc>, spent: &[RoleSpent]) {
         if let Err(error) = self.storage.add_usage(vault, at.date_naive(), spent).await {
             tracing::warn!(%error, "the usage of models could not be stored");
         }
@@ -431,7 +391,7 @@ mod tests {
             "attempts": 2,
             "error": null,
         });
-        let kept = without_secrets(&exchange, &|text| text == "assistant");
+        let kept = without_secrets(&exchange);
         assert!(!kept.to_string().contains(&token), "{kept}");
         assert_eq!(kept["messages"][0]["content"], "use [secret] for it");
         assert_eq!(kept["messages"][0]["role"], "user");

@@ -3,7 +3,7 @@
 //! that a run begins with.
 
 use crate::domain::faults::Omitted;
-use crate::domain::ids::{ContextId, RecordId};
+use crate::domain::ids::RecordId;
 use crate::domain::memory::{
     AppliedOperation, ChangedDocument, OperationName, RecordChange, View, apply, project, validate,
 };
@@ -26,21 +26,11 @@ use crate::storage::{
     ChangeError, Decision, Head, HeadSnapshot, NewVersion, Preconditions, Source, WindowRows,
 };
 
-/// The result of a run before it is stored.
+/// The result of a run.
 pub(super) struct RunResult {
-    pub(super) answer: UpdateAnswer,
-    /// The proposal to store, if the run makes one.
-    pub(super) proposal: Option<Proposal>,
-    /// The identity of the memory that the answer quotes; `None` if there was none.
-    pub(super) identity: Option<String>,
-}
-
-/// The result of saving.
-pub(super) enum Saved {
-    /// The response to the caller.
-    Answer(Box<UpdateAnswer>),
-    /// The progress role must be asked again.
-    ProgressMoved,
+    answer: UpdateAnswer,
+    /// Its row, if no version stores it.
+    run: Option<Box<Run>>,
 }
 
 impl Pipeline {
@@ -55,56 +45,61 @@ impl Pipeline {
         Ok(snapshot)
     }
 
-    /// Takes another head snapshot for a run whose progress moved.
-    pub(super) async fn capture_again(&self, running: &Running) -> Result<HeadSnapshot, PipelineError> {
-        let snapshot = self.capture(&running.target, &running.preconditions).await?;
-        match running.identity() {
-            Some(identity) if snapshot.identity.as_ref() != Some(identity) => Err(PipelineError::Deleted),
-            _ => Ok(snapshot),
+    /// Takes another head snapshot for a run under which progress was changed, unless that happened too often.
+    pub(super) async fn rebase(&self, running: &mut Running) -> Result<(), PipelineError> {
+        if running.rebases == self.settings.max_rebases {
+            let error = PipelineError::Conflict {
+                update_id: running.target.update_id.clone(),
+                rebases: running.rebases,
+            };
+            return self.fail(running, error).await;
         }
+        running.rebases += 1;
+        let snapshot = self.capture(&running.target, &running.preconditions).await?;
+        if running.identity().is_some() && running.identity() != snapshot.identity.as_ref() {
+            return Err(PipelineError::Deleted);
+        }
+        running.progress_base = snapshot;
+        Ok(())
     }
 
-    /// Steps 5 and 6: merges the items into the head under its lock, and saves the version.
-    pub(super) async fn save(&self, running: &Running) -> Result<Saved, PipelineError> {
+    /// Steps 5 and 6: merges the items into the head under its lock, and saves the version. `None` if another writer has
+    /// changed progress, which must be asked for again.
+    pub(super) async fn save(&self, running: &Running) -> Result<Option<UpdateAnswer>, PipelineError> {
         let ids: Vec<RecordId> = mentioned(&numbered(&running.accepted), &[]);
         let place = (&running.target.vault, &running.target.memory);
         let written = |item: &Accepted| item.written.text.len();
         let bytes = running.base.text.len() + running.accepted.iter().map(written).sum::<usize>();
-        let (record, task) = (running.record.as_ref(), running.task_id());
         let decide = |head: &Head, known: Option<StoredRecord>| {
-            let decide = || self.decide(running, head, merge(head, running)?, (record, known));
-            fair::run_blocking_if_long(bytes, decide)
+            let known = known.as_ref().or(running.known.as_ref());
+            fair::run_blocking_if_long(bytes, || match &running.review {
+                Some(review) => self.decide_approval(running, review, head, known),
+                None => {
+                    let record = running.record.as_ref();
+                    self.decide(running, head, merge(head, running)?, (record, known))
+                }
+            })
         };
         let began = (&running.base, running.is_likely());
         let outcome = self
             .storage
-            .change_snapshot(place, began, &ids, task, decide)
+            .change_snapshot(place, began, &ids, running.task_id(), decide)
             .await;
-        match outcome {
-            Ok(outcome) => {
-                let RunResult {
-                    answer,
-                    proposal,
-                    identity,
-                } = outcome.result;
-                for step in answer.ending() {
-                    running.send(step);
-                }
-                // A version stores its run with it. Without a version the run is stored separately.
-                if outcome.saved.is_none() {
-                    let status = answer.status.of_run();
-                    let run = self.run_of_answer(running, status, &answer, proposal.as_ref());
-                    let run = Run { identity, ..run };
-                    let kept = running.answer_to_keep(&answer);
-                    let resolves = running.resolves.as_ref().filter(|_| !running.dry_run);
-                    self.storage.save_run(&run, resolves, kept.as_ref()).await?;
-                }
-                Ok(Saved::Answer(Box::new(answer)))
-            }
-            Err(ChangeError::Refused(PipelineError::Conflict { .. })) => Ok(Saved::ProgressMoved),
-            Err(ChangeError::Refused(refused)) => Err(self.refuse(running, refused).await?),
-            Err(ChangeError::Storage(error)) => Err(error.into()),
+        let RunResult { answer, run } = match outcome {
+            Ok(outcome) => outcome.result,
+            Err(ChangeError::Refused(PipelineError::Conflict { .. })) => return Ok(None),
+            Err(ChangeError::Refused(refused)) => return self.fail(running, refused).await,
+            Err(ChangeError::Storage(error)) => return Err(error.into()),
+        };
+        for step in answer.ending() {
+            running.steps.send(step);
         }
+        if let Some(run) = run {
+            let kept = running.answer_to_keep(&answer);
+            let resolves = running.resolves.as_ref().filter(|_| !running.dry_run);
+            self.storage.save_run(&run, resolves, kept.as_ref()).await?;
+        }
+        Ok(Some(answer))
     }
 
     /// Builds the result of the items that are valid on a head, with the session record if there is one. `known` is
@@ -114,23 +109,17 @@ impl Pipeline {
         running: &Running,
         head: &Head,
         mut merged: Merged,
-        (record, known): (Option<&SessionRecord>, Option<StoredRecord>),
+        (record, known): (Option<&SessionRecord>, Option<&StoredRecord>),
     ) -> Result<Decision<RunResult>, PipelineError> {
         let items = std::mem::take(&mut merged.items);
         let numbers = std::mem::take(&mut merged.numbers);
         let mut window = WindowRows::default();
         if let Some(record) = record {
-            if is_recorded(running, record, known.as_ref())? {
-                let answer = repeated_answer(
-                    running,
-                    known.as_ref(),
-                    (head.version, head.context_id.as_ref(), &head.text),
-                );
-                return Ok(Decision::Keep(RunResult {
-                    answer,
-                    proposal: None,
-                    identity: head.identity.clone(),
-                }));
+            if is_recorded(running, record, known)? {
+                let answer = repeated_answer(running, known, head);
+                let run = self.run_of_answer(running, &answer, None, head.identity.as_ref());
+                let run = Some(Box::new(run));
+                return Ok(Decision::Keep(RunResult { answer, run }));
             }
             window = write_record(running, &mut merged.applied, head, record, &self.sizes(running))?;
         }
@@ -155,16 +144,14 @@ impl Pipeline {
         rejected.extend(merged.rejected);
         let mut omitted = running.omitted.clone();
         omitted.merge(&merged.omitted);
-        let context_id = if saves {
-            Some(&head.next_context_id)
-        } else {
-            head.context_id.as_ref()
+        let (version, context_id) = match saves {
+            true => (head.version + 1, Some(head.next_context_id.clone())),
+            false => (head.version, head.context_id.clone()),
         };
-        let shown_version = if saves { head.version + 1 } else { head.version };
         let answer = UpdateAnswer {
-            update_id: running.target.update_id.to_string(),
-            vault_id: running.target.vault.to_string(),
-            memory_id: running.target.memory.to_string(),
+            update_id: running.target.update_id.clone(),
+            vault_id: running.target.vault.clone(),
+            memory_id: running.target.memory.clone(),
             status,
             // A dry run or a proposal is computed on the current head, which is then its base.
             base_version: if running.dry_run || proposal.is_some() {
@@ -172,8 +159,8 @@ impl Pipeline {
             } else {
                 running.base_version()
             },
-            version: shown_version,
-            context_id: context_id.map(ToString::to_string),
+            version,
+            context_id,
             rebased: merged.rebased,
             operations: merged
                 .applied
@@ -215,24 +202,17 @@ impl Pipeline {
             models: running.models.clone(),
             document: DocumentReport::of(text, running.limits.context_bytes),
         };
-        let result = RunResult {
-            answer,
-            proposal,
-            identity: head.identity.clone(),
-        };
+        let mut run =
+            Box::new(self.run_of_answer(running, &answer, proposal.as_ref(), head.identity.as_ref()));
         if !saves {
-            return Ok(Decision::Keep(result));
+            let run = Some(run);
+            return Ok(Decision::Keep(RunResult { answer, run }));
         }
         let source = match running.kind {
             RunKind::Update => Source::Update,
             RunKind::Operations | RunKind::Consolidation => Source::Operations,
         };
-        let status = match running.review {
-            Some(_) => RunStatus::Approved,
-            None => RunStatus::Applied,
-        };
-        let mut run = self.run_of_answer(running, status, &result.answer, None);
-        if status == RunStatus::Applied {
+        if run.status == RunStatus::Applied {
             run.leave_to_its_version();
         }
         if let Some(end) = run.events.last_mut() {
@@ -245,15 +225,15 @@ impl Pipeline {
             actor: running.actor.clone(),
             operations: merged.applied.operations,
             changes,
-            log: result.answer.log.clone(),
-            run: Some(Box::new(run)),
+            log: answer.log.clone(),
+            run: Some(run),
             resolves: running.resolves.clone(),
             window,
             left_out: None,
-            answer: running.answer_to_keep(&result.answer),
+            answer: running.answer_to_keep(&answer),
             text: merged.applied.text,
         };
-        Ok(Decision::Save(Box::new(version), result))
+        Ok(Decision::Save(Box::new(version), RunResult { answer, run: None }))
     }
 }
 
@@ -487,39 +467,10 @@ impl Pipeline {
             context_bytes: running.limits.context_bytes,
         }
     }
-
-    /// The response to an update whose task is already recorded. An earlier call did the work, so no model is called.
-    pub(super) async fn repeated(&self, running: &Running) -> Result<Option<UpdateAnswer>, PipelineError> {
-        let Some(record) = &running.record else {
-            return Ok(None);
-        };
-        let Some(task_id) = &record.task.task_id else {
-            return Ok(None);
-        };
-        let (vault, memory) = (&running.target.vault, &running.target.memory);
-        let known = self.storage.known_task(vault, memory, task_id).await?;
-        match is_recorded(running, record, known.as_ref()) {
-            Ok(false) => Ok(None),
-            Err(refused) => Err(self.refuse(running, refused).await?),
-            Ok(true) => {
-                let base = &running.base;
-                let head = (base.version, base.context_id.as_ref(), &*base.text);
-                let answer = repeated_answer(running, known.as_ref(), head);
-                let run = self.run_of_answer(running, answer.status.of_run(), &answer, None);
-                let kept = running.answer_to_keep(&answer);
-                self.storage.save_run(&run, None, kept.as_ref()).await?;
-                Ok(Some(answer))
-            }
-        }
-    }
 }
 
-/// The response to a repeated call, about a head: its version, id and text.
-fn repeated_answer(
-    running: &Running,
-    known: Option<&StoredRecord>,
-    (version, context_id, text): (i64, Option<&ContextId>, &str),
-) -> UpdateAnswer {
+/// The response to an update whose task is already recorded: an earlier call did the work.
+fn repeated_answer(running: &Running, known: Option<&StoredRecord>, head: &Head) -> UpdateAnswer {
     let done = known.map_or_else(
         || "nothing was done".to_owned(),
         |known| {
@@ -537,17 +488,17 @@ fn repeated_answer(
         index: None,
     });
     UpdateAnswer {
-        update_id: running.target.update_id.to_string(),
-        vault_id: running.target.vault.to_string(),
-        memory_id: running.target.memory.to_string(),
+        update_id: running.target.update_id.clone(),
+        vault_id: running.target.vault.clone(),
+        memory_id: running.target.memory.clone(),
         status: if running.dry_run {
             UpdateStatus::DryRun
         } else {
             UpdateStatus::Unchanged
         },
-        base_version: version,
-        version,
-        context_id: context_id.map(ToString::to_string),
+        base_version: head.version,
+        version: head.version,
+        context_id: head.context_id.clone(),
         rebased: false,
         operations: Vec::new(),
         rejected: Vec::new(),
@@ -557,6 +508,6 @@ fn repeated_answer(
         diff: String::new(),
         log: format!("{}\n{done}", running.title),
         models: running.models.clone(),
-        document: DocumentReport::of(text, running.limits.context_bytes),
+        document: DocumentReport::of(&head.text, running.limits.context_bytes),
     }
 }

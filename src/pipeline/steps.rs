@@ -16,7 +16,6 @@ use crate::storage::StorageError;
 use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::updates::{RunKind, RunStatus};
 use crate::telemetry::{meters, traces};
-use chrono::{DateTime, Utc};
 use futures::FutureExt;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -77,7 +76,7 @@ pub enum Step {
         /// Its number.
         version: i64,
         /// Its id.
-        context_id: String,
+        context_id: ContextId,
     },
 }
 
@@ -118,29 +117,12 @@ pub struct Steps(Arc<Inner>);
 
 #[derive(Default)]
 struct Inner {
-    /// Set by the pipeline when the update starts.
-    clock: OnceLock<Arc<dyn Clock>>,
+    /// Set when the update starts: what the events of its steps have in common.
+    run: OnceLock<(Arc<dyn Clock>, NewEvent)>,
     watcher: Option<mpsc::UnboundedSender<Step>>,
-    unwritten: Mutex<Vec<Noted>>,
+    unwritten: Mutex<Vec<NewEvent>>,
     /// Held while events are written.
     writing: AsyncMutex<()>,
-}
-
-#[derive(Clone)]
-struct Noted {
-    event_id: String,
-    at: DateTime<Utc>,
-    details: Value,
-}
-
-impl Noted {
-    fn now(clock: &dyn Clock, details: Value) -> Self {
-        Self {
-            event_id: clock.new_id().to_string(),
-            at: clock.now(),
-            details,
-        }
-    }
 }
 
 impl Steps {
@@ -154,17 +136,26 @@ impl Steps {
     }
 
     /// Starts collecting steps as events, too.
-    pub(super) fn keep(&self, clock: &Arc<dyn Clock>) {
-        // A request that runs for the second time already has a clock.
-        let _ = self.0.clock.set(clock.clone());
+    pub(super) fn keep(&self, clock: &Arc<dyn Clock>, target: &Target, actor: &ActorId) {
+        let event = NewEvent {
+            actor: Some(actor.clone()),
+            update_id: Some(target.update_id.clone()),
+            ..NewEvent::new(
+                String::new(),
+                target.memory.clone(),
+                EventKind::Update,
+                clock.now(),
+            )
+        };
+        // Steps belong to one run.
+        let _ = self.0.run.set((clock.clone(), event));
     }
 
     pub(super) fn send(&self, step: Step) {
         if step.is_kept()
-            && let Some(clock) = self.0.clock.get()
+            && let Some(event) = self.event(step.details())
         {
-            let noted = Noted::now(&**clock, step.details());
-            self.unwritten(|unwritten| unwritten.push(noted));
+            self.unwritten(|unwritten| unwritten.push(event));
         }
         if let Some(watcher) = &self.0.watcher {
             // The watcher may have disconnected.
@@ -172,20 +163,25 @@ impl Steps {
         }
     }
 
+    /// An event of the run at this time; `None` if its steps are not kept.
+    fn event(&self, details: Value) -> Option<NewEvent> {
+        let (clock, of_run) = self.0.run.get()?;
+        Some(NewEvent {
+            event_id: clock.new_id().to_string(),
+            created_at: clock.now(),
+            details: Some(details),
+            ..of_run.clone()
+        })
+    }
+
     /// The steps that are not yet confirmed as written, as events of their run.
-    pub(super) fn events(&self, target: &Target, actor: &ActorId) -> Vec<NewEvent> {
-        let noted = self.unwritten(|unwritten| unwritten.clone());
-        noted
-            .into_iter()
-            .map(|noted| event(target, actor, noted))
-            .collect()
+    pub(super) fn events(&self) -> Vec<NewEvent> {
+        self.unwritten(|unwritten| unwritten.clone())
     }
 
     /// The event of the end of a run.
-    pub(super) fn finished(&self, target: &Target, actor: &ActorId, status: &str) -> Option<NewEvent> {
-        let details = json!({"step": "finished", "status": status});
-        let noted = Noted::now(&**self.0.clock.get()?, details);
-        Some(event(target, actor, noted))
+    pub(super) fn finished(&self, status: RunStatus) -> Option<NewEvent> {
+        self.event(json!({"step": "finished", "status": status.name()}))
     }
 
     /// Takes the lock for writing events. Without it, two transactions that write the same steps would wait for each
@@ -201,17 +197,8 @@ impl Steps {
         });
     }
 
-    fn unwritten<T>(&self, change: impl FnOnce(&mut Vec<Noted>) -> T) -> T {
+    fn unwritten<T>(&self, change: impl FnOnce(&mut Vec<NewEvent>) -> T) -> T {
         change(&mut self.0.unwritten.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-fn event(target: &Target, actor: &ActorId, noted: Noted) -> NewEvent {
-    NewEvent {
-        actor: Some(actor.clone()),
-        update_id: Some(target.update_id.clone()),
-        details: Some(noted.details),
-        ..NewEvent::new(noted.event_id, target.memory.clone(), EventKind::Update, noted.at)
     }
 }
 
@@ -240,11 +227,14 @@ pub(super) fn count_end(kind: RunKind, result: &Result<UpdateAnswer, PipelineErr
             let faults = rejected.chain(answer.warnings.iter().map(of_warning));
             (answer.status.of_run().name(), answer.rebased, faults.collect())
         }
-        Err(PipelineError::Invalid { rejected, .. }) => {
-            let faults = rejected.iter().map(of_rejection).collect();
-            (RunStatus::Invalid.name(), false, faults)
+        Err(error) => {
+            let rejected = match error {
+                PipelineError::Invalid { rejected, .. } => rejected.as_slice(),
+                _ => &[],
+            };
+            let status = error.status().map_or("refused", RunStatus::name);
+            (status, false, rejected.iter().map(of_rejection).collect())
         }
-        Err(error) => (metric_status(error), false, Vec::new()),
     };
     let faults = faults.iter();
     meters::update_ended(
@@ -253,20 +243,4 @@ pub(super) fn count_end(kind: RunKind, result: &Result<UpdateAnswer, PipelineErr
         rebased,
         faults.map(|(section, kind)| (section.as_deref(), kind.as_str())),
     );
-}
-
-fn metric_status(error: &PipelineError) -> &'static str {
-    match error {
-        PipelineError::PreconditionFailed(_)
-        | PipelineError::Conflict { .. }
-        | PipelineError::OtherTask { .. }
-        | PipelineError::Deleted => RunStatus::Conflict.name(),
-        PipelineError::Invalid { .. } => RunStatus::Invalid.name(),
-        PipelineError::ModelFailed { .. }
-        | PipelineError::TooLarge { .. }
-        | PipelineError::IdsExhausted { .. }
-        | PipelineError::Storage(_) => RunStatus::Failed.name(),
-        // No run was created.
-        _ => "refused",
-    }
 }

@@ -11,14 +11,13 @@ use crate::pipeline::report::{ModelReport, Rejection, Target, UpdateAnswer, Warn
 use crate::pipeline::request::read_stored;
 use crate::pipeline::role::RoleOutcome;
 use crate::pipeline::run::Running;
-use crate::pipeline::save::Saved;
 use crate::pipeline::steps::{Step, WRITE_EVERY, count_end, measure_step};
 use crate::pipeline::{
     LimitReached, Mode, OnInvalid, Pipeline, PipelineError, Steps, UpdateInput, UpdateRequest,
 };
 use crate::storage::idempotency::Answering;
+use crate::storage::updates::Run;
 use crate::storage::updates::queue::{Claimed, EnqueueError, NewUpdate, QueueLimits, is_redacted};
-use crate::storage::updates::{Run, RunStatus};
 use crate::storage::usage::{RoleSpent, Spender};
 use crate::storage::{HeadSnapshot, Preconditions};
 use chrono::{DateTime, Utc};
@@ -90,7 +89,6 @@ impl Pipeline {
         request: &UpdateRequest,
         claim: Option<(Claim, DateTime<Utc>)>,
     ) -> Result<UpdateAnswer, PipelineError> {
-        request.steps.keep(&self.clock);
         // Rules do not wait for models, so hundreds of updates would keep the processors busy.
         let roles = &request.input.roles;
         let asks =
@@ -102,35 +100,34 @@ impl Pipeline {
             }
         };
         let mut running = measure_step("capture", self.begin(request, claim)).await?;
-        let (target, actor) = (running.target.clone(), running.actor.clone());
         let result = tokio::select! {
             result = self.make_steps(request, &mut running) => result,
-            never = self.write_steps(request, &target, &actor) => match never {},
+            never = self.write_steps(request) => match never {},
         };
         if result.is_err() {
             // A stored run has written all steps. These are left if the run is retried or could not be stored.
-            self.write_left_steps(request, &target, &actor).await;
+            self.write_left_steps(request).await;
         }
-        let spent = take(&mut running.spent);
-        self.account(&running, spent).await;
+        self.account(&request.vault, running.created_at, &running.spent)
+            .await;
         result
     }
 
     /// Writes events periodically until it is dropped.
-    async fn write_steps(&self, request: &UpdateRequest, target: &Target, actor: &ActorId) -> Infallible {
+    async fn write_steps(&self, request: &UpdateRequest) -> Infallible {
         loop {
             tokio::time::sleep(WRITE_EVERY).await;
-            self.write_left_steps(request, target, actor).await;
+            self.write_left_steps(request).await;
         }
     }
 
-    async fn write_left_steps(&self, request: &UpdateRequest, target: &Target, actor: &ActorId) {
+    async fn write_left_steps(&self, request: &UpdateRequest) {
         let _writing = request.steps.to_be_written().await;
-        let events = request.steps.events(target, actor);
+        let events = request.steps.events();
         if events.is_empty() {
             return;
         }
-        match self.storage.append_events(&target.vault, &events).await {
+        match self.storage.append_events(&request.vault, &events).await {
             Ok(()) => request.steps.written(&events),
             // They are written again at the end of the run, if possible.
             Err(error) => tracing::debug!(%error, "the steps of an update could not be stored"),
@@ -143,17 +140,21 @@ impl Pipeline {
         request: &UpdateRequest,
         running: &mut Running,
     ) -> Result<UpdateAnswer, PipelineError> {
-        if let Some(answer) = self.repeated(running).await? {
-            return Ok(answer);
+        if let Some(task_id) = running.task_id() {
+            let known = self.storage.known_task(&request.vault, &request.memory, task_id);
+            running.known = known.await?;
         }
         let limits = running.limits;
-        let asked = self.ask_roles(request, &running.base, &request.input.roles, &limits);
-        let mut outcomes = measure_step("ask", asked).await?;
+        let mut outcomes = BTreeMap::new();
+        // An earlier call did the work of a task that is recorded: no model is asked.
+        if running.known.is_none() {
+            let asked = self.ask_roles(request, &running.base, &request.input.roles, &limits);
+            outcomes = measure_step("ask", asked).await?;
+        }
         let spent = outcomes
             .iter()
             .map(|(role, outcome)| outcome.spent(Spender::Update(*role), true));
         running.spent.extend(spent);
-        let mut rebases = 0;
         loop {
             running.take(&outcomes, request.input.allow_partial);
             self.stop_on_failed_models(request, running, &outcomes).await?;
@@ -162,23 +163,18 @@ impl Pipeline {
             let writing = request.steps.to_be_written().await;
             let (saved, ()) = join(
                 measure_step("save", self.save(running)),
-                self.account(running, spent),
+                self.account(&request.vault, running.created_at, &spent),
             )
             .await;
             drop(writing);
-            match saved? {
-                Saved::Answer(answer) => return Ok(*answer),
-                Saved::ProgressMoved if rebases < self.settings.max_rebases => {
-                    rebases += 1;
-                    let head = self.capture_again(running).await?;
-                    let asked = self.ask_progress_again(request, &head, &limits, &mut outcomes);
-                    running.spent.push(measure_step("ask", asked).await?);
-                    running.progress_base = head;
-                }
-                Saved::ProgressMoved => {
-                    return Err(self.progress_moved(running, rebases).await?);
-                }
+            if let Some(answer) = saved? {
+                return Ok(answer);
             }
+            self.rebase(running).await?;
+            let head = &running.progress_base;
+            let asked = self.ask_progress_again(request, head, &limits, &mut outcomes);
+            let spent = measure_step("ask", asked).await?;
+            running.spent.push(spent);
         }
     }
 
@@ -198,6 +194,7 @@ impl Pipeline {
         };
         let created_at = created_at.unwrap_or_else(|| self.clock.now());
         let base = self.capture(&target, &request.preconditions).await?;
+        request.steps.keep(&self.clock, &target, &request.actor);
         request.steps.send(Step::Started {
             update_id: target.update_id.clone(),
             attempt: claim.as_ref().map_or(1, |claim| claim.attempt),
@@ -228,7 +225,7 @@ impl Pipeline {
             dry_run: input.dry_run,
             claim,
             idempotency: request.idempotency.clone(),
-            steps: Some(request.steps.clone()),
+            steps: request.steps.clone(),
             mode: input.mode.clone(),
             record: input.record.clone(),
             ..Running::begin(target, input.kind(), by, (limits, title), base)
@@ -314,9 +311,7 @@ impl Pipeline {
         if is_tried_again && error.may_pass() {
             return Err(error);
         }
-        self.keep_failed_run(running, RunStatus::Failed, &error.to_string())
-            .await?;
-        Err(error)
+        self.fail(running, error).await
     }
 
     async fn stop_on_faults(
@@ -334,9 +329,7 @@ impl Pipeline {
             rejected: running.rejected.clone(),
             more: running.omitted.rejections(),
         };
-        self.keep_failed_run(running, RunStatus::Invalid, &error.to_string())
-            .await?;
-        Err(error)
+        self.fail(running, error).await
     }
 }
 

@@ -9,6 +9,7 @@ use crate::http::extract::params::{EntryPath, MemoryPath, Path, Query};
 use crate::http::names::{Named, RunKindName, RunStatusName};
 use crate::http::problem::{Kind, Problem};
 use crate::http::routes::contexts;
+use crate::http::routes::update::ok;
 use crate::http::routes::window::fields;
 use crate::http::state::AppState;
 use crate::pipeline::report::UpdateAnswer;
@@ -254,14 +255,9 @@ pub(crate) async fn approve(
         preconditions: conditions.for_write(),
         operations: body.operations,
         comment: body.comment,
+        idempotency: claim.answering(ok),
     };
-    let under = claim.answering(approved_answer);
-    let approved = Box::pin(state.pipeline.approve(approval, under.as_ref())).await?;
-    Ok(approved_answer(&approved))
-}
-
-fn approved_answer(approved: &UpdateAnswer) -> JsonAnswer {
-    JsonAnswer::new(StatusCode::OK, approved)
+    Ok(ok(&Box::pin(state.pipeline.approve(approval)).await?))
 }
 
 /// Why a proposal is rejected.

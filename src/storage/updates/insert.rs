@@ -37,7 +37,8 @@ async fn redacted_under(connection: &mut Connection, run: &Run) -> Result<bool, 
     Ok(redacted)
 }
 
-/// Stores a run, inside the writer's transaction if there is one. A queued run ends here, and only while its claim is
+/// Stores a run, inside the writer's transaction if there is one. Of a decided proposal the row exists: it must still be
+/// pending. A queued run ends here, and only while its claim is
 /// held. If it may quote a version that was redacted while it ran, it is stored without its request, exchanges and
 /// outcome.
 ///
@@ -48,7 +49,7 @@ pub(in crate::storage) async fn insert_run(
     connection: &mut Connection,
     run: &Run,
 ) -> Result<(), StorageError> {
-    if run.status == RunStatus::Approved {
+    if matches!(run.status, RunStatus::Approved | RunStatus::Rejected) {
         return proposals::decide(connection, run).await;
     }
     let stored = match !quotes_the_head_only(run) && redacted_under(connection, run).await? {

@@ -2,10 +2,8 @@
 
 use crate::domain::ids::{MAX_ID_BYTES, MemoryId, UpdateId, VaultId};
 use crate::storage::database::connection::Connection;
-use crate::storage::events;
-use crate::storage::idempotency::{Answering, keep_one};
 use crate::storage::pages::{Reading, Rows};
-use crate::storage::updates::insert::{must_live_on, redacted_json};
+use crate::storage::updates::insert::redacted_json;
 use crate::storage::updates::run::{Row, Run, RunStatus};
 use crate::storage::{Class, FailingVaults, Storage, StorageError};
 use chrono::{DateTime, Utc};
@@ -92,29 +90,6 @@ impl Storage {
         .fetch_one(&mut self.reader().await?)
         .await?;
         Ok(known)
-    }
-
-    /// Saves a decision about a proposal that creates no version; `done` is the answer to the request.
-    ///
-    /// # Errors
-    /// [`StorageError::AlreadyDecided`] if it is no longer a proposal, or database errors.
-    pub async fn save_decision<T>(
-        &self,
-        run: &Run,
-        under: Option<&Answering<'_, T>>,
-        done: &T,
-    ) -> Result<(), StorageError> {
-        self.transaction("db.updates.decide", |mut transaction| async move {
-            // A deletion of the memory has deleted the proposal, which `decide` notices.
-            must_live_on(&mut transaction, (&run.vault_id, &run.memory_id), None).await?;
-            decide(&mut transaction, run).await?;
-            keep_one(&mut transaction, under, Some(&run.memory_id), done).await?;
-            events::append(&mut transaction, &run.vault_id, &run.events).await?;
-            Ok::<_, StorageError>(transaction.commit_with(()))
-        })
-        .await?;
-        self.appended(&run.vault_id, &run.events);
-        Ok(())
     }
 
     /// Expires at most `limit` proposals that have waited since before `before`, and returns their number. May run on
