@@ -2,7 +2,7 @@
 //! code ([`crate::domain::consolidation`]), here and on the head that it is saved on; nothing is rewritten.
 
 use super::prompts::Template;
-use super::reading::{self, Accepted, FoundFault, Reading, WrittenItem};
+use super::reading::{self, Accepted, Against, FoundFault, Reading};
 use super::report::ModelReport;
 use super::role::{Check, RoleOutcome};
 use super::{Mode, OnInvalid, OperationsInput, OperationsRequest, Pipeline, PipelineError, UpdateRequest};
@@ -20,7 +20,6 @@ use crate::llm::{Request, RoleModel, models};
 use crate::storage::{HeadSnapshot, Preconditions, StorageError};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
-use std::ops::Range;
 
 /// Passages of its parts that a merged record keeps.
 const MAX_EVIDENCE: usize = 12;
@@ -43,11 +42,9 @@ impl Pipeline {
             (find(document, now, &mut share), share)
         })
         .await;
-        let texts: Vec<String> = operations.iter().map(reading::text_of).collect();
-        let named = |range: Range<usize>| WrittenItem::of_text(texts[range.start].as_str());
-        let place = (&request.vault, &request.memory);
-        let parsed = reading::parsed(operations);
-        let found = reading::validated(&self.storage, place, document, parsed, named, (&[], limits)).await?;
+        let (place, against) = ((&request.vault, &request.memory), Against::Earlier(&[]));
+        let (parsed, named) = reading::parsed(operations);
+        let found = reading::read(&self.storage, place, document, parsed, named, against, limits).await?;
         // A model is not asked for what may not go in this run.
         let speaker = self.models.for_role(Role::Learnings);
         let Some(speaker) = speaker.filter(|_| !share.is_used_up()) else {
@@ -203,17 +200,14 @@ pub(super) fn within(mut reading: Reading, mut share: Share) -> Reading {
         let detail =
             "More of this section than may go in one run (consolidation.max_share): leave it to the next."
                 .to_owned();
-        reading.found.push(FoundFault {
-            fault: Fault {
-                kind: FaultKind::TooManyArchives,
-                section,
-                id,
-                range: 0..0,
-                detail,
-            },
-            written,
-            is_notice: false,
-        });
+        let fault = Fault {
+            kind: FaultKind::TooManyArchives,
+            section,
+            id,
+            range: 0..0,
+            detail,
+        };
+        reading.found.push(FoundFault::of(written, fault));
     }
     reading.keep_few();
     reading

@@ -1,6 +1,6 @@
 //! `ApplyOperations`: applies operations that an agent sends as text or as a list, without a model.
 
-use super::reading::{self, Reading, WrittenItem};
+use super::reading::{self, Against, Reading, WrittenItem};
 use super::report::{Target, UpdateAnswer, quote};
 use super::run::Running;
 use super::{Mode, OnInvalid, OperationsInput, OperationsRequest, Pipeline, PipelineError};
@@ -69,26 +69,20 @@ impl Pipeline {
     ) -> Result<Reading, StorageError> {
         let (storage, place) = (&self.storage, (&request.vault, &request.memory));
         let (document, limits) = (&running.progress_base.text, &running.limits);
+        let against = Against::Earlier(&[]);
         match &request.input {
             OperationsInput::Text(text) => {
                 let parsed = fair::on_cpu(text.len(), || dsl::parse(text)).await;
                 let written = |range: Range<usize>| WrittenItem::of_text(&text[range]);
-                reading::validated(storage, place, document, parsed, written, (&[], limits)).await
+                reading::read(storage, place, document, parsed, written, against, limits).await
             }
             OperationsInput::List(list) => {
                 let written = |range: Range<usize>| WrittenItem {
                     text: beginning(&list[range.start]),
                     index: Some(range.start),
                 };
-                reading::validated(
-                    storage,
-                    place,
-                    document,
-                    requests::read(list),
-                    written,
-                    (&[], limits),
-                )
-                .await
+                let parsed = requests::read(list);
+                reading::read(storage, place, document, parsed, written, against, limits).await
             }
         }
     }

@@ -49,6 +49,15 @@ pub(super) struct Reading {
 }
 
 impl FoundFault {
+    /// A fault of what was written so.
+    pub(super) fn of(written: WrittenItem, fault: Fault) -> Self {
+        Self {
+            fault,
+            written,
+            is_notice: false,
+        }
+    }
+
     pub(super) fn is_warning(&self) -> bool {
         self.is_notice || self.fault.kind.is_warning()
     }
@@ -129,34 +138,26 @@ pub(super) fn mentioned(items: &[Item], faults: &[Fault]) -> Vec<RecordId> {
     ids.into_iter().collect()
 }
 
-/// The author of a text, and what its items are checked against.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct AnswerContext<'a> {
-    /// The role, if there is one: items for sections of other roles are omitted.
-    pub(super) role: Option<Role>,
-    /// The input that items are checked against.
-    pub(super) case: JudgeContext<'a>,
-    /// The items accepted from the role's previous answer.
-    pub(super) earlier: &'a [Accepted],
+/// What items are checked against besides the document.
+#[derive(Clone, Copy)]
+pub(super) enum Against<'a> {
+    /// Operations of the same run that were accepted before.
+    Earlier(&'a [Operation]),
+    /// The input of the run; with the items accepted from the role's previous answer.
+    Input(JudgeContext<'a>, &'a [Accepted]),
 }
 
-/// Validates what was parsed from a model's answer, and checks it against the input unless that is off. `written` returns
-/// the text of an item by its position in the answer.
-pub(super) async fn judged(
+/// Validates parsed items, and checks them against the input unless that is off. `written` returns the text of an item by its
+/// position in the input.
+pub(super) async fn read(
     storage: &Storage,
     place: (&VaultId, &MemoryId),
     document: &str,
-    mut parsed: dsl::Parsed,
+    parsed: dsl::Parsed,
     written: impl Fn(Range<usize>) -> WrittenItem,
-    AnswerContext { role, case, earlier }: AnswerContext<'_>,
+    against: Against<'_>,
     limits: &Limits,
 ) -> Result<Reading, StorageError> {
-    let is_own = |section: Option<Role>| role.is_none() || section.is_none() || section == role;
-    parsed.items.retain(|item| is_own(item.operation.role()));
-    parsed.faults.retain(|fault| is_own(fault.section));
-    if case.strictness == Strictness::Off {
-        return validated(storage, place, document, parsed, written, (&[], limits)).await;
-    }
     let ended = storage
         .archived_among(place.0, place.1, &mentioned(&parsed.items, &parsed.faults))
         .await?;
@@ -165,103 +166,64 @@ pub(super) async fn judged(
         ended: &ended,
         now: storage.now(),
     };
-    let bytes = case.input.bytes() + document.len();
-    let context = (case, earlier);
-    Ok(fair::on_cpu(bytes, || {
-        checked_against_input(parsed, &written, &view, limits, context)
-    })
-    .await)
-}
-
-/// Validates operations that the built-in rules made of the input.
-pub(super) async fn checked(
-    storage: &Storage,
-    place: (&VaultId, &MemoryId),
-    operations: Vec<Operation>,
-    case: JudgeContext<'_>,
-    limits: &Limits,
-) -> Result<Reading, StorageError> {
-    let texts: Vec<String> = operations.iter().map(text_of).collect();
-    let parsed = parsed(operations);
-    let written = |range: Range<usize>| WrittenItem::of_text(texts[range.start].as_str());
-    let context = AnswerContext {
-        role: None,
-        case,
-        earlier: &[],
+    let earlier = match against {
+        Against::Input(case, earlier) if case.strictness != Strictness::Off => {
+            let bytes = case.input.bytes() + document.len();
+            let check = || checked_against_input(parsed, &written, &view, limits, (case, earlier));
+            return Ok(fair::on_cpu(bytes, check).await);
+        }
+        Against::Input(..) => &[],
+        Against::Earlier(earlier) => earlier,
     };
-    judged(storage, place, case.document, parsed, written, context, limits).await
-}
-
-/// Operations that were not written as text, as a parser returns them.
-pub(super) fn parsed(operations: Vec<Operation>) -> dsl::Parsed {
-    let numbered = operations.into_iter().enumerate();
-    let items = numbered.map(|(index, operation)| Item {
-        operation,
-        range: index..index,
-    });
-    dsl::Parsed {
-        items: items.collect(),
-        ..dsl::Parsed::default()
-    }
-}
-
-/// An operation as it is quoted where it is refused.
-pub(super) fn text_of(operation: &Operation) -> String {
-    match operation {
-        Operation::RewriteProgress(progress) => progress.bullets().collect::<Vec<_>>().join("\n"),
-        Operation::Add(added) => added.content.clone(),
-        Operation::Archive { id, .. } | Operation::Mark { id, .. } => id.to_string(),
-    }
-}
-
-/// Validates parsed items. `written` returns the text of an item by its position in the input; `earlier` are operations of the
-/// same run that were accepted before.
-pub(super) async fn validated(
-    storage: &Storage,
-    place: (&VaultId, &MemoryId),
-    document: &str,
-    parsed: dsl::Parsed,
-    written: impl Fn(Range<usize>) -> WrittenItem,
-    (earlier, limits): (&[Operation], &Limits),
-) -> Result<Reading, StorageError> {
     let dsl::Parsed {
         items,
         faults,
         mut omitted,
         ..
     } = parsed;
-    let ended = storage
-        .archived_among(place.0, place.1, &mentioned(&items, &faults))
-        .await?;
-    let view = View {
-        document,
-        ended: &ended,
-        now: storage.now(),
-    };
     let bytes = document.len() + items.len() * ITEM_BYTES;
     let validated = fair::on_cpu(bytes, || validate(items, faults, &view, earlier, limits)).await;
     omitted.merge(&validated.omitted);
+    let accepted = validated.items.into_iter().map(|item| Accepted {
+        written: written(item.range),
+        operation: item.operation,
+        evidence: Vec::new(),
+    });
+    let found = validated
+        .faults
+        .into_iter()
+        .map(|fault| FoundFault::of(written(fault.range.clone()), fault));
     Ok(Reading {
         omitted,
-        accepted: validated
-            .items
-            .into_iter()
-            .map(|item| Accepted {
-                written: written(item.range),
-                operation: item.operation,
-                evidence: Vec::new(),
-            })
-            .collect(),
-        found: validated
-            .faults
-            .into_iter()
-            .map(|fault| FoundFault {
-                written: written(fault.range.clone()),
-                fault,
-                is_notice: false,
-            })
-            .collect(),
+        accepted: accepted.collect(),
+        found: found.collect(),
     })
+}
+
+/// Operations that were not written as text, as a parser returns them, and what is quoted of each by its position.
+pub(super) fn parsed(operations: Vec<Operation>) -> (dsl::Parsed, impl Fn(Range<usize>) -> WrittenItem) {
+    let texts: Vec<String> = operations.iter().map(text_of).collect();
+    let numbered = operations.into_iter().enumerate();
+    let items = numbered.map(|(index, operation)| Item {
+        operation,
+        range: index..index,
+    });
+    let parsed = dsl::Parsed {
+        items: items.collect(),
+        ..dsl::Parsed::default()
+    };
+    (parsed, move |range| {
+        WrittenItem::of_text(texts[range.start].as_str())
+    })
+}
+
+/// An operation as it is quoted where it is refused.
+fn text_of(operation: &Operation) -> String {
+    match operation {
+        Operation::RewriteProgress(progress) => progress.bullets().collect::<Vec<_>>().join("\n"),
+        Operation::Add(added) => added.content.clone(),
+        Operation::Archive { id, .. } | Operation::Mark { id, .. } => id.to_string(),
+    }
 }
 
 /// Identifies an item by its position; several archive operations of one item also by their ids.
@@ -330,11 +292,8 @@ fn checked_against_input(
         .map(|item| item.range.start)
         .chain(duplicates)
         .collect();
-    found.extend(validated.faults.into_iter().map(|fault| FoundFault {
-        written: written(fault.range.clone()).masked(),
-        fault,
-        is_notice: false,
-    }));
+    let faulty = validated.faults.into_iter();
+    found.extend(faulty.map(|fault| FoundFault::of(written(fault.range.clone()).masked(), fault)));
 
     let of_answer = additions.iter().map(|item| Addition {
         operation: &item.operation,

@@ -1,6 +1,6 @@
 //! One role: calls its model, reads and validates the answer, and asks again about faults.
 
-use super::reading::{Accepted, AnswerContext, FoundFault, Reading, WrittenItem, checked, judged, validated};
+use super::reading::{self, Accepted, Against, FoundFault, Reading, WrittenItem};
 use super::report::{ModelReport, Warning, quote};
 use crate::config::llm::Constrain;
 use crate::domain::consolidation::Share;
@@ -102,26 +102,27 @@ impl Pipeline {
             let Some((text, stopped_at_limit)) = asked else {
                 break;
             };
-            let (parsed, items) = fair::on_cpu(text.len(), || {
+            let (mut parsed, items) = fair::on_cpu(text.len(), || {
                 parsed(check.form(role), &text, asking.schema.is_some(), stopped_at_limit)
             })
             .await;
             let written = |range| written(items.as_ref(), &text, range);
-            let mut reading = match &check {
+            let against = match &check {
                 Check::Input(case) => {
-                    let context = AnswerContext {
-                        role: Some(role),
-                        case: *case,
-                        earlier: &outcome.reading.accepted,
-                    };
-                    judged(&self.storage, place, document, parsed, written, context, limits).await?
+                    // What is of other sections is for their roles.
+                    let is_own = |section: Option<Role>| section.is_none_or(|section| section == role);
+                    parsed.items.retain(|item| is_own(item.operation.role()));
+                    parsed.faults.retain(|fault| is_own(fault.section));
+                    Against::Input(*case, &outcome.reading.accepted)
                 }
                 Check::Consolidation { earlier, .. } => {
-                    let parsed = consolidation::steps_only(parsed);
-                    let context = (*earlier, limits);
-                    validated(&self.storage, place, document, parsed, written, context).await?
+                    parsed = consolidation::steps_only(parsed);
+                    Against::Earlier(earlier)
                 }
             };
+            let storage = &self.storage;
+            let mut reading =
+                reading::read(storage, place, document, parsed, written, against, limits).await?;
             if round > 0 {
                 let first = std::mem::take(&mut outcome.reading);
                 reading = second_counts(reading, first, (document, self.storage.now()), limits);
@@ -371,11 +372,7 @@ fn second_counts(
         kept.faults
             .into_iter()
             .filter(|fault| fault.kind == FaultKind::TooManyAdditions)
-            .map(|fault| FoundFault {
-                written: left_out[fault.range.start].written.clone(),
-                fault,
-                is_notice: false,
-            }),
+            .map(|fault| FoundFault::of(left_out[fault.range.start].written.clone(), fault)),
     );
     let mut reading = Reading {
         accepted,
@@ -509,8 +506,10 @@ impl Pipeline {
         let mut reading = Reading::default();
         if !operations.is_empty() {
             let case = self.case(request, &input, snapshot);
-            let place = (&request.vault, &request.memory);
-            reading = checked(&self.storage, place, operations, case, limits).await?;
+            let (place, document) = ((&request.vault, &request.memory), &snapshot.text);
+            let (parsed, written) = reading::parsed(operations);
+            let against = Against::Input(case, &[]);
+            reading = reading::read(&self.storage, place, document, parsed, written, against, limits).await?;
             if case.strictness != Strictness::Off {
                 reading.name_replaced(&snapshot.text);
             }
