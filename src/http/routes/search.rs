@@ -297,7 +297,7 @@ impl From<Hit> for SearchBody {
             (hit.by_text, Mode::Text.name()),
             (hit.score.is_some(), Mode::Semantic.name()),
         ];
-        let origin = hit.passage.origin.as_ref();
+        let origin = hit.origin.as_ref();
         Self {
             found_by: by
                 .iter()
@@ -305,7 +305,7 @@ impl From<Hit> for SearchBody {
                 .map(|(_, name)| (*name).into())
                 .collect(),
             score: hit.score,
-            record_id: hit.passage.record.map(|record| record.to_string()),
+            record_id: hit.record.map(|record| record.to_string()),
             status: origin.map(|origin| Named(origin.status)),
             record_version: origin.map(|origin| origin.version),
             recorded_at: origin.map(|origin| origin.at),
@@ -317,7 +317,7 @@ impl From<Hit> for SearchBody {
                 .flat_map(|origin| &origin.evidence)
                 .cloned()
                 .collect(),
-            section: hit.passage.section,
+            section: hit.section,
             memory_id: hit.memory.to_string(),
             version: hit.version,
             context_id: hit.context_id.to_string(),

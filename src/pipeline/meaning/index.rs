@@ -1,6 +1,6 @@
 //! Embeds the contents of memories in the background, after they were saved.
 
-use super::{Meaning, Model};
+use super::{Meaning, Model, locked};
 use crate::domain::ids::VaultId;
 use crate::domain::search::PassageHash;
 use crate::domain::search::passages::{quantised, signs};
@@ -11,7 +11,7 @@ use crate::storage::usage::Spent;
 use crate::storage::{Class, FailingVaults, StorageError};
 use crate::telemetry::meters;
 use std::collections::HashMap;
-use std::sync::PoisonError;
+use std::mem::take;
 use std::time::Duration;
 
 /// Approximate number of passages whose texts and vectors are in memory at once.
@@ -40,11 +40,8 @@ pub enum Pass {
     Idle,
 }
 
-/// A memory that is being embedded.
-struct Work<'a> {
-    of: &'a Pending,
-    known: HashMap<PassageHash, Kept>,
-}
+/// A memory that is being embedded, and the vectors of its passages that are known.
+type Work<'a> = (&'a Pending, HashMap<PassageHash, Kept>);
 
 impl Meaning {
     /// Embeds everything that is pending, in one pass over all memories.
@@ -70,7 +67,7 @@ impl Meaning {
                     found,
                     "the embedding model has changed, everything is embedded anew"
                 );
-                self.forget_own_space(model);
+                *locked(&model.own_space) = None;
                 return Err(EmbedError::Dimensions { expected, found }.into());
             }
             Err(IndexError::Superseded) => return Ok(Pass::Idle),
@@ -153,15 +150,10 @@ impl Meaning {
                     );
                 }
             }
-            waiting.push(Work { of, known });
+            waiting.push((of, known));
             if missing.len() >= PASSAGES {
-                self.embed_texts(
-                    model,
-                    space,
-                    std::mem::take(&mut waiting),
-                    std::mem::take(&mut missing),
-                )
-                .await?;
+                let (waiting, missing) = (take(&mut waiting), take(&mut missing));
+                self.embed_texts(model, space, waiting, missing).await?;
             }
         }
         self.embed_texts(model, space, waiting, missing).await
@@ -174,7 +166,7 @@ impl Meaning {
         waiting: Vec<Work<'_>>,
         missing: HashMap<PassageHash, String>,
     ) -> Result<(), IndexError> {
-        let Some(first) = waiting.first() else {
+        let Some((first, _)) = waiting.first() else {
             return Ok(());
         };
         let (hashes, texts): (Vec<PassageHash>, Vec<&str>) =
@@ -185,24 +177,16 @@ impl Meaning {
         };
         let embedded = match texts.is_empty() {
             true => EmbeddingResult::default(),
-            false => self.ask(model, wanted, &texts, &first.of.vault).await?,
+            false => self.ask(model, wanted, &texts, &first.vault).await?,
         };
-        let kept = |vector: Vec<f32>| (signs(&vector), quantised(&vector));
-        let new: HashMap<PassageHash, Kept> = hashes
-            .into_iter()
-            .zip(embedded.vectors)
-            .map(|(hash, vector)| {
-                (
-                    hash,
-                    Kept {
-                        vector: vector.map(kept),
-                    },
-                )
-            })
-            .collect();
+        let kept = |vector: Option<Vec<f32>>| Kept {
+            vector: vector.map(|vector| (signs(&vector), quantised(&vector))),
+        };
+        let vectors = embedded.vectors.into_iter().map(kept);
+        let new: HashMap<PassageHash, Kept> = hashes.into_iter().zip(vectors).collect();
         let refused = new.values().filter(|kept| kept.vector.is_none()).count();
         meters::embedding_passages(new.len() - refused, refused);
-        for Work { of, mut known } in waiting {
+        for (of, mut known) in waiting {
             known.extend(new.iter().map(|(hash, kept)| (*hash, kept.clone())));
             let dimensions = space.settings.dimensions;
             let saved = self
@@ -228,20 +212,14 @@ impl Meaning {
         vault: &VaultId,
     ) -> Result<EmbeddingResult, EmbedError> {
         let asked = model.embedder.embed(wanted, texts).await;
-        let spent = match &asked {
-            Ok(embedded) => Spent {
-                runs: 1,
-                calls: embedded.calls,
-                input_tokens: embedded.input_tokens,
-                millis: embedded.millis,
-                ..Spent::default()
-            },
-            Err(_) => Spent {
-                runs: 1,
-                calls: 1,
-                failures: 1,
-                ..Spent::default()
-            },
+        let embedded = asked.as_ref().ok();
+        let spent = Spent {
+            runs: 1,
+            calls: embedded.map_or(1, |embedded| embedded.calls),
+            failures: asked.is_err().into(),
+            input_tokens: embedded.map_or(0, |embedded| embedded.input_tokens),
+            millis: embedded.map_or(0, |embedded| embedded.millis),
+            ..Spent::default()
         };
         self.spend(vault, wanted.model, spent).await;
         asked
@@ -250,11 +228,7 @@ impl Meaning {
     /// The id of the space that the configured model fills. The first call asks the model for the length of its
     /// vectors.
     async fn own_space(&self, model: &Model) -> Result<String, IndexError> {
-        let known = model
-            .own_space
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
+        let known = locked(&model.own_space).clone();
         if let Some(id) = known {
             return Ok(id);
         }
@@ -278,11 +252,7 @@ impl Meaning {
         if let Some(space) = spaces.current().filter(|space| space.id == id) {
             self.storage.mark_for_embedding(space).await?;
         }
-        *model.own_space.lock().unwrap_or_else(PoisonError::into_inner) = Some(id.clone());
+        *locked(&model.own_space) = Some(id.clone());
         Ok(id)
-    }
-
-    fn forget_own_space(&self, model: &Model) {
-        *model.own_space.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }

@@ -17,8 +17,8 @@ use crate::storage::{Storage, StorageError};
 use crate::telemetry::meters;
 pub use index::{IndexError, Pass};
 use quick_cache::sync::Cache;
-pub use search::{Candidate, Hit, HitPassage, Mode, NearRecords, SearchRequest, SearchResults};
-use std::sync::{Arc, Mutex, PoisonError};
+pub use search::{Candidate, Hit, Mode, NearRecords, SearchRequest, SearchResults};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -30,12 +30,22 @@ pub struct Meaning {
     model: Option<Arc<Model>>,
 }
 
-/// The embedding model and its cached state.
+/// The embedding model, and what is kept between queries.
 struct Model {
     embedder: Embedder,
-    queries: Queries,
     /// The id of the space it fills; `None` until the model was asked for the length of its vectors.
     own_space: Mutex<Option<String>>,
+    /// Vectors of queries, by space and text: they serve further pages of a search, and frequent queries.
+    vectors: Cache<(String, String), Arc<[f32]>>,
+    /// The spaces, and when they were read.
+    spaces: Mutex<Option<(Instant, Spaces)>>,
+    /// Since when the server has been failing, and why.
+    failing: Mutex<Option<(Instant, String)>>,
+}
+
+/// The value behind a lock, of which no change can be interrupted.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Meaning {
@@ -45,8 +55,10 @@ impl Meaning {
         let model = |embedder| {
             Arc::new(Model {
                 embedder,
-                queries: Queries::default(),
                 own_space: Mutex::default(),
+                vectors: Cache::new(KEPT),
+                spaces: Mutex::default(),
+                failing: Mutex::default(),
             })
         };
         Self {
@@ -66,48 +78,42 @@ impl Meaning {
 /// How long the list of embedding spaces is cached.
 const SPACES_FOR: Duration = Duration::from_secs(2);
 
-/// Why there is no vector.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NoVector {
-    /// No model is configured.
-    #[error("no embedding model is configured (embeddings.base_url, embeddings.model)")]
-    NotConfigured,
-    /// Nothing is embedded yet.
-    #[error("nothing is indexed by meaning yet")]
-    NotIndexed,
-    /// The model did not answer. The reason is public: it contains no address and no key.
-    #[error("the embedding model is not available: {0}")]
-    Away(String),
-}
+/// Maximum number of cached query vectors.
+const KEPT: usize = 1_000;
 
-/// The vector of a query and the space it belongs to.
-pub(super) struct EmbeddedQuery {
-    pub(super) space: Space,
-    pub(super) vector: Arc<[f32]>,
-}
+/// How long searches do not call the embedding server after it failed.
+const REST: Duration = Duration::from_secs(5);
 
 impl Meaning {
-    /// The vector of a query, in the space that currently answers searches.
-    pub(super) async fn embed_query(
+    /// The vector of a query, in the space that currently answers searches; or why there is none, in words that show no address
+    /// and no key.
+    async fn embed_query(
         &self,
         vault: &VaultId,
         query: &str,
-    ) -> Result<Result<EmbeddedQuery, NoVector>, StorageError> {
+    ) -> Result<Result<(Space, Arc<[f32]>), String>, StorageError> {
         let Some(model) = &self.model else {
-            return Ok(Err(NoVector::NotConfigured));
+            let why = "no embedding model is configured (embeddings.base_url, embeddings.model)";
+            return Ok(Err(why.to_owned()));
         };
-        let spaces = self.spaces(model).await?;
+        let kept = locked(&model.spaces).clone();
+        let spaces = match kept {
+            Some((at, spaces)) if at.elapsed() < SPACES_FOR => spaces,
+            _ => self.spaces_now(model).await?,
+        };
         let Some(space) = spaces.answering() else {
-            return Ok(Err(NoVector::NotIndexed));
+            return Ok(Err("nothing is indexed by meaning yet".to_owned()));
         };
         let text = format!("{}{query}", space.settings.query_prefix);
         let key = (space.id.clone(), text);
-        if let Some(vector) = model.queries.vectors.get(&key) {
-            let space = space.clone();
-            return Ok(Ok(EmbeddedQuery { space, vector }));
+        if let Some(vector) = model.vectors.get(&key) {
+            return Ok(Ok((space.clone(), vector)));
         }
-        if let Some(why) = model.queries.is_failing() {
-            return Ok(Err(NoVector::Away(why)));
+        let away = |why: &str| format!("the embedding model is not available: {why}");
+        if let Some((since, why)) = &*locked(&model.failing)
+            && since.elapsed() < REST
+        {
+            return Ok(Err(away(why)));
         }
         let wanted = EmbeddingModel {
             model: &space.settings.model,
@@ -116,65 +122,43 @@ impl Meaning {
         let begun = Instant::now();
         let time = model.embedder.settings().query_timeout;
         let asked = model.embedder.embed_once(wanted, &key.1, time).await;
-        let millis = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let (failures, input_tokens) = match &asked {
-            Ok((_, tokens)) => (0, *tokens),
-            Err(_) => (1, 0),
-        };
         let spent = Spent {
             runs: 1,
             calls: 1,
-            failures,
-            input_tokens,
-            millis,
+            failures: asked.is_err().into(),
+            input_tokens: asked.as_ref().map_or(0, |(_, tokens)| *tokens),
+            millis: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
             ..Spent::default()
         };
         self.spend(vault, &space.settings.model, spent).await;
         match asked {
             Ok((vector, _)) => {
                 let vector: Arc<[f32]> = vector.into();
-                model.queries.vectors.insert(key, vector.clone());
-                let space = space.clone();
-                Ok(Ok(EmbeddedQuery { space, vector }))
+                model.vectors.insert(key, vector.clone());
+                Ok(Ok((space.clone(), vector)))
             }
             Err(error) => {
                 tracing::warn!(%error, "a query could not be embedded, searches go by words");
-                let why = public(&error);
-                model.queries.fails(why.clone());
-                Ok(Err(NoVector::Away(why)))
+                let why = match error {
+                    EmbedError::Model(error) => error.public(),
+                    EmbedError::Dimensions { .. } => "the model answers vectors of another length".to_owned(),
+                };
+                let shown = away(&why);
+                *locked(&model.failing) = Some((Instant::now(), why));
+                Ok(Err(shown))
             }
         }
     }
 
-    /// The embedding spaces, cached for [`SPACES_FOR`].
-    async fn spaces(&self, model: &Model) -> Result<Spaces, StorageError> {
-        let kept = model
-            .queries
-            .spaces
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
-        if let Some((at, spaces)) = kept
-            && at.elapsed() < SPACES_FOR
-        {
-            return Ok(spaces);
-        }
-        self.spaces_now(model).await
-    }
-
-    /// The embedding spaces, read from the database now.
+    /// The embedding spaces, read from the database now, and kept for [`SPACES_FOR`].
     async fn spaces_now(&self, model: &Model) -> Result<Spaces, StorageError> {
         let spaces = self.storage.embedding_spaces().await?;
-        *model
-            .queries
-            .spaces
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = Some((Instant::now(), spaces.clone()));
+        *locked(&model.spaces) = Some((Instant::now(), spaces.clone()));
         Ok(spaces)
     }
 
     /// Whether this space still answers searches and its vectors are complete.
-    pub(super) async fn answers_still(&self, space: &Space) -> Result<bool, StorageError> {
+    async fn answers_still(&self, space: &Space) -> Result<bool, StorageError> {
         let Some(model) = &self.model else {
             return Ok(true);
         };
@@ -185,7 +169,7 @@ impl Meaning {
     }
 
     /// Records the usage of the model. A failure to record it is only logged.
-    pub(super) async fn spend(&self, vault: &VaultId, model: &str, spent: Spent) {
+    async fn spend(&self, vault: &VaultId, model: &str, spent: Spent) {
         meters::embedding_calls(spent.calls, spent.failures);
         let spent = RoleSpent {
             role: Spender::Embeddings,
@@ -196,49 +180,5 @@ impl Meaning {
         if let Err(error) = self.storage.add_usage(vault, day, &[spent]).await {
             tracing::warn!(%error, "the usage of the embedding model could not be stored");
         }
-    }
-}
-
-/// The public description of an error.
-fn public(error: &EmbedError) -> String {
-    match error {
-        EmbedError::Model(error) => error.public(),
-        EmbedError::Dimensions { .. } => "the model answers vectors of another length".to_owned(),
-    }
-}
-
-/// Maximum number of cached query vectors: they serve further pages of a search, and frequent queries.
-const KEPT: usize = 1_000;
-
-/// How long searches do not call the embedding server after it failed.
-const REST: Duration = Duration::from_secs(5);
-
-/// State that is cached between queries.
-pub(super) struct Queries {
-    pub(super) vectors: Cache<(String, String), Arc<[f32]>>,
-    pub(super) spaces: Mutex<Option<(Instant, Spaces)>>,
-    /// Since when the server has been failing, and why.
-    failing: Mutex<Option<(Instant, String)>>,
-}
-
-impl Default for Queries {
-    fn default() -> Self {
-        Self {
-            vectors: Cache::new(KEPT),
-            spaces: Mutex::default(),
-            failing: Mutex::default(),
-        }
-    }
-}
-
-impl Queries {
-    pub(super) fn is_failing(&self) -> Option<String> {
-        let failing = self.failing.lock().unwrap_or_else(PoisonError::into_inner);
-        let (since, why) = failing.as_ref()?;
-        (since.elapsed() < REST).then(|| why.clone())
-    }
-
-    pub(super) fn fails(&self, why: String) {
-        *self.failing.lock().unwrap_or_else(PoisonError::into_inner) = Some((Instant::now(), why));
     }
 }

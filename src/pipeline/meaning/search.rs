@@ -4,7 +4,7 @@
 use crate::domain::ids::{ContextId, MemoryId, RecordId, VaultId};
 use crate::domain::search::{Passage, PassageHash, Query, extract, fused, ranked};
 use crate::fair;
-use crate::pipeline::meaning::{EmbeddedQuery, Meaning};
+use crate::pipeline::meaning::Meaning;
 use crate::storage::search::vectors::{Near, Nearest, PassageFilter, RecordOrigin, SourceRecord, Sources};
 use crate::storage::search::{SearchPlace, SearchResult};
 use crate::storage::{Class, StorageError};
@@ -17,7 +17,7 @@ const BY_WORDS: i64 = 100;
 
 /// How many passages are considered. With a filter that is evaluated on their rows, this limit applies before the
 /// filter.
-pub(super) const BY_MEANING: usize = 400;
+const BY_MEANING: usize = 400;
 
 /// How often a search is repeated when the current model changes meanwhile.
 const TRIES: u32 = 3;
@@ -43,7 +43,11 @@ impl Meaning {
         request: &SearchRequest<'_>,
         after: Option<&SearchPlace>,
     ) -> Result<SearchResults<Candidate>, StorageError> {
-        let (mode, degraded, near) = self.by_meaning(request, None).await?;
+        let SearchResults {
+            found: near,
+            mode,
+            degraded,
+        } = self.by_meaning(request, None).await?;
         let query = Query::parse(request.text);
         let limit = i64::try_from(request.limit).unwrap_or(i64::MAX);
         if mode == Mode::Text && request.filter == PassageFilter::active() {
@@ -107,12 +111,17 @@ impl Meaning {
         })
     }
 
-    /// The similar passages, the mode that was used, and why it differs from the requested one.
-    pub(super) async fn by_meaning(
+    /// The similar passages.
+    async fn by_meaning(
         &self,
         request: &SearchRequest<'_>,
         memory: Option<&MemoryId>,
-    ) -> Result<(Mode, Option<String>, Vec<Near>), StorageError> {
+    ) -> Result<SearchResults<Near>, StorageError> {
+        let by_words = |degraded| SearchResults {
+            found: Vec::new(),
+            mode: Mode::Text,
+            degraded,
+        };
         let default = if self.is_configured() {
             Mode::Hybrid
         } else {
@@ -120,13 +129,13 @@ impl Meaning {
         };
         let mode = request.mode.unwrap_or(default);
         if mode == Mode::Text {
-            return Ok((mode, None, Vec::new()));
+            return Ok(by_words(None));
         }
         let mut tries = 1;
         loop {
-            let EmbeddedQuery { space, vector } = match self.embed_query(request.vault, request.text).await? {
+            let (space, vector) = match self.embed_query(request.vault, request.text).await? {
                 Ok(embedded) => embedded,
-                Err(why) => return Ok((Mode::Text, Some(why.to_string()), Vec::new())),
+                Err(why) => return Ok(by_words(Some(why))),
             };
             let wanted = Nearest {
                 vault: request.vault,
@@ -142,7 +151,11 @@ impl Meaning {
                 if let Some(least) = request.min_score {
                     near.retain(|near| near.score >= least);
                 }
-                return Ok((mode, None, near));
+                return Ok(SearchResults {
+                    found: near,
+                    mode,
+                    degraded: None,
+                });
             }
             tries += 1;
         }
@@ -212,19 +225,15 @@ impl Meaning {
     }
 
     /// Adds the origins of the records to the results.
-    pub(super) async fn with_origins(
-        &self,
-        vault: &VaultId,
-        mut hits: Vec<Hit>,
-    ) -> Result<Vec<Hit>, StorageError> {
+    async fn with_origins(&self, vault: &VaultId, mut hits: Vec<Hit>) -> Result<Vec<Hit>, StorageError> {
         let records: Vec<(&MemoryId, i64, RecordId)> = hits
             .iter()
-            .filter_map(|hit| Some((&hit.memory, hit.version, hit.passage.record?)))
+            .filter_map(|hit| Some((&hit.memory, hit.version, hit.record?)))
             .collect();
         let mut origins = self.storage.record_origins(vault, &records).await?;
         for hit in &mut hits {
-            if let Some(record) = hit.passage.record {
-                hit.passage.origin = origins.remove(&(hit.memory.clone(), record));
+            if let Some(record) = hit.record {
+                hit.origin = origins.remove(&(hit.memory.clone(), record));
             }
         }
         Ok(hits)
@@ -247,12 +256,12 @@ impl PassageFilter {
 pub struct Candidate {
     /// Its position in the order of results.
     pub place: SearchPlace,
-    pub(super) by_text: Option<i64>,
-    pub(super) near: Option<Near>,
+    by_text: Option<i64>,
+    near: Option<Near>,
 }
 
 /// The passages that the filter accepts.
-pub(super) fn wanted<'s>(
+fn wanted<'s>(
     sources: &'s Sources,
     filter: &'s PassageFilter,
 ) -> impl Iterator<Item = (Passage, Option<&'s SourceRecord>)> {
@@ -260,17 +269,6 @@ pub(super) fn wanted<'s>(
         Some(record) => filter.takes_record(record),
         None => filter.takes_text(&sources.actor, sources.creation_time),
     })
-}
-
-/// Where in a memory the match is.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct HitPassage {
-    /// Its record.
-    pub record: Option<RecordId>,
-    /// Its section, if known.
-    pub section: Option<String>,
-    /// The origin of the record.
-    pub origin: Option<RecordOrigin>,
 }
 
 /// A match.
@@ -292,8 +290,12 @@ pub struct Hit {
     pub by_text: bool,
     /// The similarity to the query, if it matched by meaning.
     pub score: Option<f32>,
-    /// Where in the memory the match is.
-    pub passage: HitPassage,
+    /// The record that matches.
+    pub record: Option<RecordId>,
+    /// The section of the match, if known.
+    pub section: Option<String>,
+    /// The origin of the record.
+    pub origin: Option<RecordOrigin>,
 }
 
 impl From<SearchResult> for Hit {
@@ -307,23 +309,34 @@ impl From<SearchResult> for Hit {
             extract: result.extract,
             by_text: true,
             score: None,
-            passage: HitPassage {
-                record: result.record,
-                section: result.section,
-                origin: None,
-            },
+            record: result.record,
+            section: result.section,
+            origin: None,
         }
     }
 }
 
 impl Hit {
+    /// A match in this passage of a memory, or anywhere in its document. By words so far, and without a score.
+    fn new(place: SearchPlace, sources: &Sources, passage: Option<&Passage>, query: &Query) -> Self {
+        let text = passage.map_or(sources.text.as_str(), |passage| passage.text.as_str());
+        Self {
+            memory: place.memory,
+            version: sources.version,
+            context_id: sources.context_id.clone(),
+            creation_time: sources.creation_time,
+            rank: place.rank,
+            extract: extract(text, query),
+            by_text: true,
+            score: None,
+            record: passage.and_then(|passage| passage.record),
+            section: passage.and_then(|passage| passage.section.clone()),
+            origin: None,
+        }
+    }
+
     /// The matching passage of a memory; `None` if the memory no longer contains it.
-    pub(super) fn of(
-        request: &SearchRequest<'_>,
-        query: &Query,
-        found: Candidate,
-        sources: &Sources,
-    ) -> Option<Self> {
+    fn of(request: &SearchRequest<'_>, query: &Query, found: Candidate, sources: &Sources) -> Option<Self> {
         let passages: Vec<(Passage, Option<&SourceRecord>)> = wanted(sources, &request.filter).collect();
         let texts: Vec<&str> = passages
             .iter()
@@ -343,21 +356,10 @@ impl Hit {
         let passage = best
             .and_then(|best| passages.get(best))
             .map(|(passage, _)| passage);
-        let text = passage.map_or(sources.text.as_str(), |passage| passage.text.as_str());
         Some(Self {
-            memory: found.place.memory,
-            version: sources.version,
-            context_id: sources.context_id.clone(),
-            creation_time: sources.creation_time,
-            rank: found.place.rank,
-            extract: extract(text, query),
             by_text: found.by_text.is_some(),
-            score: found.near.filter(|_| is_there).map(|near| near.score),
-            passage: HitPassage {
-                record: passage.and_then(|passage| passage.record),
-                section: passage.and_then(|passage| passage.section.clone()),
-                origin: None,
-            },
+            score: near.filter(|_| is_there).map(|near| near.score),
+            ..Self::new(found.place, sources, passage, query)
         })
     }
 }
@@ -417,18 +419,18 @@ impl Meaning {
         else {
             return Ok(None);
         };
-        let (mode, degraded, near) = self.by_meaning(request, Some(memory)).await?;
-        let scores: HashMap<PassageHash, f32> = near.iter().map(|near| (near.hash, near.score)).collect();
+        let SearchResults {
+            found: near,
+            mode,
+            degraded,
+        } = self.by_meaning(request, Some(memory)).await?;
         let bytes = sources.text.len()
             + sources
                 .records
                 .iter()
                 .map(|record| record.content.len())
                 .sum::<usize>();
-        let look = || {
-            let order: Vec<PassageHash> = near.iter().map(|near| near.hash).collect();
-            hits(request, mode, memory, &sources, &order, &scores)
-        };
+        let look = || hits(request, mode, memory, &sources, &near);
         let mut found = fair::on_cpu(bytes, look).await;
         found.truncate(request.limit);
         let found = self.with_origins(request.vault, found).await?;
@@ -468,9 +470,9 @@ impl Meaning {
             filter: PassageFilter::active(),
             limit: NEAR_RECORDS,
         };
-        let (_, degraded, near) = self.by_meaning(&request, Some(memory)).await?;
+        let SearchResults { found, degraded, .. } = self.by_meaning(&request, Some(memory)).await?;
         let mut records = BTreeMap::new();
-        for near in near {
+        for near in found {
             if let Some(record) = near.record
                 && records.len() < NEAR_RECORDS
             {
@@ -495,8 +497,7 @@ fn hits(
     mode: Mode,
     memory: &MemoryId,
     sources: &Sources,
-    near: &[PassageHash],
-    scores: &HashMap<PassageHash, f32>,
+    near: &[Near],
 ) -> Vec<Hit> {
     let query = Query::parse(request.text);
     let passages: Vec<(Passage, Option<&SourceRecord>)> = wanted(sources, &request.filter).collect();
@@ -513,7 +514,9 @@ fn hits(
         .enumerate()
         .map(|(place, (passage, _))| (passage.hash(), place))
         .collect();
-    let by_meaning: Vec<usize> = near.iter().filter_map(|hash| places.get(hash).copied()).collect();
+    let scores: HashMap<PassageHash, f32> = near.iter().map(|near| (near.hash, near.score)).collect();
+    let by_meaning = near.iter().filter_map(|near| places.get(&near.hash).copied());
+    let by_meaning: Vec<usize> = by_meaning.collect();
     let counts: HashMap<usize, f32> = by_text.iter().copied().collect();
     let lists = [by_text.iter().map(|(place, _)| *place).collect(), by_meaning];
     let mut returned = Vec::new();
@@ -531,20 +534,14 @@ fn hits(
             Mode::Semantic => score,
             Mode::Hybrid => Some(fused),
         };
-        hits.push(Hit {
-            memory: memory.clone(),
-            version: sources.version,
-            context_id: sources.context_id.clone(),
-            creation_time: sources.creation_time,
+        let found = SearchPlace {
             rank: rank.unwrap_or_default(),
-            extract: extract(&passage.text, &query),
+            memory: memory.clone(),
+        };
+        hits.push(Hit {
             by_text: counts.contains_key(&place),
             score,
-            passage: HitPassage {
-                record: passage.record,
-                section: passage.section.clone(),
-                origin: None,
-            },
+            ..Hit::new(found, sources, Some(passage), &query)
         });
     }
     hits
