@@ -100,16 +100,6 @@ struct Shared {
     hand_back: CancellationToken,
 }
 
-/// Why an update stopped running.
-enum End {
-    /// It finished with this result; `None` if it panicked.
-    Of(Option<Result<(), PipelineError>>),
-    /// Its claim was lost: cancelled, taken over or deleted.
-    Lost,
-    /// The instance stops.
-    Stopping,
-}
-
 impl Shared {
     async fn dispatch(self: Arc<Self>, stopping: CancellationToken) {
         let mut notifications = self.storage.notifications();
@@ -206,11 +196,8 @@ impl Shared {
                 .give_up_update(&claimed, RunStatus::Failed, &problem)
                 .await
         } else {
-            let work = async {
-                // Boxed: the future is large, and this path is rare.
-                let end = Box::pin(self.run_to_its_end(&claimed, claimed.attempts < max)).await;
-                self.end(&claimed, end).await
-            };
+            // Boxed: the future is large, and this path is rare.
+            let work = Box::pin(self.run_to_its_end(&claimed, claimed.attempts < max));
             traces::queued_update(claimed.due.update_id.as_str(), claimed.attempts, work).await
         };
         match ended {
@@ -224,15 +211,26 @@ impl Shared {
         self.ended.notify_one();
     }
 
-    async fn run_to_its_end(&self, claimed: &Claimed, is_tried_again: bool) -> End {
+    /// Runs an update and saves its result, unless the pipeline already has. `false` if the claim was lost: cancelled, taken over
+    /// or deleted.
+    async fn run_to_its_end(&self, claimed: &Claimed, is_tried_again: bool) -> Result<bool, StorageError> {
         // Dropped at an await point; a version that was being saved is saved or not, under its claim.
+        let run = AssertUnwindSafe(self.pipeline.run_claimed(claimed, is_tried_again)).catch_unwind();
         tokio::select! {
             biased;
-            () = self.hand_back.cancelled() => End::Stopping,
-            () = self.keep_claim(claimed) => End::Lost,
-            result = AssertUnwindSafe(self.pipeline.run_claimed(claimed, is_tried_again)).catch_unwind() => {
-                End::Of(result.ok().map(|result| result.map(drop)))
+            () = self.hand_back.cancelled() => {
+                let back = HandBack {
+                    wait: TimeDelta::zero(),
+                    counts: false,
+                    problem: None,
+                };
+                self.storage.hand_back_update(claimed, &back).await
             }
+            () = self.keep_claim(claimed) => Ok(false),
+            result = run => match result {
+                Ok(result) => self.end(claimed, result.map(drop)).await,
+                Err(_) => self.try_again(claimed, "a fault of the service").await,
+            },
         }
     }
 
@@ -262,58 +260,36 @@ impl Shared {
         }
     }
 
-    /// Saves the result of an update, unless the pipeline already has. `false` if the claim was lost.
-    async fn end(&self, claimed: &Claimed, end: End) -> Result<bool, StorageError> {
-        let result = match end {
-            End::Of(Some(result)) => result,
-            End::Of(None) => {
-                let problem = "a fault of the service";
-                return self.try_again(claimed, problem).await;
-            }
-            End::Lost => return Ok(false),
-            End::Stopping => {
-                let back = HandBack {
-                    wait: TimeDelta::zero(),
-                    counts: false,
-                    problem: None,
-                };
-                return self.storage.hand_back_update(claimed, &back).await;
-            }
-        };
-        match result {
-            Ok(()) => Ok(true),
+    async fn end(&self, claimed: &Claimed, result: Result<(), PipelineError>) -> Result<bool, StorageError> {
+        let error = match result {
+            Ok(()) => return Ok(true),
             Err(PipelineError::Storage(StorageError::ClaimLost(_))) => {
                 self.count_lost(claimed).await;
-                Ok(false)
+                return Ok(false);
             }
-            Err(error @ (PipelineError::PreconditionFailed(_) | PipelineError::Deleted)) => {
-                let problem = error.to_string();
-                self.storage
-                    .give_up_update(claimed, RunStatus::Conflict, &problem)
-                    .await
+            Err(PipelineError::Storage(error)) => {
+                tracing::warn!(%error, "an update was stopped by its database");
+                return self.try_again(claimed, "the database failed").await;
             }
-            Err(PipelineError::TokensSpent { retry_after, .. }) => {
+            Err(error) => error,
+        };
+        let problem = error.to_string();
+        let status = match error {
+            PipelineError::TokensSpent { retry_after, .. } => {
                 let back = HandBack {
                     wait: TimeDelta::seconds(i64::try_from(retry_after).unwrap_or(i64::MAX / 1_000)),
                     counts: false,
                     problem: Some("the vault has used the day's tokens".to_owned()),
                 };
-                self.storage.hand_back_update(claimed, &back).await
+                return self.storage.hand_back_update(claimed, &back).await;
             }
-            Err(error @ PipelineError::Unreadable { .. }) => {
-                let problem = error.to_string();
-                self.storage
-                    .give_up_update(claimed, RunStatus::Failed, &problem)
-                    .await
-            }
-            Err(error) if error.may_pass() => self.try_again(claimed, &error.to_string()).await,
-            Err(PipelineError::Storage(error)) => {
-                tracing::warn!(%error, "an update was stopped by its database");
-                self.try_again(claimed, "the database failed").await
-            }
+            error if error.may_pass() => return self.try_again(claimed, &problem).await,
+            PipelineError::PreconditionFailed(_) | PipelineError::Deleted => RunStatus::Conflict,
+            PipelineError::Unreadable { .. } => RunStatus::Failed,
             // Its run is saved already.
-            Err(_) => Ok(true),
-        }
+            _ => return Ok(true),
+        };
+        self.storage.give_up_update(claimed, status, &problem).await
     }
 
     /// Returns the update to the queue, or ends it after the last attempt; a run that is saved already has no claim.
