@@ -1,7 +1,7 @@
 //! Consolidation: what can go without a model, and what the model of learnings proposes besides. Every step is checked by
 //! code ([`crate::domain::consolidation`]), here and on the head that it is saved on; nothing is rewritten.
 
-use super::prompts::Template;
+use super::prompts::{Template, quoted};
 use super::reading::{self, Accepted, Against, FoundFault, Reading};
 use super::report::ModelReport;
 use super::role::{Check, RoleOutcome};
@@ -36,7 +36,7 @@ impl Pipeline {
         limits: &Limits,
     ) -> Result<RoleOutcome, StorageError> {
         let document = &snapshot.text;
-        let (now, max_share) = (self.storage.now(), self.consolidation.max_share);
+        let (now, max_share) = (self.storage.now(), self.config.consolidation.max_share);
         let (operations, share) = fair::on_cpu(document.len(), || {
             let mut share = Share::of(document, max_share);
             (find(document, now, &mut share), share)
@@ -117,10 +117,15 @@ impl Pipeline {
             .storage
             .evidence(&request.vault, &request.memory, &ids)
             .await?;
-        let listed = listed(&shown, &evidence, self.settings.messages_bytes);
-        let input = self
-            .prompts
-            .consolidation_input(&listed, &request.input.task, &share.to_string());
+        let listed = listed(&shown, &evidence, self.config.pipeline.messages_bytes);
+        let input = self.prompts.fill(
+            Template::ConsolidationInput,
+            &[
+                ("{memory}", &quoted(&listed)),
+                ("{instructions}", &quoted(&request.input.task)),
+                ("{most}", &share.to_string()),
+            ],
+        );
         let schema = (speaker.model.constrains() == Constrain::JsonSchema)
             .then(|| structured::consolidation_schema(&ids).into());
         let role = Some(Role::Learnings);

@@ -8,10 +8,10 @@
 //! Where a model writes the prose, its lines are checked against the input, and invalid lines are asked for once more.
 
 use crate::domain::handoff::{
-    DroppedLine, Freshness, HandoffAnswer, Line, Material, Part, Rendered, Snapshot, Status, Window,
-    Workspace, compile, describes_workspace, freshness, read_answer, render, shown,
+    DroppedLine, Freshness, HandoffAnswer, Material, Part, Rendered, Snapshot, Status, Window, Workspace,
+    compile, describes_workspace, freshness, read_answer, render, shown,
 };
-use crate::domain::ids::{ActorId, MemoryId, VaultId};
+use crate::domain::ids::{ActorId, HandoffId, MemoryId, VaultId};
 use crate::fair::Party;
 use crate::llm::{ModelError, Request};
 use crate::pipeline::prompts::{Template, quoted};
@@ -21,7 +21,7 @@ use crate::storage::handoffs::{Handoff, SaveHandoff};
 use crate::storage::usage::Spender;
 use crate::storage::{Storage, StorageError};
 use serde_json::{Map, Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// How often a handoff is recompiled after another writer saved one or a source was redacted.
@@ -101,7 +101,7 @@ impl Pipeline {
         if self.storage.memory_born(vault, memory).await?.is_none() {
             return Err(HandoffError::NoMemory);
         }
-        let window = request.window.unwrap_or(self.handoff.window);
+        let window = request.window.unwrap_or(self.config.handoff.window);
         let known = self.storage.latest_handoff(vault, memory).await?;
         let known = known.map_or(0, |handoff| handoff.number);
         let limit = super::QUEUE_PER_MEMORY;
@@ -134,7 +134,7 @@ impl Pipeline {
             let handoff = self.make_handoff(request, &snapshot, window, number).await?;
             match self
                 .storage
-                .save_handoff(&snapshot, handoff, self.handoff.keep)
+                .save_handoff(&snapshot, handoff, self.config.handoff.keep)
                 .await?
             {
                 SaveHandoff::Saved(handoff) => {
@@ -177,13 +177,13 @@ impl Pipeline {
         let material = Material::of(snapshot);
         let mut lines = compile(&material);
         let written = self.write_handoff(&request.vault, &material).await?;
-        if let Some(written) = &written {
+        if let Some((answer, _)) = &written {
             // A section without a valid line of the model keeps the lines of the rules.
-            let of_model = written.lines.iter().filter(|(_, lines)| !lines.is_empty());
+            let of_model = answer.lines.iter().filter(|(_, lines)| !lines.is_empty());
             lines.extend(of_model.map(|(part, lines)| (*part, lines.clone())));
         }
         let rendered = render(snapshot, &material, &lines, request.workspace.as_ref(), window);
-        let handoff_id = self.clock.new_id().to_string();
+        let handoff_id: HandoffId = self.clock.new_id().into();
         Ok(Handoff {
             vault_id: request.vault.clone(),
             memory_id: request.memory.clone(),
@@ -195,12 +195,7 @@ impl Pipeline {
                 &rendered,
                 written.as_ref(),
             ),
-            handoff_id: handoff_id.parse().map_err(|_| StorageError::Corrupt {
-                table: "handoffs",
-                column: "handoff_id",
-                row: "new".to_owned(),
-                problem: "a UUID is always an id".to_owned(),
-            })?,
+            handoff_id,
             number,
             generated_at: snapshot.now,
             generated_by: request.actor.clone(),
@@ -216,12 +211,12 @@ impl Pipeline {
 
 /// The manifest: what the handoff was compiled from, and how.
 fn manifest(
-    handoff_id: &str,
+    handoff_id: &HandoffId,
     snapshot: &Snapshot,
     material: &Material,
     window: Window,
     rendered: &Rendered,
-    written: Option<&ModelHandoff>,
+    written: Option<&(HandoffAnswer, Value)>,
 ) -> Value {
     let inputs = material.entries.iter().map(|entry| {
         json!({
@@ -244,10 +239,8 @@ fn manifest(
             (part.name().to_owned(), json!(count))
         })
         .collect();
-    let dropped = written
-        .map(|written| written.dropped.as_slice())
-        .unwrap_or_default();
-    let dropped = dropped.iter().map(|dropped| {
+    let dropped = written.into_iter().flat_map(|(answer, _)| &answer.dropped);
+    let dropped = dropped.map(|dropped| {
         json!({
             "section": dropped.part.map(Part::name),
             "reason": dropped.reason.name(),
@@ -259,23 +252,13 @@ fn manifest(
         "generated_at": snapshot.now,
         "window": window.to_string(),
         "base_version": snapshot.head.version,
-        "model": written.map(|written| &written.report),
+        "model": written.map(|(_, report)| report),
         "inputs": inputs.collect::<Vec<_>>(),
         "inputs_complete": !material.has_more_changes,
         "cited": cited,
         "sections": sections,
         "dropped": dropped.collect::<Vec<_>>(),
     })
-}
-
-/// The output of the model.
-pub(super) struct ModelHandoff {
-    /// Valid lines.
-    pub(super) lines: BTreeMap<Part, Vec<Line>>,
-    /// Rejected lines.
-    pub(super) dropped: Vec<DroppedLine>,
-    /// Model name, tokens, times, and the reason of a failure.
-    pub(super) report: Value,
 }
 
 /// What the manifest says of the model.
@@ -294,17 +277,17 @@ fn to_json(outcome: &RoleOutcome, refused: Option<String>) -> Value {
 }
 
 impl Pipeline {
-    /// Asks the model for the lines; `None` if the handoff is compiled by rules alone. If the model fails, or is not
+    /// Asks the model for the lines, and reports how that went; `None` if the handoff is compiled by rules alone. If the model fails, or is not
     /// called because the vault has used its daily tokens, the lines of the rules remain, and the report says why.
     /// Token usage is recorded.
     ///
     /// # Errors
     /// Database errors.
-    pub(super) async fn write_handoff(
+    async fn write_handoff(
         &self,
         vault: &VaultId,
         material: &Material,
-    ) -> Result<Option<ModelHandoff>, StorageError> {
+    ) -> Result<Option<(HandoffAnswer, Value)>, StorageError> {
         let Some(model) = self.models.for_handoff() else {
             return Ok(None);
         };
@@ -315,23 +298,17 @@ impl Pipeline {
         }
         let begun = self.clock.now();
         let mut outcome = RoleOutcome::of_model(model);
+        let mut answer = HandoffAnswer::default();
         match self.refuse_over_tokens(vault).await {
             Ok(()) => {}
             Err(PipelineError::Storage(error)) => return Err(error),
-            Err(refused) => {
-                return Ok(Some(ModelHandoff {
-                    lines: BTreeMap::new(),
-                    dropped: Vec::new(),
-                    report: to_json(&outcome, Some(refused.to_string())),
-                }));
-            }
+            Err(refused) => return Ok(Some((answer, to_json(&outcome, Some(refused.to_string()))))),
         }
         let input = self
             .prompts
             .fill(Template::HandoffInput, &[("{memory}", &quoted(&entries))]);
         let mut asking = Request::of_role(None, self.prompts.text(Template::Handoff), input, None);
-        let mut answer = HandoffAnswer::default();
-        for round in 0..=self.settings.max_reprompts.min(1) {
+        for round in 0..=self.config.pipeline.max_reprompts.min(1) {
             let asked = outcome.ask((model, &asking), round, &Steps::default()).await;
             let Some((text, _)) = asked else { break };
             let read = read_answer(&text, material, &citations);
@@ -351,11 +328,7 @@ impl Pipeline {
         }
         self.account(vault, begun, &[outcome.spent(Spender::Handoff, true)])
             .await;
-        Ok(Some(ModelHandoff {
-            lines: answer.lines,
-            dropped: answer.dropped,
-            report: to_json(&outcome, None),
-        }))
+        Ok(Some((answer, to_json(&outcome, None))))
     }
 }
 

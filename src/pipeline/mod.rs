@@ -39,12 +39,6 @@ pub use steps::{Step, Steps};
 
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::config::consolidation::ConsolidationConfig;
-use crate::config::handoff::HandoffConfig;
-use crate::config::limits::LimitsConfig;
-use crate::config::pipeline::PipelineConfig;
-use crate::config::retention::ReviewConfig;
-use crate::config::window::WindowConfig;
 use crate::domain::evidence::Strictness;
 use crate::domain::ids::UpdateId;
 use crate::fair::{FairSemaphore, ShareLimits};
@@ -67,12 +61,7 @@ pub struct Pipeline {
     /// vault.
     updates: FairSemaphore,
     clock: Arc<dyn Clock>,
-    limits: LimitsConfig,
-    settings: PipelineConfig,
-    handoff: HandoffConfig,
-    consolidation: ConsolidationConfig,
-    window: WindowConfig,
-    review: ReviewConfig,
+    config: Arc<Config>,
     meaning: meaning::Meaning,
     /// Serializes the handoffs of one memory, so that a concurrent request uses the handoff of the first.
     handoffs: FairSemaphore,
@@ -88,24 +77,18 @@ impl Pipeline {
         clock: Arc<dyn Clock>,
         config: &Config,
     ) -> Self {
-        let settings = config.pipeline.clone();
         Self {
             meaning: meaning::Meaning::new(storage.clone(), clock.clone(), embedder),
             storage,
             models: Arc::new(models),
             prompts: Arc::new(prompts),
             updates: FairSemaphore::new(ShareLimits::of_memories(
-                settings.concurrent_updates,
-                settings.concurrent_updates_per_vault(),
+                config.pipeline.concurrent_updates,
+                config.pipeline.concurrent_updates_per_vault(),
             )),
             clock,
-            limits: config.limits.clone(),
+            config: Arc::new(config.clone()),
             handoffs: FairSemaphore::new(ShareLimits::of_memories(usize::MAX, usize::MAX)),
-            settings,
-            handoff: config.handoff.clone(),
-            consolidation: config.consolidation.clone(),
-            window: config.window.clone(),
-            review: config.review.clone(),
         }
     }
 
@@ -119,13 +102,16 @@ impl Pipeline {
     /// `guidance_managed.md`, unchanged until the process restarts.
     #[must_use]
     pub fn guidance(&self, page: prompts::GuidancePage) -> Arc<str> {
-        self.prompts.guidance(page)
+        self.prompts.text(match page {
+            prompts::GuidancePage::Document => prompts::Template::Guidance,
+            prompts::GuidancePage::Managed => prompts::Template::GuidanceManaged,
+        })
     }
 
     /// The configured strictness towards items that the input does not support; a request may not be laxer.
     #[must_use]
     pub fn evidence(&self) -> Strictness {
-        self.settings.evidence
+        self.config.pipeline.evidence
     }
 
     fn new_update_id(&self) -> UpdateId {

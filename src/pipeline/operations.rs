@@ -120,7 +120,7 @@ impl Pipeline {
             Mode::Propose { .. } => "operations proposed",
         };
         let by = (request.actor.clone(), created_at);
-        let limits = self.limits.of_operations(max_additions);
+        let limits = self.config.limits.of_operations(max_additions);
         Ok(Running {
             request: json!(request),
             preconditions: request.preconditions.clone(),

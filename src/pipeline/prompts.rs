@@ -153,25 +153,6 @@ impl Prompts {
         })
     }
 
-    /// The message with the records of a memory, and what its owner asks for.
-    pub(super) fn consolidation_input(&self, records: &str, instructions: &str, most: &str) -> String {
-        let (records, instructions) = (quoted(records), quoted(instructions));
-        let values = [
-            ("{memory}", &*records),
-            ("{instructions}", &*instructions),
-            ("{most}", most),
-        ];
-        self.fill(Template::ConsolidationInput, &values)
-    }
-
-    /// A page of the guidance for an agent that writes the document itself.
-    pub(super) fn guidance(&self, page: GuidancePage) -> Arc<str> {
-        self.text(match page {
-            GuidancePage::Document => Template::Guidance,
-            GuidancePage::Managed => Template::GuidanceManaged,
-        })
-    }
-
     /// The message with the data. Each text is escaped so that it cannot close its tag; `messages` is already escaped
     /// and tagged. `ids` are the ids in the memory, `most` is the number of additions that the section accepts.
     pub(super) fn input(
@@ -191,11 +172,6 @@ impl Prompts {
                 ("{most}", &most.to_string()),
             ],
         )
-    }
-
-    /// The message that asks for the faulty items again.
-    pub(super) fn again(&self, faults: &str, ids: &str) -> String {
-        self.fill(Template::Again, &[("{faults}", faults), ("{ids}", ids)])
     }
 }
 

@@ -147,6 +147,24 @@ pub struct ModelReport {
     pub millis: u64,
 }
 
+impl ModelReport {
+    /// Adds what further calls cost.
+    pub(super) fn add(&mut self, more: &Self) {
+        self.attempts += more.attempts;
+        self.millis += more.millis;
+        for (sum, more) in [
+            (&mut self.input_tokens, more.input_tokens),
+            (&mut self.cached_tokens, more.cached_tokens),
+            (&mut self.cache_write_tokens, more.cache_write_tokens),
+            (&mut self.output_tokens, more.output_tokens),
+        ] {
+            if let Some(more) = more {
+                *sum = Some(sum.unwrap_or(0).saturating_add(more));
+            }
+        }
+    }
+}
+
 /// How full the document is.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct DocumentReport {

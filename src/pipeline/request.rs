@@ -43,14 +43,6 @@ pub enum OnInvalid {
     Fail,
 }
 
-impl OnInvalid {
-    /// The name used in requests.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        self.into()
-    }
-}
-
 /// What to do with the operations.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, EnumDiscriminants)]
 #[serde(tag = "mode", rename_all = "snake_case")]

@@ -161,7 +161,7 @@ impl Pipeline {
             return Err(not_pending("it quoted a version that was redacted"));
         }
         let waits_since = run.finished_at.unwrap_or(run.created_at);
-        if waits_since + self.review.expire_after <= self.clock.now() {
+        if waits_since + self.config.review.expire_after <= self.clock.now() {
             return Err(not_pending(EXPIRED));
         }
         let proposal =
@@ -199,7 +199,7 @@ impl Pipeline {
         let limits = Limits {
             // What a model proposed does not take what was pinned since.
             pins_hold: run.kind != RunKind::Operations,
-            ..self.limits.of_operations(usize::MAX)
+            ..self.config.limits.of_operations(usize::MAX)
         };
         let by = (run.actor_id, run.created_at);
         Ok(Running {

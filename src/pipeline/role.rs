@@ -13,7 +13,7 @@ use crate::fair;
 use crate::llm::{
     Answer, ChatMessage, ChatRole, ModelError, ModelOutcome, Request, RoleModel, models, rules,
 };
-use crate::pipeline::prompts::{section_of, shown_messages, shown_section};
+use crate::pipeline::prompts::{Template, section_of, shown_messages, shown_section};
 use crate::pipeline::{Pipeline, Step, Steps, UpdateRequest, consolidation};
 use crate::storage::{HeadSnapshot, StorageError};
 use crate::telemetry::meters;
@@ -70,7 +70,7 @@ impl Pipeline {
         limits: &Limits,
     ) -> Result<RoleOutcome, StorageError> {
         let sent = sent(request);
-        let messages = shown_messages(&request.input.messages, self.settings.messages_bytes);
+        let messages = shown_messages(&request.input.messages, self.config.pipeline.messages_bytes);
         let memory = shown_section(&snapshot.text, role);
         let ids = existing_ids(&snapshot.text, role);
         let input = self.prompts.input(
@@ -97,7 +97,7 @@ impl Pipeline {
         let (document, place) = (&snapshot.text, (&request.vault, &request.memory));
         let role = asking.role.unwrap_or(Role::Learnings);
         let mut outcome = RoleOutcome::of_model(speaker);
-        for round in 0..=self.settings.max_reprompts {
+        for round in 0..=self.config.pipeline.max_reprompts {
             let asked = outcome.ask((speaker, &asking), round, &request.steps).await;
             let Some((text, stopped_at_limit)) = asked else {
                 break;
@@ -138,7 +138,9 @@ impl Pipeline {
             if !outcome.reading.needs_repair() {
                 break;
             }
-            let again = self.prompts.again(&describe(&outcome.reading.found), ids);
+            let faults = describe(&outcome.reading.found);
+            let values = [("{faults}", faults.as_str()), ("{ids}", ids)];
+            let again = self.prompts.fill(Template::Again, &values);
             asking.go_on(text, again);
         }
         Ok(outcome)
@@ -157,7 +159,7 @@ impl Pipeline {
             progress: section_of(&snapshot.text, Role::Progress),
             examples: self.prompts.examples(),
             max_archives: MAX_ARCHIVES,
-            strictness: request.input.evidence.unwrap_or(self.settings.evidence),
+            strictness: request.input.evidence.unwrap_or(self.config.pipeline.evidence),
         }
     }
 }
@@ -255,19 +257,19 @@ impl RoleOutcome {
 
     /// Adds one model call to the report and to the exchanges that the run stores.
     fn note(&mut self, round: u32, asking: &Request, asked: &ModelOutcome) {
-        let millis = u64::try_from(asked.elapsed.as_millis()).unwrap_or(u64::MAX);
-        self.report.attempts += asked.attempts;
-        self.report.reprompts = round;
-        self.report.millis += millis;
         let answer = asked.result.as_ref().ok();
         let tokens = |of: fn(&Answer) -> Option<u64>| answer.and_then(of);
-        let (input_tokens, output_tokens) = (tokens(|a| a.input_tokens), tokens(|a| a.output_tokens));
-        add(&mut self.report.input_tokens, input_tokens);
-        add(&mut self.report.output_tokens, output_tokens);
-        let (cached_tokens, cache_write_tokens) =
-            (tokens(|a| a.cached_tokens), tokens(|a| a.cache_write_tokens));
-        add(&mut self.report.cached_tokens, cached_tokens);
-        add(&mut self.report.cache_write_tokens, cache_write_tokens);
+        let call = ModelReport {
+            attempts: asked.attempts,
+            input_tokens: tokens(|answer| answer.input_tokens),
+            cached_tokens: tokens(|answer| answer.cached_tokens),
+            cache_write_tokens: tokens(|answer| answer.cache_write_tokens),
+            output_tokens: tokens(|answer| answer.output_tokens),
+            millis: u64::try_from(asked.elapsed.as_millis()).unwrap_or(u64::MAX),
+            ..ModelReport::default()
+        };
+        self.report.add(&call);
+        self.report.reprompts = round;
         meters::model_called(&meters::ModelCall {
             role: asking.subject(),
             model: &self.report.model,
@@ -275,10 +277,10 @@ impl RoleOutcome {
             again: round > 0,
             time: asked.elapsed,
             tokens: [
-                ("input", input_tokens),
-                ("cached", cached_tokens),
-                ("cache_write", cache_write_tokens),
-                ("output", output_tokens),
+                ("input", call.input_tokens),
+                ("cached", call.cached_tokens),
+                ("cache_write", call.cache_write_tokens),
+                ("output", call.output_tokens),
             ],
             failure: asked.result.as_ref().err().map(ModelError::reason),
         });
@@ -302,18 +304,12 @@ impl RoleOutcome {
             "stopped_at_limit": answer.is_some_and(|answer| answer.stopped_at_limit),
             "error": asked.result.as_ref().err().map(|error| storable(error.to_string())),
             "attempts": asked.attempts,
-            "input_tokens": input_tokens,
-            "cached_tokens": cached_tokens,
-            "cache_write_tokens": cache_write_tokens,
-            "output_tokens": output_tokens,
-            "millis": millis,
+            "input_tokens": call.input_tokens,
+            "cached_tokens": call.cached_tokens,
+            "cache_write_tokens": call.cache_write_tokens,
+            "output_tokens": call.output_tokens,
+            "millis": call.millis,
         }));
-    }
-}
-
-fn add(sum: &mut Option<u64>, more: Option<u64>) {
-    if let Some(more) = more {
-        *sum = Some(sum.unwrap_or(0).saturating_add(more));
     }
 }
 

@@ -327,7 +327,7 @@ impl Pipeline {
     /// Rejects a vault that has used its daily tokens. The usage of an update is known only at its end, so the last
     /// update of a day may exceed the limit.
     pub(super) async fn refuse_over_tokens(&self, vault: &VaultId) -> Result<(), PipelineError> {
-        let Some(limit) = self.limits.tokens_per_day(vault) else {
+        let Some(limit) = self.config.limits.tokens_per_day(vault) else {
             return Ok(());
         };
         let now = self.clock.now();

@@ -47,7 +47,7 @@ impl Pipeline {
 
     /// Takes another head snapshot for a run under which progress was changed, unless that happened too often.
     pub(super) async fn rebase(&self, running: &mut Running) -> Result<(), PipelineError> {
-        if running.rebases == self.settings.max_rebases {
+        if running.rebases == self.config.pipeline.max_rebases {
             let error = PipelineError::Conflict {
                 update_id: running.target.update_id.clone(),
                 rebases: running.rebases,
@@ -460,7 +460,7 @@ fn write_record(
 impl Pipeline {
     /// The maximum sizes of the windows of the run's vault.
     pub(super) fn sizes(&self, running: &Running) -> Sizes {
-        let (tasks, decisions) = self.window.of_vault(running.target.vault.as_str());
+        let (tasks, decisions) = self.config.window.of_vault(running.target.vault.as_str());
         Sizes {
             tasks,
             decisions,

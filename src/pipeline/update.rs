@@ -7,7 +7,7 @@ use crate::domain::operation::Role;
 use crate::domain::text::masked;
 use crate::fair::{self, NoRoom, Party};
 use crate::llm::ModelError;
-use crate::pipeline::report::{ModelReport, Rejection, Target, UpdateAnswer, Warning};
+use crate::pipeline::report::{Rejection, Target, UpdateAnswer, Warning};
 use crate::pipeline::request::read_stored;
 use crate::pipeline::role::RoleOutcome;
 use crate::pipeline::run::Running;
@@ -60,11 +60,11 @@ impl Pipeline {
         let (what, limit, name) = match refused {
             NoRoom::InAll => (
                 "the service is running as many updates as it can".to_owned(),
-                self.settings.concurrent_updates,
+                self.config.pipeline.concurrent_updates,
                 "pipeline.concurrent_updates",
             ),
             NoRoom::OfVault => {
-                let limit = self.settings.concurrent_updates_per_vault();
+                let limit = self.config.pipeline.concurrent_updates_per_vault();
                 let what = format!("{limit} updates of this vault are running");
                 (what, limit, "pipeline.concurrent_updates_per_vault")
             }
@@ -207,7 +207,7 @@ impl Pipeline {
         // What a consolidation merges is limited by its share.
         let most = match input.consolidation {
             true => usize::MAX,
-            false => most_additions(input, self.settings.max_additions),
+            false => most_additions(input, self.config.pipeline.max_additions),
         };
         let title = match (input.consolidation, &input.mode) {
             (false, _) => format!("update: {}", title_of(&masked(&input.task))),
@@ -217,7 +217,7 @@ impl Pipeline {
         let by = (request.actor.clone(), created_at);
         let limits = Limits {
             pins_hold: true,
-            ..self.limits.of_operations(most)
+            ..self.config.limits.of_operations(most)
         };
         Ok(Running {
             request: json!(input),
@@ -277,7 +277,10 @@ impl Pipeline {
         let mut again = asked.into_values().next().unwrap_or_default();
         let spent = again.spent(Spender::Update(Role::Progress), false);
         if let Some(before) = outcomes.remove(&Role::Progress) {
-            again.report = sum(&before.report, &again.report);
+            let mut report = before.report;
+            report.add(&again.report);
+            report.reprompts += again.report.reprompts + 1;
+            again.report = report;
             again.exchanges.splice(0..0, before.exchanges);
         }
         outcomes.insert(Role::Progress, again);
@@ -368,23 +371,6 @@ fn most_additions(input: &UpdateInput, most: usize) -> usize {
     most.min(LEAST_ADDITIONS + bytes / BYTES_FOR_AN_ADDITION)
 }
 
-fn sum(before: &ModelReport, after: &ModelReport) -> ModelReport {
-    let tokens = |a: Option<u64>, b: Option<u64>| match (a, b) {
-        (None, None) => None,
-        (a, b) => Some(a.unwrap_or(0).saturating_add(b.unwrap_or(0))),
-    };
-    ModelReport {
-        model: after.model.clone(),
-        attempts: before.attempts + after.attempts,
-        reprompts: before.reprompts + after.reprompts + 1,
-        input_tokens: tokens(before.input_tokens, after.input_tokens),
-        cached_tokens: tokens(before.cached_tokens, after.cached_tokens),
-        cache_write_tokens: tokens(before.cache_write_tokens, after.cache_write_tokens),
-        output_tokens: tokens(before.output_tokens, after.output_tokens),
-        millis: before.millis + after.millis,
-    }
-}
-
 fn title_of(task: &str) -> String {
     let first = task.trim().lines().next().unwrap_or_default();
     match first.char_indices().nth(TITLE_CHARS) {
@@ -429,9 +415,9 @@ impl Pipeline {
         vault: &VaultId,
         memory: &MemoryId,
     ) -> Result<bool, PipelineError> {
-        let settings = &self.consolidation;
+        let settings = &self.config.consolidation;
         let state = self.storage.consolidation_state(vault, memory).await?;
-        let full = i64::try_from(self.limits.context_bytes).unwrap_or(i64::MAX);
+        let full = i64::try_from(self.config.limits.context_bytes).unwrap_or(i64::MAX);
         let at = |count: u32, reached: bool| count > 0 && reached;
         let is_grown = at(
             settings.after_records,
@@ -478,8 +464,8 @@ impl Pipeline {
         let created_at = self.clock.now();
         let base = self.capture(&target, &request.preconditions).await?;
         let limits = QueueLimits {
-            per_memory: i64::from(self.settings.queue.max_per_memory),
-            per_vault: i64::from(self.settings.queue.max_per_vault),
+            per_memory: i64::from(self.config.pipeline.queue.max_per_memory),
+            per_vault: i64::from(self.config.pipeline.queue.max_per_vault),
         };
         let new = NewUpdate {
             kind: request.input.kind(),
