@@ -100,6 +100,8 @@ pub(crate) fn document() -> OpenApi {
             }
         }
         for (method, operation) in operations(item) {
+            // The name of the handler, as OpenAPI spells ids.
+            operation.operation_id = operation.operation_id.take().map(|name| name_of(&name));
             if method == Method::GET {
                 complete_read(operation);
             }
@@ -369,7 +371,7 @@ fn refer_to_problem(components: &mut Components, status: &str, response: &mut Re
     *response = RefOr::Ref(reference);
 }
 
-/// `If-Match` and `vault_id` as `IfMatch` and `VaultId`.
+/// `If-Match`, `vault_id` and `get_record` as `IfMatch`, `VaultId` and `GetRecord`.
 fn name_of(name: &str) -> String {
     let words = name.split(['-', '_']).filter(|word| !word.is_empty());
     words

@@ -2,8 +2,8 @@
 
 pub(crate) use super::extract::page::List;
 pub(crate) use super::feed::EventBody;
-pub(crate) use super::routes::contexts::diff::DiffBody;
-pub(crate) use super::routes::contexts::read::ContextBody;
+pub(crate) use super::routes::contexts::ContextBody;
+pub(crate) use super::routes::contexts::views::DiffBody;
 pub(crate) use super::routes::handoff::HandoffBody;
 pub(crate) use super::routes::keys::{KeyBody, NewKeyBody};
 pub(crate) use super::routes::memories::{MemoryBody, MemoryEntry};
@@ -11,9 +11,9 @@ pub(crate) use super::routes::memory_tool::{FileBody, PutFileBody};
 pub(crate) use super::routes::prompt::{PartBody, Receipt};
 pub(crate) use super::routes::records::RecordBody;
 pub(crate) use super::routes::search::SearchBody;
+pub(crate) use super::routes::tasks::ImportAnswer;
 pub(crate) use super::routes::updates::RunBody;
 pub(crate) use super::routes::vaults::{UsageBody, VaultBody};
 pub(crate) use super::routes::window::WindowBody;
-pub(crate) use super::routes::window::import::ImportAnswer;
 pub(crate) use crate::http::routes::contexts::views::{BlameBody, BlameLine, LogEntry};
 pub(crate) use crate::http::routes::window::{ArchivedBody, EpicBody};

@@ -7,6 +7,7 @@ use crate::http::middleware::bounds::Weighs;
 use crate::http::middleware::{self, Work, layer};
 use crate::http::openapi::{self, preamble};
 use crate::http::problem::{Kind, Problem};
+use crate::http::routes::contexts::{put, views};
 use crate::http::routes::{
     contexts, events, handoff, health, items, keys, mcp, memories, memory_tool, operations, prompt, records,
     search, tasks, update, updates, vaults, window,
@@ -129,65 +130,108 @@ pub(super) fn api() -> OpenApiRouter<AppState> {
 
 /// The health of the service; also answered under overload.
 pub(super) fn health() -> OpenApiRouter<AppState> {
-    OpenApiRouter::new()
-        .routes(routes!(health::healthz))
-        .routes(routes!(health::readyz))
-        .routes(routes!(health::metrics))
-        .routes(routes!(health::openapi))
+    let health = OpenApiRouter::new()
+        .routes(routes!(health::get_health))
+        .routes(routes!(health::get_readiness))
+        .routes(routes!(health::get_metrics))
+        .routes(routes!(health::get_open_api));
+    tagged("health", health)
 }
 
 /// Routes that use only the database.
 pub(super) fn quick() -> OpenApiRouter<AppState> {
-    OpenApiRouter::new()
-        .routes(routes!(vaults::list))
-        .routes(routes!(keys::list, keys::create))
-        .routes(routes!(keys::get, keys::revoke))
-        .routes(routes!(keys::rotate))
-        .routes(routes!(vaults::usage))
-        .routes(routes!(vaults::list_runs))
-        .routes(routes!(memories::list))
-        .routes(routes!(memories::get, memories::delete))
-        .routes(routes!(memory_tool::run))
-        .routes(routes!(memory_tool::list, memory_tool::put, memory_tool::unlink))
-        .routes(routes!(contexts::put::put, contexts::read::latest))
-        .routes(routes!(contexts::read::list))
-        .routes(routes!(contexts::read::get))
-        .routes(routes!(contexts::put::restore))
-        .routes(routes!(contexts::put::redact))
-        .routes(routes!(contexts::diff::diff))
-        .routes(routes!(contexts::views::log))
-        .routes(routes!(contexts::views::blame))
-        .routes(routes!(contexts::views::sections))
-        .routes(routes!(operations::operations))
-        .routes(routes!(operations::consolidate))
-        .routes(routes!(records::list))
-        .routes(routes!(records::get))
-        .routes(routes!(tasks::record))
+    let keys = OpenApiRouter::new()
+        .routes(routes!(keys::list_keys, keys::create_key))
+        .routes(routes!(keys::get_key, keys::revoke_key))
+        .routes(routes!(keys::rotate_key));
+    let vaults = OpenApiRouter::new()
+        .routes(routes!(vaults::list_vaults))
+        .routes(routes!(vaults::get_usage))
+        .routes(routes!(events::stream_events));
+    let memories = OpenApiRouter::new()
+        .routes(routes!(memories::list_memories))
+        .routes(routes!(memories::get_memory, memories::delete_memory))
+        .routes(routes!(memory_tool::run_memory_tool))
+        .routes(routes!(
+            memory_tool::list_memory_files,
+            memory_tool::put_memory_file,
+            memory_tool::unlink_memory_file
+        ));
+    let contexts = OpenApiRouter::new()
+        .routes(routes!(put::put_context, contexts::get_latest_context))
+        .routes(routes!(contexts::list_contexts))
+        .routes(routes!(contexts::get_context))
+        .routes(routes!(put::restore_context))
+        .routes(routes!(put::redact_context))
+        .routes(routes!(views::diff_contexts))
+        .routes(routes!(views::get_log))
+        .routes(routes!(views::get_blame))
+        .routes(routes!(views::list_sections));
+    let updates = OpenApiRouter::new()
+        .routes(routes!(operations::apply_operations))
+        .routes(routes!(operations::consolidate_memory))
+        .routes(routes!(vaults::list_vault_updates))
+        .routes(routes!(updates::list_updates))
+        .routes(routes!(updates::get_update, updates::cancel_update))
+        .routes(routes!(updates::approve_update))
+        .routes(routes!(updates::reject_update));
+    let records = OpenApiRouter::new()
+        .routes(routes!(records::list_records))
+        .routes(routes!(records::get_record));
+    let window = OpenApiRouter::new()
+        .routes(routes!(tasks::record_task))
         .routes(routes!(tasks::record_decision))
         .routes(routes!(tasks::set_status))
-        .routes(routes!(window::get))
-        .routes(routes!(window::import::import))
-        .routes(routes!(window::history))
-        .routes(routes!(window::epics))
-        .routes(routes!(handoff::get))
-        .routes(routes!(handoff::status))
-        .routes(routes!(handoff::list))
-        .routes(routes!(handoff::artifact))
-        .routes(routes!(search::search))
-        .routes(routes!(search::search_memory))
+        .routes(routes!(tasks::import_window))
+        .routes(routes!(window::get_window))
+        .routes(routes!(window::get_history))
+        .routes(routes!(window::get_epics));
+    let handoff = OpenApiRouter::new()
+        .routes(routes!(handoff::get_handoff))
+        .routes(routes!(handoff::get_handoff_status))
+        .routes(routes!(handoff::list_handoffs))
+        .routes(routes!(handoff::get_handoff_artifact));
+    let search = OpenApiRouter::new()
+        .routes(routes!(search::search_contexts))
+        .routes(routes!(search::search_memory));
+    let prompt = OpenApiRouter::new()
         .routes(also_of_vaults(routes!(
-            items::list,
-            items::add,
-            items::remove_category
+            items::list_items,
+            items::add_item,
+            items::remove_items
         )))
-        .routes(also_of_vaults(routes!(items::get, items::replace, items::remove)))
-        .routes(routes!(prompt::prompt))
-        .routes(routes!(prompt::guidance))
-        .routes(routes!(updates::list))
-        .routes(routes!(updates::get, updates::cancel))
-        .routes(routes!(updates::approve))
-        .routes(routes!(updates::reject))
-        .routes(routes!(events::events))
+        .routes(also_of_vaults(routes!(
+            items::get_item,
+            items::put_items,
+            items::remove_item
+        )))
+        .routes(routes!(prompt::get_prompt))
+        .routes(routes!(prompt::get_guidance));
+    let by_tag = [
+        ("keys", keys),
+        ("vaults", vaults),
+        ("memories", memories),
+        ("contexts", contexts),
+        ("updates", updates),
+        ("records", records),
+        ("window", window),
+        ("handoff", handoff),
+        ("search", search),
+        ("prompt", prompt),
+    ];
+    let tagged = by_tag.map(|(tag, routes)| tagged(tag, routes));
+    tagged
+        .into_iter()
+        .fold(OpenApiRouter::new(), OpenApiRouter::merge)
+}
+
+/// Documents all operations of a router under a tag.
+fn tagged(tag: &str, mut routes: OpenApiRouter<AppState>) -> OpenApiRouter<AppState> {
+    let paths = &mut routes.get_openapi_mut().paths.paths;
+    for (_, operation) in paths.values_mut().flat_map(openapi::operations) {
+        operation.tags = Some(vec![tag.to_owned()]);
+    }
+    routes
 }
 
 /// Serves the routes for items of a memory for those of a vault as well, under their own operation ids.
@@ -197,7 +241,7 @@ fn also_of_vaults(
     let mut of_vaults = paths.paths.clone();
     for (_, operation) in of_vaults.values_mut().flat_map(openapi::operations) {
         let of_memory = operation.operation_id.take().unwrap_or_default();
-        operation.operation_id = Some(of_memory.replace("Item", "VaultItem"));
+        operation.operation_id = Some(of_memory.replace("item", "vault_item"));
         if let Some(summary) = &mut operation.summary {
             *summary = summary.replace("a memory", "a vault");
         }
@@ -213,14 +257,14 @@ fn also_of_vaults(
 
 /// Routes that may call models.
 pub(super) fn with_models() -> OpenApiRouter<AppState> {
-    OpenApiRouter::new()
-        .routes(routes!(update::update))
-        .routes(routes!(handoff::refresh))
+    let update = OpenApiRouter::new().routes(routes!(update::update_context));
+    let handoff = OpenApiRouter::new().routes(routes!(handoff::refresh_handoff));
+    tagged("updates", update).merge(tagged("handoff", handoff))
 }
 
 /// The Model Context Protocol, whose tools call the routes above.
 pub(super) fn protocol() -> OpenApiRouter<AppState> {
-    OpenApiRouter::new().routes(routes!(mcp::mcp))
+    tagged("mcp", OpenApiRouter::new().routes(routes!(mcp::speak_mcp)))
 }
 
 #[cfg(test)]

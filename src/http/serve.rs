@@ -312,7 +312,7 @@ async fn starting() -> Response {
 fn starting_router(clock: Arc<dyn Clock>) -> Router {
     telemetry::metrics();
     let router = Router::new()
-        .route("/healthz", get(health::healthz))
+        .route("/healthz", get(health::get_health))
         .route("/readyz", get(starting))
         .fallback(starting);
     middleware::standard::around_routes(router.layer(from_fn(middleware::site::check_host)), clock)

@@ -1,9 +1,9 @@
 //! Request bodies: their media type, and reading them with limits on size and time, also without `Content-Length`.
 
-use crate::http::extract::single_header;
-use crate::http::middleware::bounds::busy_at_its_end;
+use crate::http::extract::headers::single_header;
 use crate::http::problem::{Kind, Problem};
-use crate::http::state::AppState;
+use crate::http::state::{AppState, Settings};
+use axum::BoxError;
 use axum::body::Body;
 use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_LENGTH, EXPECT};
@@ -27,10 +27,18 @@ pub(crate) struct Limit {
 
 impl Limit {
     /// That of every body other than a document.
-    pub(crate) fn of_bodies(state: &AppState) -> Self {
+    pub(crate) fn of_bodies(settings: &Settings) -> Self {
         Self {
             name: "limits.body_bytes",
-            bytes: state.settings.body_bytes,
+            bytes: settings.body_bytes,
+        }
+    }
+
+    /// That of a document.
+    pub(crate) fn of_documents(settings: &Settings) -> Self {
+        Self {
+            name: "limits.context_bytes",
+            bytes: settings.context_bytes,
         }
     }
 }
@@ -74,11 +82,7 @@ async fn read_bounded(headers: &HeaderMap, body: Body, limit: Limit) -> Result<V
     let mut kept = BytesMut::new();
     let mut seen: u64 = 0;
     while let Some(chunk) = stream.next().await {
-        let chunk = chunk.map_err(|error| {
-            busy_at_its_end(&error).unwrap_or_else(|| {
-                Problem::malformed("body", "the body ended before it was complete").caused_by(error)
-            })
-        })?;
+        let chunk = chunk.map_err(broken)?;
         seen = seen.saturating_add(chunk.len() as u64);
         if seen <= most {
             kept.extend_from_slice(&chunk);
@@ -90,6 +94,24 @@ async fn read_bounded(headers: &HeaderMap, body: Body, limit: Limit) -> Result<V
         Err(too_large(Some(seen)))
     } else {
         Ok(kept.into())
+    }
+}
+
+/// Why a body broke off: the problem of a limit that it did not fit while it arrived, or the client.
+fn broken(error: axum::Error) -> Problem {
+    let mut cause: BoxError = error.into();
+    loop {
+        cause = match cause.downcast::<axum::Error>() {
+            Ok(error) => error.into_inner(),
+            Err(cause) => {
+                return match cause.downcast::<Problem>() {
+                    Ok(problem) => *problem,
+                    Err(cause) => {
+                        Problem::malformed("body", "the body ended before it was complete").caused_by(cause)
+                    }
+                };
+            }
+        };
     }
 }
 

@@ -1,17 +1,18 @@
 //! The authenticated caller, as determined by the layer `middleware/access`; the actor that it names in `X-Actor-Id`, the author
 //! of a version; and the claim of an idempotency key under which its request runs.
-//! A JSON response is stored together with the changes of a request that has such a key.
+//! The response is stored together with the changes of a request that has such a key.
 
 use crate::domain::access::{AccessRole, Caller};
 use crate::domain::ids::{ActorId, KeyId};
-use crate::http::extract::single_header;
+use crate::http::extract::headers::single_header;
 use crate::http::problem::{Kind, Problem};
 use crate::pipeline::Mode;
 use crate::storage::idempotency::{Answering, IdempotencyClaim, KeptAnswer};
+use axum::body::Body;
 use axum::extract::FromRequestParts;
-use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, LOCATION};
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use std::convert::Infallible;
@@ -39,9 +40,7 @@ impl CallerOf {
         )
         .with("required_role", role.name()))
     }
-}
 
-impl CallerOf {
     /// Whether the caller's operations are applied or proposed. `proposes` requests a proposal; a caller without the
     /// role `writer` can only propose.
     pub(crate) fn mode(&self, proposes: bool) -> Mode {
@@ -125,14 +124,6 @@ impl UnderClaim {
     /// its changes.
     pub(crate) fn answering<'a, T>(
         self,
-        answer: impl Fn(&T) -> JsonAnswer + Send + Sync + 'a,
-    ) -> Option<Answering<'a, T>> {
-        self.keeping(move |done| answer(done).into())
-    }
-
-    /// As [`Self::answering`], for a response that is not JSON.
-    pub(crate) fn keeping<'a, T>(
-        self,
         answer: impl Fn(&T) -> KeptAnswer + Send + Sync + 'a,
     ) -> Option<Answering<'a, T>> {
         let Self(claim) = self;
@@ -148,68 +139,34 @@ impl<S: Send + Sync> FromRequestParts<S> for UnderClaim {
     }
 }
 
-/// Status, headers and body, as they are sent.
-#[derive(Debug)]
-pub(crate) struct JsonAnswer {
-    status: StatusCode,
-    headers: HeaderMap,
-    body: Vec<u8>,
-}
-
-impl JsonAnswer {
-    /// A response without further headers. A body that cannot be serialized becomes 500, as with `axum::Json`.
-    pub(crate) fn new(status: StatusCode, body: &impl Serialize) -> Self {
-        let (status, media_type, body) = match serde_json::to_vec(body) {
-            Ok(body) => (status, "application/json", body),
-            Err(error) => (
-                StatusCode::INTERNAL_SERVER_ERROR,
-                "text/plain; charset=utf-8",
-                error.to_string().into_bytes(),
-            ),
-        };
+/// A response of a route that writes is in the form in which it is stored for repeated requests.
+impl KeptAnswer {
+    /// A JSON response without further headers.
+    pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> Self {
+        let media_type = "application/json".to_owned();
         Self {
-            status,
-            headers: HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static(media_type))]),
-            body,
-        }
-    }
-
-    /// Adds the path of what was made. Ids contain only characters that are allowed in a header.
-    pub(crate) fn at(self, path: &str) -> Self {
-        match HeaderValue::from_str(path) {
-            Ok(path) => self.with(LOCATION, path),
-            Err(_) => self,
+            status: status.as_u16(),
+            headers: vec![(CONTENT_TYPE.to_string(), media_type)],
+            // Serializing structs of texts and numbers cannot fail.
+            body: serde_json::to_vec(body).unwrap_or_default(),
         }
     }
 
     /// Adds a header.
-    pub(crate) fn with(mut self, name: HeaderName, value: HeaderValue) -> Self {
-        self.headers.insert(name, value);
+    pub(crate) fn with(mut self, name: impl ToString, value: impl ToString) -> Self {
+        self.headers.push((name.to_string(), value.to_string()));
         self
     }
 }
 
-impl From<JsonAnswer> for KeptAnswer {
-    fn from(answer: JsonAnswer) -> Self {
-        kept(answer.status, &answer.headers, answer.body)
-    }
-}
-
-/// A response in the form in which it is stored for repeated requests.
-pub(crate) fn kept(status: StatusCode, headers: &HeaderMap, body: Vec<u8>) -> KeptAnswer {
-    let headers = headers.iter().filter(|(name, _)| *name != CONTENT_LENGTH);
-    KeptAnswer {
-        status: status.as_u16(),
-        headers: headers
-            .filter_map(|(name, value)| Some((name.to_string(), value.to_str().ok()?.to_owned())))
-            .collect(),
-        body,
-    }
-}
-
-impl IntoResponse for JsonAnswer {
+impl IntoResponse for KeptAnswer {
     fn into_response(self) -> Response {
-        (self.status, self.headers, self.body).into_response()
+        let mut response = Response::builder().status(self.status);
+        for (name, value) in self.headers {
+            response = response.header(name, value);
+        }
+        let response = response.body(Body::from(self.body));
+        response.unwrap_or_else(|error| Problem::internal(error).into_response())
     }
 }
 

@@ -24,7 +24,7 @@ impl<T: DeserializeOwned> FromRequest<AppState> for JsonBody<T> {
     async fn from_request(request: Request, state: &AppState) -> Result<Self, Problem> {
         let (parts, body) = request.into_parts();
         body::media_type(&parts.headers, &[MediaType::Json])?;
-        let limit = Limit::of_bodies(state);
+        let limit = Limit::of_bodies(&state.settings);
         parse(&body::read_text(state, &parts.headers, body, limit).await?).map(Self)
     }
 }
@@ -38,7 +38,7 @@ impl<T: DeserializeOwned + Default> FromRequest<AppState> for OptionalJsonBody<T
 
     async fn from_request(request: Request, state: &AppState) -> Result<Self, Problem> {
         let (parts, body) = request.into_parts();
-        let limit = Limit::of_bodies(state);
+        let limit = Limit::of_bodies(&state.settings);
         let bytes = body::read(&parts.headers, body, limit, state.settings.body_timeout).await?;
         if bytes.is_empty() {
             return Ok(Self(T::default()));

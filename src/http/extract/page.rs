@@ -1,7 +1,7 @@
 //! Keyset pagination: `limit` and an opaque `cursor`, the same for every list.
 
 use crate::fair;
-use crate::http::extract::accept::Representation;
+use crate::http::extract::headers::Representation;
 use crate::http::extract::params::{Params, within};
 use crate::http::problem::Problem;
 use crate::storage::Rows;

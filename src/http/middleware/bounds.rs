@@ -13,9 +13,7 @@ use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
 use futures::stream::unfold;
 use http_body::{Frame, SizeHint};
-use std::error::Error;
 use std::future::poll_fn;
-use std::iter::successors;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
@@ -49,88 +47,49 @@ impl Slot {
         self.held().place = None;
     }
 
-    /// Takes the permit again, if it was given back.
+    /// Takes the permit, or takes it again if it was given back.
     ///
     /// # Errors
-    /// [`Busy`].
-    pub(super) async fn take_again(&self) -> Result<(), Busy> {
+    /// 503 or 429 if there is none within [`LONGEST_WAIT`].
+    pub(super) async fn take_again(&self) -> Result<(), Problem> {
         if self.held().place.is_none() {
-            let permit = place(&self.slots, &self.party).await?;
-            self.held().place = Some(permit);
+            let waited = tokio::time::timeout(LONGEST_WAIT, self.slots.acquire(&self.party, 1)).await;
+            self.held().place = Some(waited.map_err(|_| busy(&self.slots))?);
         }
         Ok(())
     }
 
-    fn carry(&self, state: &AppState, party: &Party, bytes: usize) -> Result<(), Full> {
+    fn carry(&self, state: &AppState, bytes: usize) -> Result<(), Problem> {
         match &mut self.held().carried {
             Some(carried) => state.budget.carry_more(carried, bytes),
             none => {
-                *none = Some(state.budget.carry(party, bytes)?);
+                *none = Some(state.budget.carry(&self.party, bytes)?);
                 Ok(())
             }
         }
     }
-
-    /// Releases the bytes of the request's body, because it is answered.
-    fn answered(&self) {
-        let mut held = self.held();
-        (held.carried, held.work) = (None, None);
-    }
 }
 
 /// The maximum number of concurrent requests is reached, in all or of a vault or key.
-#[derive(Debug, Clone, Copy, thiserror::Error)]
-#[error("the limit of concurrent requests is reached, for the service or for this vault or key")]
-pub(super) struct Busy {
-    limit: usize,
-    all: bool,
-}
-
-impl Busy {
-    fn of(slots: &FairSemaphore) -> Self {
-        let limit = slots.shares().total;
-        let all = slots.in_use() >= limit;
-        Self { limit, all }
-    }
-}
-
-impl From<Busy> for Problem {
-    fn from(busy: Busy) -> Self {
-        telemetry::refused("busy");
-        let (kind, detail) = if busy.all {
-            (
-                Kind::Unavailable,
-                "the service is answering as many requests as it can",
-            )
-        } else {
-            let detail = "this vault or key has reached its share of the concurrent requests";
-            (Kind::TooManyRequests, detail)
-        };
-        Self::new(kind, detail)
-            .with("limit", busy.limit)
-            .with("limit_name", "http.max_requests")
-            .retry_after(1)
-    }
-}
-
-/// The problem of a body that did not fit the byte limits, or that arrived when no permit was free.
-pub(crate) fn busy_at_its_end(error: &axum::Error) -> Option<Problem> {
-    let causes = successors(Some(error as &(dyn Error + 'static)), |&error| error.source());
-    causes.into_iter().find_map(|error| {
-        let busy = error.downcast_ref::<Busy>().map(|busy| Problem::from(*busy));
-        busy.or_else(|| error.downcast_ref::<Full>().map(|full| Problem::from(*full)))
-    })
+fn busy(slots: &FairSemaphore) -> Problem {
+    telemetry::refused("busy");
+    let limit = slots.shares().total;
+    let (kind, detail) = if slots.in_use() >= limit {
+        let detail = "the service is answering as many requests as it can";
+        (Kind::Unavailable, detail)
+    } else {
+        let detail = "this vault or key has reached its share of the concurrent requests";
+        (Kind::TooManyRequests, detail)
+    };
+    Problem::new(kind, detail)
+        .with("limit", limit)
+        .with("limit_name", "http.max_requests")
+        .retry_after(1)
 }
 
 /// How long a request waits for a permit. Refusing at once would make hundreds of clients come back at once: a refused
 /// connection costs as much as a small read.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
-
-/// A permit to run, for which a request waits at most [`LONGEST_WAIT`].
-async fn place(slots: &FairSemaphore, party: &Party) -> Result<Permit, Busy> {
-    let waited = tokio::time::timeout(LONGEST_WAIT, slots.acquire(party, 1)).await;
-    waited.map_err(|_| Busy::of(slots))
-}
 
 /// Lets a request wait while `max_requests` are running, or so many of its vault or key that others would find no room, and
 /// rejects it if it waited in vain: a client that waited long may give up, and its request would be processed for nobody.
@@ -142,27 +101,22 @@ pub(super) async fn concurrency<F: Future<Output = Response>>(
     request: Request,
     next: impl FnOnce(Request) -> F,
 ) -> Response {
-    let party = Party::current();
-    let permit = match place(&state.slots, &party).await {
-        Ok(permit) => permit,
-        Err(busy) => return Problem::from(busy).into_response(),
-    };
     let slot = Slot {
-        held: Arc::new(Mutex::new(Held {
-            place: Some(permit),
-            ..Held::default()
-        })),
+        held: Arc::default(),
         slots: state.slots.clone(),
-        party: party.clone(),
+        party: Party::current(),
     };
+    if let Err(busy) = slot.take_again().await {
+        return busy.into_response();
+    }
     let is_read = request.method().is_safe();
     let (mut parts, mut body) = request.into_parts();
     parts.extensions.insert(slot.clone());
     if !body.is_end_stream() {
-        body = counted(body, state.clone(), (slot.clone(), party.clone()), weighs);
+        body = counted(body, state.clone(), slot.clone(), weighs);
     }
     let response = next(Request::from_parts(parts, body)).await;
-    answer(state, &party, is_read, slot, response)
+    answer(state, is_read, slot, response)
 }
 
 /// How the bytes of a body are counted.
@@ -175,11 +129,11 @@ pub(crate) enum Weighs {
 }
 
 /// A body that reserves its bytes. Its request gives its permit back while it waits for more bytes. The end of the
-/// body is reported once there is room to process it.
-fn counted(body: Body, state: AppState, (slot, party): (Slot, Party), weighs: Weighs) -> Body {
+/// body is reported once there is room to process it. An error of the limits is a [`Problem`].
+fn counted(body: Body, state: AppState, slot: Slot, weighs: Weighs) -> Body {
     let pieces = Some((body.into_data_stream(), 0_usize));
     Body::from_stream(unfold(pieces, move |pieces| {
-        let (state, slot, party) = (state.clone(), slot.clone(), party.clone());
+        let (state, slot) = (state.clone(), slot.clone());
         async move {
             let (mut stream, size) = pieces?;
             let waiting = poll_fn(|context| {
@@ -198,7 +152,7 @@ fn counted(body: Body, state: AppState, (slot, party): (Slot, Party), weighs: We
                         Weighs::Kept => piece.len().saturating_mul(KEPT_COST),
                     };
                     let size = size + piece.len();
-                    match slot.carry(&state, &party, cost) {
+                    match slot.carry(&state, cost) {
                         Ok(()) => Some((Ok(piece), Some((stream, size)))),
                         Err(full) => Some((Err(full.into()), None)),
                     }
@@ -206,7 +160,7 @@ fn counted(body: Body, state: AppState, (slot, party): (Slot, Party), weighs: We
                 None => {
                     if weighs == Weighs::Work && size > 0 {
                         slot.leave();
-                        match state.budget.work(&party, size).await {
+                        match state.budget.work(&slot.party, size).await {
                             Ok(work) => slot.held().work = Some(work),
                             Err(full) => return Some((Err(full.into()), None)),
                         }
@@ -220,8 +174,8 @@ fn counted(body: Body, state: AppState, (slot, party): (Slot, Party), weighs: We
 }
 
 /// Attaches the request's permit and the reservation of the response's bytes to the response, until it is sent or
-/// dropped. Event streams have their own limits.
-fn answer(state: &AppState, party: &Party, is_read: bool, slot: Slot, response: Response) -> Response {
+/// dropped. The bytes of the request's body are released. Event streams have their own limits.
+fn answer(state: &AppState, is_read: bool, slot: Slot, response: Response) -> Response {
     let is_stream = response
         .headers()
         .get(CONTENT_TYPE)
@@ -229,21 +183,30 @@ fn answer(state: &AppState, party: &Party, is_read: bool, slot: Slot, response: 
     if is_stream {
         return response;
     }
-    slot.answered();
+    {
+        let mut held = slot.held();
+        (held.carried, held.work) = (None, None);
+    }
     if response.body().is_end_stream() {
         return response;
     }
     let bytes = usize::try_from(response.body().size_hint().lower()).unwrap_or(usize::MAX);
     let room = match bytes {
         0..=SMALL_ANSWER => None,
-        _ if is_read => match state.budget.carry(party, bytes) {
+        _ if is_read => match state.budget.carry(&slot.party, bytes) {
             Ok(room) => Some(room),
-            Err(full) => return Problem::from(full).into_response(),
+            Err(full) => return full.into_response(),
         },
         // The request already had its effect, so its response must be sent.
-        _ => Some(state.budget.carry_anyway(party, bytes)),
+        _ => Some(state.budget.carry_anyway(&slot.party, bytes)),
     };
-    response.map(|body| HeldBody::body(body, (slot, room)))
+    response.map(|body| {
+        Body::new(HeldBody {
+            body,
+            rest: Bytes::new(),
+            _held: (slot, room),
+        })
+    })
 }
 
 /// Cancels a request that takes longer than `time`. Open transactions are rolled back. The contract is a problem of status
@@ -255,44 +218,26 @@ pub(super) async fn time<F: Future<Output = Response>>(
 ) -> Response {
     match tokio::time::timeout(time, next(request)).await {
         Ok(response) => response,
-        Err(_) => given_up(time),
+        Err(_) => {
+            telemetry::refused("time");
+            Problem::given_up(time).into_response()
+        }
     }
-}
-
-fn given_up(time: Duration) -> Response {
-    telemetry::refused("time");
-    Problem::given_up(time).into_response()
 }
 
 /// The maximum size of a piece passed to the connection. The connection takes the next piece when most of the previous
 /// one is sent, so the body ends here only shortly before it is completely sent.
 const PIECE: usize = 64 << 10;
 
-/// A body and what it holds.
-struct HeldBody<T> {
+/// The body of a response, in pieces, and what is held until it is sent.
+struct HeldBody {
     body: Body,
     /// The rest of a frame.
     rest: Bytes,
-    _held: T,
+    _held: (Slot, Option<Permit>),
 }
 
-impl<T: Send + Unpin + 'static> HeldBody<T> {
-    /// Wraps a body so that `held` is dropped together with it.
-    fn body(body: Body, held: T) -> Body {
-        Body::new(Self {
-            body,
-            rest: Bytes::new(),
-            _held: held,
-        })
-    }
-
-    fn piece(&mut self) -> Frame<Bytes> {
-        let length = PIECE.min(self.rest.len());
-        Frame::data(self.rest.split_to(length))
-    }
-}
-
-impl<T: Send + Unpin + 'static> HttpBody for HeldBody<T> {
+impl HttpBody for HeldBody {
     type Data = Bytes;
     type Error = BoxError;
 
@@ -300,20 +245,18 @@ impl<T: Send + Unpin + 'static> HttpBody for HeldBody<T> {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        if !self.rest.is_empty() {
-            return Poll::Ready(Some(Ok(self.piece())));
+        if self.rest.is_empty() {
+            match ready!(Pin::new(&mut self.body).poll_frame(context)) {
+                None => return Poll::Ready(None),
+                Some(Err(error)) => return Poll::Ready(Some(Err(error.into()))),
+                Some(Ok(frame)) => match frame.into_data() {
+                    Ok(data) => self.rest = data,
+                    Err(trailers) => return Poll::Ready(Some(Ok(trailers))),
+                },
+            }
         }
-        match ready!(Pin::new(&mut self.body).poll_frame(context)) {
-            None => Poll::Ready(None),
-            Some(Err(error)) => Poll::Ready(Some(Err(error.into()))),
-            Some(Ok(frame)) => Poll::Ready(Some(Ok(match frame.into_data() {
-                Ok(data) => {
-                    self.rest = data;
-                    self.piece()
-                }
-                Err(trailers) => trailers,
-            }))),
-        }
+        let length = PIECE.min(self.rest.len());
+        Poll::Ready(Some(Ok(Frame::data(self.rest.split_to(length)))))
     }
 
     fn is_end_stream(&self) -> bool {
@@ -366,23 +309,6 @@ pub(crate) struct Budget {
     worked_on: FairSemaphore,
 }
 
-/// The limit is reached.
-#[derive(Debug, Clone, Copy, thiserror::Error)]
-#[error("the limit of bytes in requests and answers is reached, for the service or for this vault or key")]
-pub(crate) struct Full {
-    limit: usize,
-}
-
-impl From<Full> for Problem {
-    fn from(full: Full) -> Self {
-        telemetry::refused("bytes");
-        Self::new(Kind::Unavailable, full.to_string())
-            .with("limit", full.limit)
-            .with("limit_name", "http.max_bytes_in_flight")
-            .retry_after(1)
-    }
-}
-
 impl Budget {
     pub(crate) fn new(settings: &Settings) -> Self {
         let largest = settings.context_bytes.max(settings.body_bytes);
@@ -397,24 +323,30 @@ impl Budget {
         }
     }
 
-    fn full(&self) -> Full {
-        Full { limit: self.limit }
+    fn full(&self) -> Problem {
+        telemetry::refused("bytes");
+        let detail =
+            "the limit of bytes in requests and answers is reached, for the service or for this vault or key";
+        Problem::new(Kind::Unavailable, detail)
+            .with("limit", self.limit)
+            .with("limit_name", "http.max_bytes_in_flight")
+            .retry_after(1)
     }
 
     /// Reserves bytes for a body in transfer.
     ///
     /// # Errors
-    /// [`Full`].
-    pub(crate) fn carry(&self, party: &Party, bytes: usize) -> Result<Permit, Full> {
-        self.carried.try_acquire(party, bytes).ok_or(self.full())
+    /// 503 if there is no room.
+    pub(crate) fn carry(&self, party: &Party, bytes: usize) -> Result<Permit, Problem> {
+        self.carried.try_acquire(party, bytes).ok_or_else(|| self.full())
     }
 
     /// Adds bytes to a reservation.
     ///
     /// # Errors
-    /// [`Full`].
-    pub(crate) fn carry_more(&self, permit: &mut Permit, bytes: usize) -> Result<(), Full> {
-        permit.grow(bytes).then_some(()).ok_or(self.full())
+    /// 503 if there is no room.
+    pub(crate) fn carry_more(&self, permit: &mut Permit, bytes: usize) -> Result<(), Problem> {
+        permit.grow(bytes).then_some(()).ok_or_else(|| self.full())
     }
 
     /// Reserves bytes for a response that must be sent even above the limit, because the request already had its
@@ -426,8 +358,8 @@ impl Budget {
     /// Waits for room to process a body of so many bytes.
     ///
     /// # Errors
-    /// [`Full`] after [`WORK_TIMEOUT`].
-    pub(crate) async fn work(&self, party: &Party, bytes: usize) -> Result<Permit, Full> {
+    /// 503 after [`WORK_TIMEOUT`].
+    pub(crate) async fn work(&self, party: &Party, bytes: usize) -> Result<Permit, Problem> {
         let cost = bytes.saturating_mul(WORK_COST);
         let permit = tokio::time::timeout(WORK_TIMEOUT, self.worked_on.acquire(party, cost));
         permit.await.map_err(|_| self.full())
@@ -436,8 +368,8 @@ impl Budget {
     /// Waits for room to make one page of a list, and for a turn to do it.
     ///
     /// # Errors
-    /// [`Full`] after [`WORK_TIMEOUT`].
-    pub(crate) async fn list(&self) -> Result<(Permit, Permit), Full> {
+    /// 503 after [`WORK_TIMEOUT`].
+    pub(crate) async fn list(&self) -> Result<(Permit, Permit), Problem> {
         let party = Party::current();
         Ok((self.work(&party, LIST_BYTES).await?, fair::turn(&party).await))
     }
@@ -512,23 +444,17 @@ pub(super) async fn discard<F: Future<Output = Response>>(
 }
 
 /// Reads the rest of a body; whether that reached its end.
-async fn ends_soon(mut rest: Body) -> bool {
+async fn ends_soon(rest: Body) -> bool {
     let mut left = DISCARDED_BYTES;
+    let mut pieces = rest.into_data_stream();
     let read = async {
-        loop {
-            let frame = std::future::poll_fn(|context| Pin::new(&mut rest).poll_frame(context)).await;
-            match frame {
-                None => return true,
-                Some(Err(_)) => return false,
-                Some(Ok(frame)) => {
-                    let bytes = frame.data_ref().map_or(0, Bytes::len);
-                    match left.checked_sub(bytes) {
-                        Some(less) => left = less,
-                        None => return false,
-                    }
-                }
+        while let Some(piece) = pieces.next().await {
+            match piece.ok().and_then(|piece| left.checked_sub(piece.len())) {
+                Some(less) => left = less,
+                None => return false,
             }
         }
+        true
     };
     tokio::time::timeout(DISCARDED_WITHIN, read)
         .await

@@ -12,16 +12,16 @@
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::fair::Party;
 use crate::http::extract::body::{self, Limit};
-use crate::http::extract::caller::{CallerOf, kept};
-use crate::http::extract::single_header;
+use crate::http::extract::caller::CallerOf;
+use crate::http::extract::headers::single_header;
 use crate::http::middleware::bounds::Slot;
 use crate::http::problem::{Kind, Problem};
-use crate::http::state::AppState;
+use crate::http::state::{AppState, Settings};
 use crate::storage::Storage;
 use crate::storage::idempotency::{Claim, Gone, IdempotencyClaim, IdempotencyKey, KeptAnswer};
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{FromRequestParts, RawPathParams, Request};
-use axum::http::header::{CONTENT_TYPE, IF_MATCH, IF_NONE_MATCH};
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, IF_MATCH, IF_NONE_MATCH};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -165,15 +165,8 @@ const KEEP_TRIES: u32 = 3;
 #[derive(Debug, Clone)]
 pub(crate) struct AnswerAbout(pub(crate) MemoryId);
 
-/// The context of running a request with a key.
-struct Once<'s> {
-    /// The database and the body limits.
-    state: &'s AppState,
-    /// How long a retry waits for the first request: the time limit of that request.
-    wait: Duration,
-}
-
-/// A request without the header is passed on unchanged. `wait` is the time limit of a request.
+/// A request without the header is passed on unchanged. `wait` is the time limit of a request, and how long a retry waits for
+/// the first one.
 pub(super) async fn once<F: Future<Output = Response> + Send>(
     state: &AppState,
     wait: Duration,
@@ -185,111 +178,103 @@ pub(super) async fn once<F: Future<Output = Response> + Send>(
         return next(request).await;
     }
     // Boxed: otherwise the future of every request would contain this one, which few need.
-    Box::pin(Once { state, wait }.run_once(request, next))
+    Box::pin(run_once(state, wait, request, next))
         .await
         .unwrap_or_else(IntoResponse::into_response)
 }
 
-impl Once<'_> {
-    async fn run_once<F: Future<Output = Response> + Send>(
-        &self,
-        request: Request,
-        next: impl FnOnce(Request) -> F + Send + 'static,
-    ) -> Result<Response, Problem> {
-        let (mut parts, body) = request.into_parts();
-        let Some((vault, memory)) = target(&mut parts).await else {
-            // The route itself reports what is wrong with the path.
-            return Ok(next(Request::from_parts(parts, body)).await);
-        };
-        let CallerOf(caller) = CallerOf::from_request_parts(&mut parts, &()).await?;
-        let key = IdempotencyKey {
-            vault,
-            memory,
-            caller: caller.id().to_owned(),
-            key: key_of(&parts.headers)?,
-        };
-        let limit = self.largest_body();
-        if body::declared_length(&parts.headers).is_some_and(|length| length > limit.bytes as u64) {
-            // The route rejects it with its own limit. Such a response is not stored.
-            return Ok(next(Request::from_parts(parts, body)).await);
-        }
-        let time = self.state.settings.body_timeout;
-        let body = Bytes::from(body::read(&parts.headers, body, limit, time).await?);
-        let fingerprint = fingerprint(&parts, &body);
-        let claim = self.state.clock.new_id().to_string();
-        let slot = parts.extensions.get::<Slot>().cloned();
-        if let Some(answer) = self.claim(&key, &fingerprint, &claim, slot.as_ref()).await? {
-            return replayed(answer);
-        }
-        let running = Running {
-            storage: self.state.storage.clone(),
-            claim: IdempotencyClaim { key, token: claim },
-        };
-        if let Some(slot) = &slot
-            && let Err(busy) = slot.take_again().await
-        {
-            running.release().await;
-            return Err(busy.into());
-        }
-        parts.extensions.insert(running.claim.clone());
-        let request = Request::from_parts(parts, Body::from(body));
-        // A separate task: the work continues if the client disconnects, and its retry finds it complete.
-        let work = async move {
-            let response = running.run(request, next).await;
-            drop(slot);
-            response
-        };
-        let task = tokio::spawn(Party::current().scope(work).in_current_span());
-        task.await.map_err(|error| match error.try_into_panic() {
-            Ok(panic) => resume_unwind(panic),
-            Err(error) => Problem::internal(error),
-        })
+async fn run_once<F: Future<Output = Response> + Send>(
+    state: &AppState,
+    wait: Duration,
+    request: Request,
+    next: impl FnOnce(Request) -> F + Send + 'static,
+) -> Result<Response, Problem> {
+    let (mut parts, body) = request.into_parts();
+    let Some((vault, memory)) = target(&mut parts).await else {
+        // The route itself reports what is wrong with the path.
+        return Ok(next(Request::from_parts(parts, body)).await);
+    };
+    let CallerOf(caller) = CallerOf::from_request_parts(&mut parts, &()).await?;
+    let key = IdempotencyKey {
+        vault,
+        memory,
+        caller: caller.id().to_owned(),
+        key: key_of(&parts.headers)?,
+    };
+    let limit = largest_body(&state.settings);
+    if body::declared_length(&parts.headers).is_some_and(|length| length > limit.bytes as u64) {
+        // The route rejects it with its own limit. Such a response is not stored.
+        return Ok(next(Request::from_parts(parts, body)).await);
     }
-
-    /// The limit of the largest body that any route accepts.
-    fn largest_body(&self) -> Limit {
-        let settings = &self.state.settings;
-        if settings.context_bytes > settings.body_bytes {
-            Limit {
-                name: "limits.context_bytes",
-                bytes: settings.context_bytes,
-            }
-        } else {
-            Limit {
-                name: "limits.body_bytes",
-                bytes: settings.body_bytes,
-            }
-        }
+    let body = Bytes::from(body::read(&parts.headers, body, limit, state.settings.body_timeout).await?);
+    let fingerprint = fingerprint(&parts, &body);
+    let slot = parts.extensions.get::<Slot>().cloned();
+    let token = state.clock.new_id().to_string();
+    let claim = IdempotencyClaim { key, token };
+    if let Some(answer) = win(state, wait, &claim, &fingerprint, slot.as_ref()).await? {
+        return Ok(answer.with(IDEMPOTENCY_REPLAYED, true).into_response());
     }
+    let running = Running {
+        storage: state.storage.clone(),
+        claim,
+    };
+    if let Some(slot) = &slot
+        && let Err(busy) = slot.take_again().await
+    {
+        running.release().await;
+        return Err(busy);
+    }
+    parts.extensions.insert(running.claim.clone());
+    let request = Request::from_parts(parts, Body::from(body));
+    // A separate task: the work continues if the client disconnects, and its retry finds it complete.
+    let work = async move {
+        let response = running.run(request, next).await;
+        drop(slot);
+        response
+    };
+    let task = tokio::spawn(Party::current().scope(work).in_current_span());
+    task.await.map_err(|error| match error.try_into_panic() {
+        Ok(panic) => resume_unwind(panic),
+        Err(error) => Problem::internal(error),
+    })
+}
 
-    /// Claims the key, or waits for the request that holds it and returns its answer. While it waits, its permit is for
-    /// others.
-    async fn claim(
-        &self,
-        key: &IdempotencyKey,
-        fingerprint: &[u8; 32],
-        claim: &str,
-        slot: Option<&Slot>,
-    ) -> Result<Option<KeptAnswer>, Problem> {
-        let storage = &self.state.storage;
-        let waits_until = Instant::now() + self.wait;
-        let mut pause = FIRST_PAUSE;
-        loop {
-            match storage.claim_key(key, fingerprint, claim).await? {
-                Claim::Won => return Ok(None),
-                Claim::Answered(answer) => return Ok(Some(answer)),
-                Claim::Gone(why) => return Err(gone(why)),
-                Claim::OtherRequest => return Err(reused()),
-                Claim::Running if Instant::now() + pause > waits_until => return Err(still_running()),
-                Claim::Running => {
-                    if let Some(slot) = slot {
-                        slot.leave();
-                    }
-                    tokio::time::sleep(pause).await;
+/// The limit of the largest body that any route accepts.
+fn largest_body(settings: &Settings) -> Limit {
+    if settings.context_bytes > settings.body_bytes {
+        Limit::of_documents(settings)
+    } else {
+        Limit::of_bodies(settings)
+    }
+}
+
+/// Wins the claim, or waits for the request that holds the key and returns its answer. While it waits, its permit is for
+/// others.
+async fn win(
+    state: &AppState,
+    wait: Duration,
+    claim: &IdempotencyClaim,
+    fingerprint: &[u8; 32],
+    slot: Option<&Slot>,
+) -> Result<Option<KeptAnswer>, Problem> {
+    let waits_until = Instant::now() + wait;
+    let mut pause = FIRST_PAUSE;
+    loop {
+        let won = state.storage.claim_key(&claim.key, fingerprint, &claim.token);
+        match won.await? {
+            Claim::Won => return Ok(None),
+            Claim::Answered(answer) => return Ok(Some(answer)),
+            Claim::Gone(why) => return Err(gone(why)),
+            Claim::OtherRequest => return Err(reused()),
+            Claim::Running if Instant::now() + pause > waits_until => return Err(still_running()),
+            Claim::Running => {
+                if let Some(slot) = slot {
+                    slot.leave();
                 }
+                tokio::time::sleep(pause).await;
             }
-            pause = (pause * 2).min(LONGEST_PAUSE);
         }
+        pause = (pause * 2).min(LONGEST_PAUSE);
     }
 }
 
@@ -321,18 +306,6 @@ fn gone(why: Gone) -> Problem {
         format!("{what}: it is not run again, and its answer is gone. Take a new key for a new request"),
     )
     .with("field", NAME)
-}
-
-fn replayed(answer: KeptAnswer) -> Result<Response, Problem> {
-    let mut response = Response::new(Body::from(answer.body));
-    *response.status_mut() = StatusCode::from_u16(answer.status).map_err(Problem::internal)?;
-    let headers = response.headers_mut();
-    for (name, value) in answer.headers {
-        let name: HeaderName = name.parse().map_err(Problem::internal)?;
-        headers.append(name, value.parse().map_err(Problem::internal)?);
-    }
-    headers.insert(IDEMPOTENCY_REPLAYED, HeaderValue::from_static("true"));
-    Ok(response)
 }
 
 /// A request that holds the claim.
@@ -370,13 +343,21 @@ impl Running {
             return response;
         }
         let (parts, body) = response.into_parts();
-        let about = parts.extensions.get::<AnswerAbout>().cloned();
+        let about = parts.extensions.get::<AnswerAbout>();
         let body = match to_bytes(body, usize::MAX).await {
             Ok(body) => body,
             Err(error) => return Problem::internal(error).into_response(),
         };
-        let kept = kept(parts.status, &parts.headers, body.to_vec());
-        if !self.keep(&kept, about.as_ref()).await {
+        let headers = parts.headers.iter().filter(|(name, _)| *name != CONTENT_LENGTH);
+        let text = |value: &HeaderValue| Some(value.to_str().ok()?.to_owned());
+        let answer = KeptAnswer {
+            status: parts.status.as_u16(),
+            headers: headers
+                .filter_map(|(name, value)| Some((name.to_string(), text(value)?)))
+                .collect(),
+            body: body.to_vec(),
+        };
+        if !self.keep(&answer, about).await {
             // Nothing was saved, or its answer is stored already.
             self.release().await;
         }

@@ -20,7 +20,7 @@ pub(crate) mod standard;
 use crate::domain::access::Caller;
 use crate::fair::Party;
 use crate::http::dashboard::Pages;
-use crate::http::extract::conditions::{Freshness, max_age};
+use crate::http::extract::headers::MaxAge;
 use crate::http::problem::Cause;
 use crate::http::serve::Peer;
 use crate::http::state::AppState;
@@ -225,7 +225,7 @@ async fn read_anywhere<S: Inner>(state: AppState, request: Request, next: Next<S
     if !state.storage.has_replica() || !may_lag(&request) {
         return next.run(request).await;
     }
-    let within = max_age(request.headers());
+    let MaxAge(within) = MaxAge::from_headers(request.headers());
     let lag = state.storage.replica_lag();
     let Some(lag) = lag.filter(|lag| within.is_none_or(|within| *lag <= within)) else {
         meters::replica_read("behind");
@@ -261,7 +261,7 @@ fn may_lag(request: &Request) -> bool {
     let is_read = request.method() == Method::GET || request.method() == Method::HEAD;
     let path = request.extensions().get::<MatchedPath>();
     is_read
-        && Freshness::from_headers(request.headers()) == Freshness::Recent
+        && !MaxAge::from_headers(request.headers()).is_zero()
         && path.is_some_and(|path| is_listed(path.as_str(), request.uri().query()))
 }
 

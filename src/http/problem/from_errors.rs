@@ -2,7 +2,7 @@
 //! makes sense. If the run of an update was stored, the problem contains its id.
 
 use crate::domain::memory::EditError;
-use crate::http::extract::conditions::refused_write;
+use crate::http::extract::headers::refused_write;
 use crate::http::problem::{CollapseBody, Kind, Problem};
 use crate::http::routes::contexts;
 use crate::pipeline::{LimitReached, PipelineError};

@@ -16,7 +16,8 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Display;
+use std::error::Error;
+use std::fmt::{self, Display};
 use std::sync::{Arc, LazyLock};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
@@ -259,6 +260,15 @@ impl Problem {
         self
     }
 }
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.detail)
+    }
+}
+
+/// So that a body can end with one.
+impl Error for Problem {}
 
 fn shortened(mut detail: String) -> String {
     if detail.len() > MAX_DETAIL_BYTES {

@@ -2,10 +2,10 @@
 
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::fair::{Party, Permit, ShareLimits};
-use crate::http::extract::accept::{Accept, Representation};
+use crate::http::extract::headers::single_header;
+use crate::http::extract::headers::{Accept, Representation};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::params::{Params, Path, Query, VaultPath};
-use crate::http::extract::single_header;
 use crate::http::feed::{Client, EventBody, Filter, ServerSentEvent};
 use crate::http::middleware::access::Admission;
 use crate::http::names::listed;
@@ -16,8 +16,8 @@ use crate::telemetry;
 use axum::Json;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
-use axum::http::HeaderMap;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::{HeaderMap, HeaderName};
 use axum::response::{IntoResponse, Response};
 use futures::stream::unfold;
 use futures::{Stream, StreamExt};
@@ -127,8 +127,6 @@ pub(crate) struct EventPage {
 #[utoipa::path(
     get,
     path = "/v1/vaults/{vault_id}/events",
-    operation_id = "StreamEvents",
-    tag = "vaults",
     params(Chosen, Page, LastEventId),
     responses(
         (status = 200, description = "The events.", content(
@@ -140,7 +138,7 @@ pub(crate) struct EventPage {
         (status = 503, description = "The service has reached its limit of open streams."),
     )
 )]
-pub(crate) async fn events(
+pub(crate) async fn stream_events(
     State(state): State<AppState>,
     Path((vault_id,)): VaultPath,
     Query((chosen, page)): Query<(Chosen, Page)>,
@@ -320,11 +318,17 @@ impl Drop for OpenStream {
     }
 }
 
+/// The headers of a stream of events.
+pub(super) const EVENT_STREAM: [(HeaderName, &str); 2] = [
+    (CONTENT_TYPE, "text/event-stream"),
+    (CACHE_CONTROL, "no-store, no-transform"),
+];
+
 /// A response that streams these chunks.
 pub(super) fn event_stream(chunks: impl Stream<Item = Bytes> + Send + 'static) -> Response {
-    let headers = [
-        (CONTENT_TYPE, "text/event-stream"),
-        (CACHE_CONTROL, "no-store, no-transform"),
-    ];
-    (headers, Body::from_stream(chunks.map(Ok::<_, Infallible>).fuse())).into_response()
+    (
+        EVENT_STREAM,
+        Body::from_stream(chunks.map(Ok::<_, Infallible>).fuse()),
+    )
+        .into_response()
 }

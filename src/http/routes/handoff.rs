@@ -2,9 +2,9 @@
 
 use crate::domain::handoff::{Freshness, Window, Workspace, preface};
 use crate::domain::ids::HandoffId;
-use crate::http::extract::accept::{Accept, Representation};
 use crate::http::extract::caller::{Actor, ActorHeader};
-use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag, Verdict};
+use crate::http::extract::headers::{Accept, Representation};
+use crate::http::extract::headers::{ConditionHeaders, Conditions, ETag};
 use crate::http::extract::json::{Object, OptionalJsonBody};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::params::{EntryPath, MemoryPath, Params, Path, Query, parsed};
@@ -91,9 +91,9 @@ pub(crate) fn answer(
         (VARY, HeaderValue::from_static("Accept")),
         (CACHE_CONTROL, HeaderValue::from_static("private, no-cache")),
     ];
-    Ok(match conditions.for_read(&tag)? {
-        Verdict::NotModified => (StatusCode::NOT_MODIFIED, headers).into_response(),
-        Verdict::Send => (headers, representation, body).into_response(),
+    Ok(match conditions.has_already(&tag)? {
+        true => (StatusCode::NOT_MODIFIED, headers).into_response(),
+        false => (headers, representation, body).into_response(),
     })
 }
 
@@ -144,8 +144,6 @@ impl From<Handoff> for HandoffEntry {
 #[utoipa::path(
     get,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/handoff",
-    operation_id = "GetHandoff",
-    tag = "handoff",
     params(ConditionHeaders),
     responses(
         (status = 200, description = "The handoff.", headers(("ETag")), content(
@@ -156,7 +154,7 @@ impl From<Handoff> for HandoffEntry {
         (status = 404, description = "There is no such memory, or it has no handoff yet: then `freshness` is `missing`."),
     )
 )]
-pub(crate) async fn get(
+pub(crate) async fn get_handoff(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
     _: Query<()>,
@@ -210,13 +208,11 @@ pub(crate) struct StatusBody {
 #[utoipa::path(
     get,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/handoff/status",
-    operation_id = "GetHandoffStatus",
-    tag = "handoff",
     responses(
         (status = 200, description = "The freshness.", body = StatusBody),
     )
 )]
-pub(crate) async fn status(
+pub(crate) async fn get_handoff_status(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
     _: Query<()>,
@@ -245,14 +241,12 @@ pub(crate) async fn status(
 #[utoipa::path(
     get,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/handoffs",
-    operation_id = "ListHandoffs",
-    tag = "handoff",
     params(Page),
     responses(
         (status = 200, description = "One page.", body = List<HandoffEntry>),
     )
 )]
-pub(crate) async fn list(
+pub(crate) async fn list_handoffs(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
     Query(page): Query<Page>,
@@ -280,8 +274,6 @@ pub(crate) async fn list(
 #[utoipa::path(
     get,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/handoffs/{handoff_id}",
-    operation_id = "GetHandoffArtifact",
-    tag = "handoff",
     params(ConditionHeaders),
     responses(
         (status = 200, description = "The handoff.", headers(("ETag")), content(
@@ -291,7 +283,7 @@ pub(crate) async fn list(
         )),
     )
 )]
-pub(crate) async fn artifact(
+pub(crate) async fn get_handoff_artifact(
     State(state): State<AppState>,
     Path((vault_id, memory_id, entry)): EntryPath<HandoffId>,
     _: Query<()>,
@@ -407,8 +399,6 @@ impl WorkspaceBody {
 #[utoipa::path(
     post,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/handoff/refresh",
-    operation_id = "RefreshHandoff",
-    tag = "handoff",
     params(RefreshParams, ActorHeader),
     request_body(description = "May be left out.", content = Option<RefreshBody>),
     responses(
@@ -418,7 +408,7 @@ impl WorkspaceBody {
         (status = 429, description = "The queue of refreshes of this memory is full."),
     )
 )]
-pub(crate) async fn refresh(
+pub(crate) async fn refresh_handoff(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
     Query(params): Query<RefreshParams>,

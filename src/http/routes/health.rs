@@ -18,11 +18,9 @@ use std::sync::OnceLock;
 #[utoipa::path(
     get,
     path = "/healthz",
-    operation_id = "GetHealth",
-    tag = "health",
     responses((status = 200, description = "It is.", body = String, content_type = "text/plain; charset=utf-8"))
 )]
-pub(crate) async fn healthz() -> &'static str {
+pub(crate) async fn get_health() -> &'static str {
     "ok\n"
 }
 
@@ -36,14 +34,12 @@ const CHECKS: [&str; 3] = ["database", "schema", "writes"];
 #[utoipa::path(
     get,
     path = "/readyz",
-    operation_id = "GetReadiness",
-    tag = "health",
     responses(
         (status = 200, description = "It can.", body = String, content_type = "text/plain; charset=utf-8", example = "ready\ndatabase ok\nschema ok\nwrites ok\n"),
         (status = 503, description = "It cannot; `detail` says what is not ready, `not_ready` and `checks` name it."),
     )
 )]
-pub(crate) async fn readyz(State(state): State<AppState>) -> Result<String, Problem> {
+pub(crate) async fn get_readiness(State(state): State<AppState>) -> Result<String, Problem> {
     if let Err(error) = state.storage.ping().await {
         let problem = not_ready("database", "the database does not answer");
         return Err(problem.caused_by(error));
@@ -110,11 +106,9 @@ const METRICS_MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 #[utoipa::path(
     get,
     path = "/metrics",
-    operation_id = "GetMetrics",
-    tag = "health",
     responses((status = 200, description = "In the Prometheus text format.", body = String, content_type = "text/plain; version=0.0.4; charset=utf-8"))
 )]
-pub(crate) async fn metrics(State(state): State<AppState>) -> impl IntoResponse {
+pub(crate) async fn get_metrics(State(state): State<AppState>) -> impl IntoResponse {
     let (open, idle) = state.storage.pool_size();
     meters::pool(open, idle, state.storage.most_connections());
     let HeadCacheUse {
@@ -131,11 +125,9 @@ pub(crate) async fn metrics(State(state): State<AppState>) -> impl IntoResponse 
 #[utoipa::path(
     get,
     path = "/openapi.yaml",
-    operation_id = "GetOpenApi",
-    tag = "health",
     responses((status = 200, description = "What the service answers, as OpenAPI.", body = Object, content_type = "application/yaml"))
 )]
-pub(crate) async fn openapi() -> impl IntoResponse {
+pub(crate) async fn get_open_api() -> impl IntoResponse {
     static MADE: OnceLock<String> = OnceLock::new();
     (
         [(CONTENT_TYPE, "application/yaml")],

@@ -1,20 +1,22 @@
 //! `…/items` of a memory and of a vault: `table` serves and describes these routes for both.
 
 use crate::domain::access::AccessRole;
-use crate::domain::ids::{ActorId, Category, ItemId, VaultId};
+use crate::domain::ids::{Category, ItemId, VaultId};
 use crate::domain::prompt::{InvalidItem, NewItem, PromptItem, RULES, check_writable};
 use crate::http::extract::body::{self, Limit, MediaType};
-use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, JsonAnswer, UnderClaim};
+use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
 use crate::http::extract::json::{JsonBody, Object, exact, parse, parse_list};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::params::{ItemPath, ItemsPath, Params, Query};
 use crate::http::middleware::standard::Detail;
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
+use crate::storage::idempotency::KeptAnswer;
 use crate::storage::prompt_items::{AddItemsError, ItemKey, ItemOwner, Replaced};
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
+use axum::http::header::LOCATION;
 use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, SubsecRound, Utc};
 use serde::{Deserialize, Serialize};
@@ -43,12 +45,10 @@ impl Params for ItemParams {}
 #[utoipa::path(
     get,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/items",
-    operation_id = "ListItems",
-    tag = "prompt",
     params(ItemParams, Page),
     responses((status = 200, description = "One page.", body = List<ItemBody>))
 )]
-pub(crate) async fn list(
+pub(crate) async fn list_items(
     State(state): State<AppState>,
     ItemsPath(owner): ItemsPath,
     Query((params, page)): Query<(ItemParams, Page)>,
@@ -72,14 +72,12 @@ pub(crate) async fn list(
 #[utoipa::path(
     get,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/items/{item}",
-    operation_id = "GetItem",
-    tag = "prompt",
     responses(
         (status = 200, description = "The item.", body = ItemBody),
         (status = 404, description = "There is no such item, or it has expired."),
     )
 )]
-pub(crate) async fn get(
+pub(crate) async fn get_item(
     State(state): State<AppState>,
     ItemPath { owner, entry }: ItemPath<ItemId>,
     _: Query<()>,
@@ -128,8 +126,6 @@ pub(crate) struct NewItemBody {
 #[utoipa::path(
     post,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/items",
-    operation_id = "AddItem",
-    tag = "prompt",
     params(ActorHeader),
     request_body = NewItemBody,
     responses(
@@ -138,7 +134,7 @@ pub(crate) struct NewItemBody {
         (status = 422, description = "The item is not valid, or there would be too many."),
     )
 )]
-pub(crate) async fn add(
+pub(crate) async fn add_item(
     State(state): State<AppState>,
     ItemsPath(owner): ItemsPath,
     _: Query<()>,
@@ -147,49 +143,38 @@ pub(crate) async fn add(
     claim: UnderClaim,
     JsonBody(body): JsonBody<NewItemBody>,
 ) -> Response {
-    let mut change = Change::new("added");
-    let added = add_item(&state, owner, (&caller, &actor), claim, body, &mut change).await;
-    change.answer(added)
-}
-
-async fn add_item(
-    state: &AppState,
-    owner: ItemOwner,
-    (caller, actor): (&CallerOf, &ActorId),
-    claim: UnderClaim,
-    body: NewItemBody,
-    change: &mut Change,
-) -> Result<JsonAnswer, Problem> {
-    let category: Category = body
-        .category
-        .parse()
-        .map_err(|rule| Problem::invalid("category", format!("category {rule}")))?;
-    check_category(caller, &category)?;
-    let item = NewItem::from(ItemContent {
-        content: body.content,
-        metadata: body.metadata,
-        expires_at: body.expires_at,
-    });
-    check_item(state, &item, "")?;
-    let limits = &state.settings.items;
-    let under = claim.answering(|item| added_answer(&owner, item));
-    let item = state
-        .storage
-        .add_item(&owner, &category, item, actor, limits, under.as_ref())
-        .await?;
-    change.names(&item.item_id);
-    Ok(added_answer(&owner, &item))
+    let added = async {
+        let category: Category = body
+            .category
+            .parse()
+            .map_err(|rule| Problem::invalid("category", format!("category {rule}")))?;
+        check_category(&caller, &category)?;
+        let item = NewItem::from(ItemContent {
+            content: body.content,
+            metadata: body.metadata,
+            expires_at: body.expires_at,
+        });
+        check_item(&state, &item, "")?;
+        let limits = &state.settings.items;
+        let under = claim.answering(|item| added_answer(&owner, item));
+        let item = state
+            .storage
+            .add_item(&owner, &category, item, &actor, limits, under.as_ref())
+            .await?;
+        Ok((added_answer(&owner, &item), ids(&[item])))
+    };
+    logged("added", added.await)
 }
 
 /// The response for an added item.
-fn added_answer(owner: &ItemOwner, item: &PromptItem) -> JsonAnswer {
+fn added_answer(owner: &ItemOwner, item: &PromptItem) -> KeptAnswer {
     let below = match &owner.memory {
         Some(memory) => format!("memories/{memory}/items"),
         None => "items".to_owned(),
     };
     let location = format!("/v1/vaults/{}/{below}/{}", owner.vault, item.item_id);
     let body = ItemBody::of(&owner.vault, item.clone());
-    JsonAnswer::new(StatusCode::CREATED, &body).at(&location)
+    KeptAnswer::json(StatusCode::CREATED, &body).with(LOCATION, location)
 }
 
 /// The text of the only item of a category.
@@ -237,8 +222,6 @@ pub(crate) struct ReplacedBody {
 #[utoipa::path(
     put,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/items/{item}",
-    operation_id = "PutItems",
-    tag = "prompt",
     params(ActorHeader),
     request_body(
         description = "The items in their order; as text one item, at most 65,536 bytes.",
@@ -250,7 +233,7 @@ pub(crate) struct ReplacedBody {
         (status = 422, description = "An item is not valid, or there would be too many; nothing was changed."),
     )
 )]
-pub(crate) async fn replace(
+pub(crate) async fn put_items(
     State(state): State<AppState>,
     ItemPath { owner, entry }: ItemPath<Category>,
     _: Query<()>,
@@ -259,7 +242,6 @@ pub(crate) async fn replace(
     claim: UnderClaim,
     request: Request,
 ) -> Response {
-    let mut change = Change::new("replaced");
     let replaced = async {
         check_category(&caller, &entry)?;
         let items = read_items(&state, request).await?;
@@ -269,29 +251,25 @@ pub(crate) async fn replace(
             .storage
             .replace_items(&owner, &entry, items, &actor, limits, under.as_ref())
             .await?;
-        for item in &replaced.items {
-            change.names(&item.item_id);
-        }
-        Ok::<_, Problem>(replaced_answer(&owner, &replaced))
+        Ok((replaced_answer(&owner, &replaced), ids(&replaced.items)))
     };
-    let replaced = replaced.await;
-    change.answer(replaced)
+    logged("replaced", replaced.await)
 }
 
-fn replaced_answer(owner: &ItemOwner, replaced: &Replaced) -> JsonAnswer {
+fn replaced_answer(owner: &ItemOwner, replaced: &Replaced) -> KeptAnswer {
     let items = replaced.items.iter().cloned();
     let body = ReplacedBody {
         items: items.map(|item| ItemBody::of(&owner.vault, item)).collect(),
         unchanged: replaced.unchanged,
     };
-    JsonAnswer::new(StatusCode::OK, &body)
+    KeptAnswer::json(StatusCode::OK, &body)
 }
 
 async fn read_items(state: &AppState, request: Request) -> Result<Vec<NewItem>, Problem> {
     let (parts, body) = request.into_parts();
     let media_type = body::media_type(&parts.headers, &[MediaType::Json, MediaType::Plain])?;
     let limit = match media_type {
-        MediaType::Json => Limit::of_bodies(state),
+        MediaType::Json => Limit::of_bodies(&state.settings),
         MediaType::Plain | MediaType::Markdown => Limit {
             name: "prompt.item_bytes",
             bytes: state.settings.items.item_bytes,
@@ -327,32 +305,28 @@ async fn read_items(state: &AppState, request: Request) -> Result<Vec<NewItem>, 
 #[utoipa::path(
     delete,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/items/{item}",
-    operation_id = "RemoveItem",
-    tag = "prompt",
     responses(
         (status = 204, description = "It is gone."),
         (status = 403, description = "Only administrators remove rules."),
         (status = 404, description = "There is no such item, or it has expired."),
     )
 )]
-pub(crate) async fn remove(
+pub(crate) async fn remove_item(
     State(state): State<AppState>,
     ItemPath { owner, entry }: ItemPath<ItemId>,
     _: Query<()>,
     caller: CallerOf,
 ) -> Response {
-    let mut change = Change::new("removed");
-    change.names(&entry);
     let removed = async {
         // An item never changes its category, so the check is still valid when it is deleted.
         let item = state.storage.item(&owner, &entry).await?.ok_or_else(missing)?;
         require_role(&caller, &item.category)?;
         match state.storage.remove_item(&owner, &entry).await? {
-            true => Ok::<_, Problem>(StatusCode::NO_CONTENT),
+            true => Ok((StatusCode::NO_CONTENT, ids(&[item]))),
             false => Err(missing()),
         }
     };
-    change.answer(removed.await)
+    logged("removed", removed.await)
 }
 
 /// Which items to remove.
@@ -386,29 +360,24 @@ pub(crate) struct RemovedBody {
 #[utoipa::path(
     delete,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/items",
-    operation_id = "RemoveItems",
-    tag = "prompt",
     params(RemovedParams),
     responses(
         (status = 200, description = "How many there were; 0 if there were none.", body = RemovedBody),
         (status = 403, description = "Only administrators remove rules."),
     )
 )]
-pub(crate) async fn remove_category(
+pub(crate) async fn remove_items(
     State(state): State<AppState>,
     ItemsPath(owner): ItemsPath,
     Query(RemovedParams { category }): Query<RemovedParams>,
     caller: CallerOf,
 ) -> Response {
-    let mut change = Change::new("removed");
     let removed = async {
         require_role(&caller, &category)?;
         let removed = state.storage.remove_items(&owner, &category).await?;
-        change.counts(removed);
-        Ok::<_, Problem>(Json(RemovedBody { removed }))
+        Ok((Json(RemovedBody { removed }), format!(": {removed}")))
     };
-    let removed = removed.await;
-    change.answer(removed)
+    logged("removed", removed.await)
 }
 
 /// A part of a system prompt that a component owns.
@@ -552,60 +521,27 @@ impl From<AddItemsError> for Problem {
 /// The maximum number of ids in a log line.
 const NAMED: usize = 20;
 
-/// The change that a request makes to items, for its log line: the action and the ids; never the category or the content, which
-/// are texts of a body.
-#[derive(Debug)]
-struct Change {
-    /// `added`, `replaced` or `removed`.
-    verb: &'static str,
-    ids: Vec<ItemId>,
-    /// The number of items, if their ids are not known.
-    count: Option<u64>,
+/// The response to a change of items, with what the request's log line says of it: what was done, and the ids or the number;
+/// never the category or the content, which are texts of a body.
+fn logged(done: &str, change: Result<(impl IntoResponse, String), Problem>) -> Response {
+    let (mut response, words) = match change {
+        Ok((response, items)) => (response.into_response(), format!("items {done}{items}")),
+        Err(problem) => (problem.into_response(), "items refused".to_owned()),
+    };
+    response.extensions_mut().insert(Detail(words.into()));
+    response
 }
 
-impl Change {
-    /// A change without details.
-    fn new(verb: &'static str) -> Self {
-        Self {
-            verb,
-            ids: Vec::new(),
-            count: None,
-        }
-    }
-
-    /// Adds the id of an item.
-    fn names(&mut self, id: &ItemId) {
-        self.ids.push(id.clone());
-    }
-
-    /// Sets the number of items.
-    fn counts(&mut self, count: u64) {
-        self.count = Some(count);
-    }
-
-    /// The response, with the details for the request's log line.
-    fn answer(self, result: Result<impl IntoResponse, Problem>) -> Response {
-        let verb = match &result {
-            Ok(_) => self.verb,
-            Err(_) => "refused",
-        };
-        let mut response = result.into_response();
-        response.extensions_mut().insert(Detail(self.words(verb).into()));
-        response
-    }
-
-    fn words(&self, verb: &str) -> String {
-        let mut words = format!("items {verb}");
-        if let Some(count) = self.count {
-            words.push_str(&format!(": {count}"));
-        }
-        if !self.ids.is_empty() {
-            let ids: Vec<&str> = self.ids.iter().take(NAMED).map(ItemId::as_str).collect();
-            words.push_str(&format!(": {}", ids.join(" ")));
-            if self.ids.len() > NAMED {
-                words.push_str(&format!(" and {} more", self.ids.len() - NAMED));
-            }
-        }
-        words
+/// The ids of items, for a log line.
+fn ids(items: &[PromptItem]) -> String {
+    let ids: Vec<&str> = items
+        .iter()
+        .take(NAMED)
+        .map(|item| item.item_id.as_str())
+        .collect();
+    match items.len() {
+        0 => String::new(),
+        1..=NAMED => format!(": {}", ids.join(" ")),
+        count => format!(": {} and {} more", ids.join(" "), count - NAMED),
     }
 }

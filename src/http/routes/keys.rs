@@ -214,8 +214,6 @@ pub(crate) struct KeyRequest {
 #[utoipa::path(
     post,
     path = "/v1/keys",
-    operation_id = "CreateKey",
-    tag = "keys",
     request_body = KeyRequest,
     responses(
         (status = 201, description = "The key with its secret.", body = NewKeyBody),
@@ -223,7 +221,7 @@ pub(crate) struct KeyRequest {
         (status = 409, description = "The limit of active keys is reached, for the service or within the vaults of the caller's key (`limits.vault_keys`)."),
     )
 )]
-pub(crate) async fn create(
+pub(crate) async fn create_key(
     State(state): State<AppState>,
     CallerOf(caller): CallerOf,
     _: NotRepeatable,
@@ -303,12 +301,10 @@ fn vault(field: &str, text: &str) -> Result<VaultId, Problem> {
 #[utoipa::path(
     get,
     path = "/v1/keys",
-    operation_id = "ListKeys",
-    tag = "keys",
     params(Page),
     responses((status = 200, description = "One page.", body = List<KeyBody>))
 )]
-pub(crate) async fn list(
+pub(crate) async fn list_keys(
     State(state): State<AppState>,
     CallerOf(caller): CallerOf,
     Query(page): Query<Page>,
@@ -333,14 +329,12 @@ pub(crate) async fn list(
 #[utoipa::path(
     get,
     path = "/v1/keys/{key_id}",
-    operation_id = "GetKey",
-    tag = "keys",
     responses(
         (status = 200, description = "The key.", body = KeyBody),
         (status = 404, description = "There is no such key."),
     )
 )]
-pub(crate) async fn get(
+pub(crate) async fn get_key(
     State(state): State<AppState>,
     CallerOf(caller): CallerOf,
     Path((key_id,)): KeyPath,
@@ -357,14 +351,12 @@ pub(crate) async fn get(
 #[utoipa::path(
     delete,
     path = "/v1/keys/{key_id}",
-    operation_id = "RevokeKey",
-    tag = "keys",
     responses(
         (status = 204, description = "It is revoked."),
         (status = 404, description = "There is no such key."),
     )
 )]
-pub(crate) async fn revoke(
+pub(crate) async fn revoke_key(
     State(state): State<AppState>,
     CallerOf(caller): CallerOf,
     Path((key_id,)): KeyPath,
@@ -405,8 +397,6 @@ impl Params for RotateParams {
 #[utoipa::path(
     post,
     path = "/v1/keys/{key_id}/rotate",
-    operation_id = "RotateKey",
-    tag = "keys",
     params(RotateParams),
     responses(
         (status = 200, description = "The key with its new secret.", body = NewKeyBody),
@@ -415,7 +405,7 @@ impl Params for RotateParams {
         (status = 409, description = "It was revoked or has expired."),
     )
 )]
-pub(crate) async fn rotate(
+pub(crate) async fn rotate_key(
     State(state): State<AppState>,
     CallerOf(caller): CallerOf,
     _: NotRepeatable,

@@ -97,8 +97,6 @@ pub(crate) struct McpMessage {
 #[utoipa::path(
     post,
     path = "/mcp",
-    operation_id = "SpeakMcp",
-    tag = "mcp",
     params(McpParams),
     request_body(content = McpMessage, content_type = "application/json"),
     responses(
@@ -113,7 +111,7 @@ pub(crate) struct McpMessage {
         (status = 422, description = "A query parameter is not valid."),
     )
 )]
-pub(crate) async fn mcp(
+pub(crate) async fn speak_mcp(
     State(state): State<AppState>,
     Query(params): Query<McpParams>,
     Extension(Protocol(protocol)): Extension<Protocol>,

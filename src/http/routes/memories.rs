@@ -2,7 +2,7 @@
 
 use crate::domain::ids::{MemoryId, RecordKind};
 use crate::fair::{self, Party};
-use crate::http::extract::conditions::{ConditionHeaders, Conditions};
+use crate::http::extract::headers::{ConditionHeaders, Conditions};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::params::{MemoryPath, Params, Path, Query, VaultPath};
 use crate::http::names::{Named, SourceName, listed};
@@ -100,12 +100,10 @@ impl From<MemorySummary> for MemoryEntry {
 #[utoipa::path(
     get,
     path = "/v1/vaults/{vault_id}/memories",
-    operation_id = "ListMemories",
-    tag = "memories",
     params(MemoryParams, Page),
     responses((status = 200, description = "One page.", body = List<MemoryEntry>))
 )]
-pub(crate) async fn list(
+pub(crate) async fn list_memories(
     State(state): State<AppState>,
     Path((vault_id,)): VaultPath,
     Query(params): Query<(MemoryParams, Page)>,
@@ -203,14 +201,12 @@ impl ByKind {
 #[utoipa::path(
     get,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}",
-    operation_id = "GetMemory",
-    tag = "memories",
     responses(
         (status = 200, description = "The memory.", body = MemoryBody),
         (status = 404, description = "There is no such memory: it has neither a document nor items."),
     )
 )]
-pub(crate) async fn get(
+pub(crate) async fn get_memory(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
     _: Query<()>,
@@ -245,15 +241,13 @@ pub(crate) async fn get(
 #[utoipa::path(
     delete,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}",
-    operation_id = "DeleteMemory",
-    tag = "memories",
     params(ConditionHeaders),
     responses(
         (status = 204, description = "It is gone."),
         (status = 404, description = "There is no such memory, and no run of it."),
     )
 )]
-pub(crate) async fn delete(
+pub(crate) async fn delete_memory(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
     _: Query<()>,

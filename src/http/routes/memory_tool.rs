@@ -5,8 +5,8 @@ use crate::domain::access::AccessRole;
 use crate::domain::ids::{ActorId, RootName};
 use crate::domain::memory_files::{self, Command, FilePath, Refusal, is_edit, new_file, view_file};
 use crate::http::extract::body::MediaType;
-use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, JsonAnswer, UnderClaim};
-use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag};
+use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
+use crate::http::extract::headers::{ConditionHeaders, Conditions, ETag};
 use crate::http::extract::json::JsonBody;
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::params::{Params, Path, Query, VaultPath};
@@ -15,6 +15,7 @@ use crate::http::problem::Problem;
 use crate::http::routes::contexts::put::read_text_or_json;
 use crate::http::state::AppState;
 use crate::storage::WriteError;
+use crate::storage::idempotency::KeptAnswer;
 use crate::storage::memories::paths::{FileChange, FileEntry, FileTree, StoredFile, WrittenFile};
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -103,8 +104,6 @@ pub(crate) struct Answer<'a> {
 #[utoipa::path(
     post,
     path = "/v1/vaults/{vault_id}/memory-tool",
-    operation_id = "RunMemoryTool",
-    tag = "memories",
     params(RootParams, ActorHeader),
     request_body(content = CommandBody, content_type = "application/json"),
     responses(
@@ -112,7 +111,7 @@ pub(crate) struct Answer<'a> {
         (status = 403, description = "The key has the role `reader`, and the command is not `view`."),
     )
 )]
-pub(crate) async fn run(
+pub(crate) async fn run_memory_tool(
     State(state): State<AppState>,
     Path((vault_id,)): VaultPath,
     caller: CallerOf,
@@ -145,7 +144,7 @@ pub(crate) async fn run(
                 None => answer.into_response(),
             })
         }
-        Err(WriteError::Refused(refusal)) => Ok(JsonAnswer::new(
+        Err(WriteError::Refused(refusal)) => Ok(KeptAnswer::json(
             StatusCode::OK,
             &Answer {
                 content: &refusal.to_string(),
@@ -160,14 +159,14 @@ pub(crate) async fn run(
 }
 
 /// The response to a command.
-fn answer(FileChange { response, file }: &FileChange) -> JsonAnswer {
+fn answer(FileChange { response, file }: &FileChange) -> KeptAnswer {
     let answer = Answer {
         content: response,
         is_error: false,
         memory_id: file.as_ref().map(|file| file.memory.as_str()),
         version: file.as_ref().map(|file| file.version),
     };
-    JsonAnswer::new(StatusCode::OK, &answer)
+    KeptAnswer::json(StatusCode::OK, &answer)
 }
 
 async fn carry_out(
@@ -286,12 +285,10 @@ impl From<StoredFile> for FileBody {
 #[utoipa::path(
     get,
     path = "/v1/vaults/{vault_id}/memory-tool/files",
-    operation_id = "ListMemoryFiles",
-    tag = "memories",
     params(RootParams, Page),
     responses((status = 200, description = "One page.", body = List<FileBody>))
 )]
-pub(crate) async fn list(
+pub(crate) async fn list_memory_files(
     State(state): State<AppState>,
     Path((vault_id,)): VaultPath,
     Query(params): Query<(RootParams, Page)>,
@@ -340,8 +337,6 @@ pub(crate) struct PutFileBody {
 #[utoipa::path(
     put,
     path = "/v1/vaults/{vault_id}/memory-tool/files",
-    operation_id = "PutMemoryFile",
-    tag = "memories",
     params(FileParams, ActorHeader, ConditionHeaders),
     request_body(
         description = "The text, or the same as a JSON string: UTF-8, no NUL, at most `limits.context_bytes` (102,400) bytes.",
@@ -356,7 +351,7 @@ pub(crate) struct PutFileBody {
         (status = 409, description = "A directory is at this path, or a file at one of its directories."),
     )
 )]
-pub(crate) async fn put(
+pub(crate) async fn put_memory_file(
     State(state): State<AppState>,
     Path((vault_id,)): VaultPath,
     Query(params): Query<FileParams>,
@@ -395,7 +390,7 @@ pub(crate) async fn put(
     Ok((about, put_answer(&written)).into_response())
 }
 
-fn put_answer(WrittenFile { file, unchanged }: &WrittenFile) -> JsonAnswer {
+fn put_answer(WrittenFile { file, unchanged }: &WrittenFile) -> KeptAnswer {
     let status = if *unchanged {
         StatusCode::OK
     } else {
@@ -405,7 +400,7 @@ fn put_answer(WrittenFile { file, unchanged }: &WrittenFile) -> JsonAnswer {
         file: file.clone().into(),
         unchanged: *unchanged,
     };
-    JsonAnswer::new(status, &body).with(ETAG, ETag::of(&file.context_id).header_value())
+    KeptAnswer::json(status, &body).with(ETAG, ETag::of(&file.context_id))
 }
 
 async fn read_text(state: &AppState, headers: &HeaderMap, body: Body) -> Result<String, Problem> {
@@ -426,14 +421,12 @@ async fn read_text(state: &AppState, headers: &HeaderMap, body: Body) -> Result<
 #[utoipa::path(
     delete,
     path = "/v1/vaults/{vault_id}/memory-tool/files",
-    operation_id = "UnlinkMemoryFile",
-    tag = "memories",
     params(FileParams, ConditionHeaders),
     responses(
         (status = 204, description = "It is out of the tree."),
     )
 )]
-pub(crate) async fn unlink(
+pub(crate) async fn unlink_memory_file(
     State(state): State<AppState>,
     Path((vault_id,)): VaultPath,
     Query(params): Query<FileParams>,

@@ -4,8 +4,8 @@ use crate::domain::dsl::requests::{OperationRequest, first_nul};
 use crate::domain::faults::MAX_TEXT_ITEMS;
 use crate::domain::ids::UpdateId;
 use crate::http::extract::body::{self, Limit, MediaType};
-use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, JsonAnswer, UnderClaim};
-use crate::http::extract::conditions::{ConditionHeaders, Conditions};
+use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
+use crate::http::extract::headers::{ConditionHeaders, Conditions};
 use crate::http::extract::json::{self, Object, OptionalJsonBody};
 use crate::http::extract::params::{MemoryPath, Params, Path, Query, within};
 use crate::http::feed::ServerSentEvent;
@@ -19,6 +19,7 @@ use crate::pipeline::report::UpdateAnswer;
 use crate::pipeline::{
     Mode, ModeKind, OperationsInput, OperationsRequest, Steps, UpdateInput, UpdateRequest,
 };
+use crate::storage::idempotency::KeptAnswer;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use serde::Deserialize;
@@ -84,8 +85,6 @@ impl Params for OperationsParams {
 #[utoipa::path(
     post,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/operations",
-    operation_id = "ApplyOperations",
-    tag = "updates",
     params(OperationsParams, ActorHeader, ConditionHeaders),
     request_body(
         description = "Operations: a list, or a text with CURRENT_PROGRESS, KEY_LEARNINGS, VERBATIM_CONTEXT. Not blank, at most `limits.body_bytes` (1 MiB).",
@@ -100,7 +99,7 @@ impl Params for OperationsParams {
     )
 )]
 #[expect(clippy::too_many_arguments, reason = "one for each extractor")]
-pub(crate) async fn operations(
+pub(crate) async fn apply_operations(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
     Query(params): Query<OperationsParams>,
@@ -109,7 +108,7 @@ pub(crate) async fn operations(
     conditions: Conditions,
     claim: UnderClaim,
     request: Request,
-) -> Result<JsonAnswer, Problem> {
+) -> Result<KeptAnswer, Problem> {
     let mode = caller.mode(params.mode == Some(propose()));
     if params.update_id.is_some() && mode != Mode::Apply {
         return Err(Problem::invalid(
@@ -137,7 +136,7 @@ async fn read_input(state: &AppState, request: Request) -> Result<OperationsInpu
     let (parts, body) = request.into_parts();
     let accepted = [MediaType::Json, MediaType::Plain, MediaType::Markdown];
     let media_type = body::media_type(&parts.headers, &accepted)?;
-    let text = body::read_text(state, &parts.headers, body, Limit::of_bodies(state)).await?;
+    let text = body::read_text(state, &parts.headers, body, Limit::of_bodies(&state.settings)).await?;
     if media_type == MediaType::Json && !text.trim().is_empty() {
         return json::parse::<OperationsBody>(&text)?.into_input();
     }
@@ -235,8 +234,6 @@ impl Default for ConsolidateBody {
 #[utoipa::path(
     post,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/consolidate",
-    operation_id = "ConsolidateMemory",
-    tag = "updates",
     params(ActorHeader, ConditionHeaders, PreferHeader),
     request_body(content = Option<ConsolidateBody>, content_type = "application/json"),
     responses(
@@ -252,7 +249,7 @@ impl Default for ConsolidateBody {
     )
 )]
 #[expect(clippy::too_many_arguments, reason = "one for each extractor")]
-pub(crate) async fn consolidate(
+pub(crate) async fn consolidate_memory(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
     _: Query<()>,

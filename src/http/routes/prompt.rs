@@ -4,13 +4,13 @@ use crate::domain::ids::{MemoryId, VaultId};
 use crate::domain::prompt::{
     Assembly, Count, Dropped, Material, OverBudget, PARTS, Part, PieceId, PromptItem, Selection, assemble,
 };
-use crate::http::extract::accept::Representation;
-use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag, Verdict};
+use crate::http::extract::headers::Representation;
+use crate::http::extract::headers::{ConditionHeaders, Conditions, ETag};
 use crate::http::extract::params::{MemoryPath, Params, Path, Query, time, within};
 use crate::http::names::{Named, PartSourceName, listed};
 use crate::http::problem::Problem;
 use crate::http::routes::contexts;
-use crate::http::routes::contexts::read::{X_CONTEXT_VERSION, readable};
+use crate::http::routes::contexts::{X_CONTEXT_VERSION, readable};
 use crate::http::routes::window::fields;
 use crate::http::state::AppState;
 use crate::pipeline::prompts::GuidancePage;
@@ -43,8 +43,6 @@ use std::collections::BTreeSet;
 #[utoipa::path(
     get,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/prompt",
-    operation_id = "GetPrompt",
-    tag = "prompt",
     params(PromptParams, ConditionHeaders),
     responses(
         (status = 200, description = "The prompt.", headers(("ETag"), ("X-Context-Version" = i64), ("X-Prefix-Hash")), content(
@@ -58,7 +56,7 @@ use std::collections::BTreeSet;
         (status = 422, description = "A parameter is not valid, `include` names what there is not (`unknown`, `known`), or `max_tokens` is below what the rules need (`needed`)."),
     )
 )]
-pub(crate) async fn prompt(
+pub(crate) async fn get_prompt(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
     Query(params): Query<PromptParams>,
@@ -142,7 +140,7 @@ async fn version(
 ) -> Result<Option<Context>, Problem> {
     let version = match as_of {
         None => state.storage.latest_context(vault, memory).await?,
-        Some(time) => contexts::as_of(state, vault, memory, time).await?,
+        Some(time) => contexts::version_as_of(state, vault, memory, time).await?,
     };
     version.map(|version| readable(version, "as_of")).transpose()
 }
@@ -203,7 +201,7 @@ fn answer(
     if let Some(context) = &work.context {
         headers.insert(X_CONTEXT_VERSION, HeaderValue::from(context.metadata.version));
     }
-    if conditions.for_read(&etag)? == Verdict::NotModified {
+    if conditions.has_already(&etag)? {
         return Ok((StatusCode::NOT_MODIFIED, headers).into_response());
     }
     Ok((headers, representation, body).into_response())
@@ -491,15 +489,13 @@ impl Params for GuidanceParams {}
 #[utoipa::path(
     get,
     path = "/v1/guidance",
-    operation_id = "GetGuidance",
-    tag = "prompt",
     params(GuidanceParams, ConditionHeaders),
     responses(
         (status = 200, description = "The instructions.", body = String, content_type = "text/markdown; charset=utf-8",
          headers(("ETag"))),
     )
 )]
-pub(crate) async fn guidance(
+pub(crate) async fn get_guidance(
     State(state): State<AppState>,
     Query(params): Query<GuidanceParams>,
     conditions: Conditions,
@@ -507,7 +503,7 @@ pub(crate) async fn guidance(
     let text = state.pipeline.guidance(params.page.unwrap_or_default().0);
     let etag = ETag::of_bytes(text.as_bytes());
     let validators = [(ETAG, etag.header_value())];
-    if conditions.for_read(&etag)? == Verdict::NotModified {
+    if conditions.has_already(&etag)? {
         return Ok((StatusCode::NOT_MODIFIED, validators).into_response());
     }
     let content_type = [(CONTENT_TYPE, "text/markdown; charset=utf-8")];

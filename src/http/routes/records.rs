@@ -286,14 +286,12 @@ impl Params for RecordParams {}
 #[utoipa::path(
     get,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/records",
-    operation_id = "ListRecords",
-    tag = "records",
     params(RecordParams, Page),
     responses(
         (status = 200, description = "One page.", body = List<RecordBody>),
     )
 )]
-pub(crate) async fn list(
+pub(crate) async fn list_records(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
     Query(params): Query<(RecordParams, Page)>,
@@ -343,14 +341,12 @@ impl Params for HistoryParams {}
 #[utoipa::path(
     get,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/records/{record_id}",
-    operation_id = "GetRecord",
-    tag = "records",
     params(HistoryParams),
     responses(
         (status = 200, description = "The record.", body = RecordBody),
     )
 )]
-pub(crate) async fn get(
+pub(crate) async fn get_record(
     State(state): State<AppState>,
     Path((vault_id, memory_id, entry)): EntryPath<RecordId>,
     Query(HistoryParams { history }): Query<HistoryParams>,

@@ -32,15 +32,13 @@ const INSIDE: usize = 500;
 #[utoipa::path(
     get,
     path = "/v1/vaults/{vault_id}/search",
-    operation_id = "SearchContexts",
-    tag = "search",
     params(SearchParams, Page),
     responses(
         (status = 200, description = "One page.", body = SearchPage),
         (status = 422, description = "A parameter is not valid, or `mode` is `semantic` and no embeddings are configured."),
     )
 )]
-pub(crate) async fn search(
+pub(crate) async fn search_contexts(
     State(state): State<AppState>,
     Path((vault_id,)): VaultPath,
     Query((search, page)): Query<(SearchParams, Page)>,
@@ -81,8 +79,6 @@ pub(crate) async fn search(
 #[utoipa::path(
     get,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/search",
-    operation_id = "SearchMemory",
-    tag = "search",
     params(SearchParams, Page),
     responses(
         (status = 200, description = "One page.", body = SearchPage),

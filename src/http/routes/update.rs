@@ -1,33 +1,46 @@
-//! `POST M/update`
-
-mod stream;
+//! `POST M/update`: the request, and its response, whose mode `Accept` and `Prefer` (RFC 7240) choose: at the end of the update; its
+//! steps as server-sent events, then its response; or as soon as the update is stored.
 
 use crate::domain::evidence::Strictness;
 use crate::domain::operation::Role;
 use crate::domain::window::{STATUS_BYTES, SessionRecord, TaskDetails};
-use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, JsonAnswer, UnderClaim};
-use crate::http::extract::conditions::{ConditionHeaders, Conditions};
+use crate::fair::Party;
+use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
+use crate::http::extract::headers::{Accept, ConditionHeaders, Conditions, Representation, list_header};
 use crate::http::extract::json::{JsonBody, Object, exact};
 use crate::http::extract::params::{MemoryPath, Path, Query};
-use crate::http::feed::ServerSentEvent;
+use crate::http::feed::{COMMENT, ServerSentEvent, frame};
+use crate::http::middleware::access::Admission;
+use crate::http::middleware::bounds::Slot;
 use crate::http::names::{ModeName, Named, OnInvalidName, RoleName, StrictnessName};
 use crate::http::problem::Problem;
+use crate::http::routes::events::{EVENT_STREAM, OpenStream, event_stream};
 use crate::http::routes::tasks::checked_task;
 use crate::http::routes::updates::RunBody;
 use crate::http::routes::window::fields;
 use crate::http::state::AppState;
 use crate::pipeline::history::{self, InvalidMessage};
 use crate::pipeline::report::UpdateAnswer;
-use crate::pipeline::{ModeKind, Steps, UpdateInput, UpdateRequest};
+use crate::pipeline::{ModeKind, Step, Steps, UpdateInput, UpdateRequest};
+use crate::storage::idempotency::KeptAnswer;
 use crate::storage::updates::Run;
-use axum::extract::State;
-use axum::http::{HeaderName, HeaderValue, StatusCode};
+use axum::body::Bytes;
+use axum::extract::{FromRequestParts, State};
+use axum::http::header::LOCATION;
+use axum::http::request::Parts;
+use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
+use futures::StreamExt;
+use futures::stream::unfold;
 use serde::Deserialize;
 use serde_json::Value;
-use stream::RESPOND_ASYNC;
-pub(super) use stream::ResponseMode;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use strum::VariantNames as _;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+use tracing::Instrument;
 
 /// What was done, for the models to update the document with.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
@@ -93,8 +106,6 @@ pub(crate) struct PreferHeader {
 #[utoipa::path(
     post,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/update",
-    operation_id = "UpdateContext",
-    tag = "updates",
     params(ActorHeader, ConditionHeaders, PreferHeader),
     request_body(content = UpdateBody, content_type = "application/json"),
     responses(
@@ -111,7 +122,7 @@ pub(crate) struct PreferHeader {
     )
 )]
 #[expect(clippy::too_many_arguments, reason = "one for each extractor")]
-pub(crate) async fn update(
+pub(crate) async fn update_context(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
     _: Query<()>,
@@ -168,7 +179,7 @@ pub(super) async fn respond(
             request.idempotency = claim.answering(ok);
             Ok(ok(&state.pipeline.update(request).await?).into_response())
         }
-        ResponseMode::Stream(watching) => stream::stream(state, request, claim, watching).await,
+        ResponseMode::Stream(slot, admission) => stream(state, request, claim, (slot, admission)).await,
         ResponseMode::Async => {
             let run = state.pipeline.accept(request, claim.answering(queued)).await?;
             Ok(queued(&run).into_response())
@@ -177,18 +188,21 @@ pub(super) async fn respond(
 }
 
 /// The response of an update that has ended.
-pub(super) fn ok(answer: &UpdateAnswer) -> JsonAnswer {
-    JsonAnswer::new(StatusCode::OK, answer)
+pub(super) fn ok(answer: &UpdateAnswer) -> KeptAnswer {
+    KeptAnswer::json(StatusCode::OK, answer)
 }
 
 /// The response for a queued update, with the location of its run.
-fn queued(run: &Run) -> JsonAnswer {
-    JsonAnswer::new(StatusCode::ACCEPTED, &RunBody::full(run.clone()))
-        .at(&format!(
-            "/v1/vaults/{}/memories/{}/updates/{}",
-            run.vault_id, run.memory_id, run.update_id
-        ))
-        .with(PREFERENCE_APPLIED, HeaderValue::from_static(RESPOND_ASYNC))
+fn queued(run: &Run) -> KeptAnswer {
+    KeptAnswer::json(StatusCode::ACCEPTED, &RunBody::full(run.clone()))
+        .with(
+            LOCATION,
+            format!(
+                "/v1/vaults/{}/memories/{}/updates/{}",
+                run.vault_id, run.memory_id, run.update_id
+            ),
+        )
+        .with(PREFERENCE_APPLIED, RESPOND_ASYNC)
 }
 
 /// Reports the preference that was applied (RFC 7240).
@@ -427,5 +441,212 @@ impl RecordBody {
             goal: self.goal,
             blocker: self.blocker,
         })
+    }
+}
+
+/// How long the start of the stream is delayed, so that an early failure still has its own HTTP status.
+const EARLY: Duration = Duration::from_millis(250);
+
+struct Watched {
+    steps: UnboundedReceiver<Step>,
+    first: Option<Step>,
+    /// Taken when the update has ended.
+    update: Option<JoinHandle<Result<UpdateAnswer, Problem>>>,
+    heartbeat: Duration,
+    _open: OpenStream,
+}
+
+/// Runs an update and streams its steps. The update continues if the client disconnects.
+///
+/// # Errors
+/// An error before the first step.
+pub(super) async fn stream(
+    state: &AppState,
+    mut request: UpdateRequest,
+    claim: UnderClaim,
+    (slot, admission): (Option<Slot>, Admission),
+) -> Result<Response, Problem> {
+    let open = OpenStream::new(state)?;
+    if let Some(slot) = &slot {
+        // It counts as a stream and, where it does more than wait, as an update.
+        slot.leave();
+    }
+    let (sender, mut steps) = unbounded_channel();
+    request.steps = Steps::watched(sender);
+    if claim.0.is_some() {
+        return whole(state, request, claim, steps).await;
+    }
+    let (pipeline, time) = (state.pipeline.clone(), state.settings.update_timeout);
+    let work = async move {
+        let _slot = slot;
+        match timeout(time, pipeline.update(request)).await {
+            Ok(result) => result.map_err(Problem::from),
+            Err(_) => Err(Problem::given_up(time)),
+        }
+    };
+    let update = tokio::spawn(Party::current().scope(work).in_current_span());
+    let first = timeout(EARLY, steps.recv()).await.ok().flatten();
+    if first.is_none() && update.is_finished() {
+        return match ended(update).await {
+            Ok(answer) => Ok(event_stream(futures::stream::iter([frame(
+                "done", None, &answer,
+            )]))),
+            Err(problem) => Err(problem),
+        };
+    }
+    let watched = Watched {
+        steps,
+        first,
+        update: Some(update),
+        heartbeat: state.settings.heartbeat,
+        _open: open,
+    };
+    let chunks = unfold(watched, |mut watched| async move {
+        let bytes = watched.next().await?;
+        Some((bytes, watched))
+    });
+    Ok(event_stream(chunks.take_until(admission.ended())))
+}
+
+/// The whole stream as one response, after the end of the update: it is stored for retries with what the update saves, so
+/// it has the steps that follow a save already. A failure has its own status, which decides whether a retry runs again.
+///
+/// It runs in the task of the request, which continues if the client disconnects.
+async fn whole(
+    state: &AppState,
+    mut request: UpdateRequest,
+    claim: UnderClaim,
+    steps: UnboundedReceiver<Step>,
+) -> Result<Response, Problem> {
+    let steps = Mutex::new((steps, Vec::new()));
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let built = told.clone();
+    request.idempotency = claim.answering(move |answer: &UpdateAnswer| {
+        let body = {
+            let mut steps = steps.lock().unwrap_or_else(PoisonError::into_inner);
+            let (waiting, seen) = &mut *steps;
+            while let Ok(step) = waiting.try_recv() {
+                seen.push(shown(&step));
+            }
+            let ending = answer.ending();
+            let ending = ending.iter().map(shown).chain([frame("done", None, answer)]);
+            seen.iter()
+                .cloned()
+                .chain(ending)
+                .collect::<Vec<Bytes>>()
+                .concat()
+        };
+        built
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone_from(&body);
+        let headers = EVENT_STREAM.map(|(name, value)| (name.to_string(), value.to_owned()));
+        KeptAnswer {
+            status: StatusCode::OK.as_u16(),
+            headers: headers.to_vec(),
+            body,
+        }
+    });
+    let time = state.settings.update_timeout;
+    let result = timeout(time, Box::pin(state.pipeline.update(request))).await;
+    result.map_err(|_| Problem::given_up(time))??;
+    let body = std::mem::take(&mut *told.lock().unwrap_or_else(PoisonError::into_inner));
+    Ok(event_stream(futures::stream::iter([Bytes::from(body)])))
+}
+
+impl Watched {
+    async fn next(&mut self) -> Option<Bytes> {
+        if let Some(step) = self.first.take() {
+            return Some(shown(&step));
+        }
+        self.update.as_ref()?;
+        match timeout(self.heartbeat, self.steps.recv()).await {
+            Err(_) => Some(COMMENT),
+            Ok(Some(step)) => Some(shown(&step)),
+            // The sender is dropped when the update ends.
+            Ok(None) => Some(match ended(self.update.take()?).await {
+                Ok(answer) => frame("done", None, &answer),
+                Err(problem) => frame("problem", None, &problem.into_body()),
+            }),
+        }
+    }
+}
+
+fn shown(step: &Step) -> Bytes {
+    frame(step.name(), None, &step.details())
+}
+
+async fn ended(update: JoinHandle<Result<UpdateAnswer, Problem>>) -> Result<UpdateAnswer, Problem> {
+    update.await.unwrap_or_else(|error| Err(Problem::internal(error)))
+}
+
+/// The response mode that the client requests with `Prefer` and `Accept`.
+pub(crate) enum ResponseMode {
+    /// Synchronous: respond at the end of the update.
+    Sync(Option<Slot>),
+    /// Stream the steps, then the response. The slot has the reservation of the request's bytes, since the work may outlive
+    /// the connection; the stream ends when the credentials of the request become invalid.
+    Stream(Option<Slot>, Admission),
+    /// Asynchronous: respond as soon as the update is stored.
+    Async,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for ResponseMode {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let preferences = list_header(&parts.headers, &PREFER, "Prefer")?;
+        if preferences.is_some_and(|list| asks_for_async(&list)) {
+            return Ok(Self::Async);
+        }
+        let accept = Accept::from_request_parts(parts, state).await?;
+        let slot = parts.extensions.get::<Slot>().cloned();
+        // A client that accepts neither receives JSON, for compatibility.
+        match accept.choose(&[Representation::Json, Representation::EventStream]) {
+            Ok(Representation::EventStream) => Ok(Self::Stream(
+                slot,
+                Admission::from_request_parts(parts, state).await?,
+            )),
+            _ => Ok(Self::Sync(slot)),
+        }
+    }
+}
+
+const PREFER: HeaderName = HeaderName::from_static("prefer");
+
+/// The value of `Preference-Applied` for an asynchronous response.
+const RESPOND_ASYNC: &str = "respond-async";
+
+/// Whether the client prefers an asynchronous response. Other preferences are ignored, as the RFC requires.
+fn asks_for_async(list: &str) -> bool {
+    list.split(',').any(|preference| {
+        let name = preference.split(['=', ';']).next().unwrap_or_default();
+        name.trim().eq_ignore_ascii_case(RESPOND_ASYNC)
+    })
+}
+
+#[cfg(test)]
+mod response_mode_tests {
+    use super::*;
+
+    #[test]
+    fn the_preference_is_found_among_others() {
+        for list in [
+            "respond-async",
+            "Respond-Async; wait=10",
+            "return=minimal, respond-async",
+            "respond-async=\"\"",
+        ] {
+            assert!(asks_for_async(list), "{list}");
+        }
+        for list in [
+            "",
+            "wait=10",
+            "respond-sync",
+            "return=respond-async",
+            "x;respond-async",
+        ] {
+            assert!(!asks_for_async(list), "{list}");
+        }
     }
 }

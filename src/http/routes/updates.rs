@@ -1,19 +1,19 @@
 //! Runs of `/update` and `/operations`, and decisions about proposals: `M/updates`.
 
 use crate::domain::ids::UpdateId;
-use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, JsonAnswer, UnderClaim};
-use crate::http::extract::conditions::{ConditionHeaders, Conditions};
+use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
+use crate::http::extract::headers::{ConditionHeaders, Conditions};
 use crate::http::extract::json::{JsonBody, OptionalJsonBody};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::params::{EntryPath, MemoryPath, Path, Query};
 use crate::http::names::{Named, RunKindName, RunStatusName};
 use crate::http::problem::{Kind, Problem};
 use crate::http::routes::contexts;
-use crate::http::routes::update::ok;
 use crate::http::routes::window::fields;
 use crate::http::state::AppState;
 use crate::pipeline::report::UpdateAnswer;
 use crate::pipeline::{Approval, Rejecting};
+use crate::storage::idempotency::KeptAnswer;
 use crate::storage::updates::Run;
 use crate::storage::updates::queue::Cancelled;
 use axum::Json;
@@ -108,15 +108,13 @@ impl RunBody {
 #[utoipa::path(
     get,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/updates",
-    operation_id = "ListUpdates",
-    tag = "updates",
     params(Page),
     responses(
         (status = 200, description = "One page.", body = List<RunBody>),
         (status = 404, description = "There is no such memory, nor a run that tried to make it."),
     )
 )]
-pub(crate) async fn list(
+pub(crate) async fn list_updates(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
     Query(page): Query<Page>,
@@ -145,13 +143,11 @@ pub(crate) async fn list(
 #[utoipa::path(
     get,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/updates/{update_id}",
-    operation_id = "GetUpdate",
-    tag = "updates",
     responses(
         (status = 200, description = "The run.", body = RunBody),
     )
 )]
-pub(crate) async fn get(
+pub(crate) async fn get_update(
     State(state): State<AppState>,
     Path((vault_id, memory_id, entry)): EntryPath<UpdateId>,
     _: Query<()>,
@@ -169,14 +165,12 @@ pub(crate) async fn get(
 #[utoipa::path(
     delete,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/updates/{update_id}",
-    operation_id = "CancelUpdate",
-    tag = "updates",
     responses(
         (status = 200, description = "It is cancelled; its run.", body = RunBody),
         (status = 409, description = "It has ended; `run_status` says how."),
     )
 )]
-pub(crate) async fn cancel(
+pub(crate) async fn cancel_update(
     State(state): State<AppState>,
     Path((vault_id, memory_id, entry)): EntryPath<UpdateId>,
     _: Query<()>,
@@ -220,8 +214,6 @@ pub(crate) struct ApproveBody {
 #[utoipa::path(
     post,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/updates/{update_id}/approve",
-    operation_id = "ApproveUpdate",
-    tag = "updates",
     params(ActorHeader, ConditionHeaders),
     request_body(content = Option<ApproveBody>, content_type = "application/json"),
     responses(
@@ -233,7 +225,7 @@ pub(crate) struct ApproveBody {
     )
 )]
 #[expect(clippy::too_many_arguments, reason = "one for each extractor")]
-pub(crate) async fn approve(
+pub(crate) async fn approve_update(
     State(state): State<AppState>,
     Path((vault_id, memory_id, entry)): EntryPath<UpdateId>,
     _: Query<()>,
@@ -242,7 +234,7 @@ pub(crate) async fn approve(
     Actor(actor): Actor,
     conditions: Conditions,
     OptionalJsonBody(body): OptionalJsonBody<ApproveBody>,
-) -> Result<JsonAnswer, Problem> {
+) -> Result<KeptAnswer, Problem> {
     if let Some(comment) = &body.comment {
         fields::optional("comment", comment, SAID_BYTES)?;
     }
@@ -255,9 +247,13 @@ pub(crate) async fn approve(
         preconditions: conditions.for_write(),
         operations: body.operations,
         comment: body.comment,
-        idempotency: claim.answering(ok),
+        idempotency: claim.answering(approved_answer),
     };
-    Ok(ok(&Box::pin(state.pipeline.approve(approval)).await?))
+    Ok(approved_answer(&Box::pin(state.pipeline.approve(approval)).await?))
+}
+
+fn approved_answer(approved: &UpdateAnswer) -> KeptAnswer {
+    KeptAnswer::json(StatusCode::OK, approved)
 }
 
 /// Why a proposal is rejected.
@@ -276,8 +272,6 @@ pub(crate) struct RejectBody {
 #[utoipa::path(
     post,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/updates/{update_id}/reject",
-    operation_id = "RejectUpdate",
-    tag = "updates",
     params(ActorHeader, ConditionHeaders),
     request_body(content = RejectBody, content_type = "application/json"),
     responses(
@@ -287,7 +281,7 @@ pub(crate) struct RejectBody {
         (status = 412, description = "A precondition is not satisfied; the proposal keeps waiting."),
     )
 )]
-pub(crate) async fn reject(
+pub(crate) async fn reject_update(
     State(state): State<AppState>,
     Path((vault_id, memory_id, entry)): EntryPath<UpdateId>,
     _: Query<()>,
@@ -295,7 +289,7 @@ pub(crate) async fn reject(
     conditions: Conditions,
     claim: UnderClaim,
     JsonBody(RejectBody { reason }): JsonBody<RejectBody>,
-) -> Result<JsonAnswer, Problem> {
+) -> Result<KeptAnswer, Problem> {
     fields::required("reason", &reason, SAID_BYTES)?;
     let rejecting = Rejecting {
         vault: vault_id,
@@ -311,6 +305,6 @@ pub(crate) async fn reject(
     ))
 }
 
-fn rejected_answer(rejected: &Run) -> JsonAnswer {
-    JsonAnswer::new(StatusCode::OK, &RunBody::full(rejected.clone()))
+fn rejected_answer(rejected: &Run) -> KeptAnswer {
+    KeptAnswer::json(StatusCode::OK, &RunBody::full(rejected.clone()))
 }

@@ -46,12 +46,10 @@ impl From<VaultSummary> for VaultBody {
 #[utoipa::path(
     get,
     path = "/v1/vaults",
-    operation_id = "ListVaults",
-    tag = "vaults",
     params(Page),
     responses((status = 200, description = "One page.", body = List<VaultBody>))
 )]
-pub(crate) async fn list(
+pub(crate) async fn list_vaults(
     State(state): State<AppState>,
     CallerOf(caller): CallerOf,
     Query(page): Query<Page>,
@@ -87,12 +85,10 @@ impl Params for RunParams {}
 #[utoipa::path(
     get,
     path = "/v1/vaults/{vault_id}/updates",
-    operation_id = "ListVaultUpdates",
-    tag = "updates",
     params(RunParams, Page),
     responses((status = 200, description = "One page.", body = List<RunBody>))
 )]
-pub(crate) async fn list_runs(
+pub(crate) async fn list_vault_updates(
     State(state): State<AppState>,
     Path((vault_id,)): VaultPath,
     Query(params): Query<(RunParams, Page)>,
@@ -260,12 +256,10 @@ pub(crate) struct UsageBody {
 #[utoipa::path(
     get,
     path = "/v1/vaults/{vault_id}/usage",
-    operation_id = "GetUsage",
-    tag = "vaults",
     params(UsageParams, Page),
     responses((status = 200, description = "One page, and the sum of all.", body = UsageBody))
 )]
-pub(crate) async fn usage(
+pub(crate) async fn get_usage(
     State(state): State<AppState>,
     Path((vault_id,)): VaultPath,
     Query((params, page)): Query<(UsageParams, Page)>,

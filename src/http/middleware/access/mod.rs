@@ -19,7 +19,7 @@ use crate::domain::access::{AccessRole, Caller, Token};
 use crate::domain::ids::{KeyId, VaultId};
 use crate::fair::Party;
 use crate::http::extract::caller::CallerOf;
-use crate::http::extract::single_header;
+use crate::http::extract::headers::single_header;
 use crate::http::openapi::add_problem;
 use crate::http::problem::{Kind, Problem};
 use crate::http::serve::Peer;

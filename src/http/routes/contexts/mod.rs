@@ -1,20 +1,34 @@
-//! The document of a memory and its versions: `M/context`, `M/contexts`; and the look-up of the memory and the version that a route
-//! below a memory works on.
+//! The document of a memory and its versions: `GET M/context`, `GET M/contexts` and `GET M/contexts/{ref}`; and the look-up of the
+//! memory and the version that a route below a memory works on.
 
-pub(crate) mod diff;
 pub(crate) mod put;
-pub(crate) mod read;
 pub(crate) mod views;
 
+use crate::domain::document;
 use crate::domain::ids::{MemoryId, VaultId};
-use crate::http::extract::params::Params;
+use crate::http::extract::headers::Representation;
+use crate::http::extract::headers::{ConditionHeaders, Conditions, ETag, FreshnessHeader, MaxAge};
+use crate::http::extract::page::{List, Page};
+use crate::http::extract::params::{EntryPath, MemoryPath, Params, Path, Query, time};
+use crate::http::names::{Named, SourceName};
 use crate::http::problem::{Kind, Problem};
-use crate::http::routes::contexts::read::readable;
 use crate::http::state::AppState;
+use crate::pipeline::report;
 use crate::storage::contexts::Redaction;
-use crate::storage::{Context, ContextRef};
+use crate::storage::{Context, ContextMetadata, ContextRef};
+use axum::Json;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, LAST_MODIFIED, VARY};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
-use serde::Deserialize;
+use httpdate::HttpDate;
+use serde::{Deserialize, Serialize};
+use std::fmt::Write;
+use std::io::Write as _;
+use std::sync::Arc;
+use std::time::SystemTime;
 
 /// Which version a view of the document is about.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
@@ -57,7 +71,7 @@ pub(in crate::http::routes) async fn version(
 ///
 /// # Errors
 /// 422 if the time lies in the future, 404 if the memory had no version then.
-pub(in crate::http::routes) async fn as_of(
+pub(in crate::http::routes) async fn version_as_of(
     state: &AppState,
     vault: &VaultId,
     memory: &MemoryId,
@@ -117,4 +131,390 @@ pub(in crate::http) fn redacted(version: i64, redaction: &Redaction) -> Problem 
     .with("version", version)
     .with("redaction_reason", redaction.reason.as_str())
     .with("redacted_at", serde_json::json!(redaction.at))
+}
+
+/// Which state of the document to show.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct LatestParams {
+    /// The version that was the newest at this time, which must not lie in the future.
+    #[param(value_type = Option<DateTime<Utc>>)]
+    as_of: Option<String>,
+}
+
+impl Params for LatestParams {}
+
+/// Read the document
+///
+/// The newest version, or the one of a time. The text is the answer's body; with `Accept: application/json` it
+/// stands in an envelope. Each representation has its own entity tag, and all of them are taken in `If-Match`.
+#[utoipa::path(
+    get,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/context",
+    params(SectionParams, LatestParams, ConditionHeaders, FreshnessHeader),
+    responses(
+        (status = 200, description = "The text.", headers(("ETag"), ("Last-Modified"), ("X-Context-Version" = i64)), content(
+            (String = "text/plain; charset=utf-8"),
+            (String = "text/markdown; charset=utf-8"),
+            (ContextBody = "application/json"),
+        )),
+        (status = 404, description = "There is no such memory, no version at that time, or no such section."),
+        (status = 410, description = "The version was redacted."),
+    )
+)]
+pub(crate) async fn get_latest_context(
+    State(state): State<AppState>,
+    Path((vault_id, memory_id)): MemoryPath,
+    Query(params): Query<(SectionParams, LatestParams)>,
+    representation: Representation,
+    conditions: Conditions,
+    max_age: MaxAge,
+) -> Result<Response, Problem> {
+    let (SectionParams { section }, LatestParams { as_of }) = params;
+    let as_of = time("as_of", as_of.as_ref())?;
+    let context = match as_of {
+        Some(as_of) => version_as_of(&state, &vault_id, &memory_id, as_of)
+            .await?
+            .map(Arc::new),
+        None if !max_age.is_zero() => state.storage.recent_context(&vault_id, &memory_id).await?,
+        None => state
+            .storage
+            .latest_context(&vault_id, &memory_id)
+            .await?
+            .map(Arc::new),
+    };
+    let context = context.ok_or_else(missing)?;
+    answer(&state, context, section.as_deref(), representation, &conditions)
+}
+
+/// Read one version
+///
+/// By its number or its context_id, as text or as JSON.
+#[utoipa::path(
+    get,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/contexts/{ref}",
+    params(SectionParams, ConditionHeaders),
+    responses(
+        (status = 200, description = "The text.", headers(("ETag"), ("Last-Modified"), ("X-Context-Version" = i64)), content(
+            (String = "text/plain; charset=utf-8"),
+            (String = "text/markdown; charset=utf-8"),
+            (ContextBody = "application/json"),
+        )),
+        (status = 410, description = "The version was redacted."),
+    )
+)]
+pub(crate) async fn get_context(
+    State(state): State<AppState>,
+    Path((vault_id, memory_id, entry)): EntryPath<ContextRef>,
+    Query(SectionParams { section }): Query<SectionParams>,
+    representation: Representation,
+    conditions: Conditions,
+) -> Result<Response, Problem> {
+    let context = state
+        .storage
+        .context(&vault_id, &memory_id, &entry)
+        .await?
+        .ok_or_else(no_such_version)?;
+    answer(
+        &state,
+        context.into(),
+        section.as_deref(),
+        representation,
+        &conditions,
+    )
+}
+
+/// List the versions
+///
+/// The newest first, without their texts.
+#[utoipa::path(
+    get,
+    path = "/v1/vaults/{vault_id}/memories/{memory_id}/contexts",
+    params(Page),
+    responses(
+        (status = 200, description = "One page.", body = List<ContextBody>),
+    )
+)]
+pub(crate) async fn list_contexts(
+    State(state): State<AppState>,
+    Path((vault_id, memory_id)): MemoryPath,
+    Query(page): Query<Page>,
+) -> Result<Json<List<ContextBody>>, Problem> {
+    let name = format!("contexts/{vault_id}/{memory_id}");
+    let before = page.after::<i64>(&name)?;
+    let _list = state.budget.list().await?;
+    let versions = state
+        .storage
+        .list_contexts(&vault_id, &memory_id, before, page.fetch())
+        .await?;
+    if versions.items.is_empty() {
+        require(&state, &vault_id, &memory_id).await?;
+    }
+    let cap = state.settings.context_bytes;
+    Ok(Json(page.of_rows(
+        &name,
+        versions,
+        |version| version.version,
+        |version| ContextBody::of(&version, cap),
+    )))
+}
+
+/// The number of the version in the response.
+pub(in crate::http::routes) const X_CONTEXT_VERSION: HeaderName =
+    HeaderName::from_static("x-context-version");
+
+/// Capacity of the header map, including the headers of the middleware: it is not reallocated then.
+const HEADERS: usize = 12;
+
+const HTTP_DATE_BYTES: usize = 29;
+
+/// A cache may store a document but must revalidate it.
+const CACHEABLE: HeaderValue = HeaderValue::from_static("private, no-cache");
+
+/// One version of a document.
+#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
+#[schema(as = Context)]
+pub(crate) struct ContextBody {
+    /// The vault.
+    pub(crate) vault_id: String,
+    /// The memory.
+    pub(crate) memory_id: String,
+    /// The version's id; in double quotes it is the entity tag of its text.
+    pub(crate) context_id: String,
+    /// Its number: 1, 2, 3 …, each given once. Retention, where it is configured, takes out old ones.
+    #[schema(minimum = 1)]
+    pub(crate) version: i64,
+    /// Who made it.
+    pub(crate) actor_id: String,
+    /// When it was made.
+    pub(crate) creation_time: DateTime<Utc>,
+    /// What made it.
+    pub(crate) source: SourceName,
+    /// The run that made it; absent if none did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub(crate) update_id: Option<String>,
+    /// The size of its text in bytes.
+    #[schema(minimum = 0)]
+    pub(crate) bytes: i32,
+    /// Roughly how many tokens that is for a model.
+    #[schema(minimum = 0)]
+    pub(crate) estimated_tokens: u64,
+    /// Its size in percent of `limits.context_bytes`.
+    #[schema(minimum = 0)]
+    pub(crate) percent_of_cap: f64,
+    /// The text, where it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub(crate) context: Option<String>,
+    /// True if the text was taken out for good; absent otherwise, like the next four.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub(crate) redacted: Option<bool>,
+    /// Why the text was taken out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub(crate) redaction_reason: Option<String>,
+    /// When it was taken out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub(crate) redacted_at: Option<DateTime<Utc>>,
+    /// Who took it out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub(crate) redacted_by: Option<String>,
+    /// The SHA-256 of the text, in hexadecimal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    redacted_sha256: Option<String>,
+}
+
+impl ContextBody {
+    /// A version without its text. `cap` is `limits.context_bytes`.
+    pub(super) fn of(metadata: &ContextMetadata, cap: usize) -> Self {
+        let bytes = usize::try_from(metadata.bytes).unwrap_or_default();
+        Self {
+            vault_id: metadata.vault_id.to_string(),
+            memory_id: metadata.memory_id.to_string(),
+            context_id: metadata.context_id.to_string(),
+            version: metadata.version,
+            actor_id: metadata.actor_id.to_string(),
+            creation_time: metadata.creation_time,
+            source: Named(metadata.source),
+            update_id: metadata.update_id.as_ref().map(ToString::to_string),
+            bytes: metadata.bytes,
+            estimated_tokens: document::estimated_tokens(bytes),
+            percent_of_cap: report::percent_of_cap(bytes, cap),
+            context: None,
+            redacted: metadata.redaction.as_ref().map(|_| true),
+            redaction_reason: metadata
+                .redaction
+                .as_ref()
+                .map(|redaction| redaction.reason.clone()),
+            redacted_at: metadata.redaction.as_ref().map(|redaction| redaction.at),
+            redacted_by: metadata
+                .redaction
+                .as_ref()
+                .map(|redaction| redaction.by.to_string()),
+            redacted_sha256: metadata
+                .redaction
+                .as_ref()
+                .map(|redaction| redaction.sha256.clone()),
+        }
+    }
+}
+
+/// Checks that the text of a version is available; `field` is the parameter that names it.
+///
+/// # Errors
+/// 410 if the version was redacted.
+pub(in crate::http::routes) fn readable(context: Context, field: &str) -> Result<Context, Problem> {
+    check_readable(&context.metadata, field)?;
+    Ok(context)
+}
+
+fn check_readable(metadata: &ContextMetadata, field: &str) -> Result<(), Problem> {
+    match &metadata.redaction {
+        Some(redaction) => Err(redacted(metadata.version, redaction).with("field", field)),
+        None => Ok(()),
+    }
+}
+
+/// Responds with a version, with one of its sections, or with 304 if the client already has it.
+///
+/// # Errors
+/// 410 if the version was redacted, 404 if the section does not exist, 412 if `If-Match` names another representation.
+fn answer(
+    state: &AppState,
+    context: Arc<Context>,
+    section: Option<&str>,
+    representation: Representation,
+    conditions: &Conditions,
+) -> Result<Response, Problem> {
+    let metadata = &context.metadata;
+    check_readable(metadata, "ref")?;
+    let mut etag = ETag::of(&metadata.context_id);
+    let section = match section {
+        Some(name) => {
+            etag = etag.representation(&format!("section={}", visible(name)));
+            Some(find_section(&context.text, name)?)
+        }
+        None => None,
+    };
+    if representation == Representation::Json {
+        etag = etag.representation("json");
+    }
+    let mut headers = validators(metadata, &etag);
+    if conditions.has_already(&etag)? {
+        return Ok((StatusCode::NOT_MODIFIED, headers).into_response());
+    }
+    Ok(match representation {
+        Representation::Json => {
+            let mut body = ContextBody::of(metadata, state.settings.context_bytes);
+            body.context = Some(section.unwrap_or_else(|| context.text.clone()));
+            (headers, Json(body)).into_response()
+        }
+        Representation::Plain
+        | Representation::Markdown
+        | Representation::Diff
+        | Representation::EventStream => {
+            headers.insert(
+                CONTENT_TYPE,
+                HeaderValue::from_static(representation.content_type()),
+            );
+            let text = match section {
+                Some(section) => Bytes::from(section),
+                None => Bytes::from_owner(SharedText(context)),
+            };
+            let mut response = Response::new(Body::from(text));
+            *response.headers_mut() = headers;
+            response
+        }
+    })
+}
+
+/// A version's text as a response body. It is not copied, since many requests may send it at once.
+struct SharedText(Arc<Context>);
+
+impl AsRef<[u8]> for SharedText {
+    fn as_ref(&self) -> &[u8] {
+        self.0.text.as_bytes()
+    }
+}
+
+/// The headers that identify the version and allow conditional requests.
+pub(in crate::http::routes) fn validators(metadata: &ContextMetadata, etag: &ETag) -> HeaderMap {
+    let mut headers = HeaderMap::with_capacity(HEADERS);
+    headers.insert(ETAG, etag.header_value());
+    headers.insert(VARY, HeaderValue::from_static("Accept"));
+    headers.insert(CACHE_CONTROL, CACHEABLE);
+    headers.insert(X_CONTEXT_VERSION, HeaderValue::from(metadata.version));
+    headers.insert(LAST_MODIFIED, http_date(metadata.creation_time));
+    headers
+}
+
+/// A time in the form of HTTP headers (RFC 9110, 5.6.7).
+fn http_date(time: DateTime<Utc>) -> HeaderValue {
+    let mut text = [0; HTTP_DATE_BYTES];
+    let written = write!(&mut text[..], "{}", HttpDate::from(SystemTime::from(time)));
+    let written = written.ok().and_then(|()| HeaderValue::from_bytes(&text).ok());
+    // A date is visible ASCII and has a fixed length.
+    written.unwrap_or(HeaderValue::from_static("Thu, 01 Jan 1970 00:00:00 GMT"))
+}
+
+/// The maximum length of the list of existing paths in a 404 for a section, in bytes.
+const MOST_PATH_BYTES: usize = 16_384;
+
+fn find_section(text: &str, name: &str) -> Result<String, Problem> {
+    document::find_section(text, name)
+        .map(str::to_owned)
+        .ok_or_else(|| {
+            let headings = document::headings(text);
+            let mut room = MOST_PATH_BYTES;
+            let paths = headings.all().iter().map(|heading| headings.path(heading));
+            let paths: Vec<_> = paths
+                .take_while(|path| {
+                    room = room.saturating_sub(path.len() + 1);
+                    room > 0
+                })
+                .collect();
+            Problem::not_found("the document has no such section; sections has the paths it has")
+                .with("field", "section")
+                .with("sections", paths)
+        })
+}
+
+/// Which part of a document to show.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct SectionParams {
+    /// Only this section: `progress`, `learnings`, `verbatim`, `status`, `tasks`, `decisions`, the title of any
+    /// section, or the path of titles to a heading of any level, such as `Facts/Network`.
+    #[param(min_length = 1, pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$")]
+    section: Option<String>,
+}
+
+impl Params for SectionParams {
+    fn check(&self) -> Result<(), Problem> {
+        match &self.section {
+            Some(name) if name.trim().is_empty() => {
+                Err(Problem::invalid("section", "section must name a section"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A name, escaped to the characters that an entity tag can contain.
+fn visible(name: &str) -> String {
+    let mut visible = String::with_capacity(name.len());
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() {
+            visible.push(char::from(byte.to_ascii_lowercase()));
+        } else {
+            // Writing to a string cannot fail.
+            let _ = write!(visible, "%{byte:02x}");
+        }
+    }
+    visible
 }

@@ -2,20 +2,20 @@
 
 use crate::domain::document::{self, InvalidDocument};
 use crate::http::extract::body::{self, Limit, MediaType};
-use crate::http::extract::caller::{Actor, ActorHeader, JsonAnswer, UnderClaim};
-use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag};
+use crate::http::extract::caller::{Actor, ActorHeader, UnderClaim};
+use crate::http::extract::headers::{ConditionHeaders, Conditions, ETag};
 use crate::http::extract::json::{JsonBody, OptionalJsonBody};
 use crate::http::extract::params::{EntryPath, MemoryPath, Params, Path, Query};
 use crate::http::names::{Named, listed};
 use crate::http::problem::{CollapseBody, Problem};
-use crate::http::routes::contexts::read::{ContextBody, X_CONTEXT_VERSION};
+use crate::http::routes::contexts::{ContextBody, X_CONTEXT_VERSION};
 use crate::http::state::AppState;
-use crate::storage::idempotency::Answering;
+use crate::storage::idempotency::{Answering, KeptAnswer};
 use crate::storage::{ContextRef, Guard, Put, PutJob, RestoreJob};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::header::ETAG;
+use axum::http::header::{ETAG, LOCATION};
 use axum::http::{HeaderMap, StatusCode};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
@@ -88,8 +88,6 @@ impl Params for PutParams {}
 #[utoipa::path(
     put,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/context",
-    operation_id = "PutContext",
-    tag = "contexts",
     params(PutParams, ActorHeader, ConditionHeaders),
     request_body(
         description = "The document: UTF-8, not blank, no NUL, at most `limits.context_bytes` (102,400) bytes.",
@@ -104,7 +102,7 @@ impl Params for PutParams {}
         (status = 409, description = "The text would lose much of the document (`warnings` says what) and `guard.collapse` is `reject`; `confirm=collapse` makes the version all the same."),
     )
 )]
-pub(crate) async fn put(
+pub(crate) async fn put_context(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
     Query(PutParams { confirm }): Query<PutParams>,
@@ -112,7 +110,7 @@ pub(crate) async fn put(
     conditions: Conditions,
     claim: UnderClaim,
     request: Request,
-) -> Result<JsonAnswer, Problem> {
+) -> Result<KeptAnswer, Problem> {
     let text = read_document(&state, request).await?;
     let guard = match (state.settings.guard, confirm) {
         (Guard::Reject, Some(Named(Confirm::Collapse))) => Guard::Warn,
@@ -138,7 +136,7 @@ fn answering(state: &AppState, claim: UnderClaim) -> Option<Answering<'static, P
 }
 
 /// The response of every route that saves a text as the newest version.
-fn answer(limit: usize, put: &Put) -> JsonAnswer {
+fn answer(limit: usize, put: &Put) -> KeptAnswer {
     let (status, metadata, lost, unchanged) = match put {
         Put::Created(metadata, lost) => (StatusCode::CREATED, metadata, &**lost, false),
         Put::Unchanged(metadata) => (StatusCode::OK, metadata, &[][..], true),
@@ -148,16 +146,19 @@ fn answer(limit: usize, put: &Put) -> JsonAnswer {
         unchanged,
         warnings: lost.iter().cloned().map(CollapseBody::from).collect(),
     };
-    let answer = JsonAnswer::new(status, &body)
-        .with(ETAG, ETag::of(&metadata.context_id).header_value())
-        .with(X_CONTEXT_VERSION, metadata.version.into());
+    let answer = KeptAnswer::json(status, &body)
+        .with(ETAG, ETag::of(&metadata.context_id))
+        .with(X_CONTEXT_VERSION, metadata.version);
     if unchanged {
         return answer;
     }
-    answer.at(&format!(
-        "/v1/vaults/{}/memories/{}/contexts/{}",
-        metadata.vault_id, metadata.memory_id, metadata.version
-    ))
+    answer.with(
+        LOCATION,
+        format!(
+            "/v1/vaults/{}/memories/{}/contexts/{}",
+            metadata.vault_id, metadata.memory_id, metadata.version
+        ),
+    )
 }
 
 /// Reads a document's text, or JSON that holds one, which may be several times as long.
@@ -171,7 +172,7 @@ pub(in crate::http::routes) async fn read_text_or_json(
     let limit = match media_type {
         MediaType::Json => Limit {
             bytes: state.settings.body_bytes.max(cap),
-            ..Limit::of_bodies(state)
+            ..Limit::of_bodies(&state.settings)
         },
         _ => Limit {
             name: "limits.context_bytes",
@@ -250,8 +251,6 @@ pub(crate) struct RestoreBody {
 #[utoipa::path(
     post,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/contexts/{ref}/restore",
-    operation_id = "RestoreContext",
-    tag = "contexts",
     params(ActorHeader, ConditionHeaders),
     request_body(description = "May be left out.", content = Option<RestoreBody>),
     responses(
@@ -260,7 +259,7 @@ pub(crate) struct RestoreBody {
         (status = 410, description = "The version was redacted."),
     )
 )]
-pub(crate) async fn restore(
+pub(crate) async fn restore_context(
     State(state): State<AppState>,
     Path((vault_id, memory_id, entry)): EntryPath<ContextRef>,
     _: Query<()>,
@@ -268,7 +267,7 @@ pub(crate) async fn restore(
     conditions: Conditions,
     claim: UnderClaim,
     OptionalJsonBody(RestoreBody { reason }): OptionalJsonBody<RestoreBody>,
-) -> Result<JsonAnswer, Problem> {
+) -> Result<KeptAnswer, Problem> {
     let job = RestoreJob {
         vault: vault_id,
         memory: memory_id,
@@ -306,8 +305,6 @@ pub(crate) struct RedactBody {
 #[utoipa::path(
     post,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/contexts/{ref}/redact",
-    operation_id = "RedactContext",
-    tag = "contexts",
     params(ActorHeader, ConditionHeaders),
     request_body = RedactBody,
     responses(
@@ -315,7 +312,7 @@ pub(crate) struct RedactBody {
         (status = 409, description = "It is the newest version."),
     )
 )]
-pub(crate) async fn redact(
+pub(crate) async fn redact_context(
     State(state): State<AppState>,
     Path((vault_id, memory_id, entry)): EntryPath<ContextRef>,
     _: Query<()>,

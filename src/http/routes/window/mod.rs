@@ -1,28 +1,27 @@
 //! The window of recent tasks and decisions of a memory, the tasks that were archived from it, and what the routes that change it share.
 
 pub(super) mod fields;
-pub(crate) mod import;
 
 use crate::domain::document::written_time;
 use crate::domain::ids::{ActorId, MemoryId, RecordKind, VaultId};
 use crate::domain::window::{ArchivedTask, Epic, Grouping, Sizes, Status, Window};
-use crate::http::extract::accept::{Accept, Representation};
-use crate::http::extract::caller::JsonAnswer;
-use crate::http::extract::conditions::{ConditionHeaders, Conditions, ETag, Verdict};
+use crate::http::extract::headers::{Accept, Representation};
+use crate::http::extract::headers::{ConditionHeaders, Conditions, ETag};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::params::{MemoryPath, Params, Path, Query};
 use crate::http::names::GroupingName;
 use crate::http::problem::Problem;
 use crate::http::routes::contexts;
-use crate::http::routes::contexts::read::{X_CONTEXT_VERSION, validators};
+use crate::http::routes::contexts::{X_CONTEXT_VERSION, validators};
 use crate::http::routes::records::RecordBody;
 use crate::http::state::AppState;
+use crate::storage::idempotency::KeptAnswer;
 use crate::storage::window::HistoryKey;
 use crate::storage::{WindowChange, Writer};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::http::header::ETAG;
+use axum::http::header::{ETAG, LOCATION};
 use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -125,8 +124,6 @@ pub(crate) struct DecisionBody {
 #[utoipa::path(
     get,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/window",
-    operation_id = "GetWindow",
-    tag = "window",
     params(ConditionHeaders),
     responses(
         (status = 200, description = "The window.", headers(("ETag"), ("Last-Modified"), ("X-Context-Version" = i64)), content(
@@ -136,7 +133,7 @@ pub(crate) struct DecisionBody {
         )),
     )
 )]
-pub(crate) async fn get(
+pub(crate) async fn get_window(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
     _: Query<()>,
@@ -150,7 +147,7 @@ pub(crate) async fn get(
         etag = etag.representation("json");
     }
     let headers = validators(&version.metadata, &etag);
-    if conditions.for_read(&etag)? == Verdict::NotModified {
+    if conditions.has_already(&etag)? {
         return Ok((StatusCode::NOT_MODIFIED, headers).into_response());
     }
     let ids: Vec<i64> = crate::domain::document::records(&version.text)
@@ -211,7 +208,7 @@ pub(in crate::http::routes) struct WindowAnswer {
 }
 
 /// Responds with a record: 201 if it was created, 200 if it existed.
-pub(in crate::http::routes) fn record_answer(change: &WindowChange) -> JsonAnswer {
+pub(in crate::http::routes) fn record_answer(change: &WindowChange) -> KeptAnswer {
     let WindowChange {
         metadata,
         unchanged,
@@ -226,15 +223,18 @@ pub(in crate::http::routes) fn record_answer(change: &WindowChange) -> JsonAnswe
         unchanged: *unchanged,
         archived: archived.iter().map(ToString::to_string).collect(),
     };
-    let answer = JsonAnswer::new(saved_status(*unchanged), &body)
-        .with(ETAG, ETag::of(&metadata.context_id).header_value())
-        .with(X_CONTEXT_VERSION, metadata.version.into());
+    let answer = KeptAnswer::json(saved_status(*unchanged), &body)
+        .with(ETAG, ETag::of(&metadata.context_id))
+        .with(X_CONTEXT_VERSION, metadata.version);
     let Some(record) = record else { return answer };
-    answer.at(&below(
-        &metadata.vault_id,
-        &metadata.memory_id,
-        &format!("records/{}", record.record.id),
-    ))
+    answer.with(
+        LOCATION,
+        below(
+            &metadata.vault_id,
+            &metadata.memory_id,
+            &format!("records/{}", record.record.id),
+        ),
+    )
 }
 
 /// 201 if a version was saved, 200 if nothing changed.
@@ -292,8 +292,6 @@ impl From<ArchivedTask> for ArchivedBody {
 #[utoipa::path(
     get,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/archive/history",
-    operation_id = "GetHistory",
-    tag = "window",
     params(Page),
     responses(
         (status = 200, description = "One page.", headers(("Link")), content(
@@ -303,7 +301,7 @@ impl From<ArchivedTask> for ArchivedBody {
         )),
     )
 )]
-pub(crate) async fn history(
+pub(crate) async fn get_history(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
     Query(page): Query<Page>,
@@ -376,8 +374,6 @@ impl From<Epic> for EpicBody {
 #[utoipa::path(
     get,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/archive/epics",
-    operation_id = "GetEpics",
-    tag = "window",
     params(EpicParams, Page),
     responses(
         (status = 200, description = "One page.", headers(("Link")), content(
@@ -387,7 +383,7 @@ impl From<Epic> for EpicBody {
         )),
     )
 )]
-pub(crate) async fn epics(
+pub(crate) async fn get_epics(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
     Query(params): Query<(EpicParams, Page)>,
