@@ -1,7 +1,7 @@
 //! Mounts the dashboard: provides its pages with the services they need, and implements sign-in and sign-out.
 
-use super::middleware::access::session;
 use super::middleware::carried;
+use super::middleware::session;
 use super::problem::Problem;
 use super::state::AppState;
 use crate::dashboard::{PageServices, Routes, SessionBackend};

@@ -4,7 +4,7 @@
 //! share is added here: the ids in paths, the schema of problems, and the problems that any request can cause.
 
 use crate::domain::ids::MAX_ID_BYTES;
-use crate::http::middleware::{access, document_replica, idempotency, site};
+use crate::http::middleware::{access, document_replica, document_site, idempotency};
 use crate::http::problem::{self, Kind, ProblemDocument};
 use crate::http::router;
 use axum::http::Method;
@@ -106,7 +106,7 @@ pub(crate) fn document() -> OpenApi {
                 complete_read(operation);
             }
             access::document_route(path, &method, operation);
-            site::document(operation);
+            document_site(operation);
             document_replica(path, &method, operation);
             complete(path, operation);
         }

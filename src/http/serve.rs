@@ -315,7 +315,7 @@ fn starting_router(clock: Arc<dyn Clock>) -> Router {
         .route("/healthz", get(health::get_health))
         .route("/readyz", get(starting))
         .fallback(starting);
-    middleware::standard::around_routes(router.layer(from_fn(middleware::site::check_host)), clock)
+    middleware::standard::around_routes(router.layer(from_fn(middleware::check_host)), clock)
 }
 
 /// The number of unauthenticated connections of each address, which are limited so that one cannot use up all connections.

@@ -8,17 +8,27 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use utoipa::ToSchema;
 
-/// The caller's working directory, as the caller describes it.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// The caller's folder.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Workspace {
     /// Its path.
+    #[serde(default)]
+    #[schema(max_length = 1024)]
     pub folder: Option<String>,
     /// The git branch.
+    #[serde(default)]
+    #[schema(max_length = 255)]
     pub branch: Option<String>,
-    /// The commit id.
+    /// The commit.
+    #[serde(default)]
+    #[schema(max_length = 128)]
     pub head: Option<String>,
-    /// Files with uncommitted changes.
+    /// Files with changes that are not committed.
+    #[serde(default)]
+    #[schema(max_items = 500)]
     pub dirty_files: Vec<String>,
 }
 

@@ -64,40 +64,32 @@ impl Page {
         })
     }
 
-    /// Builds a page from rows that were read with [`Self::fetch`]. There may be fewer, because large rows limit a
-    /// page.
-    pub(crate) fn of_rows<E, T, K: Serialize>(
-        &self,
-        list: &str,
-        rows: Rows<E>,
-        key: impl Fn(&E) -> K,
-        show: impl Fn(E) -> T,
-    ) -> List<T> {
-        let last = rows.items.last().filter(|_| rows.is_cut);
-        let last = last.map(|last| seal(list, &key(last)));
-        let page = self.of(list, rows.items, key, show);
-        List {
-            next_cursor: page.next_cursor.or(last),
-            ..page
-        }
-    }
-
-    /// Builds a page from `entries` that were read with [`Self::fetch`]; `show` converts them.
+    /// Builds a page from entries that were read with [`Self::fetch`]; `show` converts them. There may be fewer, because large
+    /// rows limit a page.
     pub(crate) fn of<E, T, K: Serialize>(
         &self,
         list: &str,
-        mut entries: Vec<E>,
+        rows: impl Into<Rows<E>>,
         key: impl Fn(&E) -> K,
         show: impl Fn(E) -> T,
     ) -> List<T> {
+        let Rows { mut items, is_cut } = rows.into();
         let limit = self.limit() as usize;
-        let more = entries.len() > limit;
-        entries.truncate(limit);
-        let next_cursor = entries.last().filter(|_| more).map(|last| seal(list, &key(last)));
+        let more = is_cut || items.len() > limit;
+        items.truncate(limit);
+        let next_cursor = items.last().filter(|_| more).map(|last| seal(list, &key(last)));
         List {
-            items: entries.into_iter().map(show).collect(),
+            items: items.into_iter().map(show).collect(),
             next_cursor,
         }
+    }
+}
+
+/// Entries of a list that is not limited in bytes.
+impl<E> From<Vec<E>> for Rows<E> {
+    fn from(items: Vec<E>) -> Self {
+        let is_cut = false;
+        Self { items, is_cut }
     }
 }
 
@@ -122,9 +114,7 @@ impl<T: Serialize> List<T> {
         let bytes = self.items.len() * ENTRY_BYTES;
         fair::run_blocking_if_long(bytes, || Json(self).into_response())
     }
-}
 
-impl<T: Serialize> List<T> {
     /// The page as JSON, or as `text`. `Link` names the next page; `path` is the list's path up to the parameters of a page.
     pub(crate) fn represented(
         self,
@@ -143,27 +133,6 @@ impl<T: Serialize> List<T> {
             Representation::Json => (representation, next, Json(self)).into_response(),
             _ => (representation, next, text(&self.items)).into_response(),
         })
-    }
-}
-
-impl<T> List<T> {
-    /// Replaces the entries.
-    pub(crate) fn with<U>(self, items: Vec<U>) -> List<U> {
-        List {
-            items,
-            next_cursor: self.next_cursor,
-        }
-    }
-
-    /// Converts the entries.
-    pub(crate) fn map<U>(mut self, show: impl Fn(T) -> U) -> List<U> {
-        let items = std::mem::take(&mut self.items);
-        self.with(items.into_iter().map(show).collect())
-    }
-
-    /// Takes the entries out of the page.
-    pub(crate) fn take(&mut self) -> Vec<T> {
-        std::mem::take(&mut self.items)
     }
 }
 

@@ -2,8 +2,7 @@
 
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::fair::{Party, Permit, ShareLimits};
-use crate::http::extract::headers::single_header;
-use crate::http::extract::headers::{Accept, Representation};
+use crate::http::extract::headers::{Accept, Representation, single_header};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::params::{Params, Path, Query, VaultPath};
 use crate::http::feed::{Client, EventBody, Filter, ServerSentEvent};

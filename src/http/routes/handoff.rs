@@ -3,8 +3,7 @@
 use crate::domain::handoff::{Freshness, Window, Workspace, preface};
 use crate::domain::ids::HandoffId;
 use crate::http::extract::caller::{Actor, ActorHeader};
-use crate::http::extract::headers::{Accept, Representation};
-use crate::http::extract::headers::{ConditionHeaders, Conditions, ETag};
+use crate::http::extract::headers::{Accept, ConditionHeaders, Conditions, ETag, Representation};
 use crate::http::extract::json::{Object, OptionalJsonBody};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::params::{EntryPath, MemoryPath, Params, Path, Query, parsed};
@@ -329,66 +328,32 @@ impl Params for RefreshParams {}
 pub(crate) struct RefreshBody {
     /// The caller's folder, for the section Workspace Snapshot.
     #[serde(default)]
-    #[schema(value_type = Option<WorkspaceBody>)]
-    workspace: Option<Object<WorkspaceBody>>,
+    #[schema(value_type = Option<Workspace>)]
+    workspace: Option<Object<Workspace>>,
 }
 
-/// The caller's folder.
-#[derive(Debug, Deserialize, utoipa::ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = Workspace)]
-pub(crate) struct WorkspaceBody {
-    /// Its path.
-    #[serde(default)]
-    #[schema(max_length = 1024)]
-    folder: Option<String>,
-    /// The git branch.
-    #[serde(default)]
-    #[schema(max_length = 255)]
-    branch: Option<String>,
-    /// The commit.
-    #[serde(default)]
-    #[schema(max_length = 128)]
-    head: Option<String>,
-    /// Files with changes that are not committed.
-    #[serde(default)]
-    #[schema(max_items = 500)]
-    dirty_files: Vec<String>,
-}
-
-impl WorkspaceBody {
-    fn checked(self) -> Result<Workspace, Problem> {
-        let within = |field: &str, value: Option<&String>, limit: usize| match value {
-            Some(text) if text.len() > limit => Err(Problem::invalid(
-                field,
-                format!("{field} has {} bytes; at most {limit} are accepted", text.len()),
-            )
-            .with("limit", limit)),
-            _ => Ok(()),
-        };
-        within("workspace.folder", self.folder.as_ref(), 1_024)?;
-        within("workspace.branch", self.branch.as_ref(), 255)?;
-        within("workspace.head", self.head.as_ref(), 128)?;
-        if self.dirty_files.len() > MAX_FILES {
-            return Err(Problem::invalid(
-                "workspace.dirty_files",
-                format!(
-                    "workspace.dirty_files has {} entries; at most {MAX_FILES} are accepted",
-                    self.dirty_files.len()
-                ),
-            )
-            .with("limit", MAX_FILES));
+/// Checks the sizes of what the caller tells about its folder.
+fn checked(workspace: Workspace) -> Result<Workspace, Problem> {
+    let within = |field: &str, value: Option<&String>, limit: usize| match value {
+        Some(text) if text.len() > limit => {
+            let detail = format!("{field} has {} bytes; at most {limit} are accepted", text.len());
+            Err(Problem::invalid(field, detail).with("limit", limit))
         }
-        for (index, file) in self.dirty_files.iter().enumerate() {
-            within(&format!("workspace.dirty_files[{index}]"), Some(file), 1_024)?;
-        }
-        Ok(Workspace {
-            folder: self.folder,
-            branch: self.branch,
-            head: self.head,
-            dirty_files: self.dirty_files,
-        })
+        _ => Ok(()),
+    };
+    within("workspace.folder", workspace.folder.as_ref(), 1_024)?;
+    within("workspace.branch", workspace.branch.as_ref(), 255)?;
+    within("workspace.head", workspace.head.as_ref(), 128)?;
+    let files = &workspace.dirty_files;
+    if files.len() > MAX_FILES {
+        let count = files.len();
+        let detail = format!("workspace.dirty_files has {count} entries; at most {MAX_FILES} are accepted");
+        return Err(Problem::invalid("workspace.dirty_files", detail).with("limit", MAX_FILES));
     }
+    for (index, file) in files.iter().enumerate() {
+        within(&format!("workspace.dirty_files[{index}]"), Some(file), 1_024)?;
+    }
+    Ok(workspace)
 }
 
 /// Refresh the handoff
@@ -424,7 +389,9 @@ pub(crate) async fn refresh_handoff(
             .map(|window| parsed::<Window>("window", &window))
             .transpose()?,
         force: params.force.unwrap_or(false),
-        workspace: workspace.map(|Object(body)| body.checked()).transpose()?,
+        workspace: workspace
+            .map(|Object(workspace)| checked(workspace))
+            .transpose()?,
     };
     let Refreshed {
         handoff,

@@ -2,10 +2,9 @@
 
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::domain::prompt::{
-    Assembly, Count, Dropped, Material, OverBudget, PARTS, Part, PieceId, PromptItem, Selection, assemble,
+    Assembly, Count, Dropped, Material, PARTS, Part, PieceId, PromptItem, Selection, assemble,
 };
-use crate::http::extract::headers::Representation;
-use crate::http::extract::headers::{ConditionHeaders, Conditions, ETag};
+use crate::http::extract::headers::{ConditionHeaders, Conditions, ETag, Representation};
 use crate::http::extract::params::{MemoryPath, Params, Path, Query, time, within};
 use crate::http::names::{Named, PartSourceName, listed};
 use crate::http::problem::Problem;
@@ -64,55 +63,65 @@ pub(crate) async fn get_prompt(
     conditions: Conditions,
 ) -> Result<Response, Problem> {
     let now = state.clock.now();
-    let mut params = params.wanted()?;
-    let context = version(&state, &vault_id, &memory_id, params.as_of).await?;
+    let mut selection = params.selection()?;
+    let zone = params.zone()?;
+    let as_of = time("as_of", params.as_of.as_ref())?;
+    let context = version(&state, &vault_id, &memory_id, as_of).await?;
     let (items, open_proposals) = tokio::try_join!(
         state.storage.prompt_items(&vault_id, &memory_id),
         state.storage.open_proposals(&vault_id, &memory_id),
     )?;
-    let bytes = context.as_ref().map_or(0, |context| context.text.len());
-    let note = note(bytes, state.settings.context_bytes, open_proposals);
-    let note = note.filter(|_| params.as_of.is_none());
-    refuse_unknown(&params, &items)?;
-    let is_json = representation == Representation::Json;
+    refuse_unknown(&selection, &items)?;
     let mut degraded = None;
+    let mut note = None;
     // Records of an older version are compared only by text.
-    if let Some(query) = params
-        .selection
-        .query
-        .as_deref()
-        .filter(|_| params.as_of.is_none())
-    {
-        let near = state
-            .pipeline
-            .meaning()
-            .near_records(&vault_id, &memory_id, query)
-            .await?;
-        (params.selection.near, degraded) = near;
+    if as_of.is_none() {
+        let bytes = context.as_ref().map_or(0, |context| context.text.len());
+        note = about_memory(bytes, state.settings.context_bytes, open_proposals);
+        if let Some(query) = &selection.query {
+            let meaning = state.pipeline.meaning();
+            let near = meaning.near_records(&vault_id, &memory_id, query).await?;
+            (selection.near, degraded) = near;
+        }
+    }
+    let mut headers = HeaderMap::new();
+    if let Some(context) = &context {
+        headers.insert(X_CONTEXT_VERSION, HeaderValue::from(context.metadata.version));
     }
     let work = Work {
-        degraded,
-        note,
-        time: params.as_of.unwrap_or(now),
-        params,
+        selection,
+        zone,
+        time: as_of.unwrap_or(now),
+        max_tokens: params.max_tokens,
         items,
         context,
+        note,
+        degraded,
     };
-    let (shown, work) = if is_json || work.params.max_tokens.is_some() {
+    let is_json = representation == Representation::Json;
+    let (body, prefix_hash) = if is_json || work.max_tokens.is_some() {
         // Counting tokens may take milliseconds, and the first call decompresses the vocabulary.
         let tokens = state.tokens.clone();
-        tokio::task::spawn_blocking(move || (work.show(&tokens, is_json), work))
-            .await
-            .map_err(Problem::internal)?
+        let shown = tokio::task::spawn_blocking(move || work.show(&tokens, is_json));
+        shown.await.map_err(Problem::internal)?
     } else {
-        (work.show(&state.tokens, false), work)
-    };
-    answer(&work, shown?, representation, &conditions)
+        work.show(&state.tokens, false)
+    }?;
+    let etag = ETag::of_bytes(body.as_bytes());
+    headers.insert(ETAG, etag.header_value());
+    headers.insert(VARY, HeaderValue::from_static("Accept"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+    let prefix_hash = HeaderValue::try_from(prefix_hash).map_err(Problem::internal)?;
+    headers.insert(X_PREFIX_HASH, prefix_hash);
+    Ok(match conditions.has_already(&etag)? {
+        true => (StatusCode::NOT_MODIFIED, headers).into_response(),
+        false => (headers, representation, body).into_response(),
+    })
 }
 
 /// Rejects unknown ids and names in the selection. Ignoring them would silently remove content from the prompt.
-fn refuse_unknown(params: &Wanted, items: &[PromptItem]) -> Result<(), Problem> {
-    let unknown = params.selection.unknown(items);
+fn refuse_unknown(selection: &Selection, items: &[PromptItem]) -> Result<(), Problem> {
+    let unknown = selection.unknown(items);
     if unknown.is_empty() {
         return Ok(());
     }
@@ -145,17 +154,11 @@ async fn version(
     version.map(|version| readable(version, "as_of")).transpose()
 }
 
-/// The body of a response and the hash of its prefix.
-struct Shown {
-    body: String,
-    prefix_hash: String,
-}
-
 /// From how full a memory is on, in percent, the prompt says so.
 const FULL_PERCENT: usize = 80;
 
 /// What the prompt says about the memory itself: how full it is from `FULL_PERCENT` on, and that proposals wait.
-fn note(bytes: usize, limit: usize, open_proposals: i64) -> Option<String> {
+fn about_memory(bytes: usize, limit: usize, open_proposals: i64) -> Option<String> {
     let percent = bytes.saturating_mul(100) / limit.max(1);
     let full = (percent >= FULL_PERCENT)
         .then(|| format!("its document has {percent} % of the bytes that it may have"));
@@ -166,45 +169,6 @@ fn note(bytes: usize, limit: usize, open_proposals: i64) -> Option<String> {
     };
     let said: Vec<String> = full.into_iter().chain(waiting).collect();
     (!said.is_empty()).then(|| format!("About this memory: {}.", said.join("; ")))
-}
-
-impl Work {
-    fn show(&self, tokens: &Tokens, is_json: bool) -> Result<Shown, Problem> {
-        let count = |text: &str| tokens.count(text);
-        let assembly = self.assemble(&count)?;
-        let (text, prefix_hash) = (assembly.text(), assembly.prefix_hash());
-        let body = if is_json {
-            let receipt = Receipt::of(&assembly, self, text, &prefix_hash, &count);
-            serde_json::to_string(&receipt).map_err(Problem::internal)?
-        } else {
-            text
-        };
-        Ok(Shown { body, prefix_hash })
-    }
-}
-
-fn answer(
-    work: &Work,
-    Shown { body, prefix_hash }: Shown,
-    representation: Representation,
-    conditions: &Conditions,
-) -> Result<Response, Problem> {
-    let etag = ETag::of_bytes(body.as_bytes());
-    let mut headers = HeaderMap::new();
-    headers.insert(ETAG, etag.header_value());
-    headers.insert(VARY, HeaderValue::from_static("Accept"));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
-    headers.insert(
-        X_PREFIX_HASH,
-        HeaderValue::try_from(prefix_hash).map_err(Problem::internal)?,
-    );
-    if let Some(context) = &work.context {
-        headers.insert(X_CONTEXT_VERSION, HeaderValue::from(context.metadata.version));
-    }
-    if conditions.has_already(&etag)? {
-        return Ok((StatusCode::NOT_MODIFIED, headers).into_response());
-    }
-    Ok((headers, representation, body).into_response())
 }
 
 /// The maximum of token budgets; larger than any useful one.
@@ -257,69 +221,94 @@ fn names(values: &[String]) -> BTreeSet<String> {
     names.map(str::to_owned).collect()
 }
 
-/// What a prompt is asked for.
-struct Wanted {
-    selection: Selection,
-    timezone: Tz,
-    as_of: Option<DateTime<Utc>>,
-    max_tokens: Option<u32>,
-}
-
 impl PromptParams {
-    fn wanted(self) -> Result<Wanted, Problem> {
+    fn selection(&self) -> Result<Selection, Problem> {
         let include = self.include.as_deref().map(names);
         if include.as_ref().is_some_and(BTreeSet::is_empty) {
             return Err(Problem::invalid("include", "include must name at least one part"));
         }
-        let timezone = self.timezone.map(|name| {
-            name.parse().map_err(|_| {
-                Problem::invalid(
-                    "timezone",
-                    "timezone must be a name of the IANA time zone database, such as Europe/Berlin",
-                )
-            })
-        });
-        Ok(Wanted {
-            selection: Selection {
-                include,
-                exclude: names(&self.exclude.unwrap_or_default()),
-                query: self.query,
-                ..Selection::default()
-            },
-            timezone: timezone.transpose()?.unwrap_or(Tz::UTC),
-            as_of: time("as_of", self.as_of.as_ref())?,
-            max_tokens: self.max_tokens,
+        Ok(Selection {
+            include,
+            exclude: names(self.exclude.as_deref().unwrap_or_default()),
+            query: self.query.clone(),
+            ..Selection::default()
+        })
+    }
+
+    fn zone(&self) -> Result<Tz, Problem> {
+        let Some(name) = &self.timezone else {
+            return Ok(Tz::UTC);
+        };
+        name.parse().map_err(|_| {
+            let detail = "timezone must be a name of the IANA time zone database, such as Europe/Berlin";
+            Problem::invalid("timezone", detail)
         })
     }
 }
 
 /// Everything that one prompt is built from.
 struct Work {
-    params: Wanted,
+    selection: Selection,
+    zone: Tz,
+    time: DateTime<Utc>,
+    max_tokens: Option<u32>,
     items: Vec<PromptItem>,
     context: Option<Context>,
     note: Option<String>,
-    time: DateTime<Utc>,
     degraded: Option<String>,
 }
 
 impl Work {
-    fn assemble(&self, count: Count<'_>) -> Result<Assembly, Problem> {
+    /// The body of the response, and the hash of the prompt's stable prefix.
+    fn show(self, tokens: &Tokens, is_json: bool) -> Result<(String, String), Problem> {
+        let count: Count<'_> = &|text| tokens.count(text);
         let material = Material {
             items: &self.items,
             document: self.context.as_ref().map(|context| context.text.as_str()),
             note: self.note.as_deref(),
             time: self.time,
-            zone: self.params.timezone,
-            selection: &self.params.selection,
+            zone: self.zone,
+            selection: &self.selection,
         };
-        let max_tokens = self.params.max_tokens.map(|number| (number as usize, count));
-        assemble(&material, max_tokens).map_err(|over @ OverBudget { needed }| {
-            let limit = self.params.max_tokens.unwrap_or_default();
+        let max_tokens = self.max_tokens.map(|number| (number as usize, count));
+        let assembly = assemble(&material, max_tokens).map_err(|over| {
+            let limit = self.max_tokens.unwrap_or_default();
             Problem::invalid("max_tokens", format!("max_tokens is {limit}, but {over}"))
                 .with("limit", limit)
-                .with("needed", needed)
-        })
+                .with("needed", over.needed)
+        })?;
+        let prefix_hash = assembly.prefix_hash();
+        if !is_json {
+            return Ok((assembly.text(), prefix_hash));
+        }
+        let receipt = self.receipt(&assembly, prefix_hash.clone(), count);
+        let body = serde_json::to_string(&receipt).map_err(Problem::internal)?;
+        Ok((body, prefix_hash))
+    }
+
+    fn receipt(self, assembly: &Assembly, prefix_hash: String, count: Count<'_>) -> Receipt {
+        let tokens = assembly.tokens(count);
+        let metadata = self.context.map(|context| context.metadata);
+        let (dropped, scores) = (assembly.dropped.iter(), assembly.scores.iter());
+        Receipt {
+            text: assembly.text(),
+            tokens: tokens.iter().sum(),
+            parts: assembly
+                .parts
+                .iter()
+                .zip(tokens)
+                .map(|(part, tokens)| PartBody::of(part, tokens))
+                .collect(),
+            dropped: dropped.map(DroppedBody::from).collect(),
+            scores: scores
+                .map(|(id, score)| (id.to_string(), thousandths(*score).into()))
+                .collect(),
+            degraded: self.degraded,
+            version: metadata.as_ref().map(|metadata| metadata.version),
+            context_id: metadata.map(|metadata| metadata.context_id.to_string()),
+            prefix_hash,
+            max_tokens: self.max_tokens,
+        }
     }
 }
 
@@ -436,34 +425,6 @@ impl From<&Dropped> for DroppedBody {
 #[expect(clippy::cast_precision_loss, reason = "far below what is exact")]
 fn thousandths(number: usize) -> f64 {
     number as f64 / 1_000.0
-}
-
-impl Receipt {
-    fn of(assembly: &Assembly, work: &Work, text: String, prefix_hash: &str, count: Count<'_>) -> Self {
-        let tokens = assembly.tokens(count);
-        let metadata = work.context.as_ref().map(|context| &context.metadata);
-        Self {
-            text,
-            tokens: tokens.iter().sum(),
-            parts: assembly
-                .parts
-                .iter()
-                .zip(tokens)
-                .map(|(part, tokens)| PartBody::of(part, tokens))
-                .collect(),
-            dropped: assembly.dropped.iter().map(DroppedBody::from).collect(),
-            scores: assembly
-                .scores
-                .iter()
-                .map(|(id, score)| (id.to_string(), thousandths(*score).into()))
-                .collect(),
-            degraded: work.degraded.clone(),
-            version: metadata.map(|metadata| metadata.version),
-            context_id: metadata.map(|metadata| metadata.context_id.to_string()),
-            prefix_hash: prefix_hash.to_owned(),
-            max_tokens: work.params.max_tokens,
-        }
-    }
 }
 
 listed! {

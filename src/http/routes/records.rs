@@ -311,7 +311,7 @@ pub(crate) async fn list_records(
     }
     let ids: Vec<RecordId> = records.items.iter().map(|stored| stored.record.id).collect();
     let evidence = state.storage.evidence(&vault_id, &memory_id, &ids).await?;
-    Ok(Json(page.of_rows(
+    Ok(Json(page.of(
         &name,
         records,
         |stored| stored.record.id,

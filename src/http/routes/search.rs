@@ -67,9 +67,14 @@ pub(crate) async fn search_contexts(
         mode,
         degraded,
     } = meaning.search(&request, after.as_ref()).await?;
-    let mut page = page.of(&name, found, |found| found.place.clone(), |found| found);
-    let hits = meaning.show(&request, page.take()).await?;
-    Ok(Json(SearchPage::of(page.with(hits), mode, degraded)))
+    let List { items, next_cursor } = page.of(&name, found, |found| found.place.clone(), |found| found);
+    let found = meaning.show(&request, items).await?;
+    let items = found.into_iter().map(SearchBody::from).collect();
+    Ok(Json(SearchPage {
+        page: List { items, next_cursor },
+        mode: mode.name().into(),
+        degraded,
+    }))
 }
 
 /// Search one memory
@@ -95,18 +100,20 @@ pub(crate) async fn search_memory(
     let request = search.request(&vault_id, INSIDE)?;
     let name = format!("search/{vault_id}/{memory_id}/{search:?}");
     let after = page.after::<usize>(&name)?.unwrap_or(0);
-    let Some(answer) = meaning.search_memory(&request, &memory_id).await? else {
-        return Err(contexts::missing());
-    };
+    let answer = meaning.search_memory(&request, &memory_id).await?;
     let SearchResults {
         found,
         mode,
         degraded,
-    } = answer;
+    } = answer.ok_or_else(contexts::missing)?;
     let fetch = usize::try_from(page.fetch()).unwrap_or(usize::MAX);
     let hits: Vec<(usize, Hit)> = (1..).zip(found).skip(after).take(fetch).collect();
-    let page = page.of(&name, hits, |(place, _)| *place, |(_, hit)| hit);
-    Ok(Json(SearchPage::of(page, mode, degraded)))
+    let key = |(place, _): &(usize, Hit)| *place;
+    Ok(Json(SearchPage {
+        page: page.of(&name, hits, key, |(_, hit)| hit.into()),
+        mode: mode.name().into(),
+        degraded,
+    }))
 }
 
 /// The maximum length of the query, in bytes.
@@ -275,16 +282,6 @@ pub(crate) struct SearchBody {
     pub(crate) until: Option<Until>,
     /// What of the task and the messages carried the record into the memory.
     pub(crate) evidence: Vec<Evidence>,
-}
-
-impl SearchPage {
-    fn of(page: List<Hit>, mode: Mode, degraded: Option<String>) -> Self {
-        Self {
-            page: page.map(SearchBody::from),
-            mode: mode.name().into(),
-            degraded,
-        }
-    }
 }
 
 impl From<Hit> for SearchBody {

@@ -129,7 +129,7 @@ pub(crate) async fn list_updates(
     if runs.items.is_empty() {
         contexts::require(&state, &vault_id, &memory_id).await?;
     }
-    Ok(Json(page.of_rows(
+    Ok(Json(page.of(
         &name,
         runs,
         |run| run.update_id.clone(),

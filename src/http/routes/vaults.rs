@@ -103,7 +103,7 @@ pub(crate) async fn list_vault_updates(
         .list_vault_runs(&vault_id, status, before.as_ref(), page.fetch())
         .await?;
     let key = |run: &crate::storage::updates::Run| (run.update_id.clone(), run.memory_id.clone());
-    Ok(Json(page.of_rows(&name, runs, key, RunBody::summary)))
+    Ok(Json(page.of(&name, runs, key, RunBody::summary)))
 }
 
 /// The maximum length of the requested period, in days.

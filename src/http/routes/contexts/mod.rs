@@ -6,8 +6,9 @@ pub(crate) mod views;
 
 use crate::domain::document;
 use crate::domain::ids::{MemoryId, VaultId};
-use crate::http::extract::headers::Representation;
-use crate::http::extract::headers::{ConditionHeaders, Conditions, ETag, FreshnessHeader, MaxAge};
+use crate::http::extract::headers::{
+    ConditionHeaders, Conditions, ETag, FreshnessHeader, MaxAge, Representation,
+};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::params::{EntryPath, MemoryPath, Params, Path, Query, time};
 use crate::http::names::{Named, SourceName};
@@ -251,7 +252,7 @@ pub(crate) async fn list_contexts(
         require(&state, &vault_id, &memory_id).await?;
     }
     let cap = state.settings.context_bytes;
-    Ok(Json(page.of_rows(
+    Ok(Json(page.of(
         &name,
         versions,
         |version| version.version,

@@ -7,8 +7,7 @@ use crate::domain::evidence::Evidence;
 use crate::domain::ids::RecordId;
 use crate::domain::memory::compare;
 use crate::fair::{self, Party};
-use crate::http::extract::headers::{Accept, Representation};
-use crate::http::extract::headers::{ConditionHeaders, Conditions, ETag};
+use crate::http::extract::headers::{Accept, ConditionHeaders, Conditions, ETag, Representation};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::params::{EntryPath, MemoryPath, Params, Path, Query};
 use crate::http::names::{Named, RecordKindName, SourceName};
@@ -260,7 +259,7 @@ pub(crate) async fn get_log(
     if versions.items.is_empty() {
         contexts::require(&state, &vault_id, &memory_id).await?;
     }
-    let list = page.of_rows(&name, versions, |version| version.version, LogEntry::from);
+    let list = page.of(&name, versions, |version| version.version, LogEntry::from);
     let path = below(&vault_id, &memory_id, "log?");
     list.represented(representation, &page, &path, log_as_text)
 }

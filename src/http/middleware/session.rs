@@ -1,8 +1,7 @@
 //! Authenticates visitors of the dashboard by the session cookie. The cookie is valid only for pages, never for API
 //! routes. It is the only one, of hexadecimal digits, so that a crate for cookies would have little to do.
 
-use super::gate::Admission;
-use super::subject;
+use super::access::{Admission, subject};
 use crate::dashboard::{self, Visitor};
 use crate::domain::access::{Caller, SessionToken};
 use crate::fair::Party;
