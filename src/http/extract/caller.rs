@@ -5,6 +5,7 @@
 use crate::domain::access::{AccessRole, Caller};
 use crate::domain::ids::{ActorId, KeyId};
 use crate::http::extract::headers::single_header;
+use crate::http::extract::params::parsed;
 use crate::http::problem::{Kind, Problem};
 use crate::pipeline::Mode;
 use crate::storage::idempotency::{Answering, IdempotencyClaim, KeptAnswer};
@@ -98,10 +99,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Actor {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let CallerOf(caller) = CallerOf::from_request_parts(parts, state).await?;
-        let named = single_header(&parts.headers, X_ACTOR_ID)?
-            .map(|text| text.parse())
-            .transpose()
-            .map_err(|rule| Problem::invalid(X_ACTOR_ID, format!("{X_ACTOR_ID} {rule}")))?;
+        let named = single_header(&parts.headers, X_ACTOR_ID)?;
+        let named = named.map(|text| parsed(X_ACTOR_ID, &text)).transpose()?;
         let actor = caller.actor(named).ok_or_else(|| {
             Problem::new(
                 Kind::Forbidden,

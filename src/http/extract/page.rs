@@ -174,7 +174,7 @@ mod tests {
         loop {
             let page = page(2, cursor);
             let after = page.after::<i64>("numbers").unwrap().unwrap_or(0);
-            let entries = (after + 1..=5)
+            let entries: Vec<i64> = (after + 1..=5)
                 .take(usize::try_from(page.fetch()).unwrap())
                 .collect();
             let list = page.of("numbers", entries, |n: &i64| *n, |n| n);

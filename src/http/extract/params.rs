@@ -21,6 +21,7 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 use utoipa::IntoParams;
 use utoipa::openapi::Required;
+use utoipa::openapi::path::Parameter;
 
 /// A tuple of the ids in a path, in their order there.
 #[derive(Debug)]
@@ -69,57 +70,44 @@ async fn decoded<S: Send + Sync>(parts: &mut Parts, state: &S) -> Result<RawPath
         })
 }
 
-/// `…/items` of a memory or of a vault.
+/// `…/items` of a memory or of a vault, or `…/items/{item}`: one of its items, or a category.
 #[derive(Debug)]
-pub(crate) struct ItemsPath(pub(crate) ItemOwner);
-
-/// `…/items/{item}` of a memory or of a vault: one of its items, or a category.
-#[derive(Debug)]
-pub(crate) struct ItemPath<T> {
+pub(crate) struct ItemPath<T = ()> {
     /// The memory or the vault.
     pub(crate) owner: ItemOwner,
     /// One of its items, or a category.
     pub(crate) entry: T,
 }
 
-/// What the segment `{item}` can be, and its name in problems.
-pub(crate) trait ItemSegment: FromStr<Err: Display> {
-    const FIELD: &'static str;
+/// What the segment `{item}` can be.
+pub(crate) trait ItemSegment: Sized {
+    /// # Errors
+    /// 422 that names what the segment is to be.
+    fn read(params: &RawPathParams) -> Result<Self, Problem>;
+}
+
+impl ItemSegment for () {
+    fn read(_: &RawPathParams) -> Result<Self, Problem> {
+        Ok(())
+    }
 }
 
 impl ItemSegment for ItemId {
-    const FIELD: &'static str = "item_id";
+    fn read(params: &RawPathParams) -> Result<Self, Problem> {
+        parsed("item_id", segment(params, "item").unwrap_or_default())
+    }
 }
 
 impl ItemSegment for Category {
-    const FIELD: &'static str = "category";
-}
-
-/// The parameter `name`, if the route has it; `field` is its name in problems.
-fn id<T: FromStr<Err: Display>>(
-    params: &RawPathParams,
-    name: &str,
-    field: &str,
-) -> Result<Option<T>, Problem> {
-    let found = params.iter().find(|(known, _)| *known == name);
-    let parsed = found.map(|(_, text)| text.parse()).transpose();
-    parsed.map_err(|rule| Problem::invalid(field, format!("{field} {rule}")))
-}
-
-fn owner(params: &RawPathParams) -> Result<ItemOwner, Problem> {
-    Ok(ItemOwner {
-        vault: id(params, "vault_id", "vault_id")?
-            .ok_or_else(|| Problem::internal("the route has no vault_id"))?,
-        memory: id(params, "memory_id", "memory_id")?,
-    })
-}
-
-impl<S: Send + Sync> FromRequestParts<S> for ItemsPath {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        owner(&decoded(parts, state).await?).map(Self)
+    fn read(params: &RawPathParams) -> Result<Self, Problem> {
+        parsed("category", segment(params, "item").unwrap_or_default())
     }
+}
+
+/// The segment `name`, if the route has it.
+fn segment<'p>(params: &'p RawPathParams, name: &str) -> Option<&'p str> {
+    let mut params = params.iter();
+    params.find_map(|(known, text)| (known == name).then_some(text))
 }
 
 impl<S: Send + Sync, T: ItemSegment> FromRequestParts<S> for ItemPath<T> {
@@ -127,11 +115,13 @@ impl<S: Send + Sync, T: ItemSegment> FromRequestParts<S> for ItemPath<T> {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let params = decoded(parts, state).await?;
-        Ok(Self {
-            owner: owner(&params)?,
-            entry: id(&params, "item", T::FIELD)?
-                .ok_or_else(|| Problem::internal("the route has no item"))?,
-        })
+        let memory = segment(&params, "memory_id").map(|text| parsed("memory_id", text));
+        let owner = ItemOwner {
+            vault: parsed("vault_id", segment(&params, "vault_id").unwrap_or_default())?,
+            memory: memory.transpose()?,
+        };
+        let entry = T::read(&params)?;
+        Ok(Self { owner, entry })
     }
 }
 
@@ -189,7 +179,7 @@ impl<S: Send + Sync, T: FromQuery> FromRequestParts<S> for Query<T> {
     }
 }
 
-/// The decoded parameters of a request that were not read yet, each with its values.
+/// The decoded parameters of a request, each with its values, and the names that were read.
 #[derive(Debug, Default)]
 pub(crate) struct SentParams {
     sent: Vec<(String, Values)>,
@@ -223,15 +213,10 @@ impl SentParams {
     }
 
     fn read<T: Params>(&mut self) -> Result<T, Problem> {
-        let mut given = Vec::new();
-        let own = Own {
-            query: self,
-            given: &mut given,
-        };
-        let params: T = serde_path_to_error::deserialize(own).map_err(|error| {
+        let params: T = serde_path_to_error::deserialize(&mut *self).map_err(|error| {
             let name = match error.path().iter().next() {
                 Some(_) => error.path().to_string(),
-                None => missing::<T>(&given),
+                None => self.missing::<T>(),
             };
             Problem::invalid(&name, format!("{name}: {}", error.inner()))
         })?;
@@ -239,8 +224,18 @@ impl SentParams {
         Ok(params)
     }
 
+    /// The name of the required parameter that is not given.
+    fn missing<T: IntoParams>(&self) -> String {
+        let is_missing = |param: &Parameter| {
+            param.required == Required::True && !self.sent.iter().any(|(name, _)| *name == param.name)
+        };
+        let missing = T::into_params(|| None).into_iter().find(is_missing);
+        missing.map(|param| param.name).unwrap_or_default()
+    }
+
     fn finish(self) -> Result<(), Problem> {
-        let Some((name, _)) = self.sent.first() else {
+        let is_unknown = |(name, _): &&(String, Values)| !self.known.contains(&name.as_str());
+        let Some((name, _)) = self.sent.iter().find(is_unknown) else {
             return Ok(());
         };
         let known = if self.known.is_empty() {
@@ -255,14 +250,8 @@ impl SentParams {
     }
 }
 
-/// What a query holds for one struct: serde says which fields that has, and the others are left for the next one.
-struct Own<'q> {
-    query: &'q mut SentParams,
-    /// The names of the parameters that were taken.
-    given: &'q mut Vec<String>,
-}
-
-impl<'de> Deserializer<'de> for Own<'_> {
+/// What a query holds for one struct: serde says which fields that has.
+impl<'de> Deserializer<'de> for &mut SentParams {
     type Error = Error;
 
     fn deserialize_struct<V: Visitor<'de>>(
@@ -271,11 +260,12 @@ impl<'de> Deserializer<'de> for Own<'_> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Error> {
-        self.query.known.extend(fields);
-        let is_own = |(name, _): &mut (String, Values)| fields.contains(&name.as_str());
-        let own: Vec<_> = self.query.sent.extract_if(.., is_own).collect();
-        self.given.extend(own.iter().map(|(name, _)| name.clone()));
-        visitor.visit_map(MapDeserializer::new(own.into_iter()))
+        self.known.extend(fields);
+        let own = self
+            .sent
+            .iter()
+            .filter(|(name, _)| fields.contains(&name.as_str()));
+        visitor.visit_map(MapDeserializer::new(own.cloned()))
     }
 
     fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {
@@ -288,15 +278,8 @@ impl<'de> Deserializer<'de> for Own<'_> {
     }
 }
 
-/// The name of the required parameter that is not given.
-fn missing<T: IntoParams>(given: &[String]) -> String {
-    let mut params = T::into_params(|| None).into_iter();
-    let missing = params.find(|param| param.required == Required::True && !given.contains(&param.name));
-    missing.map(|param| param.name).unwrap_or_default()
-}
-
 /// The values of a parameter. Only a list may have several.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Values(Vec<String>);
 
 impl Values {

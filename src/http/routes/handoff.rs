@@ -216,21 +216,20 @@ pub(crate) async fn get_handoff_status(
     Path((vault_id, memory_id)): MemoryPath,
     _: Query<()>,
 ) -> Result<Json<StatusBody>, Problem> {
-    let Some(handoff) = state.storage.latest_handoff(&vault_id, &memory_id).await? else {
-        contexts::require(&state, &vault_id, &memory_id).await?;
-        return Ok(Json(StatusBody {
-            freshness: Freshness::missing(),
-            handoff_id: None,
-            generated_at: None,
-            window: None,
-        }));
+    let handoff = state.storage.latest_handoff(&vault_id, &memory_id).await?;
+    let handoff = handoff.as_ref();
+    let freshness = match handoff {
+        Some(handoff) => judge(&state.storage, handoff).await?,
+        None => {
+            contexts::require(&state, &vault_id, &memory_id).await?;
+            Freshness::missing()
+        }
     };
-    let freshness = judge(&state.storage, &handoff).await?;
     Ok(Json(StatusBody {
         freshness,
-        handoff_id: Some(handoff.handoff_id.to_string()),
-        generated_at: Some(handoff.generated_at),
-        window: Some(handoff.window.to_string()),
+        handoff_id: handoff.map(|handoff| handoff.handoff_id.to_string()),
+        generated_at: handoff.map(|handoff| handoff.generated_at),
+        window: handoff.map(|handoff| handoff.window.to_string()),
     }))
 }
 

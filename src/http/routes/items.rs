@@ -7,7 +7,7 @@ use crate::http::extract::body::{self, Limit, MediaType};
 use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
 use crate::http::extract::json::{JsonBody, Object, exact, parse, parse_list};
 use crate::http::extract::page::{List, Page};
-use crate::http::extract::params::{ItemPath, ItemsPath, Params, Query};
+use crate::http::extract::params::{ItemPath, Params, Query, parsed};
 use crate::http::middleware::standard::Detail;
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
@@ -50,7 +50,7 @@ impl Params for ItemParams {}
 )]
 pub(crate) async fn list_items(
     State(state): State<AppState>,
-    ItemsPath(owner): ItemsPath,
+    ItemPath { owner, .. }: ItemPath,
     Query((params, page)): Query<(ItemParams, Page)>,
 ) -> Result<Json<List<ItemBody>>, Problem> {
     let ItemParams { category } = params;
@@ -136,7 +136,7 @@ pub(crate) struct NewItemBody {
 )]
 pub(crate) async fn add_item(
     State(state): State<AppState>,
-    ItemsPath(owner): ItemsPath,
+    ItemPath { owner, .. }: ItemPath,
     _: Query<()>,
     caller: CallerOf,
     Actor(actor): Actor,
@@ -144,10 +144,7 @@ pub(crate) async fn add_item(
     JsonBody(body): JsonBody<NewItemBody>,
 ) -> Response {
     let added = async {
-        let category: Category = body
-            .category
-            .parse()
-            .map_err(|rule| Problem::invalid("category", format!("category {rule}")))?;
+        let category: Category = parsed("category", &body.category)?;
         check_category(&caller, &category)?;
         let item = NewItem::from(ItemContent {
             content: body.content,
@@ -368,7 +365,7 @@ pub(crate) struct RemovedBody {
 )]
 pub(crate) async fn remove_items(
     State(state): State<AppState>,
-    ItemsPath(owner): ItemsPath,
+    ItemPath { owner, .. }: ItemPath,
     Query(RemovedParams { category }): Query<RemovedParams>,
     caller: CallerOf,
 ) -> Response {

@@ -6,7 +6,7 @@ use crate::domain::ids::{KeyId, VaultId};
 use crate::http::extract::caller::CallerOf;
 use crate::http::extract::json::JsonBody;
 use crate::http::extract::page::{List, Page};
-use crate::http::extract::params::{KeyPath, Params, Path, Query, within};
+use crate::http::extract::params::{KeyPath, Params, Path, Query, parsed, within};
 use crate::http::middleware::idempotency::IDEMPOTENCY_KEY;
 use crate::http::names::{AccessRoleName, Named};
 use crate::http::problem::{Kind, Problem};
@@ -255,9 +255,8 @@ impl KeyRequest {
             self.speaks_for_others,
             "made with",
         )?;
-        let name = self.name.parse();
         Ok(NewKey {
-            name: name.map_err(|rule| Problem::invalid("name", format!("name {rule}")))?,
+            name: parsed("name", &self.name)?,
             role,
             scope,
             speaks_for_others: self.speaks_for_others,
@@ -274,7 +273,7 @@ impl KeyRequest {
                 "vault_prefix",
                 "a key has vaults or a vault_prefix, not both",
             )),
-            (None, Some(prefix)) => vault("vault_prefix", prefix).map(VaultScope::Prefix),
+            (None, Some(prefix)) => parsed("vault_prefix", prefix).map(VaultScope::Prefix),
             (Some(vaults), None) if vaults.is_empty() || vaults.len() > MAX_VAULTS => Err(Problem::invalid(
                 "vaults",
                 format!("vaults must name 1 to {MAX_VAULTS} vaults; leave it out for all of them"),
@@ -282,16 +281,11 @@ impl KeyRequest {
             .with("limit", MAX_VAULTS)),
             (Some(vaults), None) => {
                 let vaults = vaults.iter().enumerate();
-                let parsed = vaults.map(|(index, id)| vault(&format!("vaults[{index}]"), id));
+                let parsed = vaults.map(|(index, id)| parsed(&format!("vaults[{index}]"), id));
                 Ok(VaultScope::List(Arc::new(parsed.collect::<Result<_, _>>()?)))
             }
         }
     }
-}
-
-fn vault(field: &str, text: &str) -> Result<VaultId, Problem> {
-    text.parse()
-        .map_err(|rule| Problem::invalid(field, format!("{field} {rule}")))
 }
 
 /// List the keys

@@ -2,7 +2,7 @@
 //! programs, with versions and preconditions.
 
 use crate::domain::access::AccessRole;
-use crate::domain::ids::{ActorId, RootName};
+use crate::domain::ids::{ActorId, RootName, VaultId};
 use crate::domain::memory_files::{self, Command, FilePath, Refusal, is_edit, new_file, view_file};
 use crate::http::extract::body::MediaType;
 use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
@@ -232,7 +232,8 @@ pub(crate) struct FileParams {
 impl Params for FileParams {}
 
 impl FileParams {
-    fn file(&self) -> Result<FilePath, Problem> {
+    /// The tree in a vault, and the path of a file in it.
+    fn file(self, vault: VaultId) -> Result<(FileTree, FilePath), Problem> {
         let path = FilePath::parse(&self.path).map_err(|rule| Problem::invalid("path", rule.to_string()))?;
         if path.is_root() {
             return Err(Problem::invalid(
@@ -240,7 +241,8 @@ impl FileParams {
                 "path must name a file below /memories, not /memories itself",
             ));
         }
-        Ok(path)
+        let root = self.root;
+        Ok((FileTree { vault, root }, path))
     }
 }
 
@@ -360,7 +362,7 @@ pub(crate) async fn put_memory_file(
     claim: UnderClaim,
     request: Request,
 ) -> Result<Response, Problem> {
-    let path = params.file()?;
+    let (tree, path) = params.file(vault_id)?;
     let (parts, body) = request.into_parts();
     let text = read_text(&state, &parts.headers, body).await?;
     let cap = state.settings.context_bytes;
@@ -370,10 +372,6 @@ pub(crate) async fn put_memory_file(
     }
     // The size was checked before; only a NUL can be rejected here.
     let file = new_file(&path, &text, cap).map_err(|rule| Problem::invalid("body", rule.to_string()))?;
-    let tree = FileTree {
-        vault: vault_id,
-        root: params.root,
-    };
     let under = claim.answering(put_answer);
     let written = state
         .storage
@@ -432,11 +430,7 @@ pub(crate) async fn unlink_memory_file(
     Query(params): Query<FileParams>,
     conditions: Conditions,
 ) -> Result<StatusCode, Problem> {
-    let path = params.file()?;
-    let tree = FileTree {
-        vault: vault_id,
-        root: params.root,
-    };
+    let (tree, path) = params.file(vault_id)?;
     state
         .storage
         .unlink_file(&tree, &path, &conditions.for_write())

@@ -172,19 +172,10 @@ impl From<PastState> for PastStateBody {
 }
 
 impl RecordBody {
-    /// Adds the history of the record.
-    fn with_history(self, history: Vec<PastState>) -> Self {
-        Self {
-            history: Some(history.into_iter().map(PastStateBody::from).collect()),
-            ..self
-        }
-    }
-
     /// A record with its evidence.
     fn with_evidence(record: StoredRecord, evidence: Option<&Vec<Evidence>>) -> Self {
-        let evidence = evidence.into_iter().flatten();
         Self {
-            evidence: evidence.cloned().collect(),
+            evidence: evidence.cloned().unwrap_or_default(),
             ..record.into()
         }
     }
@@ -209,7 +200,7 @@ impl From<StoredRecord> for RecordBody {
         let StoredRecord {
             record, born, end, ..
         } = stored;
-        let mut body = Self {
+        Self {
             record_id: record.id.to_string(),
             kind: Named(record.id.kind),
             status: Named(status),
@@ -221,24 +212,16 @@ impl From<StoredRecord> for RecordBody {
             created_version: born.version,
             created_at: born.at,
             created_by: born.by.to_string(),
-            ended_version: None,
-            ended_at: None,
-            ended_by: None,
-            archive_reason: None,
-            superseded_by: None,
+            ended_version: end.as_ref().map(|end| end.mark.version),
+            ended_at: end.as_ref().map(|end| end.mark.at),
+            ended_by: end.as_ref().map(|end| end.mark.by.to_string()),
+            superseded_by: end.as_ref().and_then(|end| Some(end.superseded_by?.to_string())),
+            archive_reason: end.and_then(|end| end.reason),
             supersedes: Vec::new(),
             evidence: Vec::new(),
             history: None,
             task,
-        };
-        if let Some(end) = end {
-            body.ended_version = Some(end.mark.version);
-            body.ended_at = Some(end.mark.at);
-            body.ended_by = Some(end.mark.by.to_string());
-            body.archive_reason = end.reason;
-            body.superseded_by = end.superseded_by.map(|id| id.to_string());
         }
-        body
     }
 }
 
@@ -359,16 +342,14 @@ pub(crate) async fn get_record(
         state.storage.evidence(&vault_id, &memory_id, &asked),
         state.storage.superseded_by(&vault_id, &memory_id, entry),
     )?;
-    let body = RecordBody {
-        supersedes: superseded.iter().map(ToString::to_string).collect(),
-        ..RecordBody::with_evidence(record, evidence.get(&entry))
-    };
-    if history != Some(true) {
-        return Ok(Json(body));
+    let mut body = RecordBody::with_evidence(record, evidence.get(&entry));
+    body.supersedes = superseded.iter().map(ToString::to_string).collect();
+    if history == Some(true) {
+        let changes = state
+            .storage
+            .record_history(&vault_id, &memory_id, entry, MAX_CHANGES)
+            .await?;
+        body.history = Some(changes.into_iter().map(PastStateBody::from).collect());
     }
-    let changes = state
-        .storage
-        .record_history(&vault_id, &memory_id, entry, MAX_CHANGES)
-        .await?;
-    Ok(Json(body.with_history(changes)))
+    Ok(Json(body))
 }

@@ -1,6 +1,6 @@
 //! What is written into the window: `POST M/tasks`, `POST M/decisions`, `PUT M/status` and `POST M/window/import`.
 
-use crate::domain::ids::{RecordId, RecordKind, TaskId};
+use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::window::{
     DECISION_BYTES, EPIC_BYTES, FieldUpdate, INTENT_BYTES, ImportCounts, ImportedDecision, ImportedTask,
     STATUS_BYTES, SUMMARY_BYTES, Status, Task, TaskDetails, WindowImport,
@@ -9,7 +9,7 @@ use crate::fair::run_blocking;
 use crate::http::extract::caller::{Actor, ActorHeader, UnderClaim};
 use crate::http::extract::headers::{ConditionHeaders, Conditions, ETag};
 use crate::http::extract::json::{JsonBody, Object, exact};
-use crate::http::extract::params::{MemoryPath, Query};
+use crate::http::extract::params::{MemoryPath, Query, parsed};
 use crate::http::problem::Problem;
 use crate::http::routes::contexts::X_CONTEXT_VERSION;
 use crate::http::routes::window::{WindowAnswer, fields, record_answer, saved_status, writer};
@@ -80,12 +80,9 @@ pub(super) fn checked_task(
     if let Some(epic) = &details.epic {
         fields::required(&field("epic"), epic, EPIC_BYTES)?;
     }
-    let task_id = task_id
-        .map(|id| id.parse::<TaskId>())
-        .transpose()
-        .map_err(|rule| Problem::invalid(&field("task_id"), format!("{} {rule}", field("task_id"))))?;
+    let task_id = task_id.map(|id| parsed(&field("task_id"), &id));
     Ok(Task {
-        task_id,
+        task_id: task_id.transpose()?,
         intent,
         summary,
         details: details.normalized(),

@@ -4,7 +4,7 @@ mod read;
 mod write;
 
 use crate::domain::ids::{MemoryId, VaultId};
-use crate::mcp::backend::{Backend, Fixed, RouteRequest, json};
+use crate::mcp::backend::{Backend, Fixed, RouteRequest, json, read_arguments};
 use crate::mcp::failure::Failure;
 use http::Method;
 use rmcp::RoleServer;
@@ -12,118 +12,105 @@ use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotation
 use rmcp::schemars::JsonSchema;
 use rmcp::schemars::generate::SchemaSettings;
 use rmcp::service::RequestContext;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::sync::{Arc, OnceLock};
 
-/// Every tool, in the order in which they are listed.
-fn definitions() -> [Definition; 11] {
-    [
-        Definition {
-            name: "memory_read",
-            title: "Read a memory",
-            description: include_str!("../texts/memory_read.md"),
-            arguments: schema_of::<read::Document>(),
-            always: &["vault_id", "memory_id", "context", "version"],
-            hints: reads(),
-            of_memory: true,
-        },
-        Definition {
-            name: "memory_prompt",
-            title: "Assemble a prompt",
-            description: include_str!("../texts/memory_prompt.md"),
-            arguments: schema_of::<read::Prompt>(),
-            always: &["text", "tokens", "parts", "dropped"],
-            hints: reads(),
-            of_memory: true,
-        },
-        Definition {
-            name: "memory_edit",
-            title: "Edit a memory",
-            description: include_str!("../texts/memory_edit.md"),
-            arguments: schema_of::<write::Edit>(),
-            always: &["update_id", "status", "version", "operations", "rejected"],
-            hints: writes(),
-            of_memory: true,
-        },
-        Definition {
-            name: "memory_write",
-            title: "Write a whole memory",
-            description: include_str!("../texts/memory_write.md"),
-            arguments: schema_of::<write::Text>(),
-            always: &["vault_id", "memory_id", "version", "unchanged"],
-            hints: writes().idempotent(true),
-            of_memory: true,
-        },
-        Definition {
-            name: "memory_update",
-            title: "Have a memory updated",
-            description: include_str!("../texts/memory_update.md"),
-            arguments: schema_of::<write::Update>(),
-            always: &["update_id", "status"],
-            hints: writes().open_world(true),
-            of_memory: true,
-        },
-        Definition {
-            name: "memory_consolidate",
-            title: "Propose what a memory no longer needs",
-            description: include_str!("../texts/memory_consolidate.md"),
-            arguments: schema_of::<write::Consolidation>(),
-            always: &["update_id", "status", "operations", "rejected"],
-            hints: writes().open_world(true),
-            of_memory: true,
-        },
-        Definition {
-            name: "memory_record",
-            title: "Record a task, a decision or the status",
-            description: include_str!("../texts/memory_record.md"),
-            arguments: schema_of::<write::Record>(),
-            always: &["version"],
-            hints: writes(),
-            of_memory: true,
-        },
-        Definition {
-            name: "memory_handoff",
-            title: "Read the handoff",
-            description: include_str!("../texts/memory_handoff.md"),
-            arguments: schema_of::<write::Handoff>(),
-            always: &["handoff_id", "markdown", "freshness"],
-            hints: writes().idempotent(true),
-            of_memory: true,
-        },
-        Definition {
-            name: "memory_history",
-            title: "See what changed",
-            description: include_str!("../texts/memory_history.md"),
-            arguments: schema_of::<read::History>(),
-            always: &["view"],
-            hints: reads(),
-            of_memory: true,
-        },
-        Definition {
-            name: "memory_search",
-            title: "Search memories",
-            description: include_str!("../texts/memory_search.md"),
-            arguments: schema_of::<read::Search>(),
-            always: &["items", "next_cursor"],
-            hints: reads(),
-            of_memory: false,
-        },
-        Definition {
-            name: "memory_list",
-            title: "List memories",
-            description: include_str!("../texts/memory_list.md"),
-            arguments: schema_of::<read::List>(),
-            always: &["items", "next_cursor"],
-            hints: reads(),
-            of_memory: false,
-        },
-    ]
-}
-
-/// Every tool, for a client without fixed vault and memory.
+/// Every tool, in the order in which they are listed, for a client without fixed vault and memory.
 fn all() -> &'static [Tool] {
-    static TOOLS: OnceLock<Vec<Tool>> = OnceLock::new();
-    TOOLS.get_or_init(|| definitions().into_iter().map(Definition::tool).collect())
+    static TOOLS: OnceLock<[Tool; 11]> = OnceLock::new();
+    TOOLS.get_or_init(|| {
+        [
+            tool::<read::Document>(
+                "memory_read",
+                "Read a memory",
+                include_str!("../texts/memory_read.md"),
+                &["vault_id", "memory_id", "context", "version"],
+                reads(),
+                &[VAULT, MEMORY],
+            ),
+            tool::<read::Prompt>(
+                "memory_prompt",
+                "Assemble a prompt",
+                include_str!("../texts/memory_prompt.md"),
+                &["text", "tokens", "parts", "dropped"],
+                reads(),
+                &[VAULT, MEMORY],
+            ),
+            tool::<write::Edit>(
+                "memory_edit",
+                "Edit a memory",
+                include_str!("../texts/memory_edit.md"),
+                &["update_id", "status", "version", "operations", "rejected"],
+                writes(),
+                &[VAULT, MEMORY],
+            ),
+            tool::<write::Text>(
+                "memory_write",
+                "Write a whole memory",
+                include_str!("../texts/memory_write.md"),
+                &["vault_id", "memory_id", "version", "unchanged"],
+                writes().idempotent(true),
+                &[VAULT, MEMORY],
+            ),
+            tool::<write::Update>(
+                "memory_update",
+                "Have a memory updated",
+                include_str!("../texts/memory_update.md"),
+                &["update_id", "status"],
+                writes().open_world(true),
+                &[VAULT, MEMORY],
+            ),
+            tool::<write::Consolidation>(
+                "memory_consolidate",
+                "Propose what a memory no longer needs",
+                include_str!("../texts/memory_consolidate.md"),
+                &["update_id", "status", "operations", "rejected"],
+                writes().open_world(true),
+                &[VAULT, MEMORY],
+            ),
+            tool::<write::Record>(
+                "memory_record",
+                "Record a task, a decision or the status",
+                include_str!("../texts/memory_record.md"),
+                &["version"],
+                writes(),
+                &[VAULT, MEMORY],
+            ),
+            tool::<write::Handoff>(
+                "memory_handoff",
+                "Read the handoff",
+                include_str!("../texts/memory_handoff.md"),
+                &["handoff_id", "markdown", "freshness"],
+                writes().idempotent(true),
+                &[VAULT, MEMORY],
+            ),
+            tool::<read::History>(
+                "memory_history",
+                "See what changed",
+                include_str!("../texts/memory_history.md"),
+                &["view"],
+                reads(),
+                &[VAULT, MEMORY],
+            ),
+            tool::<read::Search>(
+                "memory_search",
+                "Search memories",
+                include_str!("../texts/memory_search.md"),
+                &["items", "next_cursor"],
+                reads(),
+                &[VAULT],
+            ),
+            tool::<read::List>(
+                "memory_list",
+                "List memories",
+                include_str!("../texts/memory_list.md"),
+                &["items", "next_cursor"],
+                reads(),
+                &[VAULT],
+            ),
+        ]
+    })
 }
 
 /// Every tool, in the form listed for a client.
@@ -218,6 +205,12 @@ impl<'c, B: Backend> Call<'c, B> {
         })
     }
 
+    /// The memory of a call, and its other arguments.
+    fn read<T: DeserializeOwned>(&self, mut arguments: JsonObject) -> Result<(Place, T), Failure> {
+        let place = self.place(&mut arguments)?;
+        Ok((place, read_arguments(arguments)?))
+    }
+
     /// The vault of a tool that works on all its memories. It may be called with the memory that is fixed.
     fn vault(&self, arguments: &mut JsonObject) -> Result<VaultId, Failure> {
         if arguments.contains_key("memory") {
@@ -245,6 +238,9 @@ impl Place {
         RouteRequest::new(method, &[&path, below].concat())
     }
 }
+
+/// What a call of a tool came to.
+type Outcome = Result<Done, Failure>;
 
 /// The result of a tool.
 struct Done {
@@ -291,20 +287,9 @@ impl Done {
     }
 }
 
-/// The definition of a tool.
-struct Definition {
-    name: &'static str,
-    title: &'static str,
-    /// When to use it, when not, and one example; at most 1,000 characters.
-    description: &'static str,
-    /// Its arguments besides vault and memory.
-    arguments: JsonObject,
-    /// The members that its structured content always has; it is the JSON of a route.
-    always: &'static [&'static str],
-    hints: ToolAnnotations,
-    /// Whether it works on one memory, not a whole vault.
-    of_memory: bool,
-}
+/// Arguments that tools have in common: which memory they are about.
+const VAULT: (&str, &str) = ("vault", "The vault (tenant) that the memory is in.");
+const MEMORY: (&str, &str) = ("memory", "The memory: one agent's, project's or task's document.");
 
 /// The schema of a type, without references.
 fn schema_of<T: JsonSchema>() -> JsonObject {
@@ -318,39 +303,40 @@ fn schema_of<T: JsonSchema>() -> JsonObject {
     std::mem::take(schema.ensure_object())
 }
 
-impl Definition {
-    fn tool(self) -> Tool {
-        let mut input = self.arguments;
-        let mut common = vec![("vault", "The vault (tenant) that the memory is in.")];
-        if self.of_memory {
-            common.push(("memory", "The memory: one agent's, project's or task's document."));
-        }
-        let mut properties = JsonObject::new();
-        let mut required: Vec<Value> = Vec::new();
-        for (name, description) in common {
-            properties.insert(
-                name.to_owned(),
-                json!({ "type": "string", "description": description }),
-            );
-            required.push(name.into());
-        }
-        if let Some(Value::Object(own)) = input.remove("properties") {
-            properties.extend(own);
-        }
-        if let Some(Value::Array(own)) = input.remove("required") {
-            required.extend(own);
-        }
-        input.insert("properties".to_owned(), properties.into());
-        input.insert("required".to_owned(), required.into());
-        let output = JsonObject::from_iter([
-            ("type".to_owned(), json!("object")),
-            ("required".to_owned(), json!(self.always)),
-        ]);
-        Tool::new(self.name, self.description.trim_end(), Arc::new(input))
-            .with_title(self.title)
-            .with_raw_output_schema(Arc::new(output))
-            .with_annotations(self.hints)
+/// A tool whose arguments are `common` and the members of `T`. `description` says when to use it, when not, and one example, in
+/// at most 1,000 characters. `always` are the members that its structured content always has; it is the JSON of a route.
+fn tool<T: JsonSchema>(
+    name: &'static str,
+    title: &'static str,
+    description: &'static str,
+    always: &[&str],
+    hints: ToolAnnotations,
+    common: &[(&str, &str)],
+) -> Tool {
+    let mut input = schema_of::<T>();
+    let mut properties = JsonObject::new();
+    let mut required: Vec<Value> = Vec::new();
+    for &(name, description) in common {
+        let property = json!({ "type": "string", "description": description });
+        properties.insert(name.to_owned(), property);
+        required.push(name.into());
     }
+    if let Some(Value::Object(own)) = input.remove("properties") {
+        properties.extend(own);
+    }
+    if let Some(Value::Array(own)) = input.remove("required") {
+        required.extend(own);
+    }
+    input.insert("properties".to_owned(), properties.into());
+    input.insert("required".to_owned(), required.into());
+    let output = JsonObject::from_iter([
+        ("type".to_owned(), json!("object")),
+        ("required".to_owned(), json!(always)),
+    ]);
+    Tool::new(name, description.trim_end(), Arc::new(input))
+        .with_title(title)
+        .with_raw_output_schema(Arc::new(output))
+        .with_annotations(hints)
 }
 
 /// Hints of a tool that only reads.

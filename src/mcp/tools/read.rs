@@ -1,6 +1,6 @@
 //! `memory_read`, `memory_prompt`, `memory_history`, `memory_search` and `memory_list`.
 
-use super::{Call, Done, Place};
+use super::{Call, Done, Outcome, Place};
 use crate::mcp::backend::{Backend, RouteRequest, read_arguments};
 use crate::mcp::failure::Failure;
 use http::Method;
@@ -21,27 +21,21 @@ pub(super) struct Document {
     as_of: Option<String>,
 }
 
-pub(super) async fn call_document<B: Backend>(
-    call: Call<'_, B>,
-    mut arguments: JsonObject,
-) -> Result<Done, Failure> {
-    let place = call.place(&mut arguments)?;
-    let Document {
-        section,
-        version,
-        as_of,
-    } = read_arguments(arguments)?;
-    let ask = match version {
-        Some(_) if as_of.is_some() => {
+pub(super) async fn call_document<B: Backend>(call: Call<'_, B>, arguments: JsonObject) -> Outcome {
+    let (place, arguments) = call.read::<Document>(arguments)?;
+    let ask = match arguments.version {
+        Some(_) if arguments.as_of.is_some() => {
             return Err(Failure::argument(
                 "version or as_of",
                 "version and as_of cannot be given together: each names a version",
             ));
         }
         Some(version) => place.ask(Method::GET, &["contexts", &version.to_string()]),
-        None => place.ask(Method::GET, &["context"]).maybe("as_of", as_of),
+        None => place
+            .ask(Method::GET, &["context"])
+            .maybe("as_of", arguments.as_of),
     };
-    let ask = ask.maybe("section", section);
+    let ask = ask.maybe("section", arguments.section);
     let structured = call.json(ask).await?;
     Ok(Done::with_text(structured, "context"))
 }
@@ -81,12 +75,8 @@ impl Names {
     }
 }
 
-pub(super) async fn call_prompt<B: Backend>(
-    call: Call<'_, B>,
-    mut arguments: JsonObject,
-) -> Result<Done, Failure> {
-    let place = call.place(&mut arguments)?;
-    let arguments: Prompt = read_arguments(arguments)?;
+pub(super) async fn call_prompt<B: Backend>(call: Call<'_, B>, arguments: JsonObject) -> Outcome {
+    let (place, arguments) = call.read::<Prompt>(arguments)?;
     let ask = place
         .ask(Method::GET, &["prompt"])
         .maybe("include", arguments.include.map(Names::joined))
@@ -151,12 +141,8 @@ impl Reference {
     }
 }
 
-pub(super) async fn call_history<B: Backend>(
-    call: Call<'_, B>,
-    mut arguments: JsonObject,
-) -> Result<Done, Failure> {
-    let place = call.place(&mut arguments)?;
-    let arguments: History = read_arguments(arguments)?;
+pub(super) async fn call_history<B: Backend>(call: Call<'_, B>, arguments: JsonObject) -> Outcome {
+    let (place, arguments) = call.read::<History>(arguments)?;
     arguments.check()?;
     let view = arguments.view;
     let reference = arguments.reference.map(Reference::text);
@@ -232,10 +218,7 @@ pub(super) struct Search {
     cursor: Option<String>,
 }
 
-pub(super) async fn call_search<B: Backend>(
-    call: Call<'_, B>,
-    mut arguments: JsonObject,
-) -> Result<Done, Failure> {
+pub(super) async fn call_search<B: Backend>(call: Call<'_, B>, mut arguments: JsonObject) -> Outcome {
     let ask = match arguments.contains_key("memory") {
         true => call.place(&mut arguments)?.ask(Method::GET, &["search"]),
         false => {
@@ -265,10 +248,7 @@ pub(super) struct List {
     cursor: Option<String>,
 }
 
-pub(super) async fn call_list<B: Backend>(
-    call: Call<'_, B>,
-    mut arguments: JsonObject,
-) -> Result<Done, Failure> {
+pub(super) async fn call_list<B: Backend>(call: Call<'_, B>, mut arguments: JsonObject) -> Outcome {
     let vault = call.vault(&mut arguments)?;
     let List { prefix, cursor } = read_arguments(arguments)?;
     let ask = RouteRequest::new(Method::GET, &["vaults", vault.as_str(), "memories"])

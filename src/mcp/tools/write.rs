@@ -1,8 +1,8 @@
 //! `memory_write`, `memory_edit`, `memory_record`, `memory_handoff`, `memory_update` and `memory_consolidate`
 
-use crate::mcp::backend::{Backend, RouteRequest, StreamResponse, events, parse, read_arguments, success};
+use crate::mcp::backend::{Backend, RouteRequest, StreamResponse, events, parse, success};
 use crate::mcp::failure::Failure;
-use crate::mcp::tools::{Call, Done, Place};
+use crate::mcp::tools::{Call, Done, Outcome, Place};
 use futures::{StreamExt as _, pin_mut};
 use http::header::{ETAG, IF_MATCH, IF_NONE_MATCH};
 use http::{HeaderName, HeaderValue, Method};
@@ -21,12 +21,8 @@ pub(super) struct Text {
     if_version: Option<u64>,
 }
 
-pub(super) async fn call_text<B: Backend>(
-    call: Call<'_, B>,
-    mut arguments: JsonObject,
-) -> Result<Done, Failure> {
-    let place = call.place(&mut arguments)?;
-    let Text { text, if_version } = read_arguments(arguments)?;
+pub(super) async fn call_text<B: Backend>(call: Call<'_, B>, arguments: JsonObject) -> Outcome {
+    let (place, Text { text, if_version }) = call.read(arguments)?;
     let ask = place.ask(Method::PUT, &["context"]).text(text);
     let ask = match if_version {
         None => ask,
@@ -122,12 +118,8 @@ struct Progress {
     remaining: Vec<String>,
 }
 
-pub(super) async fn call_edit<B: Backend>(
-    call: Call<'_, B>,
-    mut arguments: JsonObject,
-) -> Result<Done, Failure> {
-    let place = call.place(&mut arguments)?;
-    let edit: Edit = read_arguments(arguments)?;
+pub(super) async fn call_edit<B: Backend>(call: Call<'_, B>, arguments: JsonObject) -> Outcome {
+    let (place, edit) = call.read::<Edit>(arguments)?;
     let dry_run = edit.dry_run;
     let operations = edit.operations();
     if operations.is_empty() {
@@ -238,12 +230,8 @@ enum Kind {
     Status,
 }
 
-pub(super) async fn call_record<B: Backend>(
-    call: Call<'_, B>,
-    mut arguments: JsonObject,
-) -> Result<Done, Failure> {
-    let place = call.place(&mut arguments)?;
-    let arguments: Record = read_arguments(arguments)?;
+pub(super) async fn call_record<B: Backend>(call: Call<'_, B>, arguments: JsonObject) -> Outcome {
+    let (place, arguments) = call.read::<Record>(arguments)?;
     let (method, route, members) = match arguments.kind {
         Kind::Task => (
             Method::POST,
@@ -281,12 +269,8 @@ pub(super) struct Handoff {
     window: Option<String>,
 }
 
-pub(super) async fn call_handoff<B: Backend>(
-    call: Call<'_, B>,
-    mut arguments: JsonObject,
-) -> Result<Done, Failure> {
-    let place = call.place(&mut arguments)?;
-    let Handoff { refresh, window } = read_arguments(arguments)?;
+pub(super) async fn call_handoff<B: Backend>(call: Call<'_, B>, arguments: JsonObject) -> Outcome {
+    let (place, Handoff { refresh, window }) = call.read(arguments)?;
     let ask = match (refresh, window) {
         (true, window) => place
             .ask(Method::POST, &["handoff", "refresh"])
@@ -359,12 +343,8 @@ pub(super) struct Consolidation {
     instructions: Option<String>,
 }
 
-pub(super) async fn call_consolidate<B: Backend>(
-    call: Call<'_, B>,
-    mut arguments: JsonObject,
-) -> Result<Done, Failure> {
-    let place = call.place(&mut arguments)?;
-    let Consolidation { instructions } = read_arguments(arguments)?;
+pub(super) async fn call_consolidate<B: Backend>(call: Call<'_, B>, arguments: JsonObject) -> Outcome {
+    let (place, Consolidation { instructions }) = call.read(arguments)?;
     let body = json!({ "mode": "propose", "instructions": instructions });
     let ask = place.ask(Method::POST, &["consolidate"]).json(&body);
     let mut structured = call.json(ask).await?;
@@ -375,12 +355,8 @@ pub(super) async fn call_consolidate<B: Backend>(
     Ok(structured.into())
 }
 
-pub(super) async fn call_update<B: Backend>(
-    call: Call<'_, B>,
-    mut arguments: JsonObject,
-) -> Result<Done, Failure> {
-    let place = call.place(&mut arguments)?;
-    let arguments: Update = read_arguments(arguments)?;
+pub(super) async fn call_update<B: Backend>(call: Call<'_, B>, arguments: JsonObject) -> Outcome {
+    let (place, arguments) = call.read::<Update>(arguments)?;
     let token = call.context.meta.get_progress_token();
     // A client that asks for progress notifications also wants the result.
     let wait = arguments.wait.unwrap_or(token.is_some());

@@ -334,6 +334,7 @@ impl ContextBody {
     /// A version without its text. `cap` is `limits.context_bytes`.
     pub(super) fn of(metadata: &ContextMetadata, cap: usize) -> Self {
         let bytes = usize::try_from(metadata.bytes).unwrap_or_default();
+        let redaction = metadata.redaction.as_ref();
         Self {
             vault_id: metadata.vault_id.to_string(),
             memory_id: metadata.memory_id.to_string(),
@@ -347,20 +348,11 @@ impl ContextBody {
             estimated_tokens: document::estimated_tokens(bytes),
             percent_of_cap: report::percent_of_cap(bytes, cap),
             context: None,
-            redacted: metadata.redaction.as_ref().map(|_| true),
-            redaction_reason: metadata
-                .redaction
-                .as_ref()
-                .map(|redaction| redaction.reason.clone()),
-            redacted_at: metadata.redaction.as_ref().map(|redaction| redaction.at),
-            redacted_by: metadata
-                .redaction
-                .as_ref()
-                .map(|redaction| redaction.by.to_string()),
-            redacted_sha256: metadata
-                .redaction
-                .as_ref()
-                .map(|redaction| redaction.sha256.clone()),
+            redacted: redaction.map(|_| true),
+            redaction_reason: redaction.map(|redaction| redaction.reason.clone()),
+            redacted_at: redaction.map(|redaction| redaction.at),
+            redacted_by: redaction.map(|redaction| redaction.by.to_string()),
+            redacted_sha256: redaction.map(|redaction| redaction.sha256.clone()),
         }
     }
 }
