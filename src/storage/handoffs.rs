@@ -397,8 +397,6 @@ impl Storage {
             .flat_map(|line| &line.cited)
             .filter_map(|cited| cited.citation.record_id())
             .collect();
-        let kinds: Vec<String> = cited.iter().map(|id| id.kind.prefix().to_owned()).collect();
-        let numbers: Vec<i64> = cited.iter().map(|id| id.number).collect();
         let mut connection = self.reader().await?;
         let newer = sqlx::query!(
             "SELECT version, context FROM memory_contexts
@@ -411,24 +409,12 @@ impl Storage {
         )
         .fetch_optional(&mut connection)
         .await?;
-        let rows = sqlx::query!(
-            r#"SELECT kind, number, status = 'active' AS "is_active!" FROM records
-               WHERE vault_id = $1 AND memory_id = $2
-                 AND (kind, number) IN (SELECT * FROM unnest($3::text[], $4::bigint[]))"#,
-            vault.as_str(),
-            memory.as_str(),
-            &kinds,
-            &numbers,
-        )
-        .fetch_all(&mut connection)
-        .await?;
-        let records: BTreeMap<RecordId, bool> = rows
-            .into_iter()
-            .map(|row| (RecordId::new(row.kind, row.number), row.is_active))
-            .collect();
+        let ids: Vec<RecordId> = cited.into_iter().collect();
+        let records = records::some(&mut connection, vault, memory, &ids).await?;
+        let records = records.into_iter().map(|cited| (cited.record.id, cited.end.is_none()));
         let mut facts = CurrentFacts {
             now: self.clock.now().max(handoff.generated_at),
-            records,
+            records: records.collect(),
             cited_changes: BTreeMap::new(),
             changes: Vec::new(),
             has_more_changes: false,
@@ -436,7 +422,7 @@ impl Storage {
         };
         // Records change only with versions.
         if facts.newer.is_some() {
-            let cited = cited_changes(&mut connection, handoff, &kinds, &numbers).await?;
+            let cited = cited_changes(&mut connection, handoff, &ids).await?;
             facts.cited_changes = cited.into_iter().map(|event| (event.id, event)).collect();
             facts.changes = changes_since(&mut connection, handoff).await?;
             facts.has_more_changes = facts.changes.len() >= CHANGES_NAMED;
@@ -473,9 +459,10 @@ async fn with_replacements(
 async fn cited_changes(
     connection: &mut Connection,
     handoff: &Handoff,
-    kinds: &[String],
-    numbers: &[i64],
+    ids: &[RecordId],
 ) -> Result<Vec<RecordEvent>, StorageError> {
+    let kinds: Vec<String> = ids.iter().map(|id| id.kind.prefix().to_owned()).collect();
+    let numbers: Vec<i64> = ids.iter().map(|id| id.number).collect();
     let rows = sqlx::query_as!(
         Row,
         "SELECT DISTINCT ON (kind, number) kind, number, version, change, at, by FROM record_changes
@@ -485,8 +472,8 @@ async fn cited_changes(
         handoff.vault_id.as_str(),
         handoff.memory_id.as_str(),
         handoff.base_version,
-        kinds,
-        numbers,
+        &kinds,
+        &numbers,
     )
     .fetch_all(connection)
     .await?;

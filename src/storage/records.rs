@@ -10,36 +10,90 @@ use crate::domain::document::{Marks, Record};
 use crate::domain::history::{LifeEnd, RecordLife, VersionMark};
 use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, TaskId, VaultId};
 use crate::domain::window::{Task, TaskDetails};
+use crate::storage::columns::by_name;
 use crate::storage::database::connection::Connection;
 use crate::storage::pages::{Reading, Rows};
 use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
+use projection::Projected;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sqlx::types::Json;
 use strum::{EnumString, IntoStaticStr, VariantNames};
 
-struct Row {
-    kind: RecordKind,
-    number: i64,
-    label: Option<String>,
-    reason: Option<String>,
-    content: String,
-    created_version: i64,
-    created_at: DateTime<Utc>,
-    created_by: ActorId,
-    ended_version: Option<i64>,
-    ended_at: Option<DateTime<Utc>>,
-    ended_by: Option<ActorId>,
-    archive_reason: Option<String>,
-    superseded_by: Option<RecordId>,
-    written_at: Option<DateTime<Utc>>,
-    marks: Option<String>,
-    task_id: Option<TaskId>,
-    intent: Option<String>,
-    summary: Option<String>,
-    outcome: Option<Value>,
-    epic: Option<String>,
-    details: Option<Json<TaskDetails>>,
+/// A row of `records`: as it is read, as a rebuild or an import writes it, and as a file of an export tells it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RecordRow {
+    #[serde(with = "by_name")]
+    pub(super) kind: RecordKind,
+    pub(super) number: i64,
+    pub(super) status: String,
+    pub(super) label: Option<String>,
+    pub(super) reason: Option<String>,
+    pub(super) content: String,
+    pub(super) created_version: i64,
+    pub(super) created_at: DateTime<Utc>,
+    pub(super) created_by: ActorId,
+    pub(super) ended_version: Option<i64>,
+    pub(super) ended_at: Option<DateTime<Utc>>,
+    pub(super) ended_by: Option<ActorId>,
+    pub(super) archive_reason: Option<String>,
+    pub(super) superseded_by: Option<RecordId>,
+    /// The time on its line, and the reported facts of a task. Files of older releases lack these.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) written_at: Option<DateTime<Utc>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) marks: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) task_id: Option<TaskId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) intent: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) summary: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) outcome: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) epic: Option<String>,
+    /// All other facts, including members that only a newer release knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) details: Option<Value>,
+}
+
+impl RecordRow {
+    pub(super) fn id(&self) -> RecordId {
+        RecordId::new(self.kind, self.number)
+    }
+
+    /// The row of a record as it follows from the versions.
+    pub(super) fn of(life: &RecordLife, projected: &Projected) -> Self {
+        let (record, end) = (&life.record, life.end.as_ref());
+        let (task, columns) = (projected.tasks.get(&record.id), projected.details(record.id));
+        Self {
+            kind: record.id.kind,
+            number: record.id.number,
+            status: if end.is_some() { "archived" } else { "active" }.to_owned(),
+            label: record.label.clone(),
+            reason: record.reason.clone(),
+            content: record.content.clone(),
+            created_version: life.born.version,
+            created_at: life.born.at,
+            created_by: life.born.by.clone(),
+            ended_version: end.map(|end| end.mark.version),
+            ended_at: end.map(|end| end.mark.at),
+            ended_by: end.map(|end| end.mark.by.clone()),
+            archive_reason: end.and_then(|end| end.reason.clone()),
+            superseded_by: end.and_then(|end| end.superseded_by),
+            written_at: record.time,
+            marks: stored_marks(&record.marks),
+            task_id: task.and_then(|task| task.task_id.clone()),
+            intent: task.map(|task| task.intent.clone()),
+            summary: task.map(|task| task.summary.clone()),
+            outcome: columns.outcome.cloned(),
+            epic: columns.epic.map(str::to_owned),
+            details: columns.details,
+        }
+    }
 }
 
 /// Marks as a row has them. The writer reads them from the line, so there are no others.
@@ -52,8 +106,8 @@ pub(super) fn stored_marks(marks: &Marks) -> Option<String> {
     (!marks.is_empty()).then(|| marks.to_string())
 }
 
-impl From<Row> for StoredRecord {
-    fn from(row: Row) -> Self {
+impl From<RecordRow> for StoredRecord {
+    fn from(row: RecordRow) -> Self {
         let end = match (row.ended_version, row.ended_at, row.ended_by) {
             (Some(version), Some(at), Some(by)) => Some(LifeEnd {
                 mark: VersionMark { version, at, by },
@@ -62,11 +116,13 @@ impl From<Row> for StoredRecord {
             }),
             _ => None,
         };
+        let details = row.details.as_ref().and_then(Value::as_object);
+        let details = details.map(|members| Json(TaskDetails::of_members(members)));
         let reported = row.intent.map(|intent| Task {
             task_id: row.task_id,
             intent,
             summary: row.summary.unwrap_or_default(),
-            details: details_of(row.outcome, row.epic, row.details),
+            details: details_of(row.outcome, row.epic, details),
         });
         Self {
             record: Record {
@@ -108,8 +164,11 @@ impl Storage {
                 .last()
                 .map(|last: &StoredRecord| last.record.id)
                 .or(after);
-            let read = list(&mut self.reader().await?, (vault, memory), filter, after, batch).await?;
-            page.add(read, StoredRecord::size);
+            let read = rows(&mut self.reader().await?, (vault, memory), filter, after, batch).await?;
+            page.add(
+                read.into_iter().map(StoredRecord::from).collect(),
+                StoredRecord::size,
+            );
         }
         Ok(page.rows())
     }
@@ -197,40 +256,32 @@ impl Storage {
 /// All records of a memory by kind and number, on a connection, which may be in a transaction.
 pub(super) async fn all(
     connection: &mut Connection,
-    vault: &VaultId,
-    memory: &MemoryId,
-) -> Result<Vec<StoredRecord>, StorageError> {
-    list(
-        connection,
-        (vault, memory),
-        RecordFilter::default(),
-        None,
-        i64::MAX,
-    )
-    .await
+    of: (&VaultId, &MemoryId),
+) -> Result<Vec<RecordRow>, StorageError> {
+    rows(connection, of, RecordFilter::default(), None, i64::MAX).await
 }
 
 /// The records of a memory by kind and number, those after `after`, at most `limit`.
 #[tracing::instrument(name = "db.records.list", skip_all)]
-async fn list(
+async fn rows(
     connection: &mut Connection,
     (vault, memory): (&VaultId, &MemoryId),
     filter: RecordFilter,
     after: Option<RecordId>,
     limit: i64,
-) -> Result<Vec<StoredRecord>, StorageError> {
+) -> Result<Vec<RecordRow>, StorageError> {
     let rows = sqlx::query_as!(
-        Row,
-        "SELECT kind, number, label, reason, content, created_version, created_at, created_by,
+        RecordRow,
+        r#"SELECT kind, number, status, label, reason, content, created_version, created_at, created_by,
                 ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, marks, task_id, intent,
-                summary, outcome, epic, details
+                summary, outcome, epic, details AS "details: Value"
          FROM records
          WHERE vault_id = $1 AND memory_id = $2
            AND ($3::text IS NULL OR kind = $3)
            AND ($4::text IS NULL OR status = $4)
            AND (kind, number) > ($5, $6)
          ORDER BY kind, number
-         LIMIT $7",
+         LIMIT $7"#,
         vault.as_str(),
         memory.as_str(),
         filter.kind.map(RecordKind::prefix),
@@ -241,7 +292,7 @@ async fn list(
     )
     .fetch_all(connection)
     .await?;
-    Ok(rows.into_iter().map(StoredRecord::from).collect())
+    Ok(rows)
 }
 
 /// The records of a memory with these ids, by kind and number.
@@ -255,14 +306,14 @@ pub(super) async fn some(
     let kinds: Vec<String> = ids.iter().map(|id| id.kind.prefix().to_owned()).collect();
     let numbers: Vec<i64> = ids.iter().map(|id| id.number).collect();
     let rows = sqlx::query_as!(
-        Row,
-        "SELECT kind, number, label, reason, content, created_version, created_at, created_by,
+        RecordRow,
+        r#"SELECT kind, number, status, label, reason, content, created_version, created_at, created_by,
                 ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, marks, task_id, intent,
-                summary, outcome, epic, details
+                summary, outcome, epic, details AS "details: Value"
          FROM records
          WHERE vault_id = $1 AND memory_id = $2
            AND (kind, number) IN (SELECT * FROM unnest($3::text[], $4::bigint[]))
-         ORDER BY kind, number",
+         ORDER BY kind, number"#,
         vault.as_str(),
         memory.as_str(),
         &kinds,
@@ -271,6 +322,43 @@ pub(super) async fn some(
     .fetch_all(connection)
     .await?;
     Ok(rows.into_iter().map(StoredRecord::from).collect())
+}
+
+/// Stores records as these rows say. Facts of tasks that are there stay, because a redaction may have removed some of them.
+#[tracing::instrument(name = "db.records.write", skip_all)]
+pub(super) async fn write(
+    connection: &mut Connection,
+    (vault, memory): (&VaultId, &MemoryId),
+    rows: &[RecordRow],
+) -> Result<(), StorageError> {
+    sqlx::query!(
+        "INSERT INTO records (vault_id, memory_id, kind, number, status, label, reason, content, created_version,
+                              created_at, created_by, ended_version, ended_at, ended_by, archive_reason,
+                              superseded_by, written_at, marks, task_id, intent, summary, outcome, epic, details)
+         SELECT memories.vault_id, memories.memory_id, kind, number, status, label, reason, content, created_version,
+                line.created_at, created_by, ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at,
+                marks, task_id, intent, summary, outcome, epic, details
+         FROM memories
+         CROSS JOIN json_to_recordset($3::json) AS line (
+             kind text, number bigint, status text, label text, reason text, content text, created_version bigint,
+             created_at timestamptz, created_by text, ended_version bigint, ended_at timestamptz, ended_by text,
+             archive_reason text, superseded_by text, written_at timestamptz, marks text, task_id text, intent text,
+             summary text, outcome jsonb, epic text, details jsonb
+         )
+         WHERE memories.vault_id = $1 AND memories.memory_id = $2
+         ON CONFLICT (vault_id, memory_id, kind, number) DO UPDATE
+         SET status = excluded.status, label = excluded.label, reason = excluded.reason, content = excluded.content,
+             created_version = excluded.created_version, created_at = excluded.created_at, created_by = excluded.created_by,
+             ended_version = excluded.ended_version, ended_at = excluded.ended_at, ended_by = excluded.ended_by,
+             archive_reason = excluded.archive_reason, superseded_by = excluded.superseded_by,
+             written_at = excluded.written_at, marks = excluded.marks",
+        vault.as_str(),
+        memory.as_str(),
+        Json(rows) as _,
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
 }
 
 /// As [`Storage::archived_among`], on a connection, which may be in a transaction.
@@ -298,12 +386,12 @@ pub(super) async fn find_task(
     task: &TaskId,
 ) -> Result<Option<StoredRecord>, StorageError> {
     let row = sqlx::query_as!(
-        Row,
-        "SELECT kind, number, label, reason, content, created_version, created_at, created_by,
+        RecordRow,
+        r#"SELECT kind, number, status, label, reason, content, created_version, created_at, created_by,
                 ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, marks, task_id, intent,
-                summary, outcome, epic, details
+                summary, outcome, epic, details AS "details: Value"
          FROM records
-         WHERE vault_id = $1 AND memory_id = $2 AND task_id = $3",
+         WHERE vault_id = $1 AND memory_id = $2 AND task_id = $3"#,
         vault.as_str(),
         memory.as_str(),
         task.as_str(),

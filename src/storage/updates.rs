@@ -110,43 +110,53 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.updates.get", skip_all)]
     pub async fn run(
         &self,
         vault: &VaultId,
         memory: &MemoryId,
         id: &UpdateId,
     ) -> Result<Option<Run>, StorageError> {
-        let row = sqlx::query_as!(
-            Row,
-            "SELECT vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at, attempts,
-                    base_version, version, context_id, resolved_by, request, exchanges, outcome,
-                    (SELECT jsonb_object_agg(hash, text) FROM run_instructions
-                     WHERE run_instructions.vault_id = $1 AND hash IN (
-                               SELECT jsonb_path_query(updates.exchanges, '$.packed[*].system.instructions') #>> '{}'
-                           )) AS instructions,
-                    (SELECT context FROM memory_contexts
-                     WHERE memory_contexts.vault_id = $1 AND memory_contexts.memory_id = $2
-                       AND memory_contexts.version = (updates.exchanges ->> 'base')::bigint
-                       AND redacted_at IS NULL) AS shown,
-                    CASE WHEN outcome ? 'in_version' THEN (
-                        SELECT jsonb_build_object('log', made.log, 'operations', made.operations, 'text', made.context,
-                                                  'before', before.context)
-                        FROM memory_contexts AS made
-                        LEFT JOIN memory_contexts AS before
-                          ON before.vault_id = $1 AND before.memory_id = made.memory_id AND before.version = made.version - 1
-                        WHERE made.vault_id = $1 AND made.memory_id = $2 AND made.version = updates.version
-                    ) END AS made
-             FROM updates
-             WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3",
-            vault.as_str(),
-            memory.as_str(),
-            id.as_str(),
-        )
-        .fetch_optional(&mut self.reader().await?)
-        .await?;
-        row.map(Run::try_from).transpose()
+        find_run(&mut self.reader().await?, vault, memory, id).await
     }
+}
+
+/// As [`Storage::run`], on a connection, which may be in a transaction.
+#[tracing::instrument(name = "db.updates.get", skip_all)]
+pub(super) async fn find_run(
+    connection: &mut Connection,
+    vault: &VaultId,
+    memory: &MemoryId,
+    id: &UpdateId,
+) -> Result<Option<Run>, StorageError> {
+    let row = sqlx::query_as!(
+        Row,
+        "SELECT vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at, attempts,
+                base_version, version, context_id, resolved_by, request, exchanges, outcome,
+                (SELECT jsonb_object_agg(hash, text) FROM run_instructions
+                 WHERE run_instructions.vault_id = $1 AND hash IN (
+                           SELECT jsonb_path_query(updates.exchanges, '$.packed[*].system.instructions') #>> '{}'
+                       )) AS instructions,
+                (SELECT context FROM memory_contexts
+                 WHERE memory_contexts.vault_id = $1 AND memory_contexts.memory_id = $2
+                   AND memory_contexts.version = (updates.exchanges ->> 'base')::bigint
+                   AND redacted_at IS NULL) AS shown,
+                CASE WHEN outcome ? 'in_version' THEN (
+                    SELECT jsonb_build_object('log', made.log, 'operations', made.operations, 'text', made.context,
+                                              'before', before.context)
+                    FROM memory_contexts AS made
+                    LEFT JOIN memory_contexts AS before
+                      ON before.vault_id = $1 AND before.memory_id = made.memory_id AND before.version = made.version - 1
+                    WHERE made.vault_id = $1 AND made.memory_id = $2 AND made.version = updates.version
+                ) END AS made
+         FROM updates
+         WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3",
+        vault.as_str(),
+        memory.as_str(),
+        id.as_str(),
+    )
+    .fetch_optional(connection)
+    .await?;
+    row.map(Run::try_from).transpose()
 }
 
 /// A run's exchanges, unpacked; `shown` is the text of the version that they refer to, if it exists.

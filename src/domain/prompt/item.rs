@@ -3,6 +3,7 @@
 use crate::domain::document::is_blank;
 use crate::domain::ids::{ActorId, Category, ItemId, MemoryId};
 use chrono::{DateTime, Datelike as _, Utc};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// Maximum size of an item's metadata as compact JSON, in bytes.
@@ -29,12 +30,14 @@ impl Default for ItemLimits {
     }
 }
 
-/// A stored item. It is immutable: it can only be added and removed.
-#[derive(Debug, Clone, PartialEq)]
+/// A stored item. It is immutable: it can only be added and removed. In JSON it does not tell what it belongs to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PromptItem {
     /// Its id.
     pub item_id: ItemId,
     /// The memory it belongs to; `None` for an item of the vault, which applies to all of its memories.
+    #[serde(skip)]
     pub memory: Option<MemoryId>,
     /// Its category.
     pub category: Category,

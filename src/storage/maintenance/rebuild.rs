@@ -7,7 +7,7 @@ use crate::storage::database::listen::notify;
 use crate::storage::database::notification::Notification;
 use crate::storage::records::history;
 use crate::storage::records::projection::{Projected, ProjectedVersion, Projection};
-use crate::storage::transfer::records::{RecordLine, write};
+use crate::storage::records::{RecordRow, StoredRecord, write};
 use crate::storage::write::lock_memory;
 use crate::storage::{Class, Storage, StorageError, records};
 use std::collections::{HashMap, HashSet};
@@ -106,8 +106,8 @@ pub(in crate::storage) async fn project_versions(
 ) -> Result<bool, StorageError> {
     let mut events = history::all(connection, vault, memory).await?;
     events.sort_by_key(|event| (event.mark.version, event.id));
-    let stored = records::all(connection, vault, memory).await?;
-    let mut lives: Vec<RecordLife> = stored.into_iter().map(RecordLife::from).collect();
+    let stored = records::all(connection, (vault, memory)).await?.into_iter();
+    let mut lives: Vec<RecordLife> = stored.map(|row| StoredRecord::from(row).into()).collect();
     lives.sort_by_key(|life| life.record.id);
     let projection = Projection::new(lives.clone(), events.clone());
     let projected = read_versions(connection, vault, memory, projection).await?;
@@ -120,8 +120,8 @@ pub(in crate::storage) async fn project_versions(
         delete_records(connection, vault, memory, &removed).await?;
         let differs = |life: &&RecordLife| stored.get(&life.record.id) != Some(life);
         let written = projected.lives.iter().filter(differs);
-        let lines: Vec<RecordLine> = written.map(|life| RecordLine::of(life, &projected)).collect();
-        write(connection, vault, memory, &lines).await?;
+        let rows: Vec<RecordRow> = written.map(|life| RecordRow::of(life, &projected)).collect();
+        write(connection, (vault, memory), &rows).await?;
     }
     if !same_events {
         history::clear(connection, vault, memory).await?;

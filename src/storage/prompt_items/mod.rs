@@ -5,7 +5,7 @@ mod write;
 
 pub use write::{AddItemsError, Replaced};
 
-pub(super) use write::delete_items_of_memory;
+pub(super) use write::{delete_items_of_memory, insert};
 
 use crate::domain::ids::{Category, ItemId, MemoryId, VaultId};
 use crate::domain::prompt::PromptItem;
@@ -121,7 +121,8 @@ impl Storage {
     }
 }
 
-async fn live_items(
+/// The unexpired items of an owner, on a connection, which may be in a transaction.
+pub(super) async fn live_items(
     connection: &mut Connection,
     owner: &ItemOwner,
     category: Option<&Category>,

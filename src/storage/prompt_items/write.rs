@@ -309,8 +309,9 @@ async fn delete(
     Ok(done.rows_affected())
 }
 
-/// Built at run time because the number of rows varies; the text is constant except for the placeholders.
-async fn insert(
+/// Adds items; those whose ids exist stay as they are. Built at run time because the number of rows varies; the text is constant
+/// except for the placeholders.
+pub(in crate::storage) async fn insert(
     connection: &mut Connection,
     owner: &ItemOwner,
     items: &[PromptItem],
@@ -331,6 +332,7 @@ async fn insert(
                 .push_bind(item.created_at)
                 .push_bind(item.created_by.as_str());
         });
+        statement.push(" ON CONFLICT (vault_id, memory_id, item_id) DO NOTHING");
         statement
             .build()
             .persistent(false)

@@ -1,16 +1,45 @@
 //! Exports a vault as lines: one read-only snapshot for each memory, rows written as they arrive.
 
-use super::line::{Counts, End, ExportError, Footer, Header, Line};
-use super::records::RecordLine;
-use super::{FORMAT, FORMAT_VERSION, Progress, contexts, handoffs, items, memory, paths, records, runs};
+use super::lines::{ContextLine, Counts, End, Footer, HandoffLine, Header, Line, MemoryLine, PathLine};
+use super::{FORMAT, FORMAT_VERSION, Progress};
 use crate::domain::ids::{MemoryId, VaultId};
+use crate::storage::database::connection::Connection;
+use crate::storage::prompt_items::{ItemOwner, live_items};
+use crate::storage::records::RecordRow;
 use crate::storage::records::projection::Projection;
-use crate::storage::{Class, Storage, StorageError};
+use crate::storage::updates::find_run;
+use crate::storage::{Class, Storage, StorageError, records};
 use futures::TryStreamExt as _;
-use futures::stream::BoxStream;
 use sha2::{Digest as _, Sha256};
 use std::collections::HashMap;
+use std::io;
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
+
+/// Memories on one page of ids.
+const PAGE: i64 = 1_000;
+
+/// Why an export ended before its footer.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// There is nothing to export.
+    #[error("the vault {0} has no memories in this database")]
+    NoSuchVault(VaultId),
+    /// The memory does not exist.
+    #[error("the vault {0} has no memory {1}")]
+    NoSuchMemory(VaultId, MemoryId),
+    /// The file cannot be written.
+    #[error("cannot write: {0}")]
+    Write(#[source] io::Error),
+    /// The database failed.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+}
+
+impl From<sqlx::Error> for ExportError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Storage(error.into())
+    }
+}
 
 impl Storage {
     /// Exports a vault, or one memory of it, to `out`. Memory use depends on the largest row and the records of one memory.
@@ -28,7 +57,7 @@ impl Storage {
         report: &mut dyn FnMut(&Progress),
     ) -> Result<Progress, ExportError> {
         let mut page = match only {
-            Some(memory) => vec![memory.as_str().to_owned()],
+            Some(memory) => vec![memory.clone()],
             None => self.page(vault, None).await?,
         };
         if page.is_empty() {
@@ -46,11 +75,12 @@ impl Storage {
         let header = Header {
             format: FORMAT.to_owned(),
             version: FORMAT_VERSION,
-            vault_id: vault.as_str().to_owned(),
+            vault_id: vault.clone(),
         };
         export.write(&Line::Header(header)).await?;
         if only.is_none() {
-            export.vault_items().await?;
+            let mut reader = self.reader_for(Class::Maintenance).await?;
+            export.items(&mut reader, None).await?;
         }
         while let Some(last) = page.last() {
             for memory in &page {
@@ -71,9 +101,22 @@ impl Storage {
         Ok(progress)
     }
 
-    async fn page(&self, vault: &VaultId, after: Option<&str>) -> Result<Vec<String>, StorageError> {
-        let mut connection = self.reader_for(Class::Maintenance).await?;
-        memory::page(&mut connection, vault, after).await
+    /// A page of ids of memories after `after`, sorted by bytes whatever the database's collation is, because the file must
+    /// not depend on it. Empty after the last one.
+    #[tracing::instrument(name = "db.memories.export_ids", skip_all)]
+    async fn page(&self, vault: &VaultId, after: Option<&MemoryId>) -> Result<Vec<MemoryId>, StorageError> {
+        let ids = sqlx::query_scalar!(
+            r#"SELECT memory_id FROM memories
+               WHERE vault_id = $1 AND memory_id COLLATE "C" > $2
+               ORDER BY memory_id COLLATE "C"
+               LIMIT $3"#,
+            vault.as_str(),
+            after.map_or("", MemoryId::as_str),
+            PAGE,
+        )
+        .fetch_all(&mut self.reader_for(Class::Maintenance).await?)
+        .await?;
+        Ok(ids)
     }
 }
 
@@ -91,80 +134,200 @@ struct Export<'e, W> {
 }
 
 impl<W: AsyncWrite + Unpin> Export<'_, W> {
-    /// The items of the vault, which belong to no memory.
-    async fn vault_items(&mut self) -> Result<(), ExportError> {
-        let mut connection = self.storage.reader_for(Class::Maintenance).await?;
-        let rows = items::read(&mut connection, self.vault, items::OF_VAULT);
-        self.each(rows, Line::VaultItem).await?;
-        Ok(())
-    }
-
-    async fn memory(&mut self, id: &str) -> Result<(), ExportError> {
-        let vault = self.vault;
+    async fn memory(&mut self, memory: &MemoryId) -> Result<(), ExportError> {
         let mut snapshot = self.storage.begin(Class::Maintenance).await?;
-        memory::take_snapshot(&mut snapshot).await?;
-        let Some(row) = memory::read(&mut snapshot, vault, id, self.storage.clock.now()).await? else {
+        sqlx::raw_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            .execute(&mut snapshot)
+            .await?;
+        let Some(row) = self.row(&mut snapshot, memory).await? else {
             return Ok(());
         };
         self.hash = Sha256::new();
-        let mut counts = Counts::default();
-        self.write(&Line::Memory(row)).await?;
-        let mut projection = Projection::new(Vec::new(), Vec::new());
-        let mut rows = contexts::read(&mut snapshot, vault, id);
-        while let Some(row) = rows.try_next().await? {
-            counts.contexts += 1;
-            self.progress.contexts += 1;
-            row.project(&mut projection)?;
-            self.write(&Line::Context(Box::new(row))).await?;
-        }
-        drop(rows);
-        let projected = projection.finish();
-        let lines = projected
-            .lives
-            .iter()
-            .map(|life| RecordLine::of(life, &projected));
-        let following: HashMap<_, _> = lines.map(|line| (line.key(), line)).collect();
-        let mut rows = records::read(&mut snapshot, vault, id);
-        while let Some(row) = rows.try_next().await? {
-            if following.get(&row.key()) != Some(&row) {
-                counts.records += 1;
-                self.write(&Line::Record(Box::new(row))).await?;
-            }
-        }
-        drop(rows);
-        let rows = runs::read(&mut snapshot, vault, id);
-        counts.runs = self.each(rows, Line::Run).await?;
-        let rows = handoffs::read(&mut snapshot, vault, id);
-        counts.handoffs = self.each(rows, Line::Handoff).await?;
-        let rows = items::read(&mut snapshot, vault, id);
-        counts.items = self.each(rows, Line::Item).await?;
-        if let Some(row) = paths::read(&mut snapshot, vault, id).await? {
-            counts.paths += 1;
-            self.write(&Line::Path(Box::new(row))).await?;
-        }
-        snapshot.commit().await.map_err(StorageError::from)?;
+        self.write(&Line::Memory(Box::new(row))).await?;
+        let (contexts, projection) = self.contexts(&mut snapshot, memory).await?;
+        let counts = Counts {
+            contexts,
+            records: self.records(&mut snapshot, memory, projection).await?,
+            runs: self.runs(&mut snapshot, memory).await?,
+            handoffs: self.handoffs(&mut snapshot, memory).await?,
+            items: self.items(&mut snapshot, Some(memory)).await?,
+            paths: self.path(&mut snapshot, memory).await?,
+        };
+        snapshot.commit().await?;
         self.progress.memories += 1;
-        let sha256 = hex::encode(self.hash.finalize_reset());
         let end = End {
-            memory_id: id.to_owned(),
+            memory_id: memory.clone(),
             counts,
-            sha256,
+            sha256: hex::encode(self.hash.finalize_reset()),
         };
         self.write(&Line::End(end)).await
     }
 
-    /// Writes a line for each row, and returns their number.
-    async fn each<T>(
+    /// The memory's row. One without a document was created and changed when the oldest and the newest of its items were,
+    /// the same as after an import; `None` if it has no unexpired item.
+    #[tracing::instrument(name = "db.memories.export", skip_all)]
+    async fn row(
+        &self,
+        connection: &mut Connection,
+        memory: &MemoryId,
+    ) -> Result<Option<MemoryLine>, ExportError> {
+        let row = sqlx::query_as!(
+            MemoryLine,
+            r#"SELECT memory_id, head_version, head_context_id,
+                      COALESCE(counters[1], 0) AS "learning_counter!", COALESCE(counters[2], 0) AS "verbatim_counter!",
+                      COALESCE(counters[3], 0) AS "task_counter!", COALESCE(counters[4], 0) AS "decision_counter!",
+                      COALESCE(items.created_at, memories.created_at) AS "created_at!",
+                      COALESCE(items.changed_at, memories.changed_at) AS "changed_at!"
+               FROM memories
+               LEFT JOIN LATERAL (
+                   SELECT min(item.created_at) AS created_at, max(item.created_at) AS changed_at
+                   FROM prompt_items AS item
+                   WHERE memories.head_version = 0 AND item.vault_id = $1 AND item.memory_id = $2
+                   HAVING bool_or(item.expires_at IS NULL OR item.expires_at > $3)
+               ) AS items ON true
+               WHERE vault_id = $1 AND memory_id = $2 AND (head_version > 0 OR items.created_at IS NOT NULL)"#,
+            self.vault.as_str(),
+            memory.as_str(),
+            self.storage.clock.now(),
+        )
+        .fetch_optional(connection)
+        .await?;
+        Ok(row)
+    }
+
+    /// The versions, oldest first; returns their number, and what follows from them.
+    async fn contexts(
         &mut self,
-        mut rows: BoxStream<'_, Result<T, StorageError>>,
-        line: fn(Box<T>) -> Line,
-    ) -> Result<u64, ExportError> {
+        connection: &mut Connection,
+        memory: &MemoryId,
+    ) -> Result<(u64, Projection), ExportError> {
+        let vault = self.vault;
+        let mut projection = Projection::new(Vec::new(), Vec::new());
         let mut count = 0;
+        let mut rows = sqlx::query_as!(
+            ContextLine,
+            "SELECT context_id, version, actor_id, creation_time, source, bytes, update_id, operations, log, context,
+                    redacted_at, redacted_by, redaction_reason, redacted_sha256
+             FROM memory_contexts
+             WHERE vault_id = $1 AND memory_id = $2
+             ORDER BY version",
+            vault.as_str(),
+            memory.as_str(),
+        )
+        .fetch(connection);
         while let Some(row) = rows.try_next().await? {
             count += 1;
-            self.write(&line(Box::new(row))).await?;
+            self.progress.contexts += 1;
+            row.project(&mut projection);
+            self.write(&Line::Context(Box::new(row))).await?;
+        }
+        Ok((count, projection))
+    }
+
+    /// Those records that do not follow from the versions, as when a version was pruned or redacted.
+    async fn records(
+        &mut self,
+        connection: &mut Connection,
+        memory: &MemoryId,
+        projection: Projection,
+    ) -> Result<u64, ExportError> {
+        let projected = projection.finish();
+        let following = projected
+            .lives
+            .iter()
+            .map(|life| (life.record.id, RecordRow::of(life, &projected)));
+        let following: HashMap<_, _> = following.collect();
+        let mut rows = records::all(connection, (self.vault, memory)).await?;
+        rows.retain(|row| following.get(&row.id()) != Some(row));
+        rows.sort_unstable_by_key(|row| (row.kind.prefix(), row.number));
+        let count = rows.len();
+        for row in rows {
+            self.write(&Line::Record(Box::new(row))).await?;
+        }
+        Ok(count as u64)
+    }
+
+    /// The finished runs by id. Queued runs are not exported: the exporting service runs them.
+    async fn runs(&mut self, connection: &mut Connection, memory: &MemoryId) -> Result<u64, ExportError> {
+        let ids = sqlx::query_scalar!(
+            r#"SELECT update_id FROM updates
+               WHERE vault_id = $1 AND memory_id = $2 AND finished_at IS NOT NULL
+               ORDER BY update_id COLLATE "C""#,
+            self.vault.as_str(),
+            memory.as_str(),
+        )
+        .fetch_all(&mut *connection)
+        .await?;
+        let mut count = 0;
+        for id in ids {
+            if let Some(run) = find_run(connection, self.vault, memory, &id).await? {
+                count += 1;
+                self.write(&Line::Run(Box::new(run.into()))).await?;
+            }
         }
         Ok(count)
+    }
+
+    /// The handoffs by number.
+    async fn handoffs(&mut self, connection: &mut Connection, memory: &MemoryId) -> Result<u64, ExportError> {
+        let vault = self.vault;
+        let mut count = 0;
+        let mut rows = sqlx::query_as!(
+            HandoffLine,
+            r#"SELECT handoff_id, number, generated_at, generated_by, window_seconds AS "window_seconds: i64", base_version,
+                      base_context_id, base_time, markdown, manifest, citations
+               FROM handoffs
+               WHERE vault_id = $1 AND memory_id = $2
+               ORDER BY number"#,
+            vault.as_str(),
+            memory.as_str(),
+        )
+        .fetch(connection);
+        while let Some(row) = rows.try_next().await? {
+            count += 1;
+            self.write(&Line::Handoff(Box::new(row))).await?;
+        }
+        Ok(count)
+    }
+
+    /// The unexpired items of a memory, or of the vault itself, by id.
+    async fn items(
+        &mut self,
+        connection: &mut Connection,
+        memory: Option<&MemoryId>,
+    ) -> Result<u64, ExportError> {
+        let owner = ItemOwner {
+            vault: self.vault.clone(),
+            memory: memory.cloned(),
+        };
+        let now = self.storage.clock.now();
+        let mut items = live_items(connection, &owner, None, None, now, i64::MAX).await?;
+        items.sort_unstable_by(|one, other| one.item_id.cmp(&other.item_id));
+        let count = items.len();
+        for item in items {
+            let item = Box::new(item);
+            let line = match memory {
+                Some(_) => Line::Item(item),
+                None => Line::VaultItem(item),
+            };
+            self.write(&line).await?;
+        }
+        Ok(count as u64)
+    }
+
+    /// The path, if the memory is a file.
+    async fn path(&mut self, connection: &mut Connection, memory: &MemoryId) -> Result<u64, ExportError> {
+        let path = sqlx::query_as!(
+            PathLine,
+            "SELECT root, path FROM memory_paths WHERE vault_id = $1 AND memory_id = $2",
+            self.vault.as_str(),
+            memory.as_str(),
+        )
+        .fetch_optional(connection)
+        .await?;
+        let Some(path) = path else { return Ok(0) };
+        self.write(&Line::Path(Box::new(path))).await?;
+        Ok(1)
     }
 
     async fn write(&mut self, line: &Line) -> Result<(), ExportError> {

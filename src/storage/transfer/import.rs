@@ -1,164 +1,18 @@
 //! Imports a file into a vault: one transaction for each memory, lines validated and stored as they arrive.
 
-use super::incoming::Incoming;
-use super::items::{self, ItemLine};
-use super::line::{Header, ImportError, Line, LineError, Reader};
-use super::memory::MemoryLine;
-use super::{FORMAT, FORMAT_VERSION, OLDEST_VERSION, Progress};
+use super::Progress;
+use super::lines::{Footer, Line, MemoryLine, check_item};
+use super::memory::MemoryImport;
 use crate::domain::ids::{MemoryId, VaultId};
-use crate::storage::{Class, Storage};
-use tokio::io::AsyncBufRead;
-
-impl Storage {
-    /// Imports a file that [`Storage::export_vault`] wrote. Each memory is imported completely or not at all. A memory
-    /// that exists completely (its head in the file is one of its versions, with the same number) is left unchanged, so
-    /// an interrupted import can be repeated.
-    ///
-    /// `report` is called after each line.
-    ///
-    /// # Errors
-    /// As [`ImportError`] says. `done` counts the memories before the error, which stay.
-    pub async fn import_vault<R: AsyncBufRead + Unpin>(
-        &self,
-        input: R,
-        options: &ImportOptions,
-        done: &mut Imported,
-        report: &mut dyn FnMut(&Progress),
-    ) -> Result<(), ImportError> {
-        let mut reader = Reader::new(input, options.max_line_bytes);
-        let vault = match reader.next("a header").await? {
-            Line::Header(header) => vault_of(&header, options).map_err(|error| error.at(reader.number()))?,
-            other => return Err(unexpected(&reader, "a header", &other)),
-        };
-        let mut import = Import {
-            storage: self,
-            vault: &vault,
-            options,
-            reader,
-            progress: Progress::default(),
-            report,
-            last: None,
-        };
-        loop {
-            match import.next("a memory or the footer").await? {
-                Line::VaultItem(line) if import.last.is_none() => import.vault_item(&line).await?,
-                Line::Memory(line) => import.memory(line, done).await?,
-                Line::Footer(footer) if footer.memories == import.progress.memories => {
-                    return import.reader.end().await;
-                }
-                Line::Footer(footer) => {
-                    let (counted, were) = (footer.memories, import.progress.memories);
-                    let problem = format!("memories: the footer counts {counted}, the file has {were}");
-                    return Err(import.reader.broken(problem));
-                }
-                other => return Err(unexpected(&import.reader, "a memory or the footer", &other)),
-            }
-        }
-    }
-}
-
-fn vault_of(header: &Header, options: &ImportOptions) -> Result<VaultId, LineError> {
-    if header.format != FORMAT || !(OLDEST_VERSION..=FORMAT_VERSION).contains(&header.version) {
-        return Err(LineError::Problem(format!(
-            "format: {FORMAT} of a version from {OLDEST_VERSION} to {FORMAT_VERSION} is expected; a newer program may have \
-             written this file"
-        )));
-    }
-    let own = super::line::id("vault_id", &header.vault_id)?;
-    Ok(options.into_vault.clone().unwrap_or(own))
-}
-
-fn unexpected<R: AsyncBufRead + Unpin>(reader: &Reader<R>, expected: &str, found: &Line) -> ImportError {
-    reader.broken(format!("{expected} is expected here, not: {}", found.name()))
-}
-
-/// A running import.
-struct Import<'i, R> {
-    storage: &'i Storage,
-    vault: &'i VaultId,
-    options: &'i ImportOptions,
-    reader: Reader<R>,
-    progress: Progress,
-    report: &'i mut dyn FnMut(&Progress),
-    /// The previous memory.
-    last: Option<MemoryId>,
-}
-
-impl<R: AsyncBufRead + Unpin> Import<'_, R> {
-    async fn next(&mut self, expected: &'static str) -> Result<Line, ImportError> {
-        let line = self.reader.next(expected).await?;
-        self.progress.bytes = self.reader.bytes();
-        (self.report)(&self.progress);
-        Ok(line)
-    }
-
-    /// Stores an item of the vault, unless it exists.
-    async fn vault_item(&mut self, line: &ItemLine) -> Result<(), ImportError> {
-        let stored = async {
-            line.check(self.options.max_document_bytes)?;
-            let mut transaction = self.storage.begin(Class::Maintenance).await?;
-            items::insert(&mut transaction, self.vault, items::OF_VAULT, line).await?;
-            transaction.commit().await?;
-            Ok(())
-        };
-        stored
-            .await
-            .map_err(|error: LineError| error.at(self.reader.number()))
-    }
-
-    /// Reads the lines of one memory, and commits it if its end line matches.
-    async fn memory(&mut self, line: MemoryLine, done: &mut Imported) -> Result<(), ImportError> {
-        self.reader.begin_hash();
-        let first = self.reader.number();
-        let begun = Incoming::begin(self.storage, self.vault, self.options.on_conflict, line).await;
-        let mut incoming = begun.map_err(|error| error.at(first))?;
-        let memory = incoming.memory().clone();
-        if self.last.as_ref().is_some_and(|last| *last >= memory) {
-            let problem = format!("memory_id: {memory} must come before the memory above it, and only once");
-            return Err(self.reader.broken(problem));
-        }
-        self.last = Some(memory.clone());
-        if incoming.is_refused() {
-            let vault = self.vault;
-            return Err(self.reader.broken(format!(
-                "the memory {memory} of the vault {vault} exists already; with --on-conflict skip it is left as it is, \
-                 with --on-conflict append the versions it does not have are added behind its newest"
-            )));
-        }
-        loop {
-            let line = self
-                .next("a context, a record, a run, a handoff, an item, a path or the end of the memory")
-                .await?;
-            if let Line::End(end) = line {
-                let hash = self.reader.take_hash();
-                let finished = incoming.finish(&end, &hash, done).await;
-                finished.map_err(|error| error.at(self.reader.number()))?;
-                self.progress.memories += 1;
-                return Ok(());
-            }
-            self.reader.continue_hash();
-            let imported = match line {
-                Line::Context(line) => {
-                    self.progress.contexts += 1;
-                    incoming.context(*line, self.options.max_document_bytes).await
-                }
-                Line::Record(line) => incoming.record(&line).await,
-                Line::Run(line) => incoming.run(&line).await,
-                Line::Handoff(line) => incoming.handoff(&line).await,
-                Line::Item(line) => incoming.item(&line, self.options.max_document_bytes).await,
-                Line::Path(line) => incoming.path(&line, self.options.on_conflict).await,
-                other => {
-                    return Err(unexpected(
-                        &self.reader,
-                        "a line of this memory or its end",
-                        &other,
-                    ));
-                }
-            };
-            imported.map_err(|error| error.at(self.reader.number()))?;
-        }
-    }
-}
+use crate::domain::prompt::PromptItem;
+use crate::storage::prompt_items::{self, ItemOwner};
+use crate::storage::{Class, Storage, StorageError};
+use memchr::memmem;
+use serde_json::{Value, error::Category};
+use serde_path_to_error::Segment;
+use sha2::{Digest as _, Sha256};
+use std::slice::from_ref;
+use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncReadExt as _};
 
 /// How to handle a memory that exists and differs from the one in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -197,4 +51,297 @@ pub struct Imported {
     pub unchanged: u64,
     /// Memories that differ and were left unchanged.
     pub skipped: u64,
+}
+
+/// Why an import ended. Complete memories before that line stay imported; the memory of that line is rolled back.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// The file is not as an export writes it, or says what cannot be imported; with the line.
+    #[error("{0}")]
+    Refused(String),
+    /// The database failed.
+    #[error("at line {line}: {source}")]
+    Storage {
+        /// The number of lines read.
+        line: u64,
+        /// Why.
+        source: StorageError,
+    },
+}
+
+/// Why an import ended, before the number of the line is added.
+#[derive(Debug)]
+pub(super) enum LineError {
+    /// What is wrong with the last line that was read.
+    Problem(String),
+    /// What is wrong with the file behind it.
+    File(String),
+    Storage(StorageError),
+}
+
+impl From<StorageError> for LineError {
+    fn from(error: StorageError) -> Self {
+        match &error {
+            // In record lines or in the operations of versions.
+            StorageError::Internal(sqlx::Error::Database(found))
+                if found.constraint() == Some("records_task_id_key") =>
+            {
+                Self::Problem("task_id: two tasks of the memory have the same".to_owned())
+            }
+            _ => Self::Storage(error),
+        }
+    }
+}
+
+impl From<sqlx::Error> for LineError {
+    fn from(error: sqlx::Error) -> Self {
+        StorageError::from(error).into()
+    }
+}
+
+impl Storage {
+    /// Imports a file that [`Storage::export_vault`] wrote. Each memory is imported completely or not at all. A memory
+    /// that exists completely (its head in the file is one of its versions, with the same number) is left unchanged, so
+    /// an interrupted import can be repeated.
+    ///
+    /// `report` is called after each line.
+    ///
+    /// # Errors
+    /// As [`ImportError`] says. `done` counts the memories before the error, which stay.
+    pub async fn import_vault<R: AsyncBufRead + Unpin>(
+        &self,
+        input: R,
+        options: &ImportOptions,
+        done: &mut Imported,
+        report: &mut dyn FnMut(&Progress),
+    ) -> Result<(), ImportError> {
+        let mut import = Import {
+            storage: self,
+            options,
+            input,
+            line: Vec::new(),
+            number: 0,
+            hash: Sha256::new(),
+            progress: Progress::default(),
+            report,
+            done,
+        };
+        let imported = import.file().await;
+        let line = import.number;
+        imported.map_err(|error| match error {
+            LineError::Problem(problem) => ImportError::Refused(format!("line {line}: {problem}")),
+            LineError::File(problem) => ImportError::Refused(problem),
+            LineError::Storage(source) => ImportError::Storage { line, source },
+        })
+    }
+}
+
+/// A running import.
+struct Import<'i, R> {
+    storage: &'i Storage,
+    options: &'i ImportOptions,
+    input: R,
+    /// The last line that was read, including its line end.
+    line: Vec<u8>,
+    /// Its number, from 1; 0 before the first.
+    number: u64,
+    /// The hash of the lines of this memory before that line.
+    hash: Sha256,
+    progress: Progress,
+    report: &'i mut dyn FnMut(&Progress),
+    done: &'i mut Imported,
+}
+
+fn unexpected(expected: &str, found: &Line) -> LineError {
+    let found: &str = found.into();
+    LineError::Problem(format!("{expected} is expected here, not: {found}"))
+}
+
+impl<R: AsyncBufRead + Unpin> Import<'_, R> {
+    async fn file(&mut self) -> Result<(), LineError> {
+        let expected = "a header";
+        let vault = match self.next(expected).await? {
+            Line::Header(header) => {
+                header.check()?;
+                self.options.into_vault.clone().unwrap_or(header.vault_id)
+            }
+            other => return Err(unexpected(expected, &other)),
+        };
+        let expected = "a memory or the footer";
+        let mut last: Option<MemoryId> = None;
+        loop {
+            match self.next(expected).await? {
+                Line::VaultItem(item) if last.is_none() => self.vault_item(&vault, &item).await?,
+                Line::Memory(line) => {
+                    let memory = &line.memory_id;
+                    if last.as_ref().is_some_and(|last| last >= memory) {
+                        let problem = format!(
+                            "memory_id: {memory} must come before the memory above it, and only once"
+                        );
+                        return Err(LineError::Problem(problem));
+                    }
+                    last = Some(memory.clone());
+                    self.memory(&vault, *line).await?;
+                }
+                Line::Footer(Footer { memories }) if memories == self.progress.memories => break,
+                Line::Footer(Footer { memories }) => {
+                    let were = self.progress.memories;
+                    let problem = format!("memories: the footer counts {memories}, the file has {were}");
+                    return Err(LineError::Problem(problem));
+                }
+                other => return Err(unexpected(expected, &other)),
+            }
+        }
+        match self.read().await? {
+            true => Err(LineError::Problem(
+                "nothing is expected behind the footer".to_owned(),
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// Stores an item of the vault, unless it exists.
+    async fn vault_item(&mut self, vault: &VaultId, item: &PromptItem) -> Result<(), LineError> {
+        check_item(item, self.options.max_document_bytes)?;
+        let owner = ItemOwner {
+            vault: vault.clone(),
+            memory: None,
+        };
+        let mut transaction = self.storage.begin(Class::Maintenance).await?;
+        prompt_items::insert(&mut transaction, &owner, from_ref(item)).await?;
+        transaction.commit().await?;
+        Ok(())
+    }
+
+    /// Reads the lines of one memory, and commits it if its end line matches.
+    async fn memory(&mut self, vault: &VaultId, line: MemoryLine) -> Result<(), LineError> {
+        self.hash.reset();
+        line.check()?;
+        let mut memory = MemoryImport::begin(self.storage, self.options, vault, line).await?;
+        loop {
+            let expected = "a context, a record, a run, a handoff, an item, a path or the end of the memory";
+            match self.next(expected).await? {
+                Line::Context(line) => {
+                    self.progress.contexts += 1;
+                    memory.context(*line).await?;
+                }
+                Line::Record(line) => memory.record(&line).await?,
+                Line::Run(line) => memory.run(&line).await?,
+                Line::Handoff(line) => memory.handoff(&line).await?,
+                Line::Item(item) => memory.item(&item).await?,
+                Line::Path(line) => memory.path(&line).await?,
+                Line::End(end) => {
+                    let hash = hex::encode(self.hash.finalize_reset());
+                    memory.finish(&end, &hash, self.done).await?;
+                    self.progress.memories += 1;
+                    return Ok(());
+                }
+                other => return Err(unexpected("a line of this memory or its end", &other)),
+            }
+        }
+    }
+
+    /// The next line, which must exist.
+    async fn next(&mut self, expected: &str) -> Result<Line, LineError> {
+        if !self.read().await? {
+            return Err(LineError::File(format!(
+                "the file ends behind line {}, but {expected} was expected: it is cut off",
+                self.number
+            )));
+        }
+        let line = parse(&self.line, expected).map_err(LineError::Problem)?;
+        (self.report)(&self.progress);
+        Ok(line)
+    }
+
+    /// Reads a line, and adds the one before it to the hash. `false` at the end of the file.
+    async fn read(&mut self) -> Result<bool, LineError> {
+        self.hash.update(&self.line);
+        self.line.clear();
+        let limit = self.options.max_line_bytes;
+        let most = limit as u64 + 1;
+        let read = (&mut self.input)
+            .take(most)
+            .read_until(b'\n', &mut self.line)
+            .await
+            .map_err(|source| {
+                LineError::File(format!("cannot read behind line {}: {source}", self.number))
+            })?;
+        if read == 0 {
+            return Ok(false);
+        }
+        self.number += 1;
+        self.progress.bytes += read as u64;
+        if self.line.ends_with(b"\n") {
+            return Ok(true);
+        }
+        Err(LineError::Problem(if read as u64 == most {
+            format!("it is longer than {limit} bytes; --max-line-bytes allows more")
+        } else {
+            "it has no end: the file is cut off".to_owned()
+        }))
+    }
+}
+
+/// Maximum characters shown of a parser's message, which may quote the line.
+const MESSAGE_CHARS: usize = 300;
+
+/// How messages of serde begin about a value that has another form; any other message is about what a member says.
+const OTHER_FORM: [&str; 4] = ["invalid ", "missing ", "unknown ", "duplicate "];
+
+/// Parses a line.
+fn parse(line: &[u8], expected: &str) -> Result<Line, String> {
+    let mut parser = serde_json::Deserializer::from_slice(line);
+    let parsed: Result<Line, _> = serde_path_to_error::deserialize(&mut parser);
+    let (member, error) = match parsed {
+        Ok(line_read) => match parser.end() {
+            Ok(()) => return without_nul(line).map(|()| line_read),
+            Err(error) => (None, error),
+        },
+        Err(error) => {
+            let member = error.path().iter().find_map(|segment| match segment {
+                Segment::Map { key } => Some(key.clone()),
+                _ => None,
+            });
+            (member, error.into_inner())
+        }
+    };
+    // The parser's line and column refer to the single line, so only the column is of use here.
+    let message = error.to_string();
+    let message = message.split(" at line ").next().unwrap_or_default();
+    let message: String = message.chars().take(MESSAGE_CHARS).collect();
+    let is_of_form =
+        error.classify() != Category::Data || OTHER_FORM.iter().any(|form| message.starts_with(form));
+    let column = error.column();
+    Err(match member {
+        Some(member) if !is_of_form => format!("{member}: {message}"),
+        Some(member) if error.is_data() => {
+            format!("expected {expected}, but {member}: {message} at column {column}")
+        }
+        _ => format!("expected {expected}, but {message} at column {column}"),
+    })
+}
+
+/// Requires that no text of a line has a NUL, which PostgreSQL cannot store. Documents are checked by themselves.
+fn without_nul(line: &[u8]) -> Result<(), String> {
+    fn has_nul(value: &Value) -> bool {
+        match value {
+            Value::String(text) => text.contains('\0'),
+            Value::Array(values) => values.iter().any(has_nul),
+            Value::Object(members) => members
+                .iter()
+                .any(|(name, value)| name.contains('\0') || has_nul(value)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => false,
+        }
+    }
+    if memmem::find(line, br"\u0000").is_none() {
+        return Ok(());
+    }
+    let line: Value = serde_json::from_slice(line).map_err(|error| error.to_string())?;
+    let kinds = line.as_object().into_iter().flat_map(serde_json::Map::values);
+    let mut members = kinds.filter_map(Value::as_object).flatten();
+    match members.find(|(name, value)| *name != "context" && has_nul(value)) {
+        Some((name, _)) => Err(format!("{name}: must be free of NUL characters")),
+        None => Ok(()),
+    }
 }

@@ -1,138 +1,433 @@
-//! `memories`: the row, the line, and the statements of export and import.
+//! Imports one memory: how its lines are handled, what they must add up to, and the rows that they become.
 
-use super::line::{Fault, id, order, time};
-use crate::domain::ids::{ContextId, MemoryId, VaultId};
+use super::import::{ImportOptions, Imported, LineError, OnConflict};
+use super::lines::{
+    ContextLine, Counts, End, HandoffLine, MemoryLine, PathLine, RunLine, check_item, check_record,
+};
+use crate::domain::ids::{Category, ContextId, MemoryId, RecordId, UpdateId, VaultId};
 use crate::domain::memory::Counters;
-use crate::storage::StorageError;
+use crate::domain::prompt::PromptItem;
+use crate::domain::{changelog, document};
 use crate::storage::database::connection::Connection;
-use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
+use crate::storage::events::{self, EventKind, NewEvent};
+use crate::storage::maintenance::rebuild::project_versions;
+use crate::storage::memories::paths::{self, Place};
+use crate::storage::prompt_items::{self, ItemOwner};
+use crate::storage::records::{self, RecordRow, history};
+use crate::storage::updates::exchanges::pack_whole;
+use crate::storage::usage::stored::{self, Stored};
+use crate::storage::write::{Prepared, save_locked};
+use crate::storage::{Class, Head, NewVersion, Source, Storage, StorageError};
+use chrono::{DateTime, SecondsFormat, Utc};
+use std::collections::{BTreeSet, HashSet};
+use std::fmt::Display;
+use std::slice::from_ref;
 
-/// Memories on one page of ids.
-const PAGE: i64 = 1_000;
-
-/// A memory without its vault, which the file's header or the caller specifies.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct MemoryLine {
-    pub(super) memory_id: String,
-    pub(super) head_version: i64,
-    pub(super) head_context_id: Option<String>,
-    pub(super) learning_counter: i64,
-    pub(super) verbatim_counter: i64,
-    pub(super) task_counter: i64,
-    pub(super) decision_counter: i64,
-    pub(super) created_at: DateTime<Utc>,
-    pub(super) changed_at: DateTime<Utc>,
+/// What happens to the lines of a memory.
+enum Target {
+    /// They create it.
+    Create,
+    /// They are appended to the existing memory.
+    Append(Box<Append>),
+    /// They exist already.
+    Unchanged,
+    /// They are read and ignored.
+    Skip,
 }
 
-impl MemoryLine {
-    /// Validates the line by itself, and returns the ids; the version's is `None` without a document.
-    pub(super) fn check(&self) -> Result<(MemoryId, Option<ContextId>), Fault> {
-        order("head_version", self.head_version >= 0, "0 or more")?;
-        for (field, counter) in [
-            ("learning_counter", self.learning_counter),
-            ("verbatim_counter", self.verbatim_counter),
-            ("task_counter", self.task_counter),
-            ("decision_counter", self.decision_counter),
-        ] {
-            order(field, counter >= 0, "0 or more")?;
-        }
-        time("created_at", self.created_at)?;
-        time("changed_at", self.changed_at)?;
-        let memory = id("memory_id", &self.memory_id)?;
-        let Some(head) = self.head_context_id.as_deref() else {
-            order(
-                "head_context_id",
-                self.head_version == 0,
-                "the id of the newest version",
-            )?;
-            return Ok((memory, None));
+/// The kinds of lines of a memory, in the order in which they stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, strum::Display)]
+#[strum(serialize_all = "lowercase")]
+enum Kind {
+    Context,
+    Record,
+    Run,
+    Handoff,
+    #[strum(serialize = "prompt item")]
+    Item,
+    Path,
+}
+
+/// A memory during its import.
+pub(super) struct MemoryImport<'i> {
+    storage: &'i Storage,
+    options: &'i ImportOptions,
+    vault: &'i VaultId,
+    line: MemoryLine,
+    transaction: Connection,
+    target: Target,
+    counts: Counts,
+    /// The kind of the last line, and its key.
+    last: Option<(Kind, String, i64)>,
+    /// The categories of its items.
+    categories: BTreeSet<Category>,
+    /// The newest version's number, id and time.
+    newest: Option<(i64, ContextId, DateTime<Utc>)>,
+    /// The records in the newest version.
+    active: HashSet<RecordId>,
+}
+
+fn problem(text: impl Into<String>) -> LineError {
+    LineError::Problem(text.into())
+}
+
+impl<'i> MemoryImport<'i> {
+    /// Begins the memory's transaction and decides how its lines are handled.
+    pub(super) async fn begin(
+        storage: &'i Storage,
+        options: &'i ImportOptions,
+        vault: &'i VaultId,
+        line: MemoryLine,
+    ) -> Result<Self, LineError> {
+        let memory = &line.memory_id;
+        let mut transaction = storage.begin(Class::Maintenance).await?;
+        let (is_same, is_free) = match &line.head_context_id {
+            Some(head) => {
+                let there = find_version(&mut transaction, (vault, memory), head, "").await?;
+                (
+                    there.is_some_and(|there| there.version == line.head_version),
+                    true,
+                )
+            }
+            None => {
+                let there = find_items(&mut transaction, (vault, memory), line.changed_at).await?;
+                (there.has_newest, !there.is_there)
+            }
         };
-        order(
-            "head_version",
-            self.head_version >= 1,
-            "1 or more where there is a version",
-        )?;
-        Ok((memory, Some(id("head_context_id", head)?)))
+        let target = if is_same {
+            Target::Unchanged
+        } else if is_free && insert_memory(&mut transaction, vault, &line).await? {
+            Target::Create
+        } else {
+            match options.on_conflict {
+                OnConflict::Fail => {
+                    return Err(problem(format!(
+                        "the memory {memory} of the vault {vault} exists already; with --on-conflict skip it is left as \
+                         it is, with --on-conflict append the versions it does not have are added behind its newest"
+                    )));
+                }
+                // Items have no history to append to.
+                OnConflict::Append if line.head_version > 0 => Target::Append(Box::new(
+                    Append::begin(&mut transaction, storage, vault, &line).await?,
+                )),
+                OnConflict::Append | OnConflict::Skip => Target::Skip,
+            }
+        };
+        Ok(Self {
+            storage,
+            options,
+            vault,
+            line,
+            transaction,
+            target,
+            counts: Counts::default(),
+            last: None,
+            categories: BTreeSet::new(),
+            newest: None,
+            active: HashSet::new(),
+        })
     }
 
-    pub(super) fn counters(&self) -> Counters {
-        Counters::of_numbers(&[
-            self.learning_counter,
-            self.verbatim_counter,
-            self.task_counter,
-            self.decision_counter,
-        ])
+    /// Requires that lines are in the order of their kinds, and those of a kind in the order of their keys, each once.
+    fn follows(&mut self, kind: Kind, key: (&str, i64), shown: &dyn Display) -> Result<(), LineError> {
+        let place = (kind, key.0.to_owned(), key.1);
+        match &self.last {
+            Some((last, ..)) if *last > kind => {
+                return Err(problem(format!(
+                    "a {kind} stands behind {last}s; it must come before them"
+                )));
+            }
+            Some(last) if *last >= place => {
+                return Err(problem(format!(
+                    "{shown} must come before the {kind} above it, and only once"
+                )));
+            }
+            _ => self.last = Some(place),
+        }
+        Ok(())
     }
-}
 
-/// A page of ids of memories after `after`, sorted by bytes whatever the database's collation is, because the file must not
-/// depend on it. Empty after the last one.
-#[tracing::instrument(name = "db.memories.export_ids", skip_all)]
-pub(super) async fn page(
-    connection: &mut Connection,
-    vault: &VaultId,
-    after: Option<&str>,
-) -> Result<Vec<String>, StorageError> {
-    let ids = sqlx::query_scalar!(
-        r#"SELECT memory_id AS "memory_id: String" FROM memories
-           WHERE vault_id = $1 AND memory_id COLLATE "C" > $2
-           ORDER BY memory_id COLLATE "C"
-           LIMIT $3"#,
-        vault.as_str(),
-        after.unwrap_or_default(),
-        PAGE,
-    )
-    .fetch_all(connection)
-    .await?;
-    Ok(ids)
-}
+    pub(super) async fn context(&mut self, line: ContextLine) -> Result<(), LineError> {
+        line.check(self.options.max_document_bytes)?;
+        let before = self.newest.as_ref().map_or(0, |(version, ..)| *version);
+        if line.version <= before {
+            return Err(problem(format!(
+                "version: a number over {before} is expected here, not {}",
+                line.version
+            )));
+        }
+        self.follows(Kind::Context, ("", line.version), &"")?;
+        self.counts.contexts += 1;
+        let at = self.newest.as_ref().map(|(.., at)| *at);
+        if at.is_some_and(|before| line.creation_time < before) {
+            return Err(problem(
+                "creation_time: must not be before that of the version before",
+            ));
+        }
+        let seen = Counters::seen_in(&line.context);
+        if self.line.counters().raised_by(&seen) != self.line.counters() {
+            return Err(problem(
+                "context: it has a record with a number over the memory's counter, so the number could be used again",
+            ));
+        }
+        let is_head = line.version == self.line.head_version;
+        if line.is_redacted() && is_head {
+            return Err(problem("redacted_at: the newest version always has its text"));
+        }
+        self.newest = Some((line.version, line.context_id.clone(), line.creation_time));
+        let memory = &self.line.memory_id;
+        match &mut self.target {
+            Target::Create => {
+                if !insert_context(&mut self.transaction, self.vault, memory, &line).await? {
+                    let id = &line.context_id;
+                    return Err(problem(format!("context_id: {id} stands twice in this memory")));
+                }
+                if is_head {
+                    let records = document::records(&line.context).into_iter();
+                    self.active = records.map(|record| record.id).collect();
+                }
+                Ok(())
+            }
+            Target::Append(append) => {
+                append
+                    .context(&mut self.transaction, (self.vault, memory), line)
+                    .await
+            }
+            Target::Unchanged | Target::Skip => Ok(()),
+        }
+    }
 
-/// Makes all further statements of the transaction see one snapshot.
-pub(super) async fn take_snapshot(connection: &mut Connection) -> Result<(), StorageError> {
-    sqlx::raw_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-        .execute(connection)
+    pub(super) async fn record(&mut self, line: &RecordRow) -> Result<(), LineError> {
+        let id = check_record(line, self.line.head_version)?;
+        self.follows(Kind::Record, (id.kind.prefix(), id.number), &id)?;
+        self.counts.records += 1;
+        if id.number > self.line.counters().get(id.kind) {
+            return Err(problem(format!("{id}: its number is over the memory's counter")));
+        }
+        if matches!(self.target, Target::Create) {
+            if line.status == "active" && !self.active.contains(&id) {
+                return Err(problem(format!(
+                    "{id}.status: the newest document does not have it"
+                )));
+            }
+            let of = (self.vault, &self.line.memory_id);
+            records::write(&mut self.transaction, of, from_ref(line)).await?;
+        }
+        Ok(())
+    }
+
+    /// Stores a run unchanged, unless the id exists. A memory may have runs before it exists.
+    #[tracing::instrument(name = "db.updates.import", skip_all)]
+    pub(super) async fn run(&mut self, line: &RunLine) -> Result<(), LineError> {
+        line.check()?;
+        if line
+            .version
+            .is_some_and(|version| version > self.line.head_version)
+        {
+            return Err(problem("version: the memory has no such version"));
+        }
+        let id = line.update_id.as_str();
+        self.follows(Kind::Run, (id, 0), &format_args!("update_id: {id}"))?;
+        self.counts.runs += 1;
+        if !matches!(self.target, Target::Create) {
+            return Ok(());
+        }
+        sqlx::query!(
+            "INSERT INTO updates (vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at,
+                                  base_version, version, context_id, resolved_by, request, exchanges, outcome)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+             ON CONFLICT (vault_id, memory_id, update_id) DO NOTHING",
+            self.vault.as_str(),
+            self.line.memory_id.as_str(),
+            id,
+            line.kind.name(),
+            line.status.name(),
+            line.actor_id.as_str(),
+            line.created_at,
+            line.finished_at,
+            line.base_version,
+            line.version,
+            line.context_id.as_ref().map(ContextId::as_str),
+            line.resolved_by.as_ref().map(UpdateId::as_str),
+            line.request,
+            pack_whole(&line.request, &line.exchanges),
+            line.outcome,
+        )
+        .execute(&mut self.transaction)
         .await?;
-    Ok(())
-}
+        Ok(())
+    }
 
-/// One memory. One without a document was created and changed when the oldest and the newest of its items were, the same as
-/// after an import; `None` if it has no unexpired item.
-#[tracing::instrument(name = "db.memories.export", skip_all)]
-pub(super) async fn read(
-    connection: &mut Connection,
-    vault: &VaultId,
-    memory: &str,
-    now: DateTime<Utc>,
-) -> Result<Option<MemoryLine>, StorageError> {
-    let line = sqlx::query_as!(
-        MemoryLine,
-        r#"SELECT memory_id AS "memory_id: String", head_version, head_context_id AS "head_context_id: String",
-                  COALESCE(counters[1], 0) AS "learning_counter!", COALESCE(counters[2], 0) AS "verbatim_counter!",
-                  COALESCE(counters[3], 0) AS "task_counter!", COALESCE(counters[4], 0) AS "decision_counter!",
-                  COALESCE(items.created_at, memories.created_at) AS "created_at!",
-                  COALESCE(items.changed_at, memories.changed_at) AS "changed_at!"
-           FROM memories
-           LEFT JOIN LATERAL (
-               SELECT min(item.created_at) AS created_at, max(item.created_at) AS changed_at
-               FROM prompt_items AS item
-               WHERE memories.head_version = 0 AND item.vault_id = $1 AND item.memory_id = $2
-               HAVING bool_or(item.expires_at IS NULL OR item.expires_at > $3)
-           ) AS items ON true
-           WHERE vault_id = $1 AND memory_id = $2 AND (head_version > 0 OR items.created_at IS NOT NULL)"#,
-        vault.as_str(),
-        memory,
-        now,
-    )
-    .fetch_optional(connection)
-    .await?;
-    Ok(line)
+    #[tracing::instrument(name = "db.handoffs.import", skip_all)]
+    pub(super) async fn handoff(&mut self, line: &HandoffLine) -> Result<(), LineError> {
+        line.check(self.line.head_version)?;
+        let number = line.number;
+        self.follows(Kind::Handoff, ("", number), &format_args!("number: {number}"))?;
+        self.counts.handoffs += 1;
+        if !matches!(self.target, Target::Create) {
+            return Ok(());
+        }
+        sqlx::query!(
+            "INSERT INTO handoffs (vault_id, memory_id, handoff_id, number, generated_at, generated_by, window_seconds,
+                                   base_version, base_context_id, base_time, markdown, manifest, citations)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
+            self.vault.as_str(),
+            self.line.memory_id.as_str(),
+            line.handoff_id.as_str(),
+            number,
+            line.generated_at,
+            line.generated_by.as_str(),
+            line.window_seconds,
+            line.base_version,
+            line.base_context_id.as_str(),
+            line.base_time,
+            line.markdown,
+            line.manifest,
+            line.citations,
+        )
+        .execute(&mut self.transaction)
+        .await?;
+        Ok(())
+    }
+
+    /// Stores an item, unless the id exists.
+    pub(super) async fn item(&mut self, item: &PromptItem) -> Result<(), LineError> {
+        check_item(item, self.options.max_document_bytes)?;
+        let id = item.item_id.as_str();
+        self.follows(Kind::Item, (id, 0), &format_args!("item_id: {id}"))?;
+        self.counts.items += 1;
+        if matches!(self.target, Target::Create) {
+            let owner = ItemOwner {
+                vault: self.vault.clone(),
+                memory: Some(self.line.memory_id.clone()),
+            };
+            prompt_items::insert(&mut self.transaction, &owner, from_ref(item)).await?;
+            self.categories.insert(item.category.clone());
+        }
+        Ok(())
+    }
+
+    /// Links a created memory at its path, unless another file occupies or blocks it.
+    pub(super) async fn path(&mut self, line: &PathLine) -> Result<(), LineError> {
+        let (tree, path) = line.check(self.vault)?;
+        self.follows(Kind::Path, ("", 0), &"path: the only one of a memory")?;
+        self.counts.paths += 1;
+        if !matches!(self.target, Target::Create) {
+            return Ok(());
+        }
+        paths::hold_root(&mut self.transaction, &tree).await?;
+        let place = paths::place_of(&mut self.transaction, &tree, &path).await?;
+        if place == Place::Free {
+            paths::insert(&mut self.transaction, &tree, &path, &self.line.memory_id).await?;
+        } else if self.options.on_conflict == OnConflict::Fail {
+            return Err(problem(format!(
+                "path: another file stands at {path} of the root {} already, or in its way",
+                tree.root
+            )));
+        }
+        Ok(())
+    }
+
+    /// Checks that the memory is complete, and commits it.
+    pub(super) async fn finish(
+        mut self,
+        end: &End,
+        hash: &str,
+        done: &mut Imported,
+    ) -> Result<(), LineError> {
+        self.check_end(end, hash)?;
+        let (vault, memory) = (self.vault, &self.line.memory_id);
+        let events = match &self.target {
+            Target::Unchanged => {
+                done.unchanged += 1;
+                return Ok(());
+            }
+            Target::Skip => {
+                done.skipped += 1;
+                return Ok(());
+            }
+            Target::Append(append) if append.appended == 0 => {
+                done.unchanged += 1;
+                return Ok(());
+            }
+            // The appended versions were counted when they were saved.
+            Target::Append(append) => {
+                vec![self.imported(append.head.version, append.head.context_id.clone())]
+            }
+            Target::Create if self.line.head_version == 0 => {
+                let of_items = self.categories.iter();
+                of_items
+                    .map(|category| self.storage.items_event(memory, category.as_str(), None))
+                    .collect()
+            }
+            Target::Create => {
+                history::insert_of_records(&mut self.transaction, vault, memory).await?;
+                project_versions(&mut self.transaction, vault, memory).await?;
+                let event = self.imported(self.line.head_version, self.line.head_context_id.clone());
+                let holds = stored::of_memory(&mut self.transaction, vault, memory).await?;
+                let change = (Stored::default(), holds);
+                stored::count(&mut self.transaction, vault, &event.event_id, change).await?;
+                vec![event]
+            }
+        };
+        events::append(&mut self.transaction, vault, &events).await?;
+        self.transaction.commit().await?;
+        match self.target {
+            Target::Append(_) => done.appended += 1,
+            _ => done.created += 1,
+        }
+        Ok(())
+    }
+
+    /// The event of the import: one, for any number of versions.
+    fn imported(&self, version: i64, context_id: Option<ContextId>) -> NewEvent {
+        NewEvent {
+            version: context_id.map(|id| (version, id)),
+            source: Some(Source::Import),
+            ..self.storage.event(&self.line.memory_id, EventKind::Version)
+        }
+    }
+
+    /// Checks that the lines are those that were exported, and that they make a memory.
+    fn check_end(&self, end: &End, hash: &str) -> Result<(), LineError> {
+        let (line, counts) = (&self.line, self.counts);
+        let memory = &line.memory_id;
+        if end.memory_id != *memory {
+            return Err(problem(format!(
+                "memory_id: the end of {memory} is expected here"
+            )));
+        }
+        if end.counts != counts || end.sha256 != hash {
+            return Err(problem(format!(
+                "the lines of {memory} are not those that were exported: {counts:?} with the sha256 {hash} came before this \
+                 line"
+            )));
+        }
+        let Some((version, id, at)) = &self.newest else {
+            let others = counts.records + counts.runs + counts.handoffs + counts.paths;
+            if line.head_version > 0 || counts.items == 0 || others > 0 {
+                return Err(problem(format!("the memory {memory} has no context")));
+            }
+            return Ok(());
+        };
+        if line.head_version != *version || line.head_context_id.as_ref() != Some(id) {
+            return Err(problem(format!(
+                "the memory's line says that its newest version is {}, but it is {version}, {id}",
+                line.head_version
+            )));
+        }
+        if line.changed_at < *at {
+            return Err(problem(
+                "changed_at of the memory's line is before its newest version",
+            ));
+        }
+        Ok(())
+    }
 }
 
 /// Makes a memory's row and locks it until the transaction ends. `false` if it has a document.
 #[tracing::instrument(name = "db.memories.import", skip_all)]
-pub(super) async fn insert(
+async fn insert_memory(
     connection: &mut Connection,
     vault: &VaultId,
     line: &MemoryLine,
@@ -145,9 +440,9 @@ pub(super) async fn insert(
              created_at = excluded.created_at, changed_at = excluded.changed_at
          WHERE memories.head_version = 0",
         vault.as_str(),
-        line.memory_id,
+        line.memory_id.as_str(),
         line.head_version,
-        line.head_context_id,
+        line.head_context_id.as_ref().map(ContextId::as_str),
         &line.counters().numbers(),
         line.created_at,
         line.changed_at,
@@ -155,4 +450,194 @@ pub(super) async fn insert(
     .execute(connection)
     .await?;
     Ok(done.rows_affected() == 1)
+}
+
+/// Stores a version unchanged. `false` if its memory already has one with this id.
+#[tracing::instrument(name = "db.memory_contexts.import", skip_all)]
+async fn insert_context(
+    connection: &mut Connection,
+    vault: &VaultId,
+    memory: &MemoryId,
+    line: &ContextLine,
+) -> Result<bool, StorageError> {
+    let done = sqlx::query!(
+        "INSERT INTO memory_contexts (vault_id, memory_id, context_id, actor_id, context, creation_time, version,
+                                      source, bytes, update_id, operations, log,
+                                      redacted_at, redacted_by, redaction_reason, redacted_sha256)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+         ON CONFLICT (vault_id, memory_id, context_id) DO NOTHING",
+        vault.as_str(),
+        memory.as_str(),
+        line.context_id.as_str(),
+        line.actor_id.as_str(),
+        line.context,
+        line.creation_time,
+        line.version,
+        line.source.name(),
+        line.bytes,
+        line.update_id.as_ref().map(UpdateId::as_str),
+        line.operations,
+        line.log,
+        line.redacted_at,
+        line.redacted_by.as_ref().map(|by| by.as_str()),
+        line.redaction_reason,
+        line.redacted_sha256,
+    )
+    .execute(connection)
+    .await?;
+    Ok(done.rows_affected() == 1)
+}
+
+/// What exists of a memory that has no document in the file.
+struct FoundItems {
+    /// Whether it has a document or any item.
+    is_there: bool,
+    /// Whether one of its items is as old as the newest of the file, which means that the file was imported before.
+    has_newest: bool,
+}
+
+/// Looks for a memory whose newest item in the file was added at `newest`.
+#[tracing::instrument(name = "db.prompt_items.import_owner", skip_all)]
+async fn find_items(
+    connection: &mut Connection,
+    (vault, memory): (&VaultId, &MemoryId),
+    newest: DateTime<Utc>,
+) -> Result<FoundItems, StorageError> {
+    let found = sqlx::query_as!(
+        FoundItems,
+        r#"SELECT EXISTS (SELECT 1 FROM memories WHERE vault_id = $1 AND memory_id = $2) AS "is_there!",
+                  EXISTS (SELECT 1 FROM prompt_items
+                          WHERE vault_id = $1 AND memory_id = $2 AND created_at = $3) AS "has_newest!""#,
+        vault.as_str(),
+        memory.as_str(),
+        newest,
+    )
+    .fetch_one(connection)
+    .await?;
+    Ok(found)
+}
+
+/// A version that a memory has.
+struct FoundVersion {
+    version: i64,
+    /// Whether its text is the same. A redacted text, in the file or in the database, counts as equal.
+    same_text: bool,
+}
+
+/// Looks for a version by its id, and compares its text.
+#[tracing::instrument(name = "db.memory_contexts.import_present", skip_all)]
+async fn find_version(
+    connection: &mut Connection,
+    (vault, memory): (&VaultId, &MemoryId),
+    context: &ContextId,
+    text: &str,
+) -> Result<Option<FoundVersion>, StorageError> {
+    let found = sqlx::query_as!(
+        FoundVersion,
+        r#"SELECT version, (context = $4 OR redacted_at IS NOT NULL OR $4 = '') AS "same_text!"
+           FROM memory_contexts
+           WHERE vault_id = $1 AND memory_id = $2 AND context_id = $3"#,
+        vault.as_str(),
+        memory.as_str(),
+        context.as_str(),
+        text,
+    )
+    .fetch_optional(connection)
+    .await?;
+    Ok(found)
+}
+
+/// Appends versions to a memory whose row is locked.
+///
+/// If the memory already has a version, by its `context_id`, that version and all earlier ones of the file belong to
+/// the memory's past: what was appended of the earlier ones is rolled back. So importing a file repeatedly appends it
+/// once, and a newer export of the same memory adds only what is newer.
+struct Append {
+    /// The head at the savepoint.
+    known: Head,
+    /// The head now.
+    head: Head,
+    /// The highest record numbers used in the file.
+    counters: Counters,
+    /// How many versions were appended.
+    appended: u64,
+}
+
+impl Append {
+    /// Starts at the memory's head.
+    async fn begin(
+        connection: &mut Connection,
+        storage: &Storage,
+        vault: &VaultId,
+        line: &MemoryLine,
+    ) -> Result<Self, LineError> {
+        let head = storage.lock_head(connection, vault, &line.memory_id, &[]).await?;
+        sqlx::raw_sql("SAVEPOINT known").execute(connection).await?;
+        Ok(Self {
+            known: head.clone(),
+            head,
+            counters: line.counters(),
+            appended: 0,
+        })
+    }
+
+    /// Handles the next version of the file.
+    async fn context(
+        &mut self,
+        connection: &mut Connection,
+        of: (&VaultId, &MemoryId),
+        line: ContextLine,
+    ) -> Result<(), LineError> {
+        let id = &line.context_id;
+        match find_version(connection, of, id, &line.context).await? {
+            Some(there) if !there.same_text => {
+                return Err(problem(format!(
+                    "context_id: {id} is version {} of the memory already, with another text",
+                    there.version
+                )));
+            }
+            Some(there) if there.version > self.known.version => {
+                return Err(problem(format!("context_id: {id} stands twice in the file")));
+            }
+            // It shows that what was appended belongs to the past.
+            Some(_) => {
+                if self.appended > 0 {
+                    sqlx::raw_sql("ROLLBACK TO SAVEPOINT known")
+                        .execute(connection)
+                        .await?;
+                    self.head = self.known.clone();
+                    self.appended = 0;
+                }
+                return Ok(());
+            }
+            // Nothing to append: it has no text, or the same text as the head.
+            None if line.is_redacted() || line.context == self.head.text => return Ok(()),
+            None => {}
+        }
+        self.head.next_context_id = line.context_id;
+        // Only a file may be blank, and stays a file.
+        let source = if document::is_blank(&line.context) {
+            Source::Tool
+        } else {
+            Source::Import
+        };
+        let mut version = NewVersion::of_text(&self.head, line.context, source, line.actor_id);
+        version.counters = version.counters.raised_by(&self.counters);
+        let made = line.creation_time.to_rfc3339_opts(SecondsFormat::AutoSi, true);
+        let changes = changelog::of_text(&self.head.text, &version.text, &version.changes);
+        version.log = format!(
+            "imported: version {}, made {made} by {}\n{changes}",
+            line.version,
+            line.source.name()
+        );
+        let (text, counters) = (version.text.clone(), version.counters);
+        let prepared = Prepared::new(self.head.clone(), Some(self.head.counters), of, version);
+        save_locked(connection, &prepared).await?;
+        self.head.version += 1;
+        self.head.context_id = Some(self.head.next_context_id.clone());
+        self.head.text = text;
+        self.head.counters = counters;
+        self.appended += 1;
+        Ok(())
+    }
 }

@@ -21,27 +21,19 @@
 //! - A file without a footer is truncated. The complete memories in it are valid.
 //! - Version 1 has a line for every record, and no handoffs. It is read in the same way.
 //!
-//! Each table has one file here, with one type that is both its row and its line. To export and import a new column, add
-//! it to the type, the SELECT and the INSERT.
+//! Each table has one type (`lines`) that is both its row and its line. To export and import a new column, add it to the
+//! type, the SELECT (`export`) and the INSERT (`memory`).
 //!
 //! Records are a projection of the versions: an import derives them with the function that every writer and the rebuild use.
 //! Where a version is missing or was redacted, record lines tell what it would; what the versions know counts more.
 
-mod append;
-mod contexts;
 mod export;
-mod handoffs;
 mod import;
-mod incoming;
-mod items;
-mod line;
+mod lines;
 mod memory;
-mod paths;
-pub(in crate::storage) mod records;
-mod runs;
 
-pub use import::{ImportOptions, Imported, OnConflict};
-pub use line::{ExportError, ImportError};
+pub use export::ExportError;
+pub use import::{ImportError, ImportOptions, Imported, OnConflict};
 
 /// The format name in the first line.
 const FORMAT: &str = "working-memory";

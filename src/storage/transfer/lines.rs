@@ -1,0 +1,460 @@
+//! The lines of a file, and what each must be by itself.
+
+use super::import::LineError;
+use super::{FORMAT, FORMAT_VERSION, OLDEST_VERSION};
+use crate::domain::document::{self, Marks};
+use crate::domain::handoff::{CitedLine, Window};
+use crate::domain::history::VersionMark;
+use crate::domain::ids::{
+    ActorId, ContextId, HandoffId, MemoryId, RecordId, RecordKind, RootName, UpdateId, VaultId,
+};
+use crate::domain::memory::Counters;
+use crate::domain::memory_files::FilePath;
+use crate::domain::prompt::{PromptItem, check_writable};
+use crate::domain::window::TaskDetails;
+use crate::storage::Source;
+use crate::storage::columns::by_name;
+use crate::storage::memories::paths::FileTree;
+use crate::storage::records::RecordRow;
+use crate::storage::records::evidence;
+use crate::storage::records::projection::{ProjectedVersion, Projection};
+use crate::storage::updates::{Run, RunKind, RunStatus};
+use chrono::{DateTime, Datelike as _, Timelike as _, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use strum::IntoStaticStr;
+
+/// A line of a file.
+#[derive(Debug, Serialize, Deserialize, IntoStaticStr)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub(super) enum Line {
+    Header(Header),
+    VaultItem(Box<PromptItem>),
+    Memory(Box<MemoryLine>),
+    Context(Box<ContextLine>),
+    Record(Box<RecordRow>),
+    Run(Box<RunLine>),
+    Handoff(Box<HandoffLine>),
+    Item(Box<PromptItem>),
+    Path(Box<PathLine>),
+    End(End),
+    Footer(Footer),
+}
+
+/// The first line.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Header {
+    pub(super) format: String,
+    pub(super) version: u32,
+    pub(super) vault_id: VaultId,
+}
+
+/// The last line of a memory: what must have preceded it.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct End {
+    pub(super) memory_id: MemoryId,
+    #[serde(flatten)]
+    pub(super) counts: Counts,
+    pub(super) sha256: String,
+}
+
+/// Number of lines of each kind in a memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(super) struct Counts {
+    pub(super) contexts: u64,
+    pub(super) records: u64,
+    pub(super) runs: u64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) handoffs: u64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) items: u64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) paths: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// The last line.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Footer {
+    pub(super) memories: u64,
+}
+
+/// A memory.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MemoryLine {
+    pub(super) memory_id: MemoryId,
+    pub(super) head_version: i64,
+    pub(super) head_context_id: Option<ContextId>,
+    pub(super) learning_counter: i64,
+    pub(super) verbatim_counter: i64,
+    pub(super) task_counter: i64,
+    pub(super) decision_counter: i64,
+    pub(super) created_at: DateTime<Utc>,
+    pub(super) changed_at: DateTime<Utc>,
+}
+
+/// A version of the memory.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ContextLine {
+    pub(super) context_id: ContextId,
+    pub(super) version: i64,
+    pub(super) actor_id: ActorId,
+    pub(super) creation_time: DateTime<Utc>,
+    #[serde(with = "by_name")]
+    pub(super) source: Source,
+    pub(super) bytes: i32,
+    pub(super) update_id: Option<UpdateId>,
+    pub(super) operations: Option<Value>,
+    pub(super) log: String,
+    pub(super) context: String,
+    /// For a redacted version, whose context is empty: when, by whom and why it was redacted, and the text's hash.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) redacted_at: Option<DateTime<Utc>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) redacted_by: Option<ActorId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) redaction_reason: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) redacted_sha256: Option<String>,
+}
+
+/// A run of the pipeline.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RunLine {
+    pub(super) update_id: UpdateId,
+    #[serde(with = "by_name")]
+    pub(super) kind: RunKind,
+    #[serde(with = "by_name")]
+    pub(super) status: RunStatus,
+    pub(super) actor_id: ActorId,
+    pub(super) created_at: DateTime<Utc>,
+    pub(super) finished_at: DateTime<Utc>,
+    pub(super) base_version: i64,
+    pub(super) version: Option<i64>,
+    pub(super) context_id: Option<ContextId>,
+    pub(super) resolved_by: Option<UpdateId>,
+    pub(super) request: Value,
+    pub(super) exchanges: Value,
+    pub(super) outcome: Value,
+}
+
+/// A handoff of the memory.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct HandoffLine {
+    pub(super) handoff_id: HandoffId,
+    pub(super) number: i64,
+    pub(super) generated_at: DateTime<Utc>,
+    pub(super) generated_by: ActorId,
+    pub(super) window_seconds: i64,
+    pub(super) base_version: i64,
+    pub(super) base_context_id: ContextId,
+    pub(super) base_time: DateTime<Utc>,
+    pub(super) markdown: String,
+    pub(super) manifest: Value,
+    pub(super) citations: Value,
+}
+
+/// The path of the memory as a file of the memory tool.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PathLine {
+    pub(super) root: RootName,
+    pub(super) path: String,
+}
+
+/// Requires a condition of a member; `expected` completes "must be".
+fn must(member: &str, holds: bool, expected: &str) -> Result<(), LineError> {
+    if holds {
+        Ok(())
+    } else {
+        Err(LineError::Problem(format!("{member}: must be {expected}")))
+    }
+}
+
+/// Requires a time that PostgreSQL stores exactly: microseconds, no leap second, a year of four digits.
+fn time(member: &str, time: DateTime<Utc>) -> Result<(), LineError> {
+    let nanos = time.nanosecond();
+    must(
+        member,
+        nanos.is_multiple_of(1_000) && nanos < 1_000_000_000 && (1..=9999).contains(&time.year()),
+        "a time of the years 1 to 9999 in whole microseconds",
+    )
+}
+
+impl Header {
+    pub(super) fn check(&self) -> Result<(), LineError> {
+        if self.format == FORMAT && (OLDEST_VERSION..=FORMAT_VERSION).contains(&self.version) {
+            return Ok(());
+        }
+        Err(LineError::Problem(format!(
+            "format: {FORMAT} of a version from {OLDEST_VERSION} to {FORMAT_VERSION} is expected; a newer program may have \
+             written this file"
+        )))
+    }
+}
+
+impl MemoryLine {
+    pub(super) fn check(&self) -> Result<(), LineError> {
+        must("head_version", self.head_version >= 0, "0 or more")?;
+        for (member, counter) in [
+            ("learning_counter", self.learning_counter),
+            ("verbatim_counter", self.verbatim_counter),
+            ("task_counter", self.task_counter),
+            ("decision_counter", self.decision_counter),
+        ] {
+            must(member, counter >= 0, "0 or more")?;
+        }
+        time("created_at", self.created_at)?;
+        time("changed_at", self.changed_at)?;
+        if self.head_context_id.is_some() {
+            let expected = "1 or more where there is a version";
+            return must("head_version", self.head_version >= 1, expected);
+        }
+        must(
+            "head_context_id",
+            self.head_version == 0,
+            "the id of the newest version",
+        )
+    }
+
+    pub(super) fn counters(&self) -> Counters {
+        Counters::of_numbers(&[
+            self.learning_counter,
+            self.verbatim_counter,
+            self.task_counter,
+            self.decision_counter,
+        ])
+    }
+}
+
+impl ContextLine {
+    pub(super) fn check(&self, max_bytes: usize) -> Result<(), LineError> {
+        time("creation_time", self.creation_time)?;
+        if let Some(operations) = &self.operations {
+            must("operations", operations.is_array(), "a list or null")?;
+            let form = "with evidence in the form in which versions store it";
+            must("operations", evidence::is_stored(operations), form)?;
+        }
+        match self.redacted_at {
+            Some(at) => self.check_redaction(at),
+            None => self.check_text(max_bytes),
+        }
+    }
+
+    /// Whether it is redacted.
+    pub(super) fn is_redacted(&self) -> bool {
+        self.redacted_at.is_some()
+    }
+
+    /// Adds the version to a projection.
+    pub(super) fn project(&self, projection: &mut Projection) {
+        projection.version(&ProjectedVersion {
+            mark: VersionMark {
+                version: self.version,
+                at: self.creation_time,
+                by: self.actor_id.clone(),
+            },
+            source: self.source,
+            text: (!self.is_redacted()).then_some(&self.context),
+            operations: self.operations.as_ref(),
+        });
+    }
+
+    fn check_text(&self, max_bytes: usize) -> Result<(), LineError> {
+        let checked = match self.source {
+            Source::Tool => document::check_file(&self.context, max_bytes),
+            _ => document::check(&self.context, max_bytes),
+        };
+        checked.map_err(|problem| LineError::Problem(format!("context: {problem}")))?;
+        let length = i32::try_from(self.context.len()).ok();
+        must(
+            "bytes",
+            length == Some(self.bytes),
+            "the size of the context in bytes",
+        )?;
+        let alone =
+            self.redacted_by.is_none() && self.redaction_reason.is_none() && self.redacted_sha256.is_none();
+        must("redacted_at", alone, "there where the rest of a redaction is")
+    }
+
+    fn check_redaction(&self, at: DateTime<Utc>) -> Result<(), LineError> {
+        time("redacted_at", at)?;
+        must("context", self.context.is_empty(), "empty, since it was redacted")?;
+        must(
+            "operations",
+            self.operations.is_none(),
+            "null, since the version was redacted",
+        )?;
+        let least = i32::from(self.source != Source::Tool);
+        must("bytes", self.bytes >= least, &format!("{least} or more"))?;
+        must("redacted_by", self.redacted_by.is_some(), "there")?;
+        let reason = self.redaction_reason.as_deref().unwrap_or_default();
+        must("redaction_reason", !reason.trim().is_empty(), "there")?;
+        let hash = self.redacted_sha256.as_deref().unwrap_or_default();
+        let is_hash = hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+        must("redacted_sha256", is_hash, "64 hexadecimal digits")
+    }
+}
+
+/// Checks a record, and returns its id.
+pub(super) fn check_record(line: &RecordRow, head_version: i64) -> Result<RecordId, LineError> {
+    must("number", line.number >= 1, "1 or more")?;
+    for (member, at) in [
+        ("created_at", Some(line.created_at)),
+        ("ended_at", line.ended_at),
+        ("written_at", line.written_at),
+    ] {
+        at.map_or(Ok(()), |at| time(member, at))?;
+    }
+    let is_active = line.status == "active";
+    let is_known = is_active || line.status == "archived";
+    must("status", is_known, "active or archived")?;
+    for (member, is_there) in [
+        ("archive_reason", line.archive_reason.is_some()),
+        ("superseded_by", line.superseded_by.is_some()),
+    ] {
+        must(
+            member,
+            !(is_active && is_there),
+            "null while the record is active",
+        )?;
+    }
+    let marks = line.marks.as_deref().map(str::parse::<Marks>);
+    must(
+        "marks",
+        marks.is_none_or(|marks| marks.is_ok_and(|marks| !marks.is_empty())),
+        "`pinned`, `until` and a date or time, or both",
+    )?;
+    let reported = [
+        line.task_id.is_some(),
+        line.intent.is_some(),
+        line.summary.is_some(),
+        line.outcome.is_some(),
+        line.epic.is_some(),
+        line.details.is_some(),
+    ];
+    let may_report = line.kind == RecordKind::Task || reported == [false; 6];
+    must("intent", may_report, "null on what is no task")?;
+    let are_details = |details: &Value| details.is_object() && TaskDetails::deserialize(details).is_ok();
+    let is_known = line.details.as_ref().is_none_or(are_details);
+    must("details", is_known, "an object of what is told of a task")?;
+    let is_version = |version: i64| (1..=head_version).contains(&version);
+    let expected = "a version of the memory";
+    must("created_version", is_version(line.created_version), expected)?;
+    let ends = [
+        line.ended_version.is_some(),
+        line.ended_at.is_some(),
+        line.ended_by.is_some(),
+    ];
+    must(
+        "ended_version",
+        ends == [!is_active; 3],
+        "there with ended_at and ended_by if archived, else null",
+    )?;
+    must(
+        "ended_version",
+        line.ended_version.is_none_or(is_version),
+        expected,
+    )?;
+    Ok(RecordId::new(line.kind, line.number))
+}
+
+impl RunLine {
+    pub(super) fn check(&self) -> Result<(), LineError> {
+        must("status", self.status.is_final(), "that of a run that has ended")?;
+        time("created_at", self.created_at)?;
+        time("finished_at", self.finished_at)?;
+        must("base_version", self.base_version >= 0, "0 or more")?;
+        let is_version = self.version.is_none_or(|version| version >= 1);
+        must("version", is_version, "1 or more")?;
+        let both = self.version.is_some() == self.context_id.is_some();
+        must("context_id", both, "there exactly if version is")?;
+        let resolved = (self.status == RunStatus::Resolved) == self.resolved_by.is_some();
+        must("resolved_by", resolved, "there exactly if status is resolved")?;
+        must("exchanges", self.exchanges.is_array(), "a list")
+    }
+}
+
+impl From<Run> for RunLine {
+    fn from(run: Run) -> Self {
+        let (version, context_id) = run.version.unzip();
+        Self {
+            update_id: run.update_id,
+            kind: run.kind,
+            status: run.status,
+            actor_id: run.actor_id,
+            created_at: run.created_at,
+            finished_at: run.finished_at.unwrap_or(run.created_at),
+            base_version: run.base_version,
+            version,
+            context_id,
+            resolved_by: run.resolved_by,
+            request: run.request,
+            exchanges: run.exchanges,
+            outcome: run.outcome,
+        }
+    }
+}
+
+impl HandoffLine {
+    pub(super) fn check(&self, head_version: i64) -> Result<(), LineError> {
+        must("number", self.number > 0, "over 0")?;
+        time("generated_at", self.generated_at)?;
+        Window::of_seconds(self.window_seconds)
+            .map_err(|problem| LineError::Problem(format!("window_seconds: {problem}")))?;
+        must(
+            "base_version",
+            (1..=head_version).contains(&self.base_version),
+            "a version of the memory",
+        )?;
+        time("base_time", self.base_time)?;
+        must("manifest", self.manifest.is_object(), "an object")?;
+        Vec::<CitedLine>::deserialize(&self.citations)
+            .map(drop)
+            .map_err(|problem| LineError::Problem(format!("citations: {problem}")))
+    }
+}
+
+/// Checks an item of a memory or of the vault.
+pub(super) fn check_item(item: &PromptItem, max_bytes: usize) -> Result<(), LineError> {
+    check_writable(&item.category).map_err(|reserved| LineError::Problem(format!("category: {reserved}")))?;
+    must(
+        "content",
+        !document::is_blank(&item.content),
+        "a text that is not blank",
+    )?;
+    let fits = item.content.len() <= max_bytes;
+    must("content", fits, &format!("at most {max_bytes} bytes"))?;
+    item.expires_at.map_or(Ok(()), |at| time("expires_at", at))?;
+    time("created_at", item.created_at)
+}
+
+impl PathLine {
+    /// Checks it, and returns the place.
+    pub(super) fn check(&self, vault: &VaultId) -> Result<(FileTree, FilePath), LineError> {
+        let path =
+            FilePath::parse(&self.path).map_err(|refusal| LineError::Problem(format!("path: {refusal}")))?;
+        must(
+            "path",
+            path.as_str() == self.path && !path.is_root(),
+            "a path below /memories in the spelling it is kept in",
+        )?;
+        let tree = FileTree {
+            vault: vault.clone(),
+            root: self.root.clone(),
+        };
+        Ok((tree, path))
+    }
+}
