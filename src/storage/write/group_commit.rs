@@ -93,7 +93,6 @@ impl Storage {
         let Some(locks) = self.group_commit_locks().await? else {
             return Ok(None);
         };
-        self.know_room(vault).await?;
         let lock = locks.lock((vault, memory)).await;
         let (head, counted) = match likely {
             Likely::Cached => (self.cached_head(vault, memory).await?, None),
@@ -113,15 +112,17 @@ impl Storage {
         if !prepared.needs_no_lock() {
             return Ok(None);
         }
-        // There is a head, so it is not a new memory.
-        let room = self.take_room(vault, false, bytes)?;
+        if !self.quotas.are_unlimited() {
+            // There is a head, so it is not a new memory.
+            let mut reader = self.reader().await?;
+            self.quotas.have_room(&mut reader, vault, false, bytes).await?;
+        }
         let submitted = Submitted {
             prepared,
             _lock: lock,
         };
         let saved = self.submit(submitted).await.ok_or_else(cancelled)?.transpose()?;
         let Some(saved) = saved else { return Ok(None) };
-        room.keep();
         Ok(Some(Outcome {
             saved: Some(saved),
             head: None,
