@@ -4,7 +4,7 @@ use super::{ItemOwner, live_items};
 use crate::domain::ids::{ActorId, Category, ItemId, MemoryId, VaultId};
 use crate::domain::prompt::{ItemLimits, NewItem, PromptItem, TooManyItems};
 use crate::storage::database::connection::Connection;
-use crate::storage::database::transaction::{Ending, TransactionError};
+use crate::storage::database::transaction::TransactionError;
 use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::idempotency::{Answering, keep_one};
 use crate::storage::write::lock_memory;
@@ -150,65 +150,51 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.prompt_items.remove", skip_all)]
     pub async fn remove_item(&self, owner: &ItemOwner, id: &ItemId) -> Result<bool, StorageError> {
-        let (found, changed) = self
-            .transaction("db.prompt_items.remove", |transaction| {
-                self.remove_in(transaction, owner, id)
-            })
-            .await?;
-        self.appended(&owner.vault, changed.as_slice());
-        Ok(found)
-    }
-
-    /// Whether the item existed, and the event to publish.
-    async fn remove_in(
-        &self,
-        mut transaction: Connection,
-        owner: &ItemOwner,
-        id: &ItemId,
-    ) -> Result<Ending<(bool, Option<NewEvent>)>, StorageError> {
-        lock(&mut transaction, owner).await?;
-        let removed = sqlx::query_scalar!(
-            "DELETE FROM prompt_items
-             WHERE vault_id = $1 AND memory_id = $2 AND item_id = $3 AND (expires_at IS NULL OR expires_at > $4)
-             RETURNING category",
-            owner.vault.as_str(),
-            owner.memory_id(),
-            id.as_str(),
-            self.clock.now(),
-        )
-        .fetch_optional(&mut transaction)
-        .await?;
-        delete_empty(&mut transaction, owner).await?;
-        let found = removed.is_some();
-        let changed = removed
-            .as_ref()
-            .and_then(|category| self.items_changed(owner, category, None));
-        events::append(&mut transaction, &owner.vault, changed.as_slice()).await?;
-        Ok(transaction.commit_with((found, changed)))
+        Ok(self.remove(owner, Some(id), None).await? > 0)
     }
 
     /// Removes all items of a category and returns the number of unexpired ones.
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.prompt_items.remove_category", skip_all)]
     pub async fn remove_items(&self, owner: &ItemOwner, category: &Category) -> Result<u64, StorageError> {
-        let removal: Result<_, StorageError> = self
-            .transaction("db.prompt_items.remove_category", |mut transaction| async move {
+        self.remove(owner, None, Some(category)).await
+    }
+
+    /// Removes the item with this id, or those of a category, and returns the number of unexpired ones.
+    #[tracing::instrument(name = "db.prompt_items.remove", skip_all)]
+    async fn remove(
+        &self,
+        owner: &ItemOwner,
+        id: Option<&ItemId>,
+        category: Option<&Category>,
+    ) -> Result<u64, StorageError> {
+        let (removed, changed) = self
+            .transaction("db.prompt_items.remove", |mut transaction| async move {
                 lock(&mut transaction, owner).await?;
                 self.forget_expired(&mut transaction, owner).await?;
-                let removed = delete(&mut transaction, owner, category).await?;
+                let removed = sqlx::query_scalar!(
+                    "DELETE FROM prompt_items
+                     WHERE vault_id = $1 AND memory_id = $2 AND ($3::text IS NULL OR item_id = $3)
+                       AND ($4::text IS NULL OR category = $4)
+                     RETURNING category",
+                    owner.vault.as_str(),
+                    owner.memory_id(),
+                    id.map(ItemId::as_str),
+                    category.map(Category::as_str),
+                )
+                .fetch_all(&mut transaction)
+                .await?;
                 delete_empty(&mut transaction, owner).await?;
-                let changed = self.items_changed(owner, category, None).filter(|_| removed > 0);
+                let changed = removed.first();
+                let changed = changed.and_then(|category| self.items_changed(owner, category, None));
                 events::append(&mut transaction, &owner.vault, changed.as_slice()).await?;
-                Ok(transaction.commit_with((removed, changed)))
+                Ok::<_, StorageError>(transaction.commit_with((removed.len(), changed)))
             })
-            .await;
-        let (removed, changed) = removal?;
+            .await?;
         self.appended(&owner.vault, changed.as_slice());
-        Ok(removed)
+        Ok(removed as u64)
     }
 
     /// The event of a change of a memory's items; `None` for the vault's own, which belong to no single memory.
@@ -297,8 +283,8 @@ async fn delete(
     connection: &mut Connection,
     owner: &ItemOwner,
     category: &Category,
-) -> Result<u64, StorageError> {
-    let done = sqlx::query!(
+) -> Result<(), StorageError> {
+    sqlx::query!(
         "DELETE FROM prompt_items WHERE vault_id = $1 AND memory_id = $2 AND category = $3",
         owner.vault.as_str(),
         owner.memory_id(),
@@ -306,7 +292,7 @@ async fn delete(
     )
     .execute(connection)
     .await?;
-    Ok(done.rows_affected())
+    Ok(())
 }
 
 /// Adds items; those whose ids exist stay as they are. Built at run time because the number of rows varies; the text is constant
