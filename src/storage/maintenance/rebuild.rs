@@ -10,11 +10,9 @@ use crate::storage::records::projection::{Projected, ProjectedVersion, Projectio
 use crate::storage::records::{RecordRow, StoredRecord, write};
 use crate::storage::write::lock_memory;
 use crate::storage::{Class, Storage, StorageError, records};
+use futures::TryStreamExt as _;
 use std::collections::{HashMap, HashSet};
 use std::slice::from_ref;
-
-/// Versions read at once; each may have 100 KiB or more.
-const VERSIONS_AT_ONCE: i64 = 32;
 
 /// Memories listed at once.
 const MEMORIES_AT_ONCE: i64 = 500;
@@ -130,45 +128,35 @@ pub(in crate::storage) async fn project_versions(
     Ok(!(same_lives && same_events))
 }
 
-/// Passes all versions to a projection.
+/// Passes all versions to a projection, one after another: each may have 100 KiB or more.
 async fn read_versions(
     connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
     mut projection: Projection,
 ) -> Result<Projected, StorageError> {
-    let mut after = 0;
-    loop {
-        let rows = sqlx::query!(
-            r#"SELECT version, actor_id, creation_time, context, source, operations, redacted_at IS NOT NULL AS "redacted!"
-               FROM memory_contexts
-               WHERE vault_id = $1 AND memory_id = $2 AND version > $3
-               ORDER BY version
-               LIMIT $4"#,
-            vault.as_str(),
-            memory.as_str(),
-            after,
-            VERSIONS_AT_ONCE,
-        )
-        .fetch_all(&mut *connection)
-        .await?;
-        let Some(last) = rows.last() else {
-            return Ok(projection.finish());
-        };
-        after = last.version;
-        for row in rows {
-            projection.version(&ProjectedVersion {
-                mark: VersionMark {
-                    version: row.version,
-                    at: row.creation_time,
-                    by: row.actor_id,
-                },
-                source: row.source,
-                text: (!row.redacted).then_some(row.context.as_str()),
-                operations: row.operations.as_ref(),
-            });
-        }
+    let mut rows = sqlx::query!(
+        r#"SELECT version, actor_id, creation_time, context, source, operations, redacted_at IS NOT NULL AS "redacted!"
+           FROM memory_contexts
+           WHERE vault_id = $1 AND memory_id = $2
+           ORDER BY version"#,
+        vault.as_str(),
+        memory.as_str(),
+    )
+    .fetch(connection);
+    while let Some(row) = rows.try_next().await? {
+        projection.version(&ProjectedVersion {
+            mark: VersionMark {
+                version: row.version,
+                at: row.creation_time,
+                by: row.actor_id,
+            },
+            source: row.source,
+            text: (!row.redacted).then_some(row.context.as_str()),
+            operations: row.operations.as_ref(),
+        });
     }
+    Ok(projection.finish())
 }
 
 async fn delete_records(

@@ -14,6 +14,7 @@ use crate::storage::usage::stored;
 use crate::storage::write::lock_memory;
 use crate::storage::{Class, Missing, Preconditions, Storage, StorageError, WriteError, events};
 use chrono::{DateTime, Utc};
+use futures::TryStreamExt as _;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::slice::from_ref;
@@ -126,27 +127,18 @@ async fn keep_other_versions(
     place: &Place<'_>,
     redaction: &mut Redaction,
 ) -> Result<(), StorageError> {
-    let mut after = 0;
-    loop {
-        let rows = sqlx::query!(
-            "SELECT version, context FROM memory_contexts
-             WHERE vault_id = $1 AND memory_id = $2 AND version > $3 AND version <> $4 AND redacted_at IS NULL
-             ORDER BY version
-             LIMIT $5",
-            place.vault.as_str(),
-            place.memory.as_str(),
-            after,
-            place.version,
-            ROWS_AT_ONCE,
-        )
-        .fetch_all(&mut *connection)
-        .await?;
-        let Some(last) = rows.last() else { return Ok(()) };
-        after = last.version;
-        for row in &rows {
-            redaction.keep(&row.context);
-        }
+    let mut texts = sqlx::query_scalar!(
+        "SELECT context FROM memory_contexts
+         WHERE vault_id = $1 AND memory_id = $2 AND version <> $3 AND redacted_at IS NULL",
+        place.vault.as_str(),
+        place.memory.as_str(),
+        place.version,
+    )
+    .fetch(connection);
+    while let Some(text) = texts.try_next().await? {
+        redaction.keep(&text);
     }
+    Ok(())
 }
 
 async fn clear_version(

@@ -2,8 +2,7 @@
 
 use crate::domain::ids::{ContextId, MemoryId, VaultId};
 use crate::domain::retention::Retention;
-use crate::storage::database::connection::Connection;
-use crate::storage::database::transaction::Ending;
+use crate::storage::write::lock_memory;
 use crate::storage::{Class, FailingVaults, Storage, StorageError};
 use chrono::{DateTime, Utc};
 
@@ -133,54 +132,42 @@ impl Storage {
         candidate: &Candidate,
         contexts: &[ContextId],
     ) -> Result<u64, StorageError> {
-        self.transaction_for(Class::Sweep, "db.memory_contexts.prune", |transaction| {
-            self.delete_versions_in(transaction, retention, candidate, contexts)
-        })
+        self.transaction_for(
+            Class::Sweep,
+            "db.memory_contexts.prune",
+            |mut transaction| async move {
+                let (vault, memory) = (&candidate.vault_id, &candidate.memory_id);
+                // A restore makes an archived record active again: it must not happen between this check and the deletion.
+                let Some(head) = lock_memory(&mut transaction, vault, memory).await? else {
+                    return Ok(transaction.roll_back_with(0));
+                };
+                let deleted = sqlx::query_scalar!(
+                    r#"WITH gone AS (
+                         DELETE FROM memory_contexts AS old
+                         WHERE old.vault_id = $1 AND old.memory_id = $2 AND old.context_id = ANY ($3) AND old.version < $4
+                       AND (NOT $5 OR NOT EXISTS (
+                                SELECT 1 FROM records
+                                WHERE records.vault_id = $1 AND records.memory_id = $2
+                                  AND records.status = 'active' AND records.created_version = old.version))
+                         RETURNING old.bytes, old.redacted_at
+                       ), counted AS (
+                         INSERT INTO vault_storage (vault_id, change_id, memories, bytes)
+                         SELECT $1, $6, 0, -sum(bytes) FROM gone WHERE redacted_at IS NULL HAVING count(*) > 0
+                       )
+                       SELECT count(*) AS "deleted!" FROM gone"#,
+                    candidate.vault_id.as_str(),
+                    candidate.memory_id.as_str(),
+                    contexts as &[ContextId],
+                    head.version,
+                    retention.keep_provenance,
+                    self.clock.new_id().to_string(),
+                )
+                .fetch_one(&mut transaction)
+                .await?;
+                Ok(transaction.commit_with(u64::try_from(deleted).unwrap_or_default()))
+            },
+        )
         .await
-    }
-
-    async fn delete_versions_in(
-        &self,
-        mut transaction: Connection,
-        retention: &Retention,
-        candidate: &Candidate,
-        contexts: &[ContextId],
-    ) -> Result<Ending<u64>, StorageError> {
-        // A restore makes an archived record active again: it must not happen between this check and the deletion.
-        let head = sqlx::query_scalar!(
-            "SELECT head_version FROM memories WHERE vault_id = $1 AND memory_id = $2 FOR UPDATE",
-            candidate.vault_id.as_str(),
-            candidate.memory_id.as_str(),
-        )
-        .fetch_optional(&mut transaction)
-        .await?;
-        let Some(head) = head else {
-            return Ok(transaction.roll_back_with(0));
-        };
-        let deleted = sqlx::query_scalar!(
-            r#"WITH gone AS (
-                 DELETE FROM memory_contexts AS old
-                 WHERE old.vault_id = $1 AND old.memory_id = $2 AND old.context_id = ANY ($3) AND old.version < $4
-               AND (NOT $5 OR NOT EXISTS (
-                        SELECT 1 FROM records
-                        WHERE records.vault_id = $1 AND records.memory_id = $2
-                          AND records.status = 'active' AND records.created_version = old.version))
-                 RETURNING old.bytes, old.redacted_at
-               ), counted AS (
-                 INSERT INTO vault_storage (vault_id, change_id, memories, bytes)
-                 SELECT $1, $6, 0, -sum(bytes) FROM gone WHERE redacted_at IS NULL HAVING count(*) > 0
-               )
-               SELECT count(*) AS "deleted!" FROM gone"#,
-            candidate.vault_id.as_str(),
-            candidate.memory_id.as_str(),
-            contexts as &[ContextId],
-            head,
-            retention.keep_provenance,
-            self.clock.new_id().to_string(),
-        )
-        .fetch_one(&mut transaction)
-        .await?;
-        Ok(transaction.commit_with(u64::try_from(deleted).unwrap_or_default()))
     }
 }
 

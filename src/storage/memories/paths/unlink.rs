@@ -7,6 +7,7 @@ use crate::domain::memory_files::{FilePath, Refusal, deleted, renamed};
 use crate::storage::Preconditions;
 use crate::storage::database::connection::Connection;
 use crate::storage::idempotency::{Answering, keep_one};
+use crate::storage::write::lock_memory;
 use crate::storage::{Missing, WriteError};
 
 impl FileChange {
@@ -46,14 +47,7 @@ impl Storage {
                 return Err(Refusal::nothing_there(path).into());
             }
             let paths: Vec<&str> = rows.iter().map(|row| row.path.as_str()).collect();
-            sqlx::query!(
-                "DELETE FROM memory_paths WHERE vault_id = $1 AND root = $2 AND path = ANY ($3::text[])",
-                tree.vault.as_str(),
-                tree.root.as_str(),
-                &paths as &[&str],
-            )
-            .execute(&mut transaction)
-            .await?;
+            unlink(&mut transaction, tree, &paths).await?;
             let change = FileChange {
                 response: deleted(path),
                 file: file_among(path, &rows),
@@ -87,23 +81,10 @@ impl Storage {
             .await?
             .ok_or(WriteError::NotFound(Missing::File))?;
             // Locked, so that no edit comes between the look and the deed.
-            let current = sqlx::query_scalar!(
-                "SELECT head_context_id FROM memories WHERE vault_id = $1 AND memory_id = $2 FOR UPDATE",
-                tree.vault.as_str(),
-                memory.as_str(),
-            )
-            .fetch_optional(&mut transaction)
-            .await?
-            .ok_or(WriteError::NotFound(Missing::File))?;
-            preconditions.check(current.as_ref(), None)?;
-            sqlx::query!(
-                "DELETE FROM memory_paths WHERE vault_id = $1 AND root = $2 AND path = $3",
-                tree.vault.as_str(),
-                tree.root.as_str(),
-                path.as_str(),
-            )
-            .execute(&mut transaction)
-            .await?;
+            let head = lock_memory(&mut transaction, &tree.vault, &memory).await?;
+            let head = head.ok_or(WriteError::NotFound(Missing::File))?;
+            preconditions.check(head.context_id.as_ref(), None)?;
+            unlink(&mut transaction, tree, &[path.as_str()]).await?;
             Ok::<_, WriteError>(transaction.commit_with(()))
         })
         .await
@@ -167,6 +148,19 @@ impl Storage {
         })
         .await
     }
+}
+
+/// Unlinks the files at these paths.
+async fn unlink(connection: &mut Connection, tree: &FileTree, paths: &[&str]) -> Result<(), StorageError> {
+    sqlx::query!(
+        "DELETE FROM memory_paths WHERE vault_id = $1 AND root = $2 AND path = ANY ($3::text[])",
+        tree.vault.as_str(),
+        tree.root.as_str(),
+        paths as &[&str],
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
 }
 
 /// The file at a path, or the files below it, with their newest versions.
