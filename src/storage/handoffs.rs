@@ -411,7 +411,9 @@ impl Storage {
         .await?;
         let ids: Vec<RecordId> = cited.into_iter().collect();
         let records = records::some(&mut connection, vault, memory, &ids).await?;
-        let records = records.into_iter().map(|cited| (cited.record.id, cited.end.is_none()));
+        let records = records
+            .into_iter()
+            .map(|cited| (cited.record.id, cited.end.is_none()));
         let mut facts = CurrentFacts {
             now: self.clock.now().max(handoff.generated_at),
             records: records.collect(),

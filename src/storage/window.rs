@@ -3,7 +3,7 @@
 use crate::domain::ids::{MemoryId, RecordId, RecordKind, TaskId, VaultId};
 use crate::domain::window::{ArchivedTask, Epic, Grouping, KnownEntries, Task, TaskDetails};
 use crate::storage::database::connection::Connection;
-use crate::storage::records::details_of;
+use crate::storage::records::{self, StoredRecord, details_of};
 use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
 use serde_json::json;
@@ -32,33 +32,22 @@ fn reported_on_line(
 }
 
 /// The existing tasks and decisions of a memory, to find out what is new in an import.
-#[tracing::instrument(name = "db.records.known", skip_all)]
 pub(super) async fn known(
     connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
 ) -> Result<KnownEntries, StorageError> {
-    let rows = sqlx::query!(
-        r#"SELECT kind, number, reason, content, COALESCE(written_at, created_at) AS "time!", task_id, intent,
-                  summary, COALESCE(outcome::jsonb -> 'success' = 'false'::jsonb, false) AS "failed!"
-           FROM records
-           WHERE vault_id = $1 AND memory_id = $2 AND kind IN ('T', 'D')"#,
-        vault.as_str(),
-        memory.as_str(),
-    )
-    .fetch_all(connection)
-    .await?;
     let mut known = KnownEntries::default();
-    for row in rows {
-        if row.kind != RecordKind::Task {
-            known.decision(&row.content, row.reason.as_deref());
-            continue;
+    for row in records::all(connection, (vault, memory)).await? {
+        let stored = StoredRecord::from(row);
+        let record = &stored.record;
+        match stored.task() {
+            Some(task) => known.task(stored.time(), &task),
+            None if record.id.kind == RecordKind::Decision => {
+                known.decision(&record.content, record.reason.as_deref());
+            }
+            None => {}
         }
-        let task_id = row.task_id;
-        let reported = reported_on_line(task_id.clone(), row.intent, row.summary, row.failed);
-        let mut task = Task::of_line(&row.content, reported);
-        task.task_id = task_id;
-        known.task(row.time, &task);
     }
     Ok(known)
 }
@@ -232,26 +221,15 @@ impl Storage {
         memory: &MemoryId,
         numbers: &[i64],
     ) -> Result<HashMap<RecordId, Task>, StorageError> {
-        let rows = sqlx::query!(
-            r#"SELECT number, task_id, intent AS "intent!", summary, outcome, epic, details
-               FROM records
-               WHERE vault_id = $1 AND memory_id = $2 AND kind = 'T' AND number = ANY ($3) AND intent IS NOT NULL"#,
-            vault.as_str(),
-            memory.as_str(),
-            numbers,
-        )
-        .fetch_all(&mut self.reader().await?)
-        .await?;
-        let tasks = rows.into_iter().map(|row| {
-            let task = Task {
-                task_id: row.task_id,
-                intent: row.intent,
-                summary: row.summary.unwrap_or_default(),
-                details: details_of(row.outcome, row.epic, row.details),
-            };
-            (RecordId::new(RecordKind::Task, row.number), task)
-        });
-        Ok(tasks.collect())
+        let ids = numbers
+            .iter()
+            .map(|number| RecordId::new(RecordKind::Task, *number));
+        let ids: Vec<RecordId> = ids.collect();
+        let found = records::some(&mut self.reader().await?, vault, memory, &ids).await?;
+        let reported = found
+            .into_iter()
+            .filter_map(|stored| Some((stored.record.id, stored.reported?)));
+        Ok(reported.collect())
     }
 }
 

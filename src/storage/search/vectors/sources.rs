@@ -4,6 +4,7 @@ use crate::domain::document::Marks;
 use crate::domain::evidence::Evidence;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordId, RecordKind, VaultId};
 use crate::domain::search::Passage;
+use crate::storage::contexts::{Newest, latest};
 use crate::storage::database::connection::Connection;
 use crate::storage::records::RecordStatus;
 use crate::storage::records::evidence::from_stored;
@@ -101,18 +102,9 @@ pub(super) async fn read_sources(
     vault: &VaultId,
     memory: &MemoryId,
 ) -> Result<Option<Sources>, StorageError> {
-    let head = sqlx::query!(
-        "SELECT c.version, c.context_id, c.creation_time, c.actor_id, c.context
-         FROM memories m
-         JOIN memory_contexts c
-           ON c.vault_id = m.vault_id AND c.memory_id = m.memory_id AND c.version = m.head_version
-         WHERE m.vault_id = $1 AND m.memory_id = $2 AND c.vault_id = $1 AND c.memory_id = $2",
-        vault.as_str(),
-        memory.as_str(),
-    )
-    .fetch_optional(&mut *connection)
-    .await?;
-    let Some(head) = head else { return Ok(None) };
+    let Some(Newest { context, .. }) = latest(connection, vault, memory).await? else {
+        return Ok(None);
+    };
     let records = sqlx::query!(
         r#"SELECT kind AS "kind: RecordKind", number, status AS "status: RecordStatus", label, reason, content,
                   created_version, created_at, created_by
@@ -137,11 +129,11 @@ pub(super) async fn read_sources(
         created_by: row.created_by,
     });
     Ok(Some(Sources {
-        version: head.version,
-        context_id: head.context_id,
-        creation_time: head.creation_time,
-        actor: head.actor_id,
-        text: head.context,
+        version: context.metadata.version,
+        context_id: context.metadata.context_id,
+        creation_time: context.metadata.creation_time,
+        actor: context.metadata.actor_id,
+        text: context.text,
         records: records.collect(),
     }))
 }
