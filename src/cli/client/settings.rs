@@ -157,12 +157,13 @@ impl MemoryArgs {
     }
 }
 
-/// Looks a variable up.
-type Environment = dyn Fn(&str) -> Option<String> + Send + Sync;
+/// A variable; an empty one counts as not set.
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.trim().is_empty())
+}
 
-/// The sources of settings besides the options.
+/// The sources of settings besides the options: the environment and the nearest file.
 pub(super) struct SettingSources {
-    environment: Box<Environment>,
     project: Option<Project>,
 }
 
@@ -171,29 +172,15 @@ impl SettingSources {
     pub(super) fn of_process() -> Result<Self, Failure> {
         // A folder that was deleted has no file.
         let folder = std::env::current_dir().unwrap_or_default();
-        Self::new(|name| std::env::var(name).ok(), &folder)
-    }
-
-    fn new(
-        environment: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
-        folder: &Path,
-    ) -> Result<Self, Failure> {
-        Ok(Self {
-            environment: Box::new(environment),
-            project: Project::find(folder)?,
-        })
-    }
-
-    /// A variable; an empty one counts as not set.
-    fn variable(&self, name: &str) -> Option<String> {
-        (self.environment)(name).filter(|value| !value.trim().is_empty())
+        let project = Project::find(&folder)?;
+        Ok(Self { project })
     }
 
     /// The value of a setting and where it was found: a variable, or the file.
     fn find(&self, name: &str, entry: fn(&Entries) -> Option<&String>) -> Option<(String, String)> {
-        let variable = format!("WORKING_MEMORY_{}", name.to_uppercase());
-        if let Some(value) = self.variable(&variable) {
-            return Some((value, variable));
+        let origin = format!("WORKING_MEMORY_{}", name.to_uppercase());
+        if let Some(value) = variable(&origin) {
+            return Some((value, origin));
         }
         let project = self.project.as_ref()?;
         let value = entry(&project.entries)?.clone();
@@ -227,17 +214,12 @@ impl SettingSources {
         self.id(args.memory.as_ref(), "memory", |entries| entries.memory.as_ref())
     }
 
-    /// The author of changes, if one is named.
-    fn actor(&self, args: &ServiceArgs) -> Result<Option<ActorId>, Failure> {
-        self.id(args.actor.as_ref(), "actor", |entries| entries.actor.as_ref())
-    }
-
     /// Where the key is stored, if there is one, in the order in which [`Self::connection`] looks.
     fn key_source(&self, args: &ServiceArgs) -> KeySource {
         let of_project = || self.project.as_ref()?.entries.key_file.clone();
         match &args.key_file {
             Some(path) => KeySource::File(path.clone()),
-            None if self.variable(KEY_VARIABLE).is_some() => KeySource::Variable,
+            None if variable(KEY_VARIABLE).is_some() => KeySource::Variable,
             None => of_project().map_or(KeySource::None, KeySource::Project),
         }
     }
@@ -281,7 +263,7 @@ impl SettingSources {
             by_file,
             vault: self.vault(&args.memory_ref)?,
             memory: self.memory(&args.memory_ref)?,
-            actor: self.actor(args)?,
+            actor: self.id(args.actor.as_ref(), "actor", |entries| entries.actor.as_ref())?,
             key: source,
         };
         Ok((connection, key))
@@ -292,7 +274,7 @@ impl SettingSources {
         let path = match self.key_source(args) {
             KeySource::None => return Ok(None),
             KeySource::Variable => {
-                let key = checked_key(&self.variable(KEY_VARIABLE).unwrap_or_default()).map(Some);
+                let key = checked_key(&variable(KEY_VARIABLE).unwrap_or_default()).map(Some);
                 return key.map_err(|rule| Failure::usage(format!("{KEY_VARIABLE} {rule}")));
             }
             KeySource::File(path) => path,
@@ -321,11 +303,7 @@ pub(super) fn not_named(what: &str) -> Failure {
 /// # Errors
 /// It is invalid.
 pub(in crate::cli) fn base_url(option: Option<&String>) -> Result<Url, Failure> {
-    let sources = SettingSources {
-        environment: Box::new(|name| std::env::var(name).ok()),
-        project: None,
-    };
-    Ok(sources.address(option)?.0)
+    Ok(SettingSources { project: None }.address(option)?.0)
 }
 
 fn checked_url(text: &str) -> Result<Url, String> {
@@ -439,6 +417,3 @@ impl Project {
         Ok(Self { path, entries })
     }
 }
-
-#[cfg(test)]
-mod tests;

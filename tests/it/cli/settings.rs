@@ -52,13 +52,80 @@ async fn no_key_of_the_environment_goes_where_only_a_file_says() {
 }
 
 #[tokio::test]
+async fn a_key_goes_only_where_its_user_or_its_own_file_says() {
+    let stub = Stub::json(200, json!({"items": [], "next_cursor": null})).await;
+    // The key that the environment names, what the file says, and whether the request is made.
+    for (key, file, is_sent) in [
+        // The file that names the key names an address of this machine.
+        (
+            None,
+            format!("url = \"{}\"\nkey_file = \"key\"\n", stub.url),
+            true,
+        ),
+        (
+            Some("wm_mine"),
+            format!("url = \"{}\"\nkey_file = \"key\"\n", stub.url),
+            false,
+        ),
+        (
+            None,
+            "url = \"http://192.0.2.1\"\nkey_file = \"key\"\n".to_owned(),
+            false,
+        ),
+        (Some("wm_mine"), "url = \"http://192.0.2.1\"\n".to_owned(), false),
+        (Some("sec ret\nx"), String::new(), false),
+        (None, "key_file = \"no-such\"\n".to_owned(), false),
+        // A folder that came from somebody else names no other files of its user.
+        (None, "key_file = \"/etc/hostname\"\n".to_owned(), false),
+        (
+            None,
+            "key_file = \"../../../../../../../../etc/hostname\"\n".to_owned(),
+            false,
+        ),
+    ] {
+        let user = User::nobody();
+        let user = match key {
+            Some(key) => user.with("WORKING_MEMORY_API_KEY", key),
+            None => user,
+        };
+        user.file("key", "wm_of_file\n");
+        user.file(
+            ".working-memory.toml",
+            &format!("vault = \"v\"\nmemory = \"m\"\n{file}"),
+        );
+        let before = stub.asked().len();
+        let done = user.run(&["log"]).await.is(if is_sent { 0 } else { 2 });
+        lacks(&done.err, &["wm_mine", "wm_of_file", "sec ret"]);
+        assert_eq!(stub.asked().len() - before, usize::from(is_sent), "{file}");
+    }
+    assert_eq!(stub.only().header("authorization"), Some("Bearer wm_of_file"));
+}
+
+#[tokio::test]
 async fn missing_or_wrong_settings_are_usage_errors() {
     let user = User::nobody();
     let none = user.ends(2, "get").await;
-    assert!(none.err.contains("no vault is named"), "{none:?}");
+    holds(
+        &none.err,
+        &[
+            "no vault is named",
+            "--vault",
+            "WORKING_MEMORY_VAULT",
+            ".working-memory.toml",
+        ],
+    );
+    for url in ["http://u:p@h", "http://h/?q", "h", "file:///x", "http://h#f"] {
+        user.run(&["get", "--url", url, "--vault", "v", "--memory", "m"])
+            .await
+            .is(2);
+    }
     user.file(".working-memory.toml", "vault = \"v\"\nmemry = \"m\"\n");
     let wrong = user.ends(2, "show").await;
     holds(&wrong.err, &["memry", ".working-memory.toml"]);
+    let empty = User::nobody().with("WORKING_MEMORY_VAULT", "");
+    empty.file(".working-memory.toml", "vault = \"v\"\nmemory = \"..\"\n");
+    let wrong = empty.ends(2, "get").await;
+    holds(&wrong.err, &[".working-memory.toml: memory must be"]);
     user.ends(2, "get --vault ../x").await;
     user.ends(2, "restore .. --vault v --memory m").await;
 }
