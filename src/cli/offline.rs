@@ -31,12 +31,6 @@ pub(super) enum Access {
     Write,
 }
 
-/// A database, open for one command.
-struct Offline {
-    storage: Storage,
-    server: Option<Embedded>,
-}
-
 /// Opens the database, does the work of a command on it, and closes it. With `stopped` a signal ends the work, which is what
 /// is said then; without it signals wait for the end.
 pub(super) async fn on_database<T>(
@@ -47,18 +41,26 @@ pub(super) async fn on_database<T>(
 ) -> Result<T, Box<dyn Error>> {
     let mut stop = Stop::listen()?;
     let config = load_config(config_file)?;
-    let database = tokio::select! {
-        opened = Offline::open(&config, access) => opened?,
+    let (storage, server) = tokio::select! {
+        opened = open(&config) => opened?,
         _ = stop.wait() => return Err("stopped".into()),
     };
+    let is_own = server.is_some();
+    let all = async {
+        check(&storage, &config, access, is_own).await?;
+        work(&storage).await
+    };
     let done = match stopped {
-        None => work(&database.storage).await,
+        None => all.await,
         Some(stopped) => tokio::select! {
-            done = work(&database.storage) => done,
+            done = all => done,
             _ = stop.wait() => Err(stopped.into()),
         },
     };
-    database.close().await?;
+    storage.close().await;
+    if let Some(server) = server {
+        server.stop().await?;
+    }
     done
 }
 
@@ -82,44 +84,33 @@ pub(super) async fn pool(
     })
 }
 
-impl Offline {
-    async fn open(config: &Config, access: Access) -> Result<Self, Box<dyn Error>> {
-        let (server, url) = match &config.database.url {
-            Some(url) => (None, url.expose_secret().to_owned()),
-            None => embedded(config).await?,
-        };
-        // The service that runs it has migrated its schema.
-        let is_anothers = server.is_none() && config.database.url.is_none();
-        let options = pool(config, &url, CONNECTIONS).await?;
-        let storage = Storage::connect(&options, Arc::new(SystemClock)).await?;
-        let offline = Self { storage, server };
-        let checked = offline.check(config, access, is_anothers).await;
-        if checked.is_err() {
-            offline.close().await?;
-            checked?;
-            return Err("the database was closed".into());
-        }
-        Ok(offline)
-    }
+async fn open(config: &Config) -> Result<(Storage, Option<Embedded>), Box<dyn Error>> {
+    let (server, url) = match &config.database.url {
+        Some(url) => (None, url.expose_secret().to_owned()),
+        None => embedded(config).await?,
+    };
+    let options = pool(config, &url, CONNECTIONS).await?;
+    let storage = Storage::connect(&options, Arc::new(SystemClock)).await?;
+    Ok((storage, server))
+}
 
-    async fn check(&self, config: &Config, access: Access, is_anothers: bool) -> Result<(), Box<dyn Error>> {
-        if is_anothers && !matches!(self.storage.schema_is_current().await, Ok(true)) {
-            return Err(still_starting(&config.database.data_dir).into());
-        }
-        match (self.server.is_some() || access == Access::Write) && !is_anothers {
-            true => self.storage.migrate().await?,
-            false => self.storage.check_schema().await?,
-        }
-        Ok(())
+/// Sees that the schema is the current one; `is_own`: the database was started for this command.
+async fn check(
+    storage: &Storage,
+    config: &Config,
+    access: Access,
+    is_own: bool,
+) -> Result<(), Box<dyn Error>> {
+    // The service that runs it has migrated its schema.
+    let is_anothers = !is_own && config.database.url.is_none();
+    if is_anothers && !matches!(storage.schema_is_current().await, Ok(true)) {
+        return Err(still_starting(&config.database.data_dir).into());
     }
-
-    async fn close(self) -> Result<(), Box<dyn Error>> {
-        self.storage.close().await;
-        match self.server {
-            Some(server) => server.stop().await,
-            None => Ok(()),
-        }
+    match (is_own || access == Access::Write) && !is_anothers {
+        true => storage.migrate().await?,
+        false => storage.check_schema().await?,
     }
+    Ok(())
 }
 
 /// The address of the embedded server: one started for this command, or that of a running service.

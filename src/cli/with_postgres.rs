@@ -180,98 +180,67 @@ const TELL_AND_WAIT: &str = "echo \"$DATABASE_URL\"; read -r _";
 pub(super) enum Embedded {
     /// In this process.
     Own(EmbeddedServer),
-    /// In a process of another account.
-    OfAccount(Helper),
+    /// In `with-postgres` of another account, and its URL. That process ends when its input ends, however this one does.
+    OfAccount(Child, String),
 }
 
 impl Embedded {
     /// Starts it. With `throw_away` the other process chooses a temporary folder of its own.
     pub(super) async fn start(options: EmbeddedOptions) -> Result<Self, Box<dyn Error>> {
         let data_dir = (!options.throw_away).then_some(&*options.data_dir);
-        match Account::instead_of_root(data_dir)? {
-            None => Ok(Self::Own(EmbeddedServer::start(options).await?)),
-            Some(account) => {
-                let mut helper = Helper::begin(&account, data_dir, options.max_connections)?;
-                helper.wait_until_ready().await?;
-                Ok(Self::OfAccount(helper))
-            }
+        let Some(account) = Account::instead_of_root(data_dir)? else {
+            return Ok(Self::Own(EmbeddedServer::start(options).await?));
+        };
+        let mut child = with_postgres_of(&account, data_dir, options.max_connections)?;
+        let mut url = String::new();
+        if let Some(printed) = child.stdout.take() {
+            BufReader::new(printed).read_line(&mut url).await?;
         }
+        if url.pop() != Some('\n') {
+            // It has said why.
+            child.wait().await?;
+            return Err("the embedded database did not start".into());
+        }
+        Ok(Self::OfAccount(child, url))
     }
 
     pub(super) fn url(&self) -> String {
         match self {
             Self::Own(server) => server.url(),
-            Self::OfAccount(helper) => helper.url.clone(),
+            Self::OfAccount(_, url) => url.clone(),
         }
     }
 
     pub(super) async fn stop(self) -> Result<(), Box<dyn Error>> {
         match self {
-            Self::Own(server) => Ok(server.stop().await?),
-            Self::OfAccount(helper) => helper.stop().await,
+            Self::Own(server) => server.stop().await?,
+            Self::OfAccount(mut child, _) => {
+                drop(child.stdin.take());
+                child.wait().await?;
+            }
         }
-    }
-}
-
-/// `with-postgres` of another account. It ends with this process, however that ends.
-pub(super) struct Helper {
-    child: Child,
-    url: String,
-}
-
-impl Helper {
-    fn begin(
-        account: &Account,
-        data_dir: Option<&Path>,
-        max_connections: u32,
-    ) -> Result<Self, Box<dyn Error>> {
-        let mut command = Command::from(account.this_program());
-        command.arg("with-postgres");
-        if let Some(data_dir) = data_dir {
-            let data_dir = std::path::absolute(data_dir)?;
-            account.make_data_dir(&data_dir)?;
-            command.arg("--data-dir").arg(data_dir);
-        }
-        command.args(["--max-connections", &max_connections.to_string()]);
-        command.args(["--", "/bin/sh", "-c", TELL_AND_WAIT]);
-        // Ctrl-C at the terminal must reach only this process, which ends it last.
-        command.process_group(0).current_dir("/");
-        command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let child = command
-            .spawn()
-            .map_err(|error| format!("cannot run this program as {}: {error}", account.name()))?;
-        Ok(Self {
-            child,
-            url: String::new(),
-        })
-    }
-
-    /// Waits for its URL. Where it cannot start it has said why.
-    async fn wait_until_ready(&mut self) -> Result<(), Box<dyn Error>> {
-        if let Some(printed) = self.child.stdout.take() {
-            BufReader::new(printed).read_line(&mut self.url).await?;
-        }
-        if self.url.ends_with('\n') {
-            self.url.pop();
-            return Ok(());
-        }
-        self.child.wait().await?;
-        Err("the embedded database did not start".into())
-    }
-
-    async fn stop(mut self) -> Result<(), Box<dyn Error>> {
-        drop(self.child.stdin.take());
-        self.child.wait().await?;
         Ok(())
     }
 }
 
-impl Drop for Helper {
-    fn drop(&mut self) {
-        // An interrupted start: it removes what it has made.
-        let pid = self.child.id().and_then(|id| Pid::from_raw(id.try_into().ok()?));
-        if let Some(pid) = pid {
-            let _ = rustix::process::kill_process(pid, Signal::TERM);
-        }
+/// Runs `with-postgres` as another account.
+fn with_postgres_of(
+    account: &Account,
+    data_dir: Option<&Path>,
+    max_connections: u32,
+) -> Result<Child, Box<dyn Error>> {
+    let mut command = Command::from(account.this_program());
+    command.arg("with-postgres");
+    if let Some(data_dir) = data_dir {
+        let data_dir = std::path::absolute(data_dir)?;
+        account.make_data_dir(&data_dir)?;
+        command.arg("--data-dir").arg(data_dir);
     }
+    command.args(["--max-connections", &max_connections.to_string()]);
+    command.args(["--", "/bin/sh", "-c", TELL_AND_WAIT]);
+    // Ctrl-C at the terminal must reach only this process, which ends it last.
+    command.process_group(0).current_dir("/");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let failed = |error: std::io::Error| format!("cannot run this program as {}: {error}", account.name());
+    Ok(command.spawn().map_err(failed)?)
 }
