@@ -487,20 +487,3 @@ fn applied_text<'u>(updated: &'u Value, list: &impl Fn(&str) -> &'u [Value]) -> 
     }
     out.write()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn an_extract_becomes_text_with_its_marks() {
-        let extract = "the <mark>parser</mark> &amp;lt; <mark>a&#39;b</mark> &lt;mark&gt;";
-        let mut out = Output::new();
-        hit(
-            &mut out,
-            &json!({"memory_id": "m", "version": 3, "extract": extract}),
-        );
-        assert_eq!(out.as_str(), "m version 3\n  the parser &lt; a'b <mark>\n");
-    }
-}

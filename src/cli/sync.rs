@@ -516,10 +516,4 @@ mod tests {
             assert!(path_on_service(bad).is_err(), "{bad:?}");
         }
     }
-
-    #[test]
-    fn markdown_is_wanted_and_with_all_everything() {
-        assert!(is_wanted("n/a.md", false) && is_wanted("A.MD", false) && is_wanted("a.xml", true));
-        assert!(!is_wanted("a.xml", false) && !is_wanted("md", false) && !is_wanted("a.md/x", false));
-    }
 }

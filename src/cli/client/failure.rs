@@ -299,29 +299,6 @@ mod tests {
     }
 
     #[test]
-    fn every_status_has_its_exit_code() {
-        for (status, exit) in [
-            (400, Exit::Refused),
-            (401, Exit::NotAllowed),
-            (403, Exit::NotAllowed),
-            (404, Exit::NotFound),
-            (409, Exit::Refused),
-            (410, Exit::Refused),
-            (412, Exit::Refused),
-            (422, Exit::Refused),
-            (429, Exit::Busy),
-            (500, Exit::Failed),
-            (502, Exit::Failed),
-            (503, Exit::Busy),
-            (302, Exit::Failed),
-        ] {
-            let shown = failure(status, "application/problem+json", r#"{"detail":"so\nit is"}"#);
-            assert_eq!(shown.exit, exit, "{status}");
-            assert!(shown.sentence.starts_with("so it is"), "{}", shown.sentence);
-        }
-    }
-
-    #[test]
     fn a_problem_is_a_sentence_with_what_it_is_about_and_its_faults() {
         let shown = failure(
             404,
@@ -341,18 +318,5 @@ mod tests {
             shown.sentence,
             "items are faulty; try again in 7 s (run u1)\n  missing_reason: a"
         );
-    }
-
-    #[test]
-    fn what_is_no_problem_comes_from_something_else() {
-        for (media_type, body) in [("text/html", "<h1>Not found"), ("application/problem+json", "{")] {
-            let shown = failure(404, media_type, body);
-            assert_eq!(shown.exit, Exit::Failed);
-            assert!(
-                shown.sentence.contains("not a working-memory service"),
-                "{}",
-                shown.sentence
-            );
-        }
     }
 }

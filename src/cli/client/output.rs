@@ -217,22 +217,15 @@ pub(super) fn is_raw() -> bool {
 /// Whether standard output is a terminal, and whether it is coloured.
 pub(super) fn of_stdout() -> (bool, bool) {
     let terminal = std::io::stdout().is_terminal();
-    let colour = has_colour(COLOR.get().copied().unwrap_or_default(), terminal, |name| {
-        std::env::var(name).ok()
-    });
-    (terminal, colour)
-}
-
-fn has_colour(wanted: Color, terminal: bool, variable: impl Fn(&str) -> Option<String>) -> bool {
-    let set = |name| variable(name).filter(|value| !value.is_empty());
-    match wanted {
+    let set = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let colour = match COLOR.get().copied().unwrap_or_default() {
         Color::Always => true,
         Color::Never => false,
         Color::Auto => {
-            let dumb = set("TERM").is_none_or(|term| term == "dumb");
-            terminal && !dumb && set("NO_COLOR").is_none()
+            terminal && set("TERM").is_some_and(|term| term != "dumb") && set("NO_COLOR").is_none()
         }
-    }
+    };
+    (terminal, colour)
 }
 
 /// The pager if no variable names one.
@@ -283,40 +276,6 @@ pub(super) fn show(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn output(escape: bool, colour: bool) -> Output {
-        Output {
-            terminal: false,
-            escape,
-            colour,
-            text: String::new(),
-        }
-    }
-
-    fn written(escape: bool, colour: bool) -> String {
-        let mut out = output(escape, colour);
-        out.styled(Look::Id, "KL-1\x1b[2J").text(" a\x07\n");
-        out.text
-    }
-
-    #[test]
-    fn nothing_is_left_to_obey_but_our_colours_unless_the_bytes_are_wanted() {
-        assert_eq!(written(false, false), "KL-1\x1b[2J a\x07\n");
-        assert_eq!(written(true, false), "KL-1\\u001b[2J a\\u0007\n");
-        assert_eq!(written(true, true), "\x1b[33mKL-1\\u001b[2J\x1b[0m a\\u0007\n");
-    }
-
-    #[test]
-    fn a_diff_keeps_its_bytes_where_they_are_wanted() {
-        let diff = "--- version 1\n+++ version 2\n@@ -1 +1 @@\n-a\r\n+b\n\\ No newline at end of file";
-        assert_eq!(output(false, false).diff(diff).text, diff);
-        assert!(output(true, true).diff(diff).text.contains("\x1b[32m+b\x1b[0m\n"));
-    }
-}
-
-#[cfg(test)]
-mod text_tests {
-    use super::*;
     use proptest::prelude::*;
 
     #[test]
@@ -341,23 +300,5 @@ mod text_tests {
         fn nothing_that_is_obeyed_is_left(text in "(\\PC|\\p{Cc}|\u{202e}|\r\n){0,60}") {
             prop_assert!(!visible(&text).chars().any(is_obeyed));
         }
-    }
-}
-
-#[cfg(test)]
-mod style_tests {
-    use super::*;
-
-    #[test]
-    fn colours_are_for_terminals_by_default() {
-        let term = |name: &str| (name == "TERM").then(|| "xterm".to_owned());
-        let no_color = |_: &str| Some("1".to_owned());
-        let dumb = |name: &str| (name == "TERM").then(|| "dumb".to_owned());
-        assert!(has_colour(Color::Auto, true, term));
-        assert!(!has_colour(Color::Auto, false, term));
-        assert!(!has_colour(Color::Auto, true, no_color));
-        assert!(!has_colour(Color::Auto, true, dumb));
-        assert!(has_colour(Color::Always, false, no_color));
-        assert!(!has_colour(Color::Never, true, term));
     }
 }

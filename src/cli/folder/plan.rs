@@ -105,44 +105,6 @@ pub(in crate::cli) fn deletes_too_much(steps: impl Iterator<Item = Step>, known:
 mod tests {
     use super::*;
 
-    fn text(hash: &str) -> Local {
-        Local::Text(hash.to_owned())
-    }
-
-    #[test]
-    fn each_row_of_the_table() {
-        let base = Base {
-            version: "v1".to_owned(),
-            sha256: "h1".to_owned(),
-        };
-        let (same, other) = (text("h1"), text("h2"));
-        let known = Some(&base);
-        for (base, local, remote, step) in [
-            (None, None, None, Step::Nothing),
-            (None, None, Some("v1"), Step::Pull),
-            (None, Some(&same), None, Step::Push),
-            (None, Some(&same), Some("v1"), Step::Compare),
-            (known, None, None, Step::Forget),
-            (known, None, Some("v1"), Step::Unlink),
-            (known, None, Some("v2"), Step::Pull),
-            (known, Some(&same), None, Step::Remove),
-            (known, Some(&other), None, Step::Push),
-            (known, Some(&same), Some("v1"), Step::Nothing),
-            (known, Some(&other), Some("v1"), Step::Push),
-            (known, Some(&same), Some("v2"), Step::Pull),
-            (known, Some(&other), Some("v2"), Step::Compare),
-            (known, Some(&Local::Unusable), Some("v2"), Step::Nothing),
-            (known, Some(&Local::Unusable), None, Step::Nothing),
-        ] {
-            assert_eq!(
-                plan(base, local, remote),
-                step,
-                "{} {local:?} {remote:?}",
-                base.is_some()
-            );
-        }
-    }
-
     #[test]
     fn many_deletions_at_once_look_like_a_mistake() {
         let some = |count| std::iter::repeat_n(Step::Remove, count);

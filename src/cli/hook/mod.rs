@@ -302,48 +302,6 @@ fn fitted(text: &str, most: usize) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_host_tells_in_its_own_form() {
-        let claude = Input::of(
-            br#"{"session_id":"s","transcript_path":"/t.jsonl","cwd":"/work/app","hook_event_name":"SessionStart","source":"startup"}"#,
-        )
-        .unwrap();
-        assert_eq!((claude.is_cursor, claude.session.as_deref()), (false, Some("s")));
-        assert_eq!(claude.transcript.as_deref(), Some(Path::new("/t.jsonl")));
-        assert_eq!(claude.folder.as_deref(), Some(Path::new("/work/app")));
-
-        let cursor = Input::of(
-            br#"{"conversation_id":"c","transcript_path":null,"workspace_roots":["/work/site"],"cursor_version":"2.4.0"}"#,
-        )
-        .unwrap();
-        assert_eq!((cursor.is_cursor, cursor.session.as_deref()), (true, Some("c")));
-        assert_eq!(
-            (cursor.transcript.as_deref(), cursor.folder.as_deref()),
-            (None, Some(Path::new("/work/site")))
-        );
-    }
-
-    #[test]
-    fn nothing_is_needed_and_other_types_count_as_nothing() {
-        for text in [
-            "",
-            " \n",
-            "{}",
-            r#"{"session_id":7,"cwd":[],"workspace_roots":{},"transcript_path":""}"#,
-        ] {
-            let input = Input::of(text.as_bytes()).unwrap();
-            assert!(input.session.is_none() && input.transcript.is_none() && input.folder.is_none());
-        }
-        for text in ["[]", "x", "{", "\"a\""] {
-            assert!(Input::of(text.as_bytes()).is_err(), "{text}");
-        }
-    }
-}
-
-#[cfg(test)]
 mod briefing_tests {
     use super::*;
     use proptest::prelude::*;

@@ -205,50 +205,6 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whole_lines_are_sent_once_and_an_unfinished_piece_again_under_its_key() {
-        let folder = tempfile::tempdir().unwrap();
-        let transcript = folder.path().join("t.jsonl");
-        fs::write(&transcript, "one\ntwo\nhalf a li").unwrap();
-        let mut position = of(folder.path(), &transcript).await;
-        let (first, text) = position.next(&transcript).unwrap().unwrap();
-        assert_eq!((first.from, first.to, &*text), (0, 8, &b"one\ntwo\n"[..]));
-        position.begin(&first).unwrap();
-        let key = position.key(&first);
-        drop(position);
-
-        // The program was killed while sending, and the transcript has grown.
-        fs::write(&transcript, "one\ntwo\nhalf a line\n").unwrap();
-        let mut position = of(folder.path(), &transcript).await;
-        assert_eq!(position.next(&transcript).unwrap().unwrap().0, first);
-        assert_eq!(position.key(&first), key);
-        position.done(&first, &transcript).unwrap();
-        let (second, text) = position.next(&transcript).unwrap().unwrap();
-        assert_eq!(text, b"half a line\n");
-        position.done(&second, &transcript).unwrap();
-        drop(position);
-        let mut position = of(folder.path(), &transcript).await;
-        assert_eq!(position.next(&transcript).unwrap(), None);
-
-        // The host rewrites it: shorter, and later with another beginning and longer.
-        for rewritten in ["new\n", "other lines\nthat are longer than before\n"] {
-            fs::write(&transcript, rewritten).unwrap();
-            let (span, text) = position.next(&transcript).unwrap().unwrap();
-            assert_eq!((span.from, text), (0, rewritten.as_bytes().to_vec()));
-            position.done(&span, &transcript).unwrap();
-            assert_eq!(position.next(&transcript).unwrap(), None);
-        }
-        // Between an interrupted sending and the next.
-        let (span, _) = {
-            fs::write(&transcript, "other lines\nthat are longer than before\nmore\n").unwrap();
-            position.next(&transcript).unwrap().unwrap()
-        };
-        position.begin(&span).unwrap();
-        fs::write(&transcript, "short\n").unwrap();
-        let (_, text) = position.next(&transcript).unwrap().unwrap();
-        assert_eq!(text, b"short\n");
-    }
-
-    #[tokio::test]
     async fn only_the_end_of_a_huge_transcript_is_read_and_no_pipe_at_all() {
         let folder = tempfile::tempdir().unwrap();
         let transcript = folder.path().join("t.jsonl");

@@ -310,49 +310,6 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_named_and_never_written() {
-        let text = |client: Client, key| {
-            let entry = client.entry("/bin/wm", &connection(key))?;
-            client.changed("", &entry).map_err(Failure::failed)
-        };
-        for client in Client::value_variants() {
-            match text(*client, KeySource::Variable) {
-                Ok(text) => assert!(text.contains(KEY_VARIABLE), "{client:?}: {text}"),
-                Err(failure) => assert!(
-                    matches!(client, Client::ClaudeDesktop | Client::Zed),
-                    "{failure:?}"
-                ),
-            }
-            let of_file = text(*client, KeySource::File("/k/key".into())).unwrap();
-            assert!(
-                of_file.contains("--key-file") && of_file.contains("/k/key"),
-                "{of_file}"
-            );
-        }
-    }
-
-    #[test]
-    fn whatever_else_a_file_holds_keeps_its_bytes() {
-        let vscode = "{\n\t// mine\n\t\"servers\": {\n\t\t\"other\": { \"command\": \"x\", }\n\t},\n\t\"z\": 1.50\n}\n";
-        let codex = "# mine\nmodel = \"o\"  # fast\n\n[mcp_servers.other]\ncommand = 'x'\n";
-        for (client, before) in [(Client::Vscode, vscode), (Client::Codex, codex)] {
-            let entry = client.entry("/bin/wm", &connection(KeySource::Variable)).unwrap();
-            let after = client.changed(before, &entry).unwrap();
-            for line in before.lines().filter(|line| !line.trim().starts_with(['}', ']'])) {
-                let kept = line.trim_end_matches('}').trim_end();
-                assert!(after.contains(kept), "{line} is gone from {after}");
-            }
-            assert!(after.contains("/bin/wm") && after.contains("other"), "{after}");
-            let again = client.changed(&after, &entry).unwrap();
-            assert_eq!(
-                again.trim_end(),
-                after.trim_end(),
-                "a second time changes nothing"
-            );
-        }
-    }
-
-    #[test]
     fn a_file_of_another_form_is_refused_with_the_place() {
         let cases = [
             (Client::Cursor, "{\n  \"mcpServers\": [", "line 2"),

@@ -23,15 +23,19 @@ async fn an_unreachable_address_is_an_error_that_says_how_to_start_a_service() {
 #[tokio::test]
 async fn every_kind_of_error_has_its_exit_code() {
     for (status, code) in [
+        (302, 1),
+        (400, 5),
         (401, 6),
         (403, 6),
         (404, 4),
         (409, 5),
+        (410, 5),
         (412, 5),
         (422, 5),
         (429, 7),
         (503, 7),
         (500, 1),
+        (502, 1),
     ] {
         let body = json!({"type": "urn:x", "title": "T", "status": status, "detail": "so\u{1b}[2J it is"});
         let stub = Stub::by(move |_| (status, "application/problem+json", body.to_string())).await;

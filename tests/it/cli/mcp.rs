@@ -148,6 +148,15 @@ async fn configurations_contain_the_program_and_the_memory_and_never_the_key() {
         }
     }
     user.ends(2, "mcp --print-config notepad").await;
+    // These hand no variable on.
+    for client in ["zed", "claude-desktop"] {
+        let refused = user.ends(2, &format!("mcp --print-config {client}")).await;
+        holds(&refused.err, &["--key-file"]);
+        user.file("key", "wm_secret_key");
+        let line = format!("mcp --print-config {client} --key-file key");
+        let printed = user.done(&line).await.out;
+        holds(&printed, &["--key-file", "/key\""]);
+    }
 }
 
 #[tokio::test]

@@ -83,31 +83,6 @@ fn a_handoff_of_another_memory_or_with_a_path_for_an_id_is_not_written() {
 }
 
 #[test]
-fn a_damaged_copy_is_reported_and_repaired_by_the_next() {
-    let home = tempfile::tempdir().unwrap();
-    let memory_ref = memory_ref("v", "m");
-    let workspace = workspace(home.path(), &memory_ref);
-    assert_eq!(workspace.read().unwrap_err(), NoCopy::Missing);
-    let first = handoff(&memory_ref, "h1", "# One\n");
-    let path = put(&workspace, &first).unwrap();
-    let manifest = path.with_file_name(MANIFEST);
-    let damages: [&dyn Fn(); 5] = [
-        &|| fs::write(&manifest, "{").unwrap(),
-        &|| fs::write(&manifest, "{\"cited\": []}").unwrap(),
-        &|| fs::remove_file(&manifest).unwrap(),
-        &|| fs::remove_file(&path).unwrap(),
-        &|| fs::write(&path, "# Other\n").unwrap(),
-    ];
-    for damage in damages {
-        damage();
-        let error = workspace.read().unwrap_err();
-        assert!(matches!(error, NoCopy::Damaged(_)), "{error:?}");
-        put(&workspace, &first).unwrap();
-        assert_eq!(workspace.read().unwrap().markdown, "# One\n");
-    }
-}
-
-#[test]
 fn readers_never_meet_half_a_copy_nor_a_mixed_one() {
     let home = tempfile::tempdir().unwrap();
     let memory_ref = memory_ref("v", "m");
