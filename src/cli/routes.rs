@@ -811,54 +811,17 @@ impl RecordArgs {
 
 impl Update {
     fn of<'s>(&self, call: Call<'s>) -> Result<Call<'s>, Failure> {
-        let messages = match &self.messages {
-            Some(path) => messages(&read_text(path)?)
-                .map_err(|wrong| Failure::usage(format!("{}: {wrong}", path.display())))?,
-            None => Vec::new(),
-        };
+        let mut messages: Vec<Map<String, Value>> = Vec::new();
+        if let Some(path) = &self.messages {
+            let lines = read_text(path)?;
+            let lines = serde_json::Deserializer::from_str(&lines).into_iter();
+            let read: Result<_, _> = lines.collect();
+            messages = read.map_err(|wrong| Failure::usage(format!("{}: {wrong}", path.display())))?;
+        }
         let mut body = json!(self);
         body["messages"] = json!(messages);
         body["mode"] = json!(self.propose.then_some("propose"));
         body["record"] = json!(self.record.as_deref().map(read_json).transpose()?);
         self.on.of(call.json(&members(body)))
-    }
-}
-
-/// One message per line; empty lines are skipped. The service validates the content.
-fn messages(lines: &str) -> Result<Vec<Map<String, Value>>, String> {
-    let lines = lines.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty());
-    lines
-        .map(|(line, number)| {
-            let problem =
-                |what: &str| format!("line {number} is not {{\"role\": …, \"content\": …}}: {what}");
-            let message: Map<String, Value> =
-                serde_json::from_str(line).map_err(|error| problem(&error.to_string()))?;
-            match message.get("role") {
-                Some(Value::String(_)) => Ok(message),
-                _ => Err(problem("it has no role")),
-            }
-        })
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn messages_are_read_line_by_line() {
-        let read =
-            messages("{\"role\":\"user\",\"content\":\"a\\nb\"}\r\n\n{\"content\":\"\",\"role\":\"x\"}")
-                .unwrap();
-        assert_eq!(read.len(), 2);
-        assert_eq!(read[0]["content"], "a\nb");
-        for (lines, wrong) in [
-            ("{}", "line 1"),
-            ("\n[]\n", "line 2"),
-            ("{\"role\":1,\"content\":\"a\"}", "line 1"),
-        ] {
-            let error = messages(lines).unwrap_err();
-            assert!(error.starts_with(wrong), "{error}");
-        }
     }
 }

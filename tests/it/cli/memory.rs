@@ -97,6 +97,9 @@ async fn an_update_and_operations_report_applied_and_rejected_items() {
     user.file("bad.jsonl", "{\"role\":\"user\"}\n");
     let wrong = user.ends(5, "update x --messages bad.jsonl").await;
     assert!(wrong.err.contains("messages[0]"), "{wrong:?}");
+    user.file("bad.jsonl", "{\"role\":\"user\",\"content\":\"a\"}\r\n\n[]\n");
+    let wrong = user.ends(2, "update x --messages bad.jsonl").await;
+    holds(&wrong.err, &["bad.jsonl: ", "at line 3"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
