@@ -37,7 +37,7 @@ use crate::domain::window::{ImportedTask, WindowImport};
 use chrono::Datelike as _;
 use entry::{Entry, written};
 use serde::Serialize;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 /// The content of a folder. Times are whole seconds; goals, epics and decisions are single lines.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -139,7 +139,7 @@ const RULE: &str = "<!-- rule -->";
 /// Written if there is no goal or no blocker.
 const NONE: &str = "none";
 
-/// Renders the files of a folder as (path inside it, text), in the order of the module's list. Linear.
+/// Renders the files of a folder as (path inside it, text), in the order of the module's list.
 #[must_use]
 pub(super) fn render(folder: &Folder) -> Vec<(String, String)> {
     let mut files = vec![
@@ -157,13 +157,13 @@ pub(super) fn render(folder: &Folder) -> Vec<(String, String)> {
             epics.entry(epic).or_default().push(task);
         }
     }
-    let mut used_names = UsedNames::default();
+    let mut used = HashSet::new();
     for (epic, tasks) in epics {
         let mut text = format!("# {epic}\n\n");
         for task in tasks {
             text.push_str(&written(&without_epic(task)));
         }
-        files.push((format!("{EPICS}{}.md", used_names.file_name(epic)), text));
+        files.push((format!("{EPICS}{}.md", file_name(epic, &mut used)), text));
     }
     let mut weeks: BTreeMap<String, Vec<ImportedTask>> = BTreeMap::new();
     for task in &folder.window.history {
@@ -226,44 +226,27 @@ fn rules(rules: &[String]) -> String {
     text
 }
 
-/// File names in use.
-#[derive(Default)]
-struct UsedNames {
-    names: HashSet<String>,
-    /// How often each name was requested.
-    numbers: HashMap<String, usize>,
-}
-
-impl UsedNames {
-    /// Returns a unique name that is valid on any file system.
-    fn file_name(&mut self, epic: &str) -> String {
-        let mut name: String = epic
-            .chars()
-            .take(64)
-            .map(|c| {
-                if c.is_ascii_alphanumeric() {
-                    c.to_ascii_lowercase()
-                } else {
-                    '-'
-                }
-            })
-            .collect();
-        name = match name.trim_matches('-') {
-            "" => "epic".to_owned(),
-            trimmed => trimmed.to_owned(),
+/// A name for the file of an epic that no other has, and that is valid on any file system.
+fn file_name(epic: &str, used: &mut HashSet<String>) -> String {
+    let plain = |c: char| match c.is_ascii_alphanumeric() {
+        true => c.to_ascii_lowercase(),
+        false => '-',
+    };
+    let name: String = epic.chars().take(64).map(plain).collect();
+    let name = match name.trim_matches('-') {
+        "" => "epic",
+        trimmed => trimmed,
+    };
+    // The names of weeks are theirs.
+    let mut number = usize::from(is_week(name));
+    loop {
+        number += 1;
+        let free = match number {
+            1 => name.to_owned(),
+            number => format!("{name}-{number}"),
         };
-        // The names of weeks are theirs, on any file system.
-        let first = usize::from(is_week(&name));
-        let number = self.numbers.entry(name.clone()).or_insert(first);
-        loop {
-            *number += 1;
-            let free = match *number {
-                1 => name.clone(),
-                number => format!("{name}-{number}"),
-            };
-            if self.names.insert(free.clone()) {
-                return free;
-            }
+        if used.insert(free.clone()) {
+            return free;
         }
     }
 }

@@ -8,6 +8,7 @@ use super::{
 use crate::domain::window::{EPIC_BYTES, ImportedTask, STATUS_BYTES, Status, WindowImport, fits};
 use chrono::{DateTime, Utc};
 use std::collections::{HashMap, HashSet};
+use strum::EnumString;
 
 /// Parses the files of a folder, in any order; files with other names are ignored. An entry without a date
 /// gets that of the entry above it, or else the time of the status, or else `undated`. Tasks and decisions come newest
@@ -352,11 +353,15 @@ fn fits_status(value: &str) -> bool {
     fits(value, STATUS_BYTES)
 }
 
-/// The field that a line or heading of the status sets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The field that a line or heading of the status sets, with its names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString)]
+#[strum(ascii_case_insensitive)]
 enum Key {
+    #[strum(serialize = "goal", serialize = "goals")]
     Goal,
+    #[strum(serialize = "blocker", serialize = "blockers")]
     Blocker,
+    #[strum(serialize = "updated", serialize = "update")]
     Updated,
 }
 
@@ -367,10 +372,5 @@ fn key_of(name: &str) -> Option<Key> {
         .into_iter()
         .find_map(|before| name.strip_prefix(before))
         .unwrap_or(&name);
-    match bare.trim() {
-        "goal" | "goals" => Some(Key::Goal),
-        "blocker" | "blockers" => Some(Key::Blocker),
-        "updated" | "update" => Some(Key::Updated),
-        _ => None,
-    }
+    bare.trim().parse().ok()
 }

@@ -467,21 +467,6 @@ fn left(parsed: &Parsed) -> Vec<&str> {
 }
 
 #[test]
-fn anti_goals_as_a_heading_of_the_first_level_stay_anti_goals() {
-    let text =
-        "# Immutable Rules\n- Use PostgreSQL\n- Test first\n\n# Anti-Goals\n- An ORM\n- Microservices\n";
-    let parsed = parsed([(RULES, text)]);
-    assert_eq!(
-        parsed.folder.rules,
-        [
-            "# Immutable Rules\n- Use PostgreSQL\n- Test first",
-            "# Anti-Goals\n- An ORM\n- Microservices"
-        ]
-    );
-    assert_eq!(parsed.unplaced, []);
-}
-
-#[test]
 fn no_heading_of_the_rules_is_skipped_unseen() {
     let text = "# Project\n\n## Rules\n- a\n\n# Anti-Goals\n\n## Storage\n- an ORM\n\n## Later\n\n# Empty\n";
     let parsed1 = parsed([(RULES, text)]);
