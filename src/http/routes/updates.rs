@@ -9,6 +9,7 @@ use crate::http::extract::params::{EntryPath, MemoryPath, Path, Query};
 use crate::http::names::{Named, RunKindName, RunStatusName};
 use crate::http::problem::{Kind, Problem};
 use crate::http::routes::contexts;
+use crate::http::routes::update::ok;
 use crate::http::routes::window::fields;
 use crate::http::state::AppState;
 use crate::pipeline::report::UpdateAnswer;
@@ -247,13 +248,9 @@ pub(crate) async fn approve_update(
         preconditions: conditions.for_write(),
         operations: body.operations,
         comment: body.comment,
-        idempotency: claim.answering(approved_answer),
+        idempotency: claim.answering(ok),
     };
-    Ok(approved_answer(&Box::pin(state.pipeline.approve(approval)).await?))
-}
-
-fn approved_answer(approved: &UpdateAnswer) -> KeptAnswer {
-    KeptAnswer::json(StatusCode::OK, approved)
+    Ok(ok(&Box::pin(state.pipeline.approve(approval)).await?))
 }
 
 /// Why a proposal is rejected.
