@@ -4,7 +4,7 @@
 use super::client::{Call, Failure, Look, Method, Output, Service, ServiceArgs, all, found, note};
 use crate::cli::folder::engine::{Bases, Engine, Report, Sent, Sides};
 use crate::cli::folder::hash;
-use crate::cli::folder::plan::{Base, Local};
+use crate::cli::folder::plan::Local;
 use crate::cli::folder::swap::{self, MAX_NAME_BYTES};
 use crate::cli::folder::tree::Tree;
 use crate::cli::folder::watch;
@@ -58,9 +58,8 @@ impl Sync {
         let state = self.state(State::read(&tree)?, &service)?;
         let bases = state.files.clone();
         let found = ScanResult::of(&tree, self.all).map_err(failed)?;
-        let is_base =
-            |path: &str, sha256: &str| bases.get(path).is_some_and(|base: &Base| base.sha256 == sha256);
-        swap::recover(&tree, found.folders.iter().map(String::as_str), is_base)?;
+        let known = |path: &str| bases.get(path).map(|base| base.sha256.clone());
+        swap::recover(&tree, found.folders.iter().map(String::as_str), known)?;
         let mut root = Root {
             service: &service,
             tree,
@@ -227,6 +226,8 @@ impl Root<'_> {
 }
 
 impl Sides for Root<'_> {
+    const FOLLOWS: bool = false;
+
     fn tree(&self) -> &Tree {
         &self.tree
     }

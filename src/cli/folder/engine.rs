@@ -4,8 +4,8 @@
 //! saved after each step; the result of an interrupted step is found by comparing ([`plan`](super::plan)).
 
 use super::hash;
-use super::plan::{Base, Local, Step, deletes_too_much, plan};
-use super::swap::{self, Placed, conflict_paths, placed};
+use super::plan::{Base, Local, Step, deletes_too_much, plan, plan_following};
+use super::swap::{self, Placed, conflict_paths, kept_paths, placed};
 use super::tree::Tree;
 use crate::cli::client::{Exit, Failure};
 use serde::Serialize;
@@ -31,6 +31,8 @@ pub(in crate::cli) type Bases = BTreeMap<String, Base>;
 /// The operations of both sides. None of them overwrites an unexpected state, in the folder or on the other side, which is
 /// called the service here.
 pub(in crate::cli) trait Sides {
+    /// Whether the folder only follows the service.
+    const FOLLOWS: bool;
     /// The folder.
     fn tree(&self) -> &Tree;
     /// The files of the folder, by path.
@@ -65,7 +67,10 @@ pub(in crate::cli) trait Sides {
     /// Saves a copy of a text beside its file in the folder; returns the path of the copy.
     async fn keep(&mut self, path: &str, text: &[u8]) -> Result<String, Failure> {
         let tree = self.tree();
-        let kept = swap::keep(tree, conflict_paths(path, &hash(text)), text);
+        let kept = match Self::FOLLOWS {
+            true => swap::keep(tree, kept_paths(path), text),
+            false => swap::keep(tree, conflict_paths(path, &hash(text)), text),
+        };
         kept.map_err(|error| tree.failed(path, &error))
     }
     /// Saves what both sides have.
@@ -143,6 +148,7 @@ impl<'s, S: Sides> Engine<'s, S> {
         let remote = self.sides.remote().await?;
         let known = self.bases.keys().chain(local.keys()).chain(remote.keys());
         let paths: BTreeSet<&String> = known.collect();
+        let plan = if S::FOLLOWS { plan_following } else { plan };
         let steps = paths.into_iter().map(|path| {
             let remote = remote.get(path).map(String::as_str);
             (path.clone(), plan(self.bases.get(path), local.get(path), remote))

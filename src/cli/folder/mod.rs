@@ -1,7 +1,7 @@
-//! The folders that this program keeps on disk: a [`tree`] from which no path leads out, texts that are replaced only if they
-//! are as expected ([`swap`]), and one state file a folder. So the text of somebody else is never lost. For a folder that is
-//! synchronised in both directions a [`plan`] follows for each path from the state, the folder and the other side, which the
-//! [`engine`] carries out.
+//! The engine of the folders that this program keeps on disk. A [`tree`] from which no path leads out, texts that are
+//! replaced only if they are as expected ([`swap`]), and one state file a folder that says what was last equal on both
+//! sides; from that, the folder and the other side a [`plan`] follows for each path, which the [`engine`] carries out. So the
+//! text of somebody else is never lost.
 //!
 //! | folder | files | other side | state |
 //! |---|---|---|---|

@@ -144,20 +144,20 @@ pub(in crate::cli) fn keep(
     Err(io::Error::other("there are too many copies of it already"))
 }
 
-/// Cleans up what a killed program left behind in some folders (`""`, or paths that end in `/`). `is_known` says
-/// whether a file's text with this hash needs no copy.
+/// Cleans up what a killed program left behind in some folders (`""`, or paths that end in `/`). `base` returns the hash of a
+/// file as the service has it.
 ///
 /// # Errors
 /// An I/O error.
 pub(in crate::cli) fn recover<'f>(
     tree: &Tree,
     folders: impl IntoIterator<Item = &'f str>,
-    is_known: impl Fn(&str, &str) -> bool,
+    base: impl Fn(&str) -> Option<String>,
 ) -> Result<(), Failure> {
     for above in folders {
         let names = tree.names(above).unwrap_or_default();
         for name in names.iter().filter(|name| is_left_behind(name)) {
-            let kept = recovered(tree, above, name, &is_known);
+            let kept = recovered(tree, above, name, &base);
             if let Some(kept) = kept.map_err(|error| tree.failed(&format!("{above}{name}"), &error))? {
                 note(&format!(
                     "an earlier run was interrupted; a text of it is kept as {kept}"
@@ -173,7 +173,7 @@ fn recovered(
     tree: &Tree,
     above: &str,
     name: &str,
-    is_known: impl Fn(&str, &str) -> bool,
+    base: impl Fn(&str) -> Option<String>,
 ) -> io::Result<Option<String>> {
     let path = format!("{above}{name}");
     let Some((folder, _)) = tree.parent(&path, false)? else {
@@ -188,9 +188,10 @@ fn recovered(
         let file = format!("{above}{file}");
         let bytes = tree.read(&path)?.unwrap_or_default();
         let sha256 = hash(&bytes);
-        let needs_copy =
-            !sha256.starts_with(named) && !is_known(&file, &sha256) && !has_hash(tree, &file, &sha256);
-        if needs_copy {
+        let is_known = sha256.starts_with(named)
+            || base(&file).as_deref() == Some(&sha256)
+            || has_hash(tree, &file, &sha256);
+        if !is_known {
             return keep_as_copy(tree, &folder, &file, name).map(Some);
         }
         unlink(&folder, name)?;

@@ -7,16 +7,19 @@ mod memory;
 
 use self::folder::{EPICS, FILES, render};
 use self::memory::Memory;
-use crate::cli::client::{Exit, Failure, Output, Service, ServiceArgs, note};
-use crate::cli::folder::swap::{self, Placed, kept_paths};
+use crate::cli::client::{Failure, Output, Service, ServiceArgs, note};
+use crate::cli::folder::engine::{Bases, Engine, Report, Sent, Sides};
+use crate::cli::folder::hash;
+use crate::cli::folder::plan::{Base, Local};
+use crate::cli::folder::swap;
 use crate::cli::folder::tree::Tree;
-use crate::cli::folder::{hash, watch};
+use crate::cli::folder::watch;
 use crate::domain::handoff::Window as Length;
 use clap::{Args, Subcommand};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -61,7 +64,7 @@ impl Export {
     async fn run(self) -> Result<(), Failure> {
         let service = Service::of(&self.service)?;
         if !self.watch {
-            return self.write(&Memory::read(&service).await?, true);
+            return self.write(&Memory::read(&service).await?, true).await;
         }
         let mut last: Option<(Memory, Instant)> = None;
         // Writing files has no await point at which it could be dropped.
@@ -73,29 +76,27 @@ impl Export {
                 return Ok(());
             }
             let memory = Memory::read(&service).await?;
-            self.write(&memory, is_first)?;
+            self.write(&memory, is_first).await?;
             last = Some((memory, Instant::now()));
             Ok(())
         })
         .await
     }
 
-    fn write(&self, memory: &Memory, is_first: bool) -> Result<(), Failure> {
-        let texts = render(&memory.folder).into_iter().collect();
-        let Written {
-            written,
-            removed,
-            kept,
-        } = write(&self.folder, &texts)?;
+    async fn write(&self, memory: &Memory, is_first: bool) -> Result<(), Failure> {
+        let report = write(&self.folder, render(&memory.folder).into_iter().collect()).await?;
+        let written: BTreeSet<&String> = report.received.iter().chain(report.conflicts.keys()).collect();
+        let (written_count, removed) = (written.len(), &report.removed);
         if !is_first && written.is_empty() && removed.is_empty() {
             return Ok(());
         }
         let (shown, version) = (self.folder.display().to_string(), memory.version);
         let line = if self.service.is_json() {
+            let kept: Vec<&String> = report.conflicts.values().collect();
             json!({ "folder": shown, "version": version, "written": written, "removed": removed, "kept": kept })
                 .to_string()
         } else {
-            let done = match (written.len(), removed.len()) {
+            let done = match (written_count, removed.len()) {
                 (0, 0) => "unchanged".to_owned(),
                 (written, 0) => format!("{written} written"),
                 (written, removed) => format!("{written} written, {removed} removed"),
@@ -109,29 +110,17 @@ impl Export {
 /// The name of the state file.
 const NAME: &str = ".working-memory-folder.json";
 
-/// How often a file is read again that somebody else changed before it was replaced.
-const MAX_TRIES: usize = 20;
-
-/// By path, the SHA-256 of the texts that this command wrote there.
+/// By path, the SHA-256 of the text that this command wrote there.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct OwnFiles {
     files: BTreeMap<String, BTreeSet<String>>,
 }
 
-impl OwnFiles {
-    fn wrote(&self, path: &str, sha256: &str) -> bool {
-        self.files.get(path).is_some_and(|own| own.contains(sha256))
-    }
-}
-
-/// What was done with the files of a folder, by path.
-#[derive(Debug, Default)]
-struct Written {
-    written: BTreeSet<String>,
-    removed: BTreeSet<String>,
-    /// The copies of texts that somebody else wrote.
-    kept: BTreeSet<String>,
+/// A folder, and the texts that it follows.
+struct Rendered {
+    tree: Tree,
+    texts: BTreeMap<String, String>,
 }
 
 /// Brings the files of a folder up to date. Files that this command did not write are copied beside the new file; files
@@ -139,92 +128,47 @@ struct Written {
 ///
 /// # Errors
 /// An I/O error, or an entry in the folder is not a regular file or folder.
-fn write(shown: &Path, texts: &BTreeMap<String, String>) -> Result<Written, Failure> {
+async fn write(shown: &Path, texts: BTreeMap<String, String>) -> Result<Report, Failure> {
     let failed = |error| Failure::failed(format!("{} {error}", shown.display()));
     let tree = Tree::create(shown).map_err(failed)?;
     tree.lock().map_err(failed)?;
     // In a file of another form nothing is known, so that every file counts as written by others.
-    let mut own: OwnFiles = match tree.state(NAME) {
+    let own: OwnFiles = match tree.state(NAME) {
         Err(error) if error.kind() != ErrorKind::InvalidData => return Err(tree.failed(NAME, &error)),
         own => own.ok().flatten().unwrap_or_default(),
     };
     // The list came with the folder and is not trusted.
-    own.files.retain(|path, _| is_of_window(path));
-    let folders = ["", "active/", "archive/", EPICS];
-    swap::recover(&tree, folders, |path, sha256| own.wrote(path, sha256))?;
-    // Nothing is written if a file cannot be read.
-    for path in texts.keys() {
-        tree.read(path).map_err(|error| tree.failed(path, &error))?;
+    let own = own.files.into_iter().filter(|(path, _)| is_of_window(path));
+    let bases: Bases = own
+        .filter_map(|(path, hashes)| Some((path, base(hashes.into_iter().next()?))))
+        .collect();
+    let known = |path: &str| bases.get(path).map(|base| base.sha256.clone());
+    swap::recover(&tree, ["", "active/", "archive/", EPICS], known)?;
+    let mut sides = Rendered { tree, texts };
+    let mut engine = Engine::new(&mut sides, bases);
+    let report = engine.run(true).await?;
+    for (path, copy) in &report.conflicts {
+        note(&format!(
+            "{path} was not written by this command; its text is kept as {copy}"
+        ));
     }
-    // If this is killed in between, the next run knows the old texts and the new ones.
-    for (path, text) in texts {
-        let hashes = own.files.entry(path.clone()).or_default();
-        hashes.insert(hash(text.as_bytes()));
-    }
-    tree.save(NAME, &own)?;
-    let mut done = Written::default();
-    for (path, text) in texts {
-        write_file(&tree, path, text, &own, &mut done)?;
-    }
-    for path in own.files.keys().filter(|path| !texts.contains_key(*path)) {
-        let Ok(Some(there)) = tree.read(path) else {
-            continue;
-        };
-        let sha256 = hash(&there);
-        let removed = match own.wrote(path, &sha256) {
-            true => swap::remove(&tree, path, &sha256),
-            false => Ok(Placed::Changed),
-        };
-        match removed {
-            Ok(Placed::Done) => drop(done.removed.insert(path.clone())),
-            Err(error) => note(&format!("{path} {error}")),
-            _ => note(&format!(
-                "{path} is no longer needed but was changed by others: it is kept"
-            )),
+    for (path, why) in &report.skipped {
+        if engine.sides.texts.contains_key(path) {
+            return Err(Failure::failed(format!("{} {why}", shown.join(path).display())));
         }
+        note(&format!("{path} {why}"));
+        engine.bases.remove(path);
+        engine.sides.save(&engine.bases).await?;
     }
-    let written = texts
-        .iter()
-        .map(|(path, text)| (path.clone(), [hash(text.as_bytes())].into()));
-    let files = written.collect();
-    tree.save(NAME, &OwnFiles { files })?;
-    Ok(done)
+    Ok(report)
 }
 
-/// Writes one file, unless it has this text.
-fn write_file(
-    tree: &Tree,
-    path: &str,
-    text: &str,
-    own: &OwnFiles,
-    done: &mut Written,
-) -> Result<(), Failure> {
-    let failed = |error: io::Error| tree.failed(path, &error);
-    for _ in 0..MAX_TRIES {
-        let placed = match tree.read(path).map_err(failed)? {
-            Some(there) if there == text.as_bytes() => return Ok(()),
-            Some(there) => {
-                let sha256 = hash(&there);
-                if !own.wrote(path, &sha256) {
-                    let copy = swap::keep(tree, kept_paths(path), &there).map_err(failed)?;
-                    note(&format!(
-                        "{path} was not written by this command; its text is kept as {copy}"
-                    ));
-                    done.kept.insert(copy);
-                }
-                swap::replace(tree, path, text.as_bytes(), &sha256)
-            }
-            None => swap::create(tree, path, text.as_bytes()),
-        };
-        if placed.map_err(failed)? == Placed::Done {
-            done.written.insert(path.to_owned());
-            return Ok(());
-        }
+/// The version of a text is its hash.
+fn base(sha256: String) -> Base {
+    Base {
+        version: sha256.clone(),
+        sha256,
     }
-    Err(Failure::new(
-        Exit::Busy,
-        "the files change faster than they can be written; nothing is lost, try again later",
-    ))
 }
 
 /// Whether a path can be that of a file of a window.
@@ -238,4 +182,56 @@ fn is_of_window(path: &str) -> bool {
         || name
             .and_then(|name| name.strip_suffix(".md"))
             .is_some_and(is_name)
+}
+
+impl Sides for Rendered {
+    const FOLLOWS: bool = true;
+
+    fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    async fn local(&mut self, bases: &Bases) -> Result<BTreeMap<String, Local>, Failure> {
+        let mut found = BTreeMap::new();
+        for path in self.texts.keys().chain(bases.keys()) {
+            match self.tree.read(path) {
+                Ok(Some(text)) => drop(found.insert(path.clone(), Local::Text(hash(&text)))),
+                Ok(None) => {}
+                // Nothing is written if a file cannot be read.
+                Err(error) if self.texts.contains_key(path) => return Err(self.tree.failed(path, &error)),
+                Err(_) => drop(found.insert(path.clone(), Local::Unusable)),
+            }
+        }
+        Ok(found)
+    }
+
+    async fn remote(&mut self) -> Result<BTreeMap<String, String>, Failure> {
+        let texts = self.texts.iter();
+        Ok(texts
+            .map(|(path, text)| (path.clone(), hash(text.as_bytes())))
+            .collect())
+    }
+
+    async fn fetch(&mut self, path: &str) -> Result<Option<(String, String)>, Failure> {
+        let text = self.texts.get(path);
+        Ok(text.map(|text| (hash(text.as_bytes()), text.clone())))
+    }
+
+    async fn send(&mut self, _: &str, _: &str, _: Option<&str>) -> Result<Sent, Failure> {
+        Ok(Sent::Refused(
+            "is no longer needed but was changed by others: it is kept".to_owned(),
+        ))
+    }
+
+    async fn unlink(&mut self, _: &str, _: &str) -> Result<bool, Failure> {
+        Ok(false)
+    }
+
+    async fn save(&mut self, bases: &Bases) -> Result<(), Failure> {
+        let files = bases
+            .iter()
+            .map(|(path, base)| (path.clone(), [base.sha256.clone()].into()));
+        let files = files.collect();
+        self.tree.save(NAME, &OwnFiles { files })
+    }
 }

@@ -26,9 +26,9 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// A folder and a service.
+/// A folder and a service; with `FOLLOWS` the folder follows.
 #[derive(Debug, Default)]
-struct World {
+struct World<const FOLLOWS: bool> {
     folder: BTreeMap<String, String>,
     service: BTreeMap<String, (String, String)>,
     /// The saved base, which the program reads when it is started again.
@@ -46,7 +46,7 @@ fn killed() -> Failure {
     Failure::failed("killed")
 }
 
-impl World {
+impl<const FOLLOWS: bool> World<FOLLOWS> {
     fn version(&mut self) -> String {
         self.versions += 1;
         format!("v{}", self.versions)
@@ -101,14 +101,18 @@ impl World {
     }
 }
 
-impl Sides for World {
+impl<const FOLLOWS: bool> Sides for World<FOLLOWS> {
+    const FOLLOWS: bool = FOLLOWS;
+
     fn tree(&self) -> &Tree {
         unreachable!("every operation on the folder is one on the map")
     }
 
-    async fn local(&mut self, _: &Bases) -> Result<BTreeMap<String, Local>, Failure> {
+    async fn local(&mut self, bases: &Bases) -> Result<BTreeMap<String, Local>, Failure> {
         self.pass()?;
-        let files = self.folder.iter();
+        // A folder that follows has files that are nobody's concern.
+        let is_seen = |path: &String| !FOLLOWS || self.service.contains_key(path) || bases.contains_key(path);
+        let files = self.folder.iter().filter(|(path, _)| is_seen(path));
         Ok(files
             .map(|(path, text)| (path.clone(), Local::Text(hash(text.as_bytes()))))
             .collect())
@@ -134,6 +138,9 @@ impl Sides for World {
 
     async fn send(&mut self, path: &str, text: &str, expected: Option<&str>) -> Result<Sent, Failure> {
         self.pass()?;
+        if FOLLOWS {
+            return Ok(Sent::Refused("no".to_owned()));
+        }
         if self.service.get(path).map(|(version, _)| version.as_str()) != expected {
             return Ok(Sent::Moved);
         }
@@ -188,7 +195,7 @@ impl Sides for World {
 }
 
 /// Runs the program until there are no more actions.
-fn run(world: &mut World) {
+fn run<const FOLLOWS: bool>(world: &mut World<FOLLOWS>) {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     loop {
         let was_quiet = world.acts.is_empty() && !world.dies;
@@ -202,7 +209,7 @@ fn run(world: &mut World) {
     }
 }
 
-fn equal(world: &World) -> bool {
+fn equal(world: &World<false>) -> bool {
     let service = world.service.iter().map(|(path, (_, text))| (path, text));
     service.eq(world.folder.iter())
 }
@@ -212,7 +219,7 @@ proptest! {
 
     #[test]
     fn nothing_is_lost_and_both_sides_become_equal(acts in prop::collection::vec(act(), 0..120)) {
-        let mut world = World { acts, ..World::default() };
+        let mut world = World::<false> { acts, ..World::default() };
         run(&mut world);
         prop_assert!(equal(&world), "{world:#?}");
         let there: BTreeSet<&String> = world.folder.values().collect();
@@ -224,4 +231,42 @@ proptest! {
         run(&mut world);
         prop_assert_eq!((&world.folder, world.versions), (&before, versions));
     }
+
+    #[test]
+    fn nothing_is_lost_in_a_folder_that_follows(acts in prop::collection::vec(act(), 0..120)) {
+        let mut world = World::<true> { acts, ..World::default() };
+        run(&mut world);
+        for (path, (_, text)) in &world.service {
+            prop_assert_eq!(world.folder.get(path), Some(text), "{:#?}", world);
+        }
+        let there: BTreeSet<&String> = world.folder.values().collect();
+        for text in &world.alive {
+            prop_assert!(there.contains(text), "{text} is lost: {world:#?}");
+        }
+        let before = world.folder.clone();
+        run(&mut world);
+        prop_assert_eq!(&world.folder, &before);
+    }
+}
+
+#[test]
+fn too_many_deletions_do_nothing() {
+    let mut world = World::<false>::default();
+    for number in 0..6 {
+        let path = format!("{number}.md");
+        world.folder.insert(path, number.to_string());
+    }
+    run(&mut world);
+    assert!(equal(&world) && world.service.len() == 6);
+    // As if another service answered at the address.
+    world.service.clear();
+    let bases = world.saved.clone();
+    let mut engine = Engine::new(&mut world, bases);
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let failure = runtime.block_on(engine.run(false)).unwrap_err();
+    assert!(
+        failure.sentence.contains("6 files would be removed"),
+        "{failure:?}"
+    );
+    assert_eq!(world.folder.len(), 6);
 }
