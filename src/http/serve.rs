@@ -51,7 +51,7 @@ const TURNED_AWAY_WITHIN: Duration = Duration::from_secs(1);
 #[derive(Debug, Clone)]
 pub(crate) struct Peer {
     pub(crate) address: IpAddr,
-    pub(crate) connection: UnauthenticatedConnection,
+    pub(crate) connection: Arc<UnauthenticatedConnection>,
 }
 
 /// Serves `listener`, each request with what `router` returns then, until `shutdown` completes, then lets running requests finish, for at most
@@ -326,11 +326,8 @@ pub(super) struct Addresses {
 }
 
 /// A connection that counts for its address until it sends a valid key or ends.
-#[derive(Debug, Clone)]
-pub(crate) struct UnauthenticatedConnection(Arc<Counted>);
-
 #[derive(Debug)]
-struct Counted {
+pub(crate) struct UnauthenticatedConnection {
     addresses: Arc<Addresses>,
     address: Mutex<Option<IpAddr>>,
 }
@@ -349,29 +346,23 @@ impl Addresses {
     }
 
     /// Counts a connection; `None` if its address has reached the limit.
-    pub(super) fn enter(self: &Arc<Self>, address: IpAddr) -> Option<UnauthenticatedConnection> {
+    pub(super) fn enter(self: &Arc<Self>, address: IpAddr) -> Option<Arc<UnauthenticatedConnection>> {
         let mut open = self.open();
         let count = open.entry(address).or_default();
         if self.most > 0 && *count >= self.most {
             return None;
         }
         *count += 1;
-        Some(UnauthenticatedConnection(Arc::new(Counted {
+        Some(Arc::new(UnauthenticatedConnection {
             addresses: self.clone(),
             address: Mutex::new(Some(address)),
-        })))
+        }))
     }
 }
 
 impl UnauthenticatedConnection {
     /// A request on the connection had a valid key: it no longer counts.
     pub(crate) fn is_known(&self) {
-        self.0.leave();
-    }
-}
-
-impl Counted {
-    fn leave(&self) {
         let address = self.address.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(address) = address else { return };
         let mut open = self.addresses.open();
@@ -384,9 +375,9 @@ impl Counted {
     }
 }
 
-impl Drop for Counted {
+impl Drop for UnauthenticatedConnection {
     fn drop(&mut self) {
-        self.leave();
+        self.is_known();
     }
 }
 

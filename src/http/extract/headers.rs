@@ -274,6 +274,14 @@ impl ETag {
         self
     }
 
+    /// The tag of the same in this form: JSON has other bytes than text.
+    pub(crate) fn in_form(self, form: Representation) -> Self {
+        match form {
+            Representation::Json => self.representation("json"),
+            _ => self,
+        }
+    }
+
     /// The value of the header `ETag`.
     pub(crate) fn header_value(&self) -> HeaderValue {
         // A tag consists of visible ASCII characters.

@@ -7,17 +7,17 @@ use crate::domain::window::{
 };
 use crate::fair::run_blocking;
 use crate::http::extract::caller::{Actor, ActorHeader, UnderClaim};
-use crate::http::extract::headers::{ConditionHeaders, Conditions, ETag};
+use crate::http::extract::headers::{ConditionHeaders, Conditions};
 use crate::http::extract::json::{JsonBody, Object, exact};
 use crate::http::extract::params::{MemoryPath, Query, parsed};
 use crate::http::problem::Problem;
-use crate::http::routes::contexts::X_CONTEXT_VERSION;
-use crate::http::routes::window::{WindowAnswer, fields, record_answer, saved_status, writer};
+use crate::http::routes::contexts::saved;
+use crate::http::routes::window::{WindowAnswer, fields, record_answer, writer};
 use crate::http::state::AppState;
 use crate::storage::idempotency::KeptAnswer;
 use crate::storage::{NewDecision, WindowChange, WindowImported};
 use axum::extract::State;
-use axum::http::header::ETAG;
+use axum::http::StatusCode;
 use chrono::{DateTime, Datelike as _, Utc};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -318,9 +318,7 @@ fn status_answer(change: &WindowChange) -> KeptAnswer {
         context_id: change.metadata.context_id.to_string(),
         unchanged: change.unchanged,
     };
-    KeptAnswer::json(saved_status(change.unchanged), &body)
-        .with(ETAG, ETag::of(&change.metadata.context_id))
-        .with(X_CONTEXT_VERSION, change.metadata.version)
+    saved(change.unchanged, &change.metadata, &body)
 }
 
 /// What was kept elsewhere.
@@ -460,12 +458,9 @@ fn import_answer(done: &WindowImported) -> KeptAnswer {
         present: done.present,
         archived: done.archived.iter().map(ToString::to_string).collect(),
     };
-    let answer = KeptAnswer::json(saved_status(done.unchanged), &body);
     match metadata {
-        Some(metadata) => answer
-            .with(ETAG, ETag::of(&metadata.context_id))
-            .with(X_CONTEXT_VERSION, metadata.version),
-        None => answer,
+        Some(metadata) => saved(done.unchanged, metadata, &body),
+        None => KeptAnswer::json(StatusCode::OK, &body),
     }
 }
 

@@ -16,6 +16,7 @@ use crate::http::problem::{Kind, Problem};
 use crate::http::state::AppState;
 use crate::pipeline::report;
 use crate::storage::contexts::Redaction;
+use crate::storage::idempotency::KeptAnswer;
 use crate::storage::{Context, ContextMetadata, ContextRef};
 use axum::Json;
 use axum::body::{Body, Bytes};
@@ -394,9 +395,7 @@ fn answer(
         }
         None => None,
     };
-    if representation == Representation::Json {
-        etag = etag.representation("json");
-    }
+    let etag = etag.in_form(representation);
     let mut headers = validators(metadata, &etag);
     if conditions.has_already(&etag)? {
         return Ok((StatusCode::NOT_MODIFIED, headers).into_response());
@@ -444,6 +443,21 @@ pub(in crate::http::routes) fn validators(metadata: &ContextMetadata, etag: &ETa
     headers.insert(X_CONTEXT_VERSION, HeaderValue::from(metadata.version));
     headers.insert(LAST_MODIFIED, http_date(metadata.creation_time));
     headers
+}
+
+/// The response to a change of the document: 201 if it made a version, 200 if nothing changed, with the newest version.
+pub(in crate::http::routes) fn saved(
+    unchanged: bool,
+    newest: &ContextMetadata,
+    body: &impl Serialize,
+) -> KeptAnswer {
+    let status = match unchanged {
+        true => StatusCode::OK,
+        false => StatusCode::CREATED,
+    };
+    KeptAnswer::json(status, body)
+        .with(ETAG, ETag::of(&newest.context_id))
+        .with(X_CONTEXT_VERSION, newest.version)
 }
 
 /// A time in the form of HTTP headers (RFC 9110, 5.6.7).

@@ -3,20 +3,21 @@
 use crate::domain::document::{self, InvalidDocument};
 use crate::http::extract::body::{self, Limit, MediaType};
 use crate::http::extract::caller::{Actor, ActorHeader, UnderClaim};
-use crate::http::extract::headers::{ConditionHeaders, Conditions, ETag};
+use crate::http::extract::headers::{ConditionHeaders, Conditions};
 use crate::http::extract::json::{JsonBody, OptionalJsonBody};
 use crate::http::extract::params::{EntryPath, MemoryPath, Params, Path, Query};
 use crate::http::names::{Named, listed};
 use crate::http::problem::{CollapseBody, Problem};
-use crate::http::routes::contexts::{ContextBody, X_CONTEXT_VERSION};
+use crate::http::routes::contexts::{ContextBody, saved};
+use crate::http::routes::window::below;
 use crate::http::state::AppState;
 use crate::storage::idempotency::{Answering, KeptAnswer};
 use crate::storage::{ContextRef, Guard, Put, PutJob, RestoreJob};
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::header::{ETAG, LOCATION};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::HeaderMap;
+use axum::http::header::LOCATION;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -137,28 +138,21 @@ fn answering(state: &AppState, claim: UnderClaim) -> Option<Answering<'static, P
 
 /// The response of every route that saves a text as the newest version.
 fn answer(limit: usize, put: &Put) -> KeptAnswer {
-    let (status, metadata, lost, unchanged) = match put {
-        Put::Created(metadata, lost) => (StatusCode::CREATED, metadata, &**lost, false),
-        Put::Unchanged(metadata) => (StatusCode::OK, metadata, &[][..], true),
+    let (metadata, lost, unchanged) = match put {
+        Put::Created(metadata, lost) => (metadata, &**lost, false),
+        Put::Unchanged(metadata) => (metadata, &[][..], true),
     };
     let body = PutBody {
         context: ContextBody::of(metadata, limit),
         unchanged,
         warnings: lost.iter().cloned().map(CollapseBody::from).collect(),
     };
-    let answer = KeptAnswer::json(status, &body)
-        .with(ETAG, ETag::of(&metadata.context_id))
-        .with(X_CONTEXT_VERSION, metadata.version);
+    let answer = saved(unchanged, metadata, &body);
     if unchanged {
         return answer;
     }
-    answer.with(
-        LOCATION,
-        format!(
-            "/v1/vaults/{}/memories/{}/contexts/{}",
-            metadata.vault_id, metadata.memory_id, metadata.version
-        ),
-    )
+    let version = format!("contexts/{}", metadata.version);
+    answer.with(LOCATION, below(&metadata.vault_id, &metadata.memory_id, &version))
 }
 
 /// Reads a document's text, or JSON that holds one, which may be several times as long.

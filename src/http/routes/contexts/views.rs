@@ -103,10 +103,8 @@ pub(crate) async fn get_blame(
 ) -> Result<Response, Problem> {
     let representation = accept.choose(&[Representation::Json, Representation::Plain])?;
     let context = contexts::version(&state, &vault_id, &memory_id, reference.as_ref()).await?;
-    let mut etag = ETag::of(&context.metadata.context_id).representation("blame");
-    if representation == Representation::Json {
-        etag = etag.representation("json");
-    }
+    let etag = ETag::of(&context.metadata.context_id).representation("blame");
+    let etag = etag.in_form(representation);
     let headers = validators(&context.metadata, &etag);
     if conditions.has_already(&etag)? {
         return Ok((StatusCode::NOT_MODIFIED, headers).into_response());
@@ -533,10 +531,7 @@ pub(crate) async fn diff_contexts(
 fn entity_tag(version: &Context, base: Option<&Context>, representation: Representation) -> ETag {
     let base = base.map_or("", |base| base.metadata.context_id.as_str());
     let etag = ETag::of(&version.metadata.context_id).representation(&format!("diff={base}"));
-    match representation {
-        Representation::Json => etag.representation("json"),
-        _ => etag,
-    }
+    etag.in_form(representation)
 }
 
 /// The archive operations between the base and a later version. Compared with an earlier version they are undone.

@@ -11,7 +11,7 @@ use crate::http::extract::params::{MemoryPath, Params, Path, Query};
 use crate::http::names::GroupingName;
 use crate::http::problem::Problem;
 use crate::http::routes::contexts;
-use crate::http::routes::contexts::{X_CONTEXT_VERSION, validators};
+use crate::http::routes::contexts::{saved, validators};
 use crate::http::routes::records::RecordBody;
 use crate::http::state::AppState;
 use crate::storage::idempotency::KeptAnswer;
@@ -20,7 +20,7 @@ use crate::storage::{WindowChange, Writer};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::http::header::{ETAG, LOCATION};
+use axum::http::header::LOCATION;
 use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -29,22 +29,18 @@ use std::fmt::Write as _;
 
 /// The writer: actor, memory, and the window configuration of its vault.
 pub(super) fn writer(state: &AppState, path: MemoryPath, actor: ActorId, conditions: Conditions) -> Writer {
-    let Path((vault_id, memory_id)) = path;
+    let Path((vault, memory)) = path;
+    let (tasks, decisions) = state.settings.window.of_vault(vault.as_str());
     Writer {
-        sizes: sizes(state, &vault_id),
-        vault: vault_id,
-        memory: memory_id,
+        sizes: Sizes {
+            tasks,
+            decisions,
+            context_bytes: state.settings.context_bytes,
+        },
+        vault,
+        memory,
         actor,
         preconditions: conditions.for_write(),
-    }
-}
-
-fn sizes(state: &AppState, vault: &VaultId) -> Sizes {
-    let (tasks, decisions) = state.settings.window.of_vault(vault.as_str());
-    Sizes {
-        tasks,
-        decisions,
-        context_bytes: state.settings.context_bytes,
     }
 }
 
@@ -141,10 +137,8 @@ pub(crate) async fn get_window(
 ) -> Result<Response, Problem> {
     let representation = accept.choose(&Representation::OF_MARKDOWN)?;
     let version = contexts::version(&state, &vault_id, &memory_id, None).await?;
-    let mut etag = ETag::of(&version.metadata.context_id).representation("window");
-    if representation == Representation::Json {
-        etag = etag.representation("json");
-    }
+    let etag = ETag::of(&version.metadata.context_id).representation("window");
+    let etag = etag.in_form(representation);
     let headers = validators(&version.metadata, &etag);
     if conditions.has_already(&etag)? {
         return Ok((StatusCode::NOT_MODIFIED, headers).into_response());
@@ -222,9 +216,7 @@ pub(in crate::http::routes) fn record_answer(change: &WindowChange) -> KeptAnswe
         unchanged: *unchanged,
         archived: archived.iter().map(ToString::to_string).collect(),
     };
-    let answer = KeptAnswer::json(saved_status(*unchanged), &body)
-        .with(ETAG, ETag::of(&metadata.context_id))
-        .with(X_CONTEXT_VERSION, metadata.version);
+    let answer = saved(*unchanged, metadata, &body);
     let Some(record) = record else { return answer };
     answer.with(
         LOCATION,
@@ -234,15 +226,6 @@ pub(in crate::http::routes) fn record_answer(change: &WindowChange) -> KeptAnswe
             &format!("records/{}", record.record.id),
         ),
     )
-}
-
-/// 201 if a version was saved, 200 if nothing changed.
-pub(in crate::http::routes) fn saved_status(unchanged: bool) -> StatusCode {
-    if unchanged {
-        StatusCode::OK
-    } else {
-        StatusCode::CREATED
-    }
 }
 
 /// A task that has left the document.
