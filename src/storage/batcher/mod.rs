@@ -11,26 +11,25 @@
 //!
 //! - Each job is answered after its own work was committed. It is as durable as if it had been sent alone.
 //! - An error of one job fails only that job. If the statement for all of them fails, each is sent alone.
-//! - Each kind of job reserves connections for its batches ([`connections`]).
+//! - Each kind of job reserves connections for its batches ([`Slots`]).
 //! - If many jobs wait, vaults are served in rotation: a batch takes one job of each vault before a second of any.
 //! - A batch contains jobs of several vaults. In a distributed database these are on several nodes, so there each job
 //!   is sent alone.
 
-mod connections;
 mod head_reads;
-mod queue;
-pub(super) use connections::Slots;
 
 use crate::domain::ids::VaultId;
+use crate::storage::database::connect::BELIEVED_FOR;
+use crate::storage::database::connection::Connection;
 use crate::storage::events::Appended;
 use crate::storage::write::Submitted;
-use crate::storage::{Distribution, Storage, StorageError};
+use crate::storage::{Class, Distribution, Storage, StorageError};
 use head_reads::HeadRead;
-pub(super) use queue::Batcher;
-use queue::Waiting;
+use std::collections::VecDeque;
 use std::fmt::Display;
-use std::sync::Arc;
-use tokio::sync::OnceCell;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::{OnceCell, oneshot};
 
 /// A job that costs hardly more for many than for one.
 pub(in crate::storage) trait Job: Sized + Send + 'static {
@@ -169,4 +168,192 @@ pub(in crate::storage) fn cancelled() -> StorageError {
 /// The error of each job of a batch whose outcome is unknown.
 pub(in crate::storage) fn unanswered(cause: &dyn Display) -> StorageError {
     StorageError::Unavailable(sqlx::Error::Protocol(format!("a batch of requests: {cause}")))
+}
+
+/// Maximum bytes of the jobs in a batch, unless a single job is larger.
+const MAX_BYTES: usize = 1 << 20;
+
+/// Accepts jobs of a kind and runs them in batches.
+pub(in crate::storage) struct Batcher<J: Job> {
+    queue: Mutex<Queue<J>>,
+    /// The connections reserved for its batches.
+    pub(in crate::storage) connections: Slots,
+}
+
+struct Queue<J: Job> {
+    /// Ordered by round, and by arrival within a round. A vault has one job in each round, so no vault waits behind all
+    /// the jobs of another.
+    waiting: VecDeque<Waiting<J>>,
+    /// The round of the last job that was taken.
+    round: u64,
+    in_flight: usize,
+    /// When the last batch began.
+    begun: Instant,
+}
+
+impl<J: Job> Queue<J> {
+    fn push(&mut self, job: J, answer: oneshot::Sender<J::Answer>) {
+        let is_own = |waiting: &&Waiting<J>| waiting.job.vault() == job.vault();
+        let before = self.waiting.iter().rfind(is_own);
+        let round = before
+            .map_or(self.round, |before| before.round + 1)
+            .max(self.round);
+        let place = self.waiting.partition_point(|waiting| waiting.round <= round);
+        self.waiting.insert(place, Waiting { job, round, answer });
+    }
+}
+
+/// A job that waits for the next batch, and the channel for its answer.
+struct Waiting<J: Job> {
+    job: J,
+    round: u64,
+    answer: oneshot::Sender<J::Answer>,
+}
+
+impl<J: Job> Default for Batcher<J> {
+    fn default() -> Self {
+        Self {
+            queue: Mutex::new(Queue {
+                waiting: VecDeque::new(),
+                round: 0,
+                in_flight: 0,
+                begun: Instant::now(),
+            }),
+            connections: Slots::new(J::MAX_IN_FLIGHT),
+        }
+    }
+}
+
+impl<J: Job> Batcher<J> {
+    /// Whether a batch is in flight.
+    pub(in crate::storage) fn is_busy(&self) -> bool {
+        self.queue().in_flight > 0
+    }
+
+    /// For how long the last batch has been in flight; `None` if none is.
+    pub(in crate::storage) fn busy_for(&self) -> Option<Duration> {
+        let queue = self.queue();
+        (queue.in_flight > 0).then(|| queue.begun.elapsed())
+    }
+
+    /// How many jobs wait for the next batch.
+    pub(in crate::storage) fn waiting(&self) -> usize {
+        self.queue().waiting.len()
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Queue<J>> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the jobs of the next batch. Jobs of cancelled requests are dropped.
+    fn next(&self) -> Vec<Waiting<J>> {
+        let mut queue = self.queue();
+        queue.waiting.retain(|waiting| !waiting.answer.is_closed());
+        let mut bytes = 0;
+        let fits = |waiting: &&Waiting<J>| {
+            bytes += waiting.job.bytes();
+            bytes <= MAX_BYTES
+        };
+        let count = queue.waiting.iter().take(J::MAX_JOBS).take_while(fits).count();
+        let count = count.max(1).min(queue.waiting.len());
+        let going: Vec<_> = queue.waiting.drain(..count).collect();
+        queue.round = going.last().map_or(queue.round, |last| last.round);
+        queue.begun = Instant::now();
+        going
+    }
+
+    /// Starts a batch if the limit allows, and returns the job. Otherwise queues it for the next batch.
+    fn begin_or_wait(&self, job: J) -> Result<J, oneshot::Receiver<J::Answer>> {
+        let mut queue = self.queue();
+        if queue.in_flight >= J::MAX_IN_FLIGHT {
+            let (answer, answered) = oneshot::channel();
+            queue.push(job, answer);
+            Err(answered)
+        } else {
+            queue.in_flight += 1;
+            queue.begun = Instant::now();
+            Ok(job)
+        }
+    }
+
+    /// Ends the batch if nothing waits; returns whether it did.
+    fn end_if_empty(&self) -> bool {
+        let mut queue = self.queue();
+        let is_empty = queue.waiting.is_empty();
+        if is_empty {
+            queue.in_flight -= 1;
+        }
+        is_empty
+    }
+
+    /// Ends the batch without running the queue: all waiting jobs get an error.
+    fn abandon(&self) {
+        let mut queue = self.queue();
+        queue.waiting.clear();
+        queue.in_flight -= 1;
+    }
+}
+
+/// How long a connection is reserved. Then it is returned, so that the server frees the session's memory.
+const STAYS_FOR: Duration = Duration::from_mins(10);
+
+/// The smallest pool with reserved connections: the batchers together have five batches in flight.
+const SMALLEST_POOL: u32 = 8;
+
+/// Holds the connections of a batcher between batches.
+pub(in crate::storage) struct Slots {
+    most: usize,
+    /// With the time when each was used last.
+    idle: Mutex<Vec<(Connection, Instant)>>,
+}
+
+impl Slots {
+    /// Creates this many slots.
+    fn new(most: usize) -> Self {
+        Self {
+            most,
+            idle: Mutex::default(),
+        }
+    }
+
+    /// The connection of the last batch, if it still answers, or another one.
+    pub(in crate::storage) async fn take(&self, storage: &Storage) -> Result<Connection, StorageError> {
+        let last = self.idle().pop();
+        if let Some((mut connection, used)) = last
+            && connection.taken_for() < STAYS_FOR
+            && connection.is_current()
+            && (used.elapsed() < BELIEVED_FOR || connection.answers(storage.deadlines.silence).await)
+        {
+            return Ok(connection);
+        }
+        storage.connection(Class::Write).await
+    }
+
+    /// Puts a connection back, for the next batch or into the pool. Must be called only after all statements were answered.
+    pub(in crate::storage) fn put_back(&self, storage: &Storage, connection: Connection) {
+        let mut idle = self.idle();
+        // A transaction that only read is rolled back.
+        let is_wanted = connection.is_current()
+            && !connection.is_in_transaction()
+            && storage.prepared_statements
+            && idle.len() < self.most
+            && storage.most_connections() >= SMALLEST_POOL;
+        if is_wanted && !storage.pool.is_closed() {
+            idle.push((connection, Instant::now()));
+        }
+    }
+
+    /// Returns the connections to the pool. Connections of a closed pool are not put back.
+    fn clear(&self) {
+        self.idle().clear();
+    }
+
+    /// The number of idle connections.
+    fn len(&self) -> usize {
+        self.idle().len()
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<(Connection, Instant)>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }

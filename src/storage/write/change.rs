@@ -3,7 +3,7 @@
 use super::head::Head;
 use super::head::HeadSnapshot;
 use super::new_version::NewVersion;
-use super::prepared::Prepared;
+use super::new_version::Prepared;
 use super::save::save;
 use crate::domain::ids::{MemoryId, RecordId, TaskId, VaultId};
 use crate::domain::window::KnownEntries;

@@ -1,7 +1,7 @@
 //! Why a write failed: the cases that a client can act on.
 
 use super::change::ChangeError;
-use super::precondition::PreconditionFailed;
+use super::head::PreconditionFailed;
 use crate::domain::document::InvalidDocument;
 use crate::domain::ids::RecordId;
 use crate::domain::memory::Collapse;

@@ -6,7 +6,7 @@
 
 use super::change::{ChangeError, Decision, Likely, Outcome};
 use super::head::Head;
-use super::prepared::Prepared;
+use super::new_version::Prepared;
 use super::save::{is_one_statement, save};
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::storage::batcher::{Batcher, Batchers, Job, Slots, cancelled, unanswered};
