@@ -70,4 +70,4 @@ pub(in crate::domain) use progress::progress_parts;
 pub(in crate::domain) use record::{
     Entry, end_of_reason, entries, entries_of, normalised_snippet, pinned, reason_end, record_at, records_of,
 };
-pub(in crate::domain) use render::{brackets, leading_marks, progress_body, record_lines};
+pub(in crate::domain) use render::{brackets, changed_marks, leading_marks, progress_body, record_lines};

@@ -136,17 +136,29 @@ impl Marks {
 
     /// Reads the parts between brackets, separated by commas; `None` if a part is no mark, or there twice.
     fn of_parts<'t>(parts: impl Iterator<Item = &'t str>) -> Option<Self> {
-        let mut marks = Self::default();
-        for part in parts {
-            if part == "pinned" && !marks.pinned {
-                marks.pinned = true;
-                continue;
-            }
-            let until = part.strip_prefix("until ").filter(|_| marks.until.is_none())?;
-            marks.until = Some(until.trim().parse().ok()?);
-        }
-        Some(marks)
+        let (pinned, until) = changed_marks(parts)?;
+        let is_change = pinned == Some(false) || until == Some(Expiry::Never);
+        (!is_change).then(|| Self::default().changed(pinned, until))
     }
+}
+
+/// Reads what becomes of marks: `pinned` or `unpinned`, and `until` with an end; `None` if a part is neither, or there
+/// twice.
+pub(in crate::domain) fn changed_marks<'t>(
+    parts: impl Iterator<Item = &'t str>,
+) -> Option<(Option<bool>, Option<Expiry>)> {
+    let (mut pinned, mut until) = (None, None);
+    for part in parts {
+        match part {
+            "pinned" if pinned.is_none() => pinned = Some(true),
+            "unpinned" if pinned.is_none() => pinned = Some(false),
+            _ if until.is_none() => {
+                until = Some(part.strip_prefix("until ")?.trim().parse().ok()?);
+            }
+            _ => return None,
+        }
+    }
+    Some((pinned, until))
 }
 
 /// As they are written between brackets; empty without marks.
@@ -346,19 +358,7 @@ mod tests {
         ] {
             assert_eq!(at(&format!("[{inner}] because")), of(&inner, marks), "{inner}");
         }
-        for content in [
-            "[]",
-            "[x] done",
-            "[pinned",
-            "[pinned]x",
-            "[pinned, pinned]",
-            "[until soon]",
-            "[until 2027-02-30]",
-            "[pinned, 2026-11-24T10:00:00Z]",
-            "[ 2026-11-24T10:00:00Z ]",
-            "[2026-11-24T10:00:00Z,]",
-            "[Pinned]",
-        ] {
+        for content in "[]|[x] done|[pinned|[pinned]x|[pinned, pinned]|[until soon]|[until 2027-02-30]|[pinned, 2026-11-24T10:00:00Z]|[ 2026-11-24T10:00:00Z ]|[2026-11-24T10:00:00Z,]|[Pinned]".split('|') {
             assert_eq!(at(content), None, "{content}");
         }
     }

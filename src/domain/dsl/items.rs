@@ -2,7 +2,7 @@
 
 use super::lines::{is_placeholder, is_template_snippet};
 use crate::domain::consolidation::Ground;
-use crate::domain::document::{Expiry, reason_end};
+use crate::domain::document::{changed_marks, reason_end};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::{AddedRecord, FaultKind, Operation};
 use crate::domain::text::lines::start_of;
@@ -133,7 +133,16 @@ pub(super) fn archive(text: &str, kind: RecordKind) -> OfRecords {
 pub(super) fn mark(text: &str, kind: RecordKind) -> OfRecords {
     let (ids, reason) = split_archive(text);
     let (name, marks) = ids.split_once(char::is_whitespace).unwrap_or((ids, ""));
-    let operation = |id| changed_marks(id, reason, marks).ok_or_else(no_mark);
+    let marks = || marks.split(',').map(str::trim);
+    let operation = |id| {
+        let (pinned, until) = changed_marks(marks()).ok_or_else(no_mark)?;
+        Ok(Operation::Mark {
+            id,
+            reason: reason.to_owned(),
+            pinned,
+            until,
+        })
+    };
     of_records(name, reason, (kind, false), operation)
 }
 
@@ -250,26 +259,6 @@ pub(super) fn no_mark() -> ItemFault {
     let detail = "marks are `pinned` or `unpinned`, and `until` with a date (2027-08-31), a time \
                   (2027-08-31T12:00:00Z) or `never`";
     ItemFault::new(FaultKind::MalformedMark, detail)
-}
-
-fn changed_marks(id: RecordId, reason: &str, marks: &str) -> Option<Operation> {
-    let (mut pinned, mut until) = (None, None);
-    for mark in marks.split(',').map(str::trim) {
-        match mark {
-            "pinned" if pinned.is_none() => pinned = Some(true),
-            "unpinned" if pinned.is_none() => pinned = Some(false),
-            _ if until.is_none() => {
-                until = Some(mark.strip_prefix("until ")?.trim().parse::<Expiry>().ok()?);
-            }
-            _ => return None,
-        }
-    }
-    Some(Operation::Mark {
-        id,
-        reason: reason.to_owned(),
-        pinned,
-        until,
-    })
 }
 
 /// Splits a text at the first word `because` into ids and reason; without it the whole text is the first

@@ -424,9 +424,8 @@ fn nonblank_lines(body: &str) -> impl Iterator<Item = &str> {
         .filter(|line| !line.is_empty())
 }
 
-/// Appends a section: ends the last line if needed, adds an empty line, then the section. In an empty text
-/// the section starts at the first byte.
-/// Appends a section to a document, after the line that closes its open fence, if it has one.
+/// Appends a section to a document: ends its last line if needed, closes an open fence, and adds an empty line and the
+/// section. In an empty text the section starts at the first byte.
 pub(in crate::domain) fn append_section(
     text: &mut String,
     closing_line: Option<String>,

@@ -130,9 +130,7 @@ impl<'a> Archives<'a> {
         archived_now.extend(earlier.iter().flat_map(Operation::merges));
         let mut named = archived_now.clone();
         named.extend(items.iter().filter_map(|item| item.operation.archives()));
-        let merged = items.iter().flat_map(|item| item.operation.merges());
-        let merged_before = earlier.iter().flat_map(Operation::merges);
-        named.extend(merged.chain(merged_before));
+        named.extend(items.iter().flat_map(|item| item.operation.merges()));
         Self {
             grounds,
             active: record_ranges(view.document)
