@@ -97,35 +97,7 @@ mod tests {
 
     #[test]
     fn nothing_else_is_a_duration() {
-        for text in [
-            "",
-            "P",
-            "PT",
-            "-1h",
-            "-PT1H",
-            "+1h",
-            "1.5h",
-            "PT0.5H",
-            "1",
-            "h",
-            "P1Y",
-            "P1M",
-            "PT1D",
-            "P1H",
-            "PT1M1H",
-            "30m1h",
-            "PT1H1H",
-            "99999999999999999999h",
-            "18446744073709551615w",
-            "1ä",
-            "ä",
-            " 2h",
-            "2h ",
-            "P1DT",
-            "pt2h",
-            "2H",
-            "PT٣H",
-        ] {
+        for text in "|P|PT|-1h|-PT1H|+1h|1.5h|PT0.5H|1|h|P1Y|P1M|PT1D|P1H|PT1M1H|30m1h|PT1H1H|99999999999999999999h|18446744073709551615w|1ä|ä| 2h|2h |P1DT|pt2h|2H|PT٣H".split('|') {
             assert_eq!(seconds(text), None, "{text:?}");
         }
     }

@@ -65,14 +65,10 @@ fn carriage_returns_before_the_line_end_are_no_part_of_a_line() {
 
 #[test]
 fn titles_match_without_regard_to_case_closing_hashes_and_a_colon() {
-    for title in [
-        "key learnings",
-        "KEY LEARNINGS",
-        "Key Learnings:",
-        "Key Learnings ##",
-        "  Key Learnings: #",
-        "Key Learnings\t",
-    ] {
+    for title in
+        "key learnings|KEY LEARNINGS|Key Learnings:|Key Learnings ##|  Key Learnings: #|Key Learnings\t"
+            .split('|')
+    {
         assert_eq!(
             ManagedSection::from_title(title),
             Some(ManagedSection::KeyLearnings),
@@ -80,14 +76,9 @@ fn titles_match_without_regard_to_case_closing_hashes_and_a_colon() {
         );
         assert!(outline(&format!("# {title}\n"))[0].managed.is_some(), "{title:?}");
     }
-    for title in [
-        "Key  Learnings",
-        "KeyLearnings",
-        "Key Learnings#",
-        "Learnings",
-        "Key Learnings::",
-        "## Key Learnings",
-    ] {
+    for title in
+        "Key  Learnings|KeyLearnings|Key Learnings#|Learnings|Key Learnings::|## Key Learnings".split('|')
+    {
         assert_eq!(ManagedSection::from_title(title), None, "{title:?}");
     }
     assert_eq!(
@@ -197,20 +188,7 @@ fn the_id_the_time_and_the_reason_may_each_be_missing() {
     ] {
         assert_eq!(learning(line), [expected], "{line}");
     }
-    for line in [
-        "- c",
-        "- because r: c",
-        "- [2026-11-21T02:00:00Z] KL-4 c",
-        "- KL-04 c",
-        "- KL-0 c",
-        "- kl-4 c",
-        "- KL-4: c",
-        "- [KL-4] c",
-        "- VC-4 c",
-        "- KL-9223372036854775808 c",
-        "-",
-        "- ",
-    ] {
+    for line in "- c|- because r: c|- [2026-11-21T02:00:00Z] KL-4 c|- KL-04 c|- KL-0 c|- kl-4 c|- KL-4: c|- [KL-4] c|- VC-4 c|- KL-9223372036854775808 c|-|- ".split('|') {
         assert_eq!(learning(line), [] as [&str; 0], "{line}");
     }
 }

@@ -186,18 +186,14 @@ impl<'m> Page<'m> {
     fn open(&mut self, part: Part) {
         self.push("");
         self.push(&format!("## {}", part.title()));
-        self.counts.insert(part, 0);
-    }
-
-    fn count(&mut self, part: Part) {
-        *self.counts.entry(part).or_default() += 1;
     }
 
     fn lines(&mut self, part: Part, lines: &[Line]) {
-        for line in lines.iter().take(SECTION_LINES) {
+        let shown = &lines[..lines.len().min(SECTION_LINES)];
+        for line in shown {
             self.cited_line(part, line);
-            self.count(part);
         }
+        self.counts.insert(part, shown.len());
         let free = &self.material.section_changes.free;
         if part == Part::RecentChanges && !free.is_empty() {
             let titles: Vec<String> = free
@@ -225,8 +221,8 @@ impl<'m> Page<'m> {
                 _ => "_None._",
             });
         }
-        if lines.len() > SECTION_LINES {
-            let more = lines.len() - SECTION_LINES;
+        let more = lines.len() - shown.len();
+        if more > 0 {
             self.push("");
             self.push(&format!("_{more} more are left out._"));
         }
@@ -280,10 +276,9 @@ impl<'m> Page<'m> {
         let text = workspace_text(workspace);
         for line in text.lines() {
             self.push(line);
-            if line.starts_with("- ") {
-                self.count(Part::Workspace);
-            }
         }
+        let count = text.lines().filter(|line| line.starts_with("- ")).count();
+        self.counts.insert(Part::Workspace, count);
     }
 
     fn sources(&mut self, snapshot: &Snapshot) {
@@ -324,8 +319,8 @@ impl<'m> Page<'m> {
                 line: self.line,
                 cited,
             });
-            self.count(Part::Sources);
         }
+        self.counts.insert(Part::Sources, sources.len());
     }
 }
 

@@ -79,7 +79,7 @@ fn parts(material: &Material<'_>) -> Vec<Part> {
     }
     let mut take = |name: &str| {
         let pieces = categories.remove(name)?;
-        Some(of_items(name, pieces))
+        Some(Part::new(name, PartSource::Items, pieces))
     };
     let stable: Vec<_> = STABLE.into_iter().filter_map(&mut take).collect();
     let workflow = take(WORKFLOW);
@@ -89,13 +89,17 @@ fn parts(material: &Material<'_>) -> Vec<Part> {
     let progress = sections.pop_if(|last| last.name == name_of(ManagedSection::CurrentProgress));
     let others = categories
         .into_iter()
-        .map(|(name, pieces)| of_items(name, pieces));
+        .map(|(name, pieces)| Part::new(name, PartSource::Items, pieces));
     let is_empty = material.items.is_empty() && material.document.is_none();
     let mut datetime = match item_datetime {
         Some(time) => Some(time),
         // Without any content the prompt is empty, unless the time was requested explicitly.
         None if is_empty && material.selection.include.is_none() => None,
-        None => Some(of_clock(material)),
+        None => {
+            let line = clock_line(material.time, material.zone);
+            let pieces = Piece::of(PieceId::Text, &line, None).into_iter().collect();
+            Some(Part::new(DATETIME, PartSource::Clock, pieces))
+        }
     };
     if let (Some(part), Some(note)) = (&mut datetime, material.note) {
         part.pieces.extend(Piece::of(PieceId::Text, note, None));
@@ -108,23 +112,6 @@ fn parts(material: &Material<'_>) -> Vec<Part> {
         .chain(progress)
         .chain(datetime)
         .collect()
-}
-
-fn of_clock(material: &Material<'_>) -> Part {
-    let line = clock_line(material.time, material.zone);
-    Part {
-        name: DATETIME.to_owned(),
-        source: PartSource::Clock,
-        pieces: Piece::of(PieceId::Text, &line, None).into_iter().collect(),
-    }
-}
-
-fn of_items(name: &str, pieces: Vec<Piece>) -> Part {
-    Part {
-        name: name.to_owned(),
-        source: PartSource::Items,
-        pieces,
-    }
 }
 
 impl Assembly {

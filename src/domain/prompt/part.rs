@@ -53,6 +53,16 @@ pub struct Part {
     pub pieces: Vec<Piece>,
 }
 
+impl Part {
+    pub(super) fn new(name: &str, source: PartSource, pieces: Vec<Piece>) -> Self {
+        Self {
+            name: name.to_owned(),
+            source,
+            pieces,
+        }
+    }
+}
+
 impl Piece {
     /// A piece followed by an empty line; `None` if the text contains only blanks. `closing` is the line that
     /// closes a code fence left open at its end.
@@ -228,17 +238,9 @@ pub(super) fn document_parts(text: &str, now: DateTime<Utc>) -> Vec<Part> {
         }
     }
     if !free.is_empty() {
-        parts.push(part(FREE, free));
+        parts.push(Part::new(FREE, PartSource::Document, free));
     }
     parts
-}
-
-fn part(name: &str, pieces: Vec<Piece>) -> Part {
-    Part {
-        name: name.to_owned(),
-        source: PartSource::Document,
-        pieces,
-    }
 }
 
 /// A managed section with its records as separate pieces; `None` if there is nothing below its heading.
@@ -293,7 +295,7 @@ fn managed_part(
         let note = format!("(Left out, expired: {}.)", expired.join(", "));
         pieces.extend(Piece::of(PieceId::Text, &note, None));
     }
-    Some(part(&name_of(managed), pieces))
+    Some(Part::new(&name_of(managed), PartSource::Document, pieces))
 }
 
 /// A piece with the blank lines after it; `None` if all lines are blank.
