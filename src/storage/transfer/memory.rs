@@ -11,7 +11,7 @@ use crate::domain::{changelog, document};
 use crate::storage::database::connection::Connection;
 use crate::storage::events::{self, EventKind, NewEvent};
 use crate::storage::maintenance::rebuild::project_versions;
-use crate::storage::memories::paths::{self, Place};
+use crate::storage::memories::paths::{self, Found};
 use crate::storage::prompt_items::{self, ItemOwner};
 use crate::storage::records::{self, RecordRow, history};
 use crate::storage::updates::exchanges::pack_whole;
@@ -316,8 +316,8 @@ impl<'i> MemoryImport<'i> {
             return Ok(());
         }
         paths::hold_root(&mut self.transaction, &tree).await?;
-        let place = paths::place_of(&mut self.transaction, &tree, &path).await?;
-        if place == Place::Free {
+        let found = paths::find(&mut self.transaction, &tree, &path).await?;
+        if matches!(found, Found::Nothing) {
             paths::insert(&mut self.transaction, &tree, &path, &self.line.memory_id).await?;
         } else if self.options.on_conflict == OnConflict::Fail {
             return Err(problem(format!(

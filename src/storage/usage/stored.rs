@@ -224,27 +224,3 @@ impl Quotas {
         Ok(())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_quota_is_reached_but_not_exceeded_and_what_frees_room_is_never_refused() {
-        let quotas = Quotas {
-            memories: Some(2),
-            bytes: Some(100),
-        };
-        let held = |memories, bytes| Stored { memories, bytes };
-        assert!(quotas.check(held(1, 90), held(1, 10)).is_ok());
-        let over = quotas.check(held(2, 0), held(1, 1)).unwrap_err();
-        assert_eq!((over.setting, over.wanted), ("limits.vault_memories", 3));
-        assert!(quotas.check(held(5, 90), held(0, 10)).is_ok(), "no memory more");
-        assert!(quotas.check(held(1, 91), held(0, 10)).is_err());
-        assert!(
-            Quotas::default()
-                .check(held(9, 9), held(i64::MAX, i64::MAX))
-                .is_ok()
-        );
-    }
-}

@@ -8,7 +8,7 @@ mod put;
 mod read;
 mod unlink;
 
-pub(in crate::storage) use read::{Place, hold_root, insert, place_of};
+pub(in crate::storage) use read::{Found, find, hold_root, insert};
 
 use crate::domain::ids::{ContextId, MemoryId, RootName, VaultId};
 use crate::domain::memory_files::{FilePath, Listing};

@@ -1,9 +1,9 @@
 //! Conditional writes of whole files, for clients that keep a copy.
 
-use super::read::{Found, Place, find, hold_root, insert, place_of};
+use super::read::{Found, find, hold_root, insert};
 use super::{FileChange, FileTree, FileVersion, Storage, StoredFile, WrittenFile};
 use crate::domain::changelog;
-use crate::domain::ids::ActorId;
+use crate::domain::ids::{ActorId, MemoryId};
 use crate::domain::memory_files::{Edited, FilePath, Refusal};
 use crate::storage::contexts::ContextMetadata;
 use crate::storage::idempotency::Answering;
@@ -25,15 +25,10 @@ impl Storage {
         preconditions: &Preconditions,
         under: Option<&Answering<'_, WrittenFile>>,
     ) -> Result<WrittenFile, WriteError> {
-        let found = find(&mut self.reader().await?, tree, path).await?;
-        let memory = match found {
-            Found::File(memory) => memory,
-            Found::Directory => return Err(Refusal::not_a_file(path).into()),
-            Found::Nothing => {
-                preconditions.check(None, None)?;
-                let answer = |made| WrittenFile::made(path, made);
-                return self.make_file(tree, path, file, actor, under, answer).await;
-            }
+        let Some(memory) = self.file_memory(tree, path).await? else {
+            preconditions.check(None, None)?;
+            let answer = |made| WrittenFile::made(path, made);
+            return self.make_file(tree, path, file, actor, under, answer).await;
         };
         let outcome = self
             .change(&tree.vault, &memory, &[], |head| {
@@ -113,6 +108,15 @@ impl Storage {
         self.make_file(tree, path, file, actor, under, change).await
     }
 
+    /// The memory of the file at a path; `None` if nothing is there.
+    async fn file_memory(&self, tree: &FileTree, path: &FilePath) -> Result<Option<MemoryId>, WriteError> {
+        match find(&mut self.reader().await?, tree, path).await? {
+            Found::File(memory) => Ok(Some(memory)),
+            Found::Directory => Err(Refusal::not_a_file(path).into()),
+            Found::BelowFile(_) | Found::Nothing => Ok(None),
+        }
+    }
+
     /// As [`Self::create_file`], with this answer.
     async fn make_file<T>(
         &self,
@@ -128,10 +132,10 @@ impl Storage {
             .transaction("db.memory_paths.create", |mut transaction| async move {
                 let vault = &tree.vault;
                 hold_root(&mut transaction, tree).await?;
-                match place_of(&mut transaction, tree, path).await? {
-                    Place::Free => {}
-                    Place::Occupied => return Err(Refusal::file_exists(path).into()),
-                    Place::BelowFile(file) => return Err(Refusal::below_a_file(path, &file).into()),
+                match find(&mut transaction, tree, path).await? {
+                    Found::Nothing => {}
+                    Found::File(_) | Found::Directory => return Err(Refusal::file_exists(path).into()),
+                    Found::BelowFile(file) => return Err(Refusal::below_a_file(path, &file).into()),
                 }
                 let memory = path.new_memory_id(self.clock.new_id());
                 let token = self.head_cache.fill_token(vault, &memory);
@@ -167,11 +171,8 @@ impl Storage {
         edit: impl Fn(&str) -> Result<Edited, Refusal>,
         under: Option<&Answering<'_, FileChange>>,
     ) -> Result<FileChange, WriteError> {
-        let found = find(&mut self.reader().await?, tree, path).await?;
-        let memory = match found {
-            Found::File(memory) => memory,
-            Found::Directory => return Err(Refusal::not_a_file(path).into()),
-            Found::Nothing => return Err(Refusal::no_such_path(path).into()),
+        let Some(memory) = self.file_memory(tree, path).await? else {
+            return Err(Refusal::no_such_path(path).into());
         };
         let outcome = self
             .change(&tree.vault, &memory, &[], |head| {

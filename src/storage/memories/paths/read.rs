@@ -22,42 +22,50 @@ impl Storage {
 
 /// What exists at a path, without its content.
 #[derive(Debug)]
-pub(super) enum Found {
+pub(in crate::storage) enum Found {
     /// A file: the text of this memory.
     File(MemoryId),
     /// A directory.
     Directory,
-    /// Neither.
+    /// Nothing, because one of its parent directories is this file.
+    BelowFile(FilePath),
+    /// Nothing; the path is free.
     Nothing,
 }
 
 /// Looks for a path.
 #[tracing::instrument(name = "db.memory_paths.find", skip_all)]
-pub(super) async fn find(
+pub(in crate::storage) async fn find(
     connection: &mut Connection,
     tree: &FileTree,
     path: &FilePath,
 ) -> Result<Found, StorageError> {
+    if path.is_root() {
+        return Ok(Found::Directory);
+    }
+    let directories = path.directories();
+    let names: Vec<&str> = directories.iter().map(FilePath::as_str).collect();
     let (from, to) = range_below(path);
     let row = sqlx::query!(
         "SELECT path, memory_id FROM memory_paths
-         WHERE vault_id = $1 AND root = $2 AND (path = $3 OR (path > $4 AND path < $5))
-         ORDER BY path
+         WHERE vault_id = $1 AND root = $2 AND (path = $3 OR path = ANY ($4::text[]) OR (path > $5 AND path < $6))
+         ORDER BY octet_length(path)
          LIMIT 1",
         tree.vault.as_str(),
         tree.root.as_str(),
         path.as_str(),
+        &names as &[&str],
         from,
         to,
     )
     .fetch_optional(connection)
     .await?;
-    match row {
-        Some(row) if row.path == path.as_str() => Ok(Found::File(row.memory_id)),
-        Some(_) => Ok(Found::Directory),
-        None if path.is_root() => Ok(Found::Directory),
-        None => Ok(Found::Nothing),
+    let Some(row) = row else { return Ok(Found::Nothing) };
+    if row.path == path.as_str() {
+        return Ok(Found::File(row.memory_id));
     }
+    let file = directories.into_iter().find(|parent| parent.as_str() == row.path);
+    Ok(file.map_or(Found::Directory, Found::BelowFile))
 }
 
 #[tracing::instrument(name = "db.memory_paths.read", skip_all)]
@@ -168,17 +176,6 @@ impl Storage {
     }
 }
 
-/// Whether a new path is available.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::storage) enum Place {
-    /// It is free.
-    Free,
-    /// It is a file or a directory.
-    Occupied,
-    /// One of its parent directories is a file.
-    BelowFile(FilePath),
-}
-
 /// Locks a root until the transaction ends; creates its row if necessary.
 #[tracing::instrument(name = "db.memory_roots.hold", skip_all)]
 pub(in crate::storage) async fn hold_root(
@@ -206,45 +203,6 @@ pub(super) async fn lock_root(connection: &mut Connection, tree: &FileTree) -> R
     .fetch_optional(connection)
     .await?;
     Ok(())
-}
-
-/// Whether a path is available for a new file or directory.
-#[tracing::instrument(name = "db.memory_paths.place", skip_all)]
-pub(in crate::storage) async fn place_of(
-    connection: &mut Connection,
-    tree: &FileTree,
-    path: &FilePath,
-) -> Result<Place, StorageError> {
-    if path.is_root() {
-        return Ok(Place::Occupied);
-    }
-    let directories = path.directories();
-    let names: Vec<&str> = directories.iter().map(FilePath::as_str).collect();
-    let (from, to) = range_below(path);
-    let found = sqlx::query_scalar!(
-        r#"SELECT path FROM memory_paths
-           WHERE vault_id = $1 AND root = $2 AND (path = $3 OR path = ANY ($4::text[]) OR (path > $5 AND path < $6))
-           ORDER BY octet_length(path)
-           LIMIT 1"#,
-        tree.vault.as_str(),
-        tree.root.as_str(),
-        path.as_str(),
-        &names as &[&str],
-        from,
-        to,
-    )
-    .fetch_optional(connection)
-    .await?;
-    Ok(match found {
-        None => Place::Free,
-        Some(found) => match directories
-            .into_iter()
-            .find(|directory| directory.as_str() == found)
-        {
-            Some(file) => Place::BelowFile(file),
-            None => Place::Occupied,
-        },
-    })
 }
 
 /// Links a memory to a free path in a locked root.

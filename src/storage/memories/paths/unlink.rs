@@ -1,6 +1,6 @@
 //! Unlinks and renames files. Their memories are not changed.
 
-use super::read::{Place, lock_root, place_of, range_below, stored_path};
+use super::read::{Found, find, lock_root, range_below, stored_path};
 use super::{FileChange, FileTree, FileVersion, Storage, StorageError};
 use crate::domain::ids::MemoryId;
 use crate::domain::memory_files::{FilePath, Refusal, deleted, renamed};
@@ -107,15 +107,15 @@ impl Storage {
         }
         self.transaction("db.memory_paths.rename", |mut transaction| async move {
             lock_root(&mut transaction, tree).await?;
-            let place = place_of(&mut transaction, tree, to).await?;
-            if place == Place::Occupied {
+            let found = find(&mut transaction, tree, to).await?;
+            if matches!(found, Found::File(_) | Found::Directory) {
                 return Err(Refusal::destination_exists(to).into());
             }
             let rows = files_at(&mut transaction, tree, from).await?;
             if rows.is_empty() {
                 return Err(Refusal::nothing_there(from).into());
             }
-            if let Place::BelowFile(file) = place {
+            if let Found::BelowFile(file) = found {
                 return Err(Refusal::below_a_file(to, &file).into());
             }
             if to.is_below(from) {
