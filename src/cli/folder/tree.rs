@@ -69,6 +69,14 @@ impl Tree {
         Ok(rustix::fs::flock(&self.root, FlockOperation::LockExclusive)?)
     }
 
+    /// Locks out writers, not other readers, for as long as the value exists; waits for the lock.
+    ///
+    /// # Errors
+    /// As [`Tree::lock`].
+    pub(in crate::cli) fn lock_shared(&self) -> io::Result<()> {
+        Ok(rustix::fs::flock(&self.root, FlockOperation::LockShared)?)
+    }
+
     /// Locks out other writers, without waiting.
     ///
     /// # Errors

@@ -15,17 +15,12 @@ use std::fs::{DirBuilder, File};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path as FilePath, PathBuf};
-use std::time::Duration;
 
 /// The Markdown.
 const MARKDOWN: &str = "WORKING_MEMORY.md";
 /// The manifest, and the name of its additional member.
 const MANIFEST: &str = "WORKING_MEMORY.manifest.json";
 const LOCAL: &str = "local";
-
-/// How often, and with what pause, a pair is read again that a refresh may just be replacing.
-const TRIES: u32 = 10;
-const PAUSE: Duration = Duration::from_millis(5);
 
 /// The maximum number of runs of one handoff in one second.
 const MAX_RUNS: u32 = 1_000;
@@ -115,17 +110,6 @@ impl Workspace {
         }
     }
 
-    /// Reads the copy of the handoff.
-    pub(super) fn read(&self) -> Result<Copy, NoCopy> {
-        for _ in 1..TRIES {
-            match self.try_read() {
-                Err(NoCopy::Damaged(_)) => std::thread::sleep(PAUSE),
-                other => return other,
-            }
-        }
-        self.try_read()
-    }
-
     /// The path of the current Markdown.
     pub(super) fn markdown(&self) -> PathBuf {
         self.current().join(MARKDOWN)
@@ -169,19 +153,24 @@ impl Workspace {
         Ok(true)
     }
 
-    fn try_read(&self) -> Result<Copy, NoCopy> {
-        let folder = self.current();
+    /// Reads the copy of the handoff, while no refresh replaces it.
+    pub(super) fn read(&self) -> Result<Copy, NoCopy> {
         let damaged = |what: &str| NoCopy::Damaged(what.to_owned());
         let unreadable = |name: &str, error: io::Error| {
-            let path = folder.join(name);
+            let path = self.current().join(name);
             NoCopy::Damaged(format!("{} cannot be read: {error}", path.display()))
         };
-        let tree = match Tree::open(&folder) {
+        let tree = match Tree::open(&self.folder.join("current")) {
             Ok(tree) => tree,
             Err(error) if error.kind() == ErrorKind::NotFound => return Err(NoCopy::Missing),
             Err(error) => return Err(unreadable("", error)),
         };
-        let content = |name: &str| tree.read(name).map_err(|error| unreadable(name, error));
+        tree.lock_shared().map_err(|error| unreadable("", error))?;
+        let below = self.below();
+        let content = |name: &str| {
+            let read = tree.read(&format!("{below}/{name}"));
+            read.map_err(|error| unreadable(name, error))
+        };
         let (manifest, markdown) = match (content(MANIFEST)?, content(MARKDOWN)?) {
             (Some(manifest), Some(markdown)) => (manifest, markdown),
             (None, None) => return Err(NoCopy::Missing),
@@ -229,8 +218,8 @@ impl Workspace {
     }
 }
 
-/// Replaces the two files of a folder one after the other. A lock prevents two refreshes from mixing theirs, and
-/// readers detect by the hash that they read between the two replacements.
+/// Replaces the two files of a folder one after the other. A lock prevents two refreshes from mixing theirs, and readers
+/// from reading between the two replacements.
 fn write_pair((markdown, manifest): &(&[u8], String), folder: &FilePath, below: &str) -> io::Result<()> {
     let tree = Tree::create_private(folder)?;
     tree.lock()?;
