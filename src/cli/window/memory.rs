@@ -5,11 +5,13 @@ use crate::cli::client::{Exit, Failure, Method, Service, all, found, text};
 use crate::domain::prompt::RULES;
 use crate::domain::text::one_line;
 use crate::domain::window::{
-    ImportedDecision, ImportedTask, KnownEntries, Status, Task, TaskDetails, WindowImport, first_sentence,
+    ImportedDecision, ImportedTask, KnownEntries, Status, Task, WindowImport, first_sentence,
 };
 use crate::http::responses::{RecordBody, WindowBody};
-use chrono::SubsecRound as _;
+use chrono::{DateTime, SubsecRound as _, Utc};
 use reqwest::header::{HeaderValue, IF_NONE_MATCH};
+use serde::Deserialize as _;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -51,13 +53,14 @@ impl Memory {
             let Some((window, etag)) = newest else {
                 return Err(Failure::failed("the service sent no window"));
             };
-            let (tasks, decisions) = (records(service, "T").await?, records(service, "D").await?);
+            let tasks: Vec<Value> = records(service, "T").await?;
+            let decisions: Vec<RecordBody> = records(service, "D").await?;
             // A task archived meanwhile would be told as it was before or as it is now.
             newest = newer(service, etag.as_ref()).await?;
             if newest.is_none() {
                 let version = window.version;
                 let folder = Folder {
-                    window: content(window, tasks, &decisions),
+                    window: content(window, &tasks, &decisions),
                     rules: rules(service).await?,
                 };
                 return Ok(Self {
@@ -139,7 +142,7 @@ async fn has_rules(service: &Service) -> bool {
 }
 
 /// All records of a kind, as of now.
-async fn records(service: &Service, kind: &str) -> Result<Vec<RecordBody>, Failure> {
+async fn records<T: DeserializeOwned>(service: &Service, kind: &str) -> Result<Vec<T>, Failure> {
     all(|| {
         let call = service.of_memory(Method::GET, &["records"])?;
         Ok(call.query("kind", kind).query("status", "all"))
@@ -149,14 +152,13 @@ async fn records(service: &Service, kind: &str) -> Result<Vec<RecordBody>, Failu
 
 /// The content of a folder but for its rules: newest first, even if a person changed the order in the document, and the
 /// history oldest first, so that the folder is deterministic. The records say in full what the document's lines do not.
-fn content(window: WindowBody, tasks: Vec<RecordBody>, decisions: &[RecordBody]) -> WindowImport {
+fn content(window: WindowBody, tasks: &[Value], decisions: &[RecordBody]) -> WindowImport {
     let mut content = WindowImport::default();
     for record in tasks {
-        let is_archived = record.ended_version.is_some();
         let task = imported(record);
-        match is_archived {
-            true => content.history.push(in_history(task)),
-            false => content.tasks.push(task),
+        match record["ended_version"].is_null() {
+            false => content.history.push(in_history(task)),
+            true => content.tasks.push(task),
         }
     }
     content
@@ -193,29 +195,19 @@ fn in_history(mut task: ImportedTask) -> ImportedTask {
     task
 }
 
-fn imported(record: RecordBody) -> ImportedTask {
-    let (time, mut task) = match record.task {
-        Some(task) => {
-            let details = TaskDetails {
-                outcome: task.outcome,
-                epic: task.epic,
-            };
-            let of_record = Task {
-                task_id: task.task_id.and_then(|id| id.parse().ok()),
-                intent: task.intent,
-                summary: task.summary,
-                details: details.normalized(),
-            };
-            (task.time, of_record)
-        }
-        None => (record.created_at, Task::default()),
-    };
+/// A task as its record tells it.
+fn imported(record: &Value) -> ImportedTask {
+    // One that was redacted has no members of a task.
+    let mut task = Task::deserialize(record).unwrap_or_default();
+    task.details = task.details.normalized();
     if one_line(&task.intent).is_empty() {
         REDACTED.clone_into(&mut task.intent);
     }
+    let times = ["time", "created_at"].into_iter();
+    let mut time = times.filter_map(|name| record[name].as_str()?.parse::<DateTime<Utc>>().ok());
     let imported = ImportedTask {
-        time: time.trunc_subsecs(0),
-        record: record.record_id.parse().ok(),
+        time: time.next().unwrap_or_default().trunc_subsecs(0),
+        record: text(record, "record_id").parse().ok(),
         task,
     };
     imported.without_derived_id()

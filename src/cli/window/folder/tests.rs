@@ -615,27 +615,11 @@ fn position_counts_where_no_date_does() {
             .map(|number| format!("- {mark}{number}: Step {number}\n"))
             .collect()
     };
-    let decisions = list(&mut (1..=12), "choice ");
-    let status = format!("## Recent Tasks\n{}", list(&mut (1..=7), "task-"));
-    let parsed1 = parsed([(DECISIONS, decisions.as_str()), (STATUS, status.as_str())]);
-    assert!(
-        parsed1.folder.window.decisions[0]
-            .decision
-            .starts_with("choice 12")
-    );
-    assert_eq!(told(&parsed1.folder.window.tasks)[0].0.as_deref(), Some("task-7"));
     let newest = |file: &str, end, by| Newest {
         file: file.to_owned(),
         end,
         by,
     };
-    assert_eq!(
-        parsed1.newest,
-        [
-            newest(STATUS, End::Last, By::Ids),
-            newest(DECISIONS, End::Last, By::File)
-        ]
-    );
     // Ids that fall, and a status without any.
     let status = format!("## Recent Tasks\n{}", list(&mut (1..=7).rev(), "task-"));
     let parsed2 = parsed([(STATUS, status.as_str())]);
