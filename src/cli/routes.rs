@@ -8,7 +8,7 @@ use super::show::{self, Show};
 use crate::domain::ids::{ContextId, RecordId, UpdateId};
 use chrono::{DateTime, Utc};
 use clap::builder::Resettable;
-use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand, ValueEnum};
+use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -187,9 +187,9 @@ enum Request {
         /// Save a proposal that waits for approval.
         #[arg(long, conflicts_with = "update_id")]
         propose: bool,
-        /// What to do with faulty items.
-        #[arg(long, value_enum, value_name = "WHAT")]
-        on_invalid: Option<OnInvalid>,
+        /// What to do with faulty items: drop them and save the rest, or fail: save nothing, and store the run.
+        #[arg(long, value_name = "WHAT", value_parser = ["drop", "fail"])]
+        on_invalid: Option<String>,
         /// The maximum number of additions in each section.
         #[arg(long, value_name = "N", allow_negative_numbers = true,
             value_parser = clap::value_parser!(u8).range(1..=100))]
@@ -332,13 +332,13 @@ struct Update {
     /// Save the other roles' operations if the model of one role fails.
     #[arg(long)]
     allow_partial: bool,
-    /// What to do with items that stay faulty.
-    #[arg(long, value_enum, value_name = "WHAT")]
-    on_invalid: Option<OnInvalid>,
-    /// What to do with items that neither the task nor the messages support: only what is at least as strict as the
-    /// service's own setting is accepted.
-    #[arg(long, value_enum, value_name = "WHAT")]
-    evidence: Option<Evidence>,
+    /// What to do with items that stay faulty: drop them and save the rest, or fail: save nothing, and store the run.
+    #[arg(long, value_name = "WHAT", value_parser = ["drop", "fail"])]
+    on_invalid: Option<String>,
+    /// What to do with items that neither the task nor the messages support: reject them, save them with a warning, or
+    /// look for no support. Only what is at least as strict as the service's own setting is accepted.
+    #[arg(long, value_name = "WHAT", value_parser = ["reject", "warn", "off"])]
+    evidence: Option<String>,
     /// Save a proposal that waits for approval.
     #[arg(long)]
     #[serde(skip)]
@@ -415,29 +415,6 @@ struct SetStatus {
     /// The blocker; `none` clears it. Unchanged without this option.
     #[arg(long, value_name = "TEXT")]
     blocker: Option<String>,
-}
-
-/// `--on-invalid`.
-#[derive(Debug, Clone, Copy, ValueEnum, Serialize, strum::IntoStaticStr)]
-#[serde(rename_all = "lowercase")]
-#[strum(serialize_all = "lowercase")]
-enum OnInvalid {
-    /// They are dropped, the rest is saved.
-    Drop,
-    /// Nothing is saved; the run is stored.
-    Fail,
-}
-
-/// `--evidence`.
-#[derive(Debug, Clone, Copy, ValueEnum, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum Evidence {
-    /// They are not saved.
-    Reject,
-    /// They are saved with a warning.
-    Warn,
-    /// They are not looked for.
-    Off,
 }
 
 /// Gives a command, or those below it, the options that all have.
@@ -671,7 +648,7 @@ impl Request {
                 let call = post("operations")?
                     .flag("dry_run", *dry_run)
                     .maybe("mode", propose.then_some("propose"))
-                    .maybe("on_invalid", on_invalid.map(<&str>::from))
+                    .maybe("on_invalid", on_invalid.as_ref())
                     .maybe("max_additions", *max_additions)
                     .maybe("update_id", update_id.as_ref());
                 let operations = read(file)?;

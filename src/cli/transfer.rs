@@ -30,9 +30,10 @@ pub struct Export {
     /// Write to this file, which appears when it is complete, instead of standard output.
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Write one memory of a running service as Markdown, without ids, times and reasons: the way back from `bring`.
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    format: Option<MarkdownFormat>,
+    /// Write one memory of a running service as Markdown, without ids, times and reasons, the way back from `bring`:
+    /// claude-md, what applies to every session, not progress, status and tasks; or markdown, the whole document.
+    #[arg(long, value_name = "FORMAT", value_parser = ["claude-md", "markdown"])]
+    format: Option<String>,
     /// Address of the service [env: WORKING_MEMORY_URL] [default: http://127.0.0.1:8080].
     #[arg(long, value_name = "URL", requires = "format")]
     url: Option<String>,
@@ -49,18 +50,9 @@ pub struct Export {
     config: Option<PathBuf>,
 }
 
-/// `--format`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum MarkdownFormat {
-    /// What applies to every session: not progress, status and tasks.
-    ClaudeMd,
-    /// The whole document.
-    Markdown,
-}
-
 impl Export {
     pub(super) async fn run(self) -> Result<(), Box<dyn Error>> {
-        if let Some(format) = self.format {
+        if let Some(format) = &self.format {
             return self.export_markdown(format).await;
         }
         let stopped = Some("stopped; the file was not written");
@@ -68,13 +60,13 @@ impl Export {
         on_database(self.config.as_deref(), Access::Read, stopped, work).await
     }
 
-    async fn export_markdown(&self, format: MarkdownFormat) -> Result<(), Box<dyn Error>> {
+    async fn export_markdown(&self, format: &str) -> Result<(), Box<dyn Error>> {
         let (url, key_file) = (self.url.clone(), self.key_file.clone());
         let args = ServiceArgs::of(url, key_file, self.vault.clone(), self.memory.clone());
         let service = Service::of(&args)?;
         let call = service.of_memory(Method::GET, &["context"])?;
         let answer = call.accept("text/plain").send().await?;
-        let text = as_markdown(answer.text()?, format == MarkdownFormat::Markdown);
+        let text = as_markdown(answer.text()?, format == "markdown");
         match self.file() {
             Some(path) => write_file(path, &text, 0o644, true)?,
             None => Output::of_document().text(&text).write()?,

@@ -7,7 +7,7 @@
 use crate::cli::client::failure::Failure;
 use crate::cli::client::input::{ask, read_text};
 use crate::domain::ids::{ActorId, MemoryId, VaultId};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use secrecy::SecretString;
 use serde::Deserialize;
 use std::fmt::Display;
@@ -57,21 +57,12 @@ pub(in crate::cli) struct ServiceArgs {
     /// Print the service's JSON as it is; the same as -o json.
     #[arg(long, conflicts_with = "output")]
     json: bool,
-    /// The output format: for people, or the service's JSON.
-    #[arg(short, long, value_enum, value_name = "FORMAT")]
-    output: Option<Format>,
+    /// The output format: table, for people, or json, the service's JSON as it is.
+    #[arg(short, long, value_name = "FORMAT", value_parser = ["table", "json"])]
+    output: Option<String>,
     /// Print control characters of texts as they are, not escaped as \u001b.
     #[arg(long)]
     pub(super) raw: bool,
-}
-
-/// `--output`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// For people.
-    Table,
-    /// The service's JSON as it is.
-    Json,
 }
 
 /// A memory of a vault.
@@ -136,7 +127,7 @@ impl ServiceArgs {
 
     /// Whether the output is the service's JSON.
     pub(in crate::cli) fn is_json(&self) -> bool {
-        self.json || self.output == Some(Format::Json)
+        self.json || self.output.as_deref() == Some("json")
     }
 }
 
