@@ -76,6 +76,9 @@ pub enum ConfigError {
     /// A named file that does not exist.
     #[error("configuration: {0} does not exist")]
     NoSuchFile(PathBuf),
+    /// Settings that no longer exist, each with what to do instead.
+    #[error("configuration: these settings no longer exist; remove each of them:{0}")]
+    Removed(String),
     /// An invalid value.
     #[error("configuration: {0}")]
     Invalid(String),
@@ -143,6 +146,9 @@ impl Config {
             .separator("__")
             .source(Some(environment.clone()));
         let read = builder.add_source(own).build()?;
+        if let Some(removed) = removed_settings(&read) {
+            return Err(ConfigError::Removed(removed));
+        }
         let mut config: Self = read.try_deserialize().map_err(explained)?;
         let key = |name: &str| environment.get(name).map(|key| SecretString::from(key.as_str()));
         config.llm = config
@@ -176,4 +182,18 @@ impl Config {
             .collect::<Result<(), String>>()
             .map_err(ConfigError::Invalid)
     }
+}
+
+/// Keys that no longer exist, each with what to do instead. One that is still set is named at the start: silence would let
+/// the operator believe that it has an effect.
+const REMOVED: &str = include_str!("removed.txt");
+
+/// A line for each removed key that is set; `None` if none is.
+fn removed_settings(read: &config::Config) -> Option<String> {
+    let removed = REMOVED.lines().filter_map(|line| line.split_once(": "));
+    let lines: String = removed
+        .filter(|(key, _)| read.get::<config::Value>(key).is_ok())
+        .map(|(key, instead)| format!("\n  {key}: {instead}"))
+        .collect();
+    (!lines.is_empty()).then_some(lines)
 }

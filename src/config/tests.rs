@@ -96,6 +96,36 @@ fn there_are_at_most_ninety_settings() {
 }
 
 #[test]
+fn a_removed_setting_is_named_with_what_to_do_instead() {
+    let settings = settings();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("working-memory.toml");
+    for line in super::REMOVED.lines() {
+        let (key, _) = line.split_once(": ").unwrap();
+        assert!(!settings.contains(key), "{key} exists");
+        let from_environment = refused(&[(&variable(key), "1")]);
+        assert!(from_environment.contains(line), "{from_environment}");
+        let (section, name) = key.rsplit_once('.').unwrap();
+        std::fs::write(&file, format!("[{section}]\n{name} = 1\n")).unwrap();
+        let from_file = Config::load(Some(&file), []).unwrap_err().to_string();
+        assert!(
+            from_file.contains("no longer exist") && from_file.contains(line),
+            "{from_file}"
+        );
+    }
+    let several = refused(&[
+        ("WORKING_MEMORY__HTTP__MAX_HEADERS", "50"),
+        ("WORKING_MEMORY__LLM__ROLES__PROGRESS__TEMPERATURE", "0"),
+    ]);
+    for part in [
+        "http.max_headers: ",
+        "llm.roles.progress.temperature: set llm.temperature",
+    ] {
+        assert!(several.contains(part), "{several}");
+    }
+}
+
+#[test]
 fn the_sample_files_values_are_the_defaults() {
     let settings: Vec<_> = sample()
         .into_iter()

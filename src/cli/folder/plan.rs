@@ -127,6 +127,7 @@ mod tests {
             version: "v1".to_owned(),
             sha256: "h1".to_owned(),
         };
+        let text = |hash: &str| Local::Text(hash.to_owned());
         let (same, other) = (text("h1"), text("h2"));
         for (local, remote, step) in [
             // It is written again.

@@ -22,7 +22,6 @@ use crate::storage::updates::{insert_run, resolve_run};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::Value;
-use serde_json::value::RawValue;
 use sqlx::Arguments as _;
 use sqlx::postgres::PgArguments;
 use sqlx::types::Json;
@@ -93,6 +92,7 @@ async fn save_at_once(connection: &mut Connection, rows: &Rows<'_>) -> Result<Ve
         Json(&rows.runs) as _,
         Json(&rows.instructions) as _,
         Json(&rows.steps) as _,
+        &rows.run_texts as &[&str],
     )
     .fetch_all(connection)
     .await?;
@@ -137,6 +137,7 @@ struct Rows<'a> {
     texts: Vec<&'a str>,
     records: Vec<RecordRow<'a>>,
     runs: Vec<RunRow<'a>>,
+    run_texts: Vec<&'a str>,
     instructions: Vec<InstructionRow<'a>>,
     steps: Vec<StepRow<'a>>,
 }
@@ -159,14 +160,17 @@ impl<'a> Rows<'a> {
             let run = version.new.run.iter();
             run.flat_map(move |run| run.events.iter().map(move |step| StepRow::of(place, step)))
         });
+        let mut run_texts = Vec::new();
+        let runs = placed(all)
+            .filter_map(|(place, version)| RunRow::of(place, version, &mut run_texts))
+            .collect();
         Self {
             vaults,
             versions,
             texts: all.iter().map(|version| version.new.text.as_str()).collect(),
             records,
-            runs: placed(all)
-                .filter_map(|(place, version)| RunRow::of(place, version))
-                .collect(),
+            runs,
+            run_texts,
             instructions: placed(all)
                 .flat_map(|(place, version)| InstructionRow::all_of(place, version))
                 .collect(),
@@ -199,7 +203,8 @@ impl<'a> Rows<'a> {
             arguments.add(if_read(piece.reads(6), self.versions.len() as i64))?;
             arguments.add(if_read(piece.reads(7), Json(&self.runs)))?;
             arguments.add(if_read(piece.reads(8), Json(&self.instructions)))?;
-            arguments.add(if_read(piece.reads(9), Json(&self.steps)))
+            arguments.add(if_read(piece.reads(9), Json(&self.steps)))?;
+            arguments.add(if_read(piece.reads(10), &self.run_texts))
         })();
         added.map_err(sqlx::Error::Encode)?;
         Ok(arguments)
@@ -275,15 +280,16 @@ pub(super) struct RunRow<'a> {
     created_at: DateTime<Utc>,
     finished_at: Option<DateTime<Utc>>,
     base_version: i64,
-    request: Option<&'a RawValue>,
-    exchanges: Option<&'a RawValue>,
-    outcome: Option<&'a RawValue>,
+    /// The position of its texts.
+    texts: usize,
 }
 
 impl<'a> RunRow<'a> {
-    /// Of the run of a version that has no row yet.
-    pub(super) fn of(place: usize, version: &'a Prepared) -> Option<Self> {
-        let (run, texts) = (version.new.run.as_deref()?, version.ran.as_ref()?);
+    /// Of the run of a version that has no row yet. Its texts are appended to those of the runs before: they may be long, so
+    /// they are not quoted in the JSON of the rows.
+    pub(super) fn of(place: usize, version: &'a Prepared, texts: &mut Vec<&'a str>) -> Option<Self> {
+        let (run, ran) = (version.new.run.as_deref()?, version.ran.as_ref()?);
+        texts.extend([&*ran.request, &ran.exchanges, &ran.outcome]);
         Some(Self {
             place,
             kind: run.kind.name(),
@@ -292,9 +298,7 @@ impl<'a> RunRow<'a> {
             created_at: run.created_at,
             finished_at: run.finished_at,
             base_version: run.base_version,
-            request: serde_json::from_str(&texts.request).ok(),
-            exchanges: serde_json::from_str(&texts.exchanges).ok(),
-            outcome: serde_json::from_str(&texts.outcome).ok(),
+            texts: texts.len() - 2,
         })
     }
 }

@@ -94,10 +94,11 @@ ran AS (
         context_id, request, exchanges, outcome
     )
     SELECT moved.vault_id, version.memory_id, version.update_id, run.kind, run.status, run.actor_id, run.created_at,
-           run.finished_at, run.base_version, version.version, version.context_id, run.request, run.exchanges, run.outcome
+           run.finished_at, run.base_version, version.version, version.context_id,
+           ($10::text[])[run.texts]::jsonb, ($10::text[])[run.texts + 1]::jsonb, ($10::text[])[run.texts + 2]::jsonb
     FROM json_to_recordset($7::json) AS run (
         place bigint, kind text, status text, actor_id text, created_at timestamptz, finished_at timestamptz,
-        base_version bigint, request jsonb, exchanges jsonb, outcome jsonb
+        base_version bigint, texts int
     )
     JOIN moved ON moved.place = run.place
     JOIN version ON version.place = run.place
