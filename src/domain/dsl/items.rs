@@ -240,11 +240,16 @@ pub(super) fn merge(text: &str) -> Result<Operation, ItemFault> {
 
 /// The operation that merges learnings into one.
 pub(super) fn merged(ids: &[&str], reason: &str, content: &str) -> Result<Operation, ItemFault> {
-    let added = addition(reason, None, content.to_owned())?;
+    let added = match addition(reason, None, content.to_owned()) {
+        Err(wrong) if wrong.kind < FaultKind::MalformedId => return Err(wrong),
+        // A placeholder is reported after the ids.
+        added => added,
+    };
     if !(2..=MAX_IDS).contains(&ids.len()) {
         let detail = "a merge names at least two learnings: `- KL-3, KL-8 because <reason>: <text>`";
         return Err(ItemFault::new(FaultKind::MalformedId, detail));
     }
+    let added = added?;
     let ids = ids.iter().map(|name| record_id(name, None));
     let merges: Vec<RecordId> = ids.collect::<Result<_, _>>()?;
     if let Some(id) = merges.iter().find(|id| id.kind != RecordKind::Learning) {
