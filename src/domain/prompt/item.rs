@@ -64,34 +64,15 @@ pub struct NewItem {
     pub expires_at: Option<DateTime<Utc>>,
 }
 
-/// Why an item cannot be added.
+/// Why an item cannot be added; the message follows the name of the member.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum InvalidItem {
-    /// The content contains only blanks.
-    #[error("is empty or blank; it must contain text")]
-    Blank,
-    /// The content or the metadata contains a NUL character, which cannot be stored.
-    #[error("contains a NUL character; remove it")]
-    Nul {
-        /// `content` or `metadata`.
-        field: &'static str,
-    },
-    /// The content or the metadata exceeds its limit.
-    #[error("has {bytes} bytes, at most {limit} are accepted")]
-    TooLarge {
-        /// `content` or `metadata`.
-        field: &'static str,
-        /// How large it is.
-        bytes: usize,
-        /// How large it may be.
-        limit: usize,
-    },
-    /// It would expire before anybody saw it.
-    #[error("must lie in the future")]
-    Past,
-    /// It has no four-digit year, so RFC 3339 cannot write it.
-    #[error("must lie before the year 10000; leave it out for an item that stays")]
-    TooFar,
+#[error("{problem}")]
+pub struct InvalidItem {
+    /// The invalid member.
+    pub field: &'static str,
+    problem: String,
+    /// How large it is and may be, in bytes, if it is too large.
+    pub too_large: Option<(usize, usize)>,
 }
 
 /// Why items cannot be added to the existing ones.
@@ -105,13 +86,19 @@ pub struct TooManyItems {
 }
 
 impl InvalidItem {
-    /// The name of the invalid member.
-    #[must_use]
-    pub fn field(&self) -> &'static str {
-        match self {
-            Self::Blank => "content",
-            Self::Nul { field } | Self::TooLarge { field, .. } => field,
-            Self::Past | Self::TooFar => "expires_at",
+    fn new(field: &'static str, problem: &str) -> Self {
+        Self {
+            field,
+            problem: problem.to_owned(),
+            too_large: None,
+        }
+    }
+
+    fn too_large(field: &'static str, bytes: usize, limit: usize) -> Self {
+        Self {
+            field,
+            problem: format!("has {bytes} bytes, at most {limit} are accepted"),
+            too_large: Some((bytes, limit)),
         }
     }
 }
@@ -123,36 +110,36 @@ impl NewItem {
     ///
     /// The first problem found.
     pub fn check(&self, limits: &ItemLimits, now: DateTime<Utc>) -> Result<(), InvalidItem> {
+        const NUL: &str = "contains a NUL character; remove it";
         if self.content.len() > limits.item_bytes {
-            return Err(InvalidItem::TooLarge {
-                field: "content",
-                bytes: self.content.len(),
-                limit: limits.item_bytes,
-            });
+            let bytes = self.content.len();
+            return Err(InvalidItem::too_large("content", bytes, limits.item_bytes));
         }
         if is_blank(&self.content) {
-            return Err(InvalidItem::Blank);
+            let problem = "is empty or blank; it must contain text";
+            return Err(InvalidItem::new("content", problem));
         }
         if self.content.contains('\0') {
-            return Err(InvalidItem::Nul { field: "content" });
+            return Err(InvalidItem::new("content", NUL));
         }
         let metadata = Value::Object(self.metadata.clone());
         let bytes = metadata.to_string().len();
         if bytes > MAX_METADATA_BYTES {
-            return Err(InvalidItem::TooLarge {
-                field: "metadata",
-                bytes,
-                limit: MAX_METADATA_BYTES,
-            });
+            return Err(InvalidItem::too_large("metadata", bytes, MAX_METADATA_BYTES));
         }
         if holds_nul(&metadata) {
-            return Err(InvalidItem::Nul { field: "metadata" });
+            return Err(InvalidItem::new("metadata", NUL));
         }
-        match self.expires_at {
-            Some(time) if time <= now => Err(InvalidItem::Past),
-            Some(time) if time.year() > 9_999 => Err(InvalidItem::TooFar),
-            _ => Ok(()),
-        }
+        let problem = match self.expires_at {
+            // It would expire before anybody saw it.
+            Some(time) if time <= now => "must lie in the future",
+            // RFC 3339 writes years of four digits.
+            Some(time) if time.year() > 9_999 => {
+                "must lie before the year 10000; leave it out for an item that stays"
+            }
+            _ => return Ok(()),
+        };
+        Err(InvalidItem::new("expires_at", problem))
     }
 
     /// Whether a stored item is equal.

@@ -2,7 +2,7 @@
 
 use crate::domain::access::AccessRole;
 use crate::domain::ids::{Category, ItemId, VaultId};
-use crate::domain::prompt::{InvalidItem, NewItem, PromptItem, RULES, check_writable};
+use crate::domain::prompt::{NewItem, PromptItem, RULES, check_writable};
 use crate::http::extract::body::{self, Limit, MediaType};
 use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
 use crate::http::extract::json::{JsonBody, Object, exact, parse, parse_list};
@@ -482,18 +482,16 @@ fn check_category(caller: &CallerOf, category: &Category) -> Result<(), Problem>
 fn check_item(state: &AppState, item: &NewItem, within: &str) -> Result<(), Problem> {
     item.check(&state.settings.items, state.clock.now())
         .map_err(|invalid| {
-            let field = format!("{within}{}", invalid.field());
-            match invalid {
-                InvalidItem::TooLarge { bytes, limit, .. } => {
-                    let name = match invalid.field() {
+            let field = format!("{within}{}", invalid.field);
+            match invalid.too_large {
+                Some((bytes, limit)) => {
+                    let name = match invalid.field {
                         "content" => "prompt.item_bytes",
                         _ => "as compact JSON",
                     };
                     Problem::too_large(&field, name, limit, Some(bytes as u64))
                 }
-                InvalidItem::Blank | InvalidItem::Nul { .. } | InvalidItem::Past | InvalidItem::TooFar => {
-                    Problem::invalid(&field, format!("{field} {invalid}"))
-                }
+                None => Problem::invalid(&field, format!("{field} {invalid}")),
             }
         })
 }
