@@ -164,7 +164,7 @@ impl Storage {
     /// # Errors
     /// Database errors.
     pub async fn index_memories(&self, pending: &[Pending]) -> Result<(), StorageError> {
-        if self.crosses_vaults().await? {
+        if self.crosses_vaults() {
             return self.index_together(pending).await;
         }
         for of_vault in pending.chunk_by(|one, next| one.vault == next.vault) {

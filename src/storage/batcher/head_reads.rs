@@ -101,7 +101,7 @@ impl Storage {
             vault: vault.clone(),
             memory: memory.clone(),
         };
-        if self.crosses_vaults().await?
+        if self.crosses_vaults()
             && let Some(Some(read)) = self.submit(wanted).await
         {
             return read;

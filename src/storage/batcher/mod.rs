@@ -23,13 +23,13 @@ use crate::storage::database::connect::BELIEVED_FOR;
 use crate::storage::database::connection::Connection;
 use crate::storage::events::Appended;
 use crate::storage::write::Submitted;
-use crate::storage::{Class, Distribution, Storage, StorageError};
+use crate::storage::{Class, Storage, StorageError};
 use head_reads::HeadRead;
 use std::collections::VecDeque;
 use std::fmt::Display;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::sync::{OnceCell, oneshot};
+use tokio::sync::oneshot;
 
 /// A job that costs hardly more for many than for one.
 pub(in crate::storage) trait Job: Sized + Send + 'static {
@@ -99,14 +99,6 @@ impl Storage {
             Err(answered) => answered.await.ok(),
         }
     }
-
-    /// Whether one transaction may write to several vaults: not in a distributed database.
-    pub(in crate::storage) async fn crosses_vaults(&self) -> Result<bool, StorageError> {
-        let crosses = self.batchers.crosses_vaults.get_or_try_init(|| async {
-            Ok::<_, StorageError>(self.distribution().await? == Distribution::Local)
-        });
-        crosses.await.copied()
-    }
 }
 
 /// Runs batches until no job waits.
@@ -134,8 +126,6 @@ pub(in crate::storage) struct Batchers {
     pub(super) versions: Arc<Batcher<Submitted>>,
     pub(super) events: Arc<Batcher<Appended>>,
     heads: Arc<Batcher<HeadRead>>,
-    /// Whether one transaction may write to several vaults.
-    crosses_vaults: OnceCell<bool>,
 }
 
 impl Batchers {

@@ -55,9 +55,14 @@ impl Storage {
             true => Distribution::Local,
             false => Distribution::of(&self.tables_of_vaults().await?, &distributed),
         };
-        // A single server is not treated like a database that can lose nodes.
+        // Told to every connection: a single server is not treated like a database that can lose nodes.
         self.liveness.set_distributed(distribution != Distribution::Local);
         Ok(distribution)
+    }
+
+    /// Whether one statement may write to several vaults: not in a distributed database, as far as it was looked at.
+    pub(in crate::storage) fn crosses_vaults(&self) -> bool {
+        !self.liveness.is_distributed()
     }
 
     /// Whether the database has the extension that distributes tables.

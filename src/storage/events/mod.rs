@@ -139,7 +139,7 @@ impl Storage {
             vault: vault.clone(),
             events: events.to_vec(),
         };
-        if self.crosses_vaults().await? {
+        if self.crosses_vaults() {
             self.submit(job).await.ok_or_else(cancelled)?
         } else {
             self.append_batch(&self.batchers.events.connections, &[job]).await

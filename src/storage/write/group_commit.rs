@@ -90,7 +90,8 @@ impl Storage {
         likely: Likely<'_>,
         decide: &impl Fn(&Head) -> Result<Decision<T>, E>,
     ) -> Result<Option<Outcome<T>>, ChangeError<E>> {
-        let Some(locks) = self.group_commit_locks().await? else {
+        // A batch has versions of several vaults.
+        let Some(locks) = self.memory_locks.as_ref().filter(|_| self.crosses_vaults()) else {
             return Ok(None);
         };
         let lock = locks.lock((vault, memory)).await;
@@ -162,14 +163,6 @@ impl Storage {
         let connection = committed.map_err(|error| NotSaved::Unknown(error.into()))?;
         slots.put_back(self, connection);
         Ok(saved)
-    }
-
-    /// The locks of memories, if versions are committed in groups.
-    async fn group_commit_locks(&self) -> Result<Option<&MemoryLocks>, StorageError> {
-        match &self.memory_locks {
-            Some(locks) if self.crosses_vaults().await? => Ok(Some(locks)),
-            _ => Ok(None),
-        }
     }
 
     /// Whether a batch of versions is being committed.
