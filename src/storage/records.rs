@@ -4,7 +4,7 @@ pub mod evidence;
 pub mod history;
 pub(in crate::storage) mod projection;
 
-pub(super) use projection::{DetailColumns, details_of};
+pub(super) use projection::DetailColumns;
 
 use crate::domain::document::{Marks, Record};
 use crate::domain::history::{LifeEnd, RecordLife, VersionMark};
@@ -117,12 +117,16 @@ impl From<RecordRow> for StoredRecord {
             _ => None,
         };
         let details = row.details.as_ref().and_then(Value::as_object);
-        let details = details.map(|members| Json(TaskDetails::of_members(members)));
+        let details = TaskDetails {
+            outcome: row.outcome,
+            epic: row.epic,
+            ..details.map(TaskDetails::of_members).unwrap_or_default()
+        };
         let reported = row.intent.map(|intent| Task {
             task_id: row.task_id,
             intent,
             summary: row.summary.unwrap_or_default(),
-            details: details_of(row.outcome, row.epic, details),
+            details,
         });
         Self {
             record: Record {

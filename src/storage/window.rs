@@ -1,35 +1,16 @@
 //! Reads of tasks and decisions: facts stored besides their lines, the archive, and its roll-ups.
 
-use crate::domain::ids::{MemoryId, RecordId, RecordKind, TaskId, VaultId};
+use crate::domain::ids::{MemoryId, RecordId, RecordKind, VaultId};
 use crate::domain::window::{ArchivedTask, Epic, Grouping, KnownEntries, Task, TaskDetails};
 use crate::storage::database::connection::Connection;
-use crate::storage::records::{self, StoredRecord, details_of};
+use crate::storage::records::{self, RecordRow, StoredRecord};
 use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
-use serde_json::json;
-use sqlx::types::Json;
+use serde_json::Value;
 use std::collections::HashMap;
 
 /// Maximum number of tasks in a roll-up.
 const LATEST: i64 = 10;
-
-/// The reported facts of a task that are visible on its line; `None` if nothing was reported.
-fn reported_on_line(
-    task_id: Option<TaskId>,
-    intent: Option<String>,
-    summary: Option<String>,
-    failed: bool,
-) -> Option<Task> {
-    intent.map(|intent| Task {
-        task_id,
-        intent,
-        summary: summary.unwrap_or_default(),
-        details: TaskDetails {
-            outcome: failed.then(|| json!({ "success": false })),
-            ..TaskDetails::default()
-        },
-    })
-}
 
 /// The existing tasks and decisions of a memory, to find out what is new in an import.
 pub(super) async fn known(
@@ -55,36 +36,23 @@ pub(super) async fn known(
 /// The start of a page of the history: after this time and number.
 pub type HistoryKey = (DateTime<Utc>, i64);
 
-struct HistoryRow {
-    /// The group that it belongs to, if it is read by groups.
-    name: String,
-    number: i64,
-    time: DateTime<Utc>,
-    content: String,
-    task_id: Option<TaskId>,
-    intent: Option<String>,
-    summary: Option<String>,
-    epic: Option<String>,
-    details: Option<Json<TaskDetails>>,
-    failed: bool,
-}
-
-impl HistoryRow {
-    fn into_task(self) -> (HistoryKey, ArchivedTask) {
-        let task_id = self.task_id;
-        let reported = reported_on_line(task_id.clone(), self.intent, self.summary, self.failed);
-        let task = Task::of_line(&self.content, reported);
-        let archived = ArchivedTask {
-            id: RecordId::new(RecordKind::Task, self.number),
-            task_id,
-            time: self.time,
-            intent: task.intent,
-            summary: crate::domain::window::first_sentence(&task.summary),
-            details: details_of(None, self.epic, self.details),
-            failed: self.failed,
-        };
-        ((self.time, self.number), archived)
-    }
+/// A record of the archive as a task, with its key in the history.
+fn archived(stored: StoredRecord) -> (HistoryKey, ArchivedTask) {
+    let (id, time) = (stored.record.id, stored.time());
+    let task = Task::of_line(&stored.record.content, stored.reported);
+    let archived = ArchivedTask {
+        id,
+        time,
+        failed: task.has_failed(),
+        task_id: task.task_id,
+        intent: task.intent,
+        summary: crate::domain::window::first_sentence(&task.summary),
+        details: TaskDetails {
+            outcome: None,
+            ..task.details
+        },
+    };
+    ((time, id.number), archived)
 }
 
 impl Storage {
@@ -102,9 +70,10 @@ impl Storage {
     ) -> Result<Vec<(HistoryKey, ArchivedTask)>, StorageError> {
         let (time, number) = after.unzip();
         let rows = sqlx::query_as!(
-            HistoryRow,
-            r#"SELECT '' AS "name!", number, COALESCE(written_at, created_at) AS "time!", content, task_id, intent,
-                      summary, epic, details, COALESCE(outcome::jsonb -> 'success' = 'false'::jsonb, false) AS "failed!"
+            RecordRow,
+            r#"SELECT kind, number, status, label, reason, content, created_version, created_at, created_by,
+                      ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, marks, task_id, intent,
+                      summary, outcome, epic, details AS "details: Value"
                FROM records
                WHERE vault_id = $1 AND memory_id = $2 AND kind = 'T' AND status = 'archived'
                  AND (COALESCE(written_at, created_at), number)
@@ -119,7 +88,7 @@ impl Storage {
         )
         .fetch_all(&mut self.reader().await?)
         .await?;
-        Ok(rows.into_iter().map(HistoryRow::into_task).collect())
+        Ok(rows.into_iter().map(|row| archived(row.into())).collect())
     }
 
     /// Roll-ups of the archived tasks by epic, those after `after` (the empty name is that of tasks without an epic),
@@ -161,17 +130,13 @@ impl Storage {
         .fetch_all(&mut connection)
         .await?;
         let names: Vec<String> = groups.iter().map(|group| group.name.clone()).collect();
-        let rows = sqlx::query_as!(
-            HistoryRow,
-            r#"SELECT name AS "name!", number, time AS "time!", content, task_id, intent, summary, epic,
-                      details AS "details: Json<TaskDetails>", failed AS "failed!"
+        let latest = sqlx::query!(
+            r#"SELECT name AS "name!", number AS "number!"
                FROM (
-                   SELECT number, time, content, task_id, intent, summary, epic, details, failed, name,
+                   SELECT number, time, name,
                           row_number() OVER (PARTITION BY name ORDER BY time DESC, number DESC) AS place
                    FROM (
-                       SELECT number, content, task_id, intent, summary, epic, details,
-                              COALESCE(outcome::jsonb -> 'success' = 'false'::jsonb, false) AS failed,
-                              COALESCE(written_at, created_at) AS time,
+                       SELECT number, COALESCE(written_at, created_at) AS time,
                               (CASE WHEN $3 THEN to_char(COALESCE(written_at, created_at) AT TIME ZONE 'UTC',
                                                          'IYYY-"W"IW')
                                     ELSE COALESCE(epic, '') END) COLLATE "C" AS name
@@ -190,6 +155,12 @@ impl Storage {
         )
         .fetch_all(&mut connection)
         .await?;
+        let ids = latest
+            .iter()
+            .map(|row| RecordId::new(RecordKind::Task, row.number));
+        let tasks = records::some(&mut connection, vault, memory, &ids.collect::<Vec<_>>()).await?;
+        let tasks = tasks.into_iter().map(|task| (task.record.id.number, task));
+        let mut tasks: HashMap<i64, StoredRecord> = tasks.collect();
         let mut epics: Vec<Epic> = groups
             .into_iter()
             .map(|group| Epic {
@@ -200,11 +171,9 @@ impl Storage {
                 latest: Vec::new(),
             })
             .collect();
-        for row in rows {
-            let place = names.binary_search(&row.name);
-            let (_, task) = row.into_task();
-            if let Ok(place) = place {
-                epics[place].latest.push(task);
+        for row in latest {
+            if let (Ok(place), Some(task)) = (names.binary_search(&row.name), tasks.remove(&row.number)) {
+                epics[place].latest.push(archived(task).1);
             }
         }
         Ok(epics)

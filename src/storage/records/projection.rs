@@ -8,7 +8,6 @@ use crate::storage::contexts::Source;
 use crate::storage::write::{operation_details, task_facts_of_operations};
 use serde::Serialize;
 use serde_json::Value;
-use sqlx::types::Json;
 use std::collections::HashMap;
 
 /// A version as far as records follow from it.
@@ -94,16 +93,4 @@ impl<'t> From<&'t TaskDetails> for DetailColumns<'t> {
             details: (!others.is_empty()).then_some(Value::Object(others)),
         }
     }
-}
-
-/// Reads the facts from the columns. Members of `details` that only a newer release knows are ignored.
-pub(in crate::storage) fn details_of(
-    outcome: Option<Value>,
-    epic: Option<String>,
-    details: Option<Json<TaskDetails>>,
-) -> TaskDetails {
-    let mut facts = details.map(|Json(others)| others).unwrap_or_default();
-    facts.outcome = outcome;
-    facts.epic = epic;
-    facts
 }
