@@ -96,6 +96,9 @@ impl From<WriteError> for Problem {
             WriteError::Refused(refusal) => {
                 Self::new(Kind::Conflict, refusal.to_string()).with("field", "path")
             }
+            WriteError::TooManyItems(too_many) => {
+                Self::invalid("items", message).with("limit", too_many.limit)
+            }
             WriteError::Storage(error) => error.into(),
         }
     }

@@ -12,7 +12,7 @@ use crate::http::middleware::standard::Detail;
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
 use crate::storage::idempotency::KeptAnswer;
-use crate::storage::prompt_items::{AddItemsError, ItemKey, ItemOwner, Replaced};
+use crate::storage::prompt_items::{ItemKey, ItemOwner, Replaced};
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
@@ -500,17 +500,6 @@ fn check_item(state: &AppState, item: &NewItem, within: &str) -> Result<(), Prob
 fn missing() -> Problem {
     Problem::not_found("there is no such item; a list with ?category= shows those of a category")
         .with("field", "item_id")
-}
-
-impl From<AddItemsError> for Problem {
-    fn from(error: AddItemsError) -> Self {
-        match error {
-            AddItemsError::TooMany(too_many) => {
-                Self::invalid("items", too_many.to_string()).with("limit", too_many.limit)
-            }
-            AddItemsError::Storage(error) => error.into(),
-        }
-    }
 }
 
 /// The maximum number of ids in a log line.

@@ -3,7 +3,7 @@
 
 mod write;
 
-pub use write::{AddItemsError, Replaced};
+pub use write::Replaced;
 
 pub(super) use write::{delete_items_of_memory, insert};
 

@@ -2,13 +2,12 @@
 
 use super::{ItemOwner, live_items};
 use crate::domain::ids::{ActorId, Category, ItemId, MemoryId, VaultId};
-use crate::domain::prompt::{ItemLimits, NewItem, PromptItem, TooManyItems};
+use crate::domain::prompt::{ItemLimits, NewItem, PromptItem};
 use crate::storage::database::connection::Connection;
-use crate::storage::database::transaction::TransactionError;
 use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::idempotency::{Answering, keep_one};
 use crate::storage::write::lock_memory;
-use crate::storage::{Class, FailingVaults, Storage, StorageError, events};
+use crate::storage::{Class, FailingVaults, Storage, StorageError, WriteError, events};
 use chrono::{DateTime, Utc};
 use serde_json::json;
 use sqlx::types::Json;
@@ -27,37 +26,11 @@ pub struct Replaced {
     pub unchanged: bool,
 }
 
-/// Why items were not added.
-#[derive(Debug, thiserror::Error)]
-pub enum AddItemsError {
-    /// The limit would be exceeded; nothing was added.
-    #[error(transparent)]
-    TooMany(#[from] TooManyItems),
-    /// The database failed; nothing was added.
-    #[error(transparent)]
-    Storage(#[from] StorageError),
-}
-
-impl TransactionError for AddItemsError {
-    fn of_storage(&self) -> Option<&StorageError> {
-        match self {
-            Self::Storage(error) => Some(error),
-            Self::TooMany(_) => None,
-        }
-    }
-}
-
-impl From<sqlx::Error> for AddItemsError {
-    fn from(error: sqlx::Error) -> Self {
-        Self::Storage(error.into())
-    }
-}
-
 impl Storage {
     /// Adds an item at the end of its category.
     ///
     /// # Errors
-    /// As [`AddItemsError`] says.
+    /// As [`WriteError`] says.
     #[tracing::instrument(name = "db.prompt_items.add", skip_all)]
     pub async fn add_item(
         &self,
@@ -67,7 +40,7 @@ impl Storage {
         actor: &ActorId,
         limits: &ItemLimits,
         under: Option<&Answering<'_, PromptItem>>,
-    ) -> Result<PromptItem, AddItemsError> {
+    ) -> Result<PromptItem, WriteError> {
         let (item, changed) = self
             .transaction("db.prompt_items.add", |mut transaction| {
                 let item = item.clone();
@@ -80,7 +53,7 @@ impl Storage {
                     keep_one(&mut transaction, under, owner.memory.as_ref(), &item).await?;
                     let changed = self.items_changed(owner, category, Some(actor));
                     events::append(&mut transaction, &owner.vault, changed.as_slice()).await?;
-                    Ok::<_, AddItemsError>(transaction.commit_with((item, changed)))
+                    Ok::<_, WriteError>(transaction.commit_with((item, changed)))
                 }
             })
             .await?;
@@ -91,7 +64,7 @@ impl Storage {
     /// Replaces the items of a category, unless they are equal already.
     ///
     /// # Errors
-    /// As [`AddItemsError`] says.
+    /// As [`WriteError`] says.
     #[tracing::instrument(name = "db.prompt_items.replace", skip_all)]
     pub async fn replace_items(
         &self,
@@ -101,7 +74,7 @@ impl Storage {
         actor: &ActorId,
         limits: &ItemLimits,
         under: Option<&Answering<'_, Replaced>>,
-    ) -> Result<Replaced, AddItemsError> {
+    ) -> Result<Replaced, WriteError> {
         let items = &items;
         let (replaced, changed) = self
             .transaction("db.prompt_items.replace", |mut transaction| async move {
@@ -139,7 +112,7 @@ impl Storage {
                 keep_one(&mut transaction, under, owner.memory.as_ref(), &replaced).await?;
                 let changed = self.items_changed(owner, category, Some(actor));
                 events::append(&mut transaction, &owner.vault, changed.as_slice()).await?;
-                Ok::<_, AddItemsError>(transaction.commit_with((replaced, changed)))
+                Ok::<_, WriteError>(transaction.commit_with((replaced, changed)))
             })
             .await?;
         self.appended(&owner.vault, changed.as_slice());
@@ -349,11 +322,7 @@ pub(in crate::storage) async fn delete_items_of_memory(
 }
 
 /// Checks the limits of a locked owner.
-async fn hold(
-    connection: &mut Connection,
-    owner: &ItemOwner,
-    limits: &ItemLimits,
-) -> Result<(), AddItemsError> {
+async fn hold(connection: &mut Connection, owner: &ItemOwner, limits: &ItemLimits) -> Result<(), WriteError> {
     let present = sqlx::query!(
         r#"SELECT count(*) AS "items!", COALESCE(sum(octet_length(content)), 0) AS "bytes!"
            FROM prompt_items WHERE vault_id = $1 AND memory_id = $2"#,

@@ -7,6 +7,7 @@ use crate::domain::ids::RecordId;
 use crate::domain::memory::Collapse;
 use crate::domain::memory::EditError;
 use crate::domain::memory_files::Refusal;
+use crate::domain::prompt::TooManyItems;
 use crate::storage::StorageError;
 use crate::storage::contexts::Redaction;
 use crate::storage::database::transaction::TransactionError;
@@ -49,6 +50,9 @@ pub enum WriteError {
     /// Other files are in conflict with it.
     #[error(transparent)]
     Refused(#[from] Refusal),
+    /// There would be more prompt items, or bytes of them, than their limit.
+    #[error(transparent)]
+    TooManyItems(#[from] TooManyItems),
     /// The database failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
