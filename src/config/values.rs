@@ -37,13 +37,14 @@ macro_rules! read_from_words {
 pub(super) use read_from_words;
 
 /// Checks that a number is in a range.
-pub(super) fn within<T>(key: impl Display, number: T, range: RangeInclusive<T>) -> Result<(), String>
+pub(super) fn within<T>(key: &str, number: T, range: RangeInclusive<T>) -> Result<(), String>
 where
-    T: PartialOrd + Display,
+    T: Copy + PartialOrd + Display,
 {
-    match range.contains(&number) {
+    let (least, most) = range.into_inner();
+    match (least..=most).contains(&number) {
         true => Ok(()),
-        false => Err(format!("{key} must be {} to {}", range.start(), range.end())),
+        false => Err(format!("{key} must be {least} to {most}")),
     }
 }
 

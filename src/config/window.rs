@@ -58,12 +58,8 @@ impl WindowConfig {
                 .parse::<VaultId>()
                 .map_err(|rule| format!("window.vaults.\"{vault}\" is not a valid vault id: an id {rule}"))?;
             let (tasks, decisions) = self.of_vault(vault);
-            within(format_args!("window.vaults.{vault}.tasks"), tasks, 1..=MOST)?;
-            within(
-                format_args!("window.vaults.{vault}.decisions"),
-                decisions,
-                1..=MOST,
-            )?;
+            within(&format!("window.vaults.{vault}.tasks"), tasks, 1..=MOST)?;
+            within(&format!("window.vaults.{vault}.decisions"), decisions, 1..=MOST)?;
         }
         Ok(())
     }
