@@ -1,7 +1,7 @@
 //! `ApplyOperations`: applies operations that an agent sends as text or as a list, without a model.
 
 use super::reading::{self, Against, Reading, WrittenItem};
-use super::report::{Target, UpdateAnswer, quote};
+use super::report::{UpdateAnswer, quote};
 use super::run::Running;
 use super::{Mode, OnInvalid, OperationsInput, OperationsRequest, Pipeline, PipelineError};
 use crate::domain::dsl;
@@ -42,7 +42,7 @@ impl Pipeline {
             running.warnings = reading.warnings().collect();
             running.omitted = reading.omitted.clone();
             if request.on_invalid == OnInvalid::Fail && reading.needs_repair() {
-                let update_id = running.target.update_id.clone();
+                let update_id = running.update_id.clone();
                 let mut rejected = running.rejected.clone();
                 rejected.extend(reading.mendable_warnings());
                 let more = reading.omitted.rejections();
@@ -106,13 +106,9 @@ impl Pipeline {
     }
 
     async fn begin_operations(&self, request: &OperationsRequest) -> Result<Running, PipelineError> {
-        let target = Target {
-            update_id: self.new_update_id(),
-            vault: request.vault.clone(),
-            memory: request.memory.clone(),
-        };
-        let created_at = self.clock.now();
-        let base = self.capture(&target, &request.preconditions).await?;
+        let (update_id, created_at) = (self.new_update_id(), self.clock.now());
+        let of = (request.vault.clone(), request.memory.clone());
+        let base = self.capture((&of.0, &of.1), &request.preconditions).await?;
         // Only models are limited to few additions by default.
         let max_additions = request.max_additions.unwrap_or(usize::MAX);
         let title = match request.mode {
@@ -128,7 +124,14 @@ impl Pipeline {
             resolves: request.resolves.clone(),
             idempotency: request.idempotency.clone(),
             mode: request.mode.clone(),
-            ..Running::begin(target, RunKind::Operations, by, (limits, title.to_owned()), base)
+            ..Running::begin(
+                update_id,
+                of,
+                RunKind::Operations,
+                by,
+                (limits, title.to_owned()),
+                base,
+            )
         })
     }
 }

@@ -264,14 +264,6 @@ fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
-/// The memory that an update works on.
-#[derive(Debug, Clone)]
-pub(super) struct Target {
-    pub(super) update_id: UpdateId,
-    pub(super) vault: VaultId,
-    pub(super) memory: MemoryId,
-}
-
 impl Rejection {
     /// Builds a rejection from a fault and the item that contains it.
     pub(super) fn of_fault(fault: &Fault, written: &WrittenItem) -> Self {

@@ -8,7 +8,7 @@ use crate::domain::text::one_line;
 use crate::domain::window::SessionRecord;
 use crate::pipeline::prompts::section_of;
 use crate::pipeline::reading::Accepted;
-use crate::pipeline::report::{Rejection, Target, UpdateAnswer, quote};
+use crate::pipeline::report::{Rejection, UpdateAnswer, quote};
 use crate::pipeline::request::read_stored;
 use crate::pipeline::run::{Review, Running};
 use crate::pipeline::save::{RunResult, is_recorded, merge_onto};
@@ -107,8 +107,7 @@ impl Pipeline {
     ) -> Result<Run, PipelineError> {
         let place = (&rejecting.vault, &rejecting.memory);
         let (mut run, _) = self.waiting(place, &rejecting.update_id).await?;
-        let target = target_of(&run);
-        self.capture(&target, &rejecting.preconditions).await?;
+        self.capture(place, &rejecting.preconditions).await?;
         run.status = RunStatus::Rejected;
         run.version = None;
         run.outcome["review"] = json!({
@@ -179,8 +178,8 @@ impl Pipeline {
         let Some(log) = run.outcome["log"].as_str() else {
             return Err(unreadable(&run.update_id, "log: it is missing"));
         };
-        let target = target_of(&run);
-        let base = self.capture(&target, &approval.preconditions).await?;
+        let place = (&approval.vault, &approval.memory);
+        let base = self.capture(place, &approval.preconditions).await?;
         let comment = approval
             .comment
             .as_deref()
@@ -216,7 +215,14 @@ impl Pipeline {
                 base_version: run.base_version,
                 proposal,
             }),
-            ..Running::begin(target, run.kind, by, (limits, title), base)
+            ..Running::begin(
+                run.update_id,
+                (run.vault_id, run.memory_id),
+                run.kind,
+                by,
+                (limits, title),
+                base,
+            )
         })
     }
 
@@ -298,14 +304,6 @@ fn unreadable(id: &UpdateId, problem: &str) -> PipelineError {
     PipelineError::Unreadable {
         update_id: id.clone(),
         problem: format!("proposal {id} cannot be read: {problem}"),
-    }
-}
-
-fn target_of(run: &Run) -> Target {
-    Target {
-        update_id: run.update_id.clone(),
-        vault: run.vault_id.clone(),
-        memory: run.memory_id.clone(),
     }
 }
 

@@ -292,17 +292,17 @@ impl RoleOutcome {
                     ChatRole::User => "user",
                     ChatRole::Assistant => "assistant",
                 };
-                json!({ "role": speaker, "content": storable_ref(&turn.text) })
+                json!({ "role": speaker, "content": turn.text })
             })
             .collect();
         self.exchanges.push(json!({
             "section": asking.role.map(Role::name),
             "model": self.report.model,
-            "system": storable_ref(&asking.system),
+            "system": asking.system,
             "messages": turns,
-            "answer": answer.map(|answer| storable_ref(&answer.text)),
+            "answer": answer.map(|answer| &answer.text),
             "stopped_at_limit": answer.is_some_and(|answer| answer.stopped_at_limit),
-            "error": asked.result.as_ref().err().map(|error| storable(error.to_string())),
+            "error": asked.result.as_ref().err().map(ToString::to_string),
             "attempts": asked.attempts,
             "input_tokens": call.input_tokens,
             "cached_tokens": call.cached_tokens,
@@ -453,16 +453,12 @@ fn existing_ids(document: &str, role: Role) -> String {
 }
 
 /// Replaces NUL, which PostgreSQL texts and documents cannot contain.
-fn storable(text: String) -> String {
+pub(super) fn storable(text: String) -> String {
     if text.contains('\0') {
         text.replace('\0', "\u{fffd}")
     } else {
         text
     }
-}
-
-fn storable_ref(text: &str) -> String {
-    storable(text.to_owned())
 }
 
 /// Replaces an empty text: some servers reject a message without text.

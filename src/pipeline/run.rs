@@ -2,15 +2,15 @@
 //! its daily limit are rejected.
 
 use crate::domain::faults::Omitted;
-use crate::domain::ids::{ActorId, ContextId, TaskId, UpdateId, VaultId};
+use crate::domain::ids::{ActorId, ContextId, MemoryId, TaskId, UpdateId, VaultId};
 use crate::domain::memory::Limits;
 use crate::domain::operation::FaultKind;
 use crate::domain::text::masked;
 use crate::domain::window::SessionRecord;
 use crate::pipeline::reading::Accepted;
-use crate::pipeline::report::{ModelReport, Rejection, Target, UpdateAnswer, UpdateStatus, Warning};
+use crate::pipeline::report::{ModelReport, Rejection, UpdateAnswer, UpdateStatus, Warning};
 use crate::pipeline::review::Proposal;
-use crate::pipeline::role::RoleOutcome;
+use crate::pipeline::role::{RoleOutcome, storable};
 use crate::pipeline::update::Claim;
 use crate::pipeline::{Mode, Pipeline, PipelineError, Steps};
 use crate::storage::events::{EventKind, NewEvent};
@@ -25,7 +25,9 @@ use std::collections::BTreeMap;
 
 /// The state of a run in progress: its request and its results so far.
 pub(super) struct Running {
-    pub(super) target: Target,
+    pub(super) update_id: UpdateId,
+    pub(super) vault: VaultId,
+    pub(super) memory: MemoryId,
     pub(super) kind: RunKind,
     pub(super) actor: ActorId,
     pub(super) created_at: DateTime<Utc>,
@@ -71,14 +73,17 @@ pub(super) struct Running {
 impl Running {
     /// A run of a head snapshot that applies what it is given; the caller sets what its request says besides.
     pub(super) fn begin(
-        target: Target,
+        update_id: UpdateId,
+        (vault, memory): (VaultId, MemoryId),
         kind: RunKind,
         (actor, created_at): (ActorId, DateTime<Utc>),
         (limits, title): (Limits, String),
         base: HeadSnapshot,
     ) -> Self {
         Self {
-            target,
+            update_id,
+            vault,
+            memory,
             kind,
             actor,
             created_at,
@@ -225,9 +230,9 @@ impl Pipeline {
         outcome: Value,
     ) -> Run {
         Run {
-            vault_id: running.target.vault.clone(),
-            memory_id: running.target.memory.clone(),
-            update_id: running.target.update_id.clone(),
+            vault_id: running.vault.clone(),
+            memory_id: running.memory.clone(),
+            update_id: running.update_id.clone(),
             kind: running.kind,
             status,
             actor_id: running.actor.clone(),
@@ -237,8 +242,8 @@ impl Pipeline {
             base_version,
             version,
             resolved_by: None,
-            request: without_secrets(&running.request),
-            exchanges: running.exchanges.iter().map(without_secrets).collect(),
+            request: stored(&running.request),
+            exchanges: running.exchanges.iter().map(stored).collect(),
             shown: (running.base.version > 0).then(|| (running.base.version, running.base.text.clone())),
             outcome,
             claim: running.claim.as_ref().map(|claim| claim.id.clone()),
@@ -249,12 +254,12 @@ impl Pipeline {
 
     /// The events to store with a run: its steps so far, its end, and the start or the approval of its proposal.
     fn events(&self, running: &Running, status: RunStatus) -> Vec<NewEvent> {
-        let (target, mut events) = (&running.target, running.steps.events());
+        let mut events = running.steps.events();
         events.extend(running.steps.finished(status));
         let event = |kind| NewEvent {
-            update_id: Some(target.update_id.clone()),
+            update_id: Some(running.update_id.clone()),
             actor: Some(running.actor.clone()),
-            ..self.storage.event(&target.memory, kind)
+            ..self.storage.event(&running.memory, kind)
         };
         match (status, &running.review) {
             (RunStatus::Proposed, _) => events.push(event(EventKind::Proposed)),
@@ -310,14 +315,15 @@ impl Review {
     }
 }
 
-/// Returns the value with every credential in its texts masked.
-fn without_secrets(value: &Value) -> Value {
+/// Returns the value as it is stored: every credential in its texts is masked, and NUL, which PostgreSQL cannot contain, is
+/// replaced.
+fn stored(value: &Value) -> Value {
     match value {
-        Value::String(text) => Value::String(masked(text)),
-        Value::Array(values) => values.iter().map(without_secrets).collect(),
+        Value::String(text) => Value::String(storable(masked(text))),
+        Value::Array(values) => values.iter().map(stored).collect(),
         Value::Object(members) => members
             .iter()
-            .map(|(name, value)| (name.clone(), without_secrets(value)))
+            .map(|(name, value)| (name.clone(), stored(value)))
             .collect(),
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
     }
@@ -391,7 +397,7 @@ mod tests {
             "attempts": 2,
             "error": null,
         });
-        let kept = without_secrets(&exchange);
+        let kept = stored(&exchange);
         assert!(!kept.to_string().contains(&token), "{kept}");
         assert_eq!(kept["messages"][0]["content"], "use [secret] for it");
         assert_eq!(kept["messages"][0]["role"], "user");

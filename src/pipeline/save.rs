@@ -3,7 +3,7 @@
 //! that a run begins with.
 
 use crate::domain::faults::Omitted;
-use crate::domain::ids::RecordId;
+use crate::domain::ids::{MemoryId, RecordId, VaultId};
 use crate::domain::memory::{
     AppliedOperation, ChangedDocument, OperationName, RecordChange, View, apply, project, validate,
 };
@@ -14,7 +14,7 @@ use crate::fair;
 use crate::pipeline::prompts::section_of;
 use crate::pipeline::reading::{Accepted, mentioned};
 use crate::pipeline::report::{
-    DocumentReport, OperationReport, Rejection, Target, UpdateAnswer, UpdateStatus, Warning,
+    DocumentReport, OperationReport, Rejection, UpdateAnswer, UpdateStatus, Warning,
 };
 use crate::pipeline::review::Proposal;
 use crate::pipeline::role::numbered;
@@ -37,10 +37,10 @@ impl Pipeline {
     /// Takes a head snapshot.
     pub(super) async fn capture(
         &self,
-        target: &Target,
+        (vault, memory): (&VaultId, &MemoryId),
         preconditions: &Preconditions,
     ) -> Result<HeadSnapshot, PipelineError> {
-        let snapshot = self.storage.head_snapshot(&target.vault, &target.memory).await?;
+        let snapshot = self.storage.head_snapshot(vault, memory).await?;
         preconditions.check(snapshot.context_id.as_ref(), Some(snapshot.version))?;
         Ok(snapshot)
     }
@@ -49,13 +49,14 @@ impl Pipeline {
     pub(super) async fn rebase(&self, running: &mut Running) -> Result<(), PipelineError> {
         if running.rebases == self.config.pipeline.max_rebases {
             let error = PipelineError::Conflict {
-                update_id: running.target.update_id.clone(),
+                update_id: running.update_id.clone(),
                 rebases: running.rebases,
             };
             return self.fail(running, error).await;
         }
         running.rebases += 1;
-        let snapshot = self.capture(&running.target, &running.preconditions).await?;
+        let place = (&running.vault, &running.memory);
+        let snapshot = self.capture(place, &running.preconditions).await?;
         if running.identity().is_some() && running.identity() != snapshot.identity.as_ref() {
             return Err(PipelineError::Deleted);
         }
@@ -67,7 +68,7 @@ impl Pipeline {
     /// changed progress, which must be asked for again.
     pub(super) async fn save(&self, running: &Running) -> Result<Option<UpdateAnswer>, PipelineError> {
         let ids: Vec<RecordId> = mentioned(&numbered(&running.accepted), &[]);
-        let place = (&running.target.vault, &running.target.memory);
+        let place = (&running.vault, &running.memory);
         let written = |item: &Accepted| item.written.text.len();
         let bytes = running.base.text.len() + running.accepted.iter().map(written).sum::<usize>();
         let decide = |head: &Head, known: Option<StoredRecord>| {
@@ -149,9 +150,9 @@ impl Pipeline {
             false => (head.version, head.context_id.clone()),
         };
         let answer = UpdateAnswer {
-            update_id: running.target.update_id.clone(),
-            vault_id: running.target.vault.clone(),
-            memory_id: running.target.memory.clone(),
+            update_id: running.update_id.clone(),
+            vault_id: running.vault.clone(),
+            memory_id: running.memory.clone(),
             status,
             // A dry run or a proposal is computed on the current head, which is then its base.
             base_version: if running.dry_run || proposal.is_some() {
@@ -333,7 +334,7 @@ pub(super) fn merge(head: &Head, running: &Running) -> Result<Merged, PipelineEr
         && progress_of(&head.text) != progress_of(&progress_base.text);
     if rewrites && moved {
         return Err(PipelineError::Conflict {
-            update_id: running.target.update_id.clone(),
+            update_id: running.update_id.clone(),
             rebases: 0,
         });
     }
@@ -371,7 +372,7 @@ pub(super) fn merge_onto(
         .map(|item| item.operation.clone())
         .collect();
     let mut applied = apply(&head.text, head.counters, &operations, head.now, limits)
-        .map_err(|error| PipelineError::of_edit(error, &running.target.update_id, head.text.len()))?;
+        .map_err(|error| PipelineError::of_edit(error, &running.update_id, head.text.len()))?;
     // The items that were applied, in the order of their changes, and the number of each of them there.
     let mut ordered: Vec<Accepted> = Vec::new();
     let mut numbers = vec![None; items.len()];
@@ -417,7 +418,7 @@ pub(super) fn is_recorded(
                 .is_some_and(|reported| *reported != record.task) =>
         {
             Err(PipelineError::OtherTask {
-                update_id: running.target.update_id.clone(),
+                update_id: running.update_id.clone(),
                 record: known.record.id,
             })
         }
@@ -434,7 +435,7 @@ fn write_record(
     sizes: &Sizes,
 ) -> Result<WindowRows, PipelineError> {
     let written = record_session(&applied.text, applied.counters, head.now, record, sizes)
-        .map_err(|error| PipelineError::of_edit(error, &running.target.update_id, head.text.len()))?;
+        .map_err(|error| PipelineError::of_edit(error, &running.update_id, head.text.len()))?;
     let added = written.added();
     applied.text = written.text;
     applied.counters = written.counters;
@@ -460,7 +461,7 @@ fn write_record(
 impl Pipeline {
     /// The maximum sizes of the windows of the run's vault.
     pub(super) fn sizes(&self, running: &Running) -> Sizes {
-        let (tasks, decisions) = self.config.window.of_vault(running.target.vault.as_str());
+        let (tasks, decisions) = self.config.window.of_vault(running.vault.as_str());
         Sizes {
             tasks,
             decisions,
@@ -488,9 +489,9 @@ fn repeated_answer(running: &Running, known: Option<&StoredRecord>, head: &Head)
         index: None,
     });
     UpdateAnswer {
-        update_id: running.target.update_id.clone(),
-        vault_id: running.target.vault.clone(),
-        memory_id: running.target.memory.clone(),
+        update_id: running.update_id.clone(),
+        vault_id: running.vault.clone(),
+        memory_id: running.memory.clone(),
         status: if running.dry_run {
             UpdateStatus::DryRun
         } else {

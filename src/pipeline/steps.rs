@@ -8,10 +8,10 @@
 //! Metrics and trace spans of the steps and of the results of runs are here, too.
 
 use crate::clock::Clock;
-use crate::domain::ids::{ActorId, ContextId, UpdateId};
+use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId};
 use crate::domain::operation::Role;
 use crate::pipeline::PipelineError;
-use crate::pipeline::report::{Rejection, Target, UpdateAnswer, Warning};
+use crate::pipeline::report::{Rejection, UpdateAnswer, Warning};
 use crate::storage::StorageError;
 use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::updates::{RunKind, RunStatus};
@@ -136,16 +136,11 @@ impl Steps {
     }
 
     /// Starts collecting steps as events, too.
-    pub(super) fn keep(&self, clock: &Arc<dyn Clock>, target: &Target, actor: &ActorId) {
+    pub(super) fn keep(&self, clock: &Arc<dyn Clock>, run: &UpdateId, memory: &MemoryId, actor: &ActorId) {
         let event = NewEvent {
             actor: Some(actor.clone()),
-            update_id: Some(target.update_id.clone()),
-            ..NewEvent::new(
-                String::new(),
-                target.memory.clone(),
-                EventKind::Update,
-                clock.now(),
-            )
+            update_id: Some(run.clone()),
+            ..NewEvent::new(String::new(), memory.clone(), EventKind::Update, clock.now())
         };
         // Steps belong to one run.
         let _ = self.0.run.set((clock.clone(), event));

@@ -1,13 +1,13 @@
 //! `UpdateContext`: runs the steps in order, at once or, for a queued update, by a worker.
 
 use crate::domain::faults::Omitted;
-use crate::domain::ids::{ActorId, MemoryId, UpdateId, VaultId};
+use crate::domain::ids::{ActorId, MemoryId, VaultId};
 use crate::domain::memory::Limits;
 use crate::domain::operation::Role;
 use crate::domain::text::masked;
 use crate::fair::{self, NoRoom, Party};
 use crate::llm::ModelError;
-use crate::pipeline::report::{Rejection, Target, UpdateAnswer, Warning};
+use crate::pipeline::report::{Rejection, UpdateAnswer, Warning};
 use crate::pipeline::request::read_stored;
 use crate::pipeline::role::RoleOutcome;
 use crate::pipeline::run::Running;
@@ -20,7 +20,6 @@ use crate::storage::updates::Run;
 use crate::storage::updates::queue::{Claimed, EnqueueError, NewUpdate, QueueLimits, is_redacted};
 use crate::storage::usage::{RoleSpent, Spender};
 use crate::storage::{HeadSnapshot, Preconditions};
-use chrono::{DateTime, Utc};
 use futures::future::{join, join_all};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -82,24 +81,21 @@ impl Pipeline {
         }
     }
 
-    /// Runs an update that holds its permit; if it was queued, under its claim and with the time of its
-    /// acceptance. Its steps are written while it runs, its model usage at the end.
+    /// Runs an update that holds its permit; if it was queued, under its claim, and perhaps not for the last time. Its steps are
+    /// written while it runs, its model usage at the end.
     pub(super) async fn run_update(
         &self,
         request: &UpdateRequest,
-        claim: Option<(Claim, DateTime<Utc>)>,
+        queued: Option<(&Claimed, bool)>,
     ) -> Result<UpdateAnswer, PipelineError> {
         // Rules do not wait for models, so hundreds of updates would keep the processors busy.
-        let roles = &request.input.roles;
-        let asks =
-            |role: &Role| (roles.is_empty() || roles.contains(role)) && self.models.for_role(*role).is_some();
-        let _turn = match Role::ALL.iter().any(asks) {
+        let party = Party::of_memory(request.vault.as_str(), request.memory.as_str());
+        let mut roles = request.input.roles.iter();
+        let _turn = match roles.any(|role| self.models.for_role(*role).is_some()) {
             true => None,
-            false => {
-                Some(fair::turn(&Party::of_memory(request.vault.as_str(), request.memory.as_str())).await)
-            }
+            false => Some(fair::turn(&party).await),
         };
-        let mut running = measure_step("capture", self.begin(request, claim)).await?;
+        let mut running = measure_step("capture", self.begin(request, queued)).await?;
         let result = tokio::select! {
             result = self.make_steps(request, &mut running) => result,
             never = self.write_steps(request) => match never {},
@@ -181,22 +177,24 @@ impl Pipeline {
     async fn begin(
         &self,
         request: &UpdateRequest,
-        claim: Option<(Claim, DateTime<Utc>)>,
+        queued: Option<(&Claimed, bool)>,
     ) -> Result<Running, PipelineError> {
-        let (claim, created_at) = claim.unzip();
-        let target = Target {
-            update_id: match &claim {
-                Some(claim) => claim.update_id.clone(),
-                None => self.new_update_id(),
-            },
-            vault: request.vault.clone(),
-            memory: request.memory.clone(),
+        let claim = queued.map(|(claimed, is_tried_again)| Claim {
+            id: claimed.claim.clone(),
+            attempt: claimed.attempts,
+            is_tried_again,
+        });
+        let (update_id, created_at) = match queued {
+            Some((claimed, _)) => (claimed.due.update_id.clone(), claimed.created_at),
+            None => (self.new_update_id(), self.clock.now()),
         };
-        let created_at = created_at.unwrap_or_else(|| self.clock.now());
-        let base = self.capture(&target, &request.preconditions).await?;
-        request.steps.keep(&self.clock, &target, &request.actor);
+        let of = (request.vault.clone(), request.memory.clone());
+        let base = self.capture((&of.0, &of.1), &request.preconditions).await?;
+        request
+            .steps
+            .keep(&self.clock, &update_id, &request.memory, &request.actor);
         request.steps.send(Step::Started {
-            update_id: target.update_id.clone(),
+            update_id: update_id.clone(),
             attempt: claim.as_ref().map_or(1, |claim| claim.attempt),
         });
         request.steps.send(Step::Captured {
@@ -228,7 +226,7 @@ impl Pipeline {
             steps: request.steps.clone(),
             mode: input.mode.clone(),
             record: input.record.clone(),
-            ..Running::begin(target, input.kind(), by, (limits, title), base)
+            ..Running::begin(update_id, of, input.kind(), by, (limits, title), base)
         })
     }
 
@@ -304,7 +302,7 @@ impl Pipeline {
             return Ok(());
         }
         let error = PipelineError::ModelFailed {
-            update_id: running.target.update_id.clone(),
+            update_id: running.update_id.clone(),
             role,
             timed_out: error.is_timeout(),
             retryable: failed.iter().all(|(_, error)| error.is_retryable()),
@@ -328,7 +326,7 @@ impl Pipeline {
             return Ok(());
         }
         let error = PipelineError::Invalid {
-            update_id: running.target.update_id.clone(),
+            update_id: running.update_id.clone(),
             rejected: running.rejected.clone(),
             more: running.omitted.rejections(),
         };
@@ -386,7 +384,6 @@ const NEW_RECORDS_WHEN_FULL: i64 = 10;
 #[derive(Debug, Clone)]
 pub(super) struct Claim {
     pub(super) id: String,
-    pub(super) update_id: UpdateId,
     pub(super) attempt: i32,
     /// Whether the update is retried after a retryable model failure. Such a failure does not end the run then.
     pub(super) is_tried_again: bool,
@@ -456,13 +453,9 @@ impl Pipeline {
     ) -> Result<Run, PipelineError> {
         self.refuse_over_tokens(&request.vault).await?;
         let update_id = self.new_update_id();
-        let target = Target {
-            update_id: update_id.clone(),
-            vault: request.vault.clone(),
-            memory: request.memory.clone(),
-        };
         let created_at = self.clock.now();
-        let base = self.capture(&target, &request.preconditions).await?;
+        let place = (&request.vault, &request.memory);
+        let base = self.capture(place, &request.preconditions).await?;
         let limits = QueueLimits {
             per_memory: i64::from(self.config.pipeline.queue.max_per_memory),
             per_vault: i64::from(self.config.pipeline.queue.max_per_vault),
@@ -510,14 +503,8 @@ impl Pipeline {
         let request = Self::read_claimed(claimed)?;
         let party = Party::of_memory(request.vault.as_str(), request.memory.as_str());
         let _permit = self.updates.acquire(&party, 1).await;
-        let claim = Claim {
-            id: claimed.claim.clone(),
-            update_id: claimed.due.update_id.clone(),
-            attempt: claimed.attempts,
-            is_tried_again,
-        };
         self.refuse_over_tokens(&request.vault).await?;
-        let result = Box::pin(self.run_update(&request, Some((claim, claimed.created_at)))).await;
+        let result = Box::pin(self.run_update(&request, Some((claimed, is_tried_again)))).await;
         count_end(request.input.kind(), &result);
         result
     }

@@ -43,6 +43,9 @@ struct Model {
     failing: Mutex<Option<(Instant, String)>>,
 }
 
+/// The space that answers a query, and its vector there.
+type EmbeddedQuery = (Space, Arc<[f32]>);
+
 /// The value behind a lock, of which no change can be interrupted.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -91,7 +94,7 @@ impl Meaning {
         &self,
         vault: &VaultId,
         query: &str,
-    ) -> Result<Result<(Space, Arc<[f32]>), String>, StorageError> {
+    ) -> Result<Result<EmbeddedQuery, String>, StorageError> {
         let Some(model) = &self.model else {
             let why = "no embedding model is configured (embeddings.base_url, embeddings.model)";
             return Ok(Err(why.to_owned()));
