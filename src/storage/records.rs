@@ -116,11 +116,9 @@ impl From<RecordRow> for StoredRecord {
             }),
             _ => None,
         };
-        let details = row.details.as_ref().and_then(Value::as_object);
         let details = TaskDetails {
             outcome: row.outcome,
             epic: row.epic,
-            ..details.map(TaskDetails::of_members).unwrap_or_default()
         };
         let reported = row.intent.map(|intent| Task {
             task_id: row.task_id,
