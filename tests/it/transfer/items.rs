@@ -47,21 +47,28 @@ async fn changed_and_invalid_items_are_rejected() {
         json!([{"content": "as it was"}]),
     )
     .await;
-    // The head of a memory that has items alone.
-    let bare = service.memory("bare");
-    put(&service, &bare.path("items/style"), json!([{"content": "one"}])).await;
     let file = String::from_utf8(exported(service.storage(), "acme").await).unwrap();
+    // The head of a memory that has items alone.
     let other = Service::start().await;
-    for (from, to, said) in [
-        ("as it was", "as it is", "not those that were exported"),
-        ("\"style\"", "\"a,b\"", "category"),
-        ("as it was", "  ", "content"),
-        ("as it was", "a\\u0000", "content"),
-        ("\"metadata\":{}", "\"metadata\":[]", "metadata"),
-        ("\"head_version\":0", "\"head_version\":1", "head_context_id"),
-        ("\"head_version\":0", "\"head_version\":-1", "head_version"),
+    let bare = other.memory("bare");
+    put(&other, &bare.path("items/style"), json!([{"content": "one"}])).await;
+    let bare = String::from_utf8(exported(other.storage(), "acme").await).unwrap();
+    let other = Service::start().await;
+    for (file, from, to, said) in [
+        (&file, "as it was", "as it is", "not those that were exported"),
+        (&file, "\"style\"", "\"a,b\"", "category"),
+        (&file, "as it was", "  ", "content"),
+        (&file, "as it was", "a\\u0000", "content"),
+        (&file, "\"metadata\":{}", "\"metadata\":[]", "metadata"),
+        (
+            &bare,
+            "\"head_version\":0",
+            "\"head_version\":1",
+            "head_context_id",
+        ),
+        (&bare, "\"head_version\":0", "\"head_version\":-1", "head_version"),
     ] {
-        is_refused(&other, &file, (from, to), said).await;
+        is_refused(&other, file, (from, to), said).await;
     }
 }
 
