@@ -131,6 +131,7 @@ impl Storage {
             .await?
             .ok_or(WriteError::NotFound(Missing::Memory))?;
         self.replica_must_catch_up();
+        self.forget_room(vault);
         self.appended(vault, &[event]);
         Ok(())
     }

@@ -23,7 +23,7 @@ use crate::storage::StorageError;
 use crate::storage::batcher::Batchers;
 use crate::storage::head_cache::{HeadCache, HeadCacheUse};
 use crate::storage::search::{FrequentWords, Searched};
-use crate::storage::usage::stored::Quotas;
+use crate::storage::usage::stored::{Quotas, Room};
 use crate::storage::write::MemoryLocks;
 use sqlx::PgPool;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
@@ -39,7 +39,7 @@ pub struct Storage {
     /// Concurrency limits of the connections.
     pub(in crate::storage) lanes: Lanes,
     /// The storage quota of vaults.
-    pub(in crate::storage) quotas: Quotas,
+    pub(in crate::storage) room: Arc<Room>,
     pub(in crate::storage) clock: Arc<dyn Clock>,
     /// Statement deadlines.
     pub(in crate::storage) deadlines: Deadlines,
@@ -120,7 +120,7 @@ impl Storage {
             .connect_lazy_with(connect);
         Ok(Self {
             lanes: Lanes::new(options, own),
-            quotas: Quotas::default(),
+            room: Arc::new(Room::new(Quotas::default())),
             pool,
             deadlines: options.deadlines,
             liveness,

@@ -7,6 +7,12 @@
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::storage::database::connection::Connection;
 use crate::storage::{Class, FailingVaults, Storage, StorageError};
+use quick_cache::sync::Cache;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long cached usage is used: what other instances save meanwhile may exceed a quota.
+const BELIEVED_FOR: Duration = Duration::from_secs(1);
 
 /// Number of rows of a vault from which on they are merged.
 const MANY_ROWS: i64 = 64;
@@ -14,11 +20,39 @@ const MANY_ROWS: i64 = 64;
 /// Vaults merged in one run.
 const VAULTS_AT_ONCE: i64 = 100;
 
+/// Room for a version that is being saved. Given back when it is dropped, unless the version was saved.
+#[derive(Debug)]
+#[must_use]
+pub(in crate::storage) struct TakenRoom {
+    /// The cached usage that it was added to, if the vault is limited.
+    known: Option<KnownUsage>,
+    more: Stored,
+}
+
+impl TakenRoom {
+    /// The version was saved, or may have been.
+    pub(in crate::storage) fn keep(mut self) {
+        self.known = None;
+    }
+}
+
+impl Drop for TakenRoom {
+    fn drop(&mut self) {
+        if let Some(known) = &self.known {
+            let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+            known.0.add(Stored {
+                memories: -self.more.memories,
+                bytes: -self.more.bytes,
+            });
+        }
+    }
+}
+
 impl Storage {
     /// Sets the storage quotas.
     #[must_use]
     pub fn with_quotas(mut self, quotas: Quotas) -> Self {
-        self.quotas = quotas;
+        self.room = Arc::new(Room::new(quotas));
         self
     }
 
@@ -26,8 +60,68 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
+    #[tracing::instrument(name = "db.vault_storage.get", skip_all)]
     pub async fn vault_storage(&self, vault: &VaultId) -> Result<Stored, StorageError> {
-        of_vault(&mut self.reader().await?, vault).await
+        let stored = sqlx::query_as!(
+            Stored,
+            r#"SELECT COALESCE(sum(memories), 0)::bigint AS "memories!", COALESCE(sum(bytes), 0)::bigint AS "bytes!"
+               FROM vault_storage WHERE vault_id = $1"#,
+            vault.as_str(),
+        )
+        .fetch_one(&mut self.reader().await?)
+        .await?;
+        Ok(stored)
+    }
+
+    /// Loads the usage of a vault into the cache, if it is limited and not cached. Called before a change acquires its
+    /// own connection.
+    pub(in crate::storage) async fn know_room(&self, vault: &VaultId) -> Result<(), StorageError> {
+        let Quotas { memories, bytes } = self.room.quotas;
+        if memories.is_none() && bytes.is_none() {
+            return Ok(());
+        }
+        let known = self.room.known.get(vault);
+        let is_new = |known: &Arc<Mutex<(Stored, Instant)>>| {
+            let (_, since) = *known.lock().unwrap_or_else(PoisonError::into_inner);
+            since.elapsed() < BELIEVED_FOR
+        };
+        if known.as_ref().is_none_or(|known| !is_new(known)) {
+            let since = Instant::now();
+            let stored = self.vault_storage(vault).await?;
+            self.room
+                .known
+                .insert(vault.clone(), Arc::new(Mutex::new((stored, since))));
+        }
+        Ok(())
+    }
+
+    /// Checks the quota for a new version, and adds it to the cached usage for as long as the returned value lives; for
+    /// good if it is saved.
+    ///
+    /// # Errors
+    /// [`StorageError::OverQuota`].
+    pub(in crate::storage) fn take_room(
+        &self,
+        vault: &VaultId,
+        is_first: bool,
+        bytes: usize,
+    ) -> Result<TakenRoom, StorageError> {
+        let more = Stored {
+            memories: i64::from(is_first),
+            bytes: i64::try_from(bytes).unwrap_or(i64::MAX),
+        };
+        let known = self.room.known.get(vault);
+        if let Some(known) = &known {
+            let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+            self.room.quotas.check(known.0, more)?;
+            known.0.add(more);
+        }
+        Ok(TakenRoom { known, more })
+    }
+
+    /// Forgets the cached usage of a vault, after something of it was deleted.
+    pub(in crate::storage) fn forget_room(&self, vault: &VaultId) {
+        self.room.known.remove(vault);
     }
 
     /// Merges the rows of some vaults with many rows. Returns the number of vaults.
@@ -65,20 +159,6 @@ impl Storage {
         }
         Ok(vaults.len() as u64)
     }
-}
-
-/// The storage usage of a vault.
-#[tracing::instrument(name = "db.vault_storage.get", skip_all)]
-async fn of_vault(connection: &mut Connection, vault: &VaultId) -> Result<Stored, StorageError> {
-    let stored = sqlx::query_as!(
-        Stored,
-        r#"SELECT COALESCE(sum(memories), 0)::bigint AS "memories!", COALESCE(sum(bytes), 0)::bigint AS "bytes!"
-           FROM vault_storage WHERE vault_id = $1"#,
-        vault.as_str(),
-    )
-    .fetch_one(connection)
-    .await?;
-    Ok(stored)
 }
 
 /// The storage usage of a memory while its row is locked.
@@ -127,6 +207,9 @@ pub(in crate::storage) async fn count(
     Ok(())
 }
 
+/// Maximum number of vaults in the cache.
+const KNOWN_VAULTS: usize = 10_000;
+
 /// The storage usage of a vault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Stored {
@@ -161,34 +244,34 @@ pub struct OverQuota {
     pub wanted: u64,
 }
 
-impl Quotas {
-    /// Whether there are none.
-    pub(in crate::storage) fn are_unlimited(&self) -> bool {
-        *self == Self::default()
-    }
+/// The quotas, and the cached usage of vaults.
+#[derive(Debug)]
+pub(in crate::storage) struct Room {
+    pub(super) quotas: Quotas,
+    pub(super) known: Cache<VaultId, KnownUsage>,
+}
 
-    /// Checks them for a new version. What is saved at the same moment does not count yet.
-    ///
-    /// # Errors
-    /// [`StorageError::OverQuota`], or database errors.
-    pub(in crate::storage) async fn have_room(
-        &self,
-        connection: &mut Connection,
-        vault: &VaultId,
-        is_first: bool,
-        bytes: usize,
-    ) -> Result<(), StorageError> {
-        if self.are_unlimited() {
-            return Ok(());
+/// The usage of a vault, and when it was read.
+pub(super) type KnownUsage = Arc<Mutex<(Stored, Instant)>>;
+
+impl Stored {
+    pub(super) fn add(&mut self, more: Self) {
+        self.memories = self.memories.saturating_add(more.memories);
+        self.bytes = self.bytes.saturating_add(more.bytes);
+    }
+}
+
+impl Room {
+    pub(in crate::storage) fn new(quotas: Quotas) -> Self {
+        Self {
+            quotas,
+            known: Cache::new(KNOWN_VAULTS),
         }
-        let more = Stored {
-            memories: i64::from(is_first),
-            bytes: i64::try_from(bytes).unwrap_or(i64::MAX),
-        };
-        Ok(self.check(of_vault(connection, vault).await?, more)?)
     }
+}
 
-    fn check(&self, held: Stored, more: Stored) -> Result<(), OverQuota> {
+impl Quotas {
+    pub(super) fn check(&self, held: Stored, more: Stored) -> Result<(), OverQuota> {
         let tests = [
             (
                 "memories",

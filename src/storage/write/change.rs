@@ -13,6 +13,7 @@ use crate::storage::database::transaction::Ending;
 use crate::storage::database::transaction::TransactionError;
 use crate::storage::head_cache::FillToken;
 use crate::storage::records::{StoredRecord, find_task};
+use crate::storage::usage::stored::TakenRoom;
 use crate::storage::{Storage, StorageError, window};
 use std::slice::from_ref;
 
@@ -61,8 +62,8 @@ pub struct Outcome<T> {
 enum Changed<T> {
     /// Nothing was saved.
     Kept(Box<Outcome<T>>),
-    /// This version was saved; the token allows it to be cached.
-    Saved(Box<Prepared>, FillToken, T),
+    /// This version was saved in its room; the token allows it to be cached.
+    Saved(Box<Prepared>, FillToken, TakenRoom, T),
 }
 
 /// Why a change failed.
@@ -171,6 +172,7 @@ impl Storage {
         began: Option<&HeadSnapshot>,
         decide: &impl Fn(&Head, AdditionalData) -> Result<Decision<T>, E>,
     ) -> Result<Outcome<T>, ChangeError<E>> {
+        self.know_room(of.0).await?;
         let changed = self
             .transaction("db.memories.change", |transaction| {
                 self.change_in(transaction, of, mentioned, (read, began), decide)
@@ -178,11 +180,14 @@ impl Storage {
             .await?;
         Ok(match changed {
             Changed::Kept(outcome) => *outcome,
-            Changed::Saved(prepared, token, result) => Outcome {
-                saved: Some(self.committed(*prepared, token)),
-                head: None,
-                result,
-            },
+            Changed::Saved(prepared, token, room, result) => {
+                room.keep();
+                Outcome {
+                    saved: Some(self.committed(*prepared, token)),
+                    head: None,
+                    result,
+                }
+            }
         })
     }
 
@@ -231,13 +236,11 @@ impl Storage {
             }
             Decision::Save(new, result) => (*new, result),
         };
-        self.quotas
-            .have_room(&mut transaction, vault, !head.exists(), new.text.len())
-            .await?;
+        let room = self.take_room(vault, !head.exists(), new.text.len())?;
         let counted = head.counters;
         let prepared = Prepared::new(head, Some(counted), (vault, memory), new);
         save_locked(&mut transaction, &prepared).await?;
-        Ok(transaction.commit_with(Changed::Saved(Box::new(prepared), token, result)))
+        Ok(transaction.commit_with(Changed::Saved(Box::new(prepared), token, room, result)))
     }
 }
 

@@ -94,6 +94,7 @@ impl Storage {
         let Some(locks) = self.memory_locks.as_ref().filter(|_| self.crosses_vaults()) else {
             return Ok(None);
         };
+        self.know_room(vault).await?;
         let lock = locks.lock((vault, memory)).await;
         let (head, counted) = match likely {
             Likely::Cached => (self.cached_head(vault, memory).await?, None),
@@ -113,17 +114,15 @@ impl Storage {
         if !prepared.needs_no_lock() {
             return Ok(None);
         }
-        if !self.quotas.are_unlimited() {
-            // There is a head, so it is not a new memory.
-            let mut reader = self.reader().await?;
-            self.quotas.have_room(&mut reader, vault, false, bytes).await?;
-        }
+        // There is a head, so it is not a new memory.
+        let room = self.take_room(vault, false, bytes)?;
         let submitted = Submitted {
             prepared,
             _lock: lock,
         };
         let saved = self.submit(submitted).await.ok_or_else(cancelled)?.transpose()?;
         let Some(saved) = saved else { return Ok(None) };
+        room.keep();
         Ok(Some(Outcome {
             saved: Some(saved),
             head: None,
