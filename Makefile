@@ -3,7 +3,7 @@
 FUZZ_SECONDS ?= 60
 
 .PHONY: help run install test test-clients test-dashboard test-docs test-packaging test-citus test-rolling docs deb deny demo fuzz fuzz-http check fmt clippy doc prepare prepare-check openapi openapi-check postgres rust
-.PHONY: bench bench-micro bench-history bench-start bench-handoff bench-dashboard bench-neighbours
+.PHONY: bench bench-micro bench-history bench-start bench-read bench-handoff bench-dashboard bench-neighbours
 .PHONY: bench-quality bench-search bench-storage bench-scale
 
 help: ## List the targets
@@ -82,18 +82,19 @@ openapi-check: rust ## Check that openapi.yaml is what the code says
 	@cargo run --quiet -- openapi | diff -u openapi.yaml - || \
 		{ echo "openapi.yaml is out of date: run make openapi, and commit it." >&2; exit 1; }
 
-# ARGS='--quick' for a smoke run, ARGS='--only get put' for a part of it; --help lists all options.
+# ARGS='--seconds 1 --rounds 1' for a smoke run, ARGS='--only get put' for a part of it; --help lists all options.
 bench: rust postgres ## Measure the service beside PostgreSQL, a bare HTTP handler and its peers
-	@python3 benches/side_by_side/run.py $(ARGS)
+	cargo build --release --locked --example bare_handler --example scripted_model --bin working-memory
+	@python3 benches/side_by_side/run.py --program "$$(sh scripts/program.sh --release)" $(ARGS)
 
 bench-micro: rust ## Measure the pure parts: in time, and in instructions compared with the committed counts
 	cargo bench --locked --bench micro
 	@python3 benches/instructions.py
 
-bench-history bench-start bench-handoff: rust postgres ## Measure single requests: reads at 1 to 100,000 versions; the start and idle memory; handoffs of 10,000 records
+bench-history bench-start bench-read bench-handoff: rust postgres ## Measure single requests: reads at 1 to 100,000 versions; the start and idle memory; the instructions of a read; handoffs of 10,000 records
 	@python3 benches/single.py --program "$$(sh scripts/program.sh --release)" $(@:bench-%=%)
 
-bench-quality: rust postgres ## Score the configured model: ARGS="--corpus FILE" for labelled sessions, or --planted
+bench-quality: rust postgres ## Score the configured model: ARGS="--corpus FILE" for labelled sessions (--ideal: a good model), or --planted
 	@python3 benches/quality/run.py --program "$$(sh scripts/program.sh)" $(ARGS)
 
 bench-search: rust postgres ## Score searches by words and by meaning on 150 judged queries, and time them over a million passages

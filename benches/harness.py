@@ -1,10 +1,12 @@
 """Shared by all measurements: a durable PostgreSQL server, services on it, one psql, models that answer at once, tables."""
 
 import argparse
+import contextlib
 import http.client
 import http.server
 import json
 import os
+import pathlib
 import re
 import signal
 import socket
@@ -13,6 +15,8 @@ import sys
 import tempfile
 import threading
 import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 def main(inner, options):
@@ -46,20 +50,49 @@ def timed(ask):
     return (time.perf_counter() - began) * 1000
 
 
-class Service:
-    """A running `PROGRAM serve`, with further settings; one that is None is removed."""
+def python_with(name, *packages):
+    """A Python with these packages, which are installed once, into target/NAME."""
+    home = ROOT / "target" / name
+    python, installed = home / "bin" / "python", home / "installed.txt"
+    if not installed.exists() or installed.read_text().split("\n") != list(packages):
+        subprocess.run([sys.executable, "-m", "venv", "--clear", home], check=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages], check=True)
+        installed.write_text("\n".join(packages))
+    return str(python)
 
-    def __init__(self, program, **settings):
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return free.getsockname()[1]
+
+
+@contextlib.contextmanager
+def running(command, **options):
+    """A process that ends with the block."""
+    process = subprocess.Popen(command, **options)
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait()
+
+
+class Service:
+    """A running `PROGRAM serve`, with further settings; one that is None is removed. It logs only into a file `log`. `under` is
+    the command of a tool that runs it."""
+
+    def __init__(self, program, log=None, under=(), **settings):
+        self.port = free_port()
         self.base, self.asked, self.program = f"http://127.0.0.1:{self.port}", 0.0, program
-        environment = dict(
-            os.environ, WORKING_MEMORY__HTTP__BIND=f"127.0.0.1:{self.port}", WORKING_MEMORY__LOG__FILTER="off", **settings
-        )
+        environment = {**os.environ, "WORKING_MEMORY__HTTP__BIND": f"127.0.0.1:{self.port}", **settings}
+        if log is None:
+            environment["WORKING_MEMORY__LOG__FILTER"] = "off"
         self.environment = {name: value for name, value in environment.items() if value is not None}
         began = time.monotonic()
-        self.process = subprocess.Popen([program, "serve"], env=self.environment, cwd=tempfile.gettempdir())
-        self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
+        self.process = subprocess.Popen(
+            [*under, program, "serve"], env=self.environment, cwd=tempfile.gettempdir(), stdout=log, stderr=log
+        )
+        self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=900)
         while True:
             try:
                 if self.ask("GET", "/readyz", allowed=(200, 503))[0] == 200:
@@ -149,7 +182,7 @@ class Database:
             time.sleep(0.002)
 
     def caught_up(self):
-        self.until("SELECT NOT EXISTS (SELECT FROM memories WHERE search_pending)", 60, "the search index catches up")
+        self.until("SELECT NOT EXISTS (SELECT FROM memories WHERE search_pending)", 120, "the search index catches up")
 
     def close(self):
         self.psql.stdin.close()
@@ -190,9 +223,14 @@ def models(content):
         usage = {"prompt_tokens": 1000, "completion_tokens": 40}
         return {"choices": [{"message": message, "finish_reason": "stop"}], "usage": usage}
 
+    return model_settings(serve(answer))
+
+
+def model_settings(url):
+    """The settings of a service whose models are at an address, one a role."""
     return {
         "WORKING_MEMORY__LLM__PROVIDER": "openai",
-        "WORKING_MEMORY__LLM__BASE_URL": serve(answer),
+        "WORKING_MEMORY__LLM__BASE_URL": url,
         "WORKING_MEMORY__LLM__MODEL": "progress",
         "WORKING_MEMORY__LLM__ROLES__LEARNINGS__MODEL": "learnings",
         "WORKING_MEMORY__LLM__ROLES__VERBATIM__MODEL": "verbatim",

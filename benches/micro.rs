@@ -1,4 +1,4 @@
-//! Measures the pure parts: parsing and writing the DSL and documents, diffs, evidence, rules, consolidation.
+//! Measures the pure parts: parsing and writing the DSL and documents, diffs, evidence, rules.
 //!
 //! ```sh
 //! cargo bench --bench micro [-- NAME]   # median and fastest time of each whose name contains NAME, at 1, 2 and 4 times the input
@@ -13,12 +13,11 @@ use std::fmt::Write as _;
 use std::hint::black_box;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
-use working_memory::domain::consolidation::{Share, find};
 use working_memory::domain::document::{outline, records, unified_diff};
 use working_memory::domain::dsl::parse;
 use working_memory::domain::evidence::{Examples, Input, Judge, JudgeContext, Strictness};
 use working_memory::domain::ids::{RecordId, RecordKind};
-use working_memory::domain::memory::{Counters, Limits, View, apply, project, validate};
+use working_memory::domain::memory::{Counters, Limits, apply, project};
 use working_memory::domain::operation::{Item, Operation};
 use working_memory::llm::ConversationMessage;
 use working_memory::llm::rules::operations;
@@ -222,11 +221,9 @@ fn dsl(scale: usize) -> String {
     text
 }
 
-/// Those of large inputs: the rules and the evidence on 2 MB, and consolidation.
+/// Those of large inputs: the rules and the evidence on 2 MB.
 fn large() -> Vec<Work> {
-    let mut works = vec![rules(), evidence()];
-    works.extend(consolidation());
-    works
+    vec![rules(), evidence()]
 }
 
 /// The built-in rules on a session of 2 MB, in which every eighth message has something that they hear.
@@ -306,44 +303,4 @@ fn evidence() -> Work {
             judge.archives(&ids, &[], &BTreeSet::new()),
         )
     })
-}
-
-/// What can go of 1,000 records, and 200 steps that name grounds in them.
-fn consolidation() -> [Work; 2] {
-    let record = |n: i64| {
-        let written = if n % 5 == 0 { n - 1 } else { n };
-        format!(
-            "- KL-{n} because it was measured: worker {written} of \"eu-west\" answers after {written} ms, retry later\n"
-        )
-    };
-    let document = format!("# Key Learnings\n{}", (1..=1_000).map(record).collect::<String>());
-    let now = DateTime::UNIX_EPOCH;
-    let items: Vec<Item> = find(&document, now, &mut Share::of(&document, 0.2))
-        .into_iter()
-        .enumerate()
-        .map(|(n, operation)| Item {
-            operation,
-            range: n..n + 1,
-        })
-        .collect();
-    assert_eq!(
-        items.len(),
-        200,
-        "every fifth record says what the one before it says"
-    );
-    let bytes = document.len();
-    let text = document.clone();
-    [
-        Work::new("find_in_1000_records", bytes, move || {
-            find(&text, now, &mut Share::of(&text, 0.2))
-        }),
-        Work::new("check_200_steps_in_1000_records", bytes, move || {
-            let view = View {
-                document: &document,
-                ended: &BTreeSet::new(),
-                now,
-            };
-            validate(items.clone(), Vec::new(), &view, &[], &Limits::default())
-        }),
-    ]
 }

@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """Measures single requests, one at a time, and fails if a target is missed.
 
-    python3 benches/single.py --program PROGRAM start|handoff|history
+    python3 benches/single.py --program PROGRAM start|read|handoff|history
 
 start: until `/readyz` is 200, with a new and an existing embedded database, and the memory when idle.
+read: the instructions of a cached GetLatestContext, with its log line, under callgrind.
 handoff: of a memory with 10,000 records, 200 of them changed in the window: made without a model, read fresh and stale.
 history: reads of memories with 1 to 100,000 versions; the ratio of the most to the fewest is the median of the rounds.
 """
 
 import json
 import os
+import re
 import tempfile
 import time
 
@@ -32,6 +34,20 @@ def start(program):
                 idle.append(service.memory())
     rows = [("new database, ms", new, 5000), ("existing database, ms", existing, 2000), ("idle, MiB", idle, 60)]
     return table([(what, percentile(values), max(values), target) for what, values, target in rows])
+
+
+def read(program):
+    totals, fewer, more = [], 1_000, 3_000
+    for reads in (fewer, more):
+        with tempfile.TemporaryFile("w+") as log:
+            with Service(program, log, ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]) as service:
+                service.put("bench", "read", "# Notes\n" + "text " * 800)
+                for _ in range(reads):
+                    service.ask("GET", "/v1/vaults/bench/memories/read/context")
+            log.seek(0)
+            totals.append(int(re.search(r"Collected : (\d+)", log.read())[1]))
+    count = (totals[1] - totals[0]) / (more - fewer)
+    return table([("cached read, instructions", count, count, 36_000)])
 
 
 def handoff(program):
@@ -79,11 +95,10 @@ def cursor(service, memory, versions):
     return found
 
 
-def history_of_reads(program, url, rounds=9, requests=100):
-    """Medians in ms by kind of read, one for each of `VERSIONS`; and what is missed."""
-    database = Database(url)
+def history(program, rounds=9, requests=100):
+    database = Database()
     text = "# Notes\n" + "".join(f"{n:032x}\n" for n in range(120)) + "\n# Key Learnings\n- because it is so: versions are many\n"
-    with Service(program, DATABASE_URL=url) as service:
+    with Service(program) as service:
         for versions in VERSIONS:
             service.put("bench", f"of-{versions}", text)
             here = f"vault_id = 'bench' AND memory_id = 'of-{versions}'"
@@ -94,9 +109,10 @@ def history_of_reads(program, url, rounds=9, requests=100):
                 newest = f"head_version = {versions}, head_context_id = 'of-{versions}-{versions}'"
                 database.ask(f"UPDATE memories SET {newest} WHERE {here}")
         database.ask("VACUUM ANALYZE")
-    measured, missed = {}, []
+    missed = []
+    print("| versions | " + " | ".join(f"{count:,}" for count in VERSIONS) + " |\n|---|" + "---:|" * len(VERSIONS))
     # Another process, which has nothing of this in its cache.
-    with Service(program, DATABASE_URL=url) as service:
+    with Service(program) as service:
         memories = {versions: f"/v1/vaults/bench/memories/of-{versions}" for versions in VERSIONS}
         middles = {versions: cursor(service, memories[versions], versions) for versions in VERSIONS}
         for what, path, fewest, most in READS:
@@ -113,22 +129,14 @@ def history_of_reads(program, url, rounds=9, requests=100):
                 for versions in counts:
                     medians[versions].append(percentile(times[versions]))
                 ratios.append(medians[counts[-1]][-1] / medians[counts[0]][-1])
-            measured[what] = [percentile(medians[count]) if count in medians else None for count in VERSIONS]
+            values = [f"{percentile(medians[count]):.3f}" if count in medians else "" for count in VERSIONS]
+            print(f"| {what} | {' | '.join(values)} |", flush=True)
             if percentile(ratios) > most:
                 missed.append(f"{what}: {percentile(ratios):.2f}, at most {most}")
-    database.close()
-    return measured, missed
-
-
-def history(program):
-    measured, missed = history_of_reads(program, os.environ["DATABASE_URL"])
-    print("| versions | " + " | ".join(f"{count:,}" for count in VERSIONS) + " |\n|---|" + "---:|" * len(VERSIONS))
-    for what, values in measured.items():
-        print(f"| {what} | " + " | ".join("" if value is None else f"{value:.3f}" for value in values) + " |")
     return "; ".join(missed) or None
 
 
-WHAT = {"start": start, "handoff": handoff, "history": history}
+WHAT = {"start": start, "read": read, "handoff": handoff, "history": history}
 
 if __name__ == "__main__":
     main(

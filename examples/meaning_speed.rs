@@ -1,5 +1,5 @@
 //! Measures searches by meaning: fills a database with vectors of many vaults and times the search of one, as the service
-//! does it. `docs/search.md` has results.
+//! does it. `docs/performance.md` has results.
 //!
 //! ```text
 //! cargo build --release --example meaning_speed

@@ -1,5 +1,5 @@
 //! Measures searches: fills a vault with documents, indexes them as the service does, and times queries of several
-//! kinds. `docs/search.md` has results.
+//! kinds. `docs/performance.md` has results.
 //!
 //! ```text
 //! cargo build --release --example search_speed

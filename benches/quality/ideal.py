@@ -1,21 +1,18 @@
-#!/usr/bin/env python3
-"""A stub of a good model: a chat-completions server on loopback for labelled sessions.
-
-    ideal.py sessions.jsonl [--port 8099] [--answers answers.txt]
+"""A stub of a good model for labelled sessions.
 
 It identifies the session by its task, and answers as a careful writer would: with the answer in
 `answers.txt`, which a person wrote in their own words, or otherwise with the sentences of the session that its labels ask for.
 So it shows what the service does to good answers: whatever it rejects of them, or scores below, is the service's fault.
 """
-import argparse
-import http.server
 import json
 import os
 import re
 import sys
 
+import harness
+
 FLAGS = re.I | re.S
-ROLES = {"CURRENT_PROGRESS": "progress", "KEY_LEARNINGS": "learnings", "VERBATIM_CONTEXT": "verbatim"}
+ROLES = ("CURRENT_PROGRESS", "KEY_LEARNINGS", "VERBATIM_CONTEXT")
 
 
 def written(path):
@@ -33,8 +30,8 @@ def written(path):
     return answers
 
 
-def matches(patterns, text):
-    return any(re.search(pattern, text, FLAGS) for pattern in patterns)
+def matches(patterns, *texts):
+    return any(re.search(pattern, text, FLAGS) for pattern in patterns for text in texts)
 
 
 def sentences(session):
@@ -84,56 +81,32 @@ def records(session, header, kind):
     return text
 
 
-class Server(http.server.ThreadingHTTPServer):
-    daemon_threads = True
+def answer(sessions, answers, turns):
+    """The answer to a prompt of one of the roles."""
+    system, first, *again = [turn["content"] for turn in turns]
+    header = next(header for header in ROLES if f"{header}: NO CHANGE" in system)
+    if again:
+        print("asked again:", again[-1], file=sys.stderr, flush=True)
+        return f"{header}: NO CHANGE"
+    task = re.search(r"<task>\n(.*?)\n</task>", first, re.S)[1]
+    session = next((s for s in sessions if s["task"] == task and s["messages"][0]["content"][:20] in first), None)
+    if not session:
+        return f"{header}: NO CHANGE"
+    if known := answers.get(session["id"], {}).get(header):
+        return known
+    if header == "CURRENT_PROGRESS":
+        return progress(session)
+    return records(session, header, "KL" if header == "KEY_LEARNINGS" else "VC")
 
 
-def handler(sessions, answers):
-    class Handler(http.server.BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+def models(path):
+    """Starts it for the sessions of a file; returns the settings of a service that uses it."""
+    with open(path, encoding="utf-8") as file:
+        sessions = [json.loads(line) for line in file if line.strip()]
+    answers = written(os.path.join(os.path.dirname(os.path.abspath(__file__)), "answers.txt"))
 
-        def log_message(self, *_):
-            pass
+    def complete(request):
+        message = {"role": "assistant", "content": answer(sessions, answers, request["messages"])}
+        return {"object": "chat.completion", "choices": [{"index": 0, "finish_reason": "stop", "message": message}]}
 
-        def do_POST(self):
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            system, turns = body["messages"][0]["content"], body["messages"][1:]
-            header = next(h for h in ROLES if f"{h}: NO CHANGE" in system)
-            asked_again = len(turns) > 1
-            text = f"{header}: NO CHANGE" if asked_again else self.answer(header, turns[0]["content"])
-            if asked_again:
-                print("asked again:", turns[-1]["content"], file=sys.stderr, flush=True)
-            choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
-            data = json.dumps({"object": "chat.completion", "choices": [choice]}).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-        def answer(self, header, turn):
-            task = re.search(r"<task>\n(.*?)\n</task>", turn, re.S)[1]
-            session = next((s for s in sessions if s["task"] == task and s["messages"][0]["content"][:20] in turn), None)
-            if not session:
-                return f"{header}: NO CHANGE"
-            known = answers.get(session["id"], {}).get(header)
-            if known:
-                return known
-            return progress(session) if header == "CURRENT_PROGRESS" else \
-                records(session, header, "KL" if header == "KEY_LEARNINGS" else "VC")
-
-    return Handler
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("sessions")
-    parser.add_argument("--port", type=int, default=8099)
-    parser.add_argument("--answers", default=os.path.join(os.path.dirname(os.path.abspath(__file__)), "answers.txt"))
-    given = parser.parse_args()
-    sessions = [json.loads(line) for line in open(given.sessions, encoding="utf-8") if line.strip()]
-    Server(("127.0.0.1", given.port), handler(sessions, written(given.answers))).serve_forever()
-
-
-if __name__ == "__main__":
-    main()
+    return harness.model_settings(harness.serve(complete))

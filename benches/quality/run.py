@@ -1,90 +1,60 @@
 #!/usr/bin/env python3
 """Scores what a model's updates add to memories.
 
-    make bench-quality ARGS="--corpus sessions.jsonl"     labelled sessions: recall, precision, wrong archives
-    make bench-quality ARGS="--planted"                   12 updates that touch none of 10 learnings and 20 facts
+    make bench-quality ARGS="--corpus sessions.jsonl"           labelled sessions: recall, precision, wrong archives
+    make bench-quality ARGS="--corpus sessions.jsonl --ideal"   the same with a good model's prepared answers (ideal.py)
+    make bench-quality ARGS="--planted"                         12 updates that touch none of 10 learnings and 20 facts
 
-Starts the built program with a data folder of its own and the model that the environment configures
-(WORKING_MEMORY__LLM__…), or uses a running service (BASE_URL, API_KEY). docs/quality.md describes the format of sessions.
+Starts the built program with the model that the environment configures (WORKING_MEMORY__LLM__…), or the built-in rules.
+docs/quality.md describes the format of sessions.
 """
-import argparse
 import json
 import os
-import re
 import sys
-import tempfile
 import time
-import urllib.error
-import urllib.request
-import uuid
 
 # The harness of the measurements is in the parent folder.
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import harness
+import ideal
+from ideal import matches
 
-FLAGS = re.I | re.S
 LISTS = ("completed", "in_progress", "remaining")
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+VAULT = "/v1/vaults/quality/memories"
 
 
-class Service:
-    """A running service (BASE_URL, API_KEY), or one of its own while this is in use."""
+def records(service, memory):
+    items, cursor = [], ""
+    while True:
+        status, text = service.ask("GET", f"{memory}/records?status=all&limit=500{cursor}", allowed=(200, 404))
+        page = json.loads(text) if status == 200 else {"items": [], "next_cursor": None}
+        items += [r for r in page["items"] if r["kind"] in ("KL", "VC")]
+        if not page["next_cursor"]:
+            return items
+        cursor = "&cursor=" + page["next_cursor"]
 
-    def __init__(self, program):
-        self.base = os.environ.get("BASE_URL", "").rstrip("/")
-        self.key = os.environ.get("API_KEY")
-        self.own = None
-        if not self.base:
-            self.folder = tempfile.TemporaryDirectory(prefix="quality-")
-            os.chmod(self.folder.name, 0o711)
-            data = os.path.join(self.folder.name, "data")
-            self.own = harness.Service(program, DATABASE_URL=None, WORKING_MEMORY__DATABASE__DATA_DIR=data)
-            self.base = self.own.base
 
-    def stop(self):
-        if self.own:
-            self.own.stop()
-            self.folder.cleanup()
+def progress_of(service, memory):
+    lists, current = {name: [] for name in LISTS}, None
+    status, text = service.ask("GET", f"{memory}/context?section=progress", allowed=(200, 404))
+    for line in text.decode().split("\n") if status == 200 else []:
+        if line.startswith("#"):
+            current = line.strip("# :").lower().replace(" ", "_")
+        elif line.startswith("- ") and current in lists:
+            lists[current].append(line[2:].strip())
+    return lists
 
-    def ask(self, method, path, body=None, media="application/json"):
-        request = urllib.request.Request(self.base + path, data=body, method=method)
-        if body is not None:
-            request.add_header("Content-Type", media)
-        if self.key:
-            request.add_header("Authorization", "Bearer " + self.key)
-        try:
-            with urllib.request.urlopen(request, timeout=900) as answer:
-                return answer.read().decode()
-        except urllib.error.HTTPError as error:
-            if error.code == 404 and method == "GET":
-                return None
-            raise RuntimeError(f"{method} {path}: {error.code} {error.read().decode()[:300]}") from error
 
-    def records(self, memory):
-        items, cursor = [], ""
-        while True:
-            text = self.ask("GET", f"{memory}/records?status=all&limit=500{cursor}")
-            page = json.loads(text) if text else {"items": [], "next_cursor": None}
-            items += [r for r in page["items"] if r["kind"] in ("KL", "VC")]
-            if not page["next_cursor"]:
-                return items
-            cursor = "&cursor=" + page["next_cursor"]
-
-    def progress(self, memory):
-        lists, current = {name: [] for name in LISTS}, None
-        for line in (self.ask("GET", f"{memory}/context?section=progress") or "").split("\n"):
-            if line.startswith("#"):
-                current = line.strip("# :").lower().replace(" ", "_")
-            elif line.startswith("- ") and current in lists:
-                lists[current].append(line[2:].strip())
-        return lists
+def update(service, memory, task, messages):
+    """The answer, and the seconds that it took; no answer if the service refuses, with the reason on standard error."""
+    begun = time.monotonic()
+    status, text = service.ask("POST", f"{memory}/update", {"task": task, "messages": messages}, allowed=range(600))
+    if status != 200:
+        print(f"{memory}: {status} {text.decode()[:300]}", file=sys.stderr)
+    return (json.loads(text) if status == 200 else None), time.monotonic() - begun
 
 
 # ---- labelled sessions ------------------------------------------------------------------------------------
-
-def matches(patterns, texts):
-    return any(re.search(pattern, text, FLAGS) for pattern in patterns for text in texts)
-
 
 def stands_in(place, added, progress):
     """The texts of a section of labels."""
@@ -98,29 +68,29 @@ def stands_in(place, added, progress):
     return texts
 
 
-def play(service, vault, session):
-    memory = f"/v1/vaults/{vault}/memories/{session['id']}"
+def play(service, session):
+    """What an update did, against the labels; None without an answer."""
+    memory = f"{VAULT}/{session['id']}"
     if session.get("prior"):
-        service.ask("PUT", f"{memory}/context", session["prior"].encode(), "text/plain")
-    before = {r["record_id"] for r in service.records(memory)}
-    progress_before = service.progress(memory)
-    body = json.dumps({"task": session["task"], "messages": session["messages"]}).encode()
-    begun = time.monotonic()
-    answer = json.loads(service.ask("POST", f"{memory}/update", body))
-    seconds = time.monotonic() - begun
-    records, progress = service.records(memory), service.progress(memory)
-    added = [r for r in records if r["record_id"] not in before and r["status"] == "active"]
-    archived = {r["record_id"] for r in records if r["record_id"] in before and r["status"] == "archived"}
+        service.ask("PUT", f"{memory}/context", session["prior"])
+    before = {r["record_id"] for r in records(service, memory)}
+    progress_before = progress_of(service, memory)
+    answer, seconds = update(service, memory, session["task"], session["messages"])
+    if answer is None:
+        return None
+    found, progress = records(service, memory), progress_of(service, memory)
+    added = [r for r in found if r["record_id"] not in before and r["status"] == "active"]
+    archived = {r["record_id"] for r in found if r["record_id"] in before and r["status"] == "archived"}
 
     def is_good(record):
         place = "learnings" if record["kind"] == "KL" else "verbatim"
         own = stands_in(place, [record], progress)
         wanted = [e["any"] for e in session["must"] if e["in"] in (place, "any")] + [[m] for m in session["may"]]
         barred = [e["any"] for e in session["must_not"] if e["in"] in (place, "any")]
-        return any(matches(p, own) for p in wanted) and not any(matches(p, own) for p in barred)
+        return any(matches(p, *own) for p in wanted) and not any(matches(p, *own) for p in barred)
 
-    misses = [e["what"] for e in session["must"] if not matches(e["any"], stands_in(e["in"], added, progress))]
-    hits = [e["what"] for e in session["must_not"] if matches(e["any"], stands_in(e["in"], added, progress))]
+    misses = [e["what"] for e in session["must"] if not matches(e["any"], *stands_in(e["in"], added, progress))]
+    hits = [e["what"] for e in session["must_not"] if matches(e["any"], *stands_in(e["in"], added, progress))]
     junk = [r for r in added if not is_good(r)]
     return {
         "kinds": [session["kind"]] + session.get("tags", []) + (["not English"] if session["lang"] != "en" else []),
@@ -139,14 +109,9 @@ def percent(part, whole):
 
 
 def corpus(service, path, verbose):
-    sessions = [json.loads(line) for line in open(path, encoding="utf-8") if line.strip()]
-    vault, results, errors = f"quality-{uuid.uuid4().hex[:8]}", [], 0
-    for session in sessions:
-        try:
-            results.append(play(service, vault, session))
-        except (RuntimeError, OSError, ValueError) as error:
-            errors += 1
-            print(f"{session['id']}: {error}", file=sys.stderr)
+    with open(path, encoding="utf-8") as file:
+        played = [play(service, json.loads(line)) for line in file if line.strip()]
+    results = [result for result in played if result]
     print("| sessions | n | recall | added | precision | must_not hits | archive recall | wrongful | no-op | rejected | s |")
     print("|---|---|---|---|---|---|---|---|---|---|---|")
     for kind in sorted({kind for r in results for kind in r["kinds"]}) + ["all"]:
@@ -172,7 +137,7 @@ def corpus(service, path, verbose):
                 print(f"{r['id']}: junk {record['kind']} {record['content'][:160]!r}")
             for record in r["wrongful"]:
                 print(f"{r['id']}: wrongly archived {record}")
-    return 1 if errors else 0
+    return None if len(results) == len(played) else "some updates have no answer"
 
 
 # ---- planted learnings ------------------------------------------------------------------------------------
@@ -208,29 +173,24 @@ TASKS = [
 ]
 
 
-def planted(service, examples):
-    vault = f"planted-{uuid.uuid4().hex[:8]}"
-    memory = f"/v1/vaults/{vault}/memories/harbour"
+def planted(service, examples=("quonx", "zorble", "vrimble", "blimp")):
+    memory = f"{VAULT}/harbour"
     document = "# Facts\n" + "".join(f"- {fact}\n" for fact in FACTS) + "\n# Key Learnings\n" + \
         "".join(f"- KL-{n} because it was told: {text}\n" for n, text in enumerate(LEARNINGS, 1))
-    service.ask("PUT", f"{memory}/context", document.encode(), "text/plain")
+    service.ask("PUT", f"{memory}/context", document)
     kinds, answers, seconds = {}, 0, 0.0
     for task, message in TASKS:
-        begun = time.monotonic()
-        body = json.dumps({"task": task, "messages": [{"role": "user", "content": message}]}).encode()
-        try:
-            answer = json.loads(service.ask("POST", f"{memory}/update", body))
-        except RuntimeError as error:
-            print(error, file=sys.stderr)
+        answer, took = update(service, memory, task, [{"role": "user", "content": message}])
+        if answer is None:
             continue
-        seconds, answers = seconds + time.monotonic() - begun, answers + 1
+        seconds, answers = seconds + took, answers + 1
         for rejected in answer["rejected"]:
             kinds[rejected["kind"]] = kinds.get(rejected["kind"], 0) + 1
-    text = service.ask("GET", f"{memory}/context")
-    records, progress = service.records(memory), service.progress(memory)
-    active = {r["record_id"] for r in records if r["status"] == "active"}
+    text = service.ask("GET", f"{memory}/context")[1].decode()
+    found, progress = records(service, memory), progress_of(service, memory)
+    active = {r["record_id"] for r in found if r["status"] == "active"}
     kept = sum(f"KL-{n}" in active for n in range(1, 11)) + sum(f"- {fact}\n" in text for fact in FACTS)
-    added = [r for r in records if int(r["record_id"].split("-")[1]) > 10 or r["kind"] == "VC"]
+    added = [r for r in found if int(r["record_id"].split("-")[1]) > 10 or r["kind"] == "VC"]
     bullets = [b for name in LISTS for b in progress[name]]
     copied = [t for t in [r["content"] for r in added] + bullets if any(e in t.lower() for e in examples)]
     unfounded = [r["content"] for r in added if not r.get("evidence")]
@@ -241,27 +201,23 @@ def planted(service, examples):
         print(f"  {record['record_id']} {record['status']}: {record['content'][:150]!r}")
     for bullet in bullets:
         print(f"  bullet: {bullet[:150]}")
-    return 0 if answers == len(TASKS) and kept == 30 and not copied and not unfounded else 1
+    good = answers == len(TASKS) and kept == 30 and not copied and not unfounded
+    return None if good else "an update has no answer, or something was lost or invented"
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--corpus", metavar="FILE", help="labelled sessions, one JSON object a line")
-    parser.add_argument("--planted", action="store_true", help="planted learnings that no task touches")
-    parser.add_argument("--program", default=os.path.join(ROOT, "target/debug/working-memory"))
+def inner(arguments):
+    models = ideal.models(arguments.corpus) if arguments.ideal else {}
+    with harness.Service(arguments.program, **models) as service:
+        return corpus(service, arguments.corpus, arguments.verbose) if arguments.corpus else planted(service)
+
+
+def options(parser):
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--corpus", metavar="FILE", help="labelled sessions, one JSON object a line")
+    what.add_argument("--planted", action="store_true", help="planted learnings that no task touches")
+    parser.add_argument("--ideal", action="store_true", help="with the prepared answers of a good model")
     parser.add_argument("-v", "--verbose", action="store_true", help="every miss, junk record and wrong archive")
-    given = parser.parse_args()
-    if not given.corpus and not given.planted:
-        parser.error("give --corpus FILE or --planted")
-    service = Service(given.program)
-    try:
-        code = corpus(service, given.corpus, given.verbose) if given.corpus else 0
-        if given.planted:
-            code |= planted(service, ("quonx", "zorble", "vrimble", "blimp"))
-        return code
-    finally:
-        service.stop()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    harness.main(inner, options)

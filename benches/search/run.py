@@ -24,24 +24,8 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import harness
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
-HOME = ROOT / "target" / "search-bench"
 MODES = ("text", "semantic", "hybrid")
 WHEEL = "wordllama==0.4.0.post1"
-
-
-def in_environment():
-    """Runs again in an environment that has the model."""
-    python = HOME / "bin" / "python"
-    if pathlib.Path(sys.prefix) == HOME:
-        return
-    if not python.exists():
-        subprocess.run([sys.executable, "-m", "venv", HOME], check=True)
-    marker = HOME / WHEEL
-    if not marker.exists():
-        subprocess.run([python, "-m", "pip", "install", "--quiet", WHEEL], check=True)
-        marker.touch()
-    os.execv(python, [str(python), __file__, *sys.argv[1:]])
 
 
 def judged():
@@ -142,5 +126,7 @@ def inner(options):
 
 
 if __name__ == "__main__":
-    in_environment()
+    python = harness.python_with("search-bench", WHEEL)
+    if sys.prefix != os.path.dirname(os.path.dirname(python)):
+        os.execv(python, [python, *sys.argv])
     harness.main(inner, lambda parser: parser.add_argument("--show", choices=MODES, help="print what each query finds in this mode"))

@@ -29,24 +29,17 @@ _INSIGHTS = (
 
 @dataclass(frozen=True)
 class Document:
-    vault: str
-    memory: str
+    path: str
     text: bytes
 
 
 def all_documents() -> list[Document]:
     """Vault by vault, the same in every run."""
     return [
-        Document(f"team-{vault:03}", f"agent-{memory:03}", _text(random.Random(vault * MEMORIES + memory)))
+        Document(f"/v1/vaults/team-{vault:03}/memories/agent-{memory:03}", _text(random.Random(vault * MEMORIES + memory)))
         for vault in range(VAULTS)
         for memory in range(MEMORIES)
     ]
-
-
-def words(count: int) -> list[str]:
-    """Queries: two words that occur in some of the documents."""
-    choose = random.Random(7)
-    return [f"{choose.choice(_PARTS)} {choose.choice(_THINGS).split()[-1]}" for _ in range(count)]
 
 
 def _text(r: random.Random) -> bytes:

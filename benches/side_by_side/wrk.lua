@@ -1,10 +1,10 @@
 -- Sends ready-made requests in random order, and tells the result as one line of JSON.
 --
---   wrk -s wrk.lua URL -- FIRST FILE SHARE [FILE SHARE]
+--   wrk -s wrk.lua URL -- FIRST FILE
 --
--- FIRST is the first revision that no run before has used. Of two files, SHARE percent of the requests come from
--- each. A file holds, request by request, "<bytes> <place of the revision, or 0>\n" and the request itself.
--- What is not needed for every request is done before the clock starts.
+-- FIRST is the first revision that no run before has used. The file holds, request by request,
+-- "<bytes> <place of the revision, or 0>\n" and the request itself. What is not needed for every request is done
+-- before the clock starts.
 
 local REVISION_DIGITS = 10
 local threads = 0
@@ -32,20 +32,17 @@ local function read(path)
    return requests
 end
 
-local common, rare, share, revision
+local requests, revision
 
 function init(args)
    -- The threads' revisions do not meet: no run makes so many requests.
    revision = tonumber(args[1]) + number * 4000000
    math.randomseed(revision + 1)
-   common, share = read(args[2]), tonumber(args[3])
-   rare = args[4] and read(args[4])
+   requests = read(args[2])
 end
 
 function request()
-   local from = common
-   if rare and math.random(100) > share then from = rare end
-   local chosen = from[math.random(#from)]
+   local chosen = requests[math.random(#requests)]
    if chosen.whole then return chosen.whole end
    revision = revision + 1
    return chosen.before .. string.format("%010d", revision) .. chosen.after
@@ -54,7 +51,7 @@ end
 function done(summary, latency)
    local errors = summary.errors
    io.write(string.format(
-      '\n{"requests": %d, "seconds": %.6f, "bytes": %d, "p50_ms": %.4f, "p99_ms": %.4f, "errors": ' ..
+      '\n{"answers": %d, "seconds": %.6f, "bytes": %d, "p50_ms": %.4f, "p99_ms": %.4f, "errors": ' ..
       '{"connect": %d, "read": %d, "write": %d, "status": %d, "timeout": %d}}\n',
       summary.requests, summary.duration / 1e6, summary.bytes,
       latency:percentile(50) / 1e3, latency:percentile(99) / 1e3,
