@@ -50,7 +50,6 @@ BLOCKS = {
         "docker compose": "there is no Docker here; scripts/test-packaging.sh tries the same without it",
         "kubectl apply": "there is no cluster here; scripts/test-packaging.sh looks at the manifests",
         "migrate --distribute": "there is no Citus here; tests/it/distribute.rs runs it with one that stands in",
-        "TEST_CITUS_URL": "there is no Citus here; the test is left out without one",
     },
     "docs/transfer.md": {"--max-line-bytes N]": "it is a synopsis; docs/tour.md runs both commands"},
 }
