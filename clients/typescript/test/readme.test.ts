@@ -93,7 +93,7 @@ function claude(): Promise<Server> {
   return new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(server)));
 }
 
-test("the README has blocks of shell, which scripts/test-typescript-client.sh runs, and programs", () => {
+test("the README has blocks of shell, which tests/clients/typescript_client.sh runs, and programs", () => {
   expect(new Set(blocks.map(({ language }) => language))).toEqual(new Set(["sh", "ts"]));
   expect(programs.length).toBeGreaterThanOrEqual(5);
 });
