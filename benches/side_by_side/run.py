@@ -269,6 +269,8 @@ def report(arguments, measured, memory):
     print("\n| | measured | target | |\n|---|---:|---:|---|")
     for title, value, target, met in against:
         print(f"| {title} | {value} | {target} | {'met' if met else '**missed**'} |")
+    missed = [title for title, _, _, met in against if not met]
+    return "missed: " + "; ".join(missed) if missed else None
 
 
 def inner(arguments):
@@ -285,7 +287,7 @@ def inner(arguments):
                 say(f"round {number + 1}, {cell.name}: {found['per_second']:,.0f}/s, p50 {found['p50_ms']:.3f} ms")
         memory = bench.service.memory()
     measured = {name: {key: statistics.median(one[key] for one in found) for key in found[0]} for name, found in rounds.items()}
-    report(arguments, measured, memory)
+    return report(arguments, measured, memory)
 
 
 def options(parser):
