@@ -102,7 +102,7 @@ class Script:
             "PATH": ":".join(
                 [str(programs), environment["PATH"], *(str(one) for one in Path("/usr/lib/postgresql").glob("*/bin"))]
             ),
-            "PYTHONPATH": f"{work / 'clients/python/src'}:{work / 'examples/anthropic'}",
+            "PYTHONPATH": str(work / "clients/python/src"),
             "GIT_AUTHOR_NAME": "Ann",
             "GIT_AUTHOR_EMAIL": "ann@example.org",
             "GIT_COMMITTER_NAME": "Ann",
