@@ -57,12 +57,12 @@ fuzz: rust ## Fuzz the parser of updates for FUZZ_SECONDS (60)
 fuzz-http: rust postgres ## Send requests made from openapi.yaml to a service of its own, with schemathesis (nightly; EXAMPLES=50)
 	@WORKING_MEMORY_BIN=$$(sh scripts/program.sh) sh scripts/fuzz-http.sh
 
-check: fmt clippy doc deny prepare-check $(if $(wildcard openapi.yaml),openapi-check) ## All checks except the tests
+check: fmt prepare-check doc deny $(if $(wildcard openapi.yaml),openapi-check) ## All checks except the tests
 
 fmt: rust ## Check the formatting
 	cargo fmt --check
 
-clippy: rust ## Lint everything, warnings denied
+clippy: rust ## Lint everything, warnings denied, without a database
 	cargo clippy --locked --all-targets -- -D warnings
 
 doc: rust ## Build the documentation, warnings denied
@@ -71,7 +71,7 @@ doc: rust ## Build the documentation, warnings denied
 prepare: rust postgres ## Refresh .sqlx, by which queries are checked without a database
 	@sh scripts/prepare.sh
 
-prepare-check: rust postgres ## Check that .sqlx is up to date
+prepare-check: rust postgres ## Lint everything, warnings denied, and check that .sqlx is up to date
 	@sh scripts/prepare.sh --check
 
 openapi: rust ## Refresh openapi.yaml from the code

@@ -3,7 +3,8 @@
 # results to .sqlx, from which ordinary builds check their queries without a database.
 #
 #   scripts/prepare.sh            refresh .sqlx
-#   scripts/prepare.sh --check    only compare: fails if .sqlx is out of date
+#   scripts/prepare.sh --check    lint everything, warnings denied, and fail if .sqlx is out of date: one pass over the
+#                                 sources does both
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -16,13 +17,13 @@ describe() {
         if head -n 1 "$migration" | grep -q '^-- no-transaction'; then one_transaction=; fi
         psql "$DATABASE_URL" --no-psqlrc --quiet -v ON_ERROR_STOP=1 $one_transaction -f "$migration" >/dev/null
     done
-    # The macros use the database only when they are expanded again.
-    touch src/lib.rs
-    SQLX_OFFLINE=false SQLX_OFFLINE_DIR="$1" cargo check --quiet --all-targets
+    # The macros use the database only when they are expanded again: each pass has an argument of its own.
+    SQLX_OFFLINE=false SQLX_OFFLINE_DIR="$1" cargo clippy --quiet --locked --all-targets -- \
+        "$2" warnings --cfg "described=\"$1\""
 }
 
 if [ "${1:-}" = --describe ]; then
-    describe "$2"
+    describe "$2" "$3"
     exit
 fi
 
@@ -30,7 +31,9 @@ described=$(mktemp -d)
 trap 'rm -rf "$described"' EXIT
 # A changed query does not compile before it is described; then an earlier build starts the database.
 program=$(sh scripts/program.sh 2>/dev/null) || program=$(sh scripts/program.sh --built)
-"$program" with-postgres -- sh scripts/prepare.sh --describe "$described"
+level=-W
+[ "${1:-}" != --check ] || level=-D
+"$program" with-postgres -- sh scripts/prepare.sh --describe "$described" "$level"
 
 if [ "${1:-}" = --check ]; then
     mkdir -p "$described/none"

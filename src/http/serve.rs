@@ -19,8 +19,8 @@ use axum::routing::get;
 use axum::{BoxError, Router};
 use futures::future::{Either, ready};
 use hyper::body::Incoming;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto::Builder;
+use hyper::server::conn::http1::Builder;
+use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
@@ -109,7 +109,7 @@ where
 
 /// What every connection needs.
 struct Connections<R> {
-    builder: Builder<TokioExecutor>,
+    builder: Builder,
     router: Arc<R>,
     settings: Settings,
 }
@@ -236,10 +236,9 @@ impl Drop for Open {
     }
 }
 
-fn connection_builder(settings: &Settings) -> Builder<TokioExecutor> {
-    let mut builder = Builder::new(TokioExecutor::new()).http1_only();
+fn connection_builder(settings: &Settings) -> Builder {
+    let mut builder = Builder::new();
     builder
-        .http1()
         .timer(TokioTimer::new())
         .header_read_timeout(settings.header_timeout)
         .max_buf_size(settings.max_header_bytes)

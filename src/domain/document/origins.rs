@@ -7,7 +7,9 @@
 use super::lines::{is_blank, without_end};
 use foldhash::fast::RandomState;
 use memchr::memchr_iter;
-use similar::{Algorithm, DiffOp, TextDiff, capture_diff_slices};
+use similar::algorithms::{Capture, Compact, Replace, myers};
+use similar::udiff::UnifiedHunkHeader;
+use similar::{DiffOp, group_diff_ops};
 use std::collections::{HashMap, VecDeque};
 use std::iter::repeat_n;
 
@@ -105,7 +107,7 @@ fn match_lines(old: &[&str], old_versions: &[i64], new: &[&str]) -> Vec<Option<i
             new_len: new.len(),
         }]
     } else {
-        capture_diff_slices(Algorithm::Myers, old, new)
+        differences(old, new)
     };
     for op in ops {
         if let DiffOp::Equal {
@@ -155,14 +157,13 @@ const CONTEXT_LINES: usize = 3;
 pub fn unified_diff(before: &str, after: &str, before_name: &str, after_name: &str) -> String {
     let old: Vec<&str> = before.split_inclusive('\n').collect();
     let new: Vec<&str> = after.split_inclusive('\n').collect();
-    let diff = TextDiff::configure().diff_slices(&old, &new);
     let mut out = String::new();
-    for hunk in diff.unified_diff().context_radius(CONTEXT_LINES).iter_hunks() {
+    for hunk in group_diff_ops(differences(&old, &new), CONTEXT_LINES) {
         if out.is_empty() {
             out.push_str(&format!("--- {before_name}\n+++ {after_name}\n"));
         }
-        out.push_str(&format!("{}\n", hunk.header()));
-        for change in hunk.iter_changes() {
+        out.push_str(&format!("{}\n", UnifiedHunkHeader::new(&hunk)));
+        for change in hunk.iter().flat_map(|op| op.iter_changes(&old[..], &new[..])) {
             out.push_str(&format!("{}{}", change.tag(), change.value()));
             if !change.value().ends_with('\n') {
                 out.push_str("\n\\ No newline at end of file\n");
@@ -170,4 +171,12 @@ pub fn unified_diff(before: &str, after: &str, before_name: &str, after_name: &s
         }
     }
     out
+}
+
+/// What became of which lines. The one algorithm is called by its name: chosen at run time, each of the library's would
+/// be compiled for each use.
+fn differences(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
+    let mut captured = Compact::new(Replace::new(Capture::new()), old, new);
+    let Ok(()) = myers::diff(&mut captured, old, 0..old.len(), new, 0..new.len());
+    captured.into_inner().into_inner().into_ops()
 }
