@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 pub(super) struct Pieces {
     /// Moves the heads, and returns the places of the moved ones.
     pub(super) moves: Piece,
-    pub(super) inserts: Vec<(Written, Piece)>,
+    pub(super) inserts: Vec<Piece>,
 }
 
 /// A statement that has all parameters of the whole statement and reads some of them.
@@ -26,16 +26,6 @@ impl Piece {
     pub(super) fn reads(&self, parameter: u32) -> bool {
         self.reads & 1 << parameter != 0
     }
-}
-
-/// What an insert writes. If there is nothing to write, the statement is skipped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Written {
-    /// The versions themselves.
-    Versions,
-    Records,
-    Runs,
-    Instructions,
 }
 
 pub(super) static PIECES: LazyLock<Pieces> = LazyLock::new(|| Pieces::of(include_str!("save_versions.sql")));
@@ -77,34 +67,22 @@ impl Pieces {
             of("version"),
             of("record"),
         );
-        let inserts = expressions
-            .iter()
-            .filter(|(_, text)| text.contains("INSERT INTO"));
-        let inserts = inserts.map(|(name, text)| {
+        let inserts = expressions.iter().map(|(_, text)| *text);
+        let inserts = inserts.filter(|text| text.contains("INSERT INTO"));
+        let inserts = inserts.map(|text| {
             let of_record = match text.contains("FROM record\n") {
                 true => parameters(of("record")),
                 false => 0,
             };
-            let piece = Piece {
+            Piece {
                 text: format!("{before}{text}"),
                 reads: parameters(of("version")) | parameters(MOVED) | of_record | parameters(text),
-            };
-            (written(name), piece)
+            }
         });
         Self {
             moves,
             inserts: inserts.collect(),
         }
-    }
-}
-
-/// What the expression with this name writes.
-fn written(name: &str) -> Written {
-    match name {
-        "changed" | "kept" => Written::Records,
-        "ran" => Written::Runs,
-        "instructed" => Written::Instructions,
-        _ => Written::Versions,
     }
 }
 
@@ -167,7 +145,7 @@ mod tests {
                 "kept"
             ]
         );
-        for (_, insert) in &PIECES.inserts {
+        for insert in &PIECES.inserts {
             assert_eq!(insert.text.matches("INSERT INTO").count(), 1, "{}", insert.text);
             assert!(!insert.text.contains("ANY ($1"), "{}", insert.text);
             assert!(insert.text.contains("moved.vault_id"), "{}", insert.text);
@@ -180,7 +158,7 @@ mod tests {
     fn a_piece_gets_the_parameters_it_reads() {
         let read = |piece: &Piece| (1..=9).filter(|number| piece.reads(*number)).collect::<Vec<_>>();
         assert_eq!(read(&PIECES.moves), [1, 2, 6]);
-        let inserts: Vec<_> = PIECES.inserts.iter().map(|(_, piece)| read(piece)).collect();
+        let inserts: Vec<_> = PIECES.inserts.iter().map(read).collect();
         assert_eq!(
             inserts,
             [

@@ -3,7 +3,7 @@
 //! column there.
 
 use super::new_version::Prepared;
-use super::pieces::{PIECES, Piece, Pieces, Written};
+use super::pieces::{PIECES, Piece, Pieces};
 use super::stored_operations::TAKEN_OVER;
 use crate::domain::document::Record;
 use crate::domain::history::{ChangeKind, RecordStep};
@@ -113,8 +113,8 @@ async fn save_in_pieces(
     if moved.is_empty() {
         return Ok(moved);
     }
-    for (written, insert) in inserts {
-        if rows.has(*written) {
+    for insert in inserts {
+        if rows.are_for(insert) {
             sqlx::query_with(&*insert.text, rows.arguments(insert)?)
                 .execute(&mut *connection)
                 .await?;
@@ -178,13 +178,16 @@ impl<'a> Rows<'a> {
         }
     }
 
-    fn has(&self, written: Written) -> bool {
-        match written {
-            Written::Versions => true,
-            Written::Records => !self.records.is_empty(),
-            Written::Runs => !self.runs.is_empty(),
-            Written::Instructions => !self.instructions.is_empty(),
-        }
+    /// Whether there is something for an insert to write.
+    fn are_for(&self, insert: &Piece) -> bool {
+        let absent = [
+            (4, self.records.is_empty()),
+            (7, self.runs.is_empty()),
+            (8, self.instructions.is_empty()),
+        ];
+        !absent
+            .iter()
+            .any(|(rows, is_empty)| *is_empty && insert.reads(*rows))
     }
 
     /// The parameters in the order of [`save_at_once`]. Those that the piece does not read are empty, because texts are
