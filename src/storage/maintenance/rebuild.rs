@@ -14,9 +14,6 @@ use futures::TryStreamExt as _;
 use std::collections::{HashMap, HashSet};
 use std::slice::from_ref;
 
-/// Memories listed at once.
-const MEMORIES_AT_ONCE: i64 = 500;
-
 /// The result of a rebuild.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Rebuilt {
@@ -40,33 +37,18 @@ impl Storage {
         memory: Option<&MemoryId>,
     ) -> Result<Rebuilt, StorageError> {
         let mut rebuilt = Rebuilt::default();
-        let mut after = None;
+        let mut last = None;
         loop {
-            let page = sqlx::query!(
-                "SELECT vault_id, memory_id FROM memories
-                 WHERE (vault_id, memory_id) > ($1, $2) AND head_version > 0
-                   AND ($3::text IS NULL OR vault_id = $3) AND ($4::text IS NULL OR memory_id = $4)
-                 ORDER BY vault_id, memory_id
-                 LIMIT $5",
-                after
-                    .as_ref()
-                    .map_or("", |(vault, _): &(VaultId, MemoryId)| vault.as_str()),
-                after.as_ref().map_or("", |(_, memory)| memory.as_str()),
-                vault.map(VaultId::as_str),
-                memory.map(MemoryId::as_str),
-                MEMORIES_AT_ONCE,
-            )
-            .fetch_all(&mut self.reader_for(Class::Maintenance).await?)
-            .await?;
-            let Some(last) = page.last() else {
-                return Ok(rebuilt);
-            };
-            after = Some((last.vault_id.clone(), last.memory_id.clone()));
-            for row in page {
-                if let Some(mended) = self.rebuild_memory(&row.vault_id, &row.memory_id).await? {
+            let mut page = self.candidates(last.as_ref(), (vault, memory), 0).await?;
+            for of in &page {
+                if let Some(mended) = self.rebuild_memory(&of.vault_id, &of.memory_id).await? {
                     rebuilt.memories += 1;
                     rebuilt.mended += u64::from(mended);
                 }
+            }
+            last = page.pop();
+            if last.is_none() {
+                return Ok(rebuilt);
             }
         }
     }

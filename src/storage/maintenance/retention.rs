@@ -1,6 +1,7 @@
 //! Retention: prunes old versions and finished runs as configured.
 
-use crate::domain::ids::{ContextId, MemoryId, VaultId};
+use super::Candidate;
+use crate::domain::ids::{ContextId, VaultId};
 use crate::domain::retention::Retention;
 use crate::storage::write::lock_memory;
 use crate::storage::{Class, FailingVaults, Storage, StorageError};
@@ -8,16 +9,6 @@ use chrono::{DateTime, Utc};
 
 /// Versions deleted in one transaction, so that a writer never waits long for the memory's row.
 const VERSIONS_AT_ONCE: i64 = 500;
-
-/// Memories checked at once.
-const MEMORIES_AT_ONCE: i64 = 500;
-
-/// A memory that may have versions to prune.
-struct Candidate {
-    vault_id: VaultId,
-    memory_id: MemoryId,
-    head_version: i64,
-}
 
 impl Storage {
     /// Prunes the versions of all memories that `retention` does not keep at `now`, and returns their number. Version
@@ -37,45 +28,25 @@ impl Storage {
     ) -> Result<u64, StorageError> {
         let mut pruned = 0;
         let mut failing = FailingVaults::new("retention");
-        let mut after = None;
+        let least = match (retention.max_versions, retention.max_age) {
+            (Some(versions), None) => versions,
+            _ => 1,
+        };
+        let mut last = None;
         loop {
-            let candidates = self.candidates(retention, &after).await?;
-            let Some(last) = candidates.last() else {
-                return Ok(pruned);
-            };
-            after = Some((last.vault_id.clone(), last.memory_id.clone()));
-            for candidate in &candidates {
+            let mut page = self.candidates(last.as_ref(), (None, None), least).await?;
+            for candidate in &page {
                 let vault = candidate.vault_id.as_str();
                 if !failing.waits(vault) {
                     let done = self.prune_memory(retention, candidate, now).await;
                     pruned += failing.pass_over(vault, done)?.unwrap_or_default();
                 }
             }
+            last = page.pop();
+            if last.is_none() {
+                return Ok(pruned);
+            }
         }
-    }
-
-    async fn candidates(
-        &self,
-        retention: &Retention,
-        after: &Option<(VaultId, MemoryId)>,
-    ) -> Result<Vec<Candidate>, StorageError> {
-        let least = match (retention.max_versions, retention.max_age) {
-            (Some(versions), None) => versions,
-            _ => 1,
-        };
-        Ok(sqlx::query_as!(
-            Candidate,
-            "SELECT vault_id, memory_id, head_version FROM memories
-             WHERE (vault_id, memory_id) > ($1, $2) AND head_version > $3
-             ORDER BY vault_id, memory_id
-             LIMIT $4",
-            after.as_ref().map_or("", |(vault, _)| vault.as_str()),
-            after.as_ref().map_or("", |(_, memory)| memory.as_str()),
-            least,
-            MEMORIES_AT_ONCE,
-        )
-        .fetch_all(&mut self.reader_for(Class::Maintenance).await?)
-        .await?)
     }
 
     async fn prune_memory(
