@@ -230,7 +230,6 @@ impl Pipeline {
             run: Some(run),
             resolves: running.resolves.clone(),
             window,
-            left_out: None,
             answer: running.answer_to_keep(&answer),
             text: merged.applied.text,
         };

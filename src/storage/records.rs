@@ -4,8 +4,6 @@ pub mod evidence;
 pub mod history;
 pub(in crate::storage) mod projection;
 
-pub(super) use projection::DetailColumns;
-
 use crate::domain::document::{Marks, Record};
 use crate::domain::history::{LifeEnd, RecordLife, VersionMark};
 use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, TaskId, VaultId};
@@ -15,13 +13,12 @@ use crate::storage::database::connection::Connection;
 use crate::storage::pages::{Reading, Rows};
 use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
-use projection::Projected;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sqlx::types::Json;
 use strum::{EnumString, IntoStaticStr, VariantNames};
 
-/// A row of `records`: as it is read, as a rebuild or an import writes it, and as a file of an export tells it.
+/// A row of `records`: as it is read, as a save, a rebuild or an import writes it, and as a file of an export tells it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RecordRow {
@@ -55,7 +52,7 @@ pub(super) struct RecordRow {
     pub(super) outcome: Option<Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) epic: Option<String>,
-    /// All other facts, including members that only a newer release knows.
+    /// All other facts: members that only a newer release knows. Kept as they are; this release writes none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) details: Option<Value>,
 }
@@ -65,33 +62,36 @@ impl RecordRow {
         RecordId::new(self.kind, self.number)
     }
 
-    /// The row of a record as it follows from the versions.
-    pub(super) fn of(life: &RecordLife, projected: &Projected) -> Self {
-        let (record, end) = (&life.record, life.end.as_ref());
-        let (task, columns) = (projected.tasks.get(&record.id), projected.details(record.id));
+    /// The row of a record as it follows from the versions, with the reported facts of a task.
+    pub(super) fn of(life: RecordLife, task: Option<&Task>) -> Self {
+        let RecordLife { record, born, end } = life;
+        let superseded_by = end.as_ref().and_then(|end| end.superseded_by);
+        let (ended, archive_reason) = end.map(|end| (end.mark, end.reason)).unzip();
+        let details = task.map(|task| &task.details);
         Self {
             kind: record.id.kind,
             number: record.id.number,
-            status: if end.is_some() { "archived" } else { "active" }.to_owned(),
-            label: record.label.clone(),
-            reason: record.reason.clone(),
-            content: record.content.clone(),
-            created_version: life.born.version,
-            created_at: life.born.at,
-            created_by: life.born.by.clone(),
-            ended_version: end.map(|end| end.mark.version),
-            ended_at: end.map(|end| end.mark.at),
-            ended_by: end.map(|end| end.mark.by.clone()),
-            archive_reason: end.and_then(|end| end.reason.clone()),
-            superseded_by: end.and_then(|end| end.superseded_by),
+            status: if ended.is_some() { "archived" } else { "active" }.to_owned(),
+            label: record.label,
+            reason: record.reason,
+            content: record.content,
+            created_version: born.version,
+            created_at: born.at,
+            created_by: born.by,
+            ended_version: ended.as_ref().map(|mark| mark.version),
+            ended_at: ended.as_ref().map(|mark| mark.at),
+            ended_by: ended.map(|mark| mark.by),
+            archive_reason: archive_reason.flatten(),
+            superseded_by,
             written_at: record.time,
-            marks: stored_marks(&record.marks),
+            // `NULL` for none.
+            marks: (!record.marks.is_empty()).then(|| record.marks.to_string()),
             task_id: task.and_then(|task| task.task_id.clone()),
             intent: task.map(|task| task.intent.clone()),
             summary: task.map(|task| task.summary.clone()),
-            outcome: columns.outcome.cloned(),
-            epic: columns.epic.map(str::to_owned),
-            details: columns.details,
+            outcome: details.and_then(|details| details.outcome.clone()),
+            epic: details.and_then(|details| details.epic.clone()),
+            details: None,
         }
     }
 }
@@ -99,11 +99,6 @@ impl RecordRow {
 /// Marks as a row has them. The writer reads them from the line, so there are no others.
 pub(super) fn marks_of(stored: Option<&str>) -> Marks {
     stored.and_then(|marks| marks.parse().ok()).unwrap_or_default()
-}
-
-/// Marks as a row has them: `NULL` for none.
-pub(super) fn stored_marks(marks: &Marks) -> Option<String> {
-    (!marks.is_empty()).then(|| marks.to_string())
 }
 
 impl From<RecordRow> for StoredRecord {

@@ -99,8 +99,12 @@ pub(in crate::storage) async fn project_versions(
         let removed: Vec<RecordId> = stored.keys().copied().filter(|id| !new.contains(id)).collect();
         delete_records(connection, vault, memory, &removed).await?;
         let differs = |life: &&RecordLife| stored.get(&life.record.id) != Some(life);
-        let written = projected.lives.iter().filter(differs);
-        let rows: Vec<RecordRow> = written.map(|life| RecordRow::of(life, &projected)).collect();
+        let written = projected.lives.iter().filter(differs).cloned();
+        let row = |life: RecordLife| {
+            let task = projected.tasks.get(&life.record.id);
+            RecordRow::of(life, task)
+        };
+        let rows: Vec<RecordRow> = written.map(row).collect();
         write(connection, (vault, memory), &rows).await?;
     }
     if !same_events {

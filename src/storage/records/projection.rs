@@ -1,9 +1,14 @@
 //! The records of a memory, derived from its versions.
 
+use super::RecordRow;
 use crate::domain::changelog::left_out_by;
-use crate::domain::history::{Rebuild, RecordEvent, RecordLife, VersionMark};
+use crate::domain::document::Record;
+use crate::domain::history::{
+    LifeEnd, OperationDetails, Rebuild, RecordEvent, RecordLife, VersionMark, steps,
+};
 use crate::domain::ids::RecordId;
-use crate::domain::window::{Task, TaskDetails};
+use crate::domain::memory::RecordChange;
+use crate::domain::window::Task;
 use crate::storage::contexts::Source;
 use crate::storage::write::{operation_details, task_facts_of_operations};
 use serde::Serialize;
@@ -18,6 +23,49 @@ pub(in crate::storage) struct ProjectedVersion<'v> {
     /// `None` if it was redacted.
     pub(in crate::storage) text: Option<&'v str>,
     pub(in crate::storage) operations: Option<&'v Value>,
+}
+
+/// A record after a version that changed it.
+#[derive(Debug, Serialize)]
+pub(in crate::storage) struct ChangedRecord {
+    /// The change in its history; `None` for one that was added directly to the archive.
+    change: Option<&'static str>,
+    #[serde(flatten)]
+    row: RecordRow,
+}
+
+impl ProjectedVersion<'_> {
+    /// What its operations tell about records beyond its text.
+    fn details(&self) -> OperationDetails {
+        let is_whole = matches!(self.source, Source::Put | Source::Restore);
+        OperationDetails {
+            left_out: is_whole.then(|| left_out_by(self.mark.version)),
+            ..operation_details(self.operations)
+        }
+    }
+
+    /// The records that it changes, by the changes from the document before it to its own, and those that it adds to the
+    /// archive.
+    pub(in crate::storage) fn changed_records(&self, changes: Vec<RecordChange>) -> Vec<ChangedRecord> {
+        let (details, tasks) = (self.details(), task_facts_of_operations(self.operations));
+        let end = |reason, superseded_by| LifeEnd {
+            mark: self.mark.clone(),
+            reason,
+            superseded_by,
+        };
+        let changed = |record: Record, end, change| {
+            let (task, born) = (tasks.get(&record.id), self.mark.clone());
+            let row = RecordRow::of(RecordLife { record, born, end }, task);
+            ChangedRecord { change, row }
+        };
+        let steps = steps(changes, &details).into_iter().map(|step| {
+            let end = step.change.is_end().then(|| end(step.reason, step.superseded_by));
+            changed(step.record, end, Some(step.change.name()))
+        });
+        let historic = details.historic.into_iter();
+        let historic = historic.map(|(record, reason)| changed(record, Some(end(Some(reason), None)), None));
+        steps.chain(historic).collect()
+    }
 }
 
 /// The records of the versions so far.
@@ -47,10 +95,8 @@ impl Projection {
 
     /// Adds the next version.
     pub(in crate::storage) fn version(&mut self, version: &ProjectedVersion<'_>) {
-        let mut details = operation_details(version.operations);
-        let is_whole = matches!(version.source, Source::Put | Source::Restore);
-        details.left_out = is_whole.then(|| left_out_by(version.mark.version));
-        self.rebuild.version(&version.mark, version.text, &details);
+        self.rebuild
+            .version(&version.mark, version.text, &version.details());
         self.tasks.extend(task_facts_of_operations(version.operations));
     }
 
@@ -60,37 +106,6 @@ impl Projection {
             lives,
             events,
             tasks: self.tasks,
-        }
-    }
-}
-
-impl Projected {
-    /// The facts of a task that have columns of their own.
-    pub(in crate::storage) fn details(&self, id: RecordId) -> DetailColumns<'_> {
-        let task = self.tasks.get(&id);
-        task.map(|task| DetailColumns::from(&task.details))
-            .unwrap_or_default()
-    }
-}
-
-/// The values of the columns.
-#[derive(Debug, Default, Serialize)]
-pub(in crate::storage) struct DetailColumns<'t> {
-    pub(in crate::storage) outcome: Option<&'t Value>,
-    pub(in crate::storage) epic: Option<&'t str>,
-    pub(in crate::storage) details: Option<Value>,
-}
-
-impl<'t> From<&'t TaskDetails> for DetailColumns<'t> {
-    fn from(details: &'t TaskDetails) -> Self {
-        let mut others = details.members();
-        for name in ["outcome", "epic"] {
-            others.remove(name);
-        }
-        Self {
-            outcome: details.outcome.as_ref(),
-            epic: details.epic.as_deref(),
-            details: (!others.is_empty()).then_some(Value::Object(others)),
         }
     }
 }

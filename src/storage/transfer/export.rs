@@ -6,7 +6,7 @@ use crate::domain::ids::{MemoryId, VaultId};
 use crate::storage::database::connection::Connection;
 use crate::storage::prompt_items::{ItemOwner, live_items};
 use crate::storage::records::RecordRow;
-use crate::storage::records::projection::Projection;
+use crate::storage::records::projection::{Projected, Projection};
 use crate::storage::updates::find_run;
 use crate::storage::{Class, Storage, StorageError, records};
 use futures::TryStreamExt as _;
@@ -231,11 +231,11 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
         memory: &MemoryId,
         projection: Projection,
     ) -> Result<u64, ExportError> {
-        let projected = projection.finish();
-        let following = projected
-            .lives
-            .iter()
-            .map(|life| (life.record.id, RecordRow::of(life, &projected)));
+        let Projected { lives, tasks, .. } = projection.finish();
+        let following = lives.into_iter().map(|life| {
+            let id = life.record.id;
+            (id, RecordRow::of(life, tasks.get(&id)))
+        });
         let following: HashMap<_, _> = following.collect();
         let mut rows = records::all(connection, (self.vault, memory)).await?;
         rows.retain(|row| following.get(&row.id()) != Some(row));

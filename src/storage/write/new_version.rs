@@ -2,9 +2,8 @@
 
 use super::head::Head;
 use super::window::WindowRows;
-use crate::domain::changelog::left_out_by;
 use crate::domain::document::Origins;
-use crate::domain::history::{RecordStep, steps};
+use crate::domain::history::VersionMark;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
 use crate::domain::memory::{AppliedOperation, Counters, RecordChange, project};
 use crate::storage::Storage;
@@ -13,6 +12,7 @@ use crate::storage::database::notification::Notification;
 use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::head_cache::{CachedHead, FillToken};
 use crate::storage::idempotency::{Answering, ClaimedAnswer};
+use crate::storage::records::projection::{ChangedRecord, ProjectedVersion};
 use crate::storage::updates::{Run, RunJson, RunStatus, quotes_the_head_only};
 use crate::telemetry::meters;
 use serde_json::Value;
@@ -40,8 +40,6 @@ pub struct NewVersion {
     pub resolves: Option<UpdateId>,
     /// Facts of tasks and decisions that the text does not contain.
     pub window: WindowRows,
-    /// Why it archives records that no operation names: it was put or restored as a whole without them.
-    pub left_out: Option<String>,
     /// The answer to the request, if it has an idempotency key; stored with the version under the claim, which must be held.
     pub answer: Option<ClaimedAnswer>,
 }
@@ -58,7 +56,6 @@ impl NewVersion {
                 counters.raise(record.id.kind, record.id.number);
             }
         }
-        let left_out = matches!(source, Source::Put | Source::Restore).then(|| left_out_by(head.version + 1));
         Self {
             text,
             counters,
@@ -70,7 +67,6 @@ impl NewVersion {
             run: None,
             resolves: None,
             window: WindowRows::default(),
-            left_out,
             answer: None,
         }
     }
@@ -138,8 +134,8 @@ pub(in crate::storage) struct Prepared {
     pub(super) operations: Option<Value>,
     /// The origins of its lines, if known.
     pub(super) origins: Option<Origins>,
-    /// What it does to records.
-    pub(super) steps: Vec<RecordStep>,
+    /// The records that it changes.
+    pub(super) records: Vec<ChangedRecord>,
     pub(super) event: NewEvent,
     /// The stored form of its run, if the run's row is inserted with the version.
     pub(super) ran: Option<RunJson>,
@@ -155,11 +151,22 @@ impl Prepared {
     ) -> Self {
         let changes = std::mem::take(&mut new.changes);
         let metadata = new.metadata(vault, memory, &head);
+        let operations = new.stored_operations();
+        let version = ProjectedVersion {
+            mark: VersionMark {
+                version: metadata.version,
+                at: metadata.creation_time,
+                by: metadata.actor_id.clone(),
+            },
+            source: new.source,
+            text: Some(&new.text),
+            operations: operations.as_ref(),
+        };
         Self {
             counted,
-            operations: new.stored_operations(),
+            records: version.changed_records(changes),
             origins: new.origins(&head),
-            steps: steps(changes, &new.operation_details()),
+            operations,
             event: version_event(head.next_event_id, &metadata),
             base: head.context_id,
             ran: new.run.as_deref().filter(|run| is_new(run)).map(RunJson::of),
@@ -182,7 +189,6 @@ impl Prepared {
         self.new.text.len()
     }
 
-    /// Its events: the steps of its run, then the version.
     /// Tells the instances of it.
     pub(super) fn notification(&self) -> Notification {
         let metadata = &self.metadata;
@@ -193,6 +199,7 @@ impl Prepared {
         }
     }
 
+    /// Its events: the steps of its run, then the version.
     fn events(&self) -> Vec<NewEvent> {
         let run = self.new.run.as_deref();
         let mut events = run.map_or_else(Vec::new, |run| run.events.clone());

@@ -4,12 +4,8 @@
 
 use super::new_version::Prepared;
 use super::pieces::{PIECES, Piece, Pieces};
-use super::stored_operations::TAKEN_OVER;
-use crate::domain::document::Record;
-use crate::domain::history::{ChangeKind, RecordStep};
-use crate::domain::ids::{RecordId, RecordKind};
+use crate::domain::ids::RecordKind;
 use crate::domain::memory::Counters;
-use crate::domain::window::Task;
 use crate::storage::StorageError;
 use crate::storage::contexts::origins;
 use crate::storage::database::connection::Connection;
@@ -17,7 +13,7 @@ use crate::storage::database::listen;
 use crate::storage::database::notification::CHANNEL;
 use crate::storage::events::NewEvent;
 use crate::storage::idempotency::keep_answers;
-use crate::storage::records::{DetailColumns, stored_marks};
+use crate::storage::records::projection::ChangedRecord;
 use crate::storage::updates::{insert_run, resolve_run};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -25,7 +21,6 @@ use serde_json::Value;
 use sqlx::Arguments as _;
 use sqlx::postgres::PgArguments;
 use sqlx::types::Json;
-use std::collections::HashMap;
 
 /// Saves versions of different memories, with their records, runs and events. Returns the positions of the saved ones.
 /// The others are unchanged: their memories are locked by another transaction or have a newer head.
@@ -153,9 +148,10 @@ impl<'a> Rows<'a> {
         vaults.dedup();
         let repeated: Vec<&str> = vaults.iter().copied().cycle().take(PLANNED_VAULTS).collect();
         vaults.extend(repeated.into_iter().skip(vaults.len()));
-        let records: Vec<RecordRow<'_>> = placed(all)
-            .flat_map(|(place, version)| RecordRow::all_of(place, version))
-            .collect();
+        let records = placed(all).flat_map(|(place, version)| {
+            let changed = version.records.iter();
+            changed.map(move |changed| RecordRow { place, changed })
+        });
         let steps = placed(all).flat_map(|(place, version)| {
             let run = version.new.run.iter();
             run.flat_map(move |run| run.events.iter().map(move |step| StepRow::of(place, step)))
@@ -168,7 +164,7 @@ impl<'a> Rows<'a> {
             vaults,
             versions,
             texts: all.iter().map(|version| version.new.text.as_str()).collect(),
-            records,
+            records: records.collect(),
             runs,
             run_texts,
             instructions: placed(all)
@@ -352,96 +348,11 @@ impl<'a> StepRow<'a> {
     }
 }
 
-/// A record after its version, and how the version changed it.
+/// A record that a version changed.
 #[derive(Serialize)]
 pub(super) struct RecordRow<'a> {
     /// The position of its version.
     place: usize,
-    kind: &'static str,
-    number: i64,
-    status: &'static str,
-    /// The change in its history; `None` for a record that was archived before it was imported.
-    change: Option<&'static str>,
-    label: Option<&'a str>,
-    reason: Option<&'a str>,
-    content: &'a str,
-    archive_reason: Option<&'a str>,
-    superseded_by: Option<String>,
-    written_at: Option<DateTime<Utc>>,
-    marks: Option<String>,
-    task_id: Option<&'a str>,
-    intent: Option<&'a str>,
-    summary: Option<&'a str>,
     #[serde(flatten)]
-    details: DetailColumns<'a>,
-}
-
-impl<'a> RecordRow<'a> {
-    fn of_record(place: usize, record: &'a Record) -> Self {
-        Self {
-            place,
-            kind: record.id.kind.prefix(),
-            number: record.id.number,
-            status: "active",
-            change: None,
-            label: record.label.as_deref(),
-            reason: record.reason.as_deref(),
-            content: &record.content,
-            archive_reason: None,
-            superseded_by: None,
-            written_at: record.time,
-            marks: stored_marks(&record.marks),
-            task_id: None,
-            intent: None,
-            summary: None,
-            details: DetailColumns::default(),
-        }
-    }
-
-    fn of_step(place: usize, step: &'a RecordStep) -> Self {
-        Self {
-            status: if step.change.is_end() {
-                "archived"
-            } else {
-                "active"
-            },
-            change: Some(step.change.name()),
-            archive_reason: step.reason.as_deref(),
-            superseded_by: step.superseded_by.map(|id| id.to_string()),
-            ..Self::of_record(place, &step.record)
-        }
-    }
-
-    fn with_task(self, task: Option<&'a Task>) -> Self {
-        let Some(task) = task else { return self };
-        Self {
-            task_id: task.task_id.as_ref().map(|id| id.as_str()),
-            intent: Some(&task.intent),
-            summary: Some(&task.summary),
-            details: DetailColumns::from(&task.details),
-            ..self
-        }
-    }
-
-    /// The rows of a version: what it does to records, and those that it adds directly to the archive.
-    pub(super) fn all_of(place: usize, prepared: &'a Prepared) -> impl Iterator<Item = Self> {
-        let window = &prepared.new.window;
-        let tasks: HashMap<RecordId, &Task> = window.tasks.iter().map(|(id, task)| (*id, task)).collect();
-        let steps = prepared.steps.iter().map(move |step| {
-            let task = match step.change {
-                ChangeKind::Added => tasks.get(&step.record.id).copied(),
-                _ => None,
-            };
-            Self::of_step(place, step).with_task(task)
-        });
-        let historic = window.historic.iter().map(move |historic| {
-            let row = Self {
-                status: "archived",
-                archive_reason: Some(TAKEN_OVER),
-                ..Self::of_record(place, &historic.record)
-            };
-            row.with_task(historic.task.as_ref())
-        });
-        steps.chain(historic)
-    }
+    changed: &'a ChangedRecord,
 }

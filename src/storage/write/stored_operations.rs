@@ -5,14 +5,13 @@ use super::new_version::NewVersion;
 use crate::domain::document::{Marks, Record};
 use crate::domain::history::OperationDetails;
 use crate::domain::ids::{RecordId, RecordKind};
-use crate::domain::memory::OperationName;
 use crate::domain::window::{Task, TaskDetails};
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
 /// The reason of records that were imported directly into the archive.
-pub(super) const TAKEN_OVER: &str = "taken over into the archive";
+const TAKEN_OVER: &str = "taken over into the archive";
 
 impl NewVersion {
     /// The stored form of its operations; `None` if there are none.
@@ -36,30 +35,6 @@ impl NewVersion {
         let mut all: Vec<Value> = all.collect();
         self.window.add_to_operations(&mut all);
         (!all.is_empty()).then_some(Value::Array(all))
-    }
-}
-
-impl NewVersion {
-    /// What its operations tell about records beyond its text.
-    pub(super) fn operation_details(&self) -> OperationDetails {
-        let archivings = self
-            .operations
-            .iter()
-            .filter(|operation| operation.op == OperationName::Archive);
-        let mut details = OperationDetails {
-            left_out: self.left_out.clone(),
-            ..OperationDetails::default()
-        };
-        for operation in archivings {
-            let Some(id) = operation.id else { continue };
-            details
-                .reasons
-                .extend(operation.reason.clone().map(|reason| (id, reason)));
-            details
-                .superseded
-                .extend(operation.superseded_by.map(|by| (id, by)));
-        }
-        details
     }
 }
 
