@@ -1,6 +1,6 @@
 //! The transaction of `RedactContext`: removes the text of a version from its row and from everything that quotes it.
 
-use crate::domain::ids::{ActorId, MemoryId, TaskId, UpdateId, VaultId};
+use crate::domain::ids::{ActorId, MemoryId, RecordId, TaskId, UpdateId, VaultId};
 use crate::domain::redaction::{LostRecord, Quotations, Redaction};
 use crate::storage::contexts::{Context, ContextMetadata, ContextRef, find_context};
 use crate::storage::database::connection::Connection;
@@ -8,6 +8,7 @@ use crate::storage::database::transaction::Ending;
 use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::handoffs::forget_handoffs;
 use crate::storage::idempotency::{Redacted, delete_redacted_answers};
+use crate::storage::records::{self, RecordRow};
 use crate::storage::search::vectors::forget_vectors;
 use crate::storage::updates::{outcomes, redacted_json, unpacked_exchanges};
 use crate::storage::usage::stored;
@@ -17,6 +18,7 @@ use chrono::{DateTime, Utc};
 use futures::TryStreamExt as _;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+use std::collections::HashMap;
 use std::slice::from_ref;
 
 impl Storage {
@@ -94,9 +96,7 @@ impl Storage {
         let runs = clear_runs(&mut transaction, &place, &quotations).await?;
         clear_version(&mut transaction, &place, &hash, (actor, reason), now).await?;
         clear_words(&mut transaction, &place, &quotations).await?;
-        clear_records(&mut transaction, &place, &redaction.lost_records()).await?;
-        clear_archive_reasons(&mut transaction, &place, &quotations).await?;
-        clear_tasks(&mut transaction, &place, &quotations).await?;
+        clear_records(&mut transaction, &place, &redaction.lost_records(), &quotations).await?;
         forget_handoffs(&mut transaction, vault, memory, version).await?;
         forget_vectors(&mut transaction, vault, memory).await?;
         let context_id = &metadata.context_id;
@@ -177,142 +177,41 @@ struct Place<'a> {
     version: i64,
 }
 
-/// Clears the content of records that no version contains any more. Their ids and history stay.
+/// Clears what records and the facts of tasks quote: the texts of archived records that no version contains any more, the
+/// facts of tasks whose lines were removed, those that the version added directly to the archive, and quotations in all
+/// others. Ids and history stay.
 async fn clear_records(
     connection: &mut Connection,
     place: &Place<'_>,
     lost: &[LostRecord],
-) -> Result<(), StorageError> {
-    let kinds: Vec<String> = lost
-        .iter()
-        .map(|record| record.id.kind.prefix().to_owned())
-        .collect();
-    let numbers: Vec<i64> = lost.iter().map(|record| record.id.number).collect();
-    let labels: Vec<Option<String>> = lost.iter().map(|record| record.label.clone()).collect();
-    let reasons: Vec<Option<String>> = lost.iter().map(|record| record.reason.clone()).collect();
-    let contents: Vec<Option<String>> = lost.iter().map(|record| record.content.clone()).collect();
-    sqlx::query!(
-        "UPDATE records
-         SET label = NULLIF(records.label, lost.label), reason = NULLIF(records.reason, lost.reason),
-             content = COALESCE(NULLIF(records.content, lost.content), '')
-         FROM unnest($3::text[], $4::bigint[], $5::text[], $6::text[], $7::text[])
-              AS lost (kind, number, label, reason, content)
-         WHERE records.vault_id = $1 AND records.memory_id = $2
-           AND records.kind = lost.kind AND records.number = lost.number AND records.status = 'archived'",
-        place.vault.as_str(),
-        place.memory.as_str(),
-        &kinds,
-        &numbers,
-        &labels as &[Option<String>],
-        &reasons as &[Option<String>],
-        &contents as &[Option<String>],
-    )
-    .execute(connection)
-    .await?;
-    Ok(())
-}
-
-async fn clear_archive_reasons(
-    connection: &mut Connection,
-    place: &Place<'_>,
     quotations: &Quotations,
 ) -> Result<(), StorageError> {
-    let rows = sqlx::query!(
-        r#"SELECT kind, number, archive_reason AS "archive_reason!" FROM records
-           WHERE vault_id = $1 AND memory_id = $2 AND archive_reason IS NOT NULL"#,
-        place.vault.as_str(),
-        place.memory.as_str(),
-    )
-    .fetch_all(&mut *connection)
-    .await?;
-    for row in rows {
-        if quotations.are_in(&row.archive_reason) {
-            sqlx::query!(
-                "UPDATE records SET archive_reason = $5
-                 WHERE vault_id = $1 AND memory_id = $2 AND kind = $3 AND number = $4",
-                place.vault.as_str(),
-                place.memory.as_str(),
-                row.kind.prefix(),
-                row.number,
-                REDACTED,
-            )
-            .execute(&mut *connection)
-            .await?;
-        }
-    }
-    Ok(())
-}
-
-/// Clears the facts of tasks whose lines were removed, of tasks that the version added directly to the archive, and any
-/// that quote the text.
-async fn clear_tasks(
-    connection: &mut Connection,
-    place: &Place<'_>,
-    quotations: &Quotations,
-) -> Result<(), StorageError> {
-    sqlx::query!(
-        "UPDATE records SET content = ''
-         WHERE vault_id = $1 AND memory_id = $2 AND created_version = $3 AND ended_version = $3",
-        place.vault.as_str(),
-        place.memory.as_str(),
-        place.version,
-    )
-    .execute(&mut *connection)
-    .await?;
-    sqlx::query!(
-        "UPDATE records
-         SET task_id = NULL, intent = NULL, summary = NULL, outcome = NULL, epic = NULL, details = NULL
-         WHERE vault_id = $1 AND memory_id = $2 AND kind = 'T' AND status = 'archived' AND content = ''",
-        place.vault.as_str(),
-        place.memory.as_str(),
-    )
-    .execute(&mut *connection)
-    .await?;
-    let rows = sqlx::query!(
-        r#"SELECT number, task_id, intent AS "intent!", summary, outcome, epic, details AS "details: Value"
-           FROM records
-           WHERE vault_id = $1 AND memory_id = $2 AND kind = 'T' AND intent IS NOT NULL"#,
-        place.vault.as_str(),
-        place.memory.as_str(),
-    )
-    .fetch_all(&mut *connection)
-    .await?;
-    for mut row in rows {
-        let texts = [
-            Some(row.intent.as_str()),
-            row.summary.as_deref(),
-            row.epic.as_deref(),
-            row.task_id.as_ref().map(TaskId::as_str),
-        ];
-        let in_texts = texts.into_iter().flatten().any(|text| quotations.are_in(text));
-        let values = [&row.outcome, &row.details];
-        let in_json = values
-            .into_iter()
-            .flatten()
-            .any(|value| quotes(value, quotations));
-        if !in_texts && !in_json {
+    let lost: HashMap<RecordId, &LostRecord> = lost.iter().map(|lost| (lost.id, lost)).collect();
+    for stored in records::all(connection, (place.vault, place.memory)).await? {
+        let mut row = stored.clone();
+        clear_record(
+            &mut row,
+            lost.get(&stored.id()).copied(),
+            place.version,
+            quotations,
+        );
+        if row == stored {
             continue;
         }
-        for text in [Some(&mut row.intent), row.summary.as_mut(), row.epic.as_mut()]
-            .into_iter()
-            .flatten()
-        {
-            *text = clear_lines(text, quotations);
-        }
-        // Including members that only a newer release knows.
-        for value in [&mut row.outcome, &mut row.details].into_iter().flatten() {
-            clear_strings(value, quotations);
-        }
         sqlx::query!(
-            "UPDATE records SET task_id = $4, intent = $5, summary = $6, outcome = $7, epic = $8, details = $9
-             WHERE vault_id = $1 AND memory_id = $2 AND kind = 'T' AND number = $3",
+            "UPDATE records
+             SET label = $5, reason = $6, content = $7, archive_reason = $8, task_id = $9, intent = $10, summary = $11,
+                 outcome = $12, epic = $13, details = $14
+             WHERE vault_id = $1 AND memory_id = $2 AND kind = $3 AND number = $4",
             place.vault.as_str(),
             place.memory.as_str(),
+            row.kind.prefix(),
             row.number,
-            row.task_id
-                .as_ref()
-                .map(TaskId::as_str)
-                .filter(|id| !quotations.are_in(id)),
+            row.label,
+            row.reason,
+            row.content,
+            row.archive_reason,
+            row.task_id.as_ref().map(TaskId::as_str),
             row.intent,
             row.summary,
             row.outcome,
@@ -323,6 +222,38 @@ async fn clear_tasks(
         .await?;
     }
     Ok(())
+}
+
+fn clear_record(row: &mut RecordRow, lost: Option<&LostRecord>, version: i64, quotations: &Quotations) {
+    let is_archived = row.ended_version.is_some();
+    if let Some(lost) = lost.filter(|_| is_archived) {
+        row.label.take_if(|label| Some(&*label) == lost.label.as_ref());
+        row.reason
+            .take_if(|reason| Some(&*reason) == lost.reason.as_ref());
+        if lost.content.as_ref() == Some(&row.content) {
+            row.content.clear();
+        }
+    }
+    if row.created_version == version && row.ended_version == Some(version) {
+        row.content.clear();
+    }
+    if is_archived && row.content.is_empty() {
+        row.task_id = None;
+        (row.intent, row.summary, row.epic) = (None, None, None);
+        (row.outcome, row.details) = (None, None);
+    }
+    row.task_id.take_if(|id| quotations.are_in(id.as_str()));
+    for text in [&mut row.intent, &mut row.summary, &mut row.epic] {
+        *text = text.take().map(|text| clear_lines(&text, quotations));
+    }
+    // Including members that only a newer release knows.
+    for value in [&mut row.outcome, &mut row.details].into_iter().flatten() {
+        clear_strings(value, quotations);
+    }
+    let reason = row.archive_reason.as_mut();
+    if let Some(reason) = reason.filter(|reason| quotations.are_in(reason)) {
+        REDACTED.clone_into(reason);
+    }
 }
 
 /// Clears the texts of runs that quote the redacted text: request, exchanges and outcome. Returns their ids. Runs that created the version or started from it quote it in their prompts and diffs. Others may quote it if the
