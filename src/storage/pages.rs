@@ -21,16 +21,9 @@ pub(super) struct Reading<T> {
     pub(super) items: Vec<T>,
     limit: i64,
     bytes: usize,
-    state: State,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    More(i64),
-    /// The page is full; one more entry is read to know whether more follow.
-    Looks,
-    Ended,
-    Cut,
+    /// How many entries to read next; `None` when the page is complete.
+    next: Option<i64>,
+    is_cut: bool,
 }
 
 impl<T> Reading<T> {
@@ -40,53 +33,40 @@ impl<T> Reading<T> {
             items: Vec::new(),
             limit,
             bytes: 0,
-            state: State::More(first.min(limit)),
+            next: Some(first.min(limit)),
+            is_cut: false,
         }
     }
 
     /// How many entries to read next; `None` when the page is complete.
     pub(super) fn next(&self) -> Option<i64> {
-        match self.state {
-            State::More(count) => Some(count),
-            State::Looks => Some(1),
-            State::Ended | State::Cut => None,
-        }
+        self.next
     }
 
     /// Adds entries that were read.
     pub(super) fn add(&mut self, read: Vec<T>, size: impl Fn(&T) -> usize) {
-        let asked = match self.state {
-            State::More(count) => count,
-            State::Looks => {
-                self.state = if read.is_empty() { State::Ended } else { State::Cut };
-                return;
-            }
-            State::Ended | State::Cut => return,
-        };
-        let is_last = count(read.len()) < asked;
+        let asked = self.next.take();
+        let is_last = Some(count(read.len())) < asked;
         for item in read {
             if self.bytes > PAGE_BYTES {
-                self.state = State::Cut;
+                self.is_cut = true;
                 return;
             }
             self.bytes += size(&item);
             self.items.push(item);
         }
         let left = self.limit - count(self.items.len());
-        self.state = if is_last || left <= 0 {
-            State::Ended
-        } else if self.bytes > PAGE_BYTES {
-            State::Looks
-        } else {
+        if !is_last && left > 0 {
             let average = (self.bytes / self.items.len().max(1)).max(1);
-            let fits = count((PAGE_BYTES - self.bytes.min(PAGE_BYTES)) / average) + 1;
-            State::More(fits.clamp(1, left))
-        };
+            // Where no more fit, one more is read, to know whether the page is cut.
+            let fits = count(PAGE_BYTES.saturating_sub(self.bytes) / average) + 1;
+            self.next = Some(fits.min(left));
+        }
     }
 
     pub(super) fn rows(self) -> Rows<T> {
         Rows {
-            is_cut: self.state == State::Cut,
+            is_cut: self.is_cut,
             items: self.items,
         }
     }
