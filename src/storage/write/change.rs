@@ -9,11 +9,8 @@ use crate::domain::ids::{MemoryId, RecordId, TaskId, VaultId};
 use crate::domain::window::KnownEntries;
 use crate::storage::contexts::{Context, ContextMetadata, ContextRef, find_context};
 use crate::storage::database::connection::Connection;
-use crate::storage::database::transaction::Ending;
 use crate::storage::database::transaction::TransactionError;
-use crate::storage::head_cache::FillToken;
 use crate::storage::records::{StoredRecord, find_task};
-use crate::storage::usage::stored::TakenRoom;
 use crate::storage::{Storage, StorageError, window};
 use std::slice::from_ref;
 
@@ -56,14 +53,6 @@ pub struct Outcome<T> {
     pub head: Option<ContextMetadata>,
     /// The result of the decision.
     pub result: T,
-}
-
-/// The result of a transaction that changes a memory.
-enum Changed<T> {
-    /// Nothing was saved.
-    Kept(Box<Outcome<T>>),
-    /// This version was saved in its room; the token allows it to be cached.
-    Saved(Box<Prepared>, FillToken, TakenRoom, T),
 }
 
 /// Why a change failed.
@@ -172,76 +161,61 @@ impl Storage {
         began: Option<&HeadSnapshot>,
         decide: &impl Fn(&Head, AdditionalData) -> Result<Decision<T>, E>,
     ) -> Result<Outcome<T>, ChangeError<E>> {
-        self.know_room(of.0).await?;
-        let changed = self
-            .transaction("db.memories.change", |transaction| {
-                self.change_in(transaction, of, mentioned, (read, began), decide)
+        let (vault, memory) = of;
+        self.know_room(vault).await?;
+        let (saved, head, result) = self
+            .transaction("db.memories.change", |mut transaction| async move {
+                let token = self.head_cache.fill_token(vault, memory);
+                let head = self.lock_head(&mut transaction, vault, memory, mentioned).await?;
+                if let Some(began) = began {
+                    began.must_not_have_been_deleted(&mut transaction, of).await?;
+                }
+                let found = find(&mut transaction, of, read).await?;
+                let (new, result) = match decide(&head, found).map_err(ChangeError::Refused)? {
+                    Decision::Save(new, result) => (*new, result),
+                    Decision::Keep(result) => {
+                        // Under the lock: another writer's version was not compared.
+                        let head = match head.context_id.map(ContextRef::Id) {
+                            Some(id) => find_context(&mut transaction, vault, memory, &id).await?,
+                            None => None,
+                        };
+                        let head = head.map(|head| head.metadata);
+                        // At most the row of a memory that is not created was written.
+                        return Ok(transaction.roll_back_with((None, head, result)));
+                    }
+                };
+                let room = self.take_room(vault, !head.exists(), new.text.len())?;
+                let counted = head.counters;
+                let prepared = Prepared::new(head, Some(counted), of, new);
+                save_locked(&mut transaction, &prepared).await?;
+                let saved = Some((Box::new(prepared), token, room));
+                Ok::<_, ChangeError<E>>(transaction.commit_with((saved, None, result)))
             })
             .await?;
-        Ok(match changed {
-            Changed::Kept(outcome) => *outcome,
-            Changed::Saved(prepared, token, room, result) => {
-                room.keep();
-                Outcome {
-                    saved: Some(self.committed(*prepared, token)),
-                    head: None,
-                    result,
-                }
-            }
-        })
+        let saved = saved.map(|(prepared, token, room)| {
+            room.keep();
+            self.committed(*prepared, token)
+        });
+        Ok(Outcome { saved, head, result })
     }
+}
 
-    async fn change_in<T, E>(
-        &self,
-        mut transaction: Connection,
-        (vault, memory): (&VaultId, &MemoryId),
-        mentioned: &[RecordId],
-        (read, began): (&AdditionalRead<'_>, Option<&HeadSnapshot>),
-        decide: &impl Fn(&Head, AdditionalData) -> Result<Decision<T>, E>,
-    ) -> Result<Ending<Changed<T>>, ChangeError<E>> {
-        let token = self.head_cache.fill_token(vault, memory);
-        let head = self.lock_head(&mut transaction, vault, memory, mentioned).await?;
-        if let Some(began) = began {
-            began
-                .must_not_have_been_deleted(&mut transaction, (vault, memory))
-                .await?;
+/// Reads what a decision needs besides the head.
+async fn find(
+    connection: &mut Connection,
+    (vault, memory): (&VaultId, &MemoryId),
+    read: &AdditionalRead<'_>,
+) -> Result<AdditionalData, StorageError> {
+    let mut found = AdditionalData::default();
+    match read {
+        AdditionalRead::Nothing => {}
+        AdditionalRead::Version(reference) => {
+            found.version = find_context(connection, vault, memory, reference).await?;
         }
-        let mut found = AdditionalData::default();
-        match read {
-            AdditionalRead::Nothing => {}
-            AdditionalRead::Version(reference) => {
-                found.version = find_context(&mut transaction, vault, memory, reference).await?;
-            }
-            AdditionalRead::Task(id) => found.task = find_task(&mut transaction, vault, memory, id).await?,
-            AdditionalRead::KnownEntries => {
-                found.known = window::known(&mut transaction, vault, memory).await?
-            }
-        }
-        let (new, result) = match decide(&head, found).map_err(ChangeError::Refused)? {
-            Decision::Keep(result) => {
-                // Under the lock: another writer's version was not compared.
-                let head = match &head.context_id {
-                    Some(id) => {
-                        let reference = ContextRef::Id(id.clone());
-                        find_context(&mut transaction, vault, memory, &reference).await?
-                    }
-                    None => None,
-                };
-                // At most the row of a memory that is not created was written.
-                return Ok(transaction.roll_back_with(Changed::Kept(Box::new(Outcome {
-                    saved: None,
-                    head: head.map(|head| head.metadata),
-                    result,
-                }))));
-            }
-            Decision::Save(new, result) => (*new, result),
-        };
-        let room = self.take_room(vault, !head.exists(), new.text.len())?;
-        let counted = head.counters;
-        let prepared = Prepared::new(head, Some(counted), (vault, memory), new);
-        save_locked(&mut transaction, &prepared).await?;
-        Ok(transaction.commit_with(Changed::Saved(Box::new(prepared), token, room, result)))
+        AdditionalRead::Task(id) => found.task = find_task(connection, vault, memory, id).await?,
+        AdditionalRead::KnownEntries => found.known = window::known(connection, vault, memory).await?,
     }
+    Ok(found)
 }
 
 /// Saves a version that was decided under the lock held by this transaction, so it cannot be skipped.
