@@ -124,31 +124,6 @@ fn list_of(scope: &VaultScope) -> Option<Vec<String>> {
     Some(scope.vaults()?.iter().map(VaultId::to_string).collect())
 }
 
-/// Number of active keys with no access outside `within`.
-#[tracing::instrument(name = "db.api_keys.count", skip_all)]
-async fn active_within(
-    connection: &mut Connection,
-    within: &VaultScope,
-    now: DateTime<Utc>,
-) -> Result<u64, StorageError> {
-    let rows = sqlx::query_as!(
-        Row,
-        "SELECT key_id, name, role, vaults, vault_prefix, speaks_for_others, created_by, created_at, rotated_at,
-                expires_at, revoked_at
-         FROM api_keys
-         WHERE vault_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)",
-        INSTALLATION,
-        now,
-    )
-    .fetch_all(connection)
-    .await?;
-    let mut count = 0;
-    for row in rows {
-        count += u64::from(within.includes(&ApiKey::from(row).scope));
-    }
-    Ok(count)
-}
-
 /// Stores a key, if the limit allows.
 async fn insert(
     mut transaction: Connection,
@@ -156,21 +131,15 @@ async fn insert(
     (key_id, hash): (&KeyId, &SecretHash),
     now: DateTime<Utc>,
 ) -> Result<Ending<()>, KeyError> {
-    let active = sqlx::query_scalar!(
-        r#"SELECT count(*) AS "count!" FROM api_keys
-               WHERE vault_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)"#,
-        INSTALLATION,
-        now,
-    )
-    .fetch_one(&mut transaction)
-    .await?;
-    if active >= MAX_ACTIVE_KEYS as i64 {
+    let active = active(&mut transaction, now).await?;
+    if active.len() >= MAX_ACTIVE_KEYS {
         return Err(KeyError::TooMany);
     }
-    if let Some((within, limit)) = &new.quota
-        && active_within(&mut transaction, within, now).await? >= *limit
-    {
-        return Err(KeyError::TooManyWithin { limit: *limit });
+    if let Some((within, limit)) = &new.quota {
+        let is_within = |active: &&ActiveKey| within.includes(&active.key.scope);
+        if active.iter().filter(is_within).count() as u64 >= *limit {
+            return Err(KeyError::TooManyWithin { limit: *limit });
+        }
     }
     let listed = list_of(&new.scope);
     sqlx::query!(
@@ -394,55 +363,60 @@ impl Storage {
     #[tracing::instrument(name = "db.api_keys.active", skip_all)]
     pub async fn active_keys(&self) -> Result<ActiveKeys, StorageError> {
         let mut reader = self.reader_for(Class::Health).await?;
-        let rows = sqlx::query!(
-            "SELECT key_id, name, role, vaults, vault_prefix, speaks_for_others, created_by, created_at, rotated_at,
-                    expires_at, revoked_at, secret_hash, previous_hash, previous_until
-             FROM api_keys
-             WHERE vault_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)",
-            INSTALLATION,
-            self.clock.now(),
-        )
-        .fetch_all(&mut reader)
-        .await?;
-        let ever = !rows.is_empty()
+        let keys = active(&mut reader, self.clock.now()).await?;
+        let ever = !keys.is_empty()
             || sqlx::query_scalar!(
                 r#"SELECT EXISTS (SELECT 1 FROM api_keys WHERE vault_id = $1) AS "ever!""#,
                 INSTALLATION,
             )
             .fetch_one(&mut reader)
             .await?;
-        let mut keys = HashMap::with_capacity(rows.len());
-        for row in rows {
-            let key_id = row.key_id.clone();
-            let hash =
-                |bytes: &[u8], column| SecretHash::from_bytes(bytes).ok_or_else(|| corrupt(&key_id, column));
-            let secret = hash(&row.secret_hash, "secret_hash")?;
-            let previous = match (&row.previous_hash, row.previous_until) {
-                (Some(bytes), Some(until)) => Some((hash(bytes, "previous_hash")?, until)),
-                _ => None,
-            };
-            let key = ApiKey::from(Row {
-                key_id: row.key_id,
-                name: row.name,
-                role: row.role,
-                vaults: row.vaults,
-                vault_prefix: row.vault_prefix,
-                speaks_for_others: row.speaks_for_others,
-                created_by: row.created_by,
-                created_at: row.created_at,
-                rotated_at: row.rotated_at,
-                expires_at: row.expires_at,
-                revoked_at: row.revoked_at,
-            });
-            keys.insert(
-                key.key_id.clone(),
-                ActiveKey {
-                    key,
-                    secret,
-                    previous,
-                },
-            );
-        }
-        Ok(ActiveKeys { keys, ever })
+        let keys = keys.into_iter().map(|active| (active.key.key_id.clone(), active));
+        Ok(ActiveKeys {
+            keys: keys.collect(),
+            ever,
+        })
     }
+}
+
+/// The keys that are valid now, with the hashes of their secrets.
+async fn active(connection: &mut Connection, now: DateTime<Utc>) -> Result<Vec<ActiveKey>, StorageError> {
+    let rows = sqlx::query!(
+        "SELECT key_id, name, role, vaults, vault_prefix, speaks_for_others, created_by, created_at, rotated_at,
+                    expires_at, revoked_at, secret_hash, previous_hash, previous_until
+             FROM api_keys
+             WHERE vault_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)",
+        INSTALLATION,
+        now,
+    )
+    .fetch_all(connection)
+    .await?;
+    let active = rows.into_iter().map(|row| {
+        let hash =
+            |bytes: &[u8], column| SecretHash::from_bytes(bytes).ok_or_else(|| corrupt(&row.key_id, column));
+        let secret = hash(&row.secret_hash, "secret_hash")?;
+        let previous = match (&row.previous_hash, row.previous_until) {
+            (Some(bytes), Some(until)) => Some((hash(bytes, "previous_hash")?, until)),
+            _ => None,
+        };
+        let key = ApiKey::from(Row {
+            key_id: row.key_id,
+            name: row.name,
+            role: row.role,
+            vaults: row.vaults,
+            vault_prefix: row.vault_prefix,
+            speaks_for_others: row.speaks_for_others,
+            created_by: row.created_by,
+            created_at: row.created_at,
+            rotated_at: row.rotated_at,
+            expires_at: row.expires_at,
+            revoked_at: row.revoked_at,
+        });
+        Ok(ActiveKey {
+            key,
+            secret,
+            previous,
+        })
+    });
+    active.collect()
 }
