@@ -71,15 +71,9 @@ impl Storage {
     ) -> Result<(), WriteError> {
         self.transaction("db.memory_paths.unlink_file", |mut transaction| async move {
             lock_root(&mut transaction, tree).await?;
-            let memory = sqlx::query_scalar!(
-                "SELECT memory_id FROM memory_paths WHERE vault_id = $1 AND root = $2 AND path = $3",
-                tree.vault.as_str(),
-                tree.root.as_str(),
-                path.as_str(),
-            )
-            .fetch_optional(&mut transaction)
-            .await?
-            .ok_or(WriteError::NotFound(Missing::File))?;
+            let Found::File(memory) = find(&mut transaction, tree, path).await? else {
+                return Err(WriteError::NotFound(Missing::File));
+            };
             // Locked, so that no edit comes between the look and the deed.
             let head = lock_memory(&mut transaction, &tree.vault, &memory).await?;
             let head = head.ok_or(WriteError::NotFound(Missing::File))?;
