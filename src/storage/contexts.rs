@@ -7,12 +7,12 @@ pub use version::{Context, ContextMetadata, ContextRef, Redaction, Source};
 
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
 use crate::storage::database::connection::Connection;
-use crate::storage::head_cache::{CachedHead, FillToken};
+use crate::storage::head_cache::CachedHead;
 use crate::storage::pages::{Reading, Rows};
-use crate::storage::{Class, Storage, StorageError};
+use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
 use futures::future::BoxFuture;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// A row of `memory_contexts`; `context` is empty in statements that omit it.
@@ -125,29 +125,6 @@ impl Storage {
             self.head_cache.fill(token, head.clone());
         }
         Ok(head)
-    }
-
-    /// The heads of a vault's memories for a search, read in one statement and cached; without those of more than
-    /// `bytes` bytes.
-    pub(super) async fn heads_up_to(
-        &self,
-        vault: &VaultId,
-        memories: &[&MemoryId],
-        most_bytes: i32,
-    ) -> Result<Vec<CachedHead>, StorageError> {
-        let token = |memory: &&MemoryId| ((*memory).clone(), self.head_cache.fill_token(vault, memory));
-        let mut tokens: HashMap<MemoryId, FillToken> = memories.iter().map(token).collect();
-        // The head cache is filled with them, so they are read from the primary.
-        let mut reader = self.primary_reader(Class::Search).await?;
-        let newest = latest_of_vault(&mut reader, vault, memories, most_bytes).await?;
-        let heads = newest.into_iter().map(Newest::into_head);
-        Ok(heads
-            .inspect(|head| {
-                if let Some(token) = tokens.remove(&head.context.metadata.memory_id) {
-                    self.head_cache.fill(token, head.clone());
-                }
-            })
-            .collect())
     }
 
     /// The newest version of a memory, read from the database; `None` if the memory does not exist. It replaces an
@@ -289,33 +266,6 @@ pub(super) async fn latest_of(
          ) AS newest",
         &vaults as &[&str],
         &memories as &[&str],
-    )
-    .fetch_all(connection)
-    .await?;
-    Ok(rows.into_iter().map(Row::into_newest).collect())
-}
-
-/// The newest versions of existing memories of one vault, up to a maximum size in bytes, in one statement. A
-/// distributed database can plan it, unlike [`latest_of`].
-#[tracing::instrument(name = "db.memory_contexts.latest_of_vault", skip_all, fields(reads = memories.len()))]
-async fn latest_of_vault(
-    connection: &mut Connection,
-    vault: &VaultId,
-    memories: &[&MemoryId],
-    most_bytes: i32,
-) -> Result<Vec<Newest>, StorageError> {
-    let memories: Vec<&str> = memories.iter().map(|memory| memory.as_str()).collect();
-    let rows = sqlx::query_as!(
-        Row,
-        "SELECT newest.vault_id, newest.memory_id, context_id, actor_id, context, creation_time, version, source, bytes,
-                update_id, log, redacted_at, redacted_by, redaction_reason, redacted_sha256, line_origins
-         FROM memories
-         JOIN memory_contexts AS newest
-           ON newest.vault_id = memories.vault_id AND newest.memory_id = memories.memory_id AND version = head_version
-         WHERE memories.vault_id = $1 AND memories.memory_id = ANY ($2) AND bytes <= $3",
-        vault.as_str(),
-        &memories as &[&str],
-        most_bytes,
     )
     .fetch_all(connection)
     .await?;

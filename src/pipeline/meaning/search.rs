@@ -226,9 +226,9 @@ impl Meaning {
 
     /// Adds the origins of the records to the results.
     async fn with_origins(&self, vault: &VaultId, mut hits: Vec<Hit>) -> Result<Vec<Hit>, StorageError> {
-        let records: Vec<(&MemoryId, i64, RecordId)> = hits
+        let records: Vec<(&MemoryId, RecordId)> = hits
             .iter()
-            .filter_map(|hit| Some((&hit.memory, hit.version, hit.record?)))
+            .filter_map(|hit| Some((&hit.memory, hit.record?)))
             .collect();
         let mut origins = self.storage.record_origins(vault, &records).await?;
         for hit in &mut hits {

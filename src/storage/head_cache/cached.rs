@@ -1,10 +1,8 @@
 //! A head as it is cached: shared by its readers.
 
 use crate::domain::document::{Origins, Run};
-use crate::domain::ids::RecordId;
-use crate::storage::search::vectors::RecordOrigin;
 use crate::storage::{Context, ContextMetadata};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// A newest version in the form that its readers and its writer use. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -13,17 +11,14 @@ pub(in crate::storage) struct CachedHead {
     pub(in crate::storage) context: Arc<Context>,
     /// The origins of its lines; `None` if not cached.
     pub(in crate::storage) origins: Option<Arc<Origins>>,
-    /// The origins of some of its records.
-    pub(in crate::storage) records: Arc<KnownRecords>,
 }
 
 impl CachedHead {
-    /// A head without any record origins.
+    /// A head to cache.
     pub(in crate::storage) fn new(context: Context, origins: Option<Origins>) -> Self {
         Self {
             context: Arc::new(context),
             origins: origins.map(Arc::new),
-            records: Arc::default(),
         }
     }
 
@@ -40,37 +35,5 @@ impl CachedHead {
     pub(super) fn bytes(&self) -> usize {
         let runs = self.origins.as_ref().map_or(0, |origins| origins.runs().len());
         self.context.text.len() + runs * size_of::<Run>()
-    }
-}
-
-/// Maximum number of records for each head.
-const MOST: usize = 4;
-
-/// Maximum bytes that an entry may quote; longer ones are not cached.
-const MOST_QUOTED: usize = 256;
-
-/// The cached records of one head.
-#[derive(Debug, Default)]
-pub(in crate::storage) struct KnownRecords(Mutex<Vec<(RecordId, RecordOrigin)>>);
-
-impl KnownRecords {
-    /// The origin of a record, if cached.
-    pub(in crate::storage) fn get(&self, id: RecordId) -> Option<RecordOrigin> {
-        let known = self.known();
-        let (_, origin) = known.iter().find(|(known, _)| *known == id)?;
-        Some(origin.clone())
-    }
-
-    /// Caches an origin, if the limits allow.
-    pub(in crate::storage) fn keep(&self, id: RecordId, origin: &RecordOrigin) {
-        let mut known = self.known();
-        let quoted: usize = origin.evidence.iter().map(|evidence| evidence.quote.len()).sum();
-        if known.len() < MOST && quoted <= MOST_QUOTED && known.iter().all(|(known, _)| *known != id) {
-            known.push((id, origin.clone()));
-        }
-    }
-
-    fn known(&self) -> MutexGuard<'_, Vec<(RecordId, RecordOrigin)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

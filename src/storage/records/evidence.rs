@@ -49,11 +49,8 @@ impl Storage {
         memory: &MemoryId,
         records: &[RecordId],
     ) -> Result<HashMap<RecordId, Vec<Evidence>>, StorageError> {
-        if records.is_empty() {
-            return Ok(HashMap::new());
-        }
         let wanted: Vec<_> = records.iter().map(|id| (memory, *id)).collect();
-        let origins = self.read_origins(vault, &wanted).await?.into_iter();
+        let origins = self.record_origins(vault, &wanted).await?.into_iter();
         let evidence = origins.map(|((_, id), origin)| (id, origin.evidence));
         Ok(evidence.filter(|(_, evidence)| !evidence.is_empty()).collect())
     }

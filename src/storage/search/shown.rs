@@ -2,7 +2,7 @@
 
 use super::{SearchMatch, SearchResult};
 use crate::domain::document::location_of;
-use crate::domain::ids::{ContextId, MemoryId, VaultId};
+use crate::domain::ids::{ContextId, VaultId};
 use crate::domain::search::{Extractor, Query};
 use crate::fair;
 use crate::storage::head_cache::CachedHead;
@@ -12,12 +12,6 @@ use futures::TryStreamExt;
 
 /// Extracts are taken from this many characters at the beginning of a document.
 const EXTRACT_FROM_CHARS: i32 = 200_000;
-
-/// Heads that are read and cached together: all their texts are in memory at the same time.
-const HEADS_READ: usize = 16;
-
-/// Maximum size in bytes of a text that a search puts into the head cache.
-const MOST_BYTES_KEPT: i32 = 64 * 1024;
 
 impl Storage {
     /// The results for these matches, in the same order; without memories that no longer exist.
@@ -41,41 +35,11 @@ impl Storage {
                 None => missing.push((place, found)),
             }
         }
-        if !missing.is_empty() && !self.has_replica() {
-            missing = self.show_heads(vault, &extractor, missing, &mut results).await?;
-        }
         if !missing.is_empty() {
             self.read_shown(vault, &extractor, &missing, &mut results).await?;
         }
         results.sort_unstable_by_key(|(place, _)| *place);
         Ok(results.into_iter().map(|(_, result)| result).collect())
-    }
-
-    /// Adds the results for these matches from heads, which are cached for later searches. Returns the matches that are
-    /// too long for that or were replaced meanwhile.
-    async fn show_heads<'f>(
-        &self,
-        vault: &VaultId,
-        extractor: &Extractor<'_>,
-        missing: Vec<(usize, &'f SearchMatch)>,
-        results: &mut Vec<(usize, SearchResult)>,
-    ) -> Result<Vec<(usize, &'f SearchMatch)>, StorageError> {
-        let mut left = Vec::new();
-        for part in missing.chunks(HEADS_READ) {
-            let memories: Vec<&MemoryId> = part.iter().map(|(_, found)| &found.place.memory).collect();
-            let heads = self.heads_up_to(vault, &memories, MOST_BYTES_KEPT).await?;
-            for (place, found) in part {
-                let is_it = |head: &&CachedHead| {
-                    let metadata = &head.context.metadata;
-                    (&metadata.memory_id, metadata.version) == (&found.place.memory, found.version)
-                };
-                match heads.iter().find(is_it) {
-                    Some(head) => results.push((*place, shown_of(extractor, found, head).await)),
-                    None => left.push((*place, *found)),
-                }
-            }
-        }
-        Ok(left)
     }
 
     /// Adds the results for these matches, each with its index.

@@ -139,54 +139,19 @@ pub(super) async fn read_sources(
 }
 
 impl Storage {
-    /// The origins of records of a vault's memories, each as of the given version of its memory, which was recently the
-    /// newest.
+    /// The origins of those of the records that exist.
     ///
     /// # Errors
     /// Database errors; evidence in an unexpected form.
-    pub async fn record_origins(
-        &self,
-        vault: &VaultId,
-        wanted: &[(&MemoryId, i64, RecordId)],
-    ) -> Result<HashMap<(MemoryId, RecordId), RecordOrigin>, StorageError> {
-        let mut origins = HashMap::with_capacity(wanted.len());
-        let mut unknown = Vec::new();
-        for (memory, version, id) in wanted {
-            let head = self.head_cache.peek(vault, memory, *version);
-            let known = head.as_ref().map(|head| &head.records);
-            match known.and_then(|known| known.get(*id)) {
-                Some(origin) => {
-                    origins.insert(((*memory).clone(), *id), origin);
-                }
-                None => unknown.push(((*memory, *id), known.cloned())),
-            }
-        }
-        if unknown.is_empty() {
-            return Ok(origins);
-        }
-        // A replica may not have replayed a redaction yet.
-        let may_keep = self.replica.is_none();
-        let records: Vec<_> = unknown.iter().map(|(record, _)| *record).collect();
-        let mut read = self.read_origins(vault, &records).await?;
-        for ((memory, id), known) in unknown {
-            let Some((record, origin)) = read.remove_entry(&(memory.clone(), id)) else {
-                continue;
-            };
-            if let Some(known) = known.filter(|_| may_keep) {
-                known.keep(id, &origin);
-            }
-            origins.insert(record, origin);
-        }
-        Ok(origins)
-    }
-
-    /// The origins of those of the records that exist.
     #[tracing::instrument(name = "db.records.origins", skip_all, fields(records = records.len()))]
-    pub(in crate::storage) async fn read_origins(
+    pub async fn record_origins(
         &self,
         vault: &VaultId,
         records: &[(&MemoryId, RecordId)],
     ) -> Result<HashMap<(MemoryId, RecordId), RecordOrigin>, StorageError> {
+        if records.is_empty() {
+            return Ok(HashMap::new());
+        }
         let memories: Vec<&str> = records.iter().map(|(memory, _)| memory.as_str()).collect();
         let kinds: Vec<&str> = records.iter().map(|(_, id)| id.kind.prefix()).collect();
         let numbers: Vec<i64> = records.iter().map(|(_, id)| id.number).collect();
