@@ -36,28 +36,12 @@ struct Row {
     line_origins: Option<Vec<i64>>,
 }
 
-/// A newest version, and the stored origins of its lines.
-#[derive(Debug, Clone)]
-pub(super) struct Newest {
-    pub(super) context: Context,
-    line_origins: Option<Vec<i64>>,
-}
-
-impl Newest {
-    /// Converts to the cached form.
-    fn into_head(self) -> CachedHead {
-        let stored = self.line_origins.as_deref();
-        let origins = stored.and_then(|stored| origins::from_stored(stored, &self.context.text));
-        CachedHead::new(self.context.without_log(), origins)
-    }
-}
-
 impl Row {
-    fn into_newest(mut self) -> Newest {
-        Newest {
-            line_origins: self.line_origins.take(),
-            context: self.into_context(),
-        }
+    fn into_head(mut self) -> CachedHead {
+        let stored = self.line_origins.take();
+        let context = self.into_context();
+        let origins = stored.and_then(|stored| origins::from_stored(&stored, &context.text));
+        CachedHead::new(context.without_log(), origins)
     }
 
     fn into_context(self) -> Context {
@@ -116,19 +100,13 @@ impl Storage {
     ) -> Result<Option<CachedHead>, StorageError> {
         // Keeps the lease renewed while there are readers.
         self.liveness.want_beat();
-        if let Some(kept) = self.head_cache.get(vault, memory) {
-            return Ok(Some(kept));
+        match self.head_cache.get(vault, memory) {
+            Some(kept) => Ok(Some(kept)),
+            None => self.latest_head(vault, memory).await,
         }
-        let token = self.head_cache.fill_token(vault, memory);
-        let head = self.latest(vault, memory).await?.map(Newest::into_head);
-        if let Some(head) = &head {
-            self.head_cache.fill(token, head.clone());
-        }
-        Ok(head)
     }
 
-    /// The newest version of a memory, read from the database; `None` if the memory does not exist. It replaces an
-    /// older one in the head cache.
+    /// The newest version of a memory, read from the database, without its log; `None` if the memory does not exist.
     ///
     /// # Errors
     /// Database errors.
@@ -137,21 +115,26 @@ impl Storage {
         vault: &VaultId,
         memory: &MemoryId,
     ) -> Result<Option<Context>, StorageError> {
-        let token = self.head_cache.fill_token(vault, memory);
-        let newest = self.latest(vault, memory).await?;
-        if let Some(newest) = &newest {
-            self.head_cache.fill(token, newest.clone().into_head());
-        }
-        Ok(newest.map(|newest| newest.context))
+        let head = self.latest_head(vault, memory).await?;
+        Ok(head.map(|head| Arc::unwrap_or_clone(head.context)))
     }
 
+    /// The newest version of a memory, read from the database. It replaces an older one in the head cache.
+    ///
     /// Boxed, because most reads are served from the head cache and do not need it.
-    fn latest<'s>(
+    fn latest_head<'s>(
         &'s self,
         vault: &'s VaultId,
         memory: &'s MemoryId,
-    ) -> BoxFuture<'s, Result<Option<Newest>, StorageError>> {
-        Box::pin(self.latest_batched(vault, memory))
+    ) -> BoxFuture<'s, Result<Option<CachedHead>, StorageError>> {
+        Box::pin(async move {
+            let token = self.head_cache.fill_token(vault, memory);
+            let head = self.latest_batched(vault, memory).await?;
+            if let Some(head) = &head {
+                self.head_cache.fill(token, head.clone());
+            }
+            Ok(head)
+        })
     }
 
     /// The version that was the newest at `time`; `None` if there was none yet, or if it may have been pruned: if its
@@ -225,7 +208,7 @@ pub(super) async fn latest(
     connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
-) -> Result<Option<Newest>, StorageError> {
+) -> Result<Option<CachedHead>, StorageError> {
     let row = sqlx::query_as!(
         Row,
         "SELECT vault_id, memory_id, context_id, actor_id, context, creation_time, version, source, bytes,
@@ -239,7 +222,7 @@ pub(super) async fn latest(
     )
     .fetch_optional(connection)
     .await?;
-    Ok(row.map(Row::into_newest))
+    Ok(row.map(Row::into_head))
 }
 
 /// The newest versions of those of the memories that exist, in any vaults, in one statement.
@@ -247,7 +230,7 @@ pub(super) async fn latest(
 pub(super) async fn latest_of(
     connection: &mut Connection,
     wanted: &HashSet<(&VaultId, &MemoryId)>,
-) -> Result<Vec<Newest>, StorageError> {
+) -> Result<Vec<CachedHead>, StorageError> {
     let (vaults, memories): (Vec<&str>, Vec<&str>) = wanted
         .iter()
         .map(|(vault, memory)| (vault.as_str(), memory.as_str()))
@@ -269,7 +252,7 @@ pub(super) async fn latest_of(
     )
     .fetch_all(connection)
     .await?;
-    Ok(rows.into_iter().map(Row::into_newest).collect())
+    Ok(rows.into_iter().map(Row::into_head).collect())
 }
 
 /// As [`Storage::context`], on a connection, which may be in a transaction.

@@ -5,7 +5,8 @@ use crate::domain::ids::{ContextId, MemoryId, RecordId, VaultId};
 use crate::domain::search::{Passage, PassageHash, Query, extract, fused, ranked};
 use crate::fair;
 use crate::pipeline::meaning::Meaning;
-use crate::storage::search::vectors::{Near, Nearest, PassageFilter, RecordOrigin, SourceRecord, Sources};
+use crate::storage::records::StoredRecord;
+use crate::storage::search::vectors::{Near, Nearest, PassageFilter, RecordOrigin, Sources};
 use crate::storage::search::{SearchPlace, SearchResult};
 use crate::storage::{Class, StorageError};
 use chrono::{DateTime, Utc};
@@ -264,7 +265,7 @@ pub struct Candidate {
 fn wanted<'s>(
     sources: &'s Sources,
     filter: &'s PassageFilter,
-) -> impl Iterator<Item = (Passage, Option<&'s SourceRecord>)> {
+) -> impl Iterator<Item = (Passage, Option<&'s StoredRecord>)> {
     sources.passages().filter(|(_, record)| match record {
         Some(record) => filter.takes_record(record),
         None => filter.takes_text(&sources.actor, sources.creation_time),
@@ -337,7 +338,7 @@ impl Hit {
 
     /// The matching passage of a memory; `None` if the memory no longer contains it.
     fn of(request: &SearchRequest<'_>, query: &Query, found: Candidate, sources: &Sources) -> Option<Self> {
-        let passages: Vec<(Passage, Option<&SourceRecord>)> = wanted(sources, &request.filter).collect();
+        let passages: Vec<(Passage, Option<&StoredRecord>)> = wanted(sources, &request.filter).collect();
         let texts: Vec<&str> = passages
             .iter()
             .map(|(passage, _)| passage.text.as_str())
@@ -428,7 +429,7 @@ impl Meaning {
             + sources
                 .records
                 .iter()
-                .map(|record| record.content.len())
+                .map(|stored| stored.record.content.len())
                 .sum::<usize>();
         let look = || hits(request, mode, memory, &sources, &near);
         let mut found = fair::on_cpu(bytes, look).await;
@@ -500,7 +501,7 @@ fn hits(
     near: &[Near],
 ) -> Vec<Hit> {
     let query = Query::parse(request.text);
-    let passages: Vec<(Passage, Option<&SourceRecord>)> = wanted(sources, &request.filter).collect();
+    let passages: Vec<(Passage, Option<&StoredRecord>)> = wanted(sources, &request.filter).collect();
     let texts: Vec<&str> = passages
         .iter()
         .map(|(passage, _)| passage.text.as_str())

@@ -2,8 +2,9 @@
 
 use super::{Batcher, Batchers, Job, Slots, unanswered};
 use crate::domain::ids::{MemoryId, VaultId};
-use crate::storage::contexts::{self, Newest};
+use crate::storage::contexts;
 use crate::storage::database::connection::Connection;
+use crate::storage::head_cache::CachedHead;
 use crate::storage::{Class, Storage, StorageError};
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ pub(super) struct HeadRead {
 }
 
 /// The newest version of a memory; `None` if it must be read on its own.
-type Read = Option<Result<Option<Newest>, StorageError>>;
+type Read = Option<Result<Option<CachedHead>, StorageError>>;
 
 impl Job for HeadRead {
     type Answer = Read;
@@ -35,7 +36,7 @@ impl Job for HeadRead {
 
     async fn run(storage: &Storage, connections: &Slots, jobs: Vec<Self>) -> Vec<Read> {
         match (read(storage, connections, &jobs).await, &*jobs) {
-            (Ok(read), _) => handed_out(&jobs, read),
+            (Ok(read), _) => handed_out(&jobs, &read),
             (Err(error), [_]) => vec![Some(Err(error))],
             (Err(error @ StorageError::Unavailable(_)), _) => {
                 jobs.iter().map(|_| Some(Err(unanswered(&error)))).collect()
@@ -48,14 +49,14 @@ impl Job for HeadRead {
     }
 }
 
-async fn read(storage: &Storage, slots: &Slots, jobs: &[HeadRead]) -> Result<Vec<Newest>, StorageError> {
+async fn read(storage: &Storage, slots: &Slots, jobs: &[HeadRead]) -> Result<Vec<CachedHead>, StorageError> {
     let mut connection = slots.take(storage).await?;
     let read = newest(&mut connection, jobs).await?;
     slots.put_back(storage, connection);
     Ok(read)
 }
 
-async fn newest(connection: &mut Connection, jobs: &[HeadRead]) -> Result<Vec<Newest>, StorageError> {
+async fn newest(connection: &mut Connection, jobs: &[HeadRead]) -> Result<Vec<CachedHead>, StorageError> {
     if let [HeadRead { vault, memory }] = jobs {
         let newest = contexts::latest(connection, vault, memory).await?;
         return Ok(newest.into_iter().collect());
@@ -69,25 +70,16 @@ impl HeadRead {
     }
 }
 
-/// Assigns the results to the jobs. If several jobs want one memory, the last gets the result, the others copies.
-fn handed_out(jobs: &[HeadRead], mut read: Vec<Newest>) -> Vec<Read> {
-    let newest = |(index, job): (usize, &HeadRead)| {
-        let is_it = |Newest { context, .. }: &Newest| {
-            (&context.metadata.vault_id, &context.metadata.memory_id) == job.key()
+/// Assigns the results to the jobs.
+fn handed_out(jobs: &[HeadRead], read: &[CachedHead]) -> Vec<Read> {
+    let newest = |job: &HeadRead| {
+        let is_it = |head: &&CachedHead| {
+            let metadata = &head.context.metadata;
+            (&metadata.vault_id, &metadata.memory_id) == job.key()
         };
-        let place = read.iter().position(is_it)?;
-        let again = jobs[index + 1..].iter().any(|later| later.key() == job.key());
-        Some(if again {
-            read[place].clone()
-        } else {
-            read.swap_remove(place)
-        })
+        Some(Ok(read.iter().find(is_it).cloned()))
     };
-    jobs.iter()
-        .enumerate()
-        .map(newest)
-        .map(|newest| Some(Ok(newest)))
-        .collect()
+    jobs.iter().map(newest).collect()
 }
 
 impl Storage {
@@ -96,7 +88,7 @@ impl Storage {
         &self,
         vault: &VaultId,
         memory: &MemoryId,
-    ) -> Result<Option<Newest>, StorageError> {
+    ) -> Result<Option<CachedHead>, StorageError> {
         let wanted = HeadRead {
             vault: vault.clone(),
             memory: memory.clone(),

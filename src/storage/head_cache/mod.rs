@@ -16,19 +16,19 @@
 //!
 //! The cache is bounded by the bytes of its heads, and chooses what to evict.
 
-mod cached;
 mod lease;
 
+use crate::domain::document::{Origins, Run};
 use crate::domain::ids::{ContextId, MemoryId, VaultId};
 use crate::storage::database::notification::Notification;
-pub(super) use cached::CachedHead;
+use crate::storage::{Context, ContextMetadata};
 use lease::InvalidationLease;
 pub use lease::STALENESS_BOUND;
 use quick_cache::sync::Cache;
 use quick_cache::{Equivalent, Weighter};
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[cfg(test)]
 use std::time::Instant;
 
@@ -63,6 +63,40 @@ pub struct HeadCacheUse {
     pub heads: usize,
     /// Their size in bytes.
     pub bytes: u64,
+}
+
+/// A newest version in the form that its readers and its writer use. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(super) struct CachedHead {
+    /// The version, without its log.
+    pub(super) context: Arc<Context>,
+    /// The origins of its lines; `None` if not cached.
+    pub(super) origins: Option<Arc<Origins>>,
+}
+
+impl CachedHead {
+    /// A head to cache.
+    pub(super) fn new(context: Context, origins: Option<Origins>) -> Self {
+        Self {
+            context: Arc::new(context),
+            origins: origins.map(Arc::new),
+        }
+    }
+
+    /// Whether it is already this head, with at least the same additional data.
+    fn is(&self, head: &Self) -> bool {
+        self.metadata() == head.metadata() && (self.origins.is_some() || head.origins.is_none())
+    }
+
+    fn metadata(&self) -> &ContextMetadata {
+        &self.context.metadata
+    }
+
+    /// Bytes of its text and of the origins of its lines.
+    fn bytes(&self) -> usize {
+        let runs = self.origins.as_ref().map_or(0, |origins| origins.runs().len());
+        self.context.text.len() + runs * size_of::<Run>()
+    }
 }
 
 /// The published changes of a stripe's memories.

@@ -11,7 +11,7 @@ mod spaces;
 
 pub use nearest::{Near, Nearest, PassageFilter};
 pub use save::{Kept, Saved};
-pub use sources::{RecordOrigin, SourceRecord, Sources};
+pub use sources::{RecordOrigin, Sources};
 pub use spaces::{Progress, Space, SpaceSettings, Spaces};
 
 pub(in crate::storage) use save::forget_vectors;

@@ -3,13 +3,12 @@
 //! All passages of a vault are compared by the signs of their vectors, then the nearest ones by the full vectors. This
 //! is accurate enough without an index, and the cost depends only on the size of the vault.
 
-use super::SourceRecord;
 use super::{ARCHIVED, HASH_BYTES, KIND, REFUSED, kind_flag, record_of};
 use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, VaultId};
 use crate::domain::search::PassageHash;
 use crate::domain::search::passages::{distance, sign_bytes, signs, similarity};
 use crate::fair;
-use crate::storage::records::RecordStatus;
+use crate::storage::records::{RecordStatus, StoredRecord};
 use crate::storage::{Class, Storage, StorageError};
 use chrono::{DateTime, Utc};
 use futures::TryStreamExt;
@@ -78,10 +77,11 @@ impl PassageFilter {
 
     /// Whether a record passes the filter.
     #[must_use]
-    pub fn takes_record(&self, record: &SourceRecord) -> bool {
-        self.kind.is_none_or(|kind| record.id.kind == kind)
-            && self.status.is_none_or(|status| record.status == status)
-            && self.takes_version(&record.created_by, record.created_at)
+    pub fn takes_record(&self, stored: &StoredRecord) -> bool {
+        let takes_status = |status| stored.end.is_some() == (status == RecordStatus::Archived);
+        self.kind.is_none_or(|kind| stored.record.id.kind == kind)
+            && self.status.is_none_or(takes_status)
+            && self.takes_version(&stored.born.by, stored.born.at)
     }
 
     /// Whether the free text of a version passes the filter.

@@ -8,7 +8,6 @@ use crate::domain::search::PassageHash;
 use crate::domain::search::passages::sign_bytes;
 use crate::storage::database::connection::Connection;
 use crate::storage::database::transaction::Ending;
-use crate::storage::records::RecordStatus;
 use crate::storage::write::lock_memory;
 use crate::storage::{Class, Storage, StorageError};
 use std::collections::HashMap;
@@ -123,8 +122,8 @@ async fn save(
             is_whole = false;
             continue;
         };
-        let is_archived = record.is_some_and(|record| record.status == RecordStatus::Archived);
-        let mut flag = kind_flag(record.map(|record| record.id.kind));
+        let is_archived = record.is_some_and(|stored| stored.end.is_some());
+        let mut flag = kind_flag(record.map(|stored| stored.record.id.kind));
         flag |= if is_archived { ARCHIVED } else { 0 };
         match vector {
             Some((of_signs, of_vector)) => {
@@ -139,7 +138,7 @@ async fn save(
         }
         hashes.extend_from_slice(&hash);
         flags.push(flag);
-        numbers.push(record.map_or(0, |record| record.id.number));
+        numbers.push(record.map_or(0, |stored| stored.record.id.number));
     }
     sqlx::query!(
         "INSERT INTO search_vectors (vault_id, space_id, memory_id, hashes, flags, numbers, signs, vectors)

@@ -4,37 +4,18 @@ use crate::domain::document::Marks;
 use crate::domain::evidence::Evidence;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordId, RecordKind, VaultId};
 use crate::domain::search::Passage;
-use crate::storage::contexts::{Newest, latest};
+use crate::storage::contexts::{Context, latest};
 use crate::storage::database::connection::Connection;
-use crate::storage::records::RecordStatus;
 use crate::storage::records::evidence::from_stored;
+use crate::storage::records::{RecordRow, RecordStatus, StoredRecord};
 use crate::storage::{Class, Storage, StorageError};
 use chrono::{DateTime, Utc};
+use serde_json::Value;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Maximum number of records of a memory that search covers: the active ones, then the most recent.
 const RECORDS: i64 = 5_000;
-
-/// A record as used by search.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SourceRecord {
-    /// Its id.
-    pub id: RecordId,
-    /// Whether it is in the newest version.
-    pub status: RecordStatus,
-    /// Its label.
-    pub label: Option<String>,
-    /// Its reason.
-    pub reason: Option<String>,
-    /// Its content.
-    pub content: String,
-    /// The version that introduced it.
-    pub version: i64,
-    /// When that version was created.
-    pub created_at: DateTime<Utc>,
-    /// Who created it.
-    pub created_by: ActorId,
-}
 
 /// A memory's newest document with its records.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,28 +31,17 @@ pub struct Sources {
     /// Its text.
     pub text: String,
     /// Its records.
-    pub records: Vec<SourceRecord>,
-}
-
-impl SourceRecord {
-    /// Its passages.
-    #[must_use]
-    pub fn passages(&self) -> Vec<Passage> {
-        Passage::of_record(
-            self.id,
-            self.label.as_deref(),
-            self.reason.as_deref(),
-            &self.content,
-        )
-    }
+    pub records: Vec<StoredRecord>,
 }
 
 impl Sources {
     /// All passages, each with its record if it belongs to one.
-    pub fn passages(&self) -> impl Iterator<Item = (Passage, Option<&SourceRecord>)> {
-        let of_records = self.records.iter().flat_map(|record| {
-            let passages = record.passages().into_iter();
-            passages.map(move |passage| (passage, Some(record)))
+    pub fn passages(&self) -> impl Iterator<Item = (Passage, Option<&StoredRecord>)> {
+        let of_records = self.records.iter().flat_map(|stored| {
+            let record = &stored.record;
+            let (label, reason) = (record.label.as_deref(), record.reason.as_deref());
+            let passages = Passage::of_record(record.id, label, reason, &record.content).into_iter();
+            passages.map(move |passage| (passage, Some(stored)))
         });
         let of_text = Passage::of_document(&self.text).into_iter();
         of_records.chain(of_text.map(|passage| (passage, None)))
@@ -102,12 +72,15 @@ pub(super) async fn read_sources(
     vault: &VaultId,
     memory: &MemoryId,
 ) -> Result<Option<Sources>, StorageError> {
-    let Some(Newest { context, .. }) = latest(connection, vault, memory).await? else {
+    let Some(head) = latest(connection, vault, memory).await? else {
         return Ok(None);
     };
-    let records = sqlx::query!(
-        r#"SELECT kind AS "kind: RecordKind", number, status AS "status: RecordStatus", label, reason, content,
-                  created_version, created_at, created_by
+    let Context { metadata, text } = Arc::unwrap_or_clone(head.context);
+    let records = sqlx::query_as!(
+        RecordRow,
+        r#"SELECT kind, number, status, label, reason, content, created_version, created_at, created_by,
+                  ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, marks, task_id, intent,
+                  summary, outcome, epic, details AS "details: Value"
            FROM records
            WHERE vault_id = $1 AND memory_id = $2
            ORDER BY status, created_version DESC, kind, number
@@ -118,23 +91,13 @@ pub(super) async fn read_sources(
     )
     .fetch_all(&mut *connection)
     .await?;
-    let records = records.into_iter().map(|row| SourceRecord {
-        id: RecordId::new(row.kind, row.number),
-        status: row.status,
-        label: row.label,
-        reason: row.reason,
-        content: row.content,
-        version: row.created_version,
-        created_at: row.created_at,
-        created_by: row.created_by,
-    });
     Ok(Some(Sources {
-        version: context.metadata.version,
-        context_id: context.metadata.context_id,
-        creation_time: context.metadata.creation_time,
-        actor: context.metadata.actor_id,
-        text: context.text,
-        records: records.collect(),
+        version: metadata.version,
+        context_id: metadata.context_id,
+        creation_time: metadata.creation_time,
+        actor: metadata.actor_id,
+        text,
+        records: records.into_iter().map(StoredRecord::from).collect(),
     }))
 }
 
