@@ -3,17 +3,19 @@
 //! A route documents its parameters, bodies, responses, and each problem by status and description. What all routes
 //! share is added here: the ids in paths, the schema of problems, and the problems that any request can cause.
 
+use crate::domain::access::AccessRole;
 use crate::domain::ids::MAX_ID_BYTES;
 use crate::http::middleware::{access, document_replica, document_site, idempotency};
 use crate::http::problem::{self, Kind, ProblemDocument};
 use crate::http::router;
 use axum::http::Method;
+use strum::VariantNames as _;
 use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn, PathItem};
 use utoipa::openapi::schema::{ArrayItems, ObjectBuilder, Type};
 use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{
-    Components, ContentBuilder, Header, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, Ref, RefOr,
-    Required, Response, ResponseBuilder, Schema, Server,
+    Components, ContentBuilder, Header, InfoBuilder, LicenseBuilder, Object, OpenApi, OpenApiBuilder, Ref,
+    RefOr, Required, Response, ResponseBuilder, Schema, Server,
 };
 use utoipa::{PartialSchema, ToSchema};
 
@@ -81,7 +83,53 @@ pub fn openapi_yaml() -> String {
     let mut document = document();
     share(&mut document);
     // Serializing maps with text keys cannot fail; a test reads the result.
-    document.to_yaml().unwrap_or_default()
+    shortened(&document.to_yaml().unwrap_or_default())
+}
+
+/// The maximum length of a line with a list.
+const MAX_LINE: usize = 120;
+
+/// The same YAML as one writes it by hand: a list of words, and a reference alone, stand on the line of their name, and a
+/// parameter does not say that it is optional, which is the default.
+fn shortened(yaml: &str) -> String {
+    let lines: Vec<&str> = yaml
+        .lines()
+        .filter(|line| line.trim() != "required: false")
+        .collect();
+    let mut rest = lines.as_slice();
+    let mut short = String::with_capacity(yaml.len());
+    while let [line, below @ ..] = rest {
+        if let Some((value, taken)) = value_of_line(line, below) {
+            short.push_str(&format!("{line} {value}\n"));
+            rest = &below[taken..];
+        } else {
+            short.push_str(&format!("{line}\n"));
+            rest = below;
+        }
+    }
+    short
+}
+
+/// What stands below a name, if it fits on the name's line, and how many lines it has there.
+fn value_of_line(line: &str, below: &[&str]) -> Option<(String, usize)> {
+    let name = line.trim_start_matches([' ', '-']).strip_suffix(':')?;
+    let indent = " ".repeat(line.len() - name.len() - 1);
+    let (entry, member) = (format!("{indent}- "), format!("{indent}  "));
+    let entries: Vec<&str> = below.iter().map_while(|line| line.strip_prefix(&entry)).collect();
+    let members = below.iter().map_while(|line| line.strip_prefix(&member));
+    match members.take(2).collect::<Vec<_>>()[..] {
+        [reference] if reference.starts_with("$ref: ") => Some((format!("{{ {reference} }}"), 1)),
+        [] if !entries.is_empty() && entries.iter().all(|entry| is_word(entry)) => {
+            let list = format!("[{}]", entries.join(", "));
+            (line.len() + 1 + list.len() <= MAX_LINE).then_some((list, entries.len()))
+        }
+        _ => None,
+    }
+}
+
+fn is_word(text: &str) -> bool {
+    text.bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || b"_.-'".contains(&byte))
 }
 
 /// The document, in which each operation is complete.
@@ -91,6 +139,9 @@ pub(crate) fn document() -> OpenApi {
     components
         .schemas
         .insert(ProblemDocument::name().into_owned(), ProblemDocument::schema());
+    let mut id = text_schema(ID_PATTERN);
+    id.description = Some("Letters, digits and `._:@-`; the first is a letter or a digit.".to_owned());
+    components.schemas.insert(ID.to_owned(), Schema::from(id).into());
     document.security = Some(vec![access::document(components)]);
     name_entries(components);
     for (path, item) in &mut document.paths.paths {
@@ -178,6 +229,14 @@ fn complete(path: &str, operation: &mut Operation) {
     if !ids.is_empty() {
         operation.parameters.get_or_insert_default().splice(0..0, ids);
     }
+    let id = Some(RefOr::from(Schema::from(text_schema(ID_PATTERN))));
+    for parameter in operation.parameters.iter_mut().flatten() {
+        if let RefOr::T(parameter) = parameter
+            && parameter.schema == id
+        {
+            parameter.schema = Some(Ref::from_schema_name(ID).into());
+        }
+    }
     for kind in common {
         add_problem(operation, kind, kind.title());
     }
@@ -226,12 +285,7 @@ fn as_problem(response: Response) -> Response {
 }
 
 fn path_parameter((name, pattern, description): &(&str, &str, &str)) -> Parameter {
-    let schema = ObjectBuilder::new()
-        .schema_type(Type::String)
-        .min_length(Some(1))
-        .max_length(Some(MAX_ID_BYTES))
-        .pattern(Some(*pattern))
-        .build();
+    let schema = text_schema(pattern);
     ParameterBuilder::new()
         .name(*name)
         .parameter_in(ParameterIn::Path)
@@ -240,6 +294,18 @@ fn path_parameter((name, pattern, description): &(&str, &str, &str)) -> Paramete
         .schema(Some(schema))
         .build()
 }
+
+fn text_schema(pattern: &str) -> Object {
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .min_length(Some(1))
+        .max_length(Some(MAX_ID_BYTES))
+        .pattern(Some(pattern))
+        .build()
+}
+
+/// The name of the schema of ids.
+const ID: &str = "Id";
 
 /// The rule of [`crate::domain::ids`] as a regular expression.
 pub(crate) const ID_PATTERN: &str = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$";
@@ -347,25 +413,32 @@ fn headers(response: &RefOr<Response>) -> impl Iterator<Item = (&String, &RefOr<
     response.into_iter().flat_map(|response| &response.headers)
 }
 
-/// Problems of one status are one response; a description that says more than its title stays.
+/// Problems of one kind, and refusals for want of one role, are one response; another description stays with the reference.
 fn refer_to_problem(components: &mut Components, status: &str, response: &mut RefOr<Response>) {
-    let kind = Kind::ALL.iter().find(|kind| kind.status().as_str() == status);
-    let (Some(kind), RefOr::T(part)) = (kind, &*response) else {
-        return;
-    };
+    let of_status = || Kind::ALL.iter().filter(|kind| kind.status().as_str() == status);
+    let RefOr::T(part) = &*response else { return };
     let is_problem = part.content.len() == 1 && part.content.contains_key(problem::MEDIA_TYPE);
     if !is_problem || !part.headers.is_empty() {
         return;
     }
-    let name = format!("{kind:?}");
-    let title = kind.title();
+    let mut roles = AccessRole::VARIANTS.iter();
+    let titled = of_status().find(|kind| kind.title() == part.description);
+    let (name, title) = match (roles.find(|role| access::needs(role) == part.description), titled) {
+        (Some(role), _) => (name_of(&format!("{role}-needed")), part.description.clone()),
+        (None, titled) => {
+            let Some(kind) = titled.or_else(|| of_status().next()) else {
+                return;
+            };
+            (format!("{kind:?}"), kind.title().to_owned())
+        }
+    };
     let mut reference = Ref::from_response_name(&name);
     if part.description != title {
         reference.description.clone_from(&part.description);
     }
     components.responses.entry(name).or_insert_with(|| {
         let mut shared = part.clone();
-        title.clone_into(&mut shared.description);
+        shared.description = title;
         RefOr::T(shared)
     });
     *response = RefOr::Ref(reference);
@@ -461,6 +534,9 @@ mod tests {
             if !description.is_null() {
                 node["description"] = description.take();
             }
+        }
+        if !node["in"].is_null() && node["required"].is_null() {
+            node["required"] = false.into();
         }
         match node {
             serde_json::Value::Object(members) => {

@@ -437,7 +437,7 @@ fn parse_list(text: &str) -> Option<Vec<(bool, String)>> {
 pub(crate) struct FreshnessHeader {
     /// `no-cache` asks the database also where the service keeps the newest version itself, which on other instances
     /// than its writer's may be a moment behind.
-    #[param(rename = "Cache-Control", example = "no-cache")]
+    #[param(rename = "Cache-Control", nullable = false, example = "no-cache")]
     cache_control: Option<String>,
 }
 

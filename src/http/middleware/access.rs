@@ -321,14 +321,18 @@ pub(crate) fn document(components: &mut Components) -> SecurityRequirement {
     SecurityRequirement::new(SCHEME, scopes)
 }
 
+/// The description of a 403 where a role is needed.
+pub(crate) fn needs(role: &str) -> String {
+    format!("The key has not the role `{role}`, or not this right.")
+}
+
 /// Adds the role that is needed and the error responses to a route; a public route is documented as such.
 pub(crate) fn document_route(path: &str, method: &Method, operation: &mut Operation) {
     if is_public(path) {
         operation.security = Some(Vec::new());
         return;
     }
-    let role = role(method, path).name();
-    let forbidden = format!("The key has not the role `{role}`, or not this right.");
+    let forbidden = needs(role(method, path).name());
     add_problem(operation, Kind::Forbidden, &forbidden);
     for kind in [Kind::Malformed, Kind::Unauthorized, Kind::TooManyRequests] {
         add_problem(operation, kind, kind.title());

@@ -73,7 +73,7 @@ pub(crate) fn document(operation: &mut Operation) {
     if let RefOr::T(conflict) = conflict {
         let before = std::mem::take(&mut conflict.description);
         conflict.description = if before.is_empty() {
-            format!("{title}.")
+            title.to_owned()
         } else {
             format!("{before} Or: {title}.")
         };
