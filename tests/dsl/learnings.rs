@@ -48,6 +48,8 @@ fn the_reason_ends_at_a_colon() {
         - because a: b: c: d ⇒ KL a | b: c: d
         - because a: see https://x.example/y ⇒ KL a | see https://x.example/y
         - because a:\tb ⇒ KL a | b
+        - because a:b:\u{3000}c ⇒ KL a:b | c
+        - because a:b:\u{a0}c: d ⇒ KL a:b | c: d
     ",
     );
     LEARNINGS.table(
@@ -56,6 +58,7 @@ fn the_reason_ends_at_a_colon() {
         - because a:b ⇒ KL a | b
         - because a:b:c ⇒ KL a | b:c
         - because a :b ⇒ KL a | b
+        - because a:b:\u{200b}c ⇒ KL a | b:\u{200b}c
     ",
     );
     LEARNINGS.all(

@@ -27,6 +27,7 @@ fn an_item_has_a_reason_a_label_and_a_snippet() {
         - because a: l =>    x ⇒ VC a | l |    x
         - because a: l => \tx ⇒ VC a | l | \tx
         - because a: l=> x ⇒ VC a | l | x
+        - because a:b:\u{2003}l => x ⇒ VC a:b | l | x
     ",
     );
 }

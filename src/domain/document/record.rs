@@ -225,7 +225,7 @@ fn reason_and_rest(line: &str) -> (Option<&str>, &str) {
         .split_at_checked("because".len())
         .filter(|(word, rest)| word.eq_ignore_ascii_case("because") && rest.starts_with(BLANKS))
         .and_then(|(_, rest)| {
-            let colon = reason_end(rest)?;
+            let colon = reason_end(rest, |c| BLANKS.contains(&c))?;
             Some((rest[..colon].trim_matches(BLANKS), &rest[colon + 1..]))
         })
         .filter(|(reason, _)| !reason.is_empty());
@@ -236,18 +236,18 @@ fn reason_and_rest(line: &str) -> (Option<&str>, &str) {
 }
 
 /// Byte offset of the `:` that ends a reason: the first one followed by a blank or the end, or else the first.
-pub(in crate::domain) fn reason_end(text: &str) -> Option<usize> {
-    end_of_reason(text).or_else(|| text.find(':'))
+pub(in crate::domain) fn reason_end(text: &str, is_blank: impl Fn(char) -> bool) -> Option<usize> {
+    colon_before_blank(text, is_blank).or_else(|| text.find(':'))
 }
 
-/// Byte offset of the first `:` followed by a blank or the end of the line.
+/// Byte offset of the first `:` followed by a blank or the end of a document's line.
 pub(in crate::domain) fn end_of_reason(text: &str) -> Option<usize> {
-    text.match_indices(':').map(|(place, _)| place).find(|place| {
-        text[place + 1..]
-            .chars()
-            .next()
-            .is_none_or(|c| BLANKS.contains(&c))
-    })
+    colon_before_blank(text, |c| BLANKS.contains(&c))
+}
+
+fn colon_before_blank(text: &str, is_blank: impl Fn(char) -> bool) -> Option<usize> {
+    let mut colons = text.match_indices(':').map(|(place, _)| place);
+    colons.find(|place| text[place + 1..].chars().next().is_none_or(&is_blank))
 }
 
 /// Joins the content of a record that is not a snippet: the rest of its first line and its other lines.

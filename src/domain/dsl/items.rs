@@ -60,7 +60,7 @@ pub(super) fn after_because(text: &str) -> Option<&str> {
 /// `because std::fs blocks: use tokio` has the reason `std::fs blocks`.
 pub(super) fn split(text: &str) -> (&str, &str) {
     let after = after_because(text).unwrap_or_default();
-    match reason_end(after) {
+    match reason_end(after, char::is_whitespace) {
         Some(at) => (after[..at].trim(), after[at + 1..].trim()),
         None => (after.trim(), ""),
     }

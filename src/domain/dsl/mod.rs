@@ -54,8 +54,8 @@
 //!
 //! - A **header** is matched by its words, in any case, decoration and indentation, with or without its
 //!   colon. An unknown line in the form of a header drops the items below it.
-//! - A **reason** ends at the first colon followed by a blank or the end of the line, or else at the first
-//!   colon.
+//! - A **reason** ends at the first colon followed by a blank (any Unicode white space) or the end of the line, or else at
+//!   the first colon.
 //! - A **snippet** ends at a header or bullet that is not deeper than its own bullet (`snippets`). The same
 //!   indentation is removed from all of its lines:
 //!

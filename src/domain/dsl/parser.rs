@@ -411,7 +411,7 @@ impl Parser<'_> {
         let head = &self.text[start..line.last];
         // Byte offset of the content: after the colon that ends the reason.
         let content = after_because(head)
-            .and_then(|after| Some(head.len() - after.len() + reason_end(after)? + 1))
+            .and_then(|after| Some(head.len() - after.len() + reason_end(after, char::is_whitespace)? + 1))
             .unwrap_or(head.len());
         let (read, end, unclosed) = match head[content..].find("=>").map(|at| content + at) {
             Some(arrow) => {
