@@ -97,9 +97,10 @@ pub(super) struct WordIndex<'a> {
 
 impl<'a> WordIndex<'a> {
     /// Indexes the input for these words. Linear.
-    pub(super) fn of(input: &Input<'a>, asked: &HashSet<Key, RandomState>) -> Self {
+    pub(super) fn of(input: &Input<'a>, asked: HashSet<Key, RandomState>) -> Self {
         let texts: Vec<&str> = input.texts().collect();
-        let mut postings: HashMap<Key, Vec<Posting>, RandomState> = HashMap::default();
+        let mut postings: HashMap<Key, Vec<Posting>, RandomState> =
+            asked.into_iter().map(|key| (key, Vec::new())).collect();
         let mut sentences = Vec::new();
         let mut scripts = Scripts::NONE;
         for (place, text) in texts.iter().enumerate() {
@@ -108,11 +109,10 @@ impl<'a> WordIndex<'a> {
                 Token::SentenceEnd(at) => sentences.push((place, at)),
                 Token::Word(word) => {
                     scripts = scripts.with(word.scripts);
-                    if !asked.contains(&word.key) {
+                    let Some(of_word) = postings.get_mut(&word.key) else {
                         return;
-                    }
+                    };
                     let sentence = sentences.len() - 1;
-                    let of_word = postings.entry(word.key).or_default();
                     let is_known = of_word.last().is_some_and(|last| last.sentence == sentence);
                     if !is_known && of_word.len() < MAX_SENTENCES && word.is_content(text) {
                         of_word.push(Posting {
@@ -162,13 +162,34 @@ impl<'a> WordIndex<'a> {
     }
 
     fn passage(&self, sentence: usize, at: usize) -> Evidence {
+        let (place, range) = self.sentence(sentence);
+        quote_of(place, self.texts[place], range, at)
+    }
+
+    /// The text and the range of a sentence.
+    fn sentence(&self, sentence: usize) -> (usize, Range<usize>) {
         let (place, start) = self.sentences[sentence];
-        let text = self.texts[place];
         let end = match self.sentences.get(sentence + 1) {
             Some((next, end)) if *next == place => *end,
-            _ => text.len(),
+            _ => self.texts[place].len(),
         };
-        quote_of(place, text, start..end, at)
+        (place, start..end)
+    }
+
+    /// The places of the rarest of these words: each a text, and the range from the first occurrence in a sentence to its
+    /// end. `None` if all of them are in more sentences than are stored.
+    pub(super) fn places_of_rarest(
+        &self,
+        words: impl Iterator<Item = Key>,
+    ) -> Option<Vec<(usize, Range<usize>)>> {
+        let stored = words.filter_map(|key| self.postings.get(&key));
+        let known = stored.filter(|places| places.len() < MAX_SENTENCES);
+        let rarest = known.min_by_key(|places| places.len())?.iter();
+        let places = rarest.map(|posting| {
+            let (place, sentence) = self.sentence(posting.sentence);
+            (place, posting.at..sentence.end)
+        });
+        Some(places.collect())
     }
 }
 

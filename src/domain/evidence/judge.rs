@@ -110,7 +110,7 @@ impl<'a> Judge<'a> {
         asked.extend(actives.archived_words());
         let sources = is_literal.then(|| Sources::of(case.input, actives.snippets()));
         Self {
-            index: WordIndex::of(case.input, &asked),
+            index: WordIndex::of(case.input, asked),
             case,
             actives,
             sources,
@@ -203,7 +203,7 @@ impl<'a> Judge<'a> {
                 ..
             }) => {
                 let sources = self.sources.as_ref();
-                let found = sources.and_then(|sources| sources.find_in_input(snippet));
+                let found = sources.and_then(|sources| sources.find_in_input(snippet, &self.index));
                 let ruling = self.snippet([reason, label, snippet], found.is_some());
                 match found {
                     Some(found) => {
@@ -251,7 +251,9 @@ impl<'a> Judge<'a> {
             return Some(example());
         }
         let sources = self.sources.as_ref().filter(|_| !is_own);
-        let line = sources.and_then(|sources| sources.foreign_line(snippet))?.trim();
+        let line = sources
+            .and_then(|sources| sources.foreign_line(snippet, &self.index))?
+            .trim();
         let cut = &line[..line.floor_char_boundary(80)];
         let detail = format!(
             "Its line `{cut}` is neither in the task nor in the messages; copy a snippet character for \

@@ -3,8 +3,9 @@
 //! Runs of blanks and line ends are treated as one blank on both sides. A match returns the exact bytes of
 //! the input.
 
-use super::input::{Evidence, Input, quote_of};
+use super::input::{Evidence, Input, WordIndex, quote_of};
 use crate::domain::document::Fence;
+use crate::domain::text::content_words::keys;
 use crate::domain::text::lines::blank_separated;
 use crate::domain::text::single_blanks;
 use memchr::memmem::Finder;
@@ -52,6 +53,14 @@ impl<'a> Folded<'a> {
         let index = self.places.partition_point(|(folded, _)| *folded <= folded_at);
         let before = index.checked_sub(1).map(|index| self.places[index]);
         before.map_or(folded_at, |(folded, at)| at + (folded_at - folded))
+    }
+
+    /// Converts an offset in the original to the folded text; that of a blank to one behind the word before it.
+    fn folded_place(&self, at: usize) -> usize {
+        let index = self.places.partition_point(|(_, place)| *place <= at);
+        let before = index.checked_sub(1).map(|index| self.places[index]);
+        let folded_at = before.map_or(at, |(folded, place)| folded + (at - place));
+        folded_at.min(self.folded.len())
     }
 
     /// Converts a match to the original bytes, including the leading blanks of its first line and the
@@ -113,19 +122,40 @@ impl<'a> Sources<'a> {
 
     /// The longest passage of the input that equals the snippet apart from blanks; the first among equals. A code
     /// fence around the snippet that the input does not have is not part of it.
-    pub(super) fn find_in_input(&self, snippet: &str) -> Option<InputMatch<'a>> {
-        self.find(snippet).or_else(|| self.find(unfenced(snippet)?))
+    pub(super) fn find_in_input(&self, snippet: &str, index: &WordIndex<'_>) -> Option<InputMatch<'a>> {
+        let unfenced = || self.find(unfenced(snippet)?, index);
+        self.find(snippet, index).or_else(unfenced)
     }
 
-    fn find(&self, snippet: &str) -> Option<InputMatch<'a>> {
+    /// The ranges of the sources that can contain a folded text: those around its rarest word, or all.
+    fn places_of(&self, wanted: &str, index: &WordIndex<'_>) -> Vec<(&Folded<'a>, Range<usize>)> {
+        // The words at its ends may be parts of longer ones.
+        let inner = wanted.split_once(' ').and_then(|(_, rest)| rest.rsplit_once(' '));
+        let places = inner.and_then(|(inner, _)| index.places_of_rarest(keys(inner)));
+        let Some(places) = places else {
+            let sources = self.input.iter();
+            return sources.map(|source| (source, 0..source.folded.len())).collect();
+        };
+        let around = |(number, range): (usize, Range<usize>)| {
+            let source = &self.input[number];
+            let start = source.folded_place(range.start).saturating_sub(wanted.len());
+            let end = source.folded_place(range.end) + wanted.len();
+            (source, start..end.min(source.folded.len()))
+        };
+        places.into_iter().map(around).collect()
+    }
+
+    fn find(&self, snippet: &str, index: &WordIndex<'_>) -> Option<InputMatch<'a>> {
         let wanted = single_blanks(snippet);
         if wanted.is_empty() {
             return None;
         }
         let finder = Finder::new(&wanted);
         let mut best: Option<(&Folded<'a>, Range<usize>)> = None;
-        for source in &self.input {
-            for at in finder.find_iter(source.folded.as_bytes()).take(MAX_MATCHES) {
+        for (source, place) in self.places_of(&wanted, index) {
+            let folded = &source.folded.as_bytes()[place.clone()];
+            for at in finder.find_iter(folded).take(MAX_MATCHES) {
+                let at = place.start + at;
                 let range = source.find_in_input(at..at + wanted.len());
                 if best.as_ref().is_none_or(|(_, known)| range.len() > known.len()) {
                     best = Some((source, range));
@@ -140,12 +170,16 @@ impl<'a> Sources<'a> {
     }
 
     /// The first line of a snippet that is neither in the input nor in a known snippet.
-    pub(super) fn foreign_line<'s>(&self, snippet: &'s str) -> Option<&'s str> {
+    pub(super) fn foreign_line<'s>(&self, snippet: &'s str, index: &WordIndex<'_>) -> Option<&'s str> {
         snippet.lines().find(|line| {
             let wanted = single_blanks(line);
             let finder = Finder::new(&wanted);
-            let mut texts = self.input.iter().map(|source| &source.folded).chain(&self.known);
-            !wanted.is_empty() && !texts.any(|text| finder.find(text.as_bytes()).is_some())
+            let places = self.places_of(&wanted, index).into_iter();
+            let known = self.known.iter().map(String::as_bytes);
+            let mut texts = places
+                .map(|(source, place)| &source.folded.as_bytes()[place])
+                .chain(known);
+            !wanted.is_empty() && !texts.any(|text| finder.find(text).is_some())
         })
     }
 
@@ -163,13 +197,17 @@ impl<'a> Sources<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    /// The passage of the input that equals a snippet, found by the words of the snippet.
+    fn found<'a>(input: &Input<'a>, snippet: &str) -> Option<InputMatch<'a>> {
+        let index = WordIndex::of(input, keys(snippet).collect());
+        Sources::of(input, std::iter::empty()).find_in_input(snippet, &index)
+    }
 
     fn find_in_input(messages: Vec<&str>, snippet: &str) -> Option<String> {
         let input = Input { task: "", messages };
-        let sources = Sources::of(&input, std::iter::empty());
-        sources
-            .find_in_input(snippet)
-            .map(|find_in_input| find_in_input.text.to_owned())
+        found(&input, snippet).map(|found| found.text.to_owned())
     }
 
     #[test]
@@ -197,27 +235,36 @@ mod tests {
             find_in_input(vec!["a b", "x a  b", "y a   b", "a\tb"], "a b").as_deref(),
             Some("a   b")
         );
+        let lamps = [
+            "the lamp is on",
+            "the red  lamp  is on",
+            "a red  lamp is on",
+            "red lamp is on",
+        ];
+        assert_eq!(
+            find_in_input(lamps.to_vec(), "red lamp is on").as_deref(),
+            Some("red  lamp  is on")
+        );
         let input = Input {
             task: "a b",
             messages: vec!["a\tb"],
         };
-        let found = Sources::of(&input, std::iter::empty())
-            .find_in_input("a  b")
-            .unwrap();
+        let found = found(&input, "a  b").unwrap();
         assert_eq!((found.text, found.evidence.index), ("a b", None));
     }
 
     #[test]
     fn places_are_right_far_into_a_text() {
-        let text = "one  two\n".repeat(500) + "the  end";
+        let text = "one  two\n".repeat(500) + "the  red\n lamp end";
         let input = Input {
             task: &text,
             messages: vec![],
         };
-        let found = Sources::of(&input, std::iter::empty())
-            .find_in_input("the end")
-            .unwrap();
-        assert_eq!((found.text, found.evidence.start), ("the  end", 4_500));
+        for (snippet, text) in [("the red", "the  red"), ("he red lamp en", "he  red\n lamp en")] {
+            let found = found(&input, snippet).unwrap();
+            let start = 4_500 + usize::from(snippet.starts_with('h'));
+            assert_eq!((found.text, found.evidence.start), (text, start));
+        }
     }
 
     #[test]
@@ -227,7 +274,33 @@ mod tests {
             messages: vec![],
         };
         let sources = Sources::of(&input, std::iter::once("old\n  line"));
-        assert_eq!(sources.foreign_line("a b\n\n  old line\nc"), None);
-        assert_eq!(sources.foreign_line("a b\nzz"), Some("zz"));
+        let foreign = |snippet| {
+            let index = WordIndex::of(&input, keys(snippet).collect());
+            sources.foreign_line(snippet, &index)
+        };
+        assert_eq!(foreign("a b\n\n  old line\nc"), None);
+        assert_eq!(foreign("a b\nzz"), Some("zz"));
+        assert_eq!(foreign("a b c d\n"), Some("a b c d"));
+    }
+
+    proptest! {
+        /// An index of no words knows no places, so that all of the input is searched.
+        #[test]
+        fn by_its_words_a_snippet_is_found_where_a_search_of_everything_finds_it(
+            text in "((red|reddish|lamp|the|Ä|é1|京都|서울API|x\u{301}|-)[ .\n]{1,3}){0,90}",
+            start in 0_usize..600,
+            length in 1_usize..60,
+        ) {
+            let start = text.floor_char_boundary(start.min(text.len()));
+            let end = text.floor_char_boundary((start + length).min(text.len()));
+            let input = Input { task: "the red lamp", messages: vec![&text] };
+            let snippet = &text[start..end];
+            let everywhere = WordIndex::of(&input, std::iter::empty().collect());
+            let all = Sources::of(&input, std::iter::empty()).find_in_input(snippet, &everywhere);
+            let found = found(&input, snippet);
+            prop_assert_eq!(found.is_some(), all.is_some());
+            let bytes = |found: Option<InputMatch<'_>>| found.map_or(0, |found| found.text.len());
+            prop_assert!(bytes(found) >= bytes(all));
+        }
     }
 }

@@ -24,11 +24,20 @@ pub fn words(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
         // A mark may be a letter too, but a word of marks alone would be folded to nothing.
         let begins = |c: char| is_word_char(c) && (c.is_ascii() || !is_combining_mark(c));
         at += ascii_run(&bytes[at..], |byte| !byte.is_ascii_alphanumeric());
-        let start = at + text[at..].find(begins)?;
-        let is_single = !bytes[start].is_ascii() && next(start).is_some_and(is_single_char_word);
+        // An ASCII character that is left begins a word.
+        if !bytes.get(at)?.is_ascii() {
+            at += text[at..].find(begins)?;
+        }
+        let start = at;
+        let first = if bytes[start].is_ascii() {
+            None
+        } else {
+            next(start)
+        };
+        let is_single = first.is_some_and(is_single_char_word);
         let goes_on =
             |c: char| is_combining_mark(c) || (!is_single && c.is_alphanumeric() && !is_single_char_word(c));
-        at = start + next(start)?.len_utf8();
+        at += first.map_or(1, char::len_utf8);
         loop {
             if !is_single {
                 at += ascii_run(&bytes[at..], |byte| byte.is_ascii_alphanumeric());
