@@ -12,19 +12,13 @@ use crate::http::responses::ImportAnswer;
 use chrono::SubsecRound as _;
 use clap::Args;
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// A chunk of a long history is one version, which takes time.
 const ANSWER_TIME: Duration = Duration::from_secs(300);
-
-/// The maximum number of files of epics and weeks.
-const MAX_EPICS: usize = 10_000;
-
-/// The maximum size of all files together, in bytes.
-const MAX_BYTES: usize = 256 * 1024 * 1024;
 
 /// The maximum size of one request, in bytes: well under `limits.body_bytes` (1 MiB).
 const MAX_CHUNK_BYTES: usize = 900_000;
@@ -110,7 +104,7 @@ impl Import {
                 false => show(&new, &rules),
             };
         }
-        for chunk in chunks(window)? {
+        for chunk in chunks(window) {
             let call = service.of_memory(Method::POST, &["window", "import"])?;
             report.add(call.json(&chunk).send().await?.json()?);
         }
@@ -142,30 +136,19 @@ impl Import {
         let mut paths: Vec<String> = FILES.map(str::to_owned).to_vec();
         match tree.names(EPICS) {
             Ok(names) => {
-                let files = names
-                    .into_iter()
+                let names = names
+                    .iter()
                     .filter(|name| name.ends_with(".md") && !name.starts_with('.'));
-                paths.extend(files.map(|name| format!("{EPICS}{name}")));
+                paths.extend(names.map(|name| format!("{EPICS}{name}")));
             }
             Err(error) => report.unread.push(Unread::of(EPICS, &error)),
         }
-        if paths.len() > FILES.len() + MAX_EPICS {
-            return Err(Failure::usage(format!(
-                "{shown}/archive has more than {MAX_EPICS} files"
-            )));
-        }
-        let (mut files, mut bytes) = (Vec::new(), 0);
+        let mut files = Vec::new();
         for path in paths {
             match tree.read(&path) {
                 Ok(None) => {}
-                Ok(Some(content)) => {
-                    bytes += content.len();
-                    if bytes > MAX_BYTES {
-                        return Err(Failure::usage(format!(
-                            "{shown} contains more than {MAX_BYTES} bytes"
-                        )));
-                    }
-                    let text = decode(&path, content, &mut report.unplaced);
+                Ok(Some(bytes)) => {
+                    let text = decode(&path, &bytes, &mut report.unplaced);
                     files.push((path, text));
                 }
                 Err(error) => report.unread.push(Unread::of(&path, &error)),
@@ -200,32 +183,29 @@ fn not_added(failure: Failure, report: &Report, all: usize) -> Failure {
 
 /// A file as text, without a byte order mark and with LF line ends. Lines that are not UTF-8, or contain a
 /// NUL, are listed and replaced by empty lines; rules with such lines are not imported at all.
-fn decode(path: &str, bytes: Vec<u8>, unplaced: &mut Vec<Unplaced>) -> String {
-    let text = match String::from_utf8(bytes) {
-        Ok(text) if !text.contains('\0') => text,
-        other => {
-            let bytes = other.map_or_else(std::string::FromUtf8Error::into_bytes, String::into_bytes);
-            let mut text = String::with_capacity(bytes.len());
-            for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
-                match std::str::from_utf8(line) {
-                    Ok(line) if !line.contains('\0') => text.push_str(line),
-                    _ => unplaced.push(Unplaced {
-                        file: path.to_owned(),
-                        line: index + 1,
-                        text: String::from_utf8_lossy(line).into_owned(),
-                    }),
-                }
-                text.push('\n');
-            }
-            if path == RULES { String::new() } else { text }
+fn decode(path: &str, bytes: &[u8], unplaced: &mut Vec<Unplaced>) -> String {
+    let (mut lines, mut is_text) = (Vec::new(), true);
+    for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
+        let text = std::str::from_utf8(line).ok();
+        let text = text.filter(|line| !line.contains('\0'));
+        if text.is_none() {
+            is_text = false;
+            unplaced.push(Unplaced {
+                file: path.to_owned(),
+                line: index + 1,
+                text: String::from_utf8_lossy(line).into_owned(),
+            });
         }
-    };
+        lines.push(text.unwrap_or_default());
+    }
+    if path == RULES && !is_text {
+        return String::new();
+    }
+    let text = lines.join("\n");
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    let is_crlf = text.contains("\r\n") && text.matches('\n').count() == text.matches("\r\n").count();
-    if is_crlf {
-        text.replace("\r\n", "\n")
-    } else {
-        text.to_owned()
+    match text.matches('\n').count() == text.matches("\r\n").count() {
+        true => text.replace("\r\n", "\n"),
+        false => text.to_owned(),
     }
 }
 
@@ -370,59 +350,45 @@ impl Report {
     }
 }
 
-/// Requests of `POST M/window/import`.
-#[derive(Default)]
-struct Chunks {
-    all: Vec<WindowImport>,
-    /// The size of the last one.
-    bytes: usize,
-}
-
-impl Chunks {
-    /// The request that has room for an entry.
-    fn with_room(&mut self, entry: &impl Serialize) -> Result<&mut WindowImport, Failure> {
-        let entry = serde_json::to_vec(entry).map_err(|error| Failure::failed(error.to_string()))?;
-        self.bytes += entry.len() + 1;
-        if self.bytes > MAX_CHUNK_BYTES || self.all.is_empty() {
-            self.bytes = entry.len() + 1;
-            self.all.push(WindowImport::default());
-        }
-        let last = self.all.len() - 1;
-        Ok(&mut self.all[last])
-    }
-}
-
 /// The requests that import a folder; none if it is empty. Those for the window come first, oldest first:
 /// of equal times the entry higher in its file is the newer. The goal comes last, since
 /// later requests would change the time of the status.
-///
-/// # Errors
-/// A value cannot be serialized as JSON.
-fn chunks(import: WindowImport) -> Result<Vec<WindowImport>, Failure> {
-    let mut chunks = Chunks::default();
-    for task in import.tasks.into_iter().rev() {
-        chunks.with_room(&task)?.tasks.push(task);
-    }
-    for made in import.decisions.into_iter().rev() {
-        chunks.with_room(&made)?.decisions.push(made);
-    }
-    let mut history = import.history;
+fn chunks(import: WindowImport) -> Vec<Value> {
+    let WindowImport {
+        status,
+        tasks,
+        decisions,
+        mut history,
+    } = import;
     history.sort_by_key(|task| task.time);
-    for task in history {
-        chunks.with_room(&task)?.history.push(task);
-    }
-    let status = import.status;
-    if chunks.all.is_empty() && (status.goal.is_some() || status.blocker.is_some()) {
-        chunks.all.push(WindowImport::default());
-    }
-    for chunk in &mut chunks.all {
-        chunk.status = Status {
+    let tasks = tasks.iter().rev().map(|task| ("tasks", json!(task)));
+    let decisions = decisions.iter().rev().map(|made| ("decisions", json!(made)));
+    let history = history.iter().map(|task| ("history", json!(task)));
+    let empty = || {
+        let updated = Status {
             updated: status.updated,
             ..Status::default()
         };
+        json!({ "status": updated, "tasks": [], "decisions": [], "history": [] })
+    };
+    let (mut chunks, mut bytes) = (Vec::<Value>::new(), 0);
+    for (list, entry) in tasks.chain(decisions).chain(history) {
+        let size = entry.to_string().len() + 1;
+        if chunks.is_empty() || bytes + size > MAX_CHUNK_BYTES {
+            chunks.push(empty());
+            bytes = 0;
+        }
+        bytes += size;
+        let list = chunks.last_mut().and_then(|chunk| chunk[list].as_array_mut());
+        if let Some(list) = list {
+            list.push(entry);
+        }
     }
-    if let Some(last) = chunks.all.last_mut() {
-        last.status = status;
+    if chunks.is_empty() && (status.goal.is_some() || status.blocker.is_some()) {
+        chunks.push(empty());
     }
-    Ok(chunks.all)
+    if let Some(last) = chunks.last_mut() {
+        last["status"] = json!(status);
+    }
+    chunks
 }

@@ -16,33 +16,25 @@ use std::iter::once;
 /// Delimiters of the comment after a line.
 const COMMENT: (&str, &str) = ("<!-- ", " -->");
 
-/// An entry of a list.
+/// An entry of a list: a task or a decision.
 pub(super) trait Entry: Sized + PartialEq {
     /// What it is.
     const KIND: Kind;
     /// Its time.
-    fn time(&self) -> DateTime<Utc>;
-    /// The entry with another time.
-    fn at(self, time: DateTime<Utc>) -> Self;
-    /// The record id it had at its source, if known.
-    fn record(&self) -> Option<RecordId>;
+    fn time(&mut self) -> &mut DateTime<Utc>;
     /// The id that orders it: the caller's, or that of its record.
     fn id(&self, item: &Item<'_>) -> Option<String>;
-    /// Its text in one line.
-    fn words(&self) -> String;
-    /// Ways to write it, the plainest first: what follows the time, and the quoted lines below.
-    fn forms(&self) -> Vec<(String, Vec<&str>)>;
-    /// All of its data.
-    fn to_json(&self) -> Value;
+    /// Ways to write it, the plainest first. The last has all of it in the comment.
+    fn forms(&self) -> Vec<String>;
     /// Restores an entry from all of its data; `None` for anything else.
     fn of_json(time: DateTime<Utc>, json: &Map<String, Value>) -> Option<Self>;
-    /// Reads an entry; `comment` is the object in the comment on its first line. `None` if it is none: it has no
-    /// text, or is not done.
-    fn of_item(
+    /// Reads an entry: the text and the comment of its first line, and what its other lines say. `None` if it is none:
+    /// it has no text, or is not done.
+    fn of_parts(
         time: DateTime<Utc>,
-        item: &Item<'_>,
-        words: &str,
+        text: &str,
         comment: &Map<String, Value>,
+        parts: Parts<'_>,
     ) -> Option<Self>;
     /// The entry of a line without a date.
     fn undated(self) -> Self;
@@ -56,48 +48,33 @@ fn is_writable(time: DateTime<Utc>) -> bool {
     (1..=9999).contains(&time.year())
 }
 
-/// Formats an entry: a bullet, and the lines of a longer text below it. What these cannot represent is in a comment.
+/// Formats an entry in the plainest way in which it is read back.
 pub(super) fn written<E: Entry>(entry: &E) -> String {
-    let time = written_time(entry.time());
-    let written = |words: &str, quoted: &[&str]| {
-        let mut text = format!("- [{time}] {words}\n");
-        for line in quoted {
-            text.push_str(format!("  > {line}").trim_end());
-            text.push('\n');
-        }
-        text
-    };
     let is_read_back = |text: &String| {
         let lines: Vec<_> = text.lines().enumerate().collect();
         let (items, left_over) = Items::of(&lines, E::KIND, Undated::Anywhere);
         let [item] = &items[..] else { return false };
-        left_over.is_empty() && entry_of::<E>(entry.time(), item).as_ref() == Some(entry)
+        left_over.is_empty() && entry_of::<E>(item).is_some_and(|(_, read)| read == *entry)
     };
-    let forms = entry.forms().into_iter();
-    let mut texts = forms.map(|(words, quoted)| written(&words, &quoted));
-    texts.find(is_read_back).unwrap_or_else(|| {
-        let words = with_comment(words_with_record_id(entry), &entry.to_json());
-        written(&words, &[])
-    })
+    let mut forms = entry.forms();
+    let at = forms.iter().position(is_read_back).unwrap_or(forms.len() - 1);
+    forms.swap_remove(at)
 }
 
-/// The text with a JSON object behind it.
-fn with_comment(words: String, json: &Value) -> String {
-    if json.as_object().is_some_and(Map::is_empty) {
-        return words;
+/// A bullet with its time, and the quoted lines below it. What they cannot say is in a comment.
+fn bullet(time: DateTime<Utc>, words: &str, comment: &Value, quoted: &[&str]) -> String {
+    let mut text = format!("- [{}] {words}", written_time(time));
+    if *comment != json!({}) {
+        // These characters occur in JSON strings only; escaped, they cannot open or close a comment.
+        let json = comment.to_string();
+        let json = json.replace('>', "\\u003e").replace('<', "\\u003c");
+        text.push_str(&format!(" {}{json}{}", COMMENT.0, COMMENT.1));
     }
-    // These characters occur in JSON strings only; escaped, they cannot open or close a comment.
-    let json = json.to_string().replace('>', "\\u003e").replace('<', "\\u003c");
-    format!("{words} {}{json}{}", COMMENT.0, COMMENT.1)
-}
-
-/// The record id, if known, and the text.
-fn words_with_record_id(entry: &impl Entry) -> String {
-    with_record_id(entry.record(), &entry.words())
-}
-
-fn with_record_id(record: Option<RecordId>, words: &str) -> String {
-    record.map_or_else(|| words.to_owned(), |record| format!("{record} {words}"))
+    for line in quoted {
+        text.push_str(format!("\n  > {line}").trim_end());
+    }
+    text.push('\n');
+    text
 }
 
 /// Splits text from the JSON in the comment after it.
@@ -106,31 +83,35 @@ fn split_comment(words: &str) -> Option<(&str, &str)> {
     Some((text.trim_end(), json))
 }
 
-/// The text of an entry as it is read between its time and a comment.
-fn shown(entry: &impl Entry) -> String {
-    let (time, words) = (written_time(entry.time()), words_with_record_id(entry));
-    let line = format!("[{time}] {words} {}{{}}{}", COMMENT.0, COMMENT.1);
-    let shown = read(&line).and_then(|(_, words)| split_comment(words));
-    shown.map_or_else(String::new, |(shown, _)| shown.to_owned())
-}
-
-/// Reads an entry. If a person has changed the text before a comment since, the text takes precedence.
-pub(super) fn entry_of<E: Entry>(time: DateTime<Utc>, item: &Item<'_>) -> Option<E> {
-    let (text, comment) = match split_comment(&item.text) {
+/// Reads an entry, and its date if it has one. If a person has changed the text before a comment since, the text takes
+/// precedence.
+pub(super) fn entry_of<E: Entry>(item: &Item<'_>) -> Option<(Option<DateTime<Utc>>, E)> {
+    let parts = Parts::of(E::KIND, item);
+    let date = item.time.or(parts.time);
+    let time = date.unwrap_or_default();
+    let (text, comment) = match split_comment(item.text) {
         Some((text, json)) => (text, serde_json::from_str(json).unwrap_or_default()),
-        None => (item.text.as_str(), Map::new()),
+        None => (item.text, Map::new()),
     };
-    match E::of_json(time, &comment) {
-        Some(entry) if shown(&entry) == text && item.body.is_empty() && item.quoted.is_empty() => Some(entry),
-        _ => E::of_item(time, item, text, &comment),
-    }
+    let is_unchanged = |entry: &E| {
+        let whole = entry.forms().pop().unwrap_or_default();
+        let shown = read(&whole).and_then(|(_, words)| split_comment(words));
+        shown.is_some_and(|(shown, _)| shown == text) && item.body.is_empty()
+    };
+    let entry = match E::of_json(time, &comment).filter(is_unchanged) {
+        Some(entry) => entry,
+        None => E::of_parts(time, text, &comment, parts)?,
+    };
+    let entry = if date.is_some() { entry } else { entry.undated() };
+    Some((date, entry.within_limits()?))
 }
 
 /// Parses time and text of a line that begins with a date: a bullet, a heading or neither; the date in
 /// brackets, bold, in backticks or plain. A record id before the date, as in documents, is skipped.
 pub(super) fn read(line: &str) -> Option<(DateTime<Utc>, &str)> {
     let unmarked = line.trim().trim_start_matches(['-', '*', '+', '#', ' ', '\t']);
-    let bare = without_id(unmarked).trim_start_matches(['-', '*', '+', '#', ' ', '\t', '`', '[', '(']);
+    let (_, unnumbered) = split_record(unmarked);
+    let bare = unnumbered.trim_start_matches(['-', '*', '+', '#', ' ', '\t', '`', '[', '(']);
     let word_end = bare
         .find(|c: char| c.is_whitespace() || matches!(c, ']' | ')' | '*' | '`' | ',' | '—' | '–'))
         .unwrap_or(bare.len());
@@ -153,6 +134,11 @@ pub(super) fn read(line: &str) -> Option<(DateTime<Utc>, &str)> {
     (!words.is_empty()).then_some((time.trunc_subsecs(0), words))
 }
 
+/// The time that a text begins with, which may be all of it.
+pub(super) fn time_at(text: &str) -> Option<DateTime<Utc>> {
+    read(&format!("{text} x")).map(|(time, _)| time)
+}
+
 fn time_of(word: &str) -> Option<DateTime<Utc>> {
     if let Ok(time) = DateTime::parse_from_rfc3339(word) {
         return Some(time.to_utc());
@@ -163,12 +149,7 @@ fn time_of(word: &str) -> Option<DateTime<Utc>> {
     Some(date.and_time(NaiveTime::MIN).and_utc())
 }
 
-/// Strips a leading record id, because an import assigns a new one.
-fn without_id(words: &str) -> &str {
-    split_record(words).1
-}
-
-/// Splits a leading record id (`T-7 …` or `T-7: …`) from the text.
+/// Splits a leading record id (`T-7 …` or `T-7: …`) from the text: an import assigns a new one.
 fn split_record(words: &str) -> (Option<RecordId>, &str) {
     let parts = words
         .split_once(' ')
@@ -234,21 +215,12 @@ pub(super) fn begins_with_id(words: &str) -> bool {
     split_record(bare).0.is_some() || split_task_id(words).is_some()
 }
 
-/// The number in the id of an entry, and what precedes it, by which entries are ordered.
-pub(super) fn number_of(id: &str) -> Option<(&str, u64)> {
-    let digits = id.bytes().rev().take_while(u8::is_ascii_digit).count();
-    let (name, number) = id.split_at(id.len() - digits);
-    Some((name, number.parse().ok()?))
-}
-
 /// Extracts the reason of a decision that a person wrote as `…. Reason: …` or `… because …`.
 fn reason_inside(words: &str) -> (Option<String>, String) {
     let markers = ["Reason:", "Why:", "Rationale:", " because "];
-    let found = markers
-        .into_iter()
-        .find_map(|word| Some((words.find(word)?, word)));
+    let found = markers.into_iter().find_map(|word| words.split_once(word));
     let plain = |text: &str| text.trim_matches([' ', '*', ':', ',', ';']).to_owned();
-    match found.map(|(at, word)| (plain(&words[..at]), plain(&words[at + word.len()..]))) {
+    match found.map(|(decision, reason)| (plain(decision), plain(reason))) {
         Some((decision, reason)) if !decision.is_empty() && !reason.is_empty() => (Some(reason), decision),
         _ => (None, words.to_owned()),
     }
@@ -260,21 +232,18 @@ fn text<'j>(json: &'j Map<String, Value>, name: &str) -> Option<&'j str> {
 
 /// Adds a part to a text so that both stay readable in one line.
 fn join(text: &mut String, part: &str, is_bullet: bool) {
-    if text.is_empty() {
-        text.push_str(part);
-    } else if !part.is_empty() {
-        text.push_str(match text.ends_with(['.', '!', '?', ':', ';', ',']) {
-            true => " ",
-            false if is_bullet => "; ",
-            false => " ",
-        });
-        text.push_str(part);
+    if !text.is_empty() && !part.is_empty() {
+        let is_ended = text.ends_with(['.', '!', '?', ':', ';', ',']);
+        text.push_str(if is_bullet && !is_ended { "; " } else { " " });
     }
+    text.push_str(part);
 }
 
-/// The parts of an entry that a person wrote.
+/// What a person wrote in the lines below an entry's first, or in the cells of a row.
 #[derive(Default)]
-struct Parts {
+pub(super) struct Parts<'t> {
+    /// The quoted lines, verbatim.
+    quoted: Vec<&'t str>,
     words: String,
     id: Option<TaskId>,
     summary: String,
@@ -286,38 +255,58 @@ struct Parts {
     time: Option<DateTime<Utc>>,
 }
 
-impl Parts {
-    /// The lines below an entry, and the cells of a row.
-    fn of(kind: Kind, item: &Item<'_>) -> Self {
+/// A status that says no more than that a task is over, and one that says that it is not.
+const OVER: [&str; 8] = [
+    "done",
+    "completed",
+    "complete",
+    "finished",
+    "success",
+    "ok",
+    "passed",
+    "failed",
+];
+const NOT_DONE: [&str; 9] = [
+    "todo",
+    "to do",
+    "open",
+    "pending",
+    "planned",
+    "in progress",
+    "wip",
+    "blocked",
+    "not started",
+];
+
+impl<'t> Parts<'t> {
+    fn of(kind: Kind, item: &Item<'t>) -> Self {
         let mut parts = Self::default();
         for (name, value) in &item.cells {
             match Field::named(kind, name) {
                 Some(field) => parts.set(field, name, value),
-                None if parts.words.is_empty() && !is_number(value) => parts.words.clone_from(value),
-                None if name.is_empty() || name == "#" => join(&mut parts.summary, value, true),
-                None => join(&mut parts.summary, &format!("{name}: {value}"), true),
+                None if parts.words.is_empty() && !is_number(value) => (*value).clone_into(&mut parts.words),
+                None if name.is_empty() || *name == "#" => join(&mut parts.summary, value, true),
+                None => parts.note(name, value),
             }
         }
+        // The part that the following lines belong to.
         let mut last = None;
         for line in &item.body {
+            if let Some(quoted) = line.strip_prefix("  > ").or_else(|| line.strip_prefix("  >")) {
+                parts.quoted.push(quoted);
+                continue;
+            }
             let (text, is_bullet) = body_text(line);
-            match field(kind, text) {
-                Some((Field::Summary | Field::Note, "")) => last = None,
-                Some((name @ (Field::Reason | Field::Words), "")) => last = Some(name),
-                Some((name, value)) => {
+            match (field(kind, text), last) {
+                (Some((Field::Summary | Field::Note, _, "")), _) => last = None,
+                (Some((name @ (Field::Reason | Field::Words), _, "")), _) => last = Some(name),
+                (Some((field, name, value)), _) => {
                     last = None;
-                    let shown = text
-                        .split(':')
-                        .next()
-                        .unwrap_or_default()
-                        .trim_matches(['*', '_', ' ']);
-                    parts.set(name, shown, value);
+                    parts.set(field, name, value);
                 }
-                None => match last {
-                    Some(Field::Reason) => join(parts.reason.get_or_insert_default(), text, is_bullet),
-                    Some(_) => join(&mut parts.words, text, is_bullet),
-                    None => join(&mut parts.summary, text, is_bullet),
-                },
+                (None, Some(Field::Reason)) => join(parts.reason.get_or_insert_default(), text, is_bullet),
+                (None, Some(_)) => join(&mut parts.words, text, is_bullet),
+                (None, None) => join(&mut parts.summary, text, is_bullet),
             }
         }
         parts
@@ -333,46 +322,32 @@ impl Parts {
                 _ => join(&mut self.words, value, true),
             },
             Field::Summary => join(&mut self.summary, value, true),
-            Field::Note => join(&mut self.summary, &format!("{name}: {value}"), true),
+            Field::Note => self.note(name, value),
             Field::Reason => join(self.reason.get_or_insert_default(), value, true),
             Field::Epic => self.epic = Some(value.to_owned()),
-            Field::Time => match read(&format!("{value} x")) {
-                Some((time, _)) => self.time = Some(time),
-                None => join(&mut self.summary, &format!("{name}: {value}"), true),
+            Field::Time => match time_at(value) {
+                Some(time) => self.time = Some(time),
+                None => self.note(name, value),
             },
             Field::Outcome => match serde_json::from_str(value.trim_matches('`')) {
                 Ok(json) => self.outcome = Some(json),
-                Err(_) => self.told(name, value),
+                Err(_) => self.status(name, value, false),
             },
-            Field::Status => self.told(name, value),
+            Field::Status => self.status(name, value, true),
         }
     }
 
+    fn note(&mut self, name: &str, value: &str) {
+        join(&mut self.summary, &format!("{name}: {value}"), true);
+    }
+
     /// A state in words: done says nothing more, what is not done is no task of a window.
-    fn told(&mut self, name: &str, value: &str) {
+    fn status(&mut self, name: &str, value: &str, may_be_open: bool) {
         let bare = value.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
-        if bare.starts_with("fail") {
-            self.is_failed = true;
-        }
-        let is_open = matches!(
-            bare.as_str(),
-            "todo"
-                | "to do"
-                | "open"
-                | "pending"
-                | "planned"
-                | "in progress"
-                | "wip"
-                | "blocked"
-                | "not started"
-        );
-        let says_nothing = matches!(
-            bare.as_str(),
-            "done" | "completed" | "complete" | "finished" | "success" | "ok" | "passed" | "failed"
-        );
-        self.is_open |= name.to_lowercase() != "outcome" && is_open;
-        if !says_nothing {
-            join(&mut self.summary, &format!("{name}: {value}"), true);
+        self.is_failed |= bare.starts_with("fail");
+        self.is_open |= may_be_open && NOT_DONE.contains(&bare.as_str());
+        if !OVER.contains(&bare.as_str()) {
+            self.note(name, value);
         }
     }
 }
@@ -396,31 +371,14 @@ fn failure() -> Value {
     json!({ "success": false })
 }
 
-/// The members of a comment that a task's lines do not say.
-fn of_comment(task: &Task) -> Map<String, Value> {
-    let mut members = task.details.members();
-    if task.details.outcome == Some(failure()) {
-        members.remove("outcome");
-    }
-    members
-}
-
 /// How many of the lines below a task belong to its intent, its first line included.
 const INTENT_LINES: &str = "intent_lines";
 
 impl Entry for ImportedTask {
     const KIND: Kind = Kind::Task;
 
-    fn time(&self) -> DateTime<Utc> {
-        self.time
-    }
-
-    fn at(self, time: DateTime<Utc>) -> Self {
-        Self { time, ..self }
-    }
-
-    fn record(&self) -> Option<RecordId> {
-        self.record
+    fn time(&mut self) -> &mut DateTime<Utc> {
+        &mut self.time
     }
 
     fn id(&self, _: &Item<'_>) -> Option<String> {
@@ -429,42 +387,43 @@ impl Entry for ImportedTask {
         own.map(|id| id.to_string()).or_else(record)
     }
 
-    fn words(&self) -> String {
-        task_line(&self.task)
-    }
-
-    fn forms(&self) -> Vec<(String, Vec<&str>)> {
-        let members = of_comment(&self.task);
-        let line = with_comment(words_with_record_id(self), &Value::Object(members.clone()));
-        let mut intent: Vec<&str> = self.task.intent.split('\n').collect();
-        let first = intent.remove(0);
-        let titled = Task {
-            intent: first.to_owned(),
-            summary: String::new(),
-            ..self.task.clone()
+    fn forms(&self) -> Vec<String> {
+        let task = &self.task;
+        let line = |task: &Task, comment: &Value, quoted: &[&str]| {
+            let record = self
+                .record
+                .map_or_else(String::new, |record| format!("{record} "));
+            bullet(
+                self.time,
+                &format!("{record}{}", task_line(task)),
+                comment,
+                quoted,
+            )
         };
-        let titled = with_record_id(self.record, &task_line(&titled));
-        let lines = intent.len() + 1;
-        let summary = self
-            .task
-            .summary
-            .split('\n')
-            .filter(|_| !self.task.summary.is_empty());
-        intent.extend(summary);
-        let mut members = members;
-        if lines > 1 || intent.is_empty() {
-            members.insert(INTENT_LINES.to_owned(), lines.into());
+        // What a task's lines do not say.
+        let mut facts = task.details.members();
+        if task.details.outcome == Some(failure()) {
+            facts.remove("outcome");
         }
+        let mut quoted: Vec<&str> = task.intent.split('\n').collect();
+        let titled = Task {
+            intent: quoted.remove(0).to_owned(),
+            summary: String::new(),
+            ..task.clone()
+        };
+        let intent_lines = quoted.len() + 1;
+        quoted.extend(task.summary.split('\n').filter(|_| !task.summary.is_empty()));
+        let plain = line(task, &json!(facts), &[]);
+        if intent_lines > 1 || quoted.is_empty() {
+            facts.insert(INTENT_LINES.to_owned(), intent_lines.into());
+        }
+        let mut whole = json!(task);
+        whole["record"] = json!(self.record.map(|id| id.to_string()));
         vec![
-            (line, Vec::new()),
-            (with_comment(titled, &Value::Object(members)), intent),
+            plain,
+            line(&titled, &json!(facts), &quoted),
+            line(task, &whole, &[]),
         ]
-    }
-
-    fn to_json(&self) -> Value {
-        let mut json = json!(self.task);
-        json["record"] = self.record.map(|id| id.to_string()).into();
-        json
     }
 
     fn of_json(time: DateTime<Utc>, json: &Map<String, Value>) -> Option<Self> {
@@ -474,25 +433,19 @@ impl Entry for ImportedTask {
         Some(Self { time, record, task })
     }
 
-    fn of_item(
+    fn of_parts(
         time: DateTime<Utc>,
-        item: &Item<'_>,
         words: &str,
         comment: &Map<String, Value>,
+        parts: Parts<'_>,
     ) -> Option<Self> {
-        let parts = Parts::of(Kind::Task, item);
         if parts.is_open {
             return None;
         }
         let (record, words) = split_record(words);
         // A changed text is a new task, even if the old id still precedes it.
-        let words = match text(comment, "task_id") {
-            Some(old) => words
-                .strip_prefix(old)
-                .and_then(|rest| rest.strip_prefix(": "))
-                .unwrap_or(words),
-            None => words,
-        };
+        let old = text(comment, "task_id").and_then(|old| words.strip_prefix(old)?.strip_prefix(": "));
+        let words = old.unwrap_or(words);
         let (task_id, words) = match split_task_id(words) {
             Some((id, words)) => (Some(id), words),
             None => (None, words),
@@ -504,12 +457,12 @@ impl Entry for ImportedTask {
             ..Task::default()
         };
         let intent_lines = comment.get(INTENT_LINES).and_then(Value::as_u64);
-        if item.quoted.is_empty() && intent_lines.is_none() {
+        if parts.quoted.is_empty() && intent_lines.is_none() {
             let (intent, summary) = split_line(words);
             (task.intent, task.summary) = (intent.to_owned(), summary.to_owned());
         } else {
             let more = usize::try_from(intent_lines.unwrap_or(1).saturating_sub(1)).unwrap_or_default();
-            let (more, summary) = item.quoted.split_at(more.min(item.quoted.len()));
+            let (more, summary) = parts.quoted.split_at(more.min(parts.quoted.len()));
             task.intent = once(&words).chain(more).copied().collect::<Vec<_>>().join("\n");
             task.summary = summary.join("\n");
         }
@@ -524,7 +477,6 @@ impl Entry for ImportedTask {
         task.details.epic = task.details.epic.take().or(parts.epic);
         let failed = (is_marked || parts.is_failed).then(failure);
         task.details.outcome = task.details.outcome.take().or(parts.outcome).or(failed);
-        let time = parts.time.filter(|_| item.time.is_none()).unwrap_or(time);
         Some(Self { time, record, task })
     }
 
@@ -552,40 +504,27 @@ impl Entry for ImportedTask {
 impl Entry for ImportedDecision {
     const KIND: Kind = Kind::Decision;
 
-    fn time(&self) -> DateTime<Utc> {
-        self.time
-    }
-
-    fn at(self, time: DateTime<Utc>) -> Self {
-        Self { time, ..self }
-    }
-
-    fn record(&self) -> Option<RecordId> {
-        None
+    fn time(&mut self) -> &mut DateTime<Utc> {
+        &mut self.time
     }
 
     fn id(&self, item: &Item<'_>) -> Option<String> {
-        let bare = item.text.trim_start_matches(MARKS);
-        split_record(bare)
-            .0
-            .map(|id| id.to_string())
-            .or_else(|| split_task_id(&item.text).map(|(id, _)| id.to_string()))
+        let (record, _) = split_record(item.text.trim_start_matches(MARKS));
+        let own = || split_task_id(item.text).map(|(id, _)| id.to_string());
+        record.map(|id| id.to_string()).or_else(own)
     }
 
-    fn words(&self) -> String {
+    fn forms(&self) -> Vec<String> {
         let decision = one_line(&self.decision);
-        match &self.reason {
+        let words = match &self.reason {
             Some(reason) => format!("because {}: {decision}", one_line(reason)),
             None => decision,
-        }
-    }
-
-    fn forms(&self) -> Vec<(String, Vec<&str>)> {
-        vec![(self.words(), Vec::new())]
-    }
-
-    fn to_json(&self) -> Value {
-        json!({ "decision": self.decision, "reason": self.reason })
+        };
+        let whole = json!({ "decision": self.decision, "reason": self.reason });
+        vec![
+            bullet(self.time, &words, &json!({}), &[]),
+            bullet(self.time, &words, &whole, &[]),
+        ]
     }
 
     fn of_json(time: DateTime<Utc>, json: &Map<String, Value>) -> Option<Self> {
@@ -596,9 +535,8 @@ impl Entry for ImportedDecision {
         })
     }
 
-    fn of_item(time: DateTime<Utc>, item: &Item<'_>, words: &str, _: &Map<String, Value>) -> Option<Self> {
-        let parts = Parts::of(Kind::Decision, item);
-        let words = without_id(words);
+    fn of_parts(time: DateTime<Utc>, words: &str, _: &Map<String, Value>, parts: Parts<'_>) -> Option<Self> {
+        let (_, words) = split_record(words);
         let own = words
             .strip_prefix("because ")
             .and_then(|rest| rest.split_once(": "));
@@ -610,18 +548,16 @@ impl Entry for ImportedDecision {
         if !parts.words.is_empty() {
             decision = both(&decision, &parts.words);
         }
-        for quoted in &item.quoted {
-            join(&mut decision, quoted.trim(), false);
+        for line in &parts.quoted {
+            join(&mut decision, line.trim(), false);
         }
         if !decision.is_empty() {
             join(&mut decision, &parts.summary, true);
         }
-        let time = parts.time.filter(|_| item.time.is_none()).unwrap_or(time);
-        let reason = reason.or(parts.reason);
         (!decision.is_empty()).then_some(Self {
             time,
             decision,
-            reason,
+            reason: reason.or(parts.reason),
         })
     }
 

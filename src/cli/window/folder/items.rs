@@ -4,7 +4,7 @@
 //! A bullet, a numbered line, a heading or a row of a table can be an entry; deeper lines belong to the entry above
 //! them, and so does everything below a heading that is one. A line that is neither is left over.
 
-use super::entry::{begins_with_id, read};
+use super::entry::{begins_with_id, read, time_at};
 use chrono::{DateTime, Utc};
 
 /// An entry as its file has it.
@@ -17,15 +17,13 @@ pub(super) struct Item<'t> {
     /// Its time, if it or the heading above it has one.
     pub(super) time: Option<DateTime<Utc>>,
     /// Its first line without marks and time.
-    pub(super) text: String,
-    /// The quoted lines below it, verbatim.
-    pub(super) quoted: Vec<&'t str>,
-    /// The other lines below it.
+    pub(super) text: &'t str,
+    /// The lines below it.
     pub(super) body: Vec<&'t str>,
     /// The cells of a table's row: the title of the column, and the text.
-    pub(super) cells: Vec<(String, String)>,
+    pub(super) cells: Vec<(&'t str, &'t str)>,
     /// The level of the heading that it is; 0 otherwise.
-    pub(super) level: usize,
+    level: usize,
 }
 
 /// Where lines without date and id count as entries.
@@ -37,15 +35,30 @@ pub(super) enum Undated {
     BelowTasks,
 }
 
-impl Undated {
-    fn takes_below(self, heading: &str) -> bool {
-        let heading = heading.to_lowercase();
-        let has = |words: &[&str]| words.iter().any(|word| heading.contains(word));
-        let names_tasks = has(&["task", "recent", "completed", "done"]);
-        let is_to_come =
-            has(&["next", "todo", "to do", "upcoming", "remaining"]) || has(&["open", "planned", "pending"]);
-        self == Self::Anywhere || names_tasks && !is_to_come
-    }
+/// Whether a heading names tasks that are done.
+fn names_tasks(heading: &str) -> bool {
+    const NAMES: [&str; 4] = ["task", "recent", "completed", "done"];
+    const TO_COME: [&str; 8] = [
+        "next",
+        "todo",
+        "to do",
+        "upcoming",
+        "remaining",
+        "open",
+        "planned",
+        "pending",
+    ];
+    let heading = heading.to_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| heading.contains(word));
+    has(&NAMES) && !has(&TO_COME)
+}
+
+/// Whether a heading names a list, so that it is no entry of one.
+fn names_a_list(heading: &str) -> bool {
+    const ENDS: [&str; 4] = ["tasks", "decisions", "history", "log"];
+    let heading = heading.trim_end_matches(':').to_lowercase();
+    ENDS.iter().any(|end| heading.ends_with(end))
+        || ["recent", "completed", "done"].contains(&heading.as_str())
 }
 
 /// The text of a bullet or a numbered line.
@@ -61,9 +74,8 @@ fn bullet(line: &str) -> Option<&str> {
 
 /// A bullet's text without its ticked box; `None` if the box is not ticked, since that is not done.
 fn ticked(text: &str) -> Option<&str> {
-    let box_of = |mark: &str| text.strip_prefix(mark).map(str::trim);
-    match box_of("[x]").or_else(|| box_of("[X]")) {
-        Some(text) => Some(text),
+    match text.strip_prefix("[x]").or_else(|| text.strip_prefix("[X]")) {
+        Some(text) => Some(text.trim()),
         None => (!text.starts_with("[ ]")).then_some(text),
     }
 }
@@ -76,12 +88,9 @@ fn cells(line: &str) -> Option<Vec<&str>> {
 }
 
 /// Whether a row separates the titles of a table from its rows.
-fn is_separator(line: &str) -> bool {
-    cells(line).is_some_and(|cells| {
-        cells
-            .iter()
-            .all(|cell| cell.contains('-') && cell.trim_matches([':', '-']).is_empty())
-    })
+fn is_separator(row: &[&str]) -> bool {
+    row.iter()
+        .all(|cell| cell.contains('-') && cell.trim_matches([':', '-']).is_empty())
 }
 
 /// The level of a heading and its text.
@@ -91,22 +100,14 @@ fn heading(line: &str) -> Option<(usize, &str)> {
     (level > 0 && (text.is_empty() || text.starts_with([' ', '\t']))).then(|| (level, text.trim()))
 }
 
-/// Whether a heading names a list, so that it is no entry of one.
-fn names_a_list(heading: &str) -> bool {
-    let heading = heading.trim_end_matches(':').to_lowercase();
-    let ends = ["tasks", "decisions", "history", "log"]
-        .iter()
-        .any(|end| heading.ends_with(end));
-    ends || ["recent", "completed", "done"].contains(&heading.as_str())
-}
-
 /// The scan of one file.
 pub(super) struct Items<'t> {
     kind: Kind,
     undated: Undated,
     found: Vec<Item<'t>>,
+    /// Whether the last one takes the lines below it.
+    is_open: bool,
     left_over: Vec<(usize, &'t str)>,
-    open: Option<Item<'t>>,
     /// The date that a heading gives to the bullets below it.
     date: Option<DateTime<Utc>>,
     takes_undated: bool,
@@ -127,8 +128,8 @@ impl<'t> Items<'t> {
             kind,
             undated,
             found: Vec::new(),
+            is_open: false,
             left_over: Vec::new(),
-            open: None,
             date: None,
             takes_undated: undated == Undated::Anywhere,
             skips_deeper: false,
@@ -136,185 +137,145 @@ impl<'t> Items<'t> {
             titles: None,
         };
         for (at, (index, line)) in lines.iter().enumerate() {
-            items.line(*index, line, &lines[at + 1..]);
+            if !line.trim().is_empty() {
+                items.line((*index, line), &lines[at + 1..]);
+            }
         }
-        items.found.extend(items.open.take());
         (items.found, items.left_over)
     }
 
-    fn begin(&mut self, item: Item<'t>) {
+    fn open(&mut self) -> Option<&mut Item<'t>> {
+        self.found.last_mut().filter(|_| self.is_open)
+    }
+
+    /// Begins an entry with the time of its line or else of the heading above.
+    fn begin(&mut self, (index, line): (usize, &'t str), time: Option<DateTime<Utc>>, text: &'t str) {
         self.skips_deeper = false;
-        self.found.extend(self.open.replace(item));
+        self.is_open = true;
+        self.found.push(Item {
+            index,
+            line,
+            time: time.or(self.date),
+            text,
+            ..Item::default()
+        });
     }
 
-    fn leave(&mut self, index: usize, line: &'t str) {
+    fn leave(&mut self, line: (usize, &'t str)) {
         self.skips_deeper = true;
-        self.found.extend(self.open.take());
-        if !line.trim().is_empty() {
-            self.left_over.push((index, line));
-        }
+        self.is_open = false;
+        self.left_over.push(line);
     }
 
-    fn line(&mut self, index: usize, line: &'t str, next: &[(usize, &'t str)]) {
-        if line.trim().is_empty() {
-            return;
-        }
-        let is_fence = line.trim_start().starts_with("```");
+    fn line(&mut self, at: (usize, &'t str), next: &[(usize, &'t str)]) {
+        let line = at.1;
+        let bare = line.trim_start();
+        let is_fence = bare.starts_with("```");
         self.in_fence ^= is_fence;
         if is_fence || self.in_fence {
-            return self.below(index, line);
+            return self.below(at);
         }
-        if cells(line).is_none() {
+        let row = cells(bare);
+        if row.is_none() {
             self.titles = None;
         }
         if let Some((level, text)) = heading(line) {
-            return self.heading((index, line), level, text, next);
+            return self.heading(at, level, text, next);
         }
-        let is_deeper = line.starts_with([' ', '\t']);
-        if is_deeper && (self.open.is_some() || self.skips_deeper) {
-            return self.below(index, line);
+        if line.starts_with([' ', '\t']) && (self.is_open || self.skips_deeper) {
+            return self.below(at);
         }
-        let line_text = line.trim_start();
-        if let Some(row) = cells(line_text) {
-            return self.row((index, line), row, next);
+        if let Some(row) = row {
+            return self.row(at, row, next);
         }
-        let marked = bullet(line_text);
-        let Some(text) = ticked(marked.unwrap_or(line_text)) else {
-            return self.leave(index, line);
-        };
-        let is_entry = marked.is_some()
-            && !text.is_empty()
-            && (self.takes_undated || self.date.is_some() || begins_with_id(text));
-        let item = |time, text: &str| Item {
-            index,
-            line,
-            time,
-            text: text.to_owned(),
-            ..Item::default()
+        let marked = bullet(bare);
+        let Some(text) = ticked(marked.unwrap_or(bare)) else {
+            return self.leave(at);
         };
         if let Some((time, words)) = read(text) {
             self.date = None;
-            self.begin(item(Some(time), words));
-        } else if let Some((name, _)) = field(self.kind, text).filter(|(name, _)| self.names(*name)) {
-            match &mut self.open {
-                Some(open) if open.level > 0 || !name.begins_entry() => open.body.push(line),
-                _ if is_entry && name.begins_entry() => {
-                    let mut begun = item(self.date, "");
-                    begun.body.push(line);
-                    self.begin(begun);
-                }
-                _ => self.leave(index, line),
+            return self.begin(at, Some(time), words);
+        }
+        let has_id = begins_with_id(text);
+        let may_begin =
+            marked.is_some() && !text.is_empty() && (self.takes_undated || self.date.is_some() || has_id);
+        // Below a heading that is an entry everything belongs to it, but for a bullet with an id.
+        let is_below_heading = self.open().is_some_and(|open| open.level > 0);
+        let name = field(self.kind, text).map(|(name, ..)| name);
+        match name.filter(|name| name.is_strong() || is_below_heading) {
+            Some(name) if is_below_heading || self.is_open && !name.begins_entry() => self.below(at),
+            Some(name) if may_begin && name.begins_entry() => {
+                self.begin(at, None, "");
+                self.below(at);
             }
-        } else if is_entry && self.starts_here(text) {
-            self.begin(item(self.date, text));
-        } else {
-            match &mut self.open {
-                Some(open) if open.level > 0 => open.body.push(line),
-                _ => self.leave(index, line),
-            }
+            None if may_begin && (has_id || !is_below_heading) => self.begin(at, None, text),
+            None if is_below_heading => self.below(at),
+            _ => self.leave(at),
         }
     }
 
-    /// Whether a name at the beginning of a bullet names a part of an entry.
-    fn names(&self, name: Field) -> bool {
-        name.is_strong() || self.open.as_ref().is_some_and(|open| open.level > 0)
-    }
-
-    /// Whether a bullet is an entry of its own: below a heading that is an entry only if an id says so.
-    fn starts_here(&self, text: &str) -> bool {
-        self.open.as_ref().is_none_or(|open| open.level == 0) || begins_with_id(text)
-    }
-
-    fn heading(
-        &mut self,
-        (index, line): (usize, &'t str),
-        level: usize,
-        text: &str,
-        next: &[(usize, &'t str)],
-    ) {
-        if let Some(open) = self
-            .open
-            .as_mut()
-            .filter(|open| open.level > 0 && open.level < level)
-            && !begins_with_id(text)
-            && read(text).is_none()
+    fn heading(&mut self, at: (usize, &'t str), level: usize, text: &'t str, next: &[(usize, &'t str)]) {
+        let (dated, has_id) = (read(text), begins_with_id(text));
+        if let Some(open) = self.open()
+            && (1..level).contains(&open.level)
+            && !has_id
+            && dated.is_none()
         {
-            open.body.push(line);
+            open.body.push(at.1);
             return;
         }
-        let dated = read(text);
         let below = next
             .iter()
             .map(|(_, line)| line.trim())
             .find(|line| !line.is_empty());
         let has_fields = level > 1
+            && !text.is_empty()
             && !names_a_list(text)
             && below.is_some_and(|line| field(self.kind, bullet(line).unwrap_or(line)).is_some());
-        if dated.is_some() || begins_with_id(text) || has_fields && !text.is_empty() {
-            let (time, words) = match dated {
-                Some((time, words)) => (Some(time), words),
-                None => (self.date, text),
-            };
-            self.begin(Item {
-                index,
-                line,
-                time,
-                text: words.to_owned(),
-                level,
-                ..Item::default()
-            });
+        if dated.is_some() || has_id || has_fields {
+            let (time, words) = dated.map_or((None, text), |(time, words)| (Some(time), words));
+            self.begin(at, time, words);
+            if let Some(open) = self.open() {
+                open.level = level;
+            }
             return;
         }
-        self.found.extend(self.open.take());
+        self.is_open = false;
         self.skips_deeper = false;
         // A heading with only a date sets the date of the bullets below it.
-        self.date = read(&format!("{text} x")).map(|(time, _)| time);
-        self.takes_undated = self.undated.takes_below(text);
+        self.date = time_at(text);
+        self.takes_undated = self.undated == Undated::Anywhere || names_tasks(text);
     }
 
-    fn row(&mut self, (index, line): (usize, &'t str), row: Vec<&'t str>, next: &[(usize, &'t str)]) {
+    fn row(&mut self, at: (usize, &'t str), row: Vec<&'t str>, next: &[(usize, &'t str)]) {
         let Some(titles) = &self.titles else {
-            let is_table = next.first().is_some_and(|(_, line)| is_separator(line));
-            match is_table {
+            let below = next.first().and_then(|(_, line)| cells(line));
+            match below.is_some_and(|below| is_separator(&below)) {
                 true => self.titles = Some(row),
-                false => self.leave(index, line),
+                false => self.leave(at),
             }
             return;
         };
-        if is_separator(line) {
+        if is_separator(&row) {
             return;
         }
-        let titles = titles.iter().copied().chain(std::iter::repeat(""));
-        let item = Item {
-            index,
-            line,
-            time: self.date,
-            cells: titles
-                .zip(&row)
-                .filter(|(_, text)| !text.is_empty())
-                .map(|(title, text)| (title.to_owned(), (*text).to_owned()))
-                .collect(),
-            ..Item::default()
-        };
         let has_id = row.iter().any(|cell| begins_with_id(&format!("{cell}: x")));
-        if self.takes_undated || has_id {
-            self.begin(item);
-        } else {
-            self.leave(index, line);
+        if !self.takes_undated && !has_id {
+            return self.leave(at);
+        }
+        let titles = titles.iter().copied().chain(std::iter::repeat(""));
+        let cells = titles.zip(row).filter(|(_, text)| !text.is_empty()).collect();
+        self.begin(at, None, "");
+        if let Some(open) = self.open() {
+            open.cells = cells;
         }
     }
 
     /// A line that belongs to the open entry, if any.
-    fn below(&mut self, index: usize, line: &'t str) {
-        match &mut self.open {
-            Some(open) => {
-                let quoted = line.strip_prefix("  > ").or_else(|| line.strip_prefix("  >"));
-                match quoted {
-                    Some(quoted) if !self.in_fence => open.quoted.push(quoted),
-                    _ => open.body.push(line),
-                }
-            }
-            None => self.leave(index, line),
+    fn below(&mut self, at: (usize, &'t str)) {
+        match self.open() {
+            Some(open) => open.body.push(at.1),
+            None => self.leave(at),
         }
     }
 }
@@ -356,12 +317,12 @@ pub(super) enum Field {
 
 impl Field {
     /// Whether a bullet that begins with its name can begin an entry.
-    pub(super) fn begins_entry(self) -> bool {
+    fn begins_entry(self) -> bool {
         matches!(self, Self::Words | Self::Task)
     }
 
     /// Whether its name means it also on a bullet between others.
-    pub(super) fn is_strong(self) -> bool {
+    fn is_strong(self) -> bool {
         !matches!(self, Self::Time | Self::Status | Self::Note)
     }
 
@@ -387,16 +348,16 @@ impl Field {
     }
 }
 
-/// The part that a text names, and its value: `Summary: x`, `**Summary:** x`, `**Summary**: x`.
-pub(super) fn field(kind: Kind, text: &str) -> Option<(Field, &str)> {
+/// The part that a text names, its name as written, and its value: `Summary: x`, `**Summary:** x`, `**Summary**: x`.
+pub(super) fn field(kind: Kind, text: &str) -> Option<(Field, &str, &str)> {
     let (name, value) = text.split_once(':')?;
     if !(value.is_empty() || value.starts_with([' ', '\t', '*', '_', '`'])) {
         return None;
     }
-    let is_marked = name.starts_with(['*', '_']);
-    let value = match is_marked {
+    let value = match name.starts_with(['*', '_']) {
         true => value.trim_start_matches(['*', '_']),
         false => value,
     };
-    Some((Field::named(kind, name)?, value.trim()))
+    let shown = name.trim_matches(['*', '_', ' ']);
+    Some((Field::named(kind, name)?, shown, value.trim()))
 }

@@ -1,14 +1,14 @@
 //! Parses the folder, as people and the service write it.
 
-use super::entry::{Entry, begins_with_id, entry_of, number_of, read};
+use super::entry::{Entry, begins_with_id, entry_of, read, time_at};
 use super::items::{Item, Items, Undated};
 use super::{
     By, DECISIONS, EPICS, End, HISTORY, Newest, Parsed, RULE, RULES, RULES_TITLE, STATUS, Unplaced, is_weekly,
 };
-use crate::domain::window::{EPIC_BYTES, ImportedTask, STATUS_BYTES, Status, WindowImport, fits};
+use crate::domain::window::{EPIC_BYTES, ImportedTask, STATUS_BYTES, Status, fits, task_line};
 use chrono::{DateTime, Utc};
+use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
-use strum::EnumString;
 
 /// Parses the files of a folder, in any order; files with other names are ignored. An entry without a date
 /// gets that of the entry above it, or else the time of the status, or else `undated`. Tasks and decisions come newest
@@ -24,77 +24,67 @@ pub(in crate::cli::window) fn parse<'f>(
     files.sort_by_key(|(path, _)| *path != STATUS);
     let (mut epics, mut weeks) = (Vec::new(), Vec::new());
     for (path, text) in files {
-        let Parsed {
-            folder,
-            unplaced,
-            newest,
-        } = &mut parsed;
+        let undated = parsed.folder.window.status.updated.unwrap_or(undated);
         let mut reader = Reader {
             path,
-            unplaced,
-            newest,
-            undated: folder.window.status.updated.unwrap_or(undated),
+            parsed: &mut parsed,
+            undated,
         };
         let lines: Vec<_> = text.lines().enumerate().collect();
         match path {
-            RULES => folder.rules = reader.rules(text),
-            STATUS => reader.status(text, &mut folder.window),
-            DECISIONS => folder.window.decisions = reader.entries(&lines, Undated::Anywhere, End::First),
-            HISTORY => folder.window.history = reader.entries(&lines, Undated::Anywhere, End::Last),
+            RULES => reader.parsed.folder.rules = reader.rules(text),
+            STATUS => reader.status(&lines),
+            DECISIONS => {
+                let decisions = reader.entries(&lines, Undated::Anywhere, End::First);
+                parsed.folder.window.decisions = decisions;
+            }
+            HISTORY => {
+                let history = reader.entries(&lines, Undated::Anywhere, End::Last);
+                parsed.folder.window.history = history;
+            }
             _ if is_weekly(path) => {
                 weeks.extend(reader.entries::<ImportedTask>(&lines, Undated::BelowTasks, End::Last));
             }
-            _ if path.starts_with(EPICS) && path.ends_with(".md") => epics.push(reader.epic(text)),
+            _ if path.starts_with(EPICS) && path.ends_with(".md") => epics.push(reader.epic(&lines)),
             _ => {}
         }
     }
     for (name, tasks) in epics {
-        join(&mut parsed.folder.window.history, &name, tasks);
+        complete(&mut parsed.folder.window.history, Some(name), tasks);
     }
-    complete(&mut parsed.folder.window.history, weeks);
+    complete(&mut parsed.folder.window.history, None, weeks);
     parsed
 }
 
-/// What makes a task of several files the same: its id, or its time and words.
-fn identity(task: &ImportedTask) -> (Option<DateTime<Utc>>, String) {
-    match &task.task.task_id {
+/// Adds the tasks of an epic's file, or those of weeks, that are missing in the history; all of an epic get its name. A task
+/// is the same if it has the same id, or the same time and words.
+fn complete(history: &mut Vec<ImportedTask>, epic: Option<String>, tasks: Vec<ImportedTask>) {
+    let identity = |task: &ImportedTask| match &task.task.task_id {
         Some(id) => (None, id.to_string()),
-        None => (Some(task.time), task.words()),
-    }
-}
-
-/// Adds the tasks of weekly summaries that are missing in the history.
-fn complete(history: &mut Vec<ImportedTask>, mut weeks: Vec<ImportedTask>) {
-    let mut there: HashSet<_> = history.iter().map(identity).collect();
-    weeks.retain(|task| there.insert(identity(task)));
-    history.extend(weeks);
-}
-
-/// Sets the epic on the listed tasks of the history; missing tasks are appended.
-fn join(history: &mut Vec<ImportedTask>, name: &str, tasks: Vec<ImportedTask>) {
+        None => (Some(task.time), task_line(&task.task)),
+    };
     let mut places: HashMap<_, Vec<usize>> = HashMap::new();
     for (place, task) in history.iter().enumerate().rev() {
-        if task.task.details.epic.as_deref().is_none_or(|epic| epic == name) {
+        if epic.is_none() || task.task.details.epic.is_none() || task.task.details.epic == epic {
             places.entry(identity(task)).or_default().push(place);
         }
     }
     for mut task in tasks {
-        let place = places.get_mut(&identity(&task)).and_then(Vec::pop);
-        match place {
-            Some(place) => history[place].task.details.epic = Some(name.to_owned()),
-            None => {
-                task.task.details.epic = Some(name.to_owned());
+        match (places.get_mut(&identity(&task)).and_then(Vec::pop), &epic) {
+            (Some(_), None) => {}
+            (Some(place), Some(_)) => history[place].task.details.epic.clone_from(&epic),
+            (None, _) => {
+                task.task.details.epic = epic.clone().or(task.task.details.epic);
                 history.push(task);
             }
         }
     }
 }
 
-/// The parser state of one file.
+/// The parser of one file.
 struct Reader<'p> {
     path: &'p str,
-    unplaced: &'p mut Vec<Unplaced>,
-    newest: &'p mut Vec<Newest>,
+    parsed: &'p mut Parsed,
     /// The time of entries without one.
     undated: DateTime<Utc>,
 }
@@ -102,7 +92,7 @@ struct Reader<'p> {
 impl Reader<'_> {
     fn unplaced(&mut self, index: usize, line: &str) {
         if !line.trim().is_empty() {
-            self.unplaced.push(Unplaced {
+            self.parsed.unplaced.push(Unplaced {
                 file: self.path.to_owned(),
                 line: index + 1,
                 text: line.to_owned(),
@@ -110,21 +100,14 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads the entries of a file, the newest at `wanted`. Entries that no memory could store are reported as
-    /// unplaced.
+    /// Reads the entries of a file, the newest at `wanted`. One without a date gets that of the entry above, or below where
+    /// that is older. Entries that no memory could store are reported as unplaced.
     fn entries<E: Entry>(&mut self, lines: &[(usize, &str)], undated: Undated, wanted: End) -> Vec<E> {
         let (items, left_over) = Items::of(lines, E::KIND, undated);
-        let mut read = Vec::with_capacity(items.len());
+        let mut found = Vec::with_capacity(items.len());
         for item in &items {
-            let entry = entry_of::<E>(item.time.unwrap_or(self.undated), item);
-            // A date may be in a line below the first.
-            let entry = entry.map(|entry| (item.time.is_some() || entry.time() != self.undated, entry));
-            let entry = entry.and_then(|(is_dated, entry)| {
-                let entry = if is_dated { entry } else { entry.undated() };
-                Some((is_dated, entry.within_limits()?))
-            });
-            match entry {
-                Some((is_dated, entry)) => read.push((is_dated.then(|| entry.time()), item, entry)),
+            match entry_of::<E>(item) {
+                Some((date, entry)) => found.push((date, item, entry)),
                 None => {
                     self.unplaced(item.index, item.line);
                     for line in &item.body {
@@ -136,35 +119,26 @@ impl Reader<'_> {
         for (index, line) in left_over {
             self.unplaced(index, line);
         }
-        let (end, by) = newest_end(self.path, &read);
-        if read.len() > 1 {
-            self.newest.push(Newest {
-                file: self.path.to_owned(),
-                end,
-                by,
-            });
+        let (end, by) = newest_end(self.path, &found);
+        if found.len() > 1 {
+            let file = self.path.to_owned();
+            self.parsed.newest.push(Newest { file, end, by });
         }
-        let mut entries = self.dated(read, end);
-        if end != wanted {
-            entries.reverse();
-        }
-        entries
-    }
-
-    /// Gives entries without a date that of the entry above, or below where that is older.
-    fn dated<E: Entry>(&self, read: Vec<(Option<DateTime<Utc>>, &Item<'_>, E)>, end: End) -> Vec<E> {
-        let first = read.iter().find_map(|(time, ..)| *time);
-        let mut last = match (first, end) {
+        let mut last = match (found.iter().find_map(|(date, ..)| *date), end) {
             (Some(first), End::Last) => first,
             (Some(first), End::First) => self.undated.max(first),
             (None, _) => self.undated,
         };
-        read.into_iter()
-            .map(|(time, _, entry)| {
-                last = time.unwrap_or(last);
-                entry.at(last)
-            })
-            .collect()
+        let dated = found.into_iter().map(|(date, _, mut entry)| {
+            last = date.unwrap_or(last);
+            *entry.time() = last;
+            entry
+        });
+        let mut entries: Vec<E> = dated.collect();
+        if end != wanted {
+            entries.reverse();
+        }
+        entries
     }
 
     /// Parses rules as written by the service. In a file written by a person, each section is a rule, below the
@@ -195,56 +169,47 @@ impl Reader<'_> {
     }
 
     fn sections(&mut self, text: &str) -> Vec<String> {
-        let mut rules = Vec::new();
-        // The heading of the first level above, whether text followed it, and the section.
-        let mut above: Option<(usize, &str, bool)> = None;
-        let mut headed: Option<(usize, &str)> = None;
-        let mut body = String::new();
-        let mut in_fence = false;
-        for (index, line) in text.lines().enumerate().chain([(usize::MAX, "# ")]) {
+        // The headings of each section with the numbers of their lines, and its text.
+        let mut sections: Vec<(Vec<(usize, &str)>, String)> = vec![(Vec::new(), String::new())];
+        let (mut title, mut in_fence) = (None, false);
+        for (index, line) in text.lines().enumerate() {
             in_fence ^= line.trim_start().starts_with("```");
-            let level = match in_fence && index != usize::MAX {
-                true => 0,
-                false if line.starts_with("# ") => 1,
-                false => usize::from(line.starts_with("## ")) * 2,
-            };
-            if level == 0 {
+            if !in_fence && line.starts_with("# ") {
+                title = Some((index, line));
+                sections.push((vec![(index, line)], String::new()));
+            } else if !in_fence && line.starts_with("## ") {
+                let headings = title.into_iter().chain([(index, line)]).collect();
+                sections.push((headings, String::new()));
+            } else if let Some((_, body)) = sections.last_mut() {
                 body.push_str(line);
                 body.push('\n');
-                continue;
             }
-            match (body.trim(), headed) {
-                ("", Some((index, line))) => self.unplaced(index, line),
-                ("", None) => {}
-                (text, headed) => {
-                    let title = above.as_mut().map(|(_, line, is_told)| {
-                        *is_told = true;
-                        *line
-                    });
-                    let headings = [title, headed.map(|(_, line)| line)];
-                    let parts: Vec<_> = headings.into_iter().flatten().chain([text]).collect();
-                    rules.push(parts.join("\n"));
+        }
+        let told = sections.iter().filter(|(_, body)| !body.trim().is_empty());
+        let told: HashSet<usize> = told
+            .flat_map(|(headings, _)| headings.iter().map(|(index, _)| *index))
+            .collect();
+        let mut rules = Vec::new();
+        for (headings, body) in &sections {
+            match (body.trim(), headings.last()) {
+                ("", Some((index, line))) if !told.contains(index) && *line != RULES_TITLE => {
+                    self.unplaced(*index, line);
                 }
-            }
-            body.clear();
-            headed = (level == 2).then_some((index, line));
-            if level == 1 {
-                if let Some((index, line, false)) = above
-                    && line != RULES_TITLE
-                {
-                    self.unplaced(index, line);
+                ("", _) => {}
+                (text, _) => {
+                    let headings = headings.iter().map(|(_, line)| *line);
+                    rules.push(headings.chain([text]).collect::<Vec<_>>().join("\n"));
                 }
-                above = Some((index, line, false));
             }
         }
         rules
     }
 
-    fn status(&mut self, text: &str, window: &mut WindowImport) {
+    fn status(&mut self, lines: &[(usize, &str)]) {
         let mut rest = Vec::new();
         let mut heading = None;
         let mut in_entry = false;
-        for (index, line) in text.lines().enumerate() {
+        for &(index, line) in lines {
             if line.starts_with('#') {
                 let title = line.trim_start_matches(['#', ' ']);
                 in_entry = begins_with_id(title) || read(title).is_some();
@@ -256,121 +221,138 @@ impl Reader<'_> {
             }
             let bare = line.trim().trim_start_matches(['-', '*', '#', ' ']);
             let (name, value) = bare.split_once(':').unwrap_or((bare, ""));
-            let is_bold = name.contains('*') || line.contains(":**");
-            let name = key_of(name.trim_matches(['*', ' ']));
-            let value = if is_bold {
-                value.trim_start_matches('*')
-            } else {
-                value
-            }
-            .trim();
-            let name = name.filter(|_| read(line).is_none());
-            match (name, heading.take()) {
-                (Some(key), _) if value.is_empty() && line.starts_with('#') => heading = Some(key),
-                (Some(_), _) if !fits_status(value) => self.unplaced(index, line),
-                (Some(key), _) => self.set(&mut window.status, key, value, (index, line)),
-                (None, Some(key)) if bare.is_empty() => heading = Some(key),
-                (None, Some(_)) if !line.starts_with('#') && !fits_status(bare) => self.unplaced(index, line),
-                (None, Some(key)) if !line.starts_with('#') => {
-                    self.set(&mut window.status, key, bare, (index, line));
+            let value = match name.contains('*') || line.contains(":**") {
+                true => value.trim_start_matches('*').trim(),
+                false => value.trim(),
+            };
+            let key = key_of(name).filter(|_| read(line).is_none());
+            let (key, value) = match (key, heading.take()) {
+                (Some(key), _) if value.is_empty() && line.starts_with('#') => {
+                    heading = Some(key);
+                    continue;
                 }
-                (None, _) => rest.push((index, line)),
+                (Some(key), _) => (key, value),
+                (None, Some(key)) if bare.is_empty() => {
+                    heading = Some(key);
+                    continue;
+                }
+                (None, Some(key)) if !line.starts_with('#') => (key, bare),
+                (None, _) => {
+                    rest.push((index, line));
+                    continue;
+                }
+            };
+            if !set(&mut self.parsed.folder.window.status, key, value) {
+                self.unplaced(index, line);
             }
         }
-        self.undated = window.status.updated.unwrap_or(self.undated);
-        window.tasks = self.entries(&rest, Undated::BelowTasks, End::First);
+        self.undated = self.parsed.folder.window.status.updated.unwrap_or(self.undated);
+        self.parsed.folder.window.tasks = self.entries(&rest, Undated::BelowTasks, End::First);
     }
 
-    /// Sets one field of the status. The first value counts; a time that cannot be parsed is reported as
-    /// unplaced.
-    fn set(&mut self, status: &mut Status, key: Key, value: &str, (index, line): (usize, &str)) {
-        let parsed = Status::new(Some(value), Some(value));
-        match key {
-            Key::Goal => status.goal = status.goal.take().or(parsed.goal),
-            Key::Blocker => status.blocker = status.blocker.take().or(parsed.blocker),
-            Key::Updated => match read(&format!("{value} x")) {
-                Some((time, _)) => status.updated = status.updated.or(Some(time)),
-                None => self.unplaced(index, line),
-            },
+    /// The name of an epic, which is its title or that of its file, and its tasks.
+    fn epic(&mut self, lines: &[(usize, &str)]) -> (String, Vec<ImportedTask>) {
+        let file = self.path.rsplit('/').next().unwrap_or_default();
+        let file = file.trim_end_matches(".md");
+        let title = lines.first().and_then(|(_, line)| line.strip_prefix("# "));
+        let mut name = title.map_or("", str::trim);
+        if !fits(name, EPIC_BYTES) {
+            self.unplaced(0, name);
+            name = "";
         }
-    }
-
-    fn epic(&mut self, text: &str) -> (String, Vec<ImportedTask>) {
-        let file = self
-            .path
-            .rsplit('/')
-            .next()
-            .unwrap_or_default()
-            .trim_end_matches(".md");
-        let title = text.lines().next().and_then(|line| line.strip_prefix("# "));
-        let name = title
-            .map(str::trim)
-            .filter(|title| !title.is_empty() && fits(title, EPIC_BYTES))
-            .unwrap_or_else(|| &file[..file.floor_char_boundary(EPIC_BYTES)])
-            .to_owned();
-        if let Some(line) = title.filter(|title| !fits(title.trim(), EPIC_BYTES)) {
-            self.unplaced(0, line);
+        if name.is_empty() {
+            name = &file[..file.floor_char_boundary(EPIC_BYTES)];
         }
-        let skipped = usize::from(title.is_some());
-        let lines: Vec<_> = text.lines().enumerate().skip(skipped).collect();
-        (name, self.entries(&lines, Undated::BelowTasks, End::Last))
+        let tasks = &lines[usize::from(title.is_some())..];
+        (
+            name.to_owned(),
+            self.entries(tasks, Undated::BelowTasks, End::Last),
+        )
     }
 }
 
 /// At which end of a file the newest entry is: by the dates, else by the numbers in the ids, else as such a file is
 /// written. What is appended to has the newest last; the service writes status and decisions newest first.
-fn newest_end<E: Entry>(path: &str, read: &[(Option<DateTime<Utc>>, &Item<'_>, E)]) -> (End, By) {
-    // Whether the second of a pair is the larger: 1, 0 or -1.
-    let dates: Vec<_> = read.iter().filter_map(|(time, ..)| *time).collect();
-    let by_dates: i64 = dates.windows(2).map(|pair| pair[1].cmp(&pair[0]) as i64).sum();
-    let ids: Vec<_> = read.iter().map(|(_, item, entry)| entry.id(item)).collect();
-    let numbers: Vec<_> = ids.iter().flatten().filter_map(|id| number_of(id)).collect();
+fn newest_end<E: Entry>(path: &str, found: &[(Option<DateTime<Utc>>, &Item<'_>, E)]) -> (End, By) {
+    let dates: Vec<_> = found.iter().filter_map(|(date, ..)| *date).collect();
+    let by_dates = dates.windows(2).map(|pair| pair[1].cmp(&pair[0]));
+    let ids: Vec<_> = found
+        .iter()
+        .filter_map(|(_, item, entry)| entry.id(item))
+        .collect();
+    let numbers: Vec<_> = ids.iter().filter_map(|id| number_of(id)).collect();
     let pairs = numbers.windows(2).filter(|pair| pair[0].0 == pair[1].0);
-    let by_ids: i64 = pairs.map(|pair| pair[1].1.cmp(&pair[0].1) as i64).sum();
-    let end = |rises: i64| if rises > 0 { End::Last } else { End::First };
-    if by_dates != 0 {
-        return (end(by_dates), By::Dates);
+    let by_ids = pairs.map(|pair| pair[1].1.cmp(&pair[0].1));
+    for (rises, by) in [(sum(by_dates), By::Dates), (sum(by_ids), By::Ids)] {
+        match rises {
+            0 => {}
+            1.. => return (End::Last, by),
+            _ => return (End::First, by),
+        }
     }
-    if by_ids != 0 {
-        return (end(by_ids), By::Ids);
-    }
-    let is_to_the_second = |item: &Item<'_>| {
+    let has_exact_time = |item: &Item<'_>| {
         let time = item
             .line
             .strip_prefix("- [")
-            .and_then(|rest| rest.split(']').next());
+            .and_then(|line| line.split(']').next());
         time.is_some_and(|time| DateTime::parse_from_rfc3339(time).is_ok())
     };
-    let is_appended_to = path != STATUS;
-    match path == DECISIONS && read.iter().all(|(_, item, _)| is_to_the_second(item)) {
-        false if is_appended_to => (End::Last, By::File),
-        _ => (End::First, By::File),
+    match path {
+        STATUS => (End::First, By::File),
+        DECISIONS if found.iter().all(|(_, item, _)| has_exact_time(item)) => (End::First, By::File),
+        _ => (End::Last, By::File),
     }
 }
 
-/// Whether a memory can store it as a goal or a blocker.
-fn fits_status(value: &str) -> bool {
-    fits(value, STATUS_BYTES)
+/// How many more values rise than fall.
+fn sum(steps: impl Iterator<Item = Ordering>) -> i64 {
+    steps.map(|step| step as i64).sum()
 }
 
-/// The field that a line or heading of the status sets, with its names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString)]
-#[strum(ascii_case_insensitive)]
+/// The number in the id of an entry, and what precedes it, by which entries are ordered.
+fn number_of(id: &str) -> Option<(&str, u64)> {
+    let digits = id.bytes().rev().take_while(u8::is_ascii_digit).count();
+    let (name, number) = id.split_at(id.len() - digits);
+    Some((name, number.parse().ok()?))
+}
+
+/// The field that a line or heading of the status sets.
+#[derive(Clone, Copy)]
 enum Key {
-    #[strum(serialize = "goal", serialize = "goals")]
     Goal,
-    #[strum(serialize = "blocker", serialize = "blockers")]
     Blocker,
-    #[strum(serialize = "updated", serialize = "update")]
     Updated,
 }
 
-/// Parses a field name as people write it: `Goal`, `Current Goal`, `Active Blockers`, `Last Updated`.
+/// Parses a field name as people write it: `Goal`, `**Current Goal**`, `Active Blockers`, `Last Updated`.
 fn key_of(name: &str) -> Option<Key> {
-    let name = name.to_lowercase();
+    let name = name.trim_matches(['*', ' ']).to_lowercase();
     let bare = ["current ", "active ", "last "]
         .into_iter()
         .find_map(|before| name.strip_prefix(before))
         .unwrap_or(&name);
-    bare.trim().parse().ok()
+    match bare.trim() {
+        "goal" | "goals" => Some(Key::Goal),
+        "blocker" | "blockers" => Some(Key::Blocker),
+        "updated" | "update" => Some(Key::Updated),
+        _ => None,
+    }
+}
+
+/// Sets one field of the status; false if a memory cannot hold it, or it is not a time. The first value counts.
+fn set(status: &mut Status, key: Key, value: &str) -> bool {
+    if !fits(value, STATUS_BYTES) {
+        return false;
+    }
+    let parsed = Status::new(Some(value), Some(value));
+    match key {
+        Key::Goal => status.goal = status.goal.take().or(parsed.goal),
+        Key::Blocker => status.blocker = status.blocker.take().or(parsed.blocker),
+        Key::Updated => {
+            let time = time_at(value);
+            status.updated = status.updated.or(time);
+            return time.is_some();
+        }
+    }
+    true
 }

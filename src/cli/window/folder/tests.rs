@@ -1,6 +1,5 @@
 //! Round trips of folders, and folders written by people.
 
-use super::items::Item;
 use super::*;
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::text::one_line;
@@ -330,11 +329,9 @@ fn what_looks_like_no_id_is_an_intent() {
         ("**Fix** it: 2", None, "**Fix** it"),
         ("2026-11: a month", None, "2026-11"),
     ] {
-        let item = Item {
-            text: words.to_owned(),
-            ..Item::default()
-        };
-        let task: ImportedTask = entry::entry_of(time(0), &item).unwrap();
+        let text = format!("## Recent Tasks\n- {words}\n");
+        let tasks = parsed([(STATUS, text.as_str())]).folder.window.tasks;
+        let task = tasks[0].clone().without_derived_id();
         assert_eq!(
             task.task.task_id.as_ref().map(ToString::to_string).as_deref(),
             id,
