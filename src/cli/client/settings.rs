@@ -7,11 +7,12 @@
 use crate::cli::client::failure::Failure;
 use crate::cli::client::input::{ask, read_text};
 use crate::domain::ids::{ActorId, MemoryId, VaultId};
+use crate::domain::text::single_blanks;
 use clap::Args;
 use secrecy::SecretString;
-use serde::Deserialize;
+use std::collections::HashMap;
 use std::fmt::Display;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 use url::Url;
@@ -140,7 +141,8 @@ impl MemoryArgs {
     /// The memory of the command.
     pub(in crate::cli) fn memory_ref(&self) -> Result<MemoryRef, Failure> {
         let surroundings = SettingSources::of_process()?;
-        let (vault, memory) = (surroundings.vault(self)?, surroundings.memory(self)?);
+        let vault = surroundings.id(self.vault.as_ref(), "vault")?;
+        let memory = surroundings.id(self.memory.as_ref(), "memory")?;
         Ok(MemoryRef {
             vault: vault.ok_or_else(|| not_named("vault"))?,
             memory: memory.ok_or_else(|| not_named("memory"))?,
@@ -163,18 +165,21 @@ impl SettingSources {
     pub(super) fn of_process() -> Result<Self, Failure> {
         // A folder that was deleted has no file.
         let folder = std::env::current_dir().unwrap_or_default();
-        let project = Project::find(&folder)?;
-        Ok(Self { project })
+        let mut paths = folder.ancestors().map(|folder| folder.join(FILE_NAME));
+        let path = paths.find(|path| path.is_file());
+        Ok(Self {
+            project: path.map(Project::read).transpose()?,
+        })
     }
 
     /// The value of a setting and where it was found: a variable, or the file.
-    fn find(&self, name: &str, entry: fn(&Entries) -> Option<&String>) -> Option<(String, String)> {
+    fn find(&self, name: &str) -> Option<(String, String)> {
         let origin = format!("WORKING_MEMORY_{}", name.to_uppercase());
         if let Some(value) = variable(&origin) {
             return Some((value, origin));
         }
         let project = self.project.as_ref()?;
-        let value = entry(&project.entries)?.clone();
+        let value = project.settings.get(name)?.clone();
         Some((value, format!("{}: {name}", project.path.display())))
     }
 
@@ -182,36 +187,15 @@ impl SettingSources {
         &self,
         option: Option<&T>,
         name: &str,
-        entry: fn(&Entries) -> Option<&String>,
     ) -> Result<Option<T>, Failure> {
-        if let Some(option) = option {
-            return Ok(Some(option.clone()));
-        }
-        let Some((value, origin)) = self.find(name, entry) else {
-            return Ok(None);
-        };
-        let id = value.trim().parse();
-        id.map(Some)
-            .map_err(|rule| Failure::usage(format!("{origin} {rule}")))
-    }
-
-    /// The vault, if one is named.
-    fn vault(&self, args: &MemoryArgs) -> Result<Option<VaultId>, Failure> {
-        self.id(args.vault.as_ref(), "vault", |entries| entries.vault.as_ref())
-    }
-
-    /// The memory, if one is named.
-    fn memory(&self, args: &MemoryArgs) -> Result<Option<MemoryId>, Failure> {
-        self.id(args.memory.as_ref(), "memory", |entries| entries.memory.as_ref())
-    }
-
-    /// Where the key is stored, if there is one, in the order in which [`Self::connection`] looks.
-    fn key_source(&self, args: &ServiceArgs) -> KeySource {
-        let of_project = || self.project.as_ref()?.entries.key_file.clone();
-        match &args.key_file {
-            Some(path) => KeySource::File(path.clone()),
-            None if variable(KEY_VARIABLE).is_some() => KeySource::Variable,
-            None => of_project().map_or(KeySource::None, KeySource::Project),
+        match (option, self.find(name)) {
+            (Some(option), _) => Ok(Some(option.clone())),
+            (None, None) => Ok(None),
+            (None, Some((value, origin))) => {
+                let id = value.trim().parse();
+                id.map(Some)
+                    .map_err(|rule| Failure::usage(format!("{origin} {rule}")))
+            }
         }
     }
 
@@ -219,7 +203,7 @@ impl SettingSources {
     fn address(&self, option: Option<&String>) -> Result<(Url, String), Failure> {
         let found = match option {
             Some(url) => Some((url.clone(), "--url".to_owned())),
-            None => self.find("url", |entries| entries.url.as_ref()),
+            None => self.find("url"),
         };
         let (text, origin) = found.unwrap_or_else(|| (DEFAULT_URL.to_owned(), "default".to_owned()));
         match checked_url(&text) {
@@ -235,7 +219,7 @@ impl SettingSources {
     ) -> Result<(Connection, Option<SecretString>), Failure> {
         let (url, origin) = self.address(args.url.as_ref())?;
         let by_file = !["--url", "WORKING_MEMORY_URL", "default"].contains(&origin.as_str());
-        let (source, key) = (self.key_source(args), self.key(args)?);
+        let (source, key) = self.key(args)?;
         // A folder that came from someone else must not be able to have a key sent to its own address; on this machine
         // another account may listen there. Its own key is meant for that address, if it stays on this machine, and to the
         // default address the key is sent without the file, too.
@@ -252,33 +236,36 @@ impl SettingSources {
         let connection = Connection {
             url,
             by_file,
-            vault: self.vault(&args.memory_ref)?,
-            memory: self.memory(&args.memory_ref)?,
-            actor: self.id(args.actor.as_ref(), "actor", |entries| entries.actor.as_ref())?,
+            vault: self.id(args.memory_ref.vault.as_ref(), "vault")?,
+            memory: self.id(args.memory_ref.memory.as_ref(), "memory")?,
+            actor: self.id(args.actor.as_ref(), "actor")?,
             key: source,
         };
         Ok((connection, key))
     }
 
-    /// The key, if there is one.
-    fn key(&self, args: &ServiceArgs) -> Result<Option<SecretString>, Failure> {
-        let path = match self.key_source(args) {
-            KeySource::None => return Ok(None),
-            KeySource::Variable => {
-                let key = checked_key(&variable(KEY_VARIABLE).unwrap_or_default()).map(Some);
-                return key.map_err(|rule| Failure::usage(format!("{KEY_VARIABLE} {rule}")));
-            }
-            KeySource::File(path) => path,
-            KeySource::Project(path) => {
-                if let Some(project) = &self.project {
-                    project.check_key_file(&path)?;
-                }
-                path
+    /// Where the key is stored, and the key, if there is one.
+    fn key(&self, args: &ServiceArgs) -> Result<(KeySource, Option<SecretString>), Failure> {
+        let of_project = || self.project.as_ref().map_or(Ok(None), Project::key_file);
+        let source = match &args.key_file {
+            Some(path) => KeySource::File(path.clone()),
+            None if variable(KEY_VARIABLE).is_some() => KeySource::Variable,
+            None => of_project()?.map_or(KeySource::None, KeySource::Project),
+        };
+        let (origin, text) = match &source {
+            KeySource::None => return Ok((source, None)),
+            KeySource::Variable => (
+                KEY_VARIABLE.to_owned(),
+                Ok(variable(KEY_VARIABLE).unwrap_or_default()),
+            ),
+            KeySource::File(path) | KeySource::Project(path) => {
+                (format!("the key file {}", path.display()), read_text(path))
             }
         };
-        let wrong = |why: &str| Failure::usage(format!("the key file {} {why}", path.display()));
-        let text = read_text(&path).map_err(|failure| wrong(&failure.sentence))?;
-        checked_key(&text).map(Some).map_err(wrong)
+        let wrong = |why: &str| Failure::usage(format!("{origin} {why}"));
+        let text = text.map_err(|failure| wrong(&failure.sentence))?;
+        let key = checked_key(&text).map_err(wrong)?;
+        Ok((source, Some(key)))
     }
 }
 
@@ -333,78 +320,54 @@ fn checked_key(text: &str) -> Result<SecretString, &'static str> {
 /// The file's name, in the current folder or one above.
 pub(in crate::cli) const FILE_NAME: &str = ".working-memory.toml";
 
-/// The entries of the file.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(super) struct Entries {
-    /// Address of the service.
-    pub(super) url: Option<String>,
-    /// The vault.
-    pub(super) vault: Option<String>,
-    /// The memory.
-    pub(super) memory: Option<String>,
-    /// The author of changes.
-    pub(super) actor: Option<String>,
-    /// A file with the API key, relative to the folder of this file.
-    pub(super) key_file: Option<PathBuf>,
-}
+/// What it may name. `key_file`, a file with the API key, is relative to its folder.
+const SETTINGS: [&str; 5] = ["url", "vault", "memory", "actor", "key_file"];
 
 /// A file and its location.
 #[derive(Debug)]
-pub(super) struct Project {
-    /// The path of the file.
-    pub(super) path: PathBuf,
-    /// Its entries.
-    pub(super) entries: Entries,
+struct Project {
+    path: PathBuf,
+    settings: HashMap<String, String>,
 }
 
 impl Project {
-    /// Finds the nearest file of `folder` and the folders above it.
-    ///
     /// # Errors
     /// It cannot be read, is not TOML, or has an unknown key.
-    pub(super) fn find(folder: &Path) -> Result<Option<Self>, Failure> {
-        for folder in folder.ancestors() {
-            let path = folder.join(FILE_NAME);
-            if path.is_file() {
-                return Self::read(path).map(Some);
-            }
+    fn read(path: PathBuf) -> Result<Self, Failure> {
+        let wrong = |error: &str| Failure::usage(format!("{}: {error}", path.display()));
+        let text = read_text(&path)?;
+        let settings: HashMap<String, String> = config::Config::builder()
+            .add_source(config::File::from_str(&text, config::FileFormat::Toml))
+            .build()
+            .and_then(config::Config::try_deserialize)
+            .map_err(|error| wrong(&single_blanks(&error.to_string())))?;
+        match settings.keys().find(|name| !SETTINGS.contains(&name.as_str())) {
+            Some(name) => Err(wrong(&format!(
+                "unknown setting {name}, not one of {}",
+                SETTINGS.join(", ")
+            ))),
+            None => Ok(Self { path, settings }),
         }
-        Ok(None)
     }
 
-    /// The key file that it names must be inside its folder: a folder that came from someone else must not name other
+    /// The key file that it names. It must be inside its folder: a folder that came from someone else must not name other
     /// files of its user.
     ///
     /// # Errors
     /// It is outside, also by way of a symbolic link.
-    fn check_key_file(&self, key_file: &Path) -> Result<(), Failure> {
+    fn key_file(&self) -> Result<Option<PathBuf>, Failure> {
         let folder = self.path.parent().unwrap_or(&self.path);
-        // A missing file is reported when it is read.
-        let (Ok(file), Ok(inside)) = (key_file.canonicalize(), folder.canonicalize()) else {
-            return Ok(());
+        let Some(key_file) = self.settings.get("key_file").map(|name| folder.join(name)) else {
+            return Ok(None);
         };
-        if file.starts_with(inside) {
-            return Ok(());
+        match (key_file.canonicalize(), folder.canonicalize()) {
+            (Ok(file), Ok(inside)) if !file.starts_with(&inside) => Err(Failure::usage(format!(
+                "{}: key_file must be inside {}: name it with --key-file, or set {KEY_VARIABLE}",
+                self.path.display(),
+                folder.display()
+            ))),
+            // A missing file is reported when it is read.
+            _ => Ok(Some(key_file)),
         }
-        Err(Failure::usage(format!(
-            "{}: key_file must be inside {}: name it with --key-file, or set {KEY_VARIABLE}",
-            self.path.display(),
-            folder.display()
-        )))
-    }
-
-    fn read(path: PathBuf) -> Result<Self, Failure> {
-        let wrong = |error: &dyn std::fmt::Display| Failure::usage(format!("{}: {error}", path.display()));
-        let text = read_text(&path)?;
-        let mut entries: Entries = config::Config::builder()
-            .add_source(config::File::from_str(&text, config::FileFormat::Toml))
-            .build()
-            .and_then(config::Config::try_deserialize)
-            .map_err(|error| wrong(&crate::domain::text::single_blanks(&error.to_string())))?;
-        if let (Some(key_file), Some(folder)) = (&mut entries.key_file, path.parent()) {
-            *key_file = folder.join(&*key_file);
-        }
-        Ok(Self { path, entries })
     }
 }
