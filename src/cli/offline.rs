@@ -3,6 +3,7 @@
 //! database: it might be created in the wrong folder.
 #![expect(clippy::print_stdout, reason = "a command line tells its user what it did")]
 
+use crate::cli::client::{Cell, Column, Output, write_table};
 use crate::cli::run::{Stop, load_config};
 use crate::cli::serve::shown;
 use crate::cli::with_postgres::Embedded;
@@ -13,7 +14,7 @@ use crate::storage::embedded::{Account, EmbeddedError, EmbeddedOptions, has_clus
 use crate::storage::{ACQUIRE_TIMEOUT, Deadlines, PoolOptions, Storage, StorageError, is_direct};
 use clap::{Args, Subcommand};
 use secrecy::ExposeSecret;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -279,6 +280,26 @@ impl Embeddings {
     }
 }
 
+const SPACES: [Column; 7] = [
+    ("MODEL", Cell::Text("model")),
+    ("DIMENSIONS", Cell::Number("dimensions")),
+    ("STATE", Cell::Made(state)),
+    ("PASSAGES", Cell::Number("passages")),
+    ("REJECTED", Cell::Number("refused")),
+    ("MEMORIES", Cell::Number("memories")),
+    ("WAITING", Cell::Number("pending")),
+];
+
+fn state(space: &Value) -> String {
+    let state = match (space["current"] == true, space["answering"] == true) {
+        (true, true) => "embeds and answers",
+        (true, false) => "is being built",
+        (false, true) => "answers until the new one is complete",
+        (false, false) => "left over",
+    };
+    state.to_owned()
+}
+
 async fn status(storage: &Storage, as_json: bool) -> Result<(), Box<dyn Error>> {
     let spaces = storage.embedding_spaces().await?;
     let answering = spaces.answering().map(|space| space.id.clone());
@@ -286,53 +307,36 @@ async fn status(storage: &Storage, as_json: bool) -> Result<(), Box<dyn Error>> 
     for (index, space) in spaces.0.iter().enumerate() {
         let progress = storage.embedding_progress(&space.id).await?;
         let settings = &space.settings;
-        let is_answering = answering.as_ref() == Some(&space.id);
-        if as_json {
-            all.push(json!({
-                "model": settings.model,
-                "dimensions": settings.dimensions,
-                "document_prefix": settings.document_prefix,
-                "query_prefix": settings.query_prefix,
-                "activated_at": space.activated_at,
-                "ready_at": space.ready_at,
-                "current": index == 0,
-                "answering": is_answering,
-                "passages": progress.passages,
-                "refused": progress.refused,
-                "memories": progress.memories,
-                "pending": if index == 0 { Some(progress.pending) } else { None },
-            }));
-            continue;
-        }
-        let state = match (index == 0, is_answering) {
-            (true, true) => "embeds and answers",
-            (true, false) => "is being built; queries use the previous one until it is complete",
-            (false, true) => "answers",
-            (false, false) => "left over",
-        };
-        println!("{} ({} dimensions): {state}", settings.model, settings.dimensions);
-        println!(
-            "  {} passages, {} rejected by the model",
-            progress.passages, progress.refused
-        );
-        if index == 0 {
-            println!("  {} of {} memories wait", progress.pending, progress.memories);
-        }
+        all.push(json!({
+            "model": settings.model,
+            "dimensions": settings.dimensions,
+            "document_prefix": settings.document_prefix,
+            "query_prefix": settings.query_prefix,
+            "activated_at": space.activated_at,
+            "ready_at": space.ready_at,
+            "current": index == 0,
+            "answering": answering.as_ref() == Some(&space.id),
+            "passages": progress.passages,
+            "refused": progress.refused,
+            "memories": progress.memories,
+            "pending": if index == 0 { Some(progress.pending) } else { None },
+        }));
     }
-    if as_json {
-        println!("{}", json!({"spaces": all}));
-    } else if spaces.0.is_empty() {
-        println!("no embeddings: set embeddings.base_url and embeddings.model, and start the service");
+    let mut out = Output::new();
+    match as_json {
+        true => drop(out.text(&json!({ "spaces": all }).to_string()).end()),
+        false if all.is_empty() => drop(out.text(NO_EMBEDDINGS).end()),
+        false => write_table(&mut out, &SPACES, &all),
     }
-    Ok(())
+    Ok(out.write()?)
 }
+
+const NO_EMBEDDINGS: &str =
+    "there are no embeddings: set embeddings.base_url and embeddings.model, and start the service";
 
 async fn rebuild(storage: &Storage) -> Result<(), Box<dyn Error>> {
     if !storage.rebuild_embeddings().await? {
-        return Err(
-            "there are no embeddings: set embeddings.base_url and embeddings.model, and start the service"
-                .into(),
-        );
+        return Err(NO_EMBEDDINGS.into());
     }
     println!(
         "all memories are marked; a running service embeds them again (working-memory embeddings status)"
