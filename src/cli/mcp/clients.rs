@@ -4,8 +4,8 @@ use crate::cli::client::{Connection, Failure, KEY_VARIABLE, KeySource};
 use crate::cli::folder::file::write_file;
 use clap::ValueEnum;
 use etcetera::base_strategy::{BaseStrategy, choose_native_strategy};
-use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
+use jsonc_parser::{ParseOptions, json};
 use std::ffi::OsString;
 use std::fs;
 use std::io::ErrorKind;
@@ -174,14 +174,13 @@ impl Client {
         let servers = object
             .object_value_or_create(entry.servers)
             .ok_or_else(|| format!("its `{}` is not a JSON object", entry.servers))?;
-        let args = entry.args.iter().map(|arg| CstInputValue::from(arg.as_str()));
         let mut server: Vec<(String, CstInputValue)> = vec![
-            ("args".to_owned(), CstInputValue::Array(args.collect())),
+            ("args".to_owned(), entry.args.clone().into()),
             ("command".to_owned(), entry.program.as_str().into()),
         ];
         if let Some(key) = entry.key {
             let variables = vec![(KEY_VARIABLE.to_owned(), CstInputValue::from(key))];
-            server.push(("env".to_owned(), CstInputValue::Object(variables)));
+            server.push(("env".to_owned(), variables.into()));
         }
         if matches!(self, Self::ClaudeCode | Self::Vscode) {
             server.push(("type".to_owned(), "stdio".into()));
@@ -213,13 +212,12 @@ fn ask_for_key(object: &CstObject) -> Result<(), String> {
             .is_some_and(|id| id == INPUT)
     });
     if !is_there {
-        let input = vec![
-            ("description".to_owned(), "API key of working-memory".into()),
-            ("id".to_owned(), INPUT.into()),
-            ("password".to_owned(), true.into()),
-            ("type".to_owned(), "promptString".into()),
-        ];
-        inputs.append(CstInputValue::Object(input));
+        inputs.append(json!({
+            "description": "API key of working-memory",
+            "id": INPUT,
+            "password": true,
+            "type": "promptString",
+        }));
     }
     Ok(())
 }
