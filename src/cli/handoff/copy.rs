@@ -11,9 +11,8 @@ use crate::domain::handoff::Window;
 use crate::domain::ids::HandoffId;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
-use std::fs::{DirBuilder, File};
+use std::fs::File;
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path as FilePath, PathBuf};
 
 /// The Markdown.
@@ -21,9 +20,6 @@ const MARKDOWN: &str = "WORKING_MEMORY.md";
 /// The manifest, and the name of its additional member.
 const MANIFEST: &str = "WORKING_MEMORY.manifest.json";
 const LOCAL: &str = "local";
-
-/// The maximum number of runs of one handoff in one second.
-const MAX_RUNS: u32 = 1_000;
 
 /// What the copy has of the handoff; the rest is when it was copied and from where, and the hash and size of its text.
 const SOURCE: [&str; 7] = [
@@ -147,7 +143,14 @@ impl Workspace {
         let unwritable = |error: io::Error| {
             Failure::failed(format!("cannot write below {}: {error}", self.folder.display()))
         };
-        self.write_run(&pair, &id, now).map_err(unwritable)?;
+        // Of the same handoff in the same second there is one.
+        let day = self.folder.join(now.format("%Y/%m/%d").to_string());
+        let run = format!("working-memory-{}-{id}", now.format("%Y%m%dT%H%M%SZ"));
+        write_pair(&pair, &day.join(run), "").map_err(unwritable)?;
+        // The new name is on disk when its folder is.
+        File::open(&day)
+            .and_then(|day| day.sync_all())
+            .map_err(unwritable)?;
         let below = format!("{}/", self.below());
         write_pair(&pair, &self.folder.join("current"), &below).map_err(unwritable)?;
         Ok(true)
@@ -174,8 +177,7 @@ impl Workspace {
         let (manifest, markdown) = match (content(MANIFEST)?, content(MARKDOWN)?) {
             (Some(manifest), Some(markdown)) => (manifest, markdown),
             (None, None) => return Err(NoCopy::Missing),
-            (None, Some(_)) => return Err(damaged("its manifest is missing")),
-            (Some(_), None) => return Err(damaged("its text is missing")),
+            _ => return Err(damaged("its text or its manifest is missing")),
         };
         let mut manifest: Value = serde_json::from_slice(&manifest).unwrap_or_default();
         let local = manifest.get_mut(LOCAL).map(Value::take);
@@ -192,29 +194,6 @@ impl Workspace {
             markdown: String::from_utf8(markdown).map_err(|_| damaged("its text is not UTF-8"))?,
             path: self.markdown(),
         })
-    }
-
-    fn write_run(&self, pair: &(&[u8], String), id: &HandoffId, now: DateTime<Utc>) -> io::Result<()> {
-        let day = self.folder.join(now.format("%Y/%m/%d").to_string());
-        Tree::create_private(&day)?;
-        let name = format!("working-memory-{}-{id}", now.format("%Y%m%dT%H%M%SZ"));
-        for number in 1..=MAX_RUNS {
-            let run = match number {
-                1 => day.join(&name),
-                number => day.join(format!("{name}-{number}")),
-            };
-            // It quotes a memory: its owner's alone.
-            match DirBuilder::new().mode(0o700).create(&run) {
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
-                Ok(()) => {
-                    write_pair(pair, &run, "")?;
-                    // The new name is on disk when its folder is.
-                    return File::open(&day)?.sync_all();
-                }
-            }
-        }
-        Err(io::Error::other("too many runs in one second"))
     }
 }
 
