@@ -95,7 +95,7 @@ async fn exercise_memory(service: &Service, vault: &str) {
     assert!(events["items"].as_array().unwrap().len() >= 5, "{events}");
 }
 
-async fn run_queued_update(memory: &Memory<'_>) {
+async fn run_queued_update(memory: &Memory) {
     let body = dictate(json!({ "learnings": learning("a late insight") }));
     let run = memory.queued(&body).await;
     eventually("it is run", async || {

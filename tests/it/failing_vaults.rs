@@ -135,7 +135,7 @@ async fn updates_that_cannot_be_claimed_do_not_block_other_vaults() {
     }
     break_vault(&service, "UPDATE ON updates").await;
     let workers = service.work(Duration::from_secs(30));
-    let status = async |(memory, id): &(Memory<'_>, String)| memory.read(id).await["status"].clone();
+    let status = async |(memory, id): &(Memory, String)| memory.read(id).await["status"].clone();
     eventually("the other is run", async || {
         status(&waiting[1]).await == "applied"
     })

@@ -26,7 +26,7 @@ async fn cache_lease_is_held(service: &Service) {
 }
 
 /// Reads a memory until the database is not queried: until the notification of its own commit arrives, nothing is cached.
-async fn wait_until_cached(service: &Service, memory: &Memory<'_>) {
+async fn wait_until_cached(service: &Service, memory: &Memory) {
     eventually("nothing is cached", || async {
         let before = service.storage().head_cache().hits;
         memory.get("context").await.is(200);

@@ -14,11 +14,11 @@ use working_memory::llm::{ModelError, Models};
 const KEY: &str = "Idempotency-Key";
 const ADD: &str = "KEY_LEARNINGS:\n  ADD:\n    - because a: one\n";
 
-fn put(memory: &Memory<'_>, key: &str, text: &str) -> RequestBuilder {
+fn put(memory: &Memory, key: &str, text: &str) -> RequestBuilder {
     memory.putting(text).header(KEY, key)
 }
 
-fn update(memory: &Memory<'_>, key: &str) -> RequestBuilder {
+fn update(memory: &Memory, key: &str) -> RequestBuilder {
     memory
         .request(Method::POST, "update")
         .header(KEY, key)
@@ -62,8 +62,7 @@ fn is_replay_of(again: &Answer, first: &Answer) {
 
 #[tokio::test]
 async fn a_retry_returns_the_first_response_also_when_the_memory_has_changed() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
 
     let first = Answer::to(put(&memory, "k1", "one").header("If-None-Match", "*"))
         .await
@@ -197,8 +196,7 @@ async fn a_retry_waits_for_an_abandoned_claim_and_then_runs_itself() {
 #[tokio::test]
 async fn temporary_failures_are_executed_again_and_permanent_ones_replayed() {
     let tries = Arc::new(AtomicUsize::new(0));
-    let service = Service::with_models(failing_once(&tries)).await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::with_models(failing_once(&tries)).await.agent();
 
     Answer::to(update(&memory, "k1")).await.is(502);
     assert_eq!(service.count("idempotency_keys").await, 0);
@@ -223,8 +221,7 @@ async fn temporary_failures_are_executed_again_and_permanent_ones_replayed() {
 #[tokio::test]
 async fn a_failed_stream_is_executed_again_and_a_complete_one_is_replayed_in_any_response_mode() {
     let tries = Arc::new(AtomicUsize::new(0));
-    let service = Service::with_models(failing_once(&tries)).await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::with_models(failing_once(&tries)).await.agent();
     let streaming = || update(&memory, "k").header("Accept", "text/event-stream");
 
     Answer::to(streaming()).await.problem(502, "model-failed", None);
@@ -245,8 +242,7 @@ async fn a_failed_stream_is_executed_again_and_a_complete_one_is_replayed_in_any
 
 #[tokio::test]
 async fn an_invalid_key_is_rejected_before_anything_is_executed() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     let long = [b'x'; 256];
     for bad in [&b""[..], b" ", b"a b", &long] {
         Answer::to(memory.putting("x").header(KEY, bad))
@@ -265,8 +261,7 @@ async fn an_invalid_key_is_rejected_before_anything_is_executed() {
 
 #[tokio::test]
 async fn a_key_expires_after_a_day() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     for number in 0..5 {
         Answer::to(put(&memory, &format!("k{number}"), "one")).await;
     }
@@ -287,8 +282,7 @@ async fn a_key_expires_after_a_day() {
 
 #[tokio::test]
 async fn a_claim_that_is_not_renewed_is_taken_over_long_before_its_lease_ends() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     Answer::to(put(&memory, "k", "one")).await.is(201);
     abandon(&service, "'2026-11-21T02:00:30Z'").await;
 

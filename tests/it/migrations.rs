@@ -73,8 +73,7 @@ async fn relations(pool: &PgPool) -> Vec<String> {
 
 #[tokio::test]
 async fn the_way_back_removes_everything_and_the_way_up_works_again() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     memory.write("# Notes\none\n").await;
     let before = relations(service.rows()).await;
     assert!(before.len() > 40, "{before:?}");
@@ -126,13 +125,9 @@ async fn a_database_from_before_the_first_release_is_refused_with_what_to_do_and
             .unwrap();
         let told = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{arguments:?}: {told}");
-        for part in [
-            "before the first release",
-            "migration 24",
-            "nothing in it was changed",
-            "working-memory export --vault",
-            "working-memory import",
-        ] {
+        let all = "before the first release|migration 24|nothing in it was changed|\
+                working-memory export --vault|working-memory import";
+        for part in all.split('|') {
             assert!(told.contains(part), "{arguments:?} does not say {part:?}: {told}");
         }
     }
@@ -172,8 +167,7 @@ async fn sql(service: &Service, statement: &str) {
 
 #[tokio::test]
 async fn counters_that_are_absent_count_as_0_and_those_of_a_newer_program_stay() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     memory.write("# Key Learnings\n- KL-3 because a: one\n").await;
     for (stored, next) in [("{}", "KL-4"), ("{6}", "KL-7"), ("{9,1,0,0,7}", "KL-10")] {
         sql(&service, &format!("UPDATE memories SET counters = '{stored}'")).await;
@@ -188,8 +182,7 @@ async fn counters_that_are_absent_count_as_0_and_those_of_a_newer_program_stay()
 
 #[tokio::test]
 async fn what_a_newer_program_told_of_a_task_stays_until_its_text_is_redacted() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     let task = json!({"intent": "Parser", "summary": "built", "epic": "e", "outcome": {"n": 1}});
     memory.write("# Notes\none\n").await;
     let posted = memory.post("tasks", &task).await;

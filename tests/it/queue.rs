@@ -10,13 +10,13 @@ use working_memory::domain::operation::Role;
 const GRACE: Duration = Duration::from_secs(30);
 
 /// An update to be executed later.
-async fn send(memory: &Memory<'_>, body: &Value) -> Answer {
+async fn send(memory: &Memory, body: &Value) -> Answer {
     let request = memory.request(Method::POST, "update").json(body);
     Answer::to(request.header("Prefer", "respond-async")).await
 }
 
 /// The run once it has this status.
-async fn becomes(memory: &Memory<'_>, path: &str, status: &str) -> Value {
+async fn becomes(memory: &Memory, path: &str, status: &str) -> Value {
     let wanted = async || memory.read(path).await["status"] == status;
     eventually(&format!("{path} is {status}"), wanted).await;
     memory.read(path).await
@@ -28,8 +28,7 @@ fn insight(number: usize) -> Value {
 
 #[tokio::test]
 async fn an_accepted_update_is_stored_before_the_response_and_executed_later() {
-    let service = Dictated::new().service().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Dictated::new().service().await.agent();
 
     let answer = send(&memory, &insight(1)).await.is(202);
 
@@ -126,8 +125,7 @@ async fn a_failing_model_is_retried_later_until_the_update_fails() {
 
 #[tokio::test]
 async fn a_queued_update_is_cancelled_at_once_and_a_finished_one_cannot_be() {
-    let service = Dictated::new().service().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Dictated::new().service().await.agent();
     let (first, second) = (memory.queued(&insight(1)).await, memory.queued(&insight(2)).await);
 
     let cancelled = memory.delete_at(&first).await.is(200).json();
@@ -203,8 +201,7 @@ async fn a_shutdown_requeues_the_updates_that_it_cannot_finish() {
 
 #[tokio::test]
 async fn if_match_is_checked_on_acceptance_and_when_the_update_is_applied() {
-    let service = Dictated::new().service().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Dictated::new().service().await.agent();
     let head = memory.put("# Notes\n").await.is(201).header("etag").to_owned();
     let conditional = |tag: &str| {
         let request = memory.updating(&insight(1));
@@ -225,8 +222,7 @@ async fn if_match_is_checked_on_acceptance_and_when_the_update_is_applied() {
 
 #[tokio::test]
 async fn a_queued_update_that_cannot_be_parsed_fails_and_applies_nothing() {
-    let service = Dictated::new().service().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Dictated::new().service().await.agent();
     let head = memory.put("# Notes\n").await.is(201).header("etag").to_owned();
     let conditional = || {
         let request = memory.updating(&insight(1));
@@ -277,8 +273,7 @@ async fn a_queued_update_that_cannot_be_parsed_fails_and_applies_nothing() {
 
 #[tokio::test]
 async fn a_retry_with_the_same_key_returns_the_same_run() {
-    let service = Dictated::new().service().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Dictated::new().service().await.agent();
     let send = || {
         let request = memory.updating(&insight(1));
         Answer::to(

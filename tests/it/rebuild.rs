@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use working_memory::storage::Rebuilt;
 
-async fn post(memory: &Memory<'_>, below: &str, body: Value) -> Answer {
+async fn post(memory: &Memory, below: &str, body: Value) -> Answer {
     memory.post(below, &body).await
 }
 
@@ -111,13 +111,10 @@ async fn tasks_decisions_and_their_replacements_survive_a_rebuild() {
     assert_eq!(history_lines, ["added", "superseded", "added"]);
     let rebuilt = service.storage().rebuild_records(None, None).await.unwrap();
     assert_eq!((rebuilt.mended, rows(&service).await), (0, before.clone()));
-    for lost in [
-        "DELETE FROM records",
-        "DELETE FROM record_changes",
-        "DELETE FROM records WHERE kind = 'D'",
-        "UPDATE records SET content = 'x', written_at = NULL WHERE kind = 'T' AND number < 8",
-        "UPDATE records SET superseded_by = NULL",
-    ] {
+    let all = "DELETE FROM records|DELETE FROM record_changes|DELETE FROM records WHERE kind = 'D'|\
+            UPDATE records SET content = 'x', written_at = NULL WHERE kind = 'T' AND number < 8|\
+            UPDATE records SET superseded_by = NULL";
+    for lost in all.split('|') {
         sqlx::query(lost).execute(service.rows()).await.unwrap();
         let rebuilt = service.storage().rebuild_records(None, None).await.unwrap();
         assert_eq!(rebuilt.mended, 1, "{lost}");

@@ -20,8 +20,7 @@ async fn versions(service: &Service, memory: &str) -> Vec<i64> {
 
 #[tokio::test]
 async fn the_newest_versions_and_those_that_introduced_active_records_stay() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     memory.write("one").await;
     memory
         .write("# Key Learnings\n- KL-1 because a: b\n- KL-2 because a: c\n")
@@ -52,8 +51,7 @@ async fn the_newest_versions_and_those_that_introduced_active_records_stay() {
 
 #[tokio::test]
 async fn a_version_stays_as_long_as_its_time_can_be_requested() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     for text in ["one", "two", "three"] {
         memory.write(text).await;
         service.clock.advance(Duration::from_secs(60));
@@ -95,8 +93,7 @@ async fn a_version_stays_as_long_as_its_time_can_be_requested() {
 
 #[tokio::test]
 async fn a_version_retained_for_its_records_is_not_returned_for_a_later_time() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     for number in 1..=5 {
         let text = format!("# Key Learnings\n- KL-1 because a: b\n\n# Notes\n{number}\n");
         memory.write(text).await;
@@ -146,14 +143,14 @@ async fn concurrent_instances_prune_each_version_once() {
 
 #[tokio::test]
 async fn old_runs_are_deleted_and_their_versions_stay() {
-    let service = Service::with_models(scripted(|role| match role {
+    let (service, memory) = Service::with_models(scripted(|role| match role {
         Role::Learnings => {
             Step::answer("KEY_LEARNINGS:\n  ADD:\n    - because it bit us: pin the tool chain\n")
         }
         _ => Step::answer(&format!("{}: NO CHANGE", role.header())),
     }))
-    .await;
-    let memory = service.memory("agent");
+    .await
+    .agent();
     let task = json!({"task": "Next time pin the tool chain."});
     let old = memory.updated(task).await;
     let proposal = json!({"task": "Next time pin the tool chain.", "mode": "propose"});

@@ -1,7 +1,7 @@
 //! Keys that are limited to vaults.
 
 use super::first_admin;
-use crate::harness::Service;
+use crate::harness::{Service, rows};
 use serde_json::{Value, json};
 
 fn ids(list: &Value, field: &str) -> Vec<String> {
@@ -49,28 +49,14 @@ async fn an_administrator_of_some_vaults_creates_and_lists_only_keys_of_them() {
         .make(json!({"name": "other", "role": "reader", "vaults": ["other"]}))
         .await;
     let end = "2026-12-01T00:00:00Z";
-    for (body, field) in [
-        (
-            json!({"name": "a", "role": "reader", "expires_at": end}),
-            "vaults",
-        ),
-        (
-            json!({"name": "a", "role": "reader", "vaults": ["acme.a", "other"], "expires_at": end}),
-            "vaults",
-        ),
-        (
-            json!({"name": "a", "role": "reader", "vault_prefix": "acme", "expires_at": end}),
-            "vaults",
-        ),
-        (
-            json!({"name": "a", "role": "reader", "vaults": ["acme.a"]}),
-            "expires_at",
-        ),
-        (
-            json!({"name": "a", "role": "reader", "vaults": ["acme.a"], "expires_at": "2027-01-02T00:00:00Z"}),
-            "expires_at",
-        ),
-    ] {
+    for (body, field) in rows(
+        r#"
+        {"name": "a", "role": "reader", "expires_at": "2026-12-01T00:00:00Z"} → vaults
+        {"name": "a", "role": "reader", "vaults": ["acme.a", "other"], "expires_at": "2026-12-01T00:00:00Z"} → vaults
+        {"name": "a", "role": "reader", "vault_prefix": "acme", "expires_at": "2026-12-01T00:00:00Z"} → vaults
+        {"name": "a", "role": "reader", "vaults": ["acme.a"]} → expires_at
+        {"name": "a", "role": "reader", "vaults": ["acme.a"], "expires_at": "2027-01-02T00:00:00Z"} → expires_at"#,
+    ) {
         own.post("/v1/keys", &body)
             .await
             .problem(403, "forbidden", Some(field));

@@ -15,8 +15,7 @@ const ADD: &str = "KEY_LEARNINGS:\n  ADD:\n";
 
 #[tokio::test]
 async fn of_many_faults_the_first_are_listed_and_the_others_counted() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     let body = full(ADD, "- a\n");
     let bullets = body.lines().count() - 2;
 
@@ -40,8 +39,7 @@ async fn of_many_faults_the_first_are_listed_and_the_others_counted() {
 
 #[tokio::test]
 async fn a_fault_after_the_listed_ones_still_fails_the_request() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     memory.learns("a: b").await;
     // 300 duplicates do not fail the request; the last item does.
     let text = ADD.to_owned() + &"    - because a: b\n".repeat(300) + "    - no reason\n";
@@ -53,8 +51,7 @@ async fn a_fault_after_the_listed_ones_still_fails_the_request() {
 
 #[tokio::test]
 async fn the_list_of_accepted_operations_is_limited_too() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     let many: String = (0..10_001).map(|n| format!("- because a: b{n}\n")).collect();
     // Ten thousand of them exceed the document's limit, with the same error as before.
     let answer = Answer::to(memory.applying("", &format!("{ADD}{many}"))).await;
@@ -76,8 +73,7 @@ async fn the_list_of_accepted_operations_is_limited_too() {
 
 #[tokio::test]
 async fn one_reason_for_many_records_is_short() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     let reason = "x".repeat(1_001);
     let text = format!("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1, KL-2 because {reason}\n");
     let answer = memory.applied(&text).await;

@@ -69,7 +69,7 @@ async fn a_session_is_recorded_and_shown_to_the_next_one() {
 }
 
 /// The newest run, when there are this many and it has finished.
-async fn ended(memory: &crate::harness::Memory<'_>, count: usize) -> Value {
+async fn ended(memory: &crate::harness::Memory, count: usize) -> Value {
     let runs = async || memory.read("updates").await["items"].clone();
     eventually("the update ends", async || {
         let runs = runs().await;

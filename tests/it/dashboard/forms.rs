@@ -11,7 +11,7 @@ const EDIT: &str = "/ui/vaults/acme/memories/agent/edit";
 const FIRST: [(&str, &str); 3] = [("text", "mine\n"), ("once", "one"), ("if_match", "")];
 
 /// Puts a document; the id of its version.
-async fn head_of(memory: &Memory<'_>, text: &str) -> String {
+async fn head_of(memory: &Memory, text: &str) -> String {
     let put = memory.put(text).await.json();
     put["context_id"].as_str().unwrap().to_owned()
 }

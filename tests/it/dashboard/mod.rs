@@ -184,21 +184,9 @@ fn pages(vault: &str, run: &str) -> Vec<String> {
     for below in ["", "/search?q=notes", "/inbox", "/usage", "/events"] {
         pages.push(format!("/ui/vaults/{vault}{below}"));
     }
-    for below in [
-        "",
-        "/raw",
-        "/timeline",
-        "/versions/1",
-        "/diff?base=1&to=2",
-        "/diff?base=1&to=2&view=sides",
-        "/blame",
-        "/records?status=all",
-        "/records/KL-1",
-        "/updates",
-        "/window",
-        "/prompt",
-        "/handoff",
-    ] {
+    let all = "|/raw|/timeline|/versions/1|/diff?base=1&to=2|/diff?base=1&to=2&view=sides|/blame|\
+            /records?status=all|/records/KL-1|/updates|/window|/prompt|/handoff";
+    for below in all.split('|') {
         pages.push(format!("/ui/vaults/{vault}/memories/agent{below}"));
     }
     pages.push(format!("/ui/vaults/{vault}/memories/agent/updates/{run}"));

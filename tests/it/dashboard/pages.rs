@@ -38,8 +38,7 @@ async fn the_text_of_a_memory_is_escaped_on_every_page() {
 
 #[tokio::test]
 async fn changes_since_a_version_are_marked() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     memory.write("# Key Learnings\n- KL-1 because a: old\n").await;
     memory
         .write("# Key Learnings\n- KL-1 because a: old\n- KL-2 because b: fresh\n")
@@ -66,8 +65,7 @@ async fn the_state_of_the_service_is_shown() {
 
 #[tokio::test]
 async fn a_memory_without_a_document_says_so_on_every_page_of_one() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     let item = serde_json::json!({"content": "Use ripgrep.", "category": "tool_guidance"});
     let add = memory.request(reqwest::Method::POST, "items").json(&item);
     crate::harness::Answer::to(add).await.is(201);
@@ -77,17 +75,7 @@ async fn a_memory_without_a_document_says_so_on_every_page_of_one() {
     let vault = browser.get("/ui/vaults/acme").await.is(200);
     holds(vault.text(), &["prompt items, no document yet"]);
     let path = "/ui/vaults/acme/memories/agent";
-    for below in [
-        "",
-        "/raw",
-        "/timeline",
-        "/diff",
-        "/blame",
-        "/records",
-        "/updates",
-        "/window",
-        "/handoff",
-    ] {
+    for below in "|/raw|/timeline|/diff|/blame|/records|/updates|/window|/handoff".split('|') {
         let page = browser.get(&format!("{path}{below}")).await.is(200);
         holds(page.text(), &["This memory has no document yet."]);
         assert!(page.text().contains("<h1>"), "{below}");
@@ -113,8 +101,7 @@ async fn a_memory_without_a_document_says_so_on_every_page_of_one() {
 
 #[tokio::test]
 async fn a_memory_begins_with_what_is_to_be_done_and_what_waits() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     let text = "# Notes\nlong\n\n# Active Context\nGoal: ship <it>\nBlocker: no quota\n\n# Current Progress\n## Completed\n- a\n## In Progress\n- wire it\n## Remaining\n- measure it\n";
     memory.write(text).await;
     let browser = Browser::new(&service);

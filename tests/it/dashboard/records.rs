@@ -11,8 +11,7 @@ const TEXT: &str = "# Key Learnings\n- KL-1 because a test: port 1 is used\n\n# 
 
 #[tokio::test]
 async fn a_learning_is_corrected_archived_and_added_without_editing_the_text() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     memory.write(TEXT).await;
     let mut browser = Browser::new(&service);
     let page = browser.visit(&format!("{MEMORY}/records/KL-1")).await.is(200);
@@ -58,8 +57,7 @@ async fn a_learning_is_corrected_archived_and_added_without_editing_the_text() {
 
 #[tokio::test]
 async fn a_snippet_and_a_decision_are_corrected_as_well() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     memory.write(TEXT).await;
     let decision = json!({"decision": "Use one queue", "reason": "it is simple"});
     memory.post("decisions", &decision).await.is(201);
@@ -92,8 +90,7 @@ async fn a_snippet_and_a_decision_are_corrected_as_well() {
 
 #[tokio::test]
 async fn a_faulty_change_of_a_record_is_told_in_its_form() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     memory.write(TEXT).await;
     let mut browser = Browser::new(&service);
     browser.visit("/ui/").await;
@@ -170,12 +167,12 @@ async fn a_proposer_proposes_and_a_reader_sees_no_form() {
 #[tokio::test]
 async fn a_record_leads_to_its_run_and_to_the_passage_that_it_quotes() {
     let answers = "KEY_LEARNINGS:\n  ADD:\n    - because it bit: RabbitMQ drops jobs that are unacknowledged for 30 minutes\n";
-    let service = Service::with_models(scripted(move |role| match role.name() {
+    let (service, memory) = Service::with_models(scripted(move |role| match role.name() {
         "learnings" => Step::answer(answers),
         _ => Step::answer(&format!("{}: NO CHANGE", role.header())),
     }))
-    .await;
-    let memory = service.memory("agent");
+    .await
+    .agent();
     let said = format!(
         "{}Root cause: RabbitMQ drops <unacknowledged> jobs after 30 minutes.",
         "Nothing yet. ".repeat(900)

@@ -61,7 +61,7 @@ async fn an_update_queued_by_a_clock_that_is_ahead_is_told_before_it_runs() {
     let behind = ahead
         .beside_with_clock(Some(models.models()), |clock| clock.set_back(HOUR))
         .await;
-    let memory: Memory<'_> = ahead.memory("agent");
+    let memory: Memory = ahead.memory("agent");
     let body = dictate(json!({ "learnings": learning("one") }));
     let run = memory.queued(&body).await;
 

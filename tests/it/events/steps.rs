@@ -7,15 +7,14 @@ use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use working_memory::domain::operation::Role;
 
-fn streaming(memory: &Memory<'_>, body: &Value) -> RequestBuilder {
+fn streaming(memory: &Memory, body: &Value) -> RequestBuilder {
     let request = memory.request(Method::POST, "update").json(body);
     request.header("Accept", "text/event-stream")
 }
 
 #[tokio::test]
 async fn the_steps_are_streamed_one_by_one_and_the_response_last() {
-    let service = Dictated::new().service().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Dictated::new().service().await.agent();
     let faulty = "KEY_LEARNINGS:\n  ADD:\n    - no reason\n";
     let body = dictate(json!({"learnings": [faulty, learning("one")]}));
 
@@ -36,8 +35,7 @@ async fn the_steps_are_streamed_one_by_one_and_the_response_last() {
 
 #[tokio::test]
 async fn a_failure_is_a_problem_before_the_stream_or_its_last_event() {
-    let service = Dictated::new().service().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Dictated::new().service().await.agent();
     let fails = dictate(json!({"fails": "learnings"}));
 
     let received = Watch::of(streaming(&memory, &fails)).await.rest().await;

@@ -13,8 +13,7 @@ fn kinds(events: &[Sent]) -> Vec<&str> {
 
 #[tokio::test]
 async fn the_event_of_a_new_version_has_everything_but_its_text() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     memory.write("before").await;
     let mut watch = Watch::vault(&service, "", None).await;
 
@@ -51,8 +50,7 @@ async fn writes_of_another_instance_are_events_too() {
 
 #[tokio::test]
 async fn the_steps_of_a_queued_update_are_events_in_order() {
-    let service = Dictated::new().service().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Dictated::new().service().await.agent();
     let mut watch = Watch::vault(&service, "?memory_id=agent", None).await;
     service.memory("other").write("not wanted").await;
     let workers = service.work(Duration::from_secs(10));
@@ -88,8 +86,7 @@ async fn the_steps_of_a_queued_update_are_events_in_order() {
 
 #[tokio::test]
 async fn a_deletion_is_an_event() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     let mut watch = Watch::vault(&service, "?kinds=memory_deleted,handoff", None).await;
     memory.write("text").await;
     memory.delete().await.is(204);
@@ -102,8 +99,7 @@ async fn a_deletion_is_an_event() {
 
 #[tokio::test]
 async fn redactions_and_changes_of_items_are_events_and_a_browser_resumes_by_its_query() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     let old = memory.write("the secret text").await;
     memory.write("text").await;
     let mut watch = Watch::vault(&service, "", Some("0")).await;
@@ -191,8 +187,7 @@ async fn streams_have_their_own_limit_and_end_when_the_service_stops() {
 
 #[tokio::test]
 async fn a_handoff_is_an_event_when_it_is_created_and_not_when_it_is_reused() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     memory.write("# Key Learnings\n- KL-1 because a: secret\n").await;
     let mut watch = Watch::vault(&service, "", None).await;
     let refresh = || {

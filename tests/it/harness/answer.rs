@@ -48,7 +48,7 @@ pub(crate) fn rows(table: &'static str) -> impl Iterator<Item = (Value, &'static
     })
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,

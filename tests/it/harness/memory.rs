@@ -5,17 +5,22 @@ use reqwest::{Method, RequestBuilder};
 use serde::Serialize;
 use serde_json::Value;
 
-pub(crate) struct Memory<'s> {
-    service: &'s Service,
+pub(crate) struct Memory {
+    service: Service,
     path: String,
 }
 
-impl<'s> Memory<'s> {
-    pub(crate) fn new(service: &'s Service, vault: &str, memory: &str) -> Self {
+impl Memory {
+    pub(crate) fn new(service: &Service, vault: &str, memory: &str) -> Self {
         Self {
-            service,
+            service: service.clone(),
             path: format!("/v1/vaults/{vault}/memories/{memory}"),
         }
+    }
+
+    /// The service that has it.
+    pub(crate) fn service(&self) -> &Service {
+        &self.service
     }
 
     /// The path of a resource below the memory.

@@ -10,6 +10,7 @@ mod memory;
 mod pair;
 mod patience;
 mod relay;
+mod requests;
 mod service;
 mod terminal;
 

@@ -28,7 +28,8 @@ use working_memory::pipeline::meaning::Meaning;
 use working_memory::pipeline::prompts::Prompts;
 use working_memory::storage::{Deadlines, PoolOptions, Quotas, Storage};
 
-/// Listens on a free port of loopback; stopped when the value is dropped.
+/// Listens on a free port of loopback; stopped when the last clone is dropped.
+#[derive(Clone)]
 pub(crate) struct Service {
     /// The service's clock.
     pub(crate) clock: Arc<TestClock>,
@@ -40,7 +41,7 @@ pub(crate) struct Service {
     stopping: CancellationToken,
     address: String,
     client: reqwest::Client,
-    _stop: oneshot::Sender<()>,
+    _stop: Arc<oneshot::Sender<()>>,
     database: Arc<Database>,
 }
 
@@ -176,7 +177,7 @@ impl Service {
             stopping,
             address,
             client,
-            _stop: stop,
+            _stop: Arc::new(stop),
             database,
         }
     }
@@ -229,8 +230,14 @@ impl Service {
     }
 
     /// A memory of the vault `acme`.
-    pub(crate) fn memory<'s>(&'s self, id: &'s str) -> Memory<'s> {
+    pub(crate) fn memory(&self, id: &str) -> Memory {
         Memory::new(self, "acme", id)
+    }
+
+    /// The service and its memory `agent` of the vault `acme`.
+    pub(crate) fn agent(self) -> (Self, Memory) {
+        let memory = self.memory("agent");
+        (self, memory)
     }
 
     /// A request to any path.

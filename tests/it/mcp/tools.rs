@@ -124,8 +124,7 @@ async fn a_handoff_is_created_on_request() {
 
 #[tokio::test]
 async fn history_shows_log_diff_blame_and_records() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     memory.write("a\n").await;
     memory.write("a\nb\n").await;
     let table = r#"

@@ -21,12 +21,7 @@ async fn every_command_returns_the_text_of_the_reference() {
         files.view("/memories").await,
         "Here're the files and directories up to 2 levels deep in /memories, excluding hidden items:\n0B\t/memories"
     );
-    for row in ANSWERS.lines() {
-        let (command, told) = row.split_once(" → ").unwrap();
-        let command = serde_json::from_str(command).unwrap();
-        let told = told.replace("\\n", "\n").replace("\\t", "\t");
-        assert_eq!(files.told(command).await, told, "{row}");
-    }
+    files.commands(false, ANSWERS).await;
     files.create("/memories/d/.hidden", "12345").await;
     files.create("/memories/d/e/f", "").await;
     assert_eq!(
@@ -34,12 +29,8 @@ async fn every_command_returns_the_text_of_the_reference() {
         "Here're the files and directories up to 2 levels deep in /memories, excluding hidden items:\n\
          22B\t/memories\n22B\t/memories/d/\n0B\t/memories/d/e/\n17B\t/memories/d/n.md"
     );
-    assert_eq!(
-        files
-            .told(json!({"command": "delete", "path": "/memories/d"}))
-            .await,
-        "Successfully deleted /memories/d"
-    );
+    let delete = r#"{"command": "delete", "path": "/memories/d"} → Successfully deleted /memories/d"#;
+    files.commands(false, delete).await;
     assert!(files.view("/memories").await.ends_with("items:\n0B\t/memories"));
 }
 
@@ -69,11 +60,7 @@ async fn errors_have_the_text_of_the_reference() {
     let files = Files::of(&service, "agent");
     files.create("/memories/a", "x\nx\n").await;
     files.create("/memories/d/b", "y").await;
-    for row in ERRORS.lines() {
-        let (command, told) = row.split_once(" → ").unwrap();
-        let command = serde_json::from_str(command).unwrap();
-        assert_eq!(files.refused(command).await, told, "{row}");
-    }
+    files.commands(true, ERRORS).await;
     for command in [
         json!({"command": "create", "path": "/memories/a/b", "file_text": ""}),
         json!({"command": "create", "path": "/memories/a/b/c", "file_text": ""}),
@@ -100,19 +87,8 @@ async fn the_error_for_a_range_without_lines_names_the_valid_range() {
     let service = Service::start().await;
     let files = Files::of(&service, "agent");
     files.create("/memories/a", "1\n2\n3").await;
-    for range in [
-        json!([4, 5]),
-        json!([3, 2]),
-        json!([1, -2]),
-        json!([1]),
-        json!([1, 2, 3]),
-        json!(["1", 2]),
-        json!([1.5, 2]),
-        json!([]),
-        json!(1),
-        json!("1-2"),
-        json!({}),
-    ] {
+    for range in r#"[4, 5]/[3, 2]/[1, -2]/[1]/[1, 2, 3]/["1", 2]/[1.5, 2]/[]/1/"1-2"/{}"#.split('/') {
+        let range: Value = serde_json::from_str(range).unwrap();
         let refused = files
             .refused(json!({"command": "view", "path": "/memories/a", "view_range": range}))
             .await;
@@ -146,23 +122,24 @@ async fn optional_members_may_be_omitted_and_unknown_ones_are_ignored() {
 #[tokio::test]
 async fn only_an_unreadable_request_is_a_problem() {
     let service = Service::start().await;
-    let send = |query: &str, body: &'static str| {
-        let path = format!("/v1/vaults/acme/memory-tool{query}");
-        let request = service.request(Method::POST, &path);
-        Answer::to(request.header("Content-Type", "application/json").body(body))
-    };
+    let tool = "POST /v1/vaults/acme/memory-tool";
     let view = r#"{"command": "view", "path": "/memories"}"#;
-    send("", view).await.invalid("root");
-    send("?root=", view).await.invalid("root");
-    send("?root=a/b", view).await.invalid("root");
-    send("?root=a&root=b", view).await.invalid("root");
-    send("?root=a&more=1", view).await.invalid("more");
-    send("?root=a", "{").await.malformed("body");
-    send("?root=a", "[]").await.invalid("body");
-    send("?root=a", "null").await.invalid("body");
-    send("?root=a", "{}").await.is(200);
-    let bad = service.request(Method::POST, "/v1/vaults/.a/memory-tool?root=a");
-    Answer::to(bad.json(&json!({}))).await.invalid("vault_id");
+    service
+        .requests(&format!(
+            "
+            {tool} < {view} → 422 invalid root
+            {tool}?root= < {view} → 422 invalid root
+            {tool}?root=a/b < {view} → 422 invalid root
+            {tool}?root=a&root=b < {view} → 422 invalid root
+            {tool}?root=a&more=1 < {view} → 422 invalid more
+            {tool}?root=a | Content-Type: application/json < {{ → 400 malformed body
+            {tool}?root=a < [] → 422 invalid body
+            {tool}?root=a | Content-Type: application/json < null → 422 invalid body
+            {tool}?root=a < {{}} → 200
+            POST /v1/vaults/.a/memory-tool?root=a < {{}} → 422 invalid vault_id
+            POST /v1/vaults/acme/memory-tool?root=a < {view} → 200"
+        ))
+        .await;
     let untyped = service.request(Method::POST, "/v1/vaults/acme/memory-tool?root=a");
     Answer::to(untyped.body(view)).await.is(415);
 }

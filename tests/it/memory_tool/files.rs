@@ -91,49 +91,30 @@ async fn a_file_is_put_changed_listed_and_removed_with_preconditions() {
 async fn an_invalid_file_is_rejected_and_nothing_is_created() {
     let service = Service::start().await;
     put(&service, "/memories/n/a.md", "one", NEW).await.is(201);
-    put(&service, "/memories/n", "x", NEW)
-        .await
-        .problem(409, "conflict", Some("path"));
-    put(&service, "/memories/n/a.md/b.md", "x", NEW)
-        .await
-        .problem(409, "conflict", Some("path"));
-    Answer::to(at(&service, Method::DELETE, "/memories/n"))
-        .await
-        .problem(404, "not-found", Some("path"));
-    for bad in [
-        "/memories",
-        "/etc/passwd",
-        "/memories/../x",
-        "",
-        "/memories/a//b",
-        "/memories/a%2fb",
-    ] {
-        put(&service, bad, "x", NEW).await.invalid("path");
-        Answer::to(at(&service, Method::DELETE, bad))
-            .await
-            .invalid("path");
-    }
-    put(&service, "/memories/a.md", "x\0", NEW).await.invalid("body");
-    put(&service, "/memories/a.md", "x", ("If-Match", "\"none\""))
-        .await
-        .stale();
     let large = "x".repeat(102_401);
-    put(&service, "/memories/a.md", &large, NEW)
-        .await
-        .problem(413, "too-large", None);
-    let no_root = service.get("/v1/vaults/acme/memory-tool/files").await;
-    no_root.invalid("root");
-    let typed = async |media_type: &str, body: &'static str| {
-        let request = service.request(Method::PUT, &format!("{FILES}&path=/memories/j.md"));
-        Answer::to(request.header("Content-Type", media_type).body(body)).await
-    };
-    typed("text/html", "x")
-        .await
-        .problem(415, "unsupported-media-type", None);
-    typed("application/json", "{}").await.invalid("body");
-    typed("application/json", "{").await.malformed("body");
+    let at = format!("{FILES}&path=");
+    let mut table = format!(
+        r#"
+        PUT {at}/memories/n | If-None-Match: * < x → 409 conflict path
+        PUT {at}/memories/n/a.md/b.md | If-None-Match: * < x → 409 conflict path
+        DELETE {at}/memories/n → 404 not-found path
+        PUT {at}/memories/a.md < x\0 → 422 invalid body
+        PUT {at}/memories/a.md | If-Match: "none" < x → 412 precondition-failed
+        PUT {at}/memories/a.md < {large} → 413 too-large
+        GET /v1/vaults/acme/memory-tool/files → 422 invalid root
+        PUT {at}/memories/j.md | Content-Type: text/html < x → 415 unsupported-media-type
+        PUT {at}/memories/j.md < {{}} → 422 invalid body
+        PUT {at}/memories/j.md | Content-Type: application/json < {{ → 400 malformed body
+"#
+    );
+    for bad in "/memories|/etc/passwd|/memories/../x||/memories/a//b|/memories/a%252fb".split('|') {
+        table += &format!("PUT {at}{bad} < x → 422 invalid path\nDELETE {at}{bad} → 422 invalid path\n");
+    }
+    service.requests(&table).await;
     assert_eq!(service.count("memory_contexts").await, 1);
-    typed("application/json", r#""a\nb""#).await.is(201);
+    let json = service.request(Method::PUT, &format!("{FILES}&path=/memories/j.md"));
+    let json = json.header("Content-Type", "application/json").body(r#""a\nb""#);
+    Answer::to(json).await.is(201);
     assert!(
         Files::of(&service, "agent")
             .view("/memories/j.md")

@@ -49,6 +49,19 @@ impl<'s> Files<'s> {
         answer["content"].as_str().unwrap().to_owned()
     }
 
+    /// Runs a table of commands in their order, each with the text for the model: of one that succeeds, or that fails.
+    pub(super) async fn commands(&self, fails: bool, table: &str) {
+        for row in table.lines().map(str::trim).filter(|row| !row.is_empty()) {
+            let (command, told) = row.split_once(" → ").unwrap();
+            let command = serde_json::from_str(command).unwrap();
+            let answer = match fails {
+                true => self.refused(command).await,
+                false => self.told(command).await,
+            };
+            assert_eq!(answer, told.replace("\\n", "\n").replace("\\t", "\t"), "{row}");
+        }
+    }
+
     /// Creates a file; returns the id of its memory.
     pub(super) async fn create(&self, path: &str, text: &str) -> String {
         let answer = self

@@ -12,7 +12,7 @@ use working_memory::domain::operation::Role;
 const SECRET: &str = "sesame-4711";
 
 /// The document of a memory that is to be deleted, as its third version.
-async fn old_memory(memory: &Memory<'_>) {
+async fn old_memory(memory: &Memory) {
     for text in ["# Notes\none\n", "# Notes\ntwo\n"] {
         memory.write(text).await;
     }
@@ -24,7 +24,7 @@ async fn old_memory(memory: &Memory<'_>) {
 }
 
 /// Deletes the memory, and makes another one under its id with at least as many versions.
-async fn made_anew(memory: &Memory<'_>) {
+async fn made_anew(memory: &Memory) {
     memory.delete().await.is(204);
     for number in 0..4 {
         memory.write(format!("# Notes\nanew {number}\n")).await;
@@ -32,7 +32,7 @@ async fn made_anew(memory: &Memory<'_>) {
 }
 
 /// Nothing of the deleted memory is left, and the new one is as it was put.
-async fn is_untouched(service: &Service, memory: &Memory<'_>) {
+async fn is_untouched(service: &Service, memory: &Memory) {
     let held = service.tables_that_hold(SECRET).await;
     assert_eq!(held, [""; 0]);
     let document = memory.get("context").await.is(200);
@@ -43,7 +43,7 @@ async fn is_untouched(service: &Service, memory: &Memory<'_>) {
 }
 
 /// The answer to a request whose memory is made anew while its model is asked.
-async fn across(gate: &Gate, memory: &Memory<'_>, request: RequestBuilder) -> Answer {
+async fn across(gate: &Gate, memory: &Memory, request: RequestBuilder) -> Answer {
     let (answer, ()) = tokio::join!(Answer::to(request), async {
         gate.asked().await;
         made_anew(memory).await;
@@ -146,8 +146,7 @@ async fn progress_is_not_written_again_on_the_memory_made_anew() {
 
 #[tokio::test]
 async fn every_acknowledged_proposal_was_stored() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     for round in 0..120 {
         memory.write(format!("# Notes\n{round}\n")).await;
         let text = learning(&format!("insight {round}"));
@@ -215,8 +214,7 @@ async fn operations_are_repeated_only_so_often_while_progress_moves() {
 
 #[tokio::test]
 async fn words_of_the_deleted_memory_are_not_indexed_for_the_new_one() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     old_memory(&memory).await;
     let mut deletion = service.rows().begin().await.unwrap();
     sqlx::query("SELECT FROM memories FOR UPDATE")

@@ -31,8 +31,7 @@ fn body() -> Value {
 
 /// What a memory with this document answers to an update with these responses.
 async fn answered(document: &str, answers: Value) -> Value {
-    let service = service(answers).await;
-    let memory = service.memory("agent");
+    let (_, memory) = service(answers).await.agent();
     if !document.is_empty() {
         memory.write(document).await;
     }
@@ -168,8 +167,7 @@ async fn a_replacement_is_linked_across_a_retry() {
         Role::Learnings => Step::answer(answers.lock().unwrap().pop().unwrap_or(second)),
         _ => Step::answer(&format!("{}: NO CHANGE", role.header())),
     });
-    let service = Service::with_models(models).await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::with_models(models).await.agent();
     memory.write(LEARNED).await;
 
     let answer = memory.updated(body()).await;
@@ -181,8 +179,7 @@ async fn a_replacement_is_linked_across_a_retry() {
 #[tokio::test]
 async fn evidence_is_stored_with_a_proposal() {
     let learnings = "KEY_LEARNINGS:\n  ADD:\n    - because it bit: RabbitMQ drops jobs that are unacknowledged for 30 minutes\n";
-    let service = service(json!({"learnings": learnings})).await;
-    let memory = service.memory("agent");
+    let (_, memory) = service(json!({"learnings": learnings})).await.agent();
     let mut body = body();
     body["mode"] = json!("propose");
     let proposed = memory.updated(body).await;
@@ -270,12 +267,12 @@ async fn without_messages_nothing_is_refused_for_its_words_and_no_model_is_asked
 #[tokio::test]
 async fn a_request_may_be_stricter_than_the_service_and_not_laxer() {
     let learnings = "KEY_LEARNINGS:\n  ADD:\n    - because x: Kubernetes clusters scale horizontally\n";
-    let service = Service::start_with(
+    let (_, memory) = Service::start_with(
         |config| config.pipeline.evidence = Strictness::Warn,
         Some(models(json!({"learnings": learnings}))),
     )
-    .await;
-    let memory = service.memory("agent");
+    .await
+    .agent();
     let with = |evidence: &str| {
         let mut body = body();
         body["evidence"] = json!(evidence);
@@ -331,12 +328,12 @@ async fn a_credential_is_accepted_only_without_an_evidence_check() {
         "CURRENT_PROGRESS:\n  In Progress:\n    - Move the renderer\n    - Paint with password=hunter5\n";
     let answers = json!({"learnings": learnings, "verbatim": verbatim, "progress": progress});
     for (evidence, secrets) in [(Strictness::Warn, 4), (Strictness::Off, 0)] {
-        let service = Service::start_with(
+        let (_, memory) = Service::start_with(
             |config| config.pipeline.evidence = evidence,
             Some(models(answers.clone())),
         )
-        .await;
-        let memory = service.memory("agent");
+        .await
+        .agent();
         let answer = memory.updated(body()).await;
         assert_eq!(kinds(&answer), vec!["secret"; secrets], "{answer}");
         let text = memory.text().await;
@@ -352,12 +349,12 @@ async fn strictness_is_configured_and_operations_of_agents_are_not_checked() {
         (Strictness::Warn, 0, 1),
         (Strictness::Off, 0, 0),
     ] {
-        let service = Service::start_with(
+        let (service, memory) = Service::start_with(
             |config| config.pipeline.evidence = evidence,
             Some(models(json!({"learnings": learnings}))),
         )
-        .await;
-        let memory = service.memory("agent");
+        .await
+        .agent();
         let answer = memory.updated(body()).await;
         let count = |list: &str| answer[list].as_array().unwrap().len();
         assert_eq!(
@@ -375,8 +372,7 @@ async fn strictness_is_configured_and_operations_of_agents_are_not_checked() {
 #[tokio::test]
 async fn evidence_is_returned_with_the_change_its_record_and_its_line_until_redaction() {
     let learnings = "KEY_LEARNINGS:\n  ADD:\n    - because it bit: RabbitMQ drops jobs that are unacknowledged for 30 minutes\n";
-    let service = service(json!({"learnings": learnings})).await;
-    let memory = service.memory("agent");
+    let (service, memory) = service(json!({"learnings": learnings})).await.agent();
     memory.write("# Notes\nfree\n").await;
 
     let answer = memory.updated(body()).await;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 const FAULTY: &str = "KEY_LEARNINGS:\n  ADD:\n    - no reason here\n    - because good: kept\n";
 
-async fn failed_run(memory: &Memory<'_>) -> String {
+async fn failed_run(memory: &Memory) -> String {
     let mut update = dictate(json!({"learnings": FAULTY, "progress": PROGRESS}));
     update["on_invalid"] = json!("fail");
     let problem = memory.update(update).await.problem(422, "invalid", None);
@@ -14,11 +14,11 @@ async fn failed_run(memory: &Memory<'_>) -> String {
     problem["update_id"].as_str().unwrap().to_owned()
 }
 
-async fn run(memory: &Memory<'_>, id: &str) -> Value {
+async fn run(memory: &Memory, id: &str) -> Value {
     memory.read(&format!("updates/{id}")).await
 }
 
-async fn finish(memory: &Memory<'_>, id: &str, more: &str, text: &str) -> Answer {
+async fn finish(memory: &Memory, id: &str, more: &str, text: &str) -> Answer {
     Answer::to(memory.applying(&format!("?update_id={id}{more}"), text)).await
 }
 
@@ -28,8 +28,7 @@ async fn start() -> Service {
 
 #[tokio::test]
 async fn a_faulty_update_saves_nothing_and_can_be_completed_once() {
-    let service = start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = start().await.agent();
 
     let id = failed_run(&memory).await;
 
@@ -53,8 +52,7 @@ async fn a_faulty_update_saves_nothing_and_can_be_completed_once() {
 
 #[tokio::test]
 async fn a_text_that_changes_nothing_completes_a_run_too() {
-    let service = start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = start().await.agent();
     let id = failed_run(&memory).await;
 
     let finished = finish(&memory, &id, "", "KEY_LEARNINGS: NO CHANGE\n")
@@ -72,8 +70,7 @@ async fn a_text_that_changes_nothing_completes_a_run_too() {
 
 #[tokio::test]
 async fn neither_a_dry_run_nor_a_faulty_text_completes_a_run() {
-    let service = start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = start().await.agent();
     let id = failed_run(&memory).await;
 
     let dry = finish(&memory, &id, "&dry_run=true", LEARNING)
@@ -91,8 +88,7 @@ async fn neither_a_dry_run_nor_a_faulty_text_completes_a_run() {
 
 #[tokio::test]
 async fn only_an_invalid_run_of_this_memory_can_be_completed() {
-    let service = start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = start().await.agent();
     let id = failed_run(&memory).await;
     finish(&service.memory("other"), &id, "", LEARNING)
         .await
@@ -115,8 +111,7 @@ async fn of_two_concurrent_completions_of_a_run_one_succeeds() {
             "VERBATIM_CONTEXT: NO CHANGE".to_owned(),
         ],
     ] {
-        let service = start().await;
-        let memory = service.memory("agent");
+        let (service, memory) = start().await.agent();
         memory.write("# Notes\n").await;
         let id = failed_run(&memory).await;
         let versions = service.count("memory_contexts").await;

@@ -55,8 +55,7 @@ async fn shown(service: &Service, answer: &Value) -> Answer {
 
 #[tokio::test]
 async fn messages_are_kept_once_a_run_and_instructions_once_a_vault() {
-    let service = Service::with_models(models()).await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::with_models(models()).await.agent();
     let first = memory.updated(said()).await;
     memory.updated(said()).await;
     let instructions: i64 = service.value("SELECT count(*) FROM run_instructions").await;
@@ -80,8 +79,7 @@ async fn messages_are_kept_once_a_run_and_instructions_once_a_vault() {
 
 #[tokio::test]
 async fn what_the_captured_version_says_is_not_kept_with_the_run() {
-    let service = Service::with_models(models()).await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::with_models(models()).await.agent();
     let lines: Vec<String> = (1..=30)
         .map(|n| format!("- KL-{n} because it was seen: the lexer keeps the spaces at the end of line {n}"))
         .collect();
@@ -116,8 +114,7 @@ async fn what_the_captured_version_says_is_not_kept_with_the_run() {
 
 #[tokio::test]
 async fn a_redaction_covers_texts_that_are_stored_in_parts() {
-    let service = Service::with_models(models()).await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::with_models(models()).await.agent();
     memory.write("# Notes\nold\n").await;
     let answer = memory.updated(said()).await;
     memory.write("# Notes\nnew\n").await;

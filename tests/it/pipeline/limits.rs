@@ -50,8 +50,7 @@ async fn a_document_of_exactly_the_limit_is_accepted() {
 
 #[tokio::test]
 async fn exhausted_ids_fail_the_request_and_other_sections_are_unaffected() {
-    let service = Dictated::new().service().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Dictated::new().service().await.agent();
     memory
         .write("# Key Learnings\n- KL-9223372036854775807 because x: the last\n")
         .await;

@@ -31,8 +31,7 @@ async fn every_learning_is_there_once(service: &Service, count: usize) {
 #[tokio::test]
 async fn twenty_concurrent_updates_of_one_memory_each_add_their_record() {
     let models = Dictated::new();
-    let service = models.service().await;
-    let memory = service.memory("agent");
+    let (service, memory) = models.service().await.agent();
 
     let answers = join_all((0..20).map(|number| memory.update(update(number)))).await;
 

@@ -10,7 +10,7 @@ fn all() -> Value {
     dictate(json!({"progress": PROGRESS, "learnings": LEARNING, "verbatim": VERBATIM}))
 }
 
-async fn update_if(memory: &Memory<'_>, header: &str, value: &str) -> Answer {
+async fn update_if(memory: &Memory, header: &str, value: &str) -> Answer {
     let request = memory.request(Method::POST, "update").header(header, value);
     Answer::to(request.json(&all())).await
 }
@@ -33,8 +33,7 @@ async fn only_the_requested_roles_are_called() {
 #[tokio::test]
 async fn a_dry_run_returns_ids_and_assigns_none() {
     let models = Dictated::new();
-    let service = models.service().await;
-    let memory = service.memory("agent");
+    let (service, memory) = models.service().await.agent();
     let mut dry = all();
     dry["dry_run"] = json!(true);
 
@@ -67,8 +66,7 @@ async fn a_dry_run_returns_ids_and_assigns_none() {
 #[tokio::test]
 async fn a_failed_precondition_is_rejected_before_any_model_is_called() {
     let models = Dictated::new();
-    let service = models.service().await;
-    let memory = service.memory("agent");
+    let (service, memory) = models.service().await.agent();
     let missing = update_if(&memory, "If-Match", "*").await;
     missing.stale();
     memory.write("one").await;

@@ -16,13 +16,13 @@ const PARTS: [&str; 8] = [
     "warnings",
 ];
 
-async fn update(memory: &Memory<'_>, content: &str) -> Value {
+async fn update(memory: &Memory, content: &str) -> Value {
     let body = dictate(json!({ "learnings": learning(content), "progress": progress("Wire it") }));
     let request = memory.updating(&body);
     Answer::to(request).await.is(200).json()
 }
 
-async fn outcome_of(memory: &Memory<'_>, answer: &Value) -> Value {
+async fn outcome_of(memory: &Memory, answer: &Value) -> Value {
     let mut run = memory.run_of(answer).await;
     run["outcome"].take()
 }
@@ -42,8 +42,7 @@ async fn listed(service: &Service, path: &str) -> Vec<Value> {
 
 #[tokio::test]
 async fn every_reader_of_a_run_gets_the_outcome_of_the_response() {
-    let service = Dictated::new().service().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Dictated::new().service().await.agent();
     let first = update(&memory, "pin the tool chain").await;
     let second = update(&memory, "keep the lock file").await;
     assert_eq!((&first["version"], &second["version"]), (&json!(1), &json!(2)));

@@ -21,8 +21,7 @@ fn record(task_id: &str, intent: &str) -> Value {
 
 #[tokio::test]
 async fn operations_task_and_status_are_one_version() {
-    let service = Dictated::new().service().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Dictated::new().service().await.agent();
     let tasks: String = (1..=5)
         .rev()
         .map(|n| format!("- T-{n} task {n}: done\n"))
@@ -74,8 +73,7 @@ async fn operations_task_and_status_are_one_version() {
 
 #[tokio::test]
 async fn the_record_is_written_also_when_the_roles_change_nothing_and_not_in_a_dry_run() {
-    let service = Dictated::new().service().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Dictated::new().service().await.agent();
     let mut tried = session(json!({}), record("t", "a"));
     tried["dry_run"] = json!(true);
     let tried = memory.updated(tried).await;
@@ -94,8 +92,7 @@ async fn the_record_is_written_also_when_the_roles_change_nothing_and_not_in_a_d
 #[tokio::test]
 async fn a_call_with_the_same_task_id_is_a_repeat_that_calls_no_model() {
     let dictated = Dictated::new();
-    let service = dictated.service().await;
-    let memory = service.memory("agent");
+    let (service, memory) = dictated.service().await.agent();
     let first = session(json!({"learnings": learning("one")}), record("t", "a"));
     memory.updated(first.clone()).await;
     let calls = dictated.asked(Role::Learnings).len();
@@ -153,8 +150,7 @@ async fn the_record_is_applied_to_a_head_that_changed() {
 
 #[tokio::test]
 async fn a_queued_or_streamed_session_is_recorded_once() {
-    let service = Dictated::new().service().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Dictated::new().service().await.agent();
     let body = session(json!({"progress": progress("x")}), record("t", "a"));
     let workers = service.work(Duration::from_secs(10));
     let mut runs = Vec::new();
@@ -182,8 +178,7 @@ async fn a_queued_or_streamed_session_is_recorded_once() {
 
 #[tokio::test]
 async fn the_record_of_a_proposal_is_written_on_approval() {
-    let service = Dictated::new().service().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Dictated::new().service().await.agent();
     let mut body = session(json!({"learnings": learning("one")}), record("t", "a"));
     body["mode"] = json!("propose");
     let proposal = memory.updated(body.clone()).await;
@@ -221,8 +216,7 @@ async fn the_record_of_a_proposal_is_written_on_approval() {
 #[tokio::test]
 async fn an_invalid_record_is_rejected_before_any_model_is_called() {
     let dictated = Dictated::new();
-    let service = dictated.service().await;
-    let memory = service.memory("agent");
+    let (service, memory) = dictated.service().await.agent();
     for (record, field) in rows(
         r#"
         {"intent": "a"} → record

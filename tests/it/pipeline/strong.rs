@@ -49,7 +49,7 @@ fn session_of<'s>(sessions: &'s [Session], input: &str) -> &'s Session {
 }
 
 /// Plays a session, and checks that nothing of it was rejected.
-async fn play(memory: &Memory<'_>, session: &Session) -> String {
+async fn play(memory: &Memory, session: &Session) -> String {
     if let Some(prior) = &session.prior {
         memory.write(prior.as_str()).await;
     }

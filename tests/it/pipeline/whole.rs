@@ -27,8 +27,7 @@ async fn three_concurrent_model_calls_create_one_version_with_a_complete_report(
             Reply::Together(all.clone(), Box::new(Reply::text(answer_of(request.role()))))
         })
         .await;
-        let service = Service::configured(stub.configure(provider, 0)).await;
-        let memory = service.memory("agent");
+        let (service, memory) = Service::configured(stub.configure(provider, 0)).await.agent();
         memory
             .write("# Notes\nmine\n\n# Key Learnings\n- KL-4 because old: stays\n")
             .await;
@@ -98,8 +97,7 @@ async fn three_concurrent_model_calls_create_one_version_with_a_complete_report(
 #[tokio::test]
 async fn answers_that_change_nothing_create_no_version_and_no_memory() {
     let models = Dictated::new();
-    let service = models.service().await;
-    let memory = service.memory("agent");
+    let (service, memory) = models.service().await.agent();
 
     let answer = memory.updated(dictate(json!({}))).await;
 

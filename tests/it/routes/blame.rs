@@ -1,7 +1,6 @@
 //! `GET M/blame`
 
-use crate::harness::{Answer, Service, has};
-use reqwest::Method;
+use crate::harness::{Service, has};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -22,8 +21,7 @@ async fn forget_origins(service: &Service, from: i64) {
 
 #[tokio::test]
 async fn each_line_has_the_version_actor_and_time_that_introduced_it() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     memory.put_as("ann", "# Facts\none\r\ntwo").await.is(201);
     service.clock.advance(Duration::from_secs(60));
     memory.put_as("bob", "# Facts\nthree\none\r\ntwo\n").await.is(201);
@@ -56,8 +54,7 @@ async fn each_line_has_the_version_actor_and_time_that_introduced_it() {
 
 #[tokio::test]
 async fn blame_as_text_has_columns() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     memory.put_as("ann", "# Facts\none\n").await.is(201);
     memory.put_as("charlie", "# Facts\none\n\ntwo\n").await.is(201);
 
@@ -75,8 +72,7 @@ async fn blame_as_text_has_columns() {
 
 #[tokio::test]
 async fn every_kind_of_change_preserves_the_origins_of_unchanged_lines() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     memory
         .put_as("ann", "# Facts\none\n\n# Key Learnings\n- by hand\n")
         .await
@@ -94,8 +90,7 @@ async fn every_kind_of_change_preserves_the_origins_of_unchanged_lines() {
 
 #[tokio::test]
 async fn origins_that_are_not_stored_are_computed() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     for text in ["a\nb\nc\n", "a\nx\nc\n", "c\na\nx\n", "c\na\nx\nb\n", "b\nc\n"] {
         memory.put_as("ann", text).await.is(201);
     }
@@ -122,15 +117,14 @@ async fn origins_that_are_not_stored_are_computed() {
 
 #[tokio::test]
 async fn blame_has_an_etag_for_each_representation() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     memory.put_as("ann", "one\n").await.is(201);
     let tag = memory.get("blame").await.is(200).header("etag").to_owned();
 
-    memory.get_with("blame", "If-None-Match", &tag).await.is(304);
-    let text = memory
-        .request(Method::GET, "blame")
-        .header("Accept", "text/plain")
-        .header("If-None-Match", &tag);
-    Answer::to(text).await.is(200);
+    memory
+        .requests(&format!(
+            "GET blame | If-None-Match: {tag} → 304
+             GET blame | Accept: text/plain | If-None-Match: {tag} → 200"
+        ))
+        .await;
 }

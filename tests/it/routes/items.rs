@@ -5,15 +5,15 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-async fn add(memory: &Memory<'_>, body: Value) -> Answer {
+async fn add(memory: &Memory, body: Value) -> Answer {
     memory.post("items", &body).await
 }
 
-async fn put(memory: &Memory<'_>, category: &str, body: Value) -> Answer {
+async fn put(memory: &Memory, category: &str, body: Value) -> Answer {
     memory.put_json(&format!("items/{category}"), &body).await
 }
 
-async fn delete(memory: &Memory<'_>, below: &str) -> Answer {
+async fn delete(memory: &Memory, below: &str) -> Answer {
     memory.delete_at(below).await
 }
 
@@ -23,8 +23,7 @@ fn contents(list: &Value) -> Vec<&str> {
 
 #[tokio::test]
 async fn an_item_is_added_read_listed_and_removed_without_a_document() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     assert_eq!(memory.read("items").await["items"], json!([]));
 
     let added = Answer::to(
@@ -62,12 +61,10 @@ async fn an_item_is_added_read_listed_and_removed_without_a_document() {
 
 #[tokio::test]
 async fn items_are_listed_by_category_in_the_order_they_were_added_page_by_page() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     for (category, content) in [("b", "1"), ("a", "2"), ("b", "3"), ("a", "4"), ("b", "5")] {
-        add(&memory, json!({"content": content, "category": category}))
-            .await
-            .is(201);
+        let item = json!({"content": content, "category": category});
+        add(&memory, item).await.is(201);
     }
     assert_eq!(
         contents(&memory.get("items").await.json()),
@@ -85,37 +82,28 @@ async fn items_are_listed_by_category_in_the_order_they_were_added_page_by_page(
 
 #[tokio::test]
 async fn a_category_is_removed_as_a_whole() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
-    for content in ["1", "2"] {
-        add(&memory, json!({"content": content, "category": "a"}))
-            .await
-            .is(201);
-    }
-    add(&memory, json!({"content": "3", "category": "b"}))
-        .await
-        .is(201);
-    assert_eq!(
-        delete(&memory, "items?category=a").await.is(200).json(),
-        json!({"removed": 2})
-    );
-    assert_eq!(
-        delete(&memory, "items?category=a").await.is(200).json(),
-        json!({"removed": 0})
-    );
+    let (service, memory) = Service::start().await.agent();
+    memory
+        .requests(
+            r#"
+            POST items < {"content": "1", "category": "a"} → 201
+            POST items < {"content": "2", "category": "a"} → 201
+            POST items < {"content": "3", "category": "b"} → 201
+            DELETE items?category=a → 200 ={"removed":2}
+            DELETE items?category=a → 200 ={"removed":0}
+            DELETE items → 422 invalid category"#,
+        )
+        .await;
     assert_eq!(contents(&memory.get("items").await.json()), ["3"]);
-    delete(&memory, "items").await.invalid("category");
     let missing = service.memory("nobody");
-    assert_eq!(
-        delete(&missing, "items?category=a").await.is(200).json(),
-        json!({"removed": 0})
-    );
+    missing
+        .requests(r#"DELETE items?category=a → 200 ={"removed":0}"#)
+        .await;
 }
 
 #[tokio::test]
 async fn putting_a_category_replaces_it_at_once_and_the_same_again_changes_nothing() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     let two = json!({"items": [{"content": "x", "metadata": {"n": 1.5}}, {"content": "y", "expires_at": "2026-11-22T00:00:00Z"}]});
     let first = put(&memory, "a", two.clone()).await.is(200).json();
     assert_eq!(
@@ -129,15 +117,10 @@ async fn putting_a_category_replaces_it_at_once_and_the_same_again_changes_nothi
 
     let list = put(&memory, "a", json!([{"content": "y"}])).await.is(200).json();
     assert_eq!((contents(&list), &list["unchanged"]), (vec!["y"], &json!(false)));
-    let text = Answer::to(
-        memory
-            .request(Method::PUT, "items/a")
-            .header("Content-Type", "text/plain")
-            .body("the only one\n"),
-    )
-    .await
-    .is(200)
-    .json();
+    let text = memory
+        .requests(r"PUT items/a < the only one\n → 200")
+        .await
+        .json();
     assert_eq!(contents(&text), ["the only one\n"]);
     assert_eq!(memory.get("items").await.json()["items"], text["items"]);
 
@@ -149,8 +132,7 @@ async fn putting_a_category_replaces_it_at_once_and_the_same_again_changes_nothi
 
 #[tokio::test]
 async fn concurrent_puts_of_a_category_leave_the_items_of_one_of_them() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     let puts = (0..8).map(|n| {
         put(
             &memory,
@@ -169,8 +151,7 @@ async fn concurrent_puts_of_a_category_leave_the_items_of_one_of_them() {
 
 #[tokio::test]
 async fn an_invalid_item_is_rejected_and_its_field_named() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     for (body, field) in rows(
         r#"
         {"category": "a"} → content
@@ -197,50 +178,30 @@ async fn an_invalid_item_is_rejected_and_its_field_named() {
     {
         add(&memory, body).await.invalid(field);
     }
-    let large = json!({"content": "x", "category": "a", "metadata": {"k": "v".repeat(8_192)}});
-    add(&memory, large)
-        .await
-        .problem(413, "too-large", Some("metadata"));
-    let large = json!({"content": "x".repeat(65_537), "category": "a"});
-    add(&memory, large)
-        .await
-        .problem(413, "too-large", Some("content"));
-
-    for (row, field) in rows(
-        r#"
-        ["a", [{"content": "ok"}, {"content": ""}]] → [1].content
-        ["a", {"items": [{"content": "\t"}]}] → items[0].content
-        ["a", {"items": [{"content": "x", "category": "a"}]}] → items[0].category
-        ["a", "text"] → body
-        ["recent_tasks", []] → category
-        ["a%2Cb", []] → category"#,
-    ) {
-        let category = row[0].as_str().unwrap();
-        put(&memory, category, row[1].clone()).await.invalid(field);
-    }
-    let html = memory
-        .request(Method::PUT, "items/a")
-        .header("Content-Type", "text/html")
-        .body("x");
-    Answer::to(html)
-        .await
-        .problem(415, "unsupported-media-type", None);
-    let blank = memory
-        .request(Method::PUT, "items/a")
-        .header("Content-Type", "text/plain")
-        .body(" ");
-    Answer::to(blank).await.invalid("content");
-    Answer::to(memory.request(Method::PATCH, "items/a"))
-        .await
-        .problem(405, "method-not-allowed", None);
-    delete(&memory, "items/a%2Fb").await.invalid("item_id");
+    let (large, long) = ("v".repeat(8_192), "x".repeat(65_537));
+    memory
+        .requests(&format!(
+            r#"
+            POST items < {{"content": "x", "category": "a", "metadata": {{"k": "{large}"}}}} → 413 too-large metadata
+            POST items < {{"content": "{long}", "category": "a"}} → 413 too-large content
+            PUT items/a < [{{"content": "ok"}}, {{"content": ""}}] → 422 invalid [1].content
+            PUT items/a < {{"items": [{{"content": "\t"}}]}} → 422 invalid items[0].content
+            PUT items/a < {{"items": [{{"content": "x", "category": "a"}}]}} → 422 invalid items[0].category
+            PUT items/a | Content-Type: application/json < "text" → 422 invalid body
+            PUT items/recent_tasks < [] → 422 invalid category
+            PUT items/a%2Cb < [] → 422 invalid category
+            PUT items/a | Content-Type: text/html < x → 415 unsupported-media-type
+            PUT items/a < \t → 422 invalid content
+            PATCH items/a → 405 method-not-allowed
+            DELETE items/a%2Fb → 422 invalid item_id"#
+        ))
+        .await;
     assert_eq!(memory.read("items").await["items"], json!([]));
 }
 
 #[tokio::test]
 async fn items_are_limited_in_number_and_total_size() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     let many: Vec<Value> = (0..499)
         .map(|number| json!({"content": number.to_string()}))
         .collect();
@@ -271,36 +232,23 @@ async fn items_are_limited_in_number_and_total_size() {
 
 #[tokio::test]
 async fn expired_items_are_never_returned_and_are_purged() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
-    let soon = add(
-        &memory,
-        json!({"content": "soon gone", "category": "a", "expires_at": "2026-11-21T02:00:01Z"}),
-    )
-    .await;
-    let id = soon.is(201).json()["item_id"].as_str().unwrap().to_owned();
+    let (service, memory) = Service::start().await.agent();
+    let soon = r#"POST items < {"content": "soon gone", "category": "a", "expires_at": "2026-11-21T02:00:01Z"} → 201"#;
+    let soon = memory.requests(soon).await.json();
+    let id = soon["item_id"].as_str().unwrap();
     service.clock.advance(Duration::from_secs(1));
     assert_eq!(memory.read("items").await["items"], json!([]));
-    memory.get(&format!("items/{id}")).await.missing();
-    assert_eq!(memory.get("prompt").await.is(200).text(), "");
-    delete(&memory, &format!("items/{id}")).await.missing();
-    assert_eq!(
-        delete(&memory, "items?category=a").await.json(),
-        json!({"removed": 0})
-    );
-
-    add(
-        &memory,
-        json!({"content": "stays", "category": "a", "expires_at": "2026-11-21T02:00:03Z"}),
-    )
-    .await
-    .is(201);
-    add(
-        &memory,
-        json!({"content": "goes", "category": "a", "expires_at": "2026-11-21T02:00:02Z"}),
-    )
-    .await
-    .is(201);
+    memory
+        .requests(&format!(
+            r#"
+            GET items/{id} → 404 not-found
+            GET prompt → 200 =
+            DELETE items/{id} → 404 not-found
+            DELETE items?category=a → 200 ={{"removed":0}}
+            POST items < {{"content": "stays", "category": "a", "expires_at": "2026-11-21T02:00:03Z"}} → 201
+            POST items < {{"content": "goes", "category": "a", "expires_at": "2026-11-21T02:00:02Z"}} → 201"#
+        ))
+        .await;
     service.clock.advance(Duration::from_secs(1));
     assert_eq!(service.storage().purge_items(500).await.unwrap(), 1);
     assert_eq!(service.storage().purge_items(500).await.unwrap(), 0);
@@ -340,8 +288,7 @@ async fn deleting_a_memory_deletes_its_items_and_not_those_of_the_vault() {
 
 #[tokio::test]
 async fn a_category_may_contain_spaces_and_letters_of_any_script() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     for name in ["User notes", "Überblick/作業", &"ä".repeat(128)] {
         add(&memory, json!({"content": name, "category": name}))
             .await

@@ -7,14 +7,14 @@ use std::time::Duration;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-async fn add(memory: &Memory<'_>, body: Value) {
+async fn add(memory: &Memory, body: Value) {
     let request = memory.request(Method::POST, "items");
     Answer::to(request.header("X-Actor-Id", "tools").json(&body))
         .await
         .is(201);
 }
 
-async fn about(memory: &Memory<'_>) -> Answer {
+async fn about(memory: &Memory) -> Answer {
     Answer::to(memory.itself(Method::GET)).await
 }
 
@@ -43,7 +43,7 @@ async fn ids(service: &Service, query: &str) -> Vec<String> {
 }
 
 /// Neither the memory itself nor a list contains it.
-async fn is_nowhere(service: &Service, memory: &Memory<'_>) {
+async fn is_nowhere(service: &Service, memory: &Memory) {
     about(memory).await.missing();
     for sort in ["memory_id", "changed_at", "bytes"] {
         assert_eq!(listed(service, "acme", &format!("sort={sort}")).await, json!([]));
@@ -54,8 +54,7 @@ async fn is_nowhere(service: &Service, memory: &Memory<'_>) {
 
 #[tokio::test]
 async fn a_memory_of_items_is_read_listed_counted_and_deleted_like_any_other() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     // A vault that has items of its own and no memory is not listed.
     let own = "/v1/vaults/acme/items/x";
     service.put_json(own, json!([{"content": "x"}])).await.is(200);
@@ -101,8 +100,7 @@ async fn a_memory_of_items_is_read_listed_counted_and_deleted_like_any_other() {
 
 #[tokio::test]
 async fn the_first_document_of_a_memory_of_items_is_version_1() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     add(&memory, json!({"content": "1", "category": "a"})).await;
     service.clock.advance(SECOND);
     let put = memory.putting("text").header("If-None-Match", "*");
@@ -125,8 +123,7 @@ async fn the_first_document_of_a_memory_of_items_is_version_1() {
 
 #[tokio::test]
 async fn a_memory_of_items_is_deleted_with_its_last_item() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     add(&memory, json!({"content": "1", "category": "a"})).await;
     add(&memory, json!({"content": "2", "category": "b"})).await;
     memory.delete_at("items?category=a").await.is(200);
@@ -178,8 +175,7 @@ async fn a_memory_of_items_ends_when_its_items_expire_purged_or_not() {
 
 #[tokio::test]
 async fn preconditions_refer_to_the_missing_document() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     add(&memory, json!({"content": "1", "category": "a"})).await;
     for value in ["*", "\"x\""] {
         let refused = Answer::to(memory.itself(Method::DELETE).header("If-Match", value)).await;

@@ -20,8 +20,7 @@ const LISTS: [&str; 11] = [
 
 /// A vault in which every list has at least five entries.
 async fn filled() -> Service {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     memory.write("# A\n# B\n# C\n# D\n").await;
     for number in 0..5 {
         let other = format!("other-{number}");
@@ -90,18 +89,7 @@ async fn a_cursor_is_of_one_list_and_a_limit_is_at_most_500() {
             let path = format!("{path}cursor={bad}");
             service.refuses(&path, 400, "malformed", Some("cursor")).await;
         }
-        for bad in [
-            "0",
-            "501",
-            "-1",
-            "%2B1",
-            "x",
-            "1.5",
-            "1e2",
-            "99999999999",
-            "",
-            "1&limit=2",
-        ] {
+        for bad in "0|501|-1|%2B1|x|1.5|1e2|99999999999||1&limit=2".split('|') {
             let path = format!("{path}limit={bad}");
             service.refuses(&path, 422, "invalid", Some("limit")).await;
         }

@@ -8,8 +8,7 @@ const ADD: &str = "KEY_LEARNINGS:\n  ADD:\n    - because CI has no database: com
 
 #[tokio::test]
 async fn changes_are_described_newest_first() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     memory.put_as("ann", "# Facts\nx\n").await.is(201);
     service.clock.advance(Duration::from_secs(60));
     let second = memory.applied(ADD).await;
@@ -34,8 +33,7 @@ async fn changes_are_described_newest_first() {
 
 #[tokio::test]
 async fn the_log_as_text() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     for number in 1..=3 {
         memory.write(format!("text {number}")).await;
     }

@@ -8,7 +8,7 @@ const DOCUMENT: &str = "# Key Learnings\n\
     - KL-1 [2026-11-01T00:00:00Z] because they said so: the budget is 4,000 euros\n\
     - KL-2 because it changes: the certificate is in the safe\n";
 
-async fn mark(memory: &Memory<'_>, operation: Value) -> Answer {
+async fn mark(memory: &Memory, operation: Value) -> Answer {
     memory.ask("", json!({ "operations": [operation] })).await
 }
 
@@ -18,8 +18,7 @@ fn kinds(answer: &Value) -> Vec<&str> {
 
 #[tokio::test]
 async fn an_operation_changes_the_brackets_and_nothing_else() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     memory.write(DOCUMENT).await;
 
     let pin =
@@ -59,8 +58,7 @@ async fn an_operation_changes_the_brackets_and_nothing_else() {
 
 #[tokio::test]
 async fn an_addition_has_marks_and_a_hand_written_one_too() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     let add = json!({"op": "add", "section": "learnings", "reason": "r", "content": "c", "pinned": true,
                      "until": "2027-01-01"});
     mark(&memory, add).await.is(200);
@@ -87,8 +85,7 @@ async fn an_addition_has_marks_and_a_hand_written_one_too() {
 
 #[tokio::test]
 async fn what_is_no_mark_is_refused_with_the_forms_that_are() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     memory.write(DOCUMENT).await;
     for until in ["31.08.2027", "soon", "2027-02-30", ""] {
         let operation = json!({"op": "mark", "id": "KL-1", "reason": "r", "until": until});
@@ -134,8 +131,7 @@ async fn what_is_no_mark_is_refused_with_the_forms_that_are() {
 
 #[tokio::test]
 async fn a_model_archives_nothing_that_is_pinned_and_marks_nothing() {
-    let service = Dictated::new().service().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Dictated::new().service().await.agent();
     memory.write(DOCUMENT).await;
     memory
         .applied("KEY_LEARNINGS:\n  MARK:\n    - KL-1 pinned because it stays\n")
@@ -180,8 +176,7 @@ async fn a_pinned_decision_stays_in_the_window() {
 
 #[tokio::test]
 async fn a_prompt_leaves_out_what_has_expired_and_says_so() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     memory
         .write(
             "# Key Learnings\n- KL-1 [until 2026-11-20] old\n- KL-2 [until 2026-11-21] today\n- KL-3 new\n\n\
@@ -207,8 +202,7 @@ async fn a_prompt_leaves_out_what_has_expired_and_says_so() {
 
 #[tokio::test]
 async fn marks_are_rebuilt_and_a_proposal_of_them_is_approved_one_by_one() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     memory.write(DOCUMENT).await;
     let text = "KEY_LEARNINGS:\n  MARK:\n    - KL-1 pinned because a\n    - KL-2 pinned because b\n";
     let proposed = memory.proposed(text).await;

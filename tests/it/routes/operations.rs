@@ -9,8 +9,7 @@ const FAULTY: &str = "KEY_LEARNINGS:\n  ADD:\n    - no reason at all\n    - beca
 
 #[tokio::test]
 async fn operations_are_applied_without_a_model_and_create_the_memory() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
 
     let answer = memory.applied(ADD).await;
 
@@ -26,8 +25,7 @@ async fn operations_are_applied_without_a_model_and_create_the_memory() {
 
 #[tokio::test]
 async fn a_dry_run_shows_everything_and_saves_nothing() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
 
     let answer = Answer::to(memory.applying("?dry_run=true", ADD))
         .await
@@ -55,8 +53,7 @@ async fn faulty_items_are_dropped_and_reported() {
 
 #[tokio::test]
 async fn the_caller_can_limit_the_number_of_additions() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     let items: String = (0..5)
         .map(|number| format!("    - because x: insight {number}\n"))
         .collect();
@@ -100,8 +97,7 @@ async fn a_document_over_its_limit_is_rejected_with_both_sizes() {
 
 #[tokio::test]
 async fn a_stale_precondition_and_an_empty_body_are_rejected() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     let stale = memory.applying("", ADD).header("If-Match", "\"x\"");
     Answer::to(stale).await.stale();
     memory.apply("").await.invalid("body");
@@ -119,8 +115,7 @@ async fn a_stale_precondition_and_an_empty_body_are_rejected() {
 
 #[tokio::test]
 async fn a_list_of_operations_in_json_is_applied_to_the_byte() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     let snippet = "KEY_LEARNINGS:\n  ADD:\n\t- because x: y\n";
 
     let answer = memory
@@ -157,8 +152,7 @@ async fn a_list_of_operations_in_json_is_applied_to_the_byte() {
 
 #[tokio::test]
 async fn a_text_in_json_is_the_same_text() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     let answer = memory.asked("?dry_run=true", json!({"text": ADD})).await;
     assert_eq!(answer["operations"][0]["content"], "commit the query data");
     assert_eq!(answer["rejected"], json!([]));
@@ -166,8 +160,7 @@ async fn a_text_in_json_is_the_same_text() {
 
 #[tokio::test]
 async fn invalid_json_operations_are_rejected_with_their_position() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     let archive = json!({"op": "archive", "id": "KL-1", "reason": "r"});
     for (body, field) in rows(
         r#"
@@ -202,8 +195,7 @@ async fn invalid_json_operations_are_rejected_with_their_position() {
 
 #[tokio::test]
 async fn faulty_json_operations_fail_the_request_only_for_retryable_faults() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     memory.applied(ADD).await;
     let add = |reason: &str| json!({"op": "add", "section": "learnings", "reason": reason, "content": "commit the query data"});
 
@@ -224,8 +216,7 @@ async fn faulty_json_operations_fail_the_request_only_for_retryable_faults() {
 
 #[tokio::test]
 async fn a_replaced_record_names_its_replacement() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     memory.applied(ADD).await;
     memory.asked("", json!({"operations": [{"op": "add", "section": "verbatim", "reason": "r", "label": "l", "content": "x"}]})).await;
 
@@ -269,8 +260,7 @@ async fn a_replaced_record_names_its_replacement() {
 
 #[tokio::test]
 async fn replacing_an_archived_record_is_rejected_and_archives_nothing() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     memory.applied(ADD).await;
     let add = |content: &str, replaces: &str| json!({"op": "add", "section": "learnings", "reason": "r", "content": content, "replaces": replaces});
 
@@ -303,8 +293,7 @@ async fn replacing_an_archived_record_is_rejected_and_archives_nothing() {
 
 #[tokio::test]
 async fn a_text_without_a_header_changes_nothing_and_the_error_shows_a_header() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     let text = "Please remember that CI has no database.";
 
     let answer = memory.applied(text).await;
@@ -340,8 +329,7 @@ async fn a_text_whose_items_are_all_rejected_is_not_reported_as_applied() {
 
 #[tokio::test]
 async fn progress_beside_a_free_section_of_the_same_name_is_a_warning() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     let text = "CURRENT_PROGRESS:\n  In Progress:\n    - Wire the parser\n";
     let alone = Answer::to(memory.applying("?dry_run=true", text))
         .await
@@ -363,8 +351,7 @@ async fn progress_beside_a_free_section_of_the_same_name_is_a_warning() {
 
 #[tokio::test]
 async fn sections_under_their_authors_titles_are_changed_in_place() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     let free = "# Description\r\nA  shop.\n\n";
     memory
         .write(format!(

@@ -8,7 +8,7 @@ use working_memory::tokens::Tokens;
 
 const NOW: &str = "Current date and time: Saturday, 2026-11-21 02:00 (UTC)";
 
-async fn put(memory: &Memory<'_>, category: &str, content: &str) {
+async fn put(memory: &Memory, category: &str, content: &str) {
     let request = memory.request(Method::PUT, &format!("items/{category}"));
     Answer::to(request.json(&json!([{"content": content}])))
         .await
@@ -28,8 +28,7 @@ fn names(receipt: &Value) -> Vec<&str> {
 
 #[tokio::test]
 async fn a_prompt_is_assembled_from_items_of_the_vault_and_the_memory_and_the_document() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     put(&memory, "rules", "Mine.").await;
     put_of_vault(&service, "rules", "Ours.\n").await;
     put(&memory, "workflow", "1. Test first").await;
@@ -81,8 +80,7 @@ async fn a_prompt_is_assembled_from_items_of_the_vault_and_the_memory_and_the_do
 
 #[tokio::test]
 async fn a_memory_with_items_alone_its_own_or_the_vaults_has_a_prompt() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     let empty = memory.get("prompt").await.is(200);
     assert_eq!(
         (empty.text(), empty.header("content-type")),
@@ -112,61 +110,37 @@ async fn a_memory_with_items_alone_its_own_or_the_vaults_has_a_prompt() {
 
 #[tokio::test]
 async fn parts_are_selected_by_name() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     for category in ["rules", "style", "workflow"] {
         put(&memory, category, category).await;
     }
     memory.write("# Facts\nf\n\n# Decisions\n- D-1 d\n").await;
-    for (query, text) in [
-        ("include=rules,%20workflow", "rules\n\nworkflow"),
-        (
-            "include=workflow&include=rules,key_learnings",
-            "rules\n\nworkflow",
-        ),
-        ("include=key_learnings", ""),
-        (
-            "exclude=datetime,free&exclude=style,workflow",
-            "rules\n\n# Decisions\n- D-1 d",
-        ),
-        ("include=rules,style&exclude=rules", "style"),
-        ("include=free", "# Facts\nf"),
-        (
-            "include=datetime&timezone=Asia/Tokyo",
-            "Current date and time: Saturday, 2026-11-21 11:00 (Asia/Tokyo, UTC+09:00)",
-        ),
-        (
-            "include=datetime&timezone=Asia/Kolkata",
-            "Current date and time: Saturday, 2026-11-21 07:30 (Asia/Kolkata, UTC+05:30)",
-        ),
-    ] {
-        assert_eq!(
-            memory.get(&format!("prompt?{query}")).await.is(200).text(),
-            text,
-            "{query}"
-        );
-    }
-    for (query, field) in [
-        ("include=", "include"),
-        ("include=,", "include"),
-        ("timezone=Mars/Olympus", "timezone"),
-        ("timezone=", "timezone"),
-        ("max_tokens=0", "max_tokens"),
-        ("max_tokens=many", "max_tokens"),
-        ("exclud=rules", "exclud"),
-    ] {
-        memory.get(&format!("prompt?{query}")).await.invalid(field);
-    }
     memory
-        .get_with("prompt", "Accept", "text/html")
-        .await
-        .problem(406, "not-acceptable", None);
+        .requests(
+            r"
+            GET prompt?include=rules,%20workflow → 200 =rules\n\nworkflow
+            GET prompt?include=workflow&include=rules,key_learnings → 200 =rules\n\nworkflow
+            GET prompt?include=key_learnings → 200 =
+            GET prompt?exclude=datetime,free&exclude=style,workflow → 200 =rules\n\n# Decisions\n- D-1 d
+            GET prompt?include=rules,style&exclude=rules → 200 =style
+            GET prompt?include=free → 200 =# Facts\nf
+            GET prompt?include=datetime&timezone=Asia/Tokyo → 200 =Current date and time: Saturday, 2026-11-21 11:00 (Asia/Tokyo, UTC+09:00)
+            GET prompt?include=datetime&timezone=Asia/Kolkata → 200 =Current date and time: Saturday, 2026-11-21 07:30 (Asia/Kolkata, UTC+05:30)
+            GET prompt?include= → 422 invalid include
+            GET prompt?include=, → 422 invalid include
+            GET prompt?timezone=Mars/Olympus → 422 invalid timezone
+            GET prompt?timezone= → 422 invalid timezone
+            GET prompt?max_tokens=0 → 422 invalid max_tokens
+            GET prompt?max_tokens=many → 422 invalid max_tokens
+            GET prompt?exclud=rules → 422 invalid exclud
+            GET prompt | Accept: text/html → 406 not-acceptable",
+        )
+        .await;
 }
 
 #[tokio::test]
 async fn a_budget_drops_parts_in_order_and_never_the_rules() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     put(&memory, "rules", "Never push to main. Never delete a migration.").await;
     let tasks: String = (1..=5)
         .rev()
@@ -216,8 +190,7 @@ async fn a_budget_drops_parts_in_order_and_never_the_rules() {
 
 #[tokio::test]
 async fn the_same_state_has_the_same_etag_and_is_not_sent_twice() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     memory.write("# Facts\nf\n").await;
     let ask = async |below: &str, tag: String| memory.get_with(below, "If-None-Match", &tag).await;
     let with_time = memory.get("prompt").await.is(200).header("etag").to_owned();
@@ -239,8 +212,7 @@ async fn the_same_state_has_the_same_etag_and_is_not_sent_twice() {
 
 #[tokio::test]
 async fn an_item_of_the_category_datetime_replaces_the_clock() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     memory.write("# Facts\nf\n").await;
     put(&memory, "datetime", "It is spring.").await;
     assert_eq!(memory.get("prompt").await.text(), "# Facts\nf\n\nIt is spring.");
@@ -253,8 +225,7 @@ async fn an_item_of_the_category_datetime_replaces_the_clock() {
 
 #[tokio::test]
 async fn unknown_names_in_include_are_rejected() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     put(&memory, "style", "Short.").await;
     let problem = memory
         .refuses("prompt?include=rules,stile", 422, "invalid", Some("include"))
@@ -264,107 +235,35 @@ async fn unknown_names_in_include_are_rejected() {
         problem["known"].as_array().unwrap().contains(&json!("style")),
         "{problem}"
     );
-    assert_eq!(
-        memory.get("prompt?include=rules,style").await.is(200).text(),
-        "Short."
-    );
-    assert_eq!(memory.get("prompt?include=rules").await.is(200).text(), "");
-    memory.get("prompt?exclude=stile").await.is(200);
+    memory
+        .requests(
+            "
+            GET prompt?include=rules,style → 200 =Short.
+            GET prompt?include=rules → 200 =
+            GET prompt?exclude=stile → 200",
+        )
+        .await;
 }
 
 #[tokio::test]
 async fn the_prompt_at_a_time_has_the_document_of_that_time() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     memory.write("# Facts\nold\n").await;
     service.clock.advance(Duration::from_secs(3_600));
     memory.write("# Facts\nnew\n").await;
     put(&memory, "style", "Short.").await;
-    let then = memory.get("prompt?as_of=2026-11-21T02:30:00Z").await.is(200);
-    assert_eq!(
-        then.text(),
-        "Short.\n\n# Facts\nold\n\nCurrent date and time: Saturday, 2026-11-21 02:30 (UTC)"
-    );
+    let then = r"GET prompt?as_of=2026-11-21T02:30:00Z → 200 =Short.\n\n# Facts\nold\n\nCurrent date and time: Saturday, 2026-11-21 02:30 (UTC)";
+    let then = memory.requests(then).await;
     assert_eq!(then.header("x-context-version"), "1");
     memory
-        .refuses(
-            "prompt?as_of=2026-11-21T01:00:00Z",
-            404,
-            "not-found",
-            Some("as_of"),
+        .requests(
+            "
+            GET prompt?as_of=2026-11-21T01:00:00Z → 404 not-found as_of
+            GET prompt?as_of=2026-11-22T00:00:00Z → 422 invalid as_of",
         )
         .await;
-    memory
-        .get("prompt?as_of=2026-11-22T00:00:00Z")
-        .await
-        .invalid("as_of");
     memory.redact("1").await.is(200);
     memory
         .refuses("prompt?as_of=2026-11-21T02:30:00Z", 410, "gone", Some("as_of"))
         .await;
-}
-
-#[tokio::test]
-async fn the_prefix_is_stable_over_a_hundred_changes_of_everything_else() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
-    for (category, content) in [("rules", "R"), ("user_information", "U"), ("tool_guidance", "T")] {
-        put(&memory, category, content).await;
-    }
-    memory.write("# Facts\nf\n").await;
-    let first = memory.get("prompt").await.is(200);
-    let hash = first.header("x-prefix-hash").to_owned();
-    let mut random = fastrand::Rng::with_seed(20_261_121);
-    for number in 0..100 {
-        match random.u8(0..4) {
-            0 => {
-                memory
-                    .applied(&format!(
-                        "KEY_LEARNINGS:\n  ADD:\n    - because {number} is new: insight {number}\n"
-                    ))
-                    .await;
-            }
-            1 => {
-                memory
-                    .applied(&format!(
-                        "CURRENT_PROGRESS:\n  In Progress:\n    - Step {number}\n"
-                    ))
-                    .await;
-            }
-            2 => {
-                let before = memory.get("context").await.is(200);
-                let text = format!(
-                    "{}\n# Recent Tasks\n- T-{number} done\n# Part {number}\nx",
-                    before.text()
-                );
-                memory.write(text).await;
-            }
-            _ => {
-                put(
-                    &memory,
-                    ["style", "workflow"][random.usize(0..2)],
-                    &format!("Text {number}"),
-                )
-                .await
-            }
-        }
-        service.clock.advance(Duration::from_secs(90));
-        let prompt = memory.get("prompt").await.is(200);
-        assert_eq!(prompt.header("x-prefix-hash"), hash, "after change {number}");
-        assert!(prompt.text().starts_with("R\n\nU\n\nT\n\n"));
-    }
-    for category in ["rules", "user_information", "tool_guidance"] {
-        put(&memory, category, "another").await;
-        assert_ne!(
-            memory.get("prompt").await.header("x-prefix-hash"),
-            hash,
-            "{category}"
-        );
-        put(&memory, category, &category[..1].to_uppercase()).await;
-        assert_eq!(
-            memory.get("prompt").await.header("x-prefix-hash"),
-            hash,
-            "{category}"
-        );
-    }
 }

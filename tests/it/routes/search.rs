@@ -159,8 +159,7 @@ async fn a_large_vault_has_the_same_results_as_a_small_one() {
 
 #[tokio::test]
 async fn only_the_newest_version_is_found() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     memory.write("the first draft").await;
     assert_eq!(found(&service, "draft").await, ["agent"]);
 
@@ -307,8 +306,7 @@ async fn indexers_of_two_instances_index_the_backlog_and_new_writes() {
 
 #[tokio::test]
 async fn a_recently_indexed_memory_is_delayed_unless_its_vault_is_searched() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     let vault = "acme".parse().unwrap();
     let pending = || async {
         let pending = service.storage().pending_for_search(None, None).await;

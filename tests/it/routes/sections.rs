@@ -36,8 +36,7 @@ fn paths(page: &Value) -> Vec<&str> {
 
 #[tokio::test]
 async fn headings_of_all_levels_are_listed_with_their_positions() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     memory.write(DOCUMENT).await;
 
     let answer = memory.get("sections").await.is(200);
@@ -75,8 +74,7 @@ async fn headings_of_all_levels_are_listed_with_their_positions() {
 
 #[tokio::test]
 async fn all_pages_are_of_one_version() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     memory.write("# A\n## B\n# C\n").await;
     let first = memory.read("sections?limit=2").await;
     assert_eq!(paths(&first), ["A", "A/B"]);

@@ -6,8 +6,7 @@ use serde_json::json;
 
 #[tokio::test]
 async fn an_invalid_body_is_rejected_and_the_field_is_named() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     for (body, field) in rows(
         r#"
         {} → task
@@ -55,8 +54,7 @@ async fn an_invalid_body_is_rejected_and_the_field_is_named() {
 
 #[tokio::test]
 async fn without_a_model_the_built_in_updater_is_used() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     let answer = memory
         .updated(json!({"task": "Wrote the parser. Next: wire it to the route."}))
         .await;

@@ -11,8 +11,7 @@ async fn put(service: &Service, path: &str, items: Value) {
 
 #[tokio::test]
 async fn items_are_exported_with_their_memory_and_their_vault() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     memory.write("# Facts\nf\n").await;
     let items = json!([{"content": "x", "metadata": {"a": 1}}, {"content": "y", "expires_at": "2026-12-01T00:00:00Z"}]);
     put(&service, &memory.path("items/rules"), items).await;
@@ -38,8 +37,7 @@ async fn items_are_exported_with_their_memory_and_their_vault() {
 
 #[tokio::test]
 async fn changed_and_invalid_items_are_rejected() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     memory.write("# Facts\nf\n").await;
     put(
         &service,

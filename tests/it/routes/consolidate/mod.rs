@@ -16,12 +16,12 @@ const DOCUMENT: &str = "# Key Learnings\n\
     - KL-6 a\n- KL-7 b\n- KL-8 c\n- KL-9 d\n- KL-10 e\n\n\
     # Decisions\n- D-2 because D-1 is superseded: we use Redis\n- D-1 we use Postgres\n";
 
-async fn consolidate(memory: &Memory<'_>, body: Value) -> Answer {
+async fn consolidate(memory: &Memory, body: Value) -> Answer {
     memory.post("consolidate", &body).await
 }
 
 /// What is archived at once.
-async fn applied(memory: &Memory<'_>) -> Value {
+async fn applied(memory: &Memory) -> Value {
     let answer = consolidate(memory, json!({"mode": "apply"})).await;
     answer.is(200).json()
 }
@@ -38,14 +38,13 @@ fn archived(answer: &Value) -> Vec<(String, Value)> {
     operations.map(pair).collect()
 }
 
-async fn document(memory: &Memory<'_>) -> String {
+async fn document(memory: &Memory) -> String {
     memory.text().await
 }
 
 #[tokio::test]
 async fn what_can_go_is_proposed_and_archived_when_it_is_approved() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     memory.write(DOCUMENT).await;
 
     let answer = memory.post_empty("consolidate").await.is(200).json();
@@ -86,8 +85,7 @@ async fn what_can_go_is_proposed_and_archived_when_it_is_approved() {
 
 #[tokio::test]
 async fn a_step_that_no_longer_holds_is_refused_when_it_is_approved() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     memory.write(DOCUMENT).await;
     let answer = consolidate(&memory, json!({"mode": "propose"}))
         .await
@@ -131,8 +129,7 @@ async fn a_step_that_no_longer_holds_is_refused_when_it_is_approved() {
 
 #[tokio::test]
 async fn applied_it_ends_when_nothing_is_left_and_answers_a_retry_the_same() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     memory.write(DOCUMENT).await;
     let apply = || {
         let request = memory
@@ -150,8 +147,7 @@ async fn applied_it_ends_when_nothing_is_left_and_answers_a_retry_the_same() {
 
 #[tokio::test]
 async fn bad_requests_say_what_is_wrong() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     consolidate(&memory, json!({})).await.missing();
     memory.write(DOCUMENT).await;
     for (body, field) in [
@@ -167,8 +163,7 @@ async fn bad_requests_say_what_is_wrong() {
 
 #[tokio::test]
 async fn a_newer_proposal_replaces_the_older_one_and_a_memory_says_that_one_waits() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     memory.write(DOCUMENT).await;
     let about = || async { memory.about().await };
     assert_eq!(about().await["open_proposals"], 0);
@@ -214,8 +209,7 @@ async fn a_newer_proposal_replaces_the_older_one_and_a_memory_says_that_one_wait
 
 #[tokio::test]
 async fn agents_name_grounds_and_merge_in_operations_of_their_own() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     memory.write(DOCUMENT).await;
     let operations = json!({"operations": [
         {"op": "archive", "id": "KL-2", "duplicate_of": "KL-1", "reason": "the same"},

@@ -53,7 +53,7 @@ fn kinds(answer: &Value) -> Vec<&str> {
     rejected.map(|entry| entry["kind"].as_str().unwrap()).collect()
 }
 
-async fn approve(memory: &Memory<'_>, id: &Value, body: Value) -> Value {
+async fn approve(memory: &Memory, id: &Value, body: Value) -> Value {
     let path = format!("updates/{}/approve", id.as_str().unwrap());
     memory.post(&path, &body).await.is(200).json()
 }
@@ -202,8 +202,7 @@ async fn a_failing_model_saves_nothing_and_json_is_read_too() {
         "json",
         [Step::answer(&said.to_string())],
     )));
-    let service = with_model(model.clone()).await;
-    let memory = service.memory("agent");
+    let (_, memory) = with_model(model.clone()).await.agent();
     memory.write(DOCUMENT).await;
     let answer = applied(&memory).await;
     assert_eq!(answer["rejected"], json!([]), "{answer}");
@@ -271,8 +270,7 @@ async fn a_merged_record_keeps_the_evidence_of_its_parts() {
             _ => "NO CHANGE",
         })
     }));
-    let service = with_model(model).await;
-    let memory = service.memory("agent");
+    let (_, memory) = with_model(model).await.agent();
     let update =
         json!({"task": "CI needs 8 GB of memory. CI needs Docker 27 on the runner.", "roles": ["learnings"]});
     memory.updated(update).await;

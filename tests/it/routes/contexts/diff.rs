@@ -1,7 +1,6 @@
 //! `GET M/contexts/{ref}/diff`
 
-use crate::harness::{Answer, Service, has};
-use reqwest::Method;
+use crate::harness::{Service, has};
 use serde_json::{Value, json};
 
 const FIRST: &str = "# Facts\none\n\n# Key Learnings\n- KL-1 because a: stays\n- KL-2 because b: goes\n";
@@ -155,24 +154,20 @@ async fn each_representation_of_each_pair_has_its_own_etag() {
     let service = Service::start().await;
     three_versions(&service).await;
     let memory = service.memory("agent");
-    let with = async |below: &str, accept: &str, tag: &str| {
-        let request = memory.request(Method::GET, below).header("Accept", accept);
-        Answer::to(request.header("If-None-Match", tag)).await
-    };
-
     let text = memory.get("contexts/3/diff").await.is(200);
-    let tag = text.header("etag").to_owned();
-    let patch = with("contexts/3/diff", "text/x-diff", "\"x\"").await.is(200);
+    let tag = text.header("etag");
+    let patch = r#"GET contexts/3/diff | Accept: text/x-diff | If-None-Match: "x" → 200"#;
+    let patch = memory.requests(patch).await;
     assert_eq!(patch.header("content-type"), "text/x-diff; charset=utf-8");
     assert_eq!(patch.body, text.body);
-    assert_eq!(with("contexts/3/diff", "*/*", &tag).await.status, 304);
-    assert_eq!(with("contexts/3/diff?base=2", "*/*", &tag).await.status, 304);
-    assert_eq!(with("contexts/3/diff?base=1", "*/*", &tag).await.status, 200);
-    assert_eq!(
-        with("contexts/3/diff", "application/json", &tag).await.status,
-        200
-    );
-    with("contexts/3/diff", "text/html", &tag)
-        .await
-        .problem(406, "not-acceptable", Some("Accept"));
+    memory
+        .requests(&format!(
+            "
+            GET contexts/3/diff | If-None-Match: {tag} → 304
+            GET contexts/3/diff?base=2 | If-None-Match: {tag} → 304
+            GET contexts/3/diff?base=1 | If-None-Match: {tag} → 200
+            GET contexts/3/diff | Accept: application/json | If-None-Match: {tag} → 200
+            GET contexts/3/diff | Accept: text/html | If-None-Match: {tag} → 406 not-acceptable Accept"
+        ))
+        .await;
 }

@@ -4,8 +4,7 @@ use crate::harness::Service;
 
 #[tokio::test]
 async fn a_version_is_found_by_its_number_and_by_its_id() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     let first = memory.write("one").await;
     memory.write("two").await;
 

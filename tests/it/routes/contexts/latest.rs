@@ -1,37 +1,19 @@
 //! `GET M/context`
 
-use crate::harness::{Answer, Memory, Service};
+use crate::harness::{Answer, Service};
 use crate::routes::sections::DOCUMENT as HEADINGS;
 use reqwest::Method;
 use std::time::Duration;
 
 const DOCUMENT: &str = "# Description\nfree\n\n# Key Learnings\n- KL-1 because a: insight\n\n# Facts\nx\n";
 
-async fn get_with(memory: &Memory<'_>, below: &str, headers: &[(&str, &str)]) -> Answer {
-    let mut request = memory.request(Method::GET, below);
-    for (name, value) in headers {
-        request = request.header(*name, *value);
-    }
-    Answer::to(request).await
-}
-
 #[tokio::test]
 async fn a_missing_memory_is_not_returned_as_an_empty_document() {
     let service = Service::start().await;
     let memory = service.memory("nobody");
-    for below in [
-        "context",
-        "contexts",
-        "contexts/1",
-        "contexts/1/diff",
-        "log",
-        "blame",
-        "sections",
-        "records",
-        "records/KL-1",
-        "updates",
-        "updates/x",
-    ] {
+    for below in "context contexts contexts/1 contexts/1/diff log blame sections records records/KL-1 updates updates/x"
+        .split(' ')
+    {
         memory.get(below).await.missing();
     }
     assert_eq!(service.count("memories").await, 0);
@@ -39,8 +21,7 @@ async fn a_missing_memory_is_not_returned_as_an_empty_document() {
 
 #[tokio::test]
 async fn the_text_is_returned_with_etag_and_last_modified() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     let put = memory.put(DOCUMENT).await.is(201);
 
     let got = memory.get("context").await.is(200);
@@ -59,8 +40,7 @@ async fn the_text_is_returned_with_etag_and_last_modified() {
 
 #[tokio::test]
 async fn the_client_chooses_the_representation_and_each_has_its_own_etag() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     let text_tag = memory.put(DOCUMENT).await.is(201).header("etag").to_owned();
 
     let json = memory.get_json("context").await.is(200);
@@ -68,41 +48,33 @@ async fn the_client_chooses_the_representation_and_each_has_its_own_etag() {
     assert_eq!(body["context"], DOCUMENT);
     assert_eq!(body["version"], 1);
     assert_ne!(json.header("etag"), text_tag);
-    let markdown = get_with(&memory, "context", &[("Accept", "text/markdown, */*;q=0.1")])
+    let markdown = memory
+        .get_with("context", "Accept", "text/markdown, */*;q=0.1")
         .await
         .is(200);
     assert_eq!(markdown.header("content-type"), "text/markdown; charset=utf-8");
-    get_with(&memory, "context", &[("Accept", "image/png")])
-        .await
-        .problem(406, "not-acceptable", Some("Accept"));
-
-    for (accept, tag, status) in [
-        ("*/*", text_tag.as_str(), 304),
-        ("*/*", json.header("etag"), 200),
-        ("application/json", json.header("etag"), 304),
-        ("application/json", text_tag.as_str(), 200),
-    ] {
-        let answer = get_with(&memory, "context", &[("Accept", accept), ("If-None-Match", tag)]).await;
-        assert_eq!(answer.status, status, "{accept} {tag}");
-    }
+    let json_tag = json.header("etag");
+    memory
+        .requests(&format!(
+            r#"
+            GET context | Accept: image/png → 406 not-acceptable Accept
+            GET context | Accept: */* | If-None-Match: {text_tag} → 304
+            GET context | Accept: */* | If-None-Match: {json_tag} → 200
+            GET context | Accept: application/json | If-None-Match: {json_tag} → 304
+            GET context | Accept: application/json | If-None-Match: {text_tag} → 200
+            GET context | If-None-Match: * → 304
+            GET context | If-Match: "x" → 412 precondition-failed"#
+        ))
+        .await;
     let weak = format!("\"x\", W/{text_tag}");
-    let unmodified = get_with(&memory, "context", &[("If-None-Match", &weak)])
-        .await
-        .is(304);
+    let unmodified = memory.get_with("context", "If-None-Match", &weak).await.is(304);
     assert!(unmodified.body.is_empty());
     assert_eq!(unmodified.header("etag"), text_tag);
-    get_with(&memory, "context", &[("If-None-Match", "*")])
-        .await
-        .is(304);
-    get_with(&memory, "context", &[("If-Match", "\"x\"")])
-        .await
-        .stale();
 }
 
 #[tokio::test]
 async fn a_section_is_selected_by_its_short_name_or_its_title() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     let whole = memory.put(DOCUMENT).await.is(201).header("etag").to_owned();
 
     for name in ["learnings", "Key%20Learnings", "key+learnings"] {
@@ -130,29 +102,23 @@ async fn a_section_is_selected_by_its_short_name_or_its_title() {
 
 #[tokio::test]
 async fn a_section_of_any_level_is_selected_by_its_path() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     memory.write(HEADINGS).await;
     memory.write("# Facts\n").await;
 
-    let network = "## Network ##\n### DNS\n10.0.0.1\n";
-    let deep = "###### deep\n####### seven\n##none\n";
-    for (path, text) in [
-        ("Facts/Network", network),
-        ("facts%2Fnetwork", network),
-        ("facts%20/%20network:", network),
-        ("FACTS/Network/dns", "### DNS\n10.0.0.1\n"),
-        ("facts/ci/cd", "## CI/CD\nx\n"),
-        ("key%20learnings/deep", deep),
-        ("learnings/deep", deep),
-        (
-            "progress/completed",
-            "## Completed\n- parser\n  ## not a heading\n```\n## neither\n```\n",
-        ),
-    ] {
-        let section = memory.get(&format!("contexts/1?section={path}")).await.is(200);
-        assert_eq!(section.text(), text, "{path}");
-    }
+    memory
+        .requests(
+            r"
+            GET contexts/1?section=Facts/Network → 200 =## Network ##\n### DNS\n10.0.0.1\n
+            GET contexts/1?section=facts%2Fnetwork → 200 =## Network ##\n### DNS\n10.0.0.1\n
+            GET contexts/1?section=facts%20/%20network: → 200 =## Network ##\n### DNS\n10.0.0.1\n
+            GET contexts/1?section=FACTS/Network/dns → 200 =### DNS\n10.0.0.1\n
+            GET contexts/1?section=facts/ci/cd → 200 =## CI/CD\nx\n
+            GET contexts/1?section=key%20learnings/deep → 200 =###### deep\n####### seven\n##none\n
+            GET contexts/1?section=learnings/deep → 200 =###### deep\n####### seven\n##none\n
+            GET contexts/1?section=progress/completed → 200 =## Completed\n- parser\n  ## not a heading\n```\n## neither\n```\n",
+        )
+        .await;
     for missing in "Network DNS Facts/DNS Facts/ /Facts / Facts/Network/DNS/x cd".split(' ') {
         let path = format!("contexts/1?section={missing}");
         memory.refuses(&path, 404, "not-found", Some("section")).await;
@@ -171,46 +137,25 @@ async fn a_section_of_any_level_is_selected_by_its_path() {
 
 #[tokio::test]
 async fn the_version_at_a_past_time_is_returned() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     memory.write("one").await;
     service.clock.advance(Duration::from_secs(60));
     memory.write("two").await;
 
-    for (time, text) in [
-        ("2026-11-21T02:00:00Z", "one"),
-        ("2026-11-21T02:00:59.999999Z", "one"),
-        ("2026-11-21T03:01:00%2B01:00", "two"),
-        ("2026-11-21T03:01:00+01:00", "two"),
-    ] {
-        assert_eq!(
-            memory.get(&format!("context?as_of={time}")).await.is(200).text(),
-            text,
-            "{time}"
-        );
-    }
     memory
-        .refuses(
-            "context?as_of=2026-11-21T01:59:59Z",
-            404,
-            "not-found",
-            Some("as_of"),
+        .requests(
+            "
+            GET context?as_of=2026-11-21T02:00:00Z → 200 =one
+            GET context?as_of=2026-11-21T02:00:59.999999Z → 200 =one
+            GET context?as_of=2026-11-21T03:01:00%2B01:00 → 200 =two
+            GET context?as_of=2026-11-21T03:01:00+01:00 → 200 =two
+            GET context?as_of=2026-11-21T01:59:59Z → 404 not-found as_of
+            GET context?as_of=2026-11-21T02:01:01Z → 422 invalid as_of
+            GET context?as_of=yesterday → 400 malformed as_of
+            GET context?as_of=2026-11-21 → 400 malformed as_of
+            GET context?as_of=2026-13-01T00:00:00Z → 400 malformed as_of
+            GET context?as_of=1763690400 → 400 malformed as_of
+            GET context?as_of= → 400 malformed as_of",
         )
         .await;
-    memory
-        .get("context?as_of=2026-11-21T02:01:01Z")
-        .await
-        .invalid("as_of");
-    for bad in [
-        "yesterday",
-        "2026-11-21",
-        "2026-13-01T00:00:00Z",
-        "1763690400",
-        "",
-    ] {
-        memory
-            .get(&format!("context?as_of={bad}"))
-            .await
-            .malformed("as_of");
-    }
 }

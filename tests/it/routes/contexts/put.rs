@@ -8,15 +8,14 @@ use std::collections::HashMap;
 use working_memory::config::Config;
 use working_memory::config::limits::Collapse;
 
-fn as_json(memory: &Memory<'_>, body: impl Into<Body>) -> RequestBuilder {
+fn as_json(memory: &Memory, body: impl Into<Body>) -> RequestBuilder {
     let request = memory.request(Method::PUT, "context");
     request.header("Content-Type", "application/json").body(body)
 }
 
 #[tokio::test]
 async fn a_first_put_creates_version_one_byte_for_byte() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     let text = "# Notes\r\n\ttab, \u{e4}, trailing blanks  \n\n";
 
     let put = memory.put_as("ann@example:1", text).await.is(201);
@@ -53,8 +52,7 @@ async fn a_first_put_creates_version_one_byte_for_byte() {
 
 #[tokio::test]
 async fn putting_the_same_text_again_creates_no_version() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     let first = memory.put("# A\n").await.is(201);
 
     let again = memory.put("# A\n").await.is(200);
@@ -69,8 +67,7 @@ async fn putting_the_same_text_again_creates_no_version() {
 
 #[tokio::test]
 async fn a_json_string_is_stored_as_its_text_and_other_json_as_it_was_sent() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     for (body, stored) in [
         (r##""# A\n\u00e4""##, "# A\n\u{e4}"),
         ("{ \"b\": 1.0,\n \"a\" : [] }", "{ \"b\": 1.0,\n \"a\" : [] }"),
@@ -96,34 +93,33 @@ async fn a_json_string_is_stored_as_its_text_and_other_json_as_it_was_sent() {
 
 #[tokio::test]
 async fn preconditions_prevent_overwriting_unseen_changes() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
-    let put = async |name: &str, value: &str, text: &str| {
-        Answer::to(memory.putting(text).header(name, value)).await
-    };
-    let conflict = "precondition-failed";
-
-    put("If-Match", "*", "x").await.problem(412, conflict, None);
-    put("If-Match", "\"none\"", "x")
-        .await
-        .problem(412, conflict, None);
+    let (service, memory) = Service::start().await.agent();
+    let none = r#"
+        PUT context | If-Match: * < x → 412 precondition-failed
+        PUT context | If-Match: "none" < x → 412 precondition-failed"#;
+    memory.requests(none).await;
     assert_eq!(service.count("memories").await, 0);
-    let first = put("If-None-Match", "*", "one").await.is(201);
-    let problem = put("If-None-Match", "*", "x").await.problem(412, conflict, None);
+    let first = memory
+        .requests("PUT context | If-None-Match: * < one → 201")
+        .await;
     let etag = first.header("etag");
-    assert_eq!(format!("\"{}\"", problem["current"].as_str().unwrap()), etag);
-    assert_eq!(problem["version"], 1);
-
-    put("If-Match", &format!("W/{etag}"), "x")
-        .await
-        .problem(412, conflict, None);
-    put("If-Match", &format!("\"other\", {etag}"), "two")
-        .await
-        .is(201);
-    put("If-Match", etag, "x").await.problem(412, conflict, None);
+    let current = etag.trim_matches('"');
+    memory
+        .requests(&format!(
+            r#"
+            PUT context | If-None-Match: * < x → 412 precondition-failed {{"current": "{current}", "version": 1}}
+            PUT context | If-Match: W/{etag} < x → 412 precondition-failed
+            PUT context | If-Match: "other", {etag} < two → 201
+            PUT context | If-Match: {etag} < x → 412 precondition-failed"#
+        ))
+        .await;
     let json_tag = memory.get_json("context").await.is(200).header("etag").to_owned();
-    put("If-Match", &json_tag, "three").await.is(201);
-    put("If-Match", "unquoted", "x").await.malformed("If-Match");
+    memory
+        .requests(&format!(
+            "PUT context | If-Match: {json_tag} < three → 201
+             PUT context | If-Match: unquoted < x → 400 malformed If-Match"
+        ))
+        .await;
 
     assert_eq!(memory.text().await, "three");
     assert_eq!(service.count("memory_contexts").await, 3);
@@ -156,8 +152,7 @@ async fn the_limit_is_in_bytes_and_the_error_names_it() {
 
 #[tokio::test]
 async fn records_missing_from_a_put_are_archived_without_a_reason() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     memory
         .write("# Key Learnings\n- KL-1 because a: first\n- KL-7 because b: second\n")
         .await;
@@ -174,8 +169,7 @@ const WITH_RECORDS: &str = "# Facts\none\n\n# Key Learnings\n- KL-1 because a: b
 
 #[tokio::test]
 async fn a_put_that_drops_much_of_the_document_returns_a_warning() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     let first = memory.write(WITH_RECORDS).await;
     assert_eq!(first["warnings"], json!([]));
     let more = memory.write(format!("{WITH_RECORDS}- more\n")).await;
@@ -202,8 +196,7 @@ async fn a_put_that_drops_much_of_the_document_returns_a_warning() {
 #[tokio::test]
 async fn a_put_that_drops_much_of_the_document_can_be_rejected() {
     let reject = |config: &mut Config| config.guard.collapse = Collapse::Reject;
-    let service = Service::configured(reject).await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::configured(reject).await.agent();
     let etag = memory.put(WITH_RECORDS).await.is(201).header("etag").to_owned();
 
     let problem = memory.put("x").await.problem(409, "collapse", Some("confirm"));

@@ -14,8 +14,7 @@ const MARKER: &str = "sk-live-4711";
 
 #[tokio::test]
 async fn the_text_is_redacted_and_the_row_stays() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     let text = format!("the key is {MARKER}\n");
     let first = memory.put_as("bob", &text).await.is(201).json();
     service.clock.advance(Duration::from_secs(60));
@@ -62,8 +61,7 @@ async fn the_text_is_redacted_and_the_row_stays() {
 
 #[tokio::test]
 async fn the_newest_version_cannot_be_redacted_and_redacting_twice_changes_nothing() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     memory.redact("1").await.problem(404, "not-found", Some("ref"));
     memory.write("one").await;
 
@@ -83,8 +81,7 @@ async fn the_newest_version_cannot_be_redacted_and_redacting_twice_changes_nothi
 
 #[tokio::test]
 async fn a_reason_is_required_and_preconditions_are_checked() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     let old = memory.put("one").await.is(201).header("etag").to_owned();
     memory.write("two").await;
     for (body, field) in [
@@ -111,8 +108,7 @@ async fn text_that_only_the_redacted_version_contained_is_removed_everywhere() {
             _ => format!("VERBATIM_CONTEXT:\n  ADD:\n    - because next: {MARKER} =>\n      curl {MARKER}\n"),
         })
     };
-    let service = Service::with_models(scripted(answer)).await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::with_models(scripted(answer)).await.agent();
     memory.write("# Notes\nold\n").await;
     let task = json!({"task": format!("try curl {MARKER}"), "roles": ["learnings", "verbatim"]});
     memory.updated(task.clone()).await;
@@ -155,8 +151,7 @@ async fn text_that_only_the_redacted_version_contained_is_removed_everywhere() {
 
 #[tokio::test]
 async fn text_that_another_version_contains_too_stays() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     memory.learns("a: a lesson of many words").await;
     memory.learns("b: another lesson").await;
     memory
@@ -188,8 +183,7 @@ async fn text_that_another_version_contains_too_stays() {
 
 #[tokio::test]
 async fn a_run_that_ends_after_the_redaction_does_not_quote_the_text() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     memory.write(MARKER).await;
     memory.write("two").await;
     memory.redact("1").await.is(200);

@@ -9,8 +9,7 @@ const FIRST: &str = "# Key Learnings\n- KL-1 [2026-11-21T02:00:00Z] because a: o
 
 #[tokio::test]
 async fn restoring_creates_a_new_version_and_reactivates_its_records() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     memory.write(FIRST).await;
     service.clock.advance(Duration::from_secs(60));
     memory
@@ -55,8 +54,7 @@ async fn restoring_creates_a_new_version_and_reactivates_its_records() {
 
 #[tokio::test]
 async fn restoring_the_current_text_creates_no_version() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     memory.write("one").await;
     memory.write("two").await;
     let head = memory.put("one").await.is(201);
@@ -72,28 +70,25 @@ async fn restoring_the_current_text_creates_no_version() {
 
 #[tokio::test]
 async fn preconditions_are_those_of_a_put() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     let old = memory.put("one").await.is(201).header("etag").to_owned();
     let head = memory.put("two").await.is(201).header("etag").to_owned();
-    let request = || memory.request(Method::POST, "contexts/1/restore");
-
-    for (name, value) in [
-        ("If-Match", &*old),
-        ("If-None-Match", &*head),
-        ("If-None-Match", "*"),
-    ] {
-        let refused = Answer::to(request().header(name, value)).await;
-        refused.stale();
-    }
+    memory
+        .requests(&format!(
+            "
+            POST contexts/1/restore | If-Match: {old} → 412 precondition-failed
+            POST contexts/1/restore | If-None-Match: {head} → 412 precondition-failed
+            POST contexts/1/restore | If-None-Match: * → 412 precondition-failed"
+        ))
+        .await;
     assert_eq!(service.count("memory_contexts").await, 2);
-    Answer::to(request().header("If-Match", &head)).await.is(201);
+    let restore = format!("POST contexts/1/restore | If-Match: {head} → 201");
+    memory.requests(&restore).await;
 }
 
 #[tokio::test]
 async fn missing_and_redacted_versions_cannot_be_restored() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     memory.restore("1").await.problem(404, "not-found", Some("ref"));
     assert_eq!(service.count("memories").await, 0);
     memory.write("one").await;
@@ -123,22 +118,19 @@ async fn a_text_over_a_lowered_limit_cannot_be_restored() {
 
 #[tokio::test]
 async fn a_restore_may_have_a_reason_which_the_log_contains() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     memory.write("one").await;
     memory.write("two").await;
-    let restoring = |body: serde_json::Value| {
-        let request = memory.request(Method::POST, "contexts/1/restore");
-        Answer::to(request.json(&body))
-    };
-    for bad in [
-        json!({"reason": " "}),
-        json!({"reason": "x".repeat(1_001)}),
-        json!({"why": "x"}),
-    ] {
-        assert_eq!(restoring(bad.clone()).await.status, 422, "{bad}");
-    }
-    restoring(json!({"reason": "the second was wrong"})).await.is(201);
+    let long = "x".repeat(1_001);
+    memory
+        .requests(&format!(
+            r#"
+            POST contexts/1/restore < {{"reason": " "}} → 422
+            POST contexts/1/restore < {{"reason": "{long}"}} → 422
+            POST contexts/1/restore < {{"why": "x"}} → 422
+            POST contexts/1/restore < {{"reason": "the second was wrong"}} → 201"#
+        ))
+        .await;
     let log = memory.read("log").await;
     let log_text = log["items"][0]["log"].as_str().unwrap();
     assert!(

@@ -30,7 +30,7 @@ fn document() -> impl Strategy<Value = String> {
     )
 }
 
-async fn holds(memory: &Memory<'_>, texts: &HashMap<i64, BTreeSet<RecordId>>, markdown: &str, head: i64) {
+async fn holds(memory: &Memory, texts: &HashMap<i64, BTreeSet<RecordId>>, markdown: &str, head: i64) {
     let active: BTreeSet<RecordId> = texts[&head].clone();
     for line in section(markdown, "Current Context") {
         for citation in citations_in(line).1 {

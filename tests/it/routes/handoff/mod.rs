@@ -12,7 +12,7 @@ use reqwest::Method;
 use serde_json::Value;
 
 /// POST a refresh with a query and perhaps a body.
-async fn refresh(memory: &Memory<'_>, query: &str, body: Option<Value>) -> Answer {
+async fn refresh(memory: &Memory, query: &str, body: Option<Value>) -> Answer {
     let request = memory.request(Method::POST, &format!("handoff/refresh{query}"));
     Answer::to(match body {
         Some(body) => request.json(&body),
@@ -22,7 +22,7 @@ async fn refresh(memory: &Memory<'_>, query: &str, body: Option<Value>) -> Answe
 }
 
 /// The state and the kinds of the reasons.
-async fn state(memory: &Memory<'_>) -> (String, Vec<String>) {
+async fn state(memory: &Memory) -> (String, Vec<String>) {
     let status = memory.read("handoff/status").await;
     let reasons = status["reasons"].as_array().unwrap().iter();
     let kinds = reasons.map(|reason| reason["kind"].as_str().unwrap().to_owned());

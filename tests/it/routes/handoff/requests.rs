@@ -1,7 +1,6 @@
 use super::{refresh, section};
-use crate::harness::{Answer, Service, has};
-use reqwest::Method;
-use serde_json::json;
+use crate::harness::Service;
+use serde_json::{Value, json};
 use std::time::Duration;
 
 const DOCUMENT: &str = "# Key Learnings\n- KL-1 because a: one\n";
@@ -16,45 +15,30 @@ async fn a_window_is_a_duration_and_handoffs_are_fresh_per_window() {
         answer.invalid("window");
     }
     // A memory that is younger than the window uses all its versions.
-    let day = refresh(&memory, "?window=P1D", None).await.is(201).json();
-    assert_eq!(day["window"], "P1D");
-    assert_eq!(
-        section(day["markdown"].as_str().unwrap(), "Recent Changes").len(),
-        1
-    );
-    assert_eq!(
-        refresh(&memory, "?window=PT6H", None).await.is(201).json()["window"],
-        "PT6H"
-    );
-    assert_eq!(
-        refresh(&memory, "?window=1h", None).await.is(201).json()["window"],
-        "PT1H"
-    );
+    let day = r#"POST handoff/refresh?window=P1D → 201 {"window": "P1D"}"#;
+    let day = memory.requests(day).await.json();
+    let recent_changes =
+        |handoff: &Value| section(handoff["markdown"].as_str().unwrap(), "Recent Changes").len();
+    assert_eq!(recent_changes(&day), 1);
     // Another window needs another handoff; without one the configured window is used.
-    refresh(&memory, "?window=PT5M", None).await.is(201);
-    let plain = refresh(&memory, "", None).await.is(201).json();
-    has(&plain, json!({"window": "PT2H", "refreshed": true}));
-    refresh(&memory, "?window=PT5M", None).await.is(201);
-    assert_eq!(
-        refresh(&memory, "?window=PT2H", None).await.is(201).json()["window"],
-        "PT2H"
-    );
-    assert_eq!(
-        refresh(&memory, "?window=PT2H", None).await.is(200).json()["refreshed"],
-        false
-    );
+    memory
+        .requests(
+            r#"
+            POST handoff/refresh?window=PT6H → 201 {"window": "PT6H"}
+            POST handoff/refresh?window=1h → 201 {"window": "PT1H"}
+            POST handoff/refresh?window=PT5M → 201
+            POST handoff/refresh → 201 {"window": "PT2H", "refreshed": true}
+            POST handoff/refresh?window=PT5M → 201
+            POST handoff/refresh?window=PT2H → 201 {"window": "PT2H"}
+            POST handoff/refresh?window=PT2H → 200 {"refreshed": false}"#,
+        )
+        .await;
     service.clock.advance(Duration::from_secs(5 * 3_600));
     let now = refresh(&memory, "", None).await.is(201).json();
-    assert_eq!(
-        section(now["markdown"].as_str().unwrap(), "Recent Changes").len(),
-        0
-    );
+    assert_eq!(recent_changes(&now), 0);
     service.clock.advance(Duration::from_secs(19 * 3_600));
     let whole = refresh(&memory, "?window=P1D", None).await.is(201).json();
-    assert_eq!(
-        section(whole["markdown"].as_str().unwrap(), "Recent Changes").len(),
-        1
-    );
+    assert_eq!(recent_changes(&whole), 1);
 }
 
 #[tokio::test]
@@ -112,17 +96,14 @@ async fn a_body_of_null_is_none() {
     let service = Service::start().await;
     let memory = service.memory("m");
     memory.write(DOCUMENT).await;
-    for (body, status) in [
-        ("null", 201),
-        (" null\n", 200),
-        ("nul", 400),
-        ("[]", 422),
-        ("0", 422),
-    ] {
-        let request = memory
-            .request(Method::POST, "handoff/refresh")
-            .header("content-type", "application/json")
-            .body(body);
-        assert_eq!(Answer::to(request).await.status, status, "{body}");
-    }
+    memory
+        .requests(
+            r"
+            POST handoff/refresh | Content-Type: application/json < null → 201
+            POST handoff/refresh | Content-Type: application/json <  null\n → 200
+            POST handoff/refresh | Content-Type: application/json < nul → 400
+            POST handoff/refresh | Content-Type: application/json < [] → 422
+            POST handoff/refresh | Content-Type: application/json < 0 → 422",
+        )
+        .await;
 }

@@ -7,8 +7,7 @@ use std::time::Duration;
 
 #[tokio::test]
 async fn a_memory_has_its_newest_version_its_counters_and_its_records() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     memory.write("# Key Learnings\n- KL-4 because a: one\n- KL-5 because b: two\n\n# Decisions\n- D-2 because c: x\n").await;
     service.clock.advance(Duration::from_secs(60));
     let archive = memory.applying("", "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-4 because d\n");
@@ -38,8 +37,7 @@ async fn a_memory_has_its_newest_version_its_counters_and_its_records() {
 
 #[tokio::test]
 async fn a_missing_memory_is_not_found() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     Answer::to(memory.itself(Method::GET)).await.missing();
     Answer::to(memory.itself(Method::PUT))
         .await

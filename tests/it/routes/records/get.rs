@@ -5,8 +5,7 @@ use serde_json::json;
 
 #[tokio::test]
 async fn a_record_shows_its_creation_and_its_archiving() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     memory
         .write("# Verbatim Context\n- VC-3 because it is next: Makefile =>\n  test:\n  \tcargo test\n")
         .await;
@@ -41,8 +40,7 @@ async fn a_record_shows_its_creation_and_its_archiving() {
 
 #[tokio::test]
 async fn a_put_that_reuses_an_archived_id_returns_a_warning_and_the_history_has_both_texts() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     memory
         .write("# Key Learnings\n- KL-1 because a: first meaning\n- KL-2 because b: stays\n")
         .await;

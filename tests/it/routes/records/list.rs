@@ -2,7 +2,7 @@
 
 use crate::harness::{Memory, Service, each};
 
-async fn ids(memory: &Memory<'_>, query: &str) -> Vec<String> {
+async fn ids(memory: &Memory, query: &str) -> Vec<String> {
     let page = memory.read(&format!("records{query}")).await;
     each(&page["items"], "record_id")
         .into_iter()
@@ -12,8 +12,7 @@ async fn ids(memory: &Memory<'_>, query: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn records_are_filtered_by_kind_and_status() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     memory.write("# Key Learnings\n- KL-1 because a: one\n- KL-2 because b: two\n\n# Decisions\n- D-1 because c: x\n").await;
     memory.archives("KL-1 because old").await;
 

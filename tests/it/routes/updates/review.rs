@@ -11,7 +11,7 @@ use working_memory::storage::FailingVaults;
 const TEXT: &str = "CURRENT_PROGRESS:\n  In Progress:\n    - Wire it\nKEY_LEARNINGS:\n  ADD:\n    - because it bit us: pin the tool chain\n    - because it is slow: cache the build\n  ARCHIVE:\n    - KL-1 because it is wrong\n";
 const DOCUMENT: &str = "# Key Learnings\n- KL-1 because x: old\n";
 
-async fn propose(memory: &Memory<'_>, text: &str) -> Value {
+async fn propose(memory: &Memory, text: &str) -> Value {
     let answer = memory.proposed(text).await;
     assert_eq!(answer["status"], "proposed", "{answer}");
     answer
@@ -21,7 +21,7 @@ fn below(proposal: &Value, what: &str) -> String {
     format!("updates/{}/{what}", proposal["update_id"].as_str().unwrap())
 }
 
-async fn decide(memory: &Memory<'_>, proposal: &Value, what: &str, body: Value) -> Answer {
+async fn decide(memory: &Memory, proposal: &Value, what: &str, body: Value) -> Answer {
     memory.post(&below(proposal, what), &body).await
 }
 
@@ -32,8 +32,7 @@ async fn inbox(service: &Service, query: &str) -> Vec<Value> {
 
 #[tokio::test]
 async fn a_proposal_changes_nothing_until_selected_operations_are_approved() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     memory.write(DOCUMENT).await;
 
     let proposal = propose(&memory, TEXT).await;
@@ -94,8 +93,7 @@ async fn a_proposal_changes_nothing_until_selected_operations_are_approved() {
 
 #[tokio::test]
 async fn operations_that_no_longer_apply_are_rejected_and_the_rest_is_applied() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     memory.write(DOCUMENT).await;
     let proposal = propose(&memory, TEXT).await;
     let meanwhile = "CURRENT_PROGRESS:\n  In Progress:\n    - Something else\nKEY_LEARNINGS:\n  ADD:\n    - because x: Pin the  tool chain\n  ARCHIVE:\n    - KL-1 because it was removed\n";
@@ -113,8 +111,7 @@ async fn operations_that_no_longer_apply_are_rejected_and_the_rest_is_applied() 
 
 #[tokio::test]
 async fn an_approval_in_which_nothing_applies_is_decided_without_a_version() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     memory.write(DOCUMENT).await;
     let proposal = propose(
         &memory,
@@ -167,8 +164,7 @@ async fn a_rejected_proposal_is_stored_with_its_reason_and_changes_nothing() {
 
 #[tokio::test]
 async fn invalid_decisions_are_rejected_and_the_proposal_stays_pending() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     memory.write(DOCUMENT).await;
     let proposal = propose(&memory, TEXT).await;
     for body in [
@@ -339,8 +335,7 @@ async fn the_inbox_has_pages_over_all_memories_and_leaves_the_messages_out() {
 
 #[tokio::test]
 async fn events_report_a_proposal_and_its_decision_without_its_text() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     let one = propose(&memory, "KEY_LEARNINGS:\n  ADD:\n    - because x: secretive\n").await;
     let two = propose(&memory, "KEY_LEARNINGS:\n  ADD:\n    - because x: other\n").await;
     decide(&memory, &one, "approve", json!({"comment": "remarkable"}))
@@ -384,8 +379,7 @@ async fn events_report_a_proposal_and_its_decision_without_its_text() {
 
 #[tokio::test]
 async fn of_concurrent_decisions_one_succeeds() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     let proposal = propose(&memory, "KEY_LEARNINGS:\n  ADD:\n    - because x: y\n").await;
     let decisions = (0..8).map(|number| {
         let (what, body) = if number % 2 == 0 {

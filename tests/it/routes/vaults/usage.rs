@@ -36,8 +36,7 @@ fn priced(config: &mut Config) {
 
 #[tokio::test]
 async fn tokens_and_cost_are_reported_by_day_and_model() {
-    let service = Service::start_with(priced, Some(models())).await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start_with(priced, Some(models())).await.agent();
     for body in [json!({"task": "a"}), json!({"task": "b", "dry_run": true})] {
         memory.updated(body).await;
     }
@@ -109,8 +108,7 @@ async fn tokens_of_a_failed_run_count_and_stay_after_the_memory_is_deleted() {
             ..Answer::default()
         }),
     });
-    let service = Service::with_models(models).await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::with_models(models).await.agent();
     memory.write("mine").await;
     memory.update(json!({"task": "a"})).await.is(502);
     memory.delete().await;
@@ -137,14 +135,7 @@ async fn operations_use_no_tokens_and_an_unused_vault_has_no_entries() {
 async fn invalid_days_and_too_many_days_are_rejected() {
     let service = Service::start().await;
     let ask = async |query: &str| service.get(&format!("{USAGE}?{query}")).await;
-    for day in [
-        "yesterday",
-        "2026-13-01",
-        "2026-1-1",
-        "+2026-11-21",
-        "2026-11-21T02:00:00Z",
-        "",
-    ] {
+    for day in "yesterday|2026-13-01|2026-1-1|+2026-11-21|2026-11-21T02:00:00Z|".split('|') {
         ask(&format!("from={day}")).await.malformed("from");
     }
     ask("from=2026-11-21&to=2026-11-20").await.invalid("from");
@@ -161,8 +152,7 @@ async fn a_vault_over_its_token_limit_is_rejected_until_midnight_and_others_are_
         config.limits.vault_tokens_per_day = Some(3_000);
         config.limits.vault_tokens.insert("rich".to_owned(), 1_000_000);
     };
-    let service = Service::start_with(limited, Some(models())).await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start_with(limited, Some(models())).await.agent();
     memory.updated(json!({"task": "a"})).await;
 
     let refused = memory.update(json!({"task": "b"})).await;

@@ -6,8 +6,7 @@ use serde_json::json;
 
 #[tokio::test]
 async fn a_decision_supersedes_another_and_the_two_are_linked() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     let first = decide(
         &memory,
         json!({"decision": "SQL in\nstorage", "reason": "one language, std::fs too"}),
@@ -42,48 +41,39 @@ async fn a_decision_supersedes_another_and_the_two_are_linked() {
 async fn the_oldest_decision_beyond_the_window_is_archived_and_invalid_ones_are_rejected() {
     let service = Service::configured(|config| config.window.decisions = 2).await;
     let memory = service.memory("agent");
-    for (number, archived) in [(1, json!([])), (2, json!([])), (3, json!(["D-1"]))] {
-        let made = decide(
-            &memory,
-            json!({"decision": format!("way {number}"), "reason": "why"}),
+    memory
+        .requests(
+            r#"
+            POST decisions < {"decision": "way 1", "reason": "why"} → 201 {"archived": []}
+            POST decisions < {"decision": "way 2", "reason": "why"} → 201 {"archived": []}
+            POST decisions < {"decision": "way 3", "reason": "why"} → 201 {"archived": ["D-1"]}"#,
         )
         .await;
-        assert_eq!(made.is(201).json()["archived"], archived);
-    }
-    for (field, sent) in [
-        ("decision", json!({"decision": " ", "reason": "why"})),
-        ("reason", json!({"decision": "x", "reason": ""})),
-        ("reason", json!({"decision": "x", "reason": "a: b"})),
-        ("reason", json!({"decision": "x", "reason": "a\nb"})),
-        (
-            "decision",
-            json!({"decision": "x".repeat(2_001), "reason": "why"}),
-        ),
-        (
-            "supersedes",
-            json!({"decision": "x", "reason": "why", "supersedes": "T-1"}),
-        ),
-    ] {
-        decide(&memory, sent).await.invalid(field);
-    }
+    let long = "x".repeat(2_001);
+    memory
+        .requests(&format!(
+            r#"
+            POST decisions < {{"decision": " ", "reason": "why"}} → 422 invalid decision
+            POST decisions < {{"decision": "x", "reason": ""}} → 422 invalid reason
+            POST decisions < {{"decision": "x", "reason": "a: b"}} → 422 invalid reason
+            POST decisions < {{"decision": "x", "reason": "a\nb"}} → 422 invalid reason
+            POST decisions < {{"decision": "{long}", "reason": "why"}} → 422 invalid decision
+            POST decisions < {{"decision": "x", "reason": "why", "supersedes": "T-1"}} → 422 invalid supersedes"#
+        ))
+        .await;
 }
 
 #[tokio::test]
 async fn a_decision_may_have_no_reason() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
-    let made = decide(&memory, json!({"decision": "SQL in storage"}))
-        .await
-        .is(201)
-        .json();
-    has(&made, json!({"reason": null, "content": "SQL in storage"}));
-    let next = json!({"decision": "SQL in files", "reason": null, "supersedes": "D-1"});
-    decide(&memory, next).await.is(201);
-    let old = memory.read("records/D-1").await;
-    has(
-        &old,
-        json!({"archive_reason": "superseded", "superseded_by": "D-2"}),
-    );
+    let (_, memory) = Service::start().await.agent();
+    memory
+        .requests(
+            r#"
+            POST decisions < {"decision": "SQL in storage"} → 201 {"reason": null, "content": "SQL in storage"}
+            POST decisions < {"decision": "SQL in files", "reason": null, "supersedes": "D-1"} → 201
+            GET records/D-1 → 200 {"archive_reason": "superseded", "superseded_by": "D-2"}"#,
+        )
+        .await;
     assert_eq!(
         memory.get("context?section=decisions").await.text(),
         "# Decisions\n- D-2 [2026-11-21T02:00:00Z] SQL in files\n"
@@ -92,8 +82,7 @@ async fn a_decision_may_have_no_reason() {
 
 #[tokio::test]
 async fn a_reason_that_the_line_format_would_change_is_rejected_and_the_error_says_why() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     let refused = json!({"decision": "x", "reason": "the root cause: a race"});
     let problem = decide(&memory, refused).await.invalid("reason");
     let detail = problem["detail"].as_str().unwrap();

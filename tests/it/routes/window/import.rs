@@ -4,7 +4,7 @@ use super::{record, set, task};
 use crate::harness::{Answer, Memory, Service, each, has, rows};
 use serde_json::{Value, json};
 
-async fn import(memory: &Memory<'_>, body: &Value) -> Answer {
+async fn import(memory: &Memory, body: &Value) -> Answer {
     memory.post("window/import", body).await
 }
 
@@ -26,8 +26,7 @@ fn folder() -> Value {
 
 #[tokio::test]
 async fn a_folder_is_imported_in_one_version_and_only_once() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     let done = import(&memory, &folder()).await.is(201).json();
     assert_eq!(done["version"], 1);
     assert_eq!(
@@ -101,8 +100,7 @@ async fn tasks_older_than_the_window_are_archived() {
 
 #[tokio::test]
 async fn invalid_entries_are_named_by_their_position() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     for (body, field) in rows(
         r#"
         {"tasks": [{"time": "2026-10-02T00:00:00Z", "intent": ""}]} → tasks[0].intent

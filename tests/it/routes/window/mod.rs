@@ -12,17 +12,17 @@ use crate::harness::{Answer, Memory};
 use serde_json::{Value, json};
 
 /// POST a task.
-async fn record(memory: &Memory<'_>, task: Value) -> Answer {
+async fn record(memory: &Memory, task: Value) -> Answer {
     memory.post("tasks", &task).await
 }
 
 /// POST a decision.
-async fn decide(memory: &Memory<'_>, decision: Value) -> Answer {
+async fn decide(memory: &Memory, decision: Value) -> Answer {
     memory.post("decisions", &decision).await
 }
 
 /// PUT a status.
-async fn set(memory: &Memory<'_>, status: Value) -> Answer {
+async fn set(memory: &Memory, status: Value) -> Answer {
     memory.put_json("status", &status).await
 }
 

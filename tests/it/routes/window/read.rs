@@ -7,8 +7,7 @@ use serde_json::json;
 
 #[tokio::test]
 async fn the_window_is_markdown_or_json_and_is_not_sent_twice() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     memory.get("window").await.missing();
     set(&memory, json!({"goal": "ship"})).await.is(201);
     let mut recorded = task(1);
@@ -54,8 +53,7 @@ async fn the_window_is_markdown_or_json_and_is_not_sent_twice() {
 
 #[tokio::test]
 async fn a_line_that_was_edited_by_hand_is_returned() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     record(&memory, task(1)).await.is(201);
     let document = memory
         .text()

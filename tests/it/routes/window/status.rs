@@ -1,72 +1,59 @@
 //! `PUT M/status`
 
-use super::{record, set, task};
-use crate::harness::{Service, has};
-use serde_json::json;
+use super::{record, task};
+use crate::harness::Service;
 use std::time::Duration;
 
 #[tokio::test]
 async fn a_status_is_written_and_the_same_again_changes_nothing() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
-    set(&memory, json!({})).await.invalid("goal");
-
-    let made = set(&memory, json!({"goal": "ship the\nparser"}))
-        .await
-        .is(201)
-        .json();
-
-    has(&made, json!({"goal": "ship the parser", "blocker": null}));
-    has(&made, json!({"version": 1, "unchanged": false}));
+    let (service, memory) = Service::start().await.agent();
+    memory
+        .requests(
+            r#"
+            PUT status < {} → 422 invalid goal
+            PUT status < {"goal": "ship the\nparser"} → 201 {"goal": "ship the parser", "blocker": null, "version": 1, "unchanged": false}"#,
+        )
+        .await;
     assert_eq!(
         memory.text().await,
         "# Active Context\nGoal: ship the parser\nBlocker: none\nUpdated: 2026-11-21T02:00:00Z\n"
     );
     service.clock.advance(Duration::from_secs(60));
-    let same = set(&memory, json!({"goal": "ship the parser", "blocker": null}))
-        .await
-        .is(200)
-        .json();
-    has(&same, json!({"unchanged": true, "version": 1}));
-    let blocked = set(&memory, json!({"blocker": "review"})).await.is(201).json();
-    has(&blocked, json!({"goal": "ship the parser", "blocker": "review"}));
+    let long = "x".repeat(1_001);
+    memory
+        .requests(&format!(
+            r#"
+            PUT status < {{"goal": "ship the parser", "blocker": null}} → 200 {{"unchanged": true, "version": 1}}
+            PUT status < {{"blocker": "review"}} → 201 {{"goal": "ship the parser", "blocker": "review"}}
+            PUT status < {{"goal": " "}} → 422 invalid goal
+            PUT status < {{"goal": "{long}"}} → 422 invalid goal
+            PUT status < {{"goal": "x", "blocker": "a\u0000"}} → 422 invalid blocker
+            PUT status < [] → 422 invalid body"#
+        ))
+        .await;
     let log = memory.read("log").await;
     assert_eq!(log["items"][0]["source"], "status");
-    for (field, sent) in [
-        ("goal", json!({"goal": " "})),
-        ("goal", json!({"goal": "x".repeat(1_001)})),
-        ("blocker", json!({"goal": "x", "blocker": "a\u{0}"})),
-        ("body", json!([])),
-    ] {
-        set(&memory, sent).await.invalid(field);
-    }
 }
 
 #[tokio::test]
 async fn an_absent_member_is_unchanged_and_null_clears_it() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
-    for (sent, goal, blocker) in [
-        (json!({"blocker": "the net"}), json!(null), json!("the net")),
-        (json!({"goal": "ship"}), json!("ship"), json!("the net")),
-        (json!({"blocker": null}), json!("ship"), json!(null)),
-        (json!({"blocker": "review"}), json!("ship"), json!("review")),
-        (json!({"goal": null}), json!(null), json!("review")),
-        (
-            json!({"goal": "rest", "blocker": "none"}),
-            json!("rest"),
-            json!(null),
-        ),
-    ] {
-        let made = set(&memory, sent.clone()).await.is(201).json();
-        assert_eq!((&made["goal"], &made["blocker"]), (&goal, &blocker), "{sent}");
-    }
+    let (_, memory) = Service::start().await.agent();
+    memory
+        .requests(
+            r#"
+            PUT status < {"blocker": "the net"} → 201 {"goal": null, "blocker": "the net"}
+            PUT status < {"goal": "ship"} → 201 {"goal": "ship", "blocker": "the net"}
+            PUT status < {"blocker": null} → 201 {"goal": "ship", "blocker": null}
+            PUT status < {"blocker": "review"} → 201 {"goal": "ship", "blocker": "review"}
+            PUT status < {"goal": null} → 201 {"goal": null, "blocker": "review"}
+            PUT status < {"goal": "rest", "blocker": "none"} → 201 {"goal": "rest", "blocker": null}"#,
+        )
+        .await;
 }
 
 #[tokio::test]
 async fn updated_is_set_by_every_change_and_free_text_stays() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     let text = "# Active Context\nGoal: ship\n* a note\n\n# Facts\n\ttab  \r\n```\n# no heading\n```\n";
     memory.write(text).await;
     service.clock.advance(Duration::from_secs(61));

@@ -8,8 +8,7 @@ use serde_json::{Value, json};
 
 #[tokio::test]
 async fn a_task_creates_the_memory_and_is_first_in_the_document() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     let sent = json!({
         "task_id": "t1", "intent": "Fix: the\nparser", "summary": "First line.\nSecond: line",
         "outcome": {"tests": 60, "ok": [true, 1.5, null]}, "epic": "DSL"
@@ -48,8 +47,7 @@ async fn a_task_creates_the_memory_and_is_first_in_the_document() {
 
 #[tokio::test]
 async fn the_oldest_task_beyond_the_window_is_archived_in_the_same_version() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     for number in 1..=5 {
         record(&memory, task(number)).await.is(201);
     }
@@ -98,8 +96,7 @@ async fn a_task_sent_twice_is_recorded_once_also_after_it_was_archived() {
 
 #[tokio::test]
 async fn an_invalid_task_is_rejected_with_the_limit_and_saves_nothing() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     for (field, value, limit) in [
         ("intent", json!(" \n"), None),
         ("intent", json!("x".repeat(501)), Some(500)),
@@ -133,8 +130,7 @@ async fn an_invalid_task_is_rejected_with_the_limit_and_saves_nothing() {
 
 #[tokio::test]
 async fn ten_concurrent_writers_lose_nothing() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     let written = join_all((1..=10).map(|number| record(&memory, task(number)))).await;
     let mut versions: Vec<(i64, String)> = written
         .into_iter()
@@ -170,8 +166,7 @@ async fn a_vault_may_have_its_own_window_size() {
         };
         config.window.vaults.insert("acme".to_owned(), own);
     };
-    let service = Service::configured(configure).await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::configured(configure).await.agent();
     record(&memory, task(1)).await.is(201);
     let second = record(&memory, task(2)).await.is(201).json();
     assert_eq!(second["archived"], json!(["T-1"]));
@@ -219,8 +214,7 @@ async fn a_task_with_an_unsuccessful_outcome_is_shown_as_failed_everywhere() {
 
 #[tokio::test]
 async fn numbers_of_an_outcome_are_stored_exactly_or_rejected_and_never_rounded() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     let send = |number: &str| {
         let body = format!(r#"{{"intent": "a", "summary": "b", "outcome": {{"n": {number}}}}}"#);
         let request = memory.request(Method::POST, "tasks");
