@@ -326,31 +326,3 @@ fn is_own_site(headers: &HeaderMap) -> bool {
         .split_once("://")
         .is_some_and(|(_, from)| from.eq_ignore_ascii_case(host))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn own(headers: &[(&'static str, &'static str)]) -> bool {
-        let headers = headers
-            .iter()
-            .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)));
-        is_own_site(&headers.collect())
-    }
-
-    #[test]
-    fn requests_of_another_site_are_detected() {
-        assert!(own(&[]));
-        assert!(own(&[
-            ("sec-fetch-site", "same-origin"),
-            ("origin", "https://proxied")
-        ]));
-        assert!(own(&[("origin", "http://a:1"), ("host", "a:1")]));
-        for foreign in ["cross-site", "same-site", ""] {
-            assert!(!own(&[("sec-fetch-site", foreign)]), "{foreign}");
-        }
-        for foreign in ["null", "http://b:1", "http://a:2", "a:1"] {
-            assert!(!own(&[("origin", foreign), ("host", "a:1")]), "{foreign}");
-        }
-    }
-}

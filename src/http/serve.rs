@@ -476,61 +476,6 @@ fn read_pair(certificate: &Path, key: &Path) -> Result<Arc<ServerConfig>, TlsErr
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use tokio::sync::oneshot;
-
-    async fn start(settings: Settings) -> (SocketAddr, oneshot::Sender<()>, JoinHandle<bool>) {
-        let slow = || async {
-            tokio::time::sleep(Duration::from_millis(100)).await;
-            "done"
-        };
-        let router = Router::new().route("/slow", get(slow));
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let (stop, stopped) = oneshot::channel();
-        let server = tokio::spawn(async move {
-            serve(listener, move || router.clone(), &settings, async {
-                let _ = stopped.await;
-            })
-            .await
-        });
-        (address, stop, server)
-    }
-
-    async fn answer_to(address: SocketAddr, request: &str) -> String {
-        let mut stream = TcpStream::connect(address).await.unwrap();
-        stream.write_all(request.as_bytes()).await.unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).await.unwrap();
-        answer
-    }
-
-    #[tokio::test]
-    async fn a_shutdown_lets_running_requests_end() {
-        let (address, stop, server) = start(Settings::default()).await;
-        let request = tokio::spawn(answer_to(address, "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n"));
-        tokio::time::sleep(Duration::from_millis(30)).await;
-        stop.send(()).unwrap();
-        assert!(server.await.unwrap());
-        assert!(request.await.unwrap().ends_with("done"));
-    }
-
-    #[tokio::test]
-    async fn a_client_that_never_finishes_its_header_is_cut_off() {
-        let settings = Settings {
-            header_timeout: Duration::from_millis(50),
-            ..Settings::default()
-        };
-        let (address, _stop, _server) = start(settings).await;
-        for unfinished in ["", "P", "GET /slow HTTP/1.1\r\nHost:"] {
-            let answer = tokio::time::timeout(Duration::from_secs(5), answer_to(address, unfinished)).await;
-            assert!(!answer.unwrap().contains("done"), "{unfinished}");
-        }
-    }
-}
-
-#[cfg(test)]
 mod connection_tests {
     use super::*;
 

@@ -212,7 +212,7 @@ pub(crate) fn media_type(headers: &HeaderMap, accepted: &[MediaType]) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+    use axum::http::header::CONTENT_TYPE;
     use bytes::Bytes;
     use std::convert::Infallible;
 
@@ -220,46 +220,6 @@ mod tests {
         name: "limits.test_bytes",
         bytes: 10,
     };
-
-    fn chunked(chunks: &[&'static [u8]]) -> Body {
-        let chunks: Vec<_> = chunks
-            .iter()
-            .map(|chunk| Ok::<_, Infallible>(Bytes::from_static(chunk)))
-            .collect();
-        Body::from_stream(futures::stream::iter(chunks))
-    }
-
-    async fn read_chunks(chunks: &[&'static [u8]]) -> Result<Vec<u8>, Kind> {
-        read(&HeaderMap::new(), chunked(chunks), LIMIT, Duration::from_secs(5))
-            .await
-            .map_err(|problem| problem.kind())
-    }
-
-    #[tokio::test]
-    async fn a_body_up_to_the_limit_is_read_and_one_byte_more_is_not() {
-        assert_eq!(
-            read_chunks(&[b"01234", b"56789"]).await,
-            Ok(b"0123456789".to_vec())
-        );
-        assert_eq!(
-            read_chunks(&[b"01234", b"56789", b"x"]).await,
-            Err(Kind::TooLarge)
-        );
-        assert_eq!(read_chunks(&[]).await, Ok(vec![]));
-    }
-
-    #[tokio::test]
-    async fn a_declared_length_is_refused_before_the_body_where_the_client_waits() {
-        let headers = HeaderMap::from_iter([
-            (CONTENT_LENGTH, "11".parse().unwrap()),
-            (EXPECT, "100-continue".parse().unwrap()),
-        ]);
-        let never = Body::from_stream(futures::stream::pending::<Result<Bytes, Infallible>>());
-        let problem = read(&headers, never, LIMIT, Duration::from_secs(5))
-            .await
-            .unwrap_err();
-        assert_eq!(problem.kind(), Kind::TooLarge);
-    }
 
     #[tokio::test]
     async fn a_body_that_does_not_arrive_times_out() {
@@ -286,27 +246,5 @@ mod tests {
             assert_eq!(of(good), Ok(MediaType::Plain), "{good}");
         }
         assert_eq!(of("application/json"), Ok(MediaType::Json));
-    }
-
-    #[test]
-    fn other_types_and_charsets_are_refused() {
-        for bad in [
-            "text/html",
-            "text/plain; charset=latin1",
-            "application/jsonx",
-            "",
-            "text",
-            "text/markdown",
-        ] {
-            assert_eq!(of(bad), Err(Kind::UnsupportedMediaType), "{bad}");
-        }
-        let compressed = HeaderMap::from_iter([
-            (CONTENT_TYPE, "text/plain".parse().unwrap()),
-            (CONTENT_ENCODING, "gzip".parse().unwrap()),
-        ]);
-        let compressed = media_type(&compressed, &[MediaType::Plain]).unwrap_err();
-        assert_eq!(compressed.kind(), Kind::UnsupportedMediaType);
-        let none = media_type(&HeaderMap::new(), &[MediaType::Plain]).unwrap_err();
-        assert_eq!(none.kind(), Kind::UnsupportedMediaType);
     }
 }

@@ -168,21 +168,3 @@ impl IntoResponse for KeptAnswer {
         response.unwrap_or_else(|error| Problem::internal(error).into_response())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_role_may_not_do_is_forbidden() {
-        let reader = CallerOf(Caller {
-            role: AccessRole::Reader,
-            ..Caller::open()
-        });
-        assert!(reader.require(AccessRole::Reader, "memories are read").is_ok());
-        let refused = reader
-            .require(AccessRole::Admin, "rules are written")
-            .unwrap_err();
-        assert_eq!(refused.kind(), Kind::Forbidden);
-    }
-}

@@ -43,6 +43,9 @@ async fn a_cross_site_form_is_rejected() {
         with(&token[1..]),
         with(&token).header("Origin", "https://attacker.example"),
         with(&token).header("Origin", "null"),
+        with(&token).header("Origin", "http://localhost:1"),
+        with(&token).header("Origin", browser.service.socket_address()),
+        with(&token).header("Sec-Fetch-Site", ""),
         with(&token).header("Sec-Fetch-Site", "cross-site"),
         with(&token).header("Sec-Fetch-Site", "same-site"),
     ] {
@@ -74,8 +77,7 @@ async fn forms_have_tokens_also_without_keys() {
 
 #[tokio::test]
 async fn a_consolidation_is_proposed_and_marks_are_shown() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     let text = "# Key Learnings\n- KL-1 [pinned, until 2030-01-01] tests are slow\n- KL-2 tests are slow\n";
     memory.write(text).await;
     let mut browser = Browser::new(&service);
@@ -120,8 +122,7 @@ async fn a_form_that_is_sent_twice_is_executed_once() {
 
 #[tokio::test]
 async fn a_stale_form_shows_the_changes_and_preserves_the_entered_text() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     let seen = head_of(&memory, "# Plan\none\n").await;
     memory.put("# Plan\n<theirs>\n").await;
     let mut browser = Browser::new(&service);
@@ -231,8 +232,7 @@ async fn only_selected_operations_are_approved() {
 
 #[tokio::test]
 async fn irreversible_actions_ask_for_confirmation() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     memory.put("one\n").await;
     let head = head_of(&memory, "two\n").await;
     let mut browser = Browser::new(&service);
@@ -255,8 +255,7 @@ async fn irreversible_actions_ask_for_confirmation() {
 
 #[tokio::test]
 async fn a_form_preserves_a_document_byte_for_byte() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     let mut browser = Browser::new(&service);
     browser.visit("/ui/").await;
     for text in [
@@ -387,8 +386,7 @@ async fn a_refused_form_tells_the_fault_in_place_and_keeps_what_was_entered() {
 #[tokio::test]
 async fn an_edited_text_is_kept_until_its_collapse_is_confirmed() {
     let reject = |config: &mut Config| config.guard.collapse = Collapse::Reject;
-    let service = Service::configured(reject).await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::configured(reject).await.agent();
     let long: String = (0..400)
         .map(|line| format!("- line {line} of a long document\n"))
         .collect();
@@ -419,8 +417,7 @@ async fn an_edited_text_is_kept_until_its_collapse_is_confirmed() {
 
 #[tokio::test]
 async fn the_edit_page_knows_that_another_version_was_saved_meanwhile() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     memory.write("one\n").await;
     let browser = Browser::new(&service);
     let page = browser.get(&format!("{EDIT}?since=1")).await.is(200);
