@@ -48,8 +48,7 @@ async fn listener_of(service: &Service) -> Option<i32> {
 
 #[tokio::test]
 async fn a_second_read_is_answered_from_the_cache() {
-    let service = with_cache().await;
-    let memory = service.memory("agent");
+    let (service, memory) = with_cache().await.agent();
     memory.write("# Notes\nkept\n").await;
     wait_until_cached(&service, &memory).await;
     let first = memory.get("context").await.is(200);
@@ -88,8 +87,7 @@ async fn a_second_read_is_answered_from_the_cache() {
 
 #[tokio::test]
 async fn a_writer_reads_what_it_wrote() {
-    let service = with_cache().await;
-    let memory = service.memory("agent");
+    let (_, memory) = with_cache().await.agent();
     for number in 0..50 {
         let text = format!("- [KL-{number}] put {number}\n");
         memory.write(text.clone()).await;
@@ -145,28 +143,6 @@ fn signal(process: i32, signal: &str) {
     assert!(done.unwrap().success());
 }
 
-#[tokio::test]
-async fn a_silent_listening_connection_ends_the_cache_lease() {
-    let one = with_cache().await;
-    let two = one.beside(None).await;
-    let (here, there) = (one.memory("agent"), two.memory("agent"));
-    there.write("before").await;
-    eventually("not seen", || async { here.text().await == "before" }).await;
-    let stopped = Stopped::new(listener_of(&one).await.unwrap());
-    there.write("after").await;
-    sleep(STALENESS_BOUND).await;
-    let hits = one.storage().head_cache().hits;
-    assert_eq!(here.text().await, "after");
-    assert_eq!(one.storage().head_cache().hits, hits);
-    drop(stopped);
-    eventually("nothing is cached again", || async {
-        here.get("context").await.is(200);
-        one.storage().head_cache().hits > hits
-    })
-    .await;
-    assert_eq!(here.text().await, "after");
-}
-
 /// While notifications are lost and the lease is still valid, the cached head is not the newest one.
 #[tokio::test]
 async fn a_stale_cached_head_neither_saves_nor_rejects_a_put() {
@@ -203,8 +179,7 @@ async fn a_stale_cached_head_neither_saves_nor_rejects_a_put() {
 
 #[tokio::test]
 async fn nothing_is_cached_without_a_listening_connection() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     memory.write("text").await;
     memory.get("context").await.is(200);
     memory.get("context").await.is(200);
