@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use reqwest::Url;
 use secrecy::SecretString;
@@ -10,7 +9,6 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::endpoint::{Client, Settings};
-use super::retry::Retry;
 
 /// How the server handles a request.
 pub(super) enum Reply {
@@ -95,16 +93,6 @@ impl Stub {
 /// A client for servers without TLS.
 pub(super) fn client() -> Client {
     Client::new(false).expect("a client")
-}
-
-/// A short retry policy for tests.
-pub(super) fn quick(max_retries: u32) -> Retry {
-    Retry {
-        max_retries,
-        attempt_time: Duration::from_millis(1500),
-        wait_time: Duration::from_secs(5),
-        base_backoff: Duration::from_millis(2),
-    }
 }
 
 async fn read_request(stream: &mut TcpStream) -> String {

@@ -1,9 +1,8 @@
 use std::time::{Duration, SystemTime};
 
-use super::super::retry::{ModelOutcome, ask};
+use super::super::ChatMessage;
 use super::super::scripted::request;
-use super::super::stub::{Reply, Stub, client, ok, quick, reply};
-use super::super::{ChatMessage, Retry};
+use super::super::stub::{Reply, Stub, client, ok, reply};
 use super::*;
 use crate::domain::operation::Role;
 
@@ -18,11 +17,6 @@ fn model(stub: &Stub) -> OpenAi {
 async fn complete(reply: Reply) -> Result<Answer, ModelError> {
     let stub = Stub::start([reply]).await;
     model(&stub).complete(&request(Role::Progress)).await
-}
-
-async fn asked(replies: Vec<Reply>, retry: Retry) -> ModelOutcome {
-    let stub = Stub::start(replies).await;
-    ask(&model(&stub), &request(Role::Progress), &retry).await
 }
 
 #[tokio::test]
@@ -135,25 +129,6 @@ async fn a_date_to_wait_for_is_measured_from_the_answers_own_date() {
             .expect_err("a status");
         assert_eq!(error.retry_after(), None, "{unreadable}");
     }
-}
-
-#[tokio::test]
-async fn broken_transfers_are_tried_again() {
-    let half = || Reply::Bytes(b"HTTP/1.1 200 X\r\ncontent-length: 100\r\n\r\n{\"choices\":".to_vec());
-    for broken in [
-        Reply::Close,
-        half(),
-        reply(200, "", "{\"choices\":"),
-        reply(200, "", b"\"\xff\""),
-    ] {
-        let asked = asked(vec![broken, ok(&response_with("a"))], quick(1)).await;
-        assert_eq!(asked.attempts, 2);
-        assert!(asked.result.is_ok());
-    }
-    assert!(matches!(
-        complete(half()).await,
-        Err(ModelError::Unreachable { .. })
-    ));
 }
 
 #[tokio::test]
