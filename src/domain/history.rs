@@ -390,6 +390,3 @@ pub fn steps(changes: Vec<RecordChange>, details: &OperationDetails) -> Vec<Reco
     });
     steps.collect()
 }
-
-#[cfg(test)]
-mod tests;

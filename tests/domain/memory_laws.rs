@@ -2,14 +2,11 @@
 
 use crate::hostile::{document, operations};
 use chrono::{DateTime, Utc};
-use proptest::collection::vec;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use working_memory::domain::document::{Record, outline, records};
 use working_memory::domain::ids::{RecordId, RecordKind};
-use working_memory::domain::memory::{
-    ChangedDocument, Counters, EditError, Limits, RecordChange, View, apply, project, validate,
-};
+use working_memory::domain::memory::{ChangedDocument, Counters, Limits, View, apply, validate};
 use working_memory::domain::operation::{Item, Operation};
 
 const LIMITS: Limits = Limits {
@@ -173,21 +170,6 @@ proptest! {
     }
 
     #[test]
-    fn applying_the_changes_of_a_version_results_in_its_records(before in document(), after in document()) {
-        let mut followed = by_id(&before);
-        for change in project(&before, &after) {
-            match change {
-                RecordChange::Added(record) => prop_assert!(followed.insert(record.id, record).is_none()),
-                RecordChange::Changed { new: record, .. } => {
-                    prop_assert!(followed.insert(record.id, record.clone()).is_some_and(|old| old != record));
-                }
-                RecordChange::Archived(record) => prop_assert!(followed.remove(&record.id).is_some()),
-            }
-        }
-        prop_assert_eq!(followed, by_id(&after));
-    }
-
-    #[test]
     fn every_bullet_of_a_changed_section_becomes_a_record(document in document()) {
         let after = applied(&document, &[Operation::learning("r", "new")]).text;
         let new = records(&after).into_iter().filter(|r| r.id.kind == RecordKind::Learning).count();
@@ -195,43 +177,6 @@ proptest! {
         prop_assert_eq!(records(&later).into_iter().filter(|r| r.id.kind == RecordKind::Learning).count(), new + 1);
         let (was, is) = (by_id(&after), by_id(&later));
         prop_assert!(was.iter().all(|(id, record)| is.get(id) == Some(record)));
-    }
-
-    #[test]
-    fn an_id_is_never_assigned_again(
-        steps in vec((document(), operations(), 0..4_usize, any::<prop::sample::Index>()), 1..8),
-    ) {
-        let mut versions = vec![String::new()];
-        let mut counters = Counters::default();
-        let mut used = BTreeSet::new();
-        for (put, operations, step, which) in steps {
-            let head = versions.last().expect("a version").clone();
-            let next = match step {
-                0 => put,
-                1 => versions[which.index(versions.len())].clone(),
-                _ => {
-                    let operations = accepted(&head, operations);
-                    match apply(&head, counters, &operations, now(), &LIMITS) {
-                        Ok(applied) => {
-                            let had = by_id(&head);
-                            for id in by_id(&applied.text).into_keys().filter(|id| !had.contains_key(id)) {
-                                prop_assert!(used.insert(id), "{id} was in use");
-                            }
-                            counters = applied.counters;
-                            applied.text
-                        }
-                        Err(error) => {
-                            prop_assert!(matches!(error, EditError::IdsExhausted(_)), "{error}");
-                            continue;
-                        }
-                    }
-                }
-            };
-            counters = counters.raised_by(&Counters::seen_in(&next));
-            used.extend(by_id(&next).into_keys());
-            prop_assert!(used.iter().all(|id| counters.get(id.kind) >= id.number));
-            versions.push(next);
-        }
     }
 }
 

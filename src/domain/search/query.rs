@@ -278,30 +278,6 @@ mod query_tests {
     }
 
     #[test]
-    fn a_query_is_read_as_on_the_web() {
-        for (text, tsquery) in [
-            ("cat", "(('cat':*))"),
-            ("Cat DOG", "(('cat') & ('dog':*))"),
-            ("cat or dog", "(('cat')) | (('dog':*))"),
-            ("a cat OR \"big dog\"", "(('a') & ('cat')) | (('big' <-> 'dog'))"),
-            ("cat -dog", "(('cat') & !('dog'))"),
-            ("cat -\"big dog\" x", "(('cat') & !('big' <-> 'dog') & ('x'))"),
-            ("src/main.rs", "(('src' <-> 'main' <-> 'rs':*))"),
-            ("記憶", "(('記' <-> '憶'))"),
-            ("or", "(('or':*))"),
-            ("cat or", "(('cat') & ('or':*))"),
-            ("cat or or dog", "(('cat')) | (('or') & ('dog':*))"),
-            ("cat or !!! dog", "(('cat')) | (('dog':*))"),
-            ("cat \"dog", "(('cat') & ('dog'))"),
-            ("cat\"dog\"", "(('cat') & ('dog'))"),
-            ("-cat", "(!('cat'))"),
-            ("--cat - -", "(!('cat'))"),
-        ] {
-            assert_eq!(read(text), tsquery, "{text}");
-        }
-    }
-
-    #[test]
     fn the_share_of_a_query_is_that_of_its_words() {
         let of = |text: &str| {
             Query::parse(text).share(|word| match word {

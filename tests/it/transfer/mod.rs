@@ -4,7 +4,6 @@ mod conflicts;
 mod embedded;
 mod hostile;
 mod items;
-mod laws;
 pub(crate) mod program;
 mod round_trip;
 mod sealed;
