@@ -29,8 +29,7 @@ fn versions(events: &Value) -> Vec<i64> {
 
 #[tokio::test]
 async fn a_page_continues_after_the_previous_one() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     for number in 1..=5 {
         memory.write(format!("text {number}")).await;
     }
@@ -55,25 +54,8 @@ async fn a_page_continues_after_the_previous_one() {
 }
 
 #[tokio::test]
-async fn a_stream_resumes_after_the_last_event() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
-    for number in 1..=4 {
-        memory.write(format!("text {number}")).await;
-    }
-    let all = Watch::vault(&service, "", Some("0")).await.take(4).await;
-
-    let mut watch = Watch::vault(&service, "", all[1].id.as_deref()).await;
-
-    assert_eq!(watch.take(2).await, all[2..]);
-    memory.write("text 5").await;
-    assert_eq!(watch.next().await.unwrap().data["version"], 5);
-}
-
-#[tokio::test]
 async fn a_stream_sends_its_start_position_so_that_resuming_it_misses_nothing() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     memory.write("text 1").await;
     let request = service.request(Method::GET, "/v1/vaults/acme/events");
     let mut stream = request.send().await.unwrap();
@@ -141,8 +123,7 @@ async fn concurrent_writers_and_reconnecting_clients() {
 
 #[tokio::test]
 async fn an_expired_position_is_answered_with_a_reset() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     memory.write("text 1").await;
     memory.write("text 2").await;
     let old = Watch::vault(&service, "", Some("0")).await.take(2).await;

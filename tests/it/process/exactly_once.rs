@@ -1,4 +1,5 @@
-//! Requests with an `Idempotency-Key` while services, databases and connections are killed: each is executed once.
+//! Requests with an `Idempotency-Key` while services, databases and connections are killed: each is executed once, so nothing
+//! that was acknowledged is lost, and the service works again soon after its database does.
 
 use super::program::{PATIENCE, Program, client, folder};
 use crate::harness::eventually;
@@ -16,12 +17,17 @@ use std::time::{Duration, Instant};
 const WRITERS: usize = 16;
 const MEMORIES: usize = 4;
 
+/// How soon the service works again after its database does.
+const READY_WITHIN: Duration = Duration::from_secs(5);
+
 /// Shared by the writers.
 #[derive(Default)]
 struct Writing {
     /// The current address of the service.
     address: Mutex<String>,
     done: AtomicUsize,
+    /// Responses with the status 503.
+    unavailable: AtomicUsize,
     stop: AtomicBool,
 }
 
@@ -120,6 +126,12 @@ impl Writing {
             let (status, body) = match answered {
                 Ok(response) => {
                     let status = response.status().as_u16();
+                    if status == 503 {
+                        let header = |name: &str| response.headers()[name].to_str().unwrap();
+                        assert_eq!(header("content-type"), "application/problem+json");
+                        assert!(header("retry-after").parse::<u64>().unwrap() >= 1);
+                        self.unavailable.fetch_add(1, Ordering::Relaxed);
+                    }
                     // A truncated response has no result.
                     response
                         .json()
@@ -149,6 +161,23 @@ impl Writing {
         })
         .await;
     }
+}
+
+/// Kills the database, and waits until the service has started it and is ready again.
+async fn killed_database_is_back(program: &Program) {
+    let killed = program.postmaster().unwrap();
+    kill_process(killed, Signal::KILL).unwrap();
+    eventually("another server runs", async || {
+        program.postmaster().is_some_and(|pid| pid != killed)
+    })
+    .await;
+    eventually("the database answers", async || program.database_answers().await).await;
+    let back = Instant::now();
+    eventually("the service is ready", async || {
+        program.get("/readyz").await.status == 200
+    })
+    .await;
+    assert!(back.elapsed() < READY_WITHIN, "ready after {:?}", back.elapsed());
 }
 
 async fn database(folder: &Path) -> PgConnection {
@@ -184,12 +213,16 @@ async fn every_request_with_a_key_is_executed_once_despite_crashes() {
                 .unwrap();
                 writing.until_done(10).await;
             }
-            // The database is killed and restarted.
-            let killed = program.postmaster().unwrap();
-            kill_process(killed, Signal::KILL).unwrap();
-            let back = Instant::now();
-            writing.until_done(20).await;
-            assert!(back.elapsed() < Duration::from_secs(20), "{:?}", back.elapsed());
+            // The database is killed and restarted, until a request noticed it.
+            let began = Instant::now();
+            loop {
+                killed_database_is_back(&program).await;
+                writing.until_done(20).await;
+                if writing.unavailable.load(Ordering::Relaxed) > 0 {
+                    break;
+                }
+                assert!(began.elapsed() < PATIENCE, "no response was 503");
+            }
             // So is the service.
             program.signal(Signal::KILL);
             program.ended().await;

@@ -1,6 +1,5 @@
 //! The real program: `serve` with an embedded database in a folder of its own.
 
-mod crashes;
 mod deleted;
 mod disk;
 mod embeddings;

@@ -1,7 +1,6 @@
-//! The spans of an update, from the request to the commit, as a collector receives them; and an update that is in progress at
-//! a shutdown.
+//! The spans of an update, from the request to the commit, as a collector receives them.
 
-use super::program::{PATIENCE, Program, folder};
+use super::program::{Program, folder};
 use crate::harness::{Answer, Database, eventually, has};
 use axum::Router;
 use axum::body::Bytes;
@@ -17,7 +16,6 @@ use serde_json::json;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
 
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 const CALLER: &str = "b7ad6b7169203331";
@@ -30,11 +28,10 @@ struct Seen {
     parents: Mutex<Vec<String>>,
 }
 
-/// A collector and a model server in one; models respond when the test allows it.
+/// A collector and a model server in one.
 struct Outside {
     address: String,
     seen: Arc<Seen>,
-    answers: Arc<Semaphore>,
 }
 
 impl Outside {
@@ -42,16 +39,9 @@ impl Outside {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let seen = Arc::new(Seen::default());
-        let answers = Arc::new(Semaphore::new(0));
-        let router = Router::new()
-            .fallback(answer)
-            .with_state((seen.clone(), answers.clone()));
+        let router = Router::new().fallback(answer).with_state(seen.clone());
         tokio::spawn(async move { axum::serve(listener, router).await });
-        Self {
-            address,
-            seen,
-            answers,
-        }
+        Self { address, seen }
     }
 
     /// A service that uses this server for its models and spans.
@@ -69,12 +59,7 @@ impl Outside {
     }
 }
 
-async fn answer(
-    State((seen, answers)): State<(Arc<Seen>, Arc<Semaphore>)>,
-    uri: Uri,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Response {
+async fn answer(State(seen): State<Arc<Seen>>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
     if uri.path() == "/v1/traces" {
         let request = ExportTraceServiceRequest::decode(body).unwrap();
         for of_resource in request.resource_spans {
@@ -94,7 +79,6 @@ async fn answer(
         .get("traceparent")
         .map(|value| value.to_str().unwrap().to_owned());
     seen.parents.lock().unwrap().push(parent.unwrap_or_default());
-    answers.acquire().await.unwrap().forget();
     let text = "CURRENT_PROGRESS:\n  In Progress:\n    - Wire it\n";
     let choice = json!({ "message": { "role": "assistant", "content": text }, "finish_reason": "stop" });
     axum::Json(json!({ "choices": [choice] })).into_response()
@@ -108,7 +92,6 @@ fn hex(bytes: &[u8]) -> String {
 async fn an_update_is_one_trace_from_the_callers_span_to_the_commit() {
     let (folder, outside, database) = (folder(), Outside::start().await, Database::create().await);
     let mut program = outside.service(folder.path(), &database).await;
-    outside.answers.add_permits(1);
 
     let update = program
         .request(Method::POST, "agent", "update")
@@ -156,7 +139,6 @@ async fn an_update_is_one_trace_from_the_callers_span_to_the_commit() {
 async fn a_streamed_update_is_in_the_trace_of_its_request_and_a_queued_one_has_its_own() {
     let (folder, outside, database) = (folder(), Outside::start().await, Database::create().await);
     let mut program = outside.service(folder.path(), &database).await;
-    outside.answers.add_permits(2);
     let update = |header: &'static str, value: &'static str| {
         let request = program.request(Method::POST, "agent", "update");
         let request = request.header("traceparent", format!("00-{TRACE}-{CALLER}-01"));
@@ -187,33 +169,6 @@ async fn a_streamed_update_is_in_the_trace_of_its_request_and_a_queued_one_has_i
         assert_eq!(of_trace(TRACE, name), 1, "{name}");
         assert_eq!(of_trace(&hex(&run.trace_id), name), 1, "{name}");
     }
-}
-
-#[tokio::test]
-async fn a_shutdown_finishes_the_update_in_progress() {
-    let (folder, outside, database) = (folder(), Outside::start().await, Database::create().await);
-    let mut program = outside.service(folder.path(), &database).await;
-    let update = program
-        .request(Method::POST, "agent", "update")
-        .json(&json!({"task": "wire it", "roles": ["progress"]}));
-    let running = tokio::spawn(Answer::to(update));
-    let calls = || outside.seen.parents.lock().unwrap().len();
-    eventually("the model is called", async || calls() == 1).await;
-
-    program.signal(Signal::TERM);
-    let address = program.address.trim_start_matches("http://").to_owned();
-    eventually("nobody new is let in", async || {
-        tokio::net::TcpStream::connect(&address).await.is_err()
-    })
-    .await;
-    outside.answers.add_permits(1);
-
-    let answer = tokio::time::timeout(PATIENCE, running).await.unwrap().unwrap();
-    assert_eq!(answer.is(200).json()["status"], "applied");
-    assert!(program.ended().await.success());
-    let again = outside.service(folder.path(), &database).await;
-    let text = again.get("/v1/vaults/v/memories/agent/context").await.is(200);
-    assert!(text.text().contains("- Wire it"), "{}", text.text());
 }
 
 #[tokio::test]

@@ -1,12 +1,8 @@
 //! `DELETE M`
 
-use crate::harness::{Answer, Service, scripted};
+use crate::harness::{Answer, Service};
 use reqwest::Method;
-use serde_json::json;
-use std::time::Duration;
 use working_memory::domain::ids::VaultId;
-use working_memory::llm::Answer as ModelAnswer;
-use working_memory::llm::scripted::Step;
 
 const ADD: &str = "KEY_LEARNINGS:\n  ADD:\n    - because certain: one\n";
 
@@ -37,8 +33,7 @@ async fn all_of_a_memory_is_deleted_and_nothing_of_another() {
 
 #[tokio::test]
 async fn a_memory_put_again_starts_at_version_one() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (_, memory) = Service::start().await.agent();
     let old = memory.put("# Key Learnings\n- KL-7 because a: b\n").await.is(201);
     memory.delete().await.is(204);
 
@@ -53,8 +48,7 @@ async fn a_memory_put_again_starts_at_version_one() {
 
 #[tokio::test]
 async fn preconditions_are_checked() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     let old = memory.put("one").await.is(201).header("etag").to_owned();
     let head = memory.put("two").await.is(201).header("etag").to_owned();
     for (name, value) in [
@@ -75,8 +69,7 @@ async fn preconditions_are_checked() {
 
 #[tokio::test]
 async fn failed_runs_without_a_memory_can_be_deleted() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     Answer::to(memory.applying("?on_invalid=fail", "KEY_LEARNINGS:\n  ADD:\n    - no reason\n"))
         .await
         .is(422);
@@ -85,36 +78,9 @@ async fn failed_runs_without_a_memory_can_be_deleted() {
     memory.delete().await.missing();
 }
 
-#[tokio::test]
-async fn an_update_in_progress_fails_and_saves_nothing() {
-    for fails in [false, true] {
-        let late = ModelAnswer {
-            text: if fails { String::new() } else { ADD.to_owned() },
-            ..ModelAnswer::default()
-        };
-        // The second is later than the model's deadline.
-        let wait = Duration::from_millis(if fails { 400 } else { 100 });
-        let service = Service::with_models(scripted(move |_| Step::Late(wait, late.clone()))).await;
-        let memory = service.memory("agent");
-        memory.write("one").await;
-
-        let update = memory.update(json!({"task": "a telling-task, one", "roles": ["learnings"]}));
-        let delete = async {
-            tokio::time::sleep(Duration::from_millis(50)).await;
-            memory.delete().await.is(204);
-        };
-        let (answer, ()) = futures::future::join(update, delete).await;
-
-        answer.conflict();
-        assert_eq!(service.tables_that_hold("telling-task").await, [""; 0]);
-        assert_eq!(service.count("memories").await, 0);
-    }
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn a_deletion_among_writers_leaves_a_complete_memory_or_none() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     memory.write("begin").await;
     for round in 0..10 {
         let writers = (0..6).map(|number| memory.put(format!("text {round} {number}")));
