@@ -51,11 +51,11 @@ async fn every_kind_of_error_has_its_exit_code() {
 #[tokio::test]
 async fn a_server_that_is_not_the_service_is_an_error() {
     let stub = Stub::by(|_| (404, "text/html", "<h1>Not here</h1>".to_owned())).await;
-    let output = User::of(&stub.url).ends(1, "log").await;
-    assert!(output.err.contains("not a working-memory service"), "{output:?}");
+    User::of(&stub.url)
+        .session("1 log ⇒ not a working-memory service")
+        .await;
     let stub = Stub::by(|_| (200, "text/html", "<h1>Hello</h1>".to_owned())).await;
-    let output = User::of(&stub.url).ends(1, "log").await;
-    assert!(output.err.contains("cannot be read"), "{output:?}");
+    User::of(&stub.url).session("1 log ⇒ cannot be read").await;
 }
 
 #[tokio::test]
@@ -96,8 +96,7 @@ async fn a_write_whose_connection_is_lost_is_retried_with_the_same_key() {
 async fn a_missing_response_is_busy() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
-    let output = User::of(&url).ends(7, "get --timeout 1").await;
-    assert!(output.err.contains("--timeout"), "{output:?}");
+    User::of(&url).session("7 get --timeout 1 ⇒ --timeout").await;
 }
 
 #[tokio::test]
@@ -105,38 +104,38 @@ async fn health_and_the_commands_of_the_database_have_the_documented_exit_codes(
     let user = User::nobody();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
-    let slow = user.run(&["health", "--url", &url, "--timeout", "1"]).await.is(7);
-    assert!(slow.err.contains("no answer within 1 s"), "{slow:?}");
+    user.session(&format!(
+        "7 health --url {url} --timeout 1 ⇒ no answer within 1 s"
+    ))
+    .await;
     drop(listener);
-    let dead = user.run(&["health", "--url", &url, "--json"]).await.is(3);
+    let dead = user.ends(3, &format!("health --url {url} --json")).await;
     assert_eq!(dead.json()["healthy"], false);
     let named = User::nobody().with("WORKING_MEMORY_URL", &format!("{url}/below"));
     let named = named.ends(3, "health --json").await.json();
     assert_eq!(named["url"], format!("{url}/below/readyz"));
     let unready = Stub::json(503, json!({})).await;
-    user.run(&["health", "--url", &unready.url]).await.is(1);
+    user.ends(1, &format!("health --url {}", unready.url)).await;
     let ready = Stub::json(200, json!({})).await;
-    let ready_answer = user
-        .run(&["health", "--url", &ready.url, "--json"])
-        .await
-        .is(0)
-        .json();
-    assert_eq!(ready_answer["answer"], "HTTP 200 OK");
-    for missing in [
-        &["put", "no-such-file", "--vault", "v", "--memory", "m"][..],
-        &["import", "no-such-file"],
-        &["serve", "--config", "no-such-file"],
-        &["export", "--vault", "v", "--config", "no-such-file"],
-        &["get", "--no-such-option"],
-        &["no-such-command"],
-        &["serve", "--port", "many"],
-    ] {
-        let refused = user.run(missing).await.is(2);
-        assert!(refused.err.starts_with("working-memory: "), "{refused:?}");
-    }
+    let answer = user.done(&format!("health --url {} --json", ready.url)).await;
+    assert_eq!(answer.json()["answer"], "HTTP 200 OK");
+    user.session(
+        "
+        2 put no-such-file --vault v --memory m ⇒ ^working-memory: 
+        2 import no-such-file ⇒ ^working-memory: 
+        2 serve --config no-such-file ⇒ ^working-memory: 
+        2 export --vault v --config no-such-file ⇒ ^working-memory: 
+        2 get --no-such-option ⇒ ^working-memory: 
+        2 no-such-command ⇒ ^working-memory: 
+        2 serve --port many ⇒ ^working-memory: ",
+    )
+    .await;
     let user = user.with("WORKING_MEMORY__LIMITS__CONTEXT_BYTES", "many");
-    for command in [&["serve"][..], &["keys", "list"], &["migrate"]] {
-        let refused = user.run(command).await.is(2);
-        assert!(refused.err.contains("limits.context_bytes"), "{refused:?}");
-    }
+    user.session(
+        "
+        2 serve ⇒ limits.context_bytes
+        2 keys list ⇒ limits.context_bytes
+        2 migrate ⇒ limits.context_bytes",
+    )
+    .await;
 }

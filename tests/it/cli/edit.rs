@@ -1,7 +1,7 @@
 //! `edit` with scripts as editors, and `init`.
 
 use super::program::User;
-use crate::harness::{Service, holds};
+use crate::harness::Service;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -31,11 +31,13 @@ fn kept(user: &User) -> Vec<String> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_document_is_edited_and_put() {
     let (_service, user) = with_editor("printf 'line\\n' >> \"$1\"").await;
-    let first = user.done("edit").await;
-    assert!(first.out.starts_with("version 1 ("), "{first:?}");
-    let second = user.done("edit").await;
-    assert!(second.out.starts_with("version 2 ("), "{second:?}");
-    assert_eq!(user.done("get").await.out, "line\nline\n");
+    user.session(
+        r"
+        edit → ^version 1 (
+        edit → ^version 2 (
+        get → =line\nline\n",
+    )
+    .await;
     assert_eq!(kept(&user), [""; 0]);
     user.file("editor.sh", "true");
     assert_eq!(user.done("edit").await.out, "unchanged\n");
@@ -50,17 +52,8 @@ async fn a_concurrent_change_is_shown_and_the_edited_text_is_saved_in_a_file() {
     ))
     .await;
     user.done_with("put", "base\n").await;
-    let refused = user.ends(5, "edit").await;
-    for what in [
-        "\n-base\n",
-        "\n+theirs\n",
-        "nothing was saved",
-        "--if-match ",
-        "your text is kept in ",
-    ] {
-        assert!(refused.err.contains(what), "{what}: {refused:?}");
-    }
-    assert_eq!(user.done("get").await.out, "theirs\n");
+    let said = r"\n-base\n | \n+theirs\n | nothing was saved | --if-match  | your text is kept in ";
+    user.session(&format!("5 edit ⇒ {said}\nget → =theirs\\n")).await;
     assert_eq!(kept(&user), ["mine\n"]);
 }
 
@@ -68,16 +61,13 @@ async fn a_concurrent_change_is_shown_and_the_edited_text_is_saved_in_a_file() {
 async fn a_text_that_is_rejected_is_saved_in_a_file() {
     let (_service, user) = with_editor("printf 'mine\\n' > \"$1\"; exit 3").await;
     user.done_with("put", "base\n").await;
-    let failed = user.ends(1, "edit").await;
-    assert!(failed.err.contains("your text is kept in "), "{failed:?}");
+    user.session("1 edit ⇒ your text is kept in").await;
     assert_eq!(kept(&user), ["mine\n"]);
     user.file("editor.sh", ": > \"$1\"");
-    let blank = user.ends(5, "edit").await;
-    assert!(blank.err.contains("your text is kept in "), "{blank:?}");
-    assert_eq!(user.done("get").await.out, "base\n");
+    user.session("5 edit ⇒ your text is kept in\nget → =base\\n")
+        .await;
     let without_service = User::of("http://127.0.0.1:9");
-    let none = without_service.ends(2, "edit").await;
-    assert!(none.err.contains("set EDITOR"), "{none:?}");
+    without_service.session("2 edit ⇒ set EDITOR").await;
     without_service.with("EDITOR", "true").ends(3, "edit").await;
 }
 
@@ -86,28 +76,24 @@ async fn init_writes_the_memory_of_a_folder() {
     let user = User::nobody();
     let git = user.command("git", &["init", "--quiet"]).output().await.unwrap();
     assert!(git.status.success());
-    let done = user
-        .done("init --vault acme --memory agent --url http://127.0.0.1:9")
+    let init = "init --vault acme --memory agent --url http://127.0.0.1:9";
+    user.session(&format!("{init} → memory agent of vault acme | no git hook"))
         .await;
-    holds(&done.out, &["memory agent of vault acme", "no git hook"]);
     let text = fs::read_to_string(user.path().join(".working-memory.toml")).unwrap();
     assert!(
         text.ends_with("url = \"http://127.0.0.1:9/\"\nvault = \"acme\"\nmemory = \"agent\"\n"),
         "{text}"
     );
     // The other commands read the file.
-    let result = user.ends(3, "get").await;
-    assert!(result.err.contains("http://127.0.0.1:9"), "{result:?}");
-    let again = user.ends(2, "init").await;
-    assert!(again.err.contains("--force"), "{again:?}");
+    user.session("3 get ⇒ http://127.0.0.1:9\n2 init ⇒ --force").await;
     let hook = user.path().join(".git/hooks/post-commit");
     assert!(!hook.exists());
-    let done = user.done("init --force --git-hook").await;
-    assert!(done.out.contains("installed the git hook"), "{done:?}");
+    let init = "init --force --git-hook";
+    user.session(&format!("{init} → installed the git hook")).await;
     assert_eq!(fs::metadata(&hook).unwrap().permissions().mode() & 0o111, 0o111);
     fs::write(&hook, "#!/bin/sh\n").unwrap();
-    let done = user.done("init --force --git-hook").await;
-    assert!(done.out.contains("is another hook and is unchanged"), "{done:?}");
+    user.session(&format!("{init} → is another hook and is unchanged"))
+        .await;
     assert_eq!(fs::read_to_string(&hook).unwrap(), "#!/bin/sh\n");
     user.ends(2, "init --force --vault ../x").await;
 }

@@ -45,22 +45,13 @@ fn without_records(bytes: &[u8]) -> String {
 }
 
 async fn export(user: &User, memory: &str, folder: &str) -> Done {
-    user.run(&["window", "export", folder, "--memory", memory])
+    user.done(&format!("window export {folder} --memory {memory}"))
         .await
-        .is(0)
 }
 
 async fn import(user: &User, memory: &str, folder: &str) -> Value {
-    let arguments = [
-        "window",
-        "import",
-        folder,
-        "--memory",
-        memory,
-        "--json",
-        "--lenient",
-    ];
-    user.run(&arguments).await.is(0).json()
+    let import = format!("window import {folder} --memory {memory} --json --lenient");
+    user.done(&import).await.json()
 }
 
 async fn post(service: &Service, below: &str, body: Value) {
@@ -234,32 +225,19 @@ async fn incomplete_folders_are_imported_as_far_as_possible() {
     fs::write(user.path().join("in/archive/history.md"), history).unwrap();
     user.file("in/notes.txt", "left alone");
 
-    let strict = user.ends(5, "window import in --strict").await;
-    assert!(strict.err.contains("nothing was imported"), "{strict:?}");
-    let dry = user.done("window import in --dry-run --lenient").await;
-    holds(
-        &dry.out,
-        &["goal: ship\n", "history 2026-10-03T00:00:00Z: good\n"],
-    );
-    holds(
-        &dry.out,
-        &["would be imported: 1 status, 1 task, 1 decision, 2 history;"],
-    );
+    let taken = "imported: 1 status, 1 task, 1 decision, 2 history;";
+    let read = r"goal: ship\n | history 2026-10-03T00:00:00Z: good\n";
+    user.session(&format!(
+        "5 window import in --strict ⇒ nothing was imported
+        window import in --dry-run --lenient → would be {taken} | {read}"
+    ))
+    .await;
     assert_eq!(service.count("memories").await, 0);
 
-    let import_output = user.ends(1, "window import in").await;
-    holds(
-        &import_output.out,
-        &["imported: 1 status, 1 task, 1 decision, 2 history;"],
-    );
-    for place in [
-        "active/decisions.log.md:2: no date\n",
-        "active/decisions.log.md:3: - 2026-11-19 xxx",
-        "archive/history.md:2: - 2026-10-02 bad",
-        "archive/history.md:4: - 2026-10-04 nul \\u0000\n",
-    ] {
-        assert!(import_output.err.contains(place), "{place} {import_output:?}");
-    }
+    let decisions = r"active/decisions.log.md:2: no date\n | active/decisions.log.md:3: - 2026-11-19 xxx";
+    let history = r"archive/history.md:2: - 2026-10-02 bad | archive/history.md:4: - 2026-10-04 nul \u0000\n";
+    user.session(&format!("1 window import in → {taken} ⇒ {decisions} | {history}"))
+        .await;
     let dry = user.ends(1, "window import in --dry-run --json").await.json();
     assert_eq!(dry["unchanged"], true, "{dry}");
     assert_eq!(dry["unplaced"].as_array().unwrap().len(), 4);
@@ -270,14 +248,14 @@ async fn an_empty_folder_and_a_missing_one_are_different_errors() {
     let (service, user) = User::served().await;
     user.ends(2, "window import nowhere").await;
     fs::create_dir(user.path().join("empty")).unwrap();
-    let output = user.ends(1, "window import empty").await;
-    assert!(output.err.contains("contains none of CONTEXT.md"), "{output:?}");
+    user.session("1 window import empty ⇒ contains none of CONTEXT.md")
+        .await;
     user.file("blank/CONTEXT.md", "");
     let report = import(&user, "agent", "blank").await;
     has(&report, json!({"unchanged": true, "version": null}));
     assert_eq!(service.count("memories").await, 0);
-    let output = user.ends(4, "window export out").await;
-    assert!(output.err.contains("memory agent of vault acme"), "{output:?}");
+    user.session("4 window export out ⇒ memory agent of vault acme")
+        .await;
     assert!(!user.path().join("out").exists());
 }
 
@@ -327,15 +305,12 @@ async fn unknown_content_of_a_folder_is_exit_code_1_unless_lenient() {
         "notes/active/decisions.log.md",
         "- Use PostgreSQL because it is everywhere\n",
     );
-    let strict = user.ends(5, "window import notes --strict").await;
-    assert!(strict.err.contains("nothing was imported"), "{strict:?}");
+    user.session("5 window import notes --strict ⇒ nothing was imported")
+        .await;
     service.memory("agent").get("context").await.missing();
 
-    let import_output = user.ends(1, "window import notes").await;
-    holds(
-        &import_output.err,
-        &["active/current_status.md:12: - ask Ann", "--lenient"],
-    );
+    user.session("1 window import notes ⇒ active/current_status.md:12: - ask Ann | --lenient")
+        .await;
     let window = service.memory("agent").get_json("window").await.is(200).json();
     has(
         &window["status"],
@@ -349,8 +324,8 @@ async fn unknown_content_of_a_folder_is_exit_code_1_unless_lenient() {
     holds(document.text(), &["] task-1: Bootstrapped\n"]);
     lacks(document.text(), &["import-"]);
 
-    let again = user.done("window import notes --lenient").await;
-    assert!(again.out.contains("imported: nothing"), "{again:?}");
+    user.session("window import notes --lenient → imported: nothing")
+        .await;
     export(&user, "agent", "out").await;
     let status = fs::read_to_string(user.path().join("out/active/current_status.md")).unwrap();
     assert!(status.contains("Z] T-2 task-1: Bootstrapped\n"), "{status}");
@@ -385,13 +360,11 @@ async fn the_newest_of_an_undated_window_stay_in_it() {
         "in/active/current_status.md",
         &format!("# Status\n\n## Recent Tasks\n\n{tasks}"),
     );
-    let output = user.done("window import in --strict").await;
-    for said in [
-        "active/current_status.md: the last entry is taken as the newest, by the order of the ids",
-        "active/decisions.log.md: the last entry is taken as the newest, since neither dates nor ids tell it",
-    ] {
-        assert!(output.err.contains(said), "{output:?}");
-    }
+    let newest = "the last entry is taken as the newest";
+    let tasks = format!("active/current_status.md: {newest}, by the order of the ids");
+    let decisions = format!("active/decisions.log.md: {newest}, since neither dates nor ids tell it");
+    user.session(&format!("window import in --strict ⇒ {tasks} | {decisions}"))
+        .await;
     let window = service.memory("agent").get_json("window").await.is(200).json();
     let of = |list: &str, name: &str| -> Vec<String> {
         let entries = window[list].as_array().unwrap().iter();
@@ -434,8 +407,8 @@ async fn a_memory_that_has_only_rules_is_exported() {
 async fn a_strict_import_fails_for_a_heading_without_text() {
     let (service, user) = User::served().await;
     user.file("in/CONTEXT.md", "# Immutable Rules\n- Use SQL\n\n# Anti-Goals\n");
-    let output = user.ends(5, "window import in --strict").await;
-    assert!(output.err.contains("CONTEXT.md:4: # Anti-Goals"), "{output:?}");
+    user.session("5 window import in --strict ⇒ CONTEXT.md:4: # Anti-Goals")
+        .await;
     user.file(
         "in/CONTEXT.md",
         "# Immutable Rules\n- Use SQL\n\n# Anti-Goals\n- An ORM\n",

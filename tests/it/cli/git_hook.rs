@@ -49,19 +49,9 @@ async fn asked(stub: &Stub, count: usize) -> Asked {
 async fn each_commit_becomes_a_task() {
     let stub = Stub::json(201, json!({"record_id": "T-1", "version": 1})).await;
     let user = repository(&stub.url).await;
-    git(
-        &user,
-        &[
-            "commit",
-            "--quiet",
-            "--allow-empty",
-            "-m",
-            "--say \"$(id)\" `id`",
-            "-m",
-            "First\nline.\n\nSecond.",
-        ],
-    )
-    .await;
+    let said = ["--say \"$(id)\" `id`", "First\nline.\n\nSecond."];
+    let commit = ["commit", "--quiet", "--allow-empty", "-m", said[0], "-m", said[1]];
+    git(&user, &commit).await;
     let task = asked(&stub, 1).await.json();
     assert_eq!(task["intent"], "--say \"$(id)\" `id`");
     assert_eq!(task["summary"], "First line. Second.");

@@ -2,8 +2,7 @@
 
 use super::program::User;
 use super::stub::Stub;
-use crate::harness::{Answer, Service, has, holds, lacks};
-use reqwest::Method;
+use crate::harness::{Service, has, holds};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::PathBuf;
@@ -25,11 +24,13 @@ fn current(user: &User) -> PathBuf {
 #[tokio::test]
 async fn without_a_copy_the_error_says_to_refresh() {
     let user = User::of("http://127.0.0.1:9");
-    for command in ["show", "status", "path"] {
-        let output = user.run(&[command]).await.is(4);
-        assert!(output.err.contains("working-memory refresh"), "{output:?}");
-        assert_eq!(output.out, "");
-    }
+    user.session(
+        "
+        4 show → = ⇒ working-memory refresh
+        4 status → = ⇒ working-memory refresh
+        4 path → = ⇒ working-memory refresh",
+    )
+    .await;
     assert_eq!(user.ends(4, "status --json").await.json()["status"], "missing");
 }
 
@@ -79,12 +80,15 @@ async fn a_damaged_copy_is_an_error_and_refresh_repairs_it() {
     user.done("refresh").await;
     for name in ["WORKING_MEMORY.manifest.json", "WORKING_MEMORY.md"] {
         fs::write(current(&user).join(name), "{\"local\": 1").unwrap();
-        for command in [&["show", "--offline"][..], &["status"], &["path"]] {
-            let output = user.run(command).await.is(1);
-            holds(&output.err, &["damaged", "refresh"]);
-        }
-        user.done("refresh").await;
-        user.ends(8, "show --offline").await;
+        user.session(
+            "
+            1 show --offline ⇒ damaged | refresh
+            1 status ⇒ damaged | refresh
+            1 path ⇒ damaged | refresh
+            refresh
+            8 show --offline",
+        )
+        .await;
     }
 }
 
@@ -100,10 +104,13 @@ async fn a_rejected_refresh_leaves_the_copy_unchanged() {
     })
     .await;
     let user = User::of(&stub.url).with("WORKING_MEMORY_HOME", "elsewhere");
-    user.done("refresh").await;
-    user.ends(5, "refresh --force").await;
-    let shown = user.ends(8, "show --offline").await;
-    assert!(shown.out.ends_with("\n\n# Handoff\n"), "{shown:?}");
+    user.session(
+        r"
+        refresh
+        5 refresh --force
+        8 show --offline → \n\n# Handoff\n$",
+    )
+    .await;
     assert!(
         user.path()
             .join("elsewhere/workspace/current/acme/agent")
@@ -118,9 +125,7 @@ async fn a_handoff_of_another_memory_is_not_stored() {
     other["memory_id"] = "../../escape".into();
     let stub = Stub::json(201, other).await;
     let user = User::of(&stub.url);
-    let output = user.ends(1, "refresh").await;
-    assert!(output.err.contains("another memory"), "{output:?}");
-    user.ends(4, "show --offline").await;
+    user.session("1 refresh ⇒ another memory\n4 show --offline").await;
 }
 
 #[tokio::test]
@@ -162,36 +167,28 @@ async fn branch_head_and_changed_files_of_the_folder_are_sent() {
 
 #[tokio::test]
 async fn a_script_can_show_and_refresh_by_exit_codes() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     let user = User::of(&format!("http://{}", service.socket_address()));
-    let unwritten = user.ends(4, "show").await;
-    holds(&unwritten.err, &["has not been written yet", "put"]);
+    user.session("4 show ⇒ has not been written yet | put").await;
     memory.write("# Key Learnings\n- KL-1 because a: one\n").await;
-    let missing = user.ends(4, "show").await;
-    assert!(missing.err.contains("working-memory refresh"), "{missing:?}");
-    user.done("refresh").await;
-    let shown = user.done("show").await;
-    assert!(shown.out.starts_with("> Freshness: fresh. "), "{shown:?}");
+    user.session(
+        "
+        4 show ⇒ working-memory refresh
+        refresh
+        show → ^> Freshness: fresh. ",
+    )
+    .await;
     let status = user.done("status --json").await.json();
     has(&status, json!({"status": "fresh", "checked": "service"}));
 
     // A cited record is archived: only the service knows this.
-    let archive = "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because it is no more\n";
-    let operations = memory
-        .request(Method::POST, "operations")
-        .header("Content-Type", "text/plain")
-        .body(archive);
-    Answer::to(operations).await.is(200);
-    let shown = user.ends(8, "show").await;
-    assert!(
-        shown.out.starts_with("> Freshness: stale. ") && shown.out.contains("cited_record_archived"),
-        "{shown:?}"
-    );
-    holds(&shown.out, &["Refresh it with `working-memory refresh`"]);
-    lacks(&shown.out, &["POST"]);
-    let output = user.ends(8, "status").await;
-    holds(&output.out, &["stale", "by the service"]);
+    memory.archives("KL-1 because it is no more").await;
+    user.session(
+        "
+        8 show → ^> Freshness: stale.  | cited_record_archived | Refresh it with `working-memory refresh` | !POST
+        8 status → stale | by the service",
+    )
+    .await;
     let offline = user.run(&["status", "--offline", "--json"]).await;
     assert_eq!(offline.json()["checked"], "local");
     let json = user.ends(8, "show --json").await.json();
@@ -199,9 +196,7 @@ async fn a_script_can_show_and_refresh_by_exit_codes() {
         (&json["checked"], &json["freshness"]["status"]),
         (&json!("service"), &json!("stale"))
     );
-    user.done("refresh").await;
-    user.done("show").await;
-    user.done("status").await;
+    user.session("refresh\nshow\nstatus").await;
 }
 
 #[tokio::test]
@@ -243,34 +238,23 @@ async fn a_service_that_does_not_answer_in_time_is_not_waited_for() {
 
 #[tokio::test]
 async fn show_and_status_tell_the_same_after_every_change_of_the_memory() {
-    let service = Service::start().await;
-    let memory = service.memory("agent");
+    let (service, memory) = Service::start().await.agent();
     let user = User::of(&format!("http://{}", service.socket_address()));
     memory.write("# Facts\none\n").await;
     user.done("refresh").await;
     memory.write("# Key Learnings\n- KL-1 because a: one\n").await;
-    for command in ["show", "status"] {
-        let output = user.run(&[command]).await.is(8);
-        assert!(output.out.contains("stale"), "{output:?}");
-    }
-    user.done("refresh").await;
+    user.session("8 show → stale\n8 status → stale\nrefresh").await;
     memory.delete().await.is(204);
-    let shown = user.ends(8, "show").await;
-    holds(
-        &shown.out,
-        &["Stale (the service has no such memory): write the memory with `working-memory put`"],
-    );
     // A refresh would be refused, so nothing advises it alone.
-    user.ends(4, "refresh").await;
-    for command in ["show", "status"] {
-        let output = user.run(&[command]).await.is(8);
-        assert!(output.err.contains("write the memory with"), "{output:?}");
-    }
-    let elsewhere = user.ends(4, "show --memory never").await;
-    holds(
-        &elsewhere.err,
-        &["has not been written yet", "`working-memory put`"],
-    );
+    user.session(
+        "
+        8 show → Stale (the service has no such memory): write the memory with `working-memory put`
+        4 refresh
+        8 show ⇒ write the memory with
+        8 status ⇒ write the memory with
+        4 show --memory never ⇒ has not been written yet | `working-memory put`",
+    )
+    .await;
     let json = user.ends(8, "show --json").await.json();
     let status = user.ends(8, "status --json").await.json();
     assert_eq!(
@@ -280,7 +264,5 @@ async fn show_and_status_tell_the_same_after_every_change_of_the_memory() {
     assert_eq!(json["freshness"]["reasons"], status["reasons"]);
     // Another memory with this name has another handoff.
     memory.write("# Facts\nnew\n").await;
-    for command in ["show", "status"] {
-        user.run(&[command]).await.is(8);
-    }
+    user.session("8 show\n8 status").await;
 }

@@ -89,6 +89,38 @@ impl User {
         Done::of(self.command(PROGRAM, arguments).output().await.unwrap())
     }
 
+    /// A session: one command a line, as in a shell, with what it must print.
+    ///
+    /// - `4 blame 9`: it ends with this exit code; without one it succeeds.
+    /// - `put --actor 'Ann B' < # Notes\n`: a word with blanks is in single quotes; what follows `<` is its standard input.
+    /// - `→ part | part` is looked for on standard output, `⇒ part | part` on standard error. `^part` is where it begins,
+    ///   `part$` where it ends, `=part` all of it, and `!part` nowhere in it.
+    pub(crate) async fn session(&self, lines: &str) {
+        for line in lines.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            let (command, err) = line.split_once(" ⇒").unwrap_or((line, ""));
+            let (command, out) = command.split_once(" →").unwrap_or((command, ""));
+            let (command, input) = match command.split_once(" < ") {
+                Some((command, input)) => (command, Some(plain(input))),
+                None => (command, None),
+            };
+            let words = words(command);
+            let (code, words) = match words[0].parse::<i32>() {
+                Ok(code) => (code, &words[1..]),
+                Err(_) => (0, &words[..]),
+            };
+            let done = match input {
+                Some(input) => self.run_with(words, &input).await,
+                None => self.run(words).await,
+            };
+            assert_eq!(done.code, Some(code), "{line}: {done:?}");
+            for (text, parts) in [(&done.out, out), (&done.err, err)] {
+                for part in parts.strip_prefix(' ').unwrap_or(parts).split(" | ") {
+                    assert!(says(text, part), "{part:?} of {line}: {done:?}");
+                }
+            }
+        }
+    }
+
     /// Runs it with the words of a line; it must succeed.
     pub(crate) async fn done(&self, line: &str) -> Done {
         self.ends(0, line).await
@@ -96,15 +128,14 @@ impl User {
 
     /// Runs it with the words of a line; it must end with this exit code.
     pub(crate) async fn ends(&self, code: i32, line: &str) -> Done {
-        let done = self.run(&line.split(' ').collect::<Vec<_>>()).await;
+        let done = self.run(&words(line)).await;
         assert_eq!(done.code, Some(code), "{line}: {done:?}");
         done
     }
 
     /// Runs it with the words of a line and something on standard input; it must succeed.
     pub(crate) async fn done_with(&self, line: &str, input: &str) -> Done {
-        let words: Vec<&str> = line.split(' ').collect();
-        self.run_with(&words, input).await.is(0)
+        self.run_with(&words(line), input).await.is(0)
     }
 
     /// Runs it with something on standard input.
@@ -120,6 +151,36 @@ impl User {
         stdin.write_all(input.as_bytes()).await.unwrap();
         drop(stdin);
         Done::of(child.wait_with_output().await.unwrap())
+    }
+}
+
+/// The words of a command line, some in single quotes.
+fn words(line: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    for (number, piece) in line.split('\'').enumerate() {
+        match number % 2 {
+            0 => words.extend(piece.split_ascii_whitespace()),
+            _ => words.push(piece),
+        }
+    }
+    words
+}
+
+/// A part of a session with `\n`, `\r`, `\t` and `\e` for what they name.
+fn plain(part: &str) -> String {
+    let part = part.replace("\\n", "\n").replace("\\r", "\r");
+    part.replace("\\t", "\t").replace("\\e", "\x1b")
+}
+
+/// Whether a text has a part of a session.
+fn says(text: &str, part: &str) -> bool {
+    let plain = plain(part);
+    match plain.as_bytes() {
+        [b'^', ..] => text.starts_with(&plain[1..]),
+        [b'=', ..] => text == &plain[1..],
+        [b'!', ..] => !text.contains(&plain[1..]),
+        [.., b'$'] => text.ends_with(&plain[..plain.len() - 1]),
+        _ => text.contains(&plain),
     }
 }
 

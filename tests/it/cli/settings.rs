@@ -2,7 +2,7 @@
 
 use super::program::User;
 use super::stub::Stub;
-use crate::harness::{has, holds, lacks};
+use crate::harness::{has, lacks};
 use serde_json::json;
 
 #[tokio::test]
@@ -104,64 +104,62 @@ async fn a_key_goes_only_where_its_user_or_its_own_file_says() {
 #[tokio::test]
 async fn missing_or_wrong_settings_are_usage_errors() {
     let user = User::nobody();
-    let none = user.ends(2, "get").await;
-    holds(
-        &none.err,
-        &[
-            "no vault is named",
-            "--vault",
-            "WORKING_MEMORY_VAULT",
-            ".working-memory.toml",
-        ],
-    );
-    for url in ["http://u:p@h", "http://h/?q", "h", "file:///x", "http://h#f"] {
-        user.run(&["get", "--url", url, "--vault", "v", "--memory", "m"])
-            .await
-            .is(2);
-    }
+    user.session(
+        "
+        2 get ⇒ no vault is named | --vault | WORKING_MEMORY_VAULT | .working-memory.toml
+        2 get --url http://u:p@h --vault v --memory m
+        2 get --url http://h/?q --vault v --memory m
+        2 get --url h --vault v --memory m
+        2 get --url file:///x --vault v --memory m
+        2 get --url http://h#f --vault v --memory m",
+    )
+    .await;
     user.file(".working-memory.toml", "vault = \"v\"\nmemry = \"m\"\n");
-    let wrong = user.ends(2, "show").await;
-    holds(&wrong.err, &["memry", ".working-memory.toml"]);
+    user.session("2 show ⇒ memry | .working-memory.toml").await;
     let empty = User::nobody().with("WORKING_MEMORY_VAULT", "");
     empty.file(".working-memory.toml", "vault = \"v\"\nmemory = \"..\"\n");
-    let wrong = empty.ends(2, "get").await;
-    holds(&wrong.err, &[".working-memory.toml: memory must be"]);
-    user.ends(2, "get --vault ../x").await;
-    user.ends(2, "restore .. --vault v --memory m").await;
+    empty
+        .session("2 get ⇒ .working-memory.toml: memory must be")
+        .await;
+    user.session("2 get --vault ../x\n2 restore .. --vault v --memory m")
+        .await;
 }
 
 #[tokio::test]
 async fn help_names_the_exit_codes_and_no_key() {
     let user = User::nobody().with("WORKING_MEMORY_API_KEY", "wm_secret");
-    let help = user.done("--help").await;
-    assert!(help.out.contains("3  no service answers at the URL"), "{help:?}");
-    let help = user.done("put --help").await;
-    holds(&help.out, &["WORKING_MEMORY_API_KEY"]);
-    lacks(&help.out, &["wm_secret"]);
+    user.session(
+        "
+        --help → 3  no service answers at the URL
+        put --help → WORKING_MEMORY_API_KEY | !wm_secret",
+    )
+    .await;
 }
 
 #[tokio::test]
 async fn completions_and_manual_pages_match_the_commands() {
     let user = User::nobody();
-    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let script = user.run(&["completions", shell]).await.is(0);
-        assert!(script.out.contains("set-status"), "{shell}");
-    }
+    user.session(
+        "
+        completions bash → set-status
+        completions zsh → set-status
+        completions fish → set-status
+        completions elvish → set-status
+        completions powershell → set-status
+        man → no service answers
+        man items put → category
+        2 man nothing
+        man --dir share/man
+        man --dir share/man
+        1 man --dir share/man/working-memory-put.1 ⇒ cannot write into",
+    )
+    .await;
+    assert!(user.path().join("share/man/working-memory-put.1").exists());
     let page = user.done("man").await;
     assert!(
         page.out.contains(".TH working\\-memory") || page.out.contains(".TH working-memory"),
         "{page:?}"
     );
-    assert!(page.out.contains("no service answers"), "{page:?}");
-    let page = user.done("man items put").await;
-    assert!(page.out.contains("category"), "{page:?}");
-    user.ends(2, "man nothing").await;
-    for _ in 0..2 {
-        user.done("man --dir share/man").await;
-        assert!(user.path().join("share/man/working-memory-put.1").exists());
-    }
-    let failed = user.ends(1, "man --dir share/man/working-memory-put.1").await;
-    assert!(failed.err.contains("cannot write into"), "{failed:?}");
 }
 
 #[tokio::test]
@@ -186,21 +184,14 @@ async fn errors_are_json_when_json_is_requested() {
 #[tokio::test]
 async fn the_error_for_a_number_out_of_range_names_the_range() {
     let user = User::of("http://127.0.0.1:9");
-    for (arguments, allowed) in [
-        (vec!["versions", "--limit", "-1"], "-1 is not in 1..=500"),
-        (vec!["versions", "-n", "501"], "501 is not in 1..=500"),
-        (
-            vec!["operations", "--max-additions", "-1", "x"],
-            "-1 is not in 1..=100",
-        ),
-        (
-            vec!["prompt", "--max-tokens", "-5"],
-            "-5 is not in 1..=4294967295",
-        ),
-        (vec!["get", "--timeout", "-1"], "-1 is not in 1..=86400"),
-        (vec!["health", "--timeout", "0"], "0 is not in 1..=86400"),
-    ] {
-        let refused = user.run(&arguments).await.is(2);
-        assert!(refused.err.contains(allowed), "{arguments:?}: {}", refused.err);
-    }
+    user.session(
+        "
+        2 versions --limit -1 ⇒ -1 is not in 1..=500
+        2 versions -n 501 ⇒ 501 is not in 1..=500
+        2 operations --max-additions -1 x ⇒ -1 is not in 1..=100
+        2 prompt --max-tokens -5 ⇒ -5 is not in 1..=4294967295
+        2 get --timeout -1 ⇒ -1 is not in 1..=86400
+        2 health --timeout 0 ⇒ 0 is not in 1..=86400",
+    )
+    .await;
 }

@@ -29,6 +29,13 @@ async fn create(service: &Service, path: &str, text: &str) {
     .await;
 }
 
+/// Replaces the text `base` of a file.
+async fn replace_base(service: &Service, path: &str, new: &str) {
+    let path = format!("/memories/{path}");
+    let command = json!({"command": "str_replace", "path": path, "old_str": "base", "new_str": new});
+    tool(service, command).await;
+}
+
 /// The files of the service, by path below `/memories`.
 async fn there(service: &Service) -> BTreeMap<String, String> {
     let list = service.read(&format!("{FILES}&limit=500")).await;
@@ -139,24 +146,12 @@ async fn a_conflict_is_reported_with_both_texts_saved_and_a_change_wins_over_a_d
     }
     sync(&user).await.is(0);
     user.file("notes/a.md", "mine");
-    tool(
-        &service,
-        json!({"command": "str_replace", "path": "/memories/a.md", "old_str": "base", "new_str": "theirs"}),
-    )
-    .await;
+    replace_base(&service, "a.md", "theirs").await;
     // The same text on both sides is no conflict.
     user.file("notes/b.md", "same");
-    tool(
-        &service,
-        json!({"command": "str_replace", "path": "/memories/b.md", "old_str": "base", "new_str": "same"}),
-    )
-    .await;
+    replace_base(&service, "b.md", "same").await;
     fs::remove_file(folder.join("c.md")).unwrap();
-    tool(
-        &service,
-        json!({"command": "str_replace", "path": "/memories/c.md", "old_str": "base", "new_str": "news"}),
-    )
-    .await;
+    replace_base(&service, "c.md", "news").await;
     user.file("notes/d.md", "kept");
     tool(&service, json!({"command": "delete", "path": "/memories/d.md"})).await;
     let done = sync(&user).await.is(0);
@@ -204,14 +199,9 @@ async fn files_that_cannot_be_synced_are_skipped_and_the_rest_is_synced() {
     assert!(!user.path().join("a.md").exists());
     fs::remove_file(folder.join("up")).unwrap();
     let done = sync(&user).await.is(0);
-    for what in [
-        "latin.md: it is not UTF-8",
-        "nul.md: it contains a NUL",
-        "link.md: it is a symbolic link",
-        "large.md: ",
-        "/memories/.config/x.md: hidden",
-        "its name is not UTF-8",
-    ] {
+    let all = "latin.md: it is not UTF-8|nul.md: it contains a NUL|link.md: it is a symbolic link|\
+            large.md: |/memories/.config/x.md: hidden|its name is not UTF-8";
+    for what in all.split('|') {
         assert!(done.err.contains(what), "{what}: {done:?}");
     }
     let files = there(&service).await;
