@@ -302,16 +302,7 @@ mod tests {
             }
             assert!(read_stored::<UpdateInput>(&stored).is_err(), "{stored}");
         }
-        for member in [
-            "task",
-            "messages",
-            "dry_run",
-            "allow_partial",
-            "on_invalid",
-            "roles",
-            "mode",
-            "key_id",
-        ] {
+        for member in "task messages dry_run allow_partial on_invalid roles mode key_id".split(' ') {
             let mut stored = literal();
             stored.as_object_mut().unwrap().remove(member);
             assert!(read_stored::<UpdateInput>(&stored).is_err(), "{member}");

@@ -24,31 +24,12 @@ const LIMITS: Limits = Limits {
 
 /// Records of few words, so that many are alike.
 fn document() -> impl Strategy<Value = String> {
-    let word = select(vec![
-        "port",
-        "8080",
-        "8081",
-        "Anna",
-        "Ana",
-        "never",
-        "not",
-        "the",
-        "/var/log",
-        "deploy",
-        "deploys",
-        "before",
-        "after",
-        "staging",
-        "production",
-        "is",
-        "KL-1",
-        "SQLX=1",
-        "now",
-        "moved",
-        "expires",
-        "2026-01-01",
-        "2028-01-01",
-    ]);
+    let word = select(
+        "port 8080 8081 Anna Ana never not the /var/log deploy deploys before after staging \
+            production is KL-1 SQLX=1 now moved expires 2026-01-01 2028-01-01"
+            .split(' ')
+            .collect::<Vec<_>>(),
+    );
     let marks = select(vec![
         "",
         "",

@@ -102,26 +102,18 @@ fn bullets_may_be_stars_dots_or_numbers_at_any_indentation() {
             &[(&text, "KL a | b + KL c | d + archive KL-1 | e")],
         );
     }
-    LEARNINGS.rule(
-        "a bullet indented less than the one before is of the same list",
-        &[(
-            "- because a: b\n  - because c: d\n- because e: f\n  ARCHIVE:\n      - KL-1 because g\n - KL-2 because h\n",
-            "KL a | b + KL c | d + KL e | f + archive KL-1 | g + archive KL-2 | h",
-        )],
-    );
+    LEARNINGS.table("a bullet indented less than the one before is of the same list", r"
+        - because a: b\n  - because c: d\n- because e: f\n  ARCHIVE:\n      - KL-1 because g\n - KL-2 because h\n ⇒ KL a | b + KL c | d + KL e | f + archive KL-1 | g + archive KL-2 | h
+    ");
 }
 
 #[test]
 fn text_and_one_fence_may_be_around_the_answer() {
-    TEXT.all(
-        "prose, also with colons and bullets",
-        "KL a | b",
-        &[
-            "Let me think.\n\n- a thought\n\nKEY_LEARNINGS:\n  ADD:\n    - because a: b\n\nI hope this helps!\n",
-            "Here is my answer:\nKEY_LEARNINGS:\n  ADD:\n    - because a: b\n\nPlease note: nothing was archived.\n",
-            "The tests failed. I should:\n1. add one learning\n2. archive KL-2\n\nKEY_LEARNINGS:\nADD:\n* because a: b\n\n*Note: that is all.*\n",
-        ],
-    );
+    TEXT.table("prose, also with colons and bullets", r"
+        Let me think.\n\n- a thought\n\nKEY_LEARNINGS:\n  ADD:\n    - because a: b\n\nI hope this helps!\n ⇒ KL a | b
+        Here is my answer:\nKEY_LEARNINGS:\n  ADD:\n    - because a: b\n\nPlease note: nothing was archived.\n ⇒ KL a | b
+        The tests failed. I should:\n1. add one learning\n2. archive KL-2\n\nKEY_LEARNINGS:\nADD:\n* because a: b\n\n*Note: that is all.*\n ⇒ KL a | b
+    ");
     for (open, close) in [
         ("```", "```"),
         ("```markdown", "```  "),
@@ -282,38 +274,35 @@ fn a_text_without_a_known_header_has_no_section() {
 
 #[test]
 fn the_template_is_a_placeholder_and_what_only_resembles_it_is_content() {
-    LEARNINGS.all(
+    LEARNINGS.table(
         "of an addition",
-        "! Placeholder",
-        &[
-            "- because <reason>: commit the query data",
-            "- because <why it matters>: b",
-            "- because a: <one-line insight>",
-            "- because a: <a_b|c (d), e.f-2>",
-            "- because a: <T>",
-            "- because a: <INSIGHT 1>",
-            "- because <reason>: <one-line insight>",
-        ],
+        r"
+        - because <reason>: commit the query data ⇒ ! Placeholder
+        - because <why it matters>: b ⇒ ! Placeholder
+        - because a: <one-line insight> ⇒ ! Placeholder
+        - because a: <a_b|c (d), e.f-2> ⇒ ! Placeholder
+        - because a: <T> ⇒ ! Placeholder
+        - because a: <INSIGHT 1> ⇒ ! Placeholder
+        - because <reason>: <one-line insight> ⇒ ! Placeholder
+    ",
     );
-    SNIPPETS.all(
+    SNIPPETS.table(
         "of a snippet",
-        "! Placeholder",
-        &[
-            "- because <reason>: l => x",
-            "- because a: <label> => x",
-            "- because a: <short label> =>\n      x",
-            "- because a: l => <snippet, to the next bullet of this list>",
-            "- because a: l =>\n      <snippet, to the next bullet of this list>",
-        ],
+        r"
+        - because <reason>: l => x ⇒ ! Placeholder
+        - because a: <label> => x ⇒ ! Placeholder
+        - because a: <short label> =>\n      x ⇒ ! Placeholder
+        - because a: l => <snippet, to the next bullet of this list> ⇒ ! Placeholder
+        - because a: l =>\n      <snippet, to the next bullet of this list> ⇒ ! Placeholder
+    ",
     );
-    ARCHIVE.all(
+    ARCHIVE.table(
         "of an archive",
-        "! Placeholder",
-        &[
-            "- KL-1 because <reason>",
-            "- KL-<n> because <reason>",
-            "- KL-<number>: because it was fixed",
-        ],
+        r"
+        - KL-1 because <reason> ⇒ ! Placeholder
+        - KL-<n> because <reason> ⇒ ! Placeholder
+        - KL-<number>: because it was fixed ⇒ ! Placeholder
+    ",
     );
     PROGRESS.table("of a bullet, which hides no good one", r"
         \u{20} Completed:\n    - <bullet>\n    - a\n  In Progress:\n    - b\n  Remaining:\n    - <bullet>\n ⇒ progress a | b |  ! Placeholder Placeholder
@@ -492,19 +481,10 @@ fn no_fault_hides_a_good_item_or_another_fault() {
 
 #[test]
 fn blocks_of_a_section_are_combined_in_the_order_of_the_text() {
-    TEXT.rule(
-        "sections and lists come in any order",
-        &[
-            (
-                "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because x\n  ADD:\n    - because a: b\n  ADD:\n    - because c: d\nKEY_LEARNINGS:\n  ARCHIVE:\n    - KL-2 because y\n",
-                "archive KL-1 | x + KL a | b + KL c | d + archive KL-2 | y",
-            ),
-            (
-                "VERBATIM_CONTEXT:\n  ADD:\n    - because a: b => c\nKEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because d\nCURRENT_PROGRESS:\n  In Progress:\n    - e\n",
-                "VC a | b | c + archive KL-1 | d + progress  | e | ",
-            ),
-        ],
-    );
+    TEXT.table("sections and lists come in any order", r"
+        KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because x\n  ADD:\n    - because a: b\n  ADD:\n    - because c: d\nKEY_LEARNINGS:\n  ARCHIVE:\n    - KL-2 because y\n ⇒ archive KL-1 | x + KL a | b + KL c | d + archive KL-2 | y
+        VERBATIM_CONTEXT:\n  ADD:\n    - because a: b => c\nKEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because d\nCURRENT_PROGRESS:\n  In Progress:\n    - e\n ⇒ VC a | b | c + archive KL-1 | d + progress  | e |\u{20}
+    ");
 }
 
 #[test]

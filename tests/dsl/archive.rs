@@ -6,18 +6,17 @@ const SNIPPETS: Table = Table("VERBATIM_CONTEXT:\n  ARCHIVE:\n    ");
 
 #[test]
 fn an_archive_names_records_and_a_reason() {
-    ARCHIVE.all(
+    ARCHIVE.table(
         "a colon may be before or after because",
-        "archive KL-1 | x",
-        &[
-            "- KL-1 because x",
-            "- KL-1: because x",
-            "- KL-1 because: x",
-            "- KL-1 : because x",
-            "- KL-1 BECAUSE x",
-            "- KL-1: Because: x",
-            "- KL-1 because   x   ",
-        ],
+        r"
+        - KL-1 because x ⇒ archive KL-1 | x
+        - KL-1: because x ⇒ archive KL-1 | x
+        - KL-1 because: x ⇒ archive KL-1 | x
+        - KL-1 : because x ⇒ archive KL-1 | x
+        - KL-1 BECAUSE x ⇒ archive KL-1 | x
+        - KL-1: Because: x ⇒ archive KL-1 | x
+        - KL-1 because   x  \u{20} ⇒ archive KL-1 | x
+    ",
     );
     SNIPPETS.table(
         "a snippet is archived in its own section",
@@ -29,15 +28,14 @@ fn an_archive_names_records_and_a_reason() {
     ARCHIVE.table("the reason is the rest of the line", r"
         - KL-1 because std::fs: it blocks, because KL-2 says so ⇒ archive KL-1 | std::fs: it blocks, because KL-2 says so
     ");
-    ARCHIVE.all(
+    ARCHIVE.table(
         "several ids are several archives for one reason",
-        "archive KL-1 | x, y + archive KL-2 | x, y",
-        &[
-            "- KL-1, KL-2 because x, y",
-            "- KL-1,KL-2 because x, y",
-            "- KL-1, KL-2: because x, y",
-            "- [KL-1], [KL-2] because x, y",
-        ],
+        r"
+        - KL-1, KL-2 because x, y ⇒ archive KL-1 | x, y + archive KL-2 | x, y
+        - KL-1,KL-2 because x, y ⇒ archive KL-1 | x, y + archive KL-2 | x, y
+        - KL-1, KL-2: because x, y ⇒ archive KL-1 | x, y + archive KL-2 | x, y
+        - [KL-1], [KL-2] because x, y ⇒ archive KL-1 | x, y + archive KL-2 | x, y
+    ",
     );
     ARCHIVE.table(
         "a record archived twice is read twice: whether it still exists is known only with the memory",
@@ -113,25 +111,24 @@ fn other_ids_are_rejected() {
 
 #[test]
 fn an_archive_without_a_reason_is_rejected() {
-    ARCHIVE.all(
+    ARCHIVE.table(
         "whether its id is valid or not",
-        "! MissingReason",
-        &[
-            "- KL-1",
-            "- KL-1:",
-            "- KL-1 because",
-            "- KL-1 because:",
-            "- KL-1: because",
-            "- KL-1 because \u{3000}",
-            "- KL-1 it was fixed",
-            "- KL-1: it was fixed",
-            "- KL-1 - it was fixed",
-            "- KL-0",
-            "- foo",
-            "- VC-1",
-            "- T-1 because",
-            "- KL-01 because:",
-        ],
+        r"
+        - KL-1 ⇒ ! MissingReason
+        - KL-1: ⇒ ! MissingReason
+        - KL-1 because ⇒ ! MissingReason
+        - KL-1 because: ⇒ ! MissingReason
+        - KL-1: because ⇒ ! MissingReason
+        - KL-1 because \u{3000} ⇒ ! MissingReason
+        - KL-1 it was fixed ⇒ ! MissingReason
+        - KL-1: it was fixed ⇒ ! MissingReason
+        - KL-1 - it was fixed ⇒ ! MissingReason
+        - KL-0 ⇒ ! MissingReason
+        - foo ⇒ ! MissingReason
+        - VC-1 ⇒ ! MissingReason
+        - T-1 because ⇒ ! MissingReason
+        - KL-01 because: ⇒ ! MissingReason
+    ",
     );
 }
 

@@ -61,56 +61,52 @@ fn the_reason_ends_at_a_colon() {
         - because a:b:\u{200b}c ⇒ KL a | b:\u{200b}c
     ",
     );
-    LEARNINGS.all(
+    LEARNINGS.table(
         "a colon at the line end ends the reason and leaves nothing",
-        "! EmptyContent",
-        &[
-            "- because std::fs blocks:",
-            "- because a:b:   ",
-            "- because a:b:\r\n",
-        ],
+        r"
+        - because std::fs blocks: ⇒ ! EmptyContent
+        - because a:b:  \u{20} ⇒ ! EmptyContent
+        - because a:b:\r\n ⇒ ! EmptyContent
+    ",
     );
 }
 
 #[test]
 fn what_has_no_reason_or_no_content_is_rejected() {
-    LEARNINGS.all(
+    LEARNINGS.table(
         "an item that does not begin with because has no reason",
-        "! MissingReason",
-        &[
-            "- commit the prepared query data",
-            "- CI has no database: commit the query data",
-            "- it fails because of CI: fix it",
-            "- becauseful: b",
-            "- becaus a: b",
-            "- **Insight**: b",
-            "- : b",
-        ],
+        r"
+        - commit the prepared query data ⇒ ! MissingReason
+        - CI has no database: commit the query data ⇒ ! MissingReason
+        - it fails because of CI: fix it ⇒ ! MissingReason
+        - becauseful: b ⇒ ! MissingReason
+        - becaus a: b ⇒ ! MissingReason
+        - **Insight**: b ⇒ ! MissingReason
+        - : b ⇒ ! MissingReason
+    ",
     );
-    LEARNINGS.all(
+    LEARNINGS.table(
         "an item with nothing between because and the colon has no reason",
-        "! MissingReason",
-        &[
-            "- because: b",
-            "- because : b",
-            "- because",
-            "- because:",
-            "- because \u{3000}\u{a0}: b",
-            "- BECAUSE  :  b",
-        ],
+        r"
+        - because: b ⇒ ! MissingReason
+        - because : b ⇒ ! MissingReason
+        - because ⇒ ! MissingReason
+        - because: ⇒ ! MissingReason
+        - because \u{3000}\u{a0}: b ⇒ ! MissingReason
+        - BECAUSE  :  b ⇒ ! MissingReason
+    ",
     );
-    LEARNINGS.all(
+    LEARNINGS.table(
         "nothing after the reason is an empty content",
-        "! EmptyContent",
-        &[
-            "- because a:",
-            "- because a: ",
-            "- because a",
-            "- because CI has no database",
-            "- because a: \u{a0}",
-            "- because a: \u{3000}\u{2003}",
-            "- because a:\t \t",
-        ],
+        r"
+        - because a: ⇒ ! EmptyContent
+        - because a:\u{20} ⇒ ! EmptyContent
+        - because a ⇒ ! EmptyContent
+        - because CI has no database ⇒ ! EmptyContent
+        - because a: \u{a0} ⇒ ! EmptyContent
+        - because a: \u{3000}\u{2003} ⇒ ! EmptyContent
+        - because a:\t \t ⇒ ! EmptyContent
+    ",
     );
     LEARNINGS.table("a faulty item hides no good one", r"
         - x\n    - because a: b\n    - because c:\n    - because d: e\n    - because: f ⇒ KL a | b + KL d | e ! MissingReason EmptyContent MissingReason
@@ -119,32 +115,14 @@ fn what_has_no_reason_or_no_content_is_rejected() {
 
 #[test]
 fn an_insight_over_several_lines_is_folded() {
-    LEARNINGS.rule(
-        "with one blank between the lines, tabs expanded, and a warning each",
-        &[
-            (
-                "- because a: the first line\n      the second line\n        and the third\n    - because b: c",
-                "KL a | the first line the second line and the third + KL b | c ! MultiLineInsight",
-            ),
-            (
-                "- because a: b   \n\t\t\tc  \r\n      d",
-                "KL a | b c d ! MultiLineInsight",
-            ),
-            (
-                "- because a: b\n      c\td\n      \u{3000}e\u{b}",
-                "KL a | b c d e ! MultiLineInsight",
-            ),
-            ("- because a:\n      b", "KL a | b ! MultiLineInsight"),
-            (
-                "- because a: b\n      c\n    - because d: e\n      f",
-                "KL a | b c + KL d | e f ! MultiLineInsight MultiLineInsight",
-            ),
-            (
-                "- because: a\n      b\n    - no reason\n      c",
-                "! MissingReason MissingReason",
-            ),
-        ],
-    );
+    LEARNINGS.table("with one blank between the lines, tabs expanded, and a warning each", r"
+        - because a: the first line\n      the second line\n        and the third\n    - because b: c ⇒ KL a | the first line the second line and the third + KL b | c ! MultiLineInsight
+        - because a: b   \n\t\t\tc  \r\n      d ⇒ KL a | b c d ! MultiLineInsight
+        - because a: b\n      c\td\n      \u{3000}e\u{b} ⇒ KL a | b c d e ! MultiLineInsight
+        - because a:\n      b ⇒ KL a | b ! MultiLineInsight
+        - because a: b\n      c\n    - because d: e\n      f ⇒ KL a | b c + KL d | e f ! MultiLineInsight MultiLineInsight
+        - because: a\n      b\n    - no reason\n      c ⇒ ! MissingReason MissingReason
+    ");
     LEARNINGS.table(
         "lines not deeper than the bullet are not folded",
         r"

@@ -32,17 +32,16 @@ fn three_lists_replace_the_section() {
 
 #[test]
 fn bullets_without_one_in_progress_are_a_fault() {
-    PROGRESS.all(
+    PROGRESS.table(
         "in progress is required beside any bullet",
-        "! MissingInProgress",
-        &[
-            "  Completed:\n    - a\n",
-            "  Remaining:\n    - a\n",
-            "  Completed:\n    - a\n  In Progress:\n  Remaining:\n    - b\n",
-            "  Completed:\n    - a\n  In Progress:\n    - none\n",
-            "  Completed:\n    - a\n  In Progress: (none)\n",
-            "  - a\n  - b\n",
-        ],
+        r"
+        \u{20} Completed:\n    - a\n ⇒ ! MissingInProgress
+        \u{20} Remaining:\n    - a\n ⇒ ! MissingInProgress
+        \u{20} Completed:\n    - a\n  In Progress:\n  Remaining:\n    - b\n ⇒ ! MissingInProgress
+        \u{20} Completed:\n    - a\n  In Progress:\n    - none\n ⇒ ! MissingInProgress
+        \u{20} Completed:\n    - a\n  In Progress: (none)\n ⇒ ! MissingInProgress
+        \u{20} - a\n  - b\n ⇒ ! MissingInProgress
+    ",
     );
     PROGRESS.all(
         "no bullet at all is no change",

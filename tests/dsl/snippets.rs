@@ -73,29 +73,27 @@ fn what_lacks_a_part_is_rejected() {
         "! MissingLabel",
         &["- because a: =>\n      x"],
     );
-    SNIPPETS.all(
+    SNIPPETS.table(
         "no snippet",
-        "! EmptyContent",
-        &[
-            "- because a: l =>",
-            "- because a: l =>   ",
-            "- because a: l => \u{3000}\u{a0}",
-            "- because a: l =>\n\n",
-            "- because a: l =>\n      \u{3000}\n      \t",
-            "- because a:",
-            "- because a",
-        ],
+        r"
+        - because a: l => ⇒ ! EmptyContent
+        - because a: l =>  \u{20} ⇒ ! EmptyContent
+        - because a: l => \u{3000}\u{a0} ⇒ ! EmptyContent
+        - because a: l =>\n\n ⇒ ! EmptyContent
+        - because a: l =>\n      \u{3000}\n      \t ⇒ ! EmptyContent
+        - because a: ⇒ ! EmptyContent
+        - because a ⇒ ! EmptyContent
+    ",
     );
-    SNIPPETS.all(
+    SNIPPETS.table(
         "no reason",
-        "! MissingReason",
-        &[
-            "- l => x",
-            "- reason: l => x",
-            "- because: l => x",
-            "- because : l =>",
-            "- l =>\n      x",
-        ],
+        r"
+        - l => x ⇒ ! MissingReason
+        - reason: l => x ⇒ ! MissingReason
+        - because: l => x ⇒ ! MissingReason
+        - because : l => ⇒ ! MissingReason
+        - l =>\n      x ⇒ ! MissingReason
+    ",
     );
     SNIPPETS.table("an empty snippet contains nothing of the next item", r"
         - because a: l =>\n    - because b: m => x\n    - because c: n =>\n  ARCHIVE:\n    - VC-1 because d\n ⇒ VC b | m | x + archive VC-1 | d ! EmptyContent EmptyContent
@@ -108,14 +106,8 @@ fn an_indented_snippet_ends_at_what_is_not_deeper_than_its_bullet() {
         - because a: l =>\n      x\n    - because b: m =>\n      y\n ⇒ VC a | l | x + VC b | m | y
         - because a: l => x\n  - because b: m =>\n    y\n- because c: n => z\n ⇒ VC a | l | x + VC b | m | y + VC c | n | z
     ");
-    for bullet in [
-        "- no reason",
-        "* no reason",
-        "1. no reason",
-        "• no reason",
-        "  - no reason",
-        "    - no reason",
-    ] {
+    let all = "- no reason|* no reason|1. no reason|• no reason|  - no reason|    - no reason";
+    for bullet in all.split('|') {
         let text = format!("- because a: l =>\n      x\n{bullet}\n    - because b: m => y");
         SNIPPETS.rule(
             "at any bullet, also one without because",
@@ -133,19 +125,10 @@ fn an_indented_snippet_ends_at_what_is_not_deeper_than_its_bullet() {
             ],
         );
     }
-    SNIPPETS.rule(
-        "deeper bullets and headers belong to it",
-        &[
-            (
-                "- because a: l =>\n      - because x: y => z\n        - KL-1 because w\n      1. one\n",
-                "VC a | l | - because x: y => z\n  - KL-1 because w\n1. one",
-            ),
-            (
-                "- because a: l =>\n      KEY_LEARNINGS:\n        ADD:\n          - because x: y\n      # Current Progress\n    - because b: m => n\n",
-                "VC a | l | KEY_LEARNINGS:\n  ADD:\n    - because x: y\n# Current Progress + VC b | m | n",
-            ),
-        ],
-    );
+    SNIPPETS.table("deeper bullets and headers belong to it", r"
+        - because a: l =>\n      - because x: y => z\n        - KL-1 because w\n      1. one\n ⇒ VC a | l | - because x: y => z\n  - KL-1 because w\n1. one
+        - because a: l =>\n      KEY_LEARNINGS:\n        ADD:\n          - because x: y\n      # Current Progress\n    - because b: m => n\n ⇒ VC a | l | KEY_LEARNINGS:\n  ADD:\n    - because x: y\n# Current Progress + VC b | m | n
+    ");
     SNIPPETS.table(
         "prose in column 0 ends it, also with items after it, and other prose does not",
         r"
@@ -203,28 +186,13 @@ fn an_unindented_snippet_ends_at_headers_and_at_because() {
 
 #[test]
 fn a_fenced_snippet_extends_to_its_closing_fence() {
-    SNIPPETS.rule(
-        "with any lines between",
-        &[
-            (
-                "- because a: l =>\n      ```rust\n      fn x() {}\n      ```\n    - because b: m => n\n",
-                "VC a | l | ```rust\nfn x() {}\n``` + VC b | m | n",
-            ),
-            (
-                "- because a: l =>\n      ```\nKEY_LEARNINGS:\n  ADD:\n    - because x: y\n- because z: w => v\nprose\n\n      ```\n    - because b: m => n\n",
-                "VC a | l | ```\nKEY_LEARNINGS:\n  ADD:\n    - because x: y\n- because z: w => v\nprose\n\n``` + VC b | m | n",
-            ),
-            (
-                "- because a: l =>\n```yaml\non:\n  push:\n- because no: no => no\n```\n    - because b: m => n\n",
-                "VC a | l | ```yaml\non:\n  push:\n- because no: no => no\n``` + VC b | m | n",
-            ),
-            (
-                "- because a: l => ```sh\n      cargo test\n    - because no: no => no\n      ```\n    - because b: m => n",
-                "VC a | l | ```sh\n      cargo test\n    - because no: no => no\n``` + VC b | m | n",
-            ),
-            ("- because a: l =>\n      ```\n      ```", "VC a | l | ```\n```"),
-        ],
-    );
+    SNIPPETS.table("with any lines between", r"
+        - because a: l =>\n      ```rust\n      fn x() {}\n      ```\n    - because b: m => n\n ⇒ VC a | l | ```rust\nfn x() {}\n``` + VC b | m | n
+        - because a: l =>\n      ```\nKEY_LEARNINGS:\n  ADD:\n    - because x: y\n- because z: w => v\nprose\n\n      ```\n    - because b: m => n\n ⇒ VC a | l | ```\nKEY_LEARNINGS:\n  ADD:\n    - because x: y\n- because z: w => v\nprose\n\n``` + VC b | m | n
+        - because a: l =>\n```yaml\non:\n  push:\n- because no: no => no\n```\n    - because b: m => n\n ⇒ VC a | l | ```yaml\non:\n  push:\n- because no: no => no\n``` + VC b | m | n
+        - because a: l => ```sh\n      cargo test\n    - because no: no => no\n      ```\n    - because b: m => n ⇒ VC a | l | ```sh\n      cargo test\n    - because no: no => no\n``` + VC b | m | n
+        - because a: l =>\n      ```\n      ``` ⇒ VC a | l | ```\n```
+    ");
     FLAT.table("it is closed by its own character, at least as long and without a language", r"
         - because a: l =>\n````\n```\n~~~~\nARCHIVE:\n`````\n- because b: m => n ⇒ VC a | l | ````\n```\n~~~~\nARCHIVE:\n````` + VC b | m | n
         - because a: l =>\n~~~ini\n```\n- because no: no => no\n~~~\n- because b: m => n ⇒ VC a | l | ~~~ini\n```\n- because no: no => no\n~~~ + VC b | m | n
@@ -245,23 +213,11 @@ fn a_fenced_snippet_extends_to_its_closing_fence() {
 
 #[test]
 fn what_opens_no_fence_or_never_closes_one_is_ignored() {
-    SNIPPETS.rule(
-        "with a warning, for a fence that never closes",
-        &[
-            (
-                "- because a: l =>\n      ```rust\n      x\n    - because b: m => n\n  ARCHIVE:\n    - VC-1 because c",
-                "VC a | l | ```rust\nx + VC b | m | n + archive VC-1 | c ! UnclosedFence",
-            ),
-            (
-                "- because a: l => ```rust\n      x\n    - because b: m => n",
-                "VC a | l | ```rust\nx + VC b | m | n ! UnclosedFence",
-            ),
-            (
-                "- because a: l =>\n````\nx\n```\nKEY_LEARNINGS:\n  ADD:\n    - because b: c",
-                "VC a | l | ````\nx\n``` + KL b | c ! UnclosedFence",
-            ),
-        ],
-    );
+    SNIPPETS.table("with a warning, for a fence that never closes", r"
+        - because a: l =>\n      ```rust\n      x\n    - because b: m => n\n  ARCHIVE:\n    - VC-1 because c ⇒ VC a | l | ```rust\nx + VC b | m | n + archive VC-1 | c ! UnclosedFence
+        - because a: l => ```rust\n      x\n    - because b: m => n ⇒ VC a | l | ```rust\nx + VC b | m | n ! UnclosedFence
+        - because a: l =>\n````\nx\n```\nKEY_LEARNINGS:\n  ADD:\n    - because b: c ⇒ VC a | l | ````\nx\n``` + KL b | c ! UnclosedFence
+    ");
     SNIPPETS.table("for fences below the first line, and inline code", r"
         - because a: l =>\n      x\n      ```\n    - because b: m => n\n      ``` ⇒ VC a | l | x\n``` + VC b | m | n\n```
         - because a: l => ```x```\n    - because b: m => `y`\n    - because c: n => ``z ⇒ VC a | l | ```x``` + VC b | m | `y` + VC c | n | ``z

@@ -199,43 +199,21 @@ mod tests {
 
     #[test]
     fn a_url_names_one_server_or_several() {
-        for (url, wanted) in [
-            ("postgres://u:p%40@h/d", vec!["postgres://u:p%40@h/d"]),
-            (
-                "postgresql://u:a,b@h:1,k:2/d?sslmode=disable&target_session_attrs=read-write",
-                vec![
-                    "postgresql://u:a,b@h:1/d?sslmode=disable",
-                    "postgresql://u:a,b@k:2/d?sslmode=disable",
-                ],
-            ),
-            (
-                "postgres://u@[::1]:1,[::2]/d",
-                vec!["postgres://u@[::1]:1/d", "postgres://u@[::2]/d"],
-            ),
-            (
-                "postgres://u@localhost/d?host=/a,/b&port=1%2C2",
-                vec![
-                    "postgres://u@localhost/d?host=/a&port=1",
-                    "postgres://u@localhost/d?host=/b&port=2",
-                ],
-            ),
-            (
-                "postgres://u@/d?host=a,b&port=1,2",
-                vec![
-                    "postgres://u@localhost/d?host=a&port=1",
-                    "postgres://u@localhost/d?host=b&port=2",
-                ],
-            ),
-            (
-                "postgres:///d?user=u&host=/run/pg",
-                vec!["postgres://localhost/d?host=/run/pg&user=u"],
-            ),
-            (
-                "postgres://u@h,k/d?port=7",
-                vec!["postgres://u@h/d?port=7", "postgres://u@k/d?port=7"],
-            ),
-        ] {
-            assert_eq!(split(url).unwrap(), wanted, "{url}");
+        let table = "
+            postgres://u:p%40@h/d → postgres://u:p%40@h/d
+            postgresql://u:a,b@h:1,k:2/d?sslmode=disable&target_session_attrs=read-write → postgresql://u:a,b@h:1/d?sslmode=disable postgresql://u:a,b@k:2/d?sslmode=disable
+            postgres://u@[::1]:1,[::2]/d → postgres://u@[::1]:1/d postgres://u@[::2]/d
+            postgres://u@localhost/d?host=/a,/b&port=1%2C2 → postgres://u@localhost/d?host=/a&port=1 postgres://u@localhost/d?host=/b&port=2
+            postgres://u@/d?host=a,b&port=1,2 → postgres://u@localhost/d?host=a&port=1 postgres://u@localhost/d?host=b&port=2
+            postgres:///d?user=u&host=/run/pg → postgres://localhost/d?host=/run/pg&user=u
+            postgres://u@h,k/d?port=7 → postgres://u@h/d?port=7 postgres://u@k/d?port=7";
+        for row in table.trim().lines() {
+            let (url, wanted) = row.trim().split_once(" → ").unwrap();
+            assert_eq!(
+                split(url).unwrap(),
+                wanted.split(' ').collect::<Vec<_>>(),
+                "{url}"
+            );
         }
         let hosts = Hosts::parse("postgres://u@one:1,two:2/d").unwrap();
         assert_eq!(
@@ -247,37 +225,25 @@ mod tests {
 
     #[test]
     fn servers_in_the_query_need_no_host_before_the_path() {
-        let servers = |url: &str| -> Vec<(String, u16, String)> {
+        let servers = |url: &str| -> Vec<String> {
             let servers = Hosts::parse(url).unwrap().servers.into_iter();
             let named = |server: PgConnectOptions| {
                 let socket = server.get_socket().map(|folder| folder.display().to_string());
                 let place = socket.unwrap_or_else(|| server.get_host().to_owned());
-                (place, server.get_port(), server.get_username().to_owned())
+                format!("{}@{place}:{}", server.get_username(), server.get_port())
             };
             servers.map(named).collect()
         };
-        let one = |place: &str, port| (place.to_owned(), port, "u".to_owned());
-        for (url, wanted) in [
-            (
-                "postgres://u@/d?host=a,b&port=1,2",
-                vec![one("a", 1), one("b", 2)],
-            ),
-            (
-                "postgres://u:p%40w+x@/d?host=/run/one,/run/two&port=5433",
-                vec![one("/run/one", 5433), one("/run/two", 5433)],
-            ),
-            (
-                "postgres://u@/d?host=%2Frun%2Fone&port=7",
-                vec![one("/run/one", 7)],
-            ),
-            ("postgres:///d?user=u&host=a&port=7", vec![one("a", 7)]),
-            ("postgres://u@%2Frun%2Fone:7/d", vec![one("/run/one", 7)]),
-            (
-                "postgres://u@/d?hostaddr=127.0.0.1&port=7",
-                vec![one("127.0.0.1", 7)],
-            ),
-        ] {
-            assert_eq!(servers(url), wanted, "{url}");
+        let table = "
+            postgres://u@/d?host=a,b&port=1,2 → u@a:1 u@b:2
+            postgres://u:p%40w+x@/d?host=/run/one,/run/two&port=5433 → u@/run/one:5433 u@/run/two:5433
+            postgres://u@/d?host=%2Frun%2Fone&port=7 → u@/run/one:7
+            postgres:///d?user=u&host=a&port=7 → u@a:7
+            postgres://u@%2Frun%2Fone:7/d → u@/run/one:7
+            postgres://u@/d?hostaddr=127.0.0.1&port=7 → u@127.0.0.1:7";
+        for row in table.trim().lines() {
+            let (url, wanted) = row.trim().split_once(" → ").unwrap();
+            assert_eq!(servers(url), wanted.split(' ').collect::<Vec<_>>(), "{url}");
         }
         let default = PgConnectOptions::new_without_pgpass();
         for url in ["postgres://u@/d?port=7", "postgres://u@:7/d"] {

@@ -26,7 +26,7 @@ pub(super) fn code(path: &Path) -> Vec<(usize, String)> {
 
 /// A test item ends where the formatter puts its end: at the end of a line before any bracket was opened, or at a closing
 /// bracket with the indentation of its start.
-pub(super) fn code_of(text: &str) -> Vec<(usize, String)> {
+fn code_of(text: &str) -> Vec<(usize, String)> {
     let mut code = Vec::new();
     let mut lines = (1..).zip(text.lines());
     while let Some((number, line)) = lines.next() {
@@ -45,17 +45,4 @@ pub(super) fn code_of(text: &str) -> Vec<(usize, String)> {
         }
     }
     code
-}
-
-#[test]
-fn code_after_a_test_item_is_read() {
-    let text = "use a;\n#[cfg(test)]\nuse b;\nuse c;\n// d\nimpl E {\n    #[cfg(test)]\n    fn f() {\n        g();\n    }\n    \
-                fn h() {}\n}\n#[cfg(test)]\nmod tests {\n    use i;\n}\nuse j;\n";
-    let code = code_of(text);
-    let lines: Vec<&str> = code.iter().map(|(_, line)| line.trim()).collect();
-    assert_eq!(
-        lines,
-        ["use a;", "use c;", "impl E {", "fn h() {}", "}", "use j;"]
-    );
-    assert_eq!(code.last().unwrap().0, 17);
 }

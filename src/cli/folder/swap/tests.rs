@@ -87,58 +87,32 @@ fn a_text_is_kept_once_and_never_over_another() {
 fn leftovers_of_a_killed_program_are_repaired() {
     let swap = |new: &str| format!(".a.md.{}{SWAP}", short(new.as_bytes()));
     let copy = |text: &str| conflict_paths("a.md", &h(text)).next().unwrap();
-    for (what, left, there, expected) in [
-        (
-            "half a text",
-            ".a.md.sync-part".to_owned(),
-            Some("1"),
-            vec![("a.md", "1")],
-        ),
-        (
-            "before the exchange",
-            swap("left"),
-            Some("1"),
-            vec![("a.md", "1")],
-        ),
-        (
-            "after it",
-            swap("new"),
-            Some("new"),
-            vec![("a.md", "new"), ("COPY", "left")],
-        ),
-        (
-            "after it, and equal",
-            swap("new"),
-            Some("left"),
-            vec![("a.md", "left")],
-        ),
-        (
-            "removal cut off",
-            ".a.md.sync-gone".to_owned(),
-            None,
-            vec![("a.md", "left")],
-        ),
-        (
-            "and made anew",
-            ".a.md.sync-gone".to_owned(),
-            Some("new"),
-            vec![("a.md", "new"), ("COPY", "left")],
-        ),
-    ] {
+    // What is left, what is there, and the files afterwards.
+    let table = "
+        .a.md.sync-part | 1 | a.md=1
+        SWAP-left | 1 | a.md=1
+        SWAP-new | new | a.md=new COPY=left
+        SWAP-new | left | a.md=left
+        .a.md.sync-gone |  | a.md=left
+        .a.md.sync-gone | new | a.md=new COPY=left";
+    for row in table.trim().lines() {
+        let [left, there, expected]: [&str; 3] =
+            row.trim().split(" | ").collect::<Vec<_>>().try_into().unwrap();
+        let left = left.strip_prefix("SWAP-").map_or_else(|| left.to_owned(), swap);
         let (folder, tree) = folder();
         fs::write(folder.path().join(&left), "left").unwrap();
-        if let Some(there) = there {
+        if !there.is_empty() {
             fs::write(folder.path().join("a.md"), there).unwrap();
         }
         assert!(is_left_behind(&left));
         let kept = recovered(&tree, "", &left, |_| None).unwrap();
-        let copy = copy("left");
+        let expected = expected.replace("COPY", &copy("left"));
         let named: Vec<_> = expected
-            .iter()
-            .map(|(name, text)| (if *name == "COPY" { copy.as_str() } else { name }, *text))
+            .split(' ')
+            .map(|file| file.split_once('=').unwrap())
             .collect();
-        assert_eq!(files(&folder), of(&named), "{what}");
-        assert_eq!(kept.is_some(), expected.len() == 2, "{what}");
+        assert_eq!(files(&folder), of(&named), "{row}");
+        assert_eq!(kept.is_some(), named.len() == 2, "{row}");
     }
     // A text that the service has as a version needs no copy.
     let (folder, tree) = folder();

@@ -29,6 +29,39 @@ fn day(text: &str) -> DateTime<Utc> {
         .to_utc()
 }
 
+fn parsed<const N: usize>(files: [(&str, &str); N]) -> Parsed {
+    parse(files, time(0))
+}
+
+/// `id | intent | summary` of each, without ids that were derived.
+fn told(tasks: &[ImportedTask]) -> Vec<String> {
+    let own = tasks.iter().cloned().map(ImportedTask::without_derived_id);
+    own.map(|ImportedTask { task, .. }| {
+        let id = task.task_id.map_or_else(String::new, |id| id.to_string());
+        format!("{id} | {} | {}", task.intent, task.summary)
+    })
+    .collect()
+}
+
+/// `decision <- reason` of each.
+fn made(parsed: &Parsed) -> Vec<String> {
+    let decisions = parsed.folder.window.decisions.iter();
+    decisions
+        .map(|made| {
+            format!(
+                "{} <- {}",
+                made.decision,
+                made.reason.as_deref().unwrap_or_default()
+            )
+        })
+        .collect()
+}
+
+/// What was not placed.
+fn left(parsed: &Parsed) -> Vec<&str> {
+    parsed.unplaced.iter().map(|line| line.text.as_str()).collect()
+}
+
 #[test]
 fn a_plain_folder_is_plain_markdown() {
     let task = |second, intent: &str, epic: Option<&str>| ImportedTask {
@@ -91,127 +124,84 @@ fn a_plain_folder_is_plain_markdown() {
 
 #[test]
 fn a_folder_of_people_is_read_as_far_as_it_goes() {
+    let status = "# Status\n\n**Goal:** ship it\n- Blocker: the net\n\n## Recent\n- 2026-11-20: Fix CI - cached\nwe are late\n";
+    let decisions = "# Decision log\n\n### 2026-11-21 — Use PostgreSQL\nReason: it is everywhere.\n\n\
+                     - [2026-11-20] Keep it small because we are few\n";
+    let history =
+        "# History\n\n## 2026-10-01\n- Began\n* Went on\n\n- `2026-10-02` T-4 Wrote code: a lot\n- no date\n";
     let files = [
         (
-            "CONTEXT.md",
+            RULES,
             "# Project\nBe kind.\n\n## Anti-goals\n- no ORM\n- no magic\n",
         ),
-        (
-            "active/current_status.md",
-            "# Status\n\n**Goal:** ship it\n- Blocker: the net\n\n## Recent\n- 2026-11-20: Fix CI - cached\nwe are \
-             late\n",
-        ),
-        (
-            "active/decisions.log.md",
-            "# Decision log\n\n### 2026-11-21 — Use PostgreSQL\nReason: it is everywhere.\n\n- [2026-11-20] Keep it \
-             small because we are few\n",
-        ),
-        (
-            "archive/history.md",
-            "# History\n\n## 2026-10-01\n- Began\n* Went on\n\n- `2026-10-02` T-4 Wrote code: a lot\n- no date\n",
-        ),
+        (STATUS, status),
+        (DECISIONS, decisions),
+        (HISTORY, history),
         (
             "archive/epics/Start.md",
             "- 2026-10-02 Wrote code: a lot\n- 2026-10-03 More\n",
         ),
         ("notes.txt", "left alone"),
     ];
-    let Parsed { folder, unplaced, .. } = parse(files, day("2026-12-01"));
+    let parsed = parse(files, day("2026-12-01"));
+    let Folder { rules, window } = &parsed.folder;
     assert_eq!(
-        folder.rules,
-        [
+        rules,
+        &[
             "# Project\nBe kind.",
             "# Project\n## Anti-goals\n- no ORM\n- no magic"
         ]
     );
-    assert!(
-        folder
-            .window
-            .status
-            .says_the_same(&Status::new(Some("ship it"), Some("the net"))),
-        "{:?}",
-        folder.window.status
-    );
+    let status = Status::new(Some("ship it"), Some("the net"));
+    assert!(window.status.says_the_same(&status), "{:?}", window.status);
+    assert_eq!(window.tasks[0].time, day("2026-11-20"));
+    assert_eq!(window.tasks[0].task.intent, "Fix CI - cached");
+    let decisions = [
+        "Use PostgreSQL <- it is everywhere.",
+        "Keep it small <- we are few",
+    ];
+    assert_eq!(made(&parsed), decisions);
+    let history = window.history.iter().map(|ImportedTask { time, task, .. }| {
+        let epic = task.details.epic.as_deref().unwrap_or("-");
+        format!("{} {} {epic}", time.date_naive(), task.intent)
+    });
     assert_eq!(
-        (
-            folder.window.tasks[0].time,
-            folder.window.tasks[0].task.intent.as_str()
-        ),
-        (day("2026-11-20"), "Fix CI - cached")
-    );
-    let decisions: Vec<_> = folder
-        .window
-        .decisions
-        .iter()
-        .map(|made| (made.decision.as_str(), made.reason.as_deref()))
-        .collect();
-    assert_eq!(
-        decisions,
+        history.collect::<Vec<_>>(),
         [
-            ("Use PostgreSQL", Some("it is everywhere.")),
-            ("Keep it small", Some("we are few")),
+            "2026-10-01 Began -",
+            "2026-10-01 Went on -",
+            "2026-10-02 Wrote code Start",
+            "2026-10-02 no date -",
+            "2026-10-03 More Start",
         ]
     );
-    let history: Vec<_> = folder
-        .window
-        .history
-        .iter()
-        .map(|task| {
-            (
-                task.time,
-                task.task.intent.as_str(),
-                task.task.details.epic.as_deref(),
-            )
-        })
-        .collect();
+    assert_eq!(left(&parsed), ["we are late"]);
     assert_eq!(
-        history,
-        [
-            (day("2026-10-01"), "Began", None),
-            (day("2026-10-01"), "Went on", None),
-            (day("2026-10-02"), "Wrote code", Some("Start")),
-            (day("2026-10-02"), "no date", None),
-            (day("2026-10-03"), "More", Some("Start")),
-        ]
+        (parsed.unplaced[0].file.as_str(), parsed.unplaced[0].line),
+        (STATUS, 8)
     );
-    let lines: Vec<_> = unplaced
-        .iter()
-        .map(|line| (line.file.as_str(), line.line, line.text.as_str()))
-        .collect();
-    assert_eq!(lines, [("active/current_status.md", 8, "we are late")]);
 }
 
 #[test]
 fn lines_of_a_document_are_entries() {
     let files = [
         (
-            "active/current_status.md",
+            STATUS,
             "- T-7 [2026-11-21T02:00:00Z] Fix: fixed\n- T-6 not dated: no\n",
         ),
-        (
-            "active/decisions.log.md",
-            "- D-3 [2026-11-21T02:00:00Z] because fast: use rust\n",
-        ),
+        (DECISIONS, "- D-3 [2026-11-21T02:00:00Z] because fast: use rust\n"),
     ];
-    let Parsed { folder, unplaced, .. } = parse(files, day("2026-12-01"));
-    let [task, undated] = &folder.window.tasks[..] else {
-        panic!("{:?}", folder.window.tasks)
-    };
+    let parsed = parse(files, day("2026-12-01"));
+    let tasks = &parsed.folder.window.tasks;
+    assert_eq!(told(tasks), [" | Fix | fixed", " | not dated | no"]);
     assert_eq!(
-        (task.time, task.task.intent.as_str(), task.task.summary.as_str()),
-        (time(0), "Fix", "fixed")
+        tasks.iter().map(|task| task.time).collect::<Vec<_>>(),
+        [time(0); 2]
     );
-    let decision = ImportedDecision {
-        time: time(0),
-        decision: "use rust".to_owned(),
-        reason: Some("fast".to_owned()),
-    };
-    assert_eq!(folder.window.decisions, [decision]);
-    assert_eq!(
-        (undated.time, undated.task.intent.as_str(), undated.record),
-        (time(0), "not dated", Some("T-6".parse().unwrap()))
-    );
-    assert_eq!(unplaced, []);
+    assert_eq!(tasks[1].record, Some("T-6".parse().unwrap()));
+    assert_eq!(made(&parsed), ["use rust <- fast"]);
+    assert_eq!(parsed.folder.window.decisions[0].time, time(0));
+    assert_eq!(parsed.unplaced, []);
 }
 
 #[test]
@@ -231,113 +221,76 @@ fn a_status_is_read_in_the_words_of_people() {
         assert_eq!(unplaced, [], "{text}");
     }
     let odd = "Current Goal: ship it\nLast Updated: yesterday\n";
-    let unplaced = parse([(STATUS, odd)], time(0)).unplaced;
-    assert_eq!(
-        unplaced.iter().map(|line| line.text.as_str()).collect::<Vec<_>>(),
-        ["Last Updated: yesterday"]
-    );
+    assert_eq!(left(&parsed([(STATUS, odd)])), ["Last Updated: yesterday"]);
 }
 
 #[test]
 fn bullets_without_a_date_are_entries_where_the_file_is_a_list_of_them() {
-    let files = [
-        (
-            DECISIONS,
-            "# Decisions\n- Use PostgreSQL because it is everywhere\n- Reason stays. Reason: one thing: another\n",
-        ),
-        (
-            STATUS,
-            "Last Updated: 2026-11-20\n\n## Recent Tasks\n- task-1: Bootstrapped\n- [x] Wired it: all tests\n- [ ] Ship\n\n\
-             ## Next tasks\n- rest\n## Notes\n- ask Ann\n- T-4 task_2: [failed] Deployed: no quota\n",
-        ),
-    ];
-    let Parsed { folder, unplaced, .. } = parse(files, time(0));
-    let tasks: Vec<_> = folder
-        .window
-        .tasks
-        .iter()
-        .map(|task| {
-            let id = task.task.task_id.as_ref().map(ToString::to_string);
-            (
-                id,
-                task.task.intent.as_str(),
-                task.task.summary.as_str(),
-                task.time,
-            )
-        })
-        .collect();
-    let derived = tasks[1].0.clone();
+    let decisions = "# Decisions\n- Use PostgreSQL because it is everywhere\n- Reason stays. Reason: one thing: another\n";
+    let status = "Last Updated: 2026-11-20\n\n## Recent Tasks\n- task-1: Bootstrapped\n- [x] Wired it: all tests\n- [ ] Ship\n\n\
+                  ## Next tasks\n- rest\n## Notes\n- ask Ann\n- T-4 task_2: [failed] Deployed: no quota\n";
+    let parsed = parsed([(DECISIONS, decisions), (STATUS, status)]);
+    let tasks = &parsed.folder.window.tasks;
+    let id = |task: &ImportedTask| task.task.task_id.as_ref().map(ToString::to_string);
+    let derived = id(&tasks[1]);
     assert!(
         derived.as_ref().is_some_and(|id| id.starts_with("import-")),
         "{tasks:?}"
     );
     assert_eq!(
-        tasks,
+        told(tasks),
         [
-            (Some("task-1".to_owned()), "Bootstrapped", "", day("2026-11-20")),
-            (derived.clone(), "Wired it", "all tests", day("2026-11-20")),
-            (
-                Some("task_2".to_owned()),
-                "Deployed",
-                "no quota",
-                day("2026-11-20")
-            ),
+            "task-1 | Bootstrapped | ",
+            " | Wired it | all tests",
+            "task_2 | Deployed | no quota"
         ]
     );
-    assert!(folder.window.tasks[2].task.has_failed());
-    let decisions: Vec<_> = folder
-        .window
-        .decisions
-        .iter()
-        .map(|made| (made.decision.as_str(), made.reason.as_deref()))
-        .collect();
-    assert_eq!(
-        decisions,
-        [
-            // The newest is last in a file that is appended to.
-            ("Reason stays. (reason: one thing: another)", None),
-            ("Use PostgreSQL", Some("it is everywhere")),
-        ]
+    assert!(
+        tasks.iter().all(|task| task.time == day("2026-11-20")),
+        "{tasks:?}"
     );
-    let left: Vec<_> = unplaced.iter().map(|line| line.text.as_str()).collect();
-    assert_eq!(left, ["- [ ] Ship", "- rest", "- ask Ann"]);
+    assert!(tasks[2].task.has_failed());
+    // The newest is last in a file that is appended to.
+    let decisions = [
+        "Reason stays. (reason: one thing: another) <- ",
+        "Use PostgreSQL <- it is everywhere",
+    ];
+    assert_eq!(made(&parsed), decisions);
+    assert_eq!(parsed.folder.window.decisions[0].reason, None);
+    assert_eq!(left(&parsed), ["- [ ] Ship", "- rest", "- ask Ann"]);
     let later = parse(
         [(STATUS, "## Recent Tasks\n- [x] Wired it: all tests\n")],
         time(99),
     );
-    let again = later.folder.window.tasks[0]
-        .task
-        .task_id
-        .as_ref()
-        .map(ToString::to_string);
-    assert_eq!(again, derived, "it is known again at any time");
+    assert_eq!(
+        id(&later.folder.window.tasks[0]),
+        derived,
+        "it is known again at any time"
+    );
 }
 
 #[test]
 fn what_looks_like_no_id_is_an_intent() {
-    for (words, id, intent) in [
-        ("task-1: Bootstrapped", Some("task-1"), "Bootstrapped"),
-        ("JIRA-12: Fix: fixed", Some("JIRA-12"), "Fix"),
-        ("Fix: cached it", None, "Fix"),
-        ("Step 1: done", None, "Step 1"),
-        ("v1.2: out", None, "v1.2"),
-        ("T-3: Fix", None, "Fix"),
-        ("**task-101**: Add", Some("task-101"), "Add"),
-        ("`task-9`: Add", Some("task-9"), "Add"),
-        ("task-9 — Add", Some("task-9"), "Add"),
-        ("3f2a9c1e-aa: Add", Some("3f2a9c1e-aa"), "Add"),
-        ("**Fix** it: 2", None, "**Fix** it"),
-        ("2026-11: a month", None, "2026-11"),
-    ] {
+    let table = "
+        task-1: Bootstrapped → task-1 | Bootstrapped
+        JIRA-12: Fix: fixed → JIRA-12 | Fix
+        Fix: cached it →  | Fix
+        Step 1: done →  | Step 1
+        v1.2: out →  | v1.2
+        T-3: Fix →  | Fix
+        **task-101**: Add → task-101 | Add
+        `task-9`: Add → task-9 | Add
+        task-9 — Add → task-9 | Add
+        3f2a9c1e-aa: Add → 3f2a9c1e-aa | Add
+        **Fix** it: 2 →  | **Fix** it
+        2026-11: a month →  | 2026-11";
+    for row in table.trim().lines() {
+        let (words, expected) = row.trim_start().split_once(" → ").unwrap();
         let text = format!("## Recent Tasks\n- {words}\n");
         let tasks = parsed([(STATUS, text.as_str())]).folder.window.tasks;
-        let task = tasks[0].clone().without_derived_id();
-        assert_eq!(
-            task.task.task_id.as_ref().map(ToString::to_string).as_deref(),
-            id,
-            "{words}"
-        );
-        assert_eq!(task.task.intent, intent, "{words}");
+        let task = tasks[0].clone().without_derived_id().task;
+        let id = task.task_id.map_or_else(String::new, |id| id.to_string());
+        assert_eq!(format!("{id} | {}", task.intent), expected, "{words}");
     }
 }
 
@@ -443,26 +396,6 @@ fn tasks() -> impl Strategy<Value = Vec<ImportedTask>> {
     })
 }
 
-fn parsed<const N: usize>(files: [(&str, &str); N]) -> Parsed {
-    parse(files, time(0))
-}
-
-/// Id, intent and summary of each.
-fn told(tasks: &[ImportedTask]) -> Vec<(Option<String>, String, String)> {
-    let own = tasks.iter().cloned().map(ImportedTask::without_derived_id);
-    own.map(|ImportedTask { task, .. }| (task.task_id.map(|id| id.to_string()), task.intent, task.summary))
-        .collect()
-}
-
-fn one(id: &str, intent: &str, summary: &str) -> (Option<String>, String, String) {
-    let id = (!id.is_empty()).then(|| id.to_owned());
-    (id, intent.to_owned(), summary.to_owned())
-}
-
-fn left(parsed: &Parsed) -> Vec<&str> {
-    parsed.unplaced.iter().map(|line| line.text.as_str()).collect()
-}
-
 #[test]
 fn no_heading_of_the_rules_is_skipped_unseen() {
     let text = "# Project\n\n## Rules\n- a\n\n# Anti-Goals\n\n## Storage\n- an ORM\n\n## Later\n\n# Empty\n";
@@ -482,55 +415,21 @@ fn no_heading_of_the_rules_is_skipped_unseen() {
 
 #[test]
 fn tasks_are_read_in_the_forms_that_people_write() {
-    for (text, expected) in [
-        (
-            "### task-1: Add parser\n- Intent: Read the DSL\n- Summary: FSM over lines\n\n### task-2: Fix CI\n- Intent: Fix \
-             CI\n- Summary: cached\n",
-            vec![
-                one("task-1", "Add parser — Read the DSL", "FSM over lines"),
-                one("task-2", "Fix CI", "cached"),
-            ],
-        ),
-        (
-            "### task-1\n**Intent:** Add parser\n**Summary:** FSM\n**Outcome:** all tests pass\n",
-            vec![one("task-1", "Add parser", "FSM; Outcome: all tests pass")],
-        ),
-        (
-            "- **task-101**: Add parser\n- `task-9`: Fix CI: cached\n- task-8 — Ship\n- 3f2a9c1e-aa: Rename\n",
-            vec![
-                one("task-101", "Add parser", ""),
-                one("task-9", "Fix CI", "cached"),
-                one("task-8", "Ship", ""),
-                one("3f2a9c1e-aa", "Rename", ""),
-            ],
-        ),
-        (
-            "- task-2: Add parser\n  - FSM over lines\n  - 60 tests.\n- task-1: Begin\n  went well\n",
-            vec![
-                one("task-2", "Add parser", "FSM over lines; 60 tests."),
-                one("task-1", "Begin", "went well"),
-            ],
-        ),
-        (
-            "1. task-2: Add parser\n2. Fix CI: cached\n",
-            vec![one("task-2", "Add parser", ""), one("", "Fix CI", "cached")],
-        ),
-        (
-            "| ID | Task | Summary | Owner |\n|---|:--|---|---|\n| task-2 | Add parser | FSM | Ann |\n| `task-1` | Begin | | |\n",
-            vec![
-                one("task-2", "Add parser", "FSM; Owner: Ann"),
-                one("task-1", "Begin", ""),
-            ],
-        ),
-        (
-            "- Intent: Add parser\n- Summary: FSM\n- Intent: Begin\n  Summary: went well\n",
-            vec![one("", "Add parser", "FSM"), one("", "Begin", "went well")],
-        ),
-    ] {
-        let text = format!("# Status\n\n## Recent Tasks\n\n{text}");
+    let table = "
+        ### task-1: Add parser\\n- Intent: Read the DSL\\n- Summary: FSM over lines\\n\\n### task-2: Fix CI\\n- Intent: Fix CI\\n- Summary: cached\\n → task-1 | Add parser — Read the DSL | FSM over lines + task-2 | Fix CI | cached
+        ### task-1\\n**Intent:** Add parser\\n**Summary:** FSM\\n**Outcome:** all tests pass\\n → task-1 | Add parser | FSM; Outcome: all tests pass
+        - **task-101**: Add parser\\n- `task-9`: Fix CI: cached\\n- task-8 — Ship\\n- 3f2a9c1e-aa: Rename\\n → task-101 | Add parser |  + task-9 | Fix CI | cached + task-8 | Ship |  + 3f2a9c1e-aa | Rename | 
+        - task-2: Add parser\\n  - FSM over lines\\n  - 60 tests.\\n- task-1: Begin\\n  went well\\n → task-2 | Add parser | FSM over lines; 60 tests. + task-1 | Begin | went well
+        1. task-2: Add parser\\n2. Fix CI: cached\\n → task-2 | Add parser |  +  | Fix CI | cached
+        | ID | Task | Summary | Owner |\\n|---|:--|---|---|\\n| task-2 | Add parser | FSM | Ann |\\n| `task-1` | Begin | | |\\n → task-2 | Add parser | FSM; Owner: Ann + task-1 | Begin | 
+        - Intent: Add parser\\n- Summary: FSM\\n- Intent: Begin\\n  Summary: went well\\n →  | Add parser | FSM +  | Begin | went well";
+    for row in table.trim_start().lines() {
+        let (text, expected) = row.trim_start().split_once(" → ").unwrap();
+        let expected: Vec<&str> = expected.split(" + ").collect();
+        let text = format!("# Status\n\n## Recent Tasks\n\n{}", text.replace("\\n", "\n"));
         let parsed = parsed([(STATUS, text.as_str())]);
         let mut found = told(&parsed.folder.window.tasks);
-        if found.first() != expected.first() {
+        if found[0] != expected[0] {
             found.reverse();
         }
         assert_eq!(found, expected, "{text}");
@@ -543,28 +442,13 @@ fn bullets_of_an_epic_that_are_no_tasks_are_reported() {
     let text = "# Auth\n\nLogin for all.\n\n## Goals\n- no passwords\n- single sign-on\n\n## Tasks\n- task-1: Add \
                 login\n- [x] Add logout\n- [ ] Add refresh\n  - by Friday\n";
     let parsed = parsed([("archive/epics/auth.md", text)]);
-    assert_eq!(
-        told(&parsed.folder.window.history),
-        [one("task-1", "Add login", ""), one("", "Add logout", "")]
-    );
-    assert!(
-        parsed
-            .folder
-            .window
-            .history
-            .iter()
-            .all(|task| task.task.details.epic.as_deref() == Some("Auth"))
-    );
-    assert_eq!(
-        left(&parsed),
-        [
-            "Login for all.",
-            "- no passwords",
-            "- single sign-on",
-            "- [ ] Add refresh",
-            "  - by Friday"
-        ]
-    );
+    let history = &parsed.folder.window.history;
+    assert_eq!(told(history), ["task-1 | Add login | ", " | Add logout | "]);
+    let is_auth = |task: &ImportedTask| task.task.details.epic.as_deref() == Some("Auth");
+    assert!(history.iter().all(is_auth), "{history:?}");
+    let expected =
+        "Login for all.|- no passwords|- single sign-on|- [ ] Add refresh|  - by Friday".split('|');
+    assert_eq!(left(&parsed), expected.collect::<Vec<_>>());
 }
 
 #[test]
@@ -572,10 +456,7 @@ fn what_is_not_done_is_no_task_and_what_failed_says_so() {
     let text = "## Recent Tasks\n\n### task-3: Deploy\nStatus: failed\nSummary: no quota\n\n### task-4: Ship\n**Status:** in \
                 progress\n";
     let parsed = parsed([(STATUS, text)]);
-    assert_eq!(
-        told(&parsed.folder.window.tasks),
-        [one("task-3", "Deploy", "no quota")]
-    );
+    assert_eq!(told(&parsed.folder.window.tasks), ["task-3 | Deploy | no quota"]);
     assert!(parsed.folder.window.tasks[0].task.has_failed());
     assert_eq!(left(&parsed), ["### task-4: Ship", "**Status:** in progress"]);
 }
@@ -584,24 +465,15 @@ fn what_is_not_done_is_no_task_and_what_failed_says_so() {
 fn decisions_are_read_in_the_forms_that_people_write() {
     let text = "# Decisions\n\n## ADR-1: Use PostgreSQL\n**Status:** accepted\n**Reason:** it is everywhere\n\n## Keep it \
                 small\nWhy: we are few\n";
-    let made = |parsed: &Parsed| -> Vec<(String, Option<String>)> {
-        let decisions = parsed.folder.window.decisions.iter();
-        decisions
-            .map(|made| (made.decision.clone(), made.reason.clone()))
-            .collect()
-    };
-    let of = |decision: &str, reason: &str| (decision.to_owned(), Some(reason.to_owned()));
     let parsed1 = parsed([(DECISIONS, text)]);
     assert_eq!(parsed1.unplaced, []);
+    let adr = "ADR-1: Use PostgreSQL; Status: accepted <- it is everywhere";
     let found = made(&parsed1);
-    assert!(
-        found.contains(&of("ADR-1: Use PostgreSQL; Status: accepted", "it is everywhere")),
-        "{found:?}"
-    );
+    assert!(found.iter().any(|made| made == adr), "{found:?}");
     let table =
         "| Date | Decision | Reason |\n|---|---|---|\n| 2026-11-20 | Use PostgreSQL | it is everywhere |\n";
     let parsed2 = parsed([(DECISIONS, table)]);
-    assert_eq!(made(&parsed2), [of("Use PostgreSQL", "it is everywhere")]);
+    assert_eq!(made(&parsed2), ["Use PostgreSQL <- it is everywhere"]);
     assert_eq!(parsed2.folder.window.decisions[0].time, day("2026-11-20"));
 }
 
@@ -620,9 +492,9 @@ fn position_counts_where_no_date_does() {
     // Ids that fall, and a status without any.
     let status = format!("## Recent Tasks\n{}", list(&mut (1..=7).rev(), "task-"));
     let parsed2 = parsed([(STATUS, status.as_str())]);
-    assert_eq!(told(&parsed2.folder.window.tasks)[0].0.as_deref(), Some("task-7"));
+    assert_eq!(told(&parsed2.folder.window.tasks)[0], "task-7 | Step 7 | ");
     let plain = parsed([(STATUS, "## Recent Tasks\n- Third\n- Second\n- First\n")]);
-    assert_eq!(told(&plain.folder.window.tasks)[0].1, "Third");
+    assert_eq!(told(&plain.folder.window.tasks)[0], " | Third | ");
     // Dates count before ids, and what has none has the date beside it.
     let dated = "## Recent Tasks\n- task-1: undated\n- 2026-11-01 task-9: a\n- 2026-11-02 task-3: b\n- task-2: last\n";
     let parsed3 = parsed([(STATUS, dated)]);
@@ -631,7 +503,7 @@ fn position_counts_where_no_date_does() {
         times,
         ["2026-11-02", "2026-11-02", "2026-11-01", "2026-11-01"].map(day)
     );
-    assert_eq!(told(&parsed3.folder.window.tasks)[0].0.as_deref(), Some("task-2"));
+    assert_eq!(told(&parsed3.folder.window.tasks)[0], "task-2 | last | ");
     assert_eq!(parsed3.newest, [newest(STATUS, End::Last, By::Dates)]);
 }
 
@@ -668,10 +540,7 @@ fn a_task_of_several_lines_is_written_once() {
 fn weekly_summaries_lie_among_the_epics() {
     let weekly = "# 2026-W47\n\n- [2026-11-21T02:00:00Z] T-2 task-2: Begin: Done.\n";
     let parsed = parsed([("archive/epics/2026-W47.md", weekly)]);
-    assert_eq!(
-        told(&parsed.folder.window.history),
-        [one("task-2", "Begin", "Done.")]
-    );
+    assert_eq!(told(&parsed.folder.window.history), ["task-2 | Begin | Done."]);
     assert_eq!(parsed.folder.window.history[0].task.details.epic, None);
 }
 
