@@ -184,7 +184,7 @@ impl<R: Fn() -> Router + Send + Sync + 'static> Connections<R> {
             .serve_connection(TokioIo::new(Box::pin(stream)), service);
         // A broken connection is caused by the client; its request has its own log line.
         if let Err(error) = watcher.watch(connection).await {
-            broken("http", &*error);
+            broken("http", &error);
         }
     }
 }
