@@ -11,6 +11,7 @@ pub mod vectors;
 
 pub(super) use frequent::FrequentWords;
 pub(super) use searched::Searched;
+use vectors::RecordOrigin;
 
 use crate::domain::ids::{ContextId, MemoryId, RecordId, VaultId};
 use crate::domain::search::vector;
@@ -47,21 +48,29 @@ pub struct SearchPlace {
 
 /// A search result.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SearchResult {
-    /// Rank and memory.
-    pub place: SearchPlace,
-    /// The memory's newest version.
+pub struct Hit {
+    /// Its memory.
+    pub memory: MemoryId,
+    /// That memory's newest version.
     pub version: i64,
-    /// Its id.
+    /// The id of that version.
     pub context_id: ContextId,
-    /// When it was created.
+    /// When that version was created.
     pub creation_time: DateTime<Utc>,
+    /// The rank; higher is better.
+    pub rank: f32,
     /// An extract of the text as HTML in which the matching words are marked.
     pub extract: String,
+    /// Whether the text matched.
+    pub by_text: bool,
+    /// The similarity to the query, if it matched by meaning.
+    pub score: Option<f32>,
     /// The record that contains the extract.
     pub record: Option<RecordId>,
-    /// The section that contains the extract.
+    /// The section that contains the extract, if known.
     pub section: Option<String>,
+    /// The origin of the record, if it was looked for.
+    pub origin: Option<RecordOrigin>,
 }
 
 /// A matching document, before its text is read.
@@ -209,16 +218,8 @@ impl Storage {
             // Lets other requests run between two documents.
             tokio::task::yield_now().await;
         }
-        let entries = Entries {
-            vaults: heads.iter().map(|head| head.vault_id.as_str()).collect(),
-            memories: heads.iter().map(|head| head.memory_id.as_str()).collect(),
-            identities: heads.iter().map(|head| head.identity.as_str()).collect(),
-            versions: heads.iter().map(|head| head.version).collect(),
-            times: heads.iter().map(|head| head.creation_time).collect(),
-            words,
-        };
         self.transaction_for(Class::Sweep, "db.search_entries.index", |transaction| {
-            entries.write(transaction, self.embeds)
+            write(transaction, &heads, &words, self.embeds)
         })
         .await?;
         self.indexed.notify_one();
@@ -275,37 +276,37 @@ struct PendingHead {
     context: String,
 }
 
-/// The columns of the entries to write, as arrays.
-struct Entries<'a> {
-    vaults: Vec<&'a str>,
-    memories: Vec<&'a str>,
-    identities: Vec<&'a str>,
-    versions: Vec<i64>,
-    times: Vec<DateTime<Utc>>,
-    words: Vec<String>,
-}
-
-impl Entries<'_> {
-    async fn write(&self, mut transaction: Connection, embeds: bool) -> Result<Ending<()>, StorageError> {
-        // Locks memories first: a deletion holds the memory's row when it deletes its entries.
-        sqlx::query!(
-            "UPDATE memories SET indexed_version = indexed.version,
+/// Writes the entries of these versions, each with its words.
+async fn write(
+    mut transaction: Connection,
+    heads: &[PendingHead],
+    words: &[String],
+    embeds: bool,
+) -> Result<Ending<()>, StorageError> {
+    let vaults: Vec<&str> = heads.iter().map(|head| head.vault_id.as_str()).collect();
+    let memories: Vec<&str> = heads.iter().map(|head| head.memory_id.as_str()).collect();
+    let identities: Vec<&str> = heads.iter().map(|head| head.identity.as_str()).collect();
+    let versions: Vec<i64> = heads.iter().map(|head| head.version).collect();
+    let times: Vec<DateTime<Utc>> = heads.iter().map(|head| head.creation_time).collect();
+    // Locks memories first: a deletion holds the memory's row when it deletes its entries.
+    sqlx::query!(
+        "UPDATE memories SET indexed_version = indexed.version,
                  embedded_version = CASE WHEN $4 THEN COALESCE(embedded_version, 0) ELSE embedded_version END
              FROM unnest($1::text[], $2::text[], $3::bigint[], $5::text[])
                   AS indexed (vault_id, memory_id, version, identity)
              WHERE memories.vault_id = ANY($1) AND memories.vault_id = indexed.vault_id
                AND memories.memory_id = indexed.memory_id AND memories.identity = indexed.identity
                AND memories.indexed_version < indexed.version",
-            &self.vaults as &[&str],
-            &self.memories as &[&str],
-            &self.versions,
-            embeds,
-            &self.identities as &[&str],
-        )
-        .execute(&mut transaction)
-        .await?;
-        sqlx::query!(
-            "INSERT INTO search_entries (vault_id, memory_id, version, creation_time, words)
+        &vaults as &[&str],
+        &memories as &[&str],
+        &versions,
+        embeds,
+        &identities as &[&str],
+    )
+    .execute(&mut transaction)
+    .await?;
+    sqlx::query!(
+        "INSERT INTO search_entries (vault_id, memory_id, version, creation_time, words)
              SELECT memories.vault_id, memories.memory_id, indexed.version, indexed.creation_time,
                     indexed.words::tsvector
              FROM memories
@@ -317,15 +318,14 @@ impl Entries<'_> {
              ON CONFLICT (vault_id, memory_id) DO UPDATE
              SET version = excluded.version, creation_time = excluded.creation_time, words = excluded.words
              WHERE search_entries.version < excluded.version",
-            &self.vaults as &[&str],
-            &self.memories as &[&str],
-            &self.versions,
-            &self.times,
-            &self.words,
-            &self.identities as &[&str],
-        )
-        .execute(&mut transaction)
-        .await?;
-        Ok(transaction.commit_with(()))
-    }
+        &vaults as &[&str],
+        &memories as &[&str],
+        &versions,
+        &times,
+        words,
+        &identities as &[&str],
+    )
+    .execute(&mut transaction)
+    .await?;
+    Ok(transaction.commit_with(()))
 }

@@ -1,15 +1,14 @@
 //! Searches for memories of a vault, and inside one memory (its records, also archived ones, and the other text of its newest
 //! document), by text, by meaning, or by both.
 
-use crate::domain::ids::{ContextId, MemoryId, RecordId, VaultId};
+use crate::domain::ids::{MemoryId, RecordId, VaultId};
 use crate::domain::search::{Passage, PassageHash, Query, extract, fused, ranked};
 use crate::fair;
 use crate::pipeline::meaning::Meaning;
 use crate::storage::records::StoredRecord;
-use crate::storage::search::vectors::{Near, Nearest, PassageFilter, RecordOrigin, Sources};
-use crate::storage::search::{SearchPlace, SearchResult};
+use crate::storage::search::vectors::{Near, Nearest, PassageFilter, Sources};
+use crate::storage::search::{Hit, SearchPlace};
 use crate::storage::{Class, StorageError};
-use chrono::{DateTime, Utc};
 use std::collections::{BTreeMap, HashMap};
 use strum::{EnumString, IntoStaticStr, VariantNames};
 
@@ -211,7 +210,7 @@ impl Meaning {
                 .storage
                 .search_results(request.vault, &query, &matches)
                 .await?;
-            hits.extend(results.into_iter().map(Hit::from));
+            hits.extend(results);
         } else {
             for found in found {
                 let memory = &found.place.memory;
@@ -270,51 +269,6 @@ fn wanted<'s>(
         Some(record) => filter.takes_record(record),
         None => filter.takes_text(&sources.actor, sources.creation_time),
     })
-}
-
-/// A match.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Hit {
-    /// Its memory.
-    pub memory: MemoryId,
-    /// That memory's newest version.
-    pub version: i64,
-    /// The id of that version.
-    pub context_id: ContextId,
-    /// When that version was created.
-    pub creation_time: DateTime<Utc>,
-    /// The rank; higher is better.
-    pub rank: f32,
-    /// An extract of the text as HTML.
-    pub extract: String,
-    /// Whether the text matched.
-    pub by_text: bool,
-    /// The similarity to the query, if it matched by meaning.
-    pub score: Option<f32>,
-    /// The record that matches.
-    pub record: Option<RecordId>,
-    /// The section of the match, if known.
-    pub section: Option<String>,
-    /// The origin of the record.
-    pub origin: Option<RecordOrigin>,
-}
-
-impl From<SearchResult> for Hit {
-    fn from(result: SearchResult) -> Self {
-        Self {
-            memory: result.place.memory,
-            version: result.version,
-            context_id: result.context_id,
-            creation_time: result.creation_time,
-            rank: result.place.rank,
-            extract: result.extract,
-            by_text: true,
-            score: None,
-            record: result.record,
-            section: result.section,
-            origin: None,
-        }
-    }
 }
 
 impl Hit {

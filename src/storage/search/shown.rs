@@ -1,11 +1,10 @@
 //! Builds search results: extracts, and where in the document they are.
 
-use super::{SearchMatch, SearchResult};
+use super::{Hit, SearchMatch};
 use crate::domain::document::location_of;
 use crate::domain::ids::{ContextId, VaultId};
 use crate::domain::search::{Extractor, Query};
 use crate::fair;
-use crate::storage::head_cache::CachedHead;
 use crate::storage::{Class, Storage, StorageError};
 use chrono::{DateTime, Utc};
 use futures::TryStreamExt;
@@ -24,37 +23,38 @@ impl Storage {
         vault: &VaultId,
         query: &Query,
         found: &[SearchMatch],
-    ) -> Result<Vec<SearchResult>, StorageError> {
+    ) -> Result<Vec<Hit>, StorageError> {
         let extractor = Extractor::new(query);
-        let mut results = Vec::with_capacity(found.len());
+        let mut hits: Vec<Option<Hit>> = vec![None; found.len()];
         let mut missing = Vec::new();
-        for (place, found) in found.iter().enumerate() {
+        for (found, hit) in found.iter().zip(&mut hits) {
             // The head cache has most of what is read or written often.
             match self.head_cache.peek(vault, &found.place.memory, found.version) {
-                Some(head) => results.push((place, shown_of(&extractor, found, &head).await)),
-                None => missing.push((place, found)),
+                Some(head) => {
+                    let (of, text) = (&head.context.metadata, head_of(&head.context.text));
+                    *hit = Some(shown(&extractor, found, &of.context_id, of.creation_time, text).await);
+                }
+                None => missing.push((found, hit)),
             }
         }
         if !missing.is_empty() {
-            self.read_shown(vault, &extractor, &missing, &mut results).await?;
+            self.read_shown(vault, &extractor, &mut missing).await?;
         }
-        results.sort_unstable_by_key(|(place, _)| *place);
-        Ok(results.into_iter().map(|(_, result)| result).collect())
+        Ok(hits.into_iter().flatten().collect())
     }
 
-    /// Adds the results for these matches, each with its index.
+    /// Sets the results for these matches.
     async fn read_shown(
         &self,
         vault: &VaultId,
         extractor: &Extractor<'_>,
-        missing: &[(usize, &SearchMatch)],
-        results: &mut Vec<(usize, SearchResult)>,
+        missing: &mut [(&SearchMatch, &mut Option<Hit>)],
     ) -> Result<(), StorageError> {
         let memories: Vec<&str> = missing
             .iter()
-            .map(|(_, found)| found.place.memory.as_str())
+            .map(|(found, _)| found.place.memory.as_str())
             .collect();
-        let versions: Vec<i64> = missing.iter().map(|(_, found)| found.version).collect();
+        let versions: Vec<i64> = missing.iter().map(|(found, _)| found.version).collect();
         let mut reader = self.reader_for(Class::Search).await?;
         // Reads one text at a time, so that a page of large documents is not in memory as a whole. Characters are
         // counted only if a text may exceed the limit.
@@ -72,10 +72,9 @@ impl Storage {
         )
         .fetch(&mut reader);
         while let Some(row) = rows.try_next().await? {
-            let index = usize::try_from(row.place - 1).unwrap_or(usize::MAX);
-            if let Some((place, found)) = missing.get(index) {
-                let shown = shown(extractor, found, &row.context_id, row.creation_time, &row.context).await;
-                results.push((*place, shown));
+            let place = usize::try_from(row.place - 1).unwrap_or(usize::MAX);
+            if let Some((found, hit)) = missing.get_mut(place) {
+                **hit = Some(shown(extractor, found, &row.context_id, row.creation_time, &row.context).await);
             }
         }
         Ok(())
@@ -93,12 +92,6 @@ fn head_of(text: &str) -> &str {
         .map_or(text, |(end, _)| &text[..end])
 }
 
-/// The result for a cached document.
-async fn shown_of(extractor: &Extractor<'_>, found: &SearchMatch, head: &CachedHead) -> SearchResult {
-    let (of, text) = (&head.context.metadata, head_of(&head.context.text));
-    shown(extractor, found, &of.context_id, of.creation_time, text).await
-}
-
 /// The result for a document.
 async fn shown(
     extractor: &Extractor<'_>,
@@ -106,20 +99,24 @@ async fn shown(
     context_id: &ContextId,
     creation_time: DateTime<Utc>,
     text: &str,
-) -> SearchResult {
+) -> Hit {
     let shown = || {
         let (extract, byte) = extractor.extract(text);
         let (record, section) = byte.map_or((None, None), |byte| location_of(text, byte));
         (extract, record, section)
     };
     let (extract, record, section) = fair::on_cpu(text.len(), shown).await;
-    SearchResult {
-        place: found.place.clone(),
+    Hit {
+        memory: found.place.memory.clone(),
         version: found.version,
         context_id: context_id.clone(),
         creation_time,
+        rank: found.place.rank,
         extract,
+        by_text: true,
+        score: None,
         record,
         section,
+        origin: None,
     }
 }
