@@ -189,12 +189,6 @@ pub(in crate::storage) async fn hold_root(
     )
     .execute(&mut *connection)
     .await?;
-    lock_root(connection, tree).await
-}
-
-/// Locks a root until the transaction ends, if its row exists.
-#[tracing::instrument(name = "db.memory_roots.lock", skip_all)]
-pub(super) async fn lock_root(connection: &mut Connection, tree: &FileTree) -> Result<(), StorageError> {
     sqlx::query_scalar!(
         "SELECT root FROM memory_roots WHERE vault_id = $1 AND root = $2 FOR UPDATE",
         tree.vault.as_str(),

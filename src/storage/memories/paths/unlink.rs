@@ -1,6 +1,6 @@
 //! Unlinks and renames files. Their memories are not changed.
 
-use super::read::{Found, find, lock_root, range_below, stored_path};
+use super::read::{Found, find, hold_root, range_below, stored_path};
 use super::{FileChange, FileTree, FileVersion, Storage, StorageError};
 use crate::domain::ids::MemoryId;
 use crate::domain::memory_files::{FilePath, Refusal, deleted, renamed};
@@ -41,7 +41,7 @@ impl Storage {
             return Err(Refusal::root_is_not_deleted().into());
         }
         self.transaction("db.memory_paths.unlink", |mut transaction| async move {
-            lock_root(&mut transaction, tree).await?;
+            hold_root(&mut transaction, tree).await?;
             let rows = files_at(&mut transaction, tree, path).await?;
             if rows.is_empty() {
                 return Err(Refusal::nothing_there(path).into());
@@ -70,7 +70,7 @@ impl Storage {
         preconditions: &Preconditions,
     ) -> Result<(), WriteError> {
         self.transaction("db.memory_paths.unlink_file", |mut transaction| async move {
-            lock_root(&mut transaction, tree).await?;
+            hold_root(&mut transaction, tree).await?;
             let Found::File(memory) = find(&mut transaction, tree, path).await? else {
                 return Err(WriteError::NotFound(Missing::File));
             };
@@ -100,7 +100,7 @@ impl Storage {
             return Err(Refusal::root_is_not_renamed().into());
         }
         self.transaction("db.memory_paths.rename", |mut transaction| async move {
-            lock_root(&mut transaction, tree).await?;
+            hold_root(&mut transaction, tree).await?;
             let found = find(&mut transaction, tree, to).await?;
             if matches!(found, Found::File(_) | Found::Directory) {
                 return Err(Refusal::destination_exists(to).into());
