@@ -11,7 +11,7 @@ use crate::storage::idempotency::{Redacted, delete_redacted_answers};
 use crate::storage::records::{self, RecordRow};
 use crate::storage::search::vectors::forget_vectors;
 use crate::storage::updates::{outcomes, redacted_json, unpacked_exchanges};
-use crate::storage::usage::stored;
+use crate::storage::usage::stored::{self, Stored};
 use crate::storage::write::lock_memory;
 use crate::storage::{Class, Missing, Preconditions, Storage, StorageError, WriteError, events};
 use chrono::{DateTime, Utc};
@@ -85,7 +85,6 @@ impl Storage {
             memory,
             version,
         };
-        let held = stored::of_memory(&mut transaction, vault, memory).await?;
         let mut redaction = Redaction::of(&text);
         keep_other_versions(&mut transaction, &place, &mut redaction).await?;
         let quotations = redaction.quotations();
@@ -113,8 +112,12 @@ impl Storage {
             details: Some(json!({"version": version, "context_id": context_id.as_str()})),
             ..self.event(memory, EventKind::Redacted)
         };
-        let left = stored::of_memory(&mut transaction, vault, memory).await?;
-        stored::count(&mut transaction, vault, &event.event_id, (held, left)).await?;
+        let held = Stored {
+            memories: 0,
+            bytes: metadata.bytes.into(),
+        };
+        let change = (held, Stored::default());
+        stored::count(&mut transaction, vault, &event.event_id, change).await?;
         events::append(&mut transaction, vault, from_ref(&event)).await?;
         let redacted = redacted.ok_or(WriteError::NotFound(Missing::Version))?.metadata;
         Ok(transaction.commit_with((redacted, Some(event))))
