@@ -1,6 +1,5 @@
 //! Errors of the embedded server; their messages say what to do next.
 
-use std::fmt::{self, Display, Formatter};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -9,14 +8,14 @@ use std::path::{Path, PathBuf};
 pub enum EmbeddedError {
     /// Another service uses the data folder.
     #[error(
-        "the data folder {folder} is in use by another working-memory service ({}); if that one is still starting, try again \
-         in a moment, or else stop it, or choose another folder with WORKING_MEMORY__DATABASE__DATA_DIR", Owner(*.pid)
+        "the data folder {folder} is in use by another working-memory service ({owner}); if that one is still starting, try again \
+         in a moment, or else stop it, or choose another folder with WORKING_MEMORY__DATABASE__DATA_DIR"
     )]
     InUse {
         /// The data folder.
         folder: String,
-        /// The process id of that service, if it could be read.
-        pid: Option<u32>,
+        /// The process of that service, as far as it could be read.
+        owner: String,
     },
     /// The server did not start.
     #[error("the embedded PostgreSQL did not start ({reason}); the end of {log_file}:\n{log}")]
@@ -70,15 +69,4 @@ impl EmbeddedError {
 /// Whether the output of a program says that the disk is full, in the words of the system.
 pub(super) fn tells_full_disk(output: &str) -> bool {
     output.contains("No space left on device") || output.contains("Disk quota exceeded")
-}
-
-struct Owner(Option<u32>);
-
-impl Display for Owner {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some(pid) => write!(f, "process {pid}"),
-            None => f.write_str("process unknown"),
-        }
-    }
 }

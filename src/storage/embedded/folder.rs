@@ -153,7 +153,10 @@ fn lock(root: &Path) -> Result<File, EmbeddedError> {
             let _ = file.read_to_string(&mut owner);
             return Err(EmbeddedError::InUse {
                 folder: root.display().to_string(),
-                pid: owner.trim().parse().ok(),
+                owner: match owner.trim().parse::<u32>() {
+                    Ok(pid) => format!("process {pid}"),
+                    Err(_) => "process unknown".to_owned(),
+                },
             });
         }
         Err(error) => return Err(EmbeddedError::folder("lock", &path)(error.into())),
