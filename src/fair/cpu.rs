@@ -9,7 +9,7 @@ use tokio::task::block_in_place;
 
 /// The input size in bytes from which a computation counts as long: at the usual speed of a pass over a text this takes about
 /// as long as other requests may be delayed.
-pub const LONG_WORK: usize = 32 << 10;
+const LONG_WORK: usize = 32 << 10;
 
 /// The number of concurrent long computations: the processors, less one for other work.
 static PROCESSORS: LazyLock<FairSemaphore> = LazyLock::new(|| {
@@ -30,18 +30,13 @@ pub async fn turn(party: &Party) -> Permit {
     TURNS.acquire(party, 1).await
 }
 
-/// Runs a computation on an input of this size, on behalf of the current task's party.
+/// Runs a computation on an input of this size: a short one at once, a long one when the current task's party gets a
+/// permit, while other threads take over this thread's tasks.
 pub async fn on_cpu<T>(bytes: usize, compute: impl FnOnce() -> T) -> T {
-    on_cpu_for(&Party::current(), bytes, compute).await
-}
-
-/// Runs a computation on an input of this size: a short one at once, a long one when the party gets a permit, while other
-/// threads take over this thread's tasks.
-pub async fn on_cpu_for<T>(party: &Party, bytes: usize, compute: impl FnOnce() -> T) -> T {
     if bytes < LONG_WORK {
         return compute();
     }
-    let _turn = PROCESSORS.acquire(party, 1).await;
+    let _turn = PROCESSORS.acquire(&Party::current(), 1).await;
     run_blocking_if_long(bytes, compute)
 }
 

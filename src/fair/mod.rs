@@ -9,6 +9,6 @@ mod cpu;
 mod party;
 mod semaphore;
 
-pub use cpu::{LONG_WORK, on_cpu, on_cpu_for, run_blocking, run_blocking_if_long, turn};
+pub use cpu::{on_cpu, run_blocking, run_blocking_if_long, turn};
 pub use party::Party;
 pub use semaphore::{FairSemaphore, NoRoom, Permit, ShareLimits};
