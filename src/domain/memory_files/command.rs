@@ -2,7 +2,6 @@
 
 use super::path::FilePath;
 use super::refusal::Refusal;
-use super::view::ViewRange;
 use serde_json::{Map, Value};
 
 /// The commands that change files.
@@ -15,8 +14,8 @@ pub enum Command {
     View {
         /// Path of the file or directory.
         path: FilePath,
-        /// The lines of a file to show.
-        range: ViewRange,
+        /// The lines of a file to show, as they were given; all without it.
+        range: Option<Value>,
     },
     /// Creates a file and its directories.
     Create {
@@ -76,7 +75,10 @@ impl Command {
         Ok(match text("command")? {
             "view" => Self::View {
                 path: path("path")?,
-                range: range(members.get("view_range")),
+                range: members
+                    .get("view_range")
+                    .filter(|range| !range.is_null())
+                    .cloned(),
             },
             "create" => Self::Create {
                 path: path("path")?,
@@ -134,22 +136,9 @@ fn wrong_type(members: &Map<String, Value>, name: &str, expected: &str) -> Refus
 }
 
 /// An integer, written without a decimal point.
-fn integer(value: &Value) -> Option<i128> {
+pub(super) fn integer(value: &Value) -> Option<i128> {
     let signed = value.as_i64().map(i128::from);
     signed.or_else(|| value.as_u64().map(i128::from))
-}
-
-fn range(value: Option<&Value>) -> ViewRange {
-    let Some(value) = value.filter(|value| !value.is_null()) else {
-        return ViewRange::All;
-    };
-    match value.as_array().map(Vec::as_slice) {
-        Some([first, last]) => match (integer(first), integer(last)) {
-            (Some(first), Some(last)) => ViewRange::Lines(first, last),
-            _ => ViewRange::Unreadable(value.to_string()),
-        },
-        _ => ViewRange::Unreadable(value.to_string()),
-    }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use super::path::FilePath;
 use super::push_numbered;
 use super::refusal::Refusal;
+use crate::domain::document::{InvalidDocument, check_file};
 
 /// Number of lines shown before and after a replaced line.
 const LINES_AROUND: usize = 2;
@@ -23,13 +24,17 @@ impl Edited {
     /// Checks that the text can be saved: at most `limit` bytes, no NUL. Unlike other documents it may be
     /// empty or blank.
     fn new(path: &FilePath, text: String, response: String, limit: usize) -> Result<Self, Refusal> {
-        if text.len() > limit {
-            return Err(Refusal::too_large(path, text.len(), limit));
-        }
-        match text.find('\0') {
-            Some(at) => Err(Refusal::nul(path, at)),
-            None => Ok(Self { text, response }),
-        }
+        let problem = match check_file(&text, limit) {
+            Err(InvalidDocument::TooLarge { bytes, limit }) => format!(
+                "have {bytes} bytes; at most {limit} are possible (limits.context_bytes). Nothing was changed. Keep less in \
+                 it, or split it into several files."
+            ),
+            Err(InvalidDocument::Nul { at }) => format!(
+                "hold a NUL character at byte {at}, which cannot be stored. Nothing was changed. Remove the character."
+            ),
+            Ok(()) | Err(InvalidDocument::Blank) => return Ok(Self { text, response }),
+        };
+        Err(Refusal::new(format!("The file {path} would {problem}")))
     }
 }
 
@@ -60,12 +65,10 @@ pub fn str_replace(
         )));
     };
     if text.matches(old).nth(1).is_some() {
-        let lines = lines_of(text, &occurrences(text, old));
-        let lines: Vec<_> = lines.iter().map(usize::to_string).collect();
         return Err(Refusal::new(format!(
             "No replacement was performed. Multiple occurrences of old_str `{old}` in lines: {}. Please ensure it is \
              unique",
-            lines.join(", ")
+            lines_with(text, old).join(", ")
         )));
     }
     let edited = [&text[..first], new, &text[first + old.len()..]].concat();
@@ -113,28 +116,19 @@ pub fn insert(
     Edited::new(path, edited, response, limit)
 }
 
-/// The byte offsets of a text in another, overlapping ones too.
-fn occurrences(text: &str, wanted: &str) -> Vec<usize> {
-    let (mut places, mut from) = (Vec::new(), 0);
-    while places.len() < LISTED_OCCURRENCES
+/// The line numbers of the occurrences of a text in another, overlapping ones too.
+fn lines_with(text: &str, wanted: &str) -> Vec<String> {
+    let (mut lines, mut line, mut from) = (Vec::new(), 1, 0);
+    while lines.len() < LISTED_OCCURRENCES
         && let Some(at) = text.get(from..).and_then(|rest| rest.find(wanted))
     {
-        places.push(from + at);
-        from += at + text[from + at..].chars().next().map_or(1, char::len_utf8);
+        line += text[from..from + at].matches('\n').count();
+        lines.push(line.to_string());
+        let first = text[from + at..].chars().next();
+        line += usize::from(first == Some('\n'));
+        from += at + first.map_or(1, char::len_utf8);
     }
-    places
-}
-
-/// The line numbers of byte offsets, which must be in ascending order.
-fn lines_of(text: &str, places: &[usize]) -> Vec<usize> {
-    let mut line = 1;
-    let mut counted = 0;
-    let number = |place: &usize| {
-        line += text[counted..*place].matches('\n').count();
-        counted = *place;
-        line
-    };
-    places.iter().map(number).collect()
+    lines
 }
 
 #[cfg(test)]

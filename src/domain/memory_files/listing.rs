@@ -4,8 +4,8 @@ use super::path::FilePath;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// A name of the first level, and optionally one of the second. A directory sorts before its content.
-type EntryPath = (String, Option<String>);
+/// How many levels of names are shown.
+const LEVELS: usize = 2;
 
 /// An entry of the listing.
 #[derive(Debug, Clone, Copy, Default)]
@@ -20,7 +20,8 @@ pub struct Listing {
     directory: FilePath,
     bytes: u64,
     files: u64,
-    entries: BTreeMap<EntryPath, Entry>,
+    /// By their names below the directory. A directory sorts before its content.
+    entries: BTreeMap<Vec<String>, Entry>,
 }
 
 impl Listing {
@@ -39,15 +40,12 @@ impl Listing {
     pub fn add(&mut self, file: &FilePath, bytes: u64) {
         self.bytes += bytes;
         self.files += 1;
-        let mut segments = file.segments_below(&self.directory);
-        let Some(first) = segments.next().filter(|name| is_shown(name)) else {
-            return;
-        };
-        let second = segments.next();
-        let deeper = segments.next().is_some();
-        self.count((first.to_owned(), None), bytes, second.is_some());
-        if let Some(second) = second.filter(|name| is_shown(name)) {
-            self.count((first.to_owned(), Some(second.to_owned())), bytes, deeper);
+        let names: Vec<String> = file.segments_below(&self.directory).map(str::to_owned).collect();
+        let shown = names.iter().take_while(|name| !name.starts_with('.')).count();
+        for level in 1..=shown.min(LEVELS) {
+            let entry = self.entries.entry(names[..level].to_vec()).or_default();
+            entry.bytes += bytes;
+            entry.is_directory |= names.len() > level;
         }
     }
 
@@ -66,28 +64,14 @@ impl Listing {
              {}\t{directory}",
             size(*bytes)
         );
-        for ((first, second), entry) in &self.entries {
+        for (names, entry) in &self.entries {
+            let (size, path) = (size(entry.bytes), names.join("/"));
+            let end = if entry.is_directory { "/" } else { "" };
             // Writing to a string cannot fail.
-            let _ = write!(shown, "\n{}\t{directory}/{first}", size(entry.bytes));
-            if let Some(second) = second {
-                let _ = write!(shown, "/{second}");
-            }
-            if entry.is_directory {
-                shown.push('/');
-            }
+            let _ = write!(shown, "\n{size}\t{directory}/{path}{end}");
         }
         shown
     }
-
-    fn count(&mut self, place: EntryPath, bytes: u64, is_directory: bool) {
-        let entry = self.entries.entry(place).or_default();
-        entry.bytes += bytes;
-        entry.is_directory |= is_directory;
-    }
-}
-
-fn is_shown(name: &str) -> bool {
-    !name.starts_with('.')
 }
 
 /// Formats a size in the largest unit with a value of at least 1, with one decimal unless it is whole.

@@ -21,7 +21,7 @@ pub use edit::{Edited, insert, new_file, str_replace};
 pub use listing::Listing;
 pub use path::{FilePath, MAX_PATH_BYTES, MAX_PATH_SEGMENTS};
 pub use refusal::Refusal;
-pub use view::{ViewRange, view_file};
+pub use view::view_file;
 
 /// Width of a line number, sufficient for the largest one shown.
 const LINE_NUMBER_WIDTH: usize = 6;

@@ -44,19 +44,16 @@ impl FilePath {
         if path.len() > 1 && path.ends_with('/') {
             path.pop();
         }
-        let below = path
-            .strip_prefix(ROOT)
-            .filter(|below| below.is_empty() || below.starts_with('/'));
-        let Some(below) = below else {
-            return Err(Refusal::outside(text));
-        };
-        if path.len() > MAX_PATH_BYTES {
-            return Err(Refusal::path_too_long(path.len()));
+        let below = path.strip_prefix(ROOT);
+        if !below.is_some_and(|below| below.is_empty() || below.starts_with('/')) {
+            let outside = format!("Path must start with /memories, got: {text}");
+            return Err(Refusal::new(outside));
         }
-        for segment in below.split('/').skip(1) {
-            check_segment(&path, segment)?;
+        let path = Self(path).bounded()?;
+        for segment in path.0.split('/').skip(2) {
+            check_segment(&path.0, segment)?;
         }
-        Self(path).bounded()
+        Ok(path)
     }
 
     /// The path as text.
@@ -121,9 +118,15 @@ impl FilePath {
     fn bounded(self) -> Result<Self, Refusal> {
         let segments = self.0.matches('/').count();
         if self.0.len() > MAX_PATH_BYTES {
-            Err(Refusal::path_too_long(self.0.len()))
+            Err(Refusal::new(format!(
+                "The path has {} bytes; at most {MAX_PATH_BYTES} are possible. Choose a shorter path.",
+                self.0.len()
+            )))
         } else if segments > MAX_PATH_SEGMENTS {
-            Err(Refusal::path_too_deep(segments))
+            Err(Refusal::new(format!(
+                "The path has {segments} segments; at most {MAX_PATH_SEGMENTS} are possible, /memories included. Choose \
+                 a path with fewer directories."
+            )))
         } else {
             Ok(self)
         }
@@ -136,34 +139,11 @@ impl fmt::Display for FilePath {
     }
 }
 
-/// Path errors.
-impl Refusal {
-    fn outside(path: impl fmt::Display) -> Self {
-        Self::new(format!("Path must start with /memories, got: {path}"))
-    }
-
-    fn escapes(path: impl fmt::Display) -> Self {
-        Self::new(format!("Path {path} would escape /memories directory"))
-    }
-
-    fn path_too_long(bytes: usize) -> Self {
-        Self::new(format!(
-            "The path has {bytes} bytes; at most {MAX_PATH_BYTES} are possible. Choose a shorter path."
-        ))
-    }
-
-    fn path_too_deep(segments: usize) -> Self {
-        Self::new(format!(
-            "The path has {segments} segments; at most {MAX_PATH_SEGMENTS} are possible, /memories included. Choose a \
-             path with fewer directories."
-        ))
-    }
-}
-
 fn check_segment(path: &str, segment: &str) -> Result<(), Refusal> {
     let lower = segment.to_ascii_lowercase();
     if segment == ".." || segment.contains('\\') || ENCODED.iter().any(|encoded| lower.contains(encoded)) {
-        return Err(Refusal::escapes(path));
+        let escapes = format!("Path {path} would escape /memories directory");
+        return Err(Refusal::new(escapes));
     }
     let wrong = |what: &str| Refusal::new(format!("Path {path} is not valid: {what}"));
     if segment.is_empty() {

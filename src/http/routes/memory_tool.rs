@@ -183,14 +183,14 @@ async fn carry_out(
     match command {
         Command::View { path, range } => match storage.file_entry(tree, &path).await? {
             FileEntry::File(file, text) => Ok(FileChange {
-                response: view_file(&path, &text, &range)?,
+                response: view_file(&path, &text, range.as_ref())?,
                 file: Some(file),
             }),
             FileEntry::Directory(listing) if listing.exists() => Ok(FileChange {
                 response: listing.render(),
                 file: None,
             }),
-            FileEntry::Directory(_) => Err(Refusal::no_such_path(&path).into()),
+            FileEntry::Directory(_) => Err(Refusal::NoSuchPath(path).into()),
         },
         Command::Create { path, text } => {
             let file = memory_files::new_file(&path, &text, cap)?;

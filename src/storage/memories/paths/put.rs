@@ -112,7 +112,7 @@ impl Storage {
     async fn file_memory(&self, tree: &FileTree, path: &FilePath) -> Result<Option<MemoryId>, WriteError> {
         match find(&mut self.reader().await?, tree, path).await? {
             Found::File(memory) => Ok(Some(memory)),
-            Found::Directory => Err(Refusal::not_a_file(path).into()),
+            Found::Directory => Err(Refusal::NotAFile(path.clone()).into()),
             Found::BelowFile(_) | Found::Nothing => Ok(None),
         }
     }
@@ -134,8 +134,11 @@ impl Storage {
                 hold_root(&mut transaction, tree).await?;
                 match find(&mut transaction, tree, path).await? {
                     Found::Nothing => {}
-                    Found::File(_) | Found::Directory => return Err(Refusal::file_exists(path).into()),
-                    Found::BelowFile(file) => return Err(Refusal::below_a_file(path, &file).into()),
+                    Found::File(_) | Found::Directory => return Err(Refusal::FileExists(path.clone()).into()),
+                    Found::BelowFile(file) => {
+                        let path = path.clone();
+                        return Err(Refusal::BelowAFile { path, file }.into());
+                    }
                 }
                 let memory = path.new_memory_id(self.clock.new_id());
                 let token = self.head_cache.fill_token(vault, &memory);
@@ -172,13 +175,13 @@ impl Storage {
         under: Option<&Answering<'_, FileChange>>,
     ) -> Result<FileChange, WriteError> {
         let Some(memory) = self.file_memory(tree, path).await? else {
-            return Err(Refusal::no_such_path(path).into());
+            return Err(Refusal::NoSuchPath(path.clone()).into());
         };
         let outcome = self
             .change(&tree.vault, &memory, &[], |head| {
                 if !head.exists() {
                     // The memory was deleted, and its path with it.
-                    return Err(Refusal::no_such_path(path));
+                    return Err(Refusal::NoSuchPath(path.clone()));
                 }
                 let Edited { text, response } = edit(&head.text)?;
                 let change = |version| FileChange {

@@ -38,13 +38,13 @@ impl Storage {
         under: Option<&Answering<'_, FileChange>>,
     ) -> Result<FileChange, WriteError> {
         if path.is_root() {
-            return Err(Refusal::root_is_not_deleted().into());
+            return Err(Refusal::RootIsNotDeleted.into());
         }
         self.transaction("db.memory_paths.unlink", |mut transaction| async move {
             hold_root(&mut transaction, tree).await?;
             let rows = files_at(&mut transaction, tree, path).await?;
             if rows.is_empty() {
-                return Err(Refusal::nothing_there(path).into());
+                return Err(Refusal::NothingThere(path.clone()).into());
             }
             let paths: Vec<&str> = rows.iter().map(|row| row.path.as_str()).collect();
             unlink(&mut transaction, tree, &paths).await?;
@@ -97,23 +97,24 @@ impl Storage {
         under: Option<&Answering<'_, FileChange>>,
     ) -> Result<FileChange, WriteError> {
         if from.is_root() {
-            return Err(Refusal::root_is_not_renamed().into());
+            return Err(Refusal::RootIsNotRenamed.into());
         }
         self.transaction("db.memory_paths.rename", |mut transaction| async move {
             hold_root(&mut transaction, tree).await?;
             let found = find(&mut transaction, tree, to).await?;
             if matches!(found, Found::File(_) | Found::Directory) {
-                return Err(Refusal::destination_exists(to).into());
+                return Err(Refusal::DestinationExists(to.clone()).into());
             }
             let rows = files_at(&mut transaction, tree, from).await?;
             if rows.is_empty() {
-                return Err(Refusal::nothing_there(from).into());
+                return Err(Refusal::NothingThere(from.clone()).into());
             }
             if let Found::BelowFile(file) = found {
-                return Err(Refusal::below_a_file(to, &file).into());
+                let path = to.clone();
+                return Err(Refusal::BelowAFile { path, file }.into());
             }
             if to.is_below(from) {
-                return Err(Refusal::into_itself(from, to).into());
+                return Err(Refusal::IntoItself(from.clone(), to.clone()).into());
             }
             let mut paths = Vec::with_capacity(rows.len());
             for row in &rows {
