@@ -137,8 +137,7 @@ async fn concurrent_equal_requests_are_executed_once_also_on_two_instances() {
 
 #[tokio::test]
 async fn a_request_finishes_after_its_client_disconnects() {
-    let (gate, service) = Gate::service(Role::Learnings).await;
-    let memory = service.memory("agent");
+    let (gate, service, memory) = Gate::agent(Role::Learnings).await;
     let update = || {
         let body = dictate(json!({"learnings": learning("one")}));
         let request = memory.request(Method::POST, "update").header(KEY, "k");
@@ -296,8 +295,7 @@ async fn a_claim_that_is_not_renewed_is_taken_over_long_before_its_lease_ends() 
 
 #[tokio::test]
 async fn a_request_whose_claim_was_taken_over_saves_nothing() {
-    let (gate, service) = Gate::service(Role::Learnings).await;
-    let memory = service.memory("agent");
+    let (gate, service, memory) = Gate::agent(Role::Learnings).await;
     let task = dictate(json!({ "learnings": learning("insight") }));
     let running = memory
         .request(Method::POST, "update")

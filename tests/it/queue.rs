@@ -58,28 +58,6 @@ async fn an_accepted_update_is_stored_before_the_response_and_executed_later() {
 }
 
 #[tokio::test]
-async fn updates_of_one_memory_run_in_the_order_of_arrival_on_any_instance() {
-    let models = Dictated::new();
-    let one = models.service().await;
-    let two = one.beside(Some(models.models())).await;
-    let (first, second) = (one.memory("agent"), two.memory("agent"));
-    let mut ids = Vec::new();
-    for number in 0..12 {
-        let memory = if number % 2 == 0 { &first } else { &second };
-        ids.push(memory.queued(&insight(number)).await);
-    }
-
-    let _workers = (one.work(GRACE), two.work(GRACE));
-
-    for (number, id) in ids.iter().enumerate() {
-        let run = becomes(&first, id, "applied").await;
-        assert_eq!(run["version"], number + 1, "{run}");
-        assert_eq!(run["outcome"]["rebased"], false);
-    }
-    assert_eq!(models.asked(Role::Learnings).len(), 12);
-}
-
-#[tokio::test]
 async fn a_failing_model_is_retried_later_until_the_update_fails() {
     let service = Service::start_with(
         |config| {
@@ -152,8 +130,7 @@ async fn a_queued_update_is_cancelled_at_once_and_a_finished_one_cannot_be() {
 async fn a_cancelled_running_update_saves_nothing_and_counts_neither_as_a_lost_claim_nor_as_a_failure() {
     // The worker notices while it waits for its model, or when it is about to save.
     for opens_before_the_worker_learns in [false, true] {
-        let (gate, service) = Gate::service(Role::Learnings).await;
-        let memory = service.memory("agent");
+        let (gate, service, memory) = Gate::agent(Role::Learnings).await;
         let workers = service.work(GRACE);
         let id = memory.queued(&insight(1)).await;
         gate.asked().await;
@@ -183,8 +160,7 @@ async fn a_cancelled_running_update_saves_nothing_and_counts_neither_as_a_lost_c
 
 #[tokio::test]
 async fn a_shutdown_requeues_the_updates_that_it_cannot_finish() {
-    let (gate, service) = Gate::service(Role::Learnings).await;
-    let memory = service.memory("agent");
+    let (gate, service, memory) = Gate::agent(Role::Learnings).await;
     let workers = service.work(Duration::ZERO);
     let id = memory.queued(&insight(1)).await;
     gate.asked().await;

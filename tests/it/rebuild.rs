@@ -20,8 +20,7 @@ async fn rows(service: &Service) -> Vec<String> {
 
 #[tokio::test]
 async fn lost_records_are_rebuilt_from_the_versions() {
-    let service = Service::start().await;
-    let memory = service.memory("m");
+    let (service, memory) = Service::start().await.with_memory("m");
     memory
         .write("# Key Learnings\n- KL-1 because a: one\n- KL-2 because b: two\n")
         .await;
@@ -86,8 +85,7 @@ async fn lost_records_are_rebuilt_from_the_versions() {
 
 #[tokio::test]
 async fn tasks_decisions_and_their_replacements_survive_a_rebuild() {
-    let service = Service::start().await;
-    let memory = service.memory("m");
+    let (service, memory) = Service::start().await.with_memory("m");
     for number in 1..=7 {
         service.clock.advance(Duration::from_secs(60));
         let task = json!({

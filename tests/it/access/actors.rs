@@ -1,13 +1,12 @@
 //! The actors of versions, and the owners of stored responses.
 
-use super::first_admin;
-use crate::harness::{Answer, Service};
+use super::with_admin;
+use crate::harness::Answer;
 use serde_json::json;
 
 #[tokio::test]
 async fn the_actor_is_the_name_of_the_key_unless_it_may_act_for_others() {
-    let service = Service::start().await;
-    let admin = first_admin(&service).await;
+    let (service, admin) = with_admin().await;
     let own = admin.make(json!({"name": "ci", "role": "writer"})).await;
     let others = admin.make_speaker("gateway").await;
     let written = own.put("acme", "one").await.is(201).json();
@@ -29,15 +28,14 @@ async fn the_actor_is_the_name_of_the_key_unless_it_may_act_for_others() {
 
 #[tokio::test]
 async fn two_callers_do_not_share_idempotency_keys_and_a_replay_is_authorized() {
-    let service = Service::start().await;
-    let admin = first_admin(&service).await;
+    let (service, admin) = with_admin().await;
     let one = admin.make(json!({"name": "one", "role": "writer"})).await;
     let two = admin.make(json!({"name": "two", "role": "writer"})).await;
     let reader = admin.make(json!({"name": "r", "role": "reader"})).await;
     let foreign = admin
         .make(json!({"name": "f", "role": "writer", "vaults": ["other"]}))
         .await;
-    let put = async |holder: &super::Holder<'_>, text| {
+    let put = async |holder: &super::Holder, text| {
         Answer::to(holder.putting("acme", text).header("Idempotency-Key", "same")).await
     };
     put(&one, "by one").await.is(201);

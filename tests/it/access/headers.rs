@@ -1,13 +1,12 @@
 //! Valid and invalid `Authorization` headers.
 
-use super::first_admin;
-use crate::harness::{Answer, Service};
+use super::with_admin;
+use crate::harness::Answer;
 use reqwest::Method;
 
 #[tokio::test]
 async fn an_invalid_key_is_unauthorized_and_a_broken_header_malformed() {
-    let service = Service::start().await;
-    let admin = first_admin(&service).await;
+    let (service, admin) = with_admin().await;
     let ask = async |values: &[&str]| {
         let mut request = service.request(Method::GET, "/v1/vaults");
         for value in values {
@@ -67,8 +66,7 @@ async fn an_invalid_key_is_unauthorized_and_a_broken_header_malformed() {
 
 #[tokio::test]
 async fn metrics_need_any_key_and_health_checks_need_none() {
-    let service = Service::start().await;
-    let admin = first_admin(&service).await;
+    let (service, admin) = with_admin().await;
     let limited = admin
         .make(serde_json::json!({"name": "p", "role": "reader", "vaults": ["nothing"]}))
         .await;

@@ -1,6 +1,6 @@
 //! The life cycle of keys: `/v1/keys`.
 
-use super::first_admin;
+use super::{first_admin, with_admin};
 use crate::harness::{Answer, Service, rows};
 use reqwest::Method;
 use serde_json::json;
@@ -61,8 +61,7 @@ async fn a_new_key_is_valid_everywhere_at_once_and_a_revoked_one_is_rejected_wit
 
 #[tokio::test]
 async fn a_service_whose_last_key_has_ended_still_requires_a_key() {
-    let service = Service::start().await;
-    let admin = first_admin(&service).await;
+    let (service, admin) = with_admin().await;
     admin.delete(&format!("/v1/keys/{}", admin.key_id)).await.is(204);
     service.get("/v1/vaults").await.unauthorized();
     let restarted = service.beside(None).await;
@@ -74,8 +73,7 @@ async fn a_service_whose_last_key_has_ended_still_requires_a_key() {
 
 #[tokio::test]
 async fn a_key_is_valid_until_it_expires() {
-    let service = Service::start().await;
-    let admin = first_admin(&service).await;
+    let (service, admin) = with_admin().await;
     let body = json!({"name": "r", "role": "reader", "expires_at": "2026-11-21T03:00:00+01:00"});
     admin.post("/v1/keys", &body).await.invalid("expires_at");
     let reader = admin
@@ -91,8 +89,7 @@ async fn a_key_is_valid_until_it_expires() {
 
 #[tokio::test]
 async fn a_rotated_key_has_a_new_secret_and_the_old_one_ends_now_or_after_its_grace() {
-    let service = Service::start().await;
-    let admin = first_admin(&service).await;
+    let (service, admin) = with_admin().await;
     let old = admin.make(json!({"name": "r", "role": "reader"})).await;
     let path = format!("/v1/keys/{}/rotate", old.key_id);
     let made = admin
@@ -124,8 +121,7 @@ async fn a_rotated_key_has_a_new_secret_and_the_old_one_ends_now_or_after_its_gr
 
 #[tokio::test]
 async fn a_flood_of_invalid_keys_causes_few_queries() {
-    let service = Service::start().await;
-    let admin = first_admin(&service).await;
+    let (service, admin) = with_admin().await;
     let bad = format!("wm_0123456789ab_{}", "0".repeat(64));
     let requests = (0..64).map(|_| {
         let request = service.request(Method::GET, "/v1/vaults").bearer_auth(&bad);
@@ -142,8 +138,7 @@ async fn a_flood_of_invalid_keys_causes_few_queries() {
 
 #[tokio::test]
 async fn an_unknown_key_takes_as_long_as_a_wrong_secret() {
-    let service = Service::start().await;
-    let admin = first_admin(&service).await;
+    let (service, admin) = with_admin().await;
     let wrong = |key_id: &str| format!("wm_{key_id}_{}", "0".repeat(64));
     let time_of = async |token: String| {
         let mut times = Vec::new();

@@ -19,14 +19,14 @@ use working_memory::domain::access::{AccessRole, VaultScope};
 use working_memory::storage::access::keys::NewKey;
 
 /// A key and a service that accepts it.
-pub(crate) struct Holder<'s> {
-    service: &'s Service,
+pub(crate) struct Holder {
+    service: Service,
     pub(crate) key_id: String,
     pub(crate) token: String,
 }
 
 /// The first key of a service: an administrator of all vaults.
-pub(crate) async fn first_admin(service: &Service) -> Holder<'_> {
+pub(crate) async fn first_admin(service: &Service) -> Holder {
     let request = service.request(Method::POST, "/v1/keys");
     let made = Answer::to(request.json(&json!({"name": "root", "role": "admin"})))
         .await
@@ -34,19 +34,26 @@ pub(crate) async fn first_admin(service: &Service) -> Holder<'_> {
     Holder::of(service, &made.json())
 }
 
-impl<'s> Holder<'s> {
-    fn of(service: &'s Service, made: &Value) -> Self {
+/// A service with its first key.
+pub(crate) async fn with_admin() -> (Service, Holder) {
+    let service = Service::start().await;
+    let admin = first_admin(&service).await;
+    (service, admin)
+}
+
+impl Holder {
+    fn of(service: &Service, made: &Value) -> Self {
         Self {
-            service,
+            service: service.clone(),
             key_id: made["key_id"].as_str().unwrap().to_owned(),
             token: made["key"].as_str().unwrap().to_owned(),
         }
     }
 
     /// The same key at another instance.
-    pub(crate) fn at<'t>(&self, service: &'t Service) -> Holder<'t> {
-        Holder {
-            service,
+    pub(crate) fn at(&self, service: &Service) -> Self {
+        Self {
+            service: service.clone(),
             key_id: self.key_id.clone(),
             token: self.token.clone(),
         }
@@ -79,7 +86,7 @@ impl<'s> Holder<'s> {
     }
 
     /// Another key, with a right that this one may not have: created in the database, as the command line does.
-    pub(crate) async fn make_speaker(&self, name: &str) -> Holder<'s> {
+    pub(crate) async fn make_speaker(&self, name: &str) -> Holder {
         let new = NewKey {
             name: name.parse().unwrap(),
             role: AccessRole::Writer,
@@ -91,15 +98,15 @@ impl<'s> Holder<'s> {
         };
         let (key, token) = self.service.storage().create_key(new).await.unwrap();
         Holder {
-            service: self.service,
+            service: self.service.clone(),
             key_id: key.key_id.to_string(),
             token: token.expose().to_owned(),
         }
     }
 
     /// Another key, created with this one.
-    pub(crate) async fn make(&self, body: Value) -> Holder<'s> {
+    pub(crate) async fn make(&self, body: Value) -> Holder {
         let made = self.post("/v1/keys", &body).await.is(201);
-        Holder::of(self.service, &made.json())
+        Holder::of(&self.service, &made.json())
     }
 }

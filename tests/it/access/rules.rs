@@ -1,14 +1,13 @@
 //! Items of the category `rules`: an agent cannot change its own rules.
 
-use super::first_admin;
-use crate::harness::{Answer, Service};
+use super::with_admin;
+use crate::harness::Answer;
 use reqwest::Method;
 use serde_json::json;
 
 #[tokio::test]
 async fn only_an_administrator_writes_the_rules_of_a_memory_and_of_a_vault() {
-    let service = Service::start().await;
-    let admin = first_admin(&service).await;
+    let (_, admin) = with_admin().await;
     let writer = json!({"name": "w", "role": "writer", "vaults": ["acme"]});
     let writer = admin.make(writer).await;
     let foreign = json!({"name": "f", "role": "admin", "vaults": ["other"]});
@@ -22,7 +21,7 @@ async fn only_an_administrator_writes_the_rules_of_a_memory_and_of_a_vault() {
         let one = format!("{items}/{}", made["item_id"].as_str().unwrap());
         let category = format!("{items}?category=rules");
         let category_path = format!("{items}/rules");
-        let put = async |holder: &super::Holder<'_>| {
+        let put = async |holder: &super::Holder| {
             Answer::to(holder.request(Method::PUT, &category_path).json(&rules)).await
         };
         for refused in [

@@ -1,6 +1,6 @@
 //! Keys that are limited to vaults.
 
-use super::first_admin;
+use super::{first_admin, with_admin};
 use crate::harness::{Service, rows};
 use serde_json::{Value, json};
 
@@ -13,8 +13,7 @@ fn ids(list: &Value, field: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn a_key_lists_only_its_own_vaults_on_all_pages() {
-    let service = Service::start().await;
-    let admin = first_admin(&service).await;
+    let (_, admin) = with_admin().await;
     for vault in ["acme.a", "acme.b", "acmex", "other", "zeta"] {
         admin.put(vault, "text").await.is(201);
     }
@@ -42,8 +41,7 @@ async fn a_key_lists_only_its_own_vaults_on_all_pages() {
 
 #[tokio::test]
 async fn an_administrator_of_some_vaults_creates_and_lists_only_keys_of_them() {
-    let service = Service::start().await;
-    let root = first_admin(&service).await;
+    let (_, root) = with_admin().await;
     let own = root.make(json!({"name": "own", "role": "admin", "vault_prefix": "acme.", "expires_at": "2027-01-01T00:00:00Z"})).await;
     let other = root
         .make(json!({"name": "other", "role": "reader", "vaults": ["other"]}))

@@ -1,6 +1,6 @@
 //! Every operation of the OpenAPI document, without a key, with the key of another tenant and with a reader's key.
 
-use super::first_admin;
+use super::{first_admin, with_admin};
 use crate::harness::{Answer, Service};
 use reqwest::Method;
 use serde_json::json;
@@ -60,8 +60,7 @@ async fn without_a_key_every_route_is_unauthorized() {
 
 #[tokio::test]
 async fn a_vault_of_another_tenant_has_the_same_responses_as_a_missing_one() {
-    let service = Service::start().await;
-    let admin = first_admin(&service).await;
+    let (service, admin) = with_admin().await;
     admin.put("acme", "# Key Learnings\n- secret\n").await.is(201);
     let foreign = admin
         .make(json!({"name": "other", "role": "admin", "vaults": ["other"]}))
@@ -98,8 +97,7 @@ async fn a_vault_of_another_tenant_has_the_same_responses_as_a_missing_one() {
 
 #[tokio::test]
 async fn a_reader_changes_nothing() {
-    let service = Service::start().await;
-    let admin = first_admin(&service).await;
+    let (service, admin) = with_admin().await;
     admin.put("acme", "text").await.is(201);
     let reader = admin
         .make(json!({"name": "r", "role": "reader", "vaults": ["acme"]}))
@@ -123,8 +121,7 @@ async fn a_reader_changes_nothing() {
 
 #[tokio::test]
 async fn a_writer_adds_and_only_an_administrator_deletes_history() {
-    let service = Service::start().await;
-    let admin = first_admin(&service).await;
+    let (_, admin) = with_admin().await;
     let writer = admin
         .make(json!({"name": "w", "role": "writer", "vault_prefix": "acme"}))
         .await;

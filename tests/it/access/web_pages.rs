@@ -1,7 +1,7 @@
 //! Cross-site requests to a service without keys, as a browser sends them.
 
-use super::first_admin;
 use super::walk::{filled, operations};
+use super::{first_admin, with_admin};
 use crate::harness::{Answer, Service};
 use reqwest::{Method, RequestBuilder};
 use std::time::Duration;
@@ -134,8 +134,7 @@ async fn programs_and_same_origin_pages_are_not_affected() {
 
 #[tokio::test]
 async fn with_keys_any_host_and_origin_may_use_one() {
-    let service = Service::start().await;
-    let admin = first_admin(&service).await;
+    let (service, admin) = with_admin().await;
     let foreign = |request: RequestBuilder| {
         let request = request
             .header("Host", "memory.example.org")

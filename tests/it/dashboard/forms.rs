@@ -1,7 +1,7 @@
 //! Forms: CSRF tokens, resubmission, and concurrent changes.
 
 use super::{Browser, Form, entries, furnish, place, shows};
-use crate::access::first_admin;
+use crate::access::with_admin;
 use crate::harness::{Answer, Memory, Service, holds, lacks};
 use reqwest::Method;
 use working_memory::config::Config;
@@ -26,8 +26,7 @@ async fn make_root(browser: &Browser<'_>) -> String {
 
 #[tokio::test]
 async fn a_cross_site_form_is_rejected() {
-    let service = Service::start().await;
-    let admin = first_admin(&service).await;
+    let (service, admin) = with_admin().await;
     let browser = Browser::signed_in(&service, &admin.token).await;
     let other = Browser::signed_in(&service, &admin.token).await;
     let with = |token: &str| {

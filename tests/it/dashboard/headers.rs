@@ -1,7 +1,7 @@
 //! The headers of every page.
 
 use super::{Browser, place};
-use crate::access::first_admin;
+use crate::access::with_admin;
 use crate::harness::{Answer, Service, holds};
 use reqwest::Method;
 
@@ -112,8 +112,7 @@ async fn errors_are_pages_with_the_text_of_the_problem() {
 
 #[tokio::test]
 async fn error_pages_keep_the_navigation() {
-    let service = Service::start().await;
-    let admin = first_admin(&service).await;
+    let (service, admin) = with_admin().await;
     admin.put("acme", "one\n").await.is(201);
     let browser = Browser::signed_in(&service, &admin.token).await;
     for (path, status, links) in [
@@ -155,8 +154,7 @@ async fn error_pages_keep_the_navigation() {
 
 #[tokio::test]
 async fn a_cross_site_link_does_not_sign_anybody_out() {
-    let service = Service::start().await;
-    let admin = first_admin(&service).await;
+    let (service, admin) = with_admin().await;
     let browser = Browser::new(&service);
     // The browser does not send a strict cookie here.
     let arriving = browser

@@ -1,7 +1,7 @@
 //! Records that are corrected, archived and added on a page; and the way from a record to what it quotes.
 
 use super::{Browser, entries, place, shows};
-use crate::access::first_admin;
+use crate::access::with_admin;
 use crate::harness::{Service, has, holds, scripted};
 use serde_json::json;
 use working_memory::llm::scripted::Step;
@@ -132,8 +132,7 @@ async fn a_faulty_change_of_a_record_is_told_in_its_form() {
 
 #[tokio::test]
 async fn a_proposer_proposes_and_a_reader_sees_no_form() {
-    let service = Service::start().await;
-    let admin = first_admin(&service).await;
+    let (service, admin) = with_admin().await;
     admin.put("acme", TEXT).await.is(201);
     let key = async |role: &str| {
         admin

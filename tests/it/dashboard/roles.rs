@@ -1,8 +1,7 @@
 //! What each role sees and may do.
 
 use super::{Browser, furnish, pages};
-use crate::access::first_admin;
-use crate::harness::Service;
+use crate::access::with_admin;
 use serde_json::json;
 
 /// Every form that changes something.
@@ -43,8 +42,7 @@ const FIELDS: [(&str, &str); 7] = [
 
 #[tokio::test]
 async fn a_reader_reads_every_page_and_changes_nothing() {
-    let service = Service::start().await;
-    let admin = first_admin(&service).await;
+    let (service, admin) = with_admin().await;
     let [run, _] = furnish(&service, Some(&admin.token), "acme").await;
     let reader = admin
         .make(json!({"name": "eve", "role": "reader", "vaults": ["acme"]}))
@@ -74,8 +72,7 @@ async fn a_reader_reads_every_page_and_changes_nothing() {
 
 #[tokio::test]
 async fn nothing_of_another_tenant_is_on_any_page() {
-    let service = Service::start().await;
-    let admin = first_admin(&service).await;
+    let (service, admin) = with_admin().await;
     let [run, _] = furnish(&service, Some(&admin.token), "acme").await;
     let canary = "canary7f3a";
     let vault = format!("other-{canary}");

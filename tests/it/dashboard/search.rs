@@ -1,14 +1,13 @@
 //! The search of all vaults that a visitor may read.
 
 use super::Browser;
-use crate::access::first_admin;
-use crate::harness::{Service, eventually, holds};
+use crate::access::with_admin;
+use crate::harness::{eventually, holds};
 use serde_json::json;
 
 #[tokio::test]
 async fn all_vaults_of_the_key_are_searched_and_no_others() {
-    let service = Service::start().await;
-    let admin = first_admin(&service).await;
+    let (service, admin) = with_admin().await;
     for vault in ["alpha", "beta", "gamma"] {
         admin
             .put(vault, &format!("# Birds\nA kingfisher of {vault}\n"))

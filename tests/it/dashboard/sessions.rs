@@ -1,7 +1,7 @@
 //! Signing in and out, and the end of sessions.
 
 use super::{Browser, place};
-use crate::access::first_admin;
+use crate::access::with_admin;
 use crate::harness::{Answer, Service};
 use reqwest::Method;
 use serde_json::json;
@@ -21,8 +21,7 @@ async fn without_keys_nobody_signs_in() {
 
 #[tokio::test]
 async fn with_keys_a_page_redirects_to_the_form_and_the_form_back_to_the_page() {
-    let service = Service::start().await;
-    let admin = first_admin(&service).await;
+    let (service, admin) = with_admin().await;
     let mut browser = Browser::new(&service);
     let answer = browser.get("/ui/vaults/acme?sort=bytes").await.is(303);
     assert_eq!(
@@ -52,8 +51,7 @@ async fn with_keys_a_page_redirects_to_the_form_and_the_form_back_to_the_page() 
 
 #[tokio::test]
 async fn an_invalid_key_starts_no_session() {
-    let service = Service::start().await;
-    let admin = first_admin(&service).await;
+    let (service, admin) = with_admin().await;
     let mut browser = Browser::new(&service);
     let (own, _) = admin.token.rsplit_once('_').unwrap();
     let almost = format!("{own}_{}", "0".repeat(64));
@@ -68,8 +66,7 @@ async fn an_invalid_key_starts_no_session() {
 
 #[tokio::test]
 async fn a_session_is_stored_as_its_hash_and_the_key_not_at_all() {
-    let service = Service::start().await;
-    let admin = first_admin(&service).await;
+    let (service, admin) = with_admin().await;
     let browser = Browser::signed_in(&service, &admin.token).await;
     for secret in [browser.cookie.as_deref().unwrap(), &admin.token, &browser.token()] {
         assert_eq!(service.tables_that_hold(secret).await, [""; 0]);
@@ -79,8 +76,7 @@ async fn a_session_is_stored_as_its_hash_and_the_key_not_at_all() {
 
 #[tokio::test]
 async fn pages_accept_a_session_and_routes_a_key() {
-    let service = Service::start().await;
-    let admin = first_admin(&service).await;
+    let (service, admin) = with_admin().await;
     let browser = Browser::signed_in(&service, &admin.token).await;
     Answer::to(browser.request(Method::GET, "/v1/vaults"))
         .await
@@ -92,8 +88,7 @@ async fn pages_accept_a_session_and_routes_a_key() {
 
 #[tokio::test]
 async fn a_session_ends_with_its_key() {
-    let service = Service::start().await;
-    let admin = first_admin(&service).await;
+    let (service, admin) = with_admin().await;
     let key = admin.make(json!({"name": "ann", "role": "writer"})).await;
     let browser = Browser::signed_in(&service, &key.token).await;
     browser.get("/ui/vaults/acme").await.is(200);
@@ -117,8 +112,7 @@ async fn a_session_ends_with_its_key() {
 
 #[tokio::test]
 async fn a_session_expires_and_its_row_is_purged() {
-    let service = Service::start().await;
-    let admin = first_admin(&service).await;
+    let (service, admin) = with_admin().await;
     let browser = Browser::signed_in(&service, &admin.token).await;
     service.clock.advance(std::time::Duration::from_secs(6 * 86_400));
     browser.get("/ui/vaults/acme").await.is(200);
@@ -131,8 +125,7 @@ async fn a_session_expires_and_its_row_is_purged() {
 
 #[tokio::test]
 async fn signing_out_ends_the_session_for_every_holder_of_its_cookie() {
-    let service = Service::start().await;
-    let admin = first_admin(&service).await;
+    let (service, admin) = with_admin().await;
     let browser = Browser::signed_in(&service, &admin.token).await;
     let answer = browser.send("/ui/sign-out", &[]).await.is(303);
     assert!(answer.header("set-cookie").contains("Max-Age=0"));
@@ -142,8 +135,7 @@ async fn signing_out_ends_the_session_for_every_holder_of_its_cookie() {
 
 #[tokio::test]
 async fn an_open_stream_ends_with_its_session_at_once() {
-    let service = Service::start().await;
-    let admin = first_admin(&service).await;
+    let (service, admin) = with_admin().await;
     let browser = Browser::signed_in(&service, &admin.token).await;
     let other = Browser::signed_in(&service, &admin.token).await;
     let open = async |browser: &Browser<'_>| {
@@ -186,8 +178,7 @@ async fn an_open_stream_ends_with_its_session_at_once() {
 
 #[tokio::test]
 async fn a_key_has_a_bounded_number_of_sessions_and_the_oldest_end() {
-    let service = Service::start().await;
-    let admin = first_admin(&service).await;
+    let (service, admin) = with_admin().await;
     let first = Browser::signed_in(&service, &admin.token).await;
     for _ in 0..100 {
         service.clock.advance(std::time::Duration::from_secs(1));
@@ -199,8 +190,7 @@ async fn a_key_has_a_bounded_number_of_sessions_and_the_oldest_end() {
 
 #[tokio::test]
 async fn behind_a_proxy_with_tls_the_cookie_is_secure() {
-    let service = Service::start().await;
-    let admin = first_admin(&service).await;
+    let (service, admin) = with_admin().await;
     let mut browser = Browser::new(&service);
     browser.visit("/ui/sign-in").await;
     let form = browser

@@ -49,8 +49,7 @@ async fn a_failure_is_a_problem_before_the_stream_or_its_last_event() {
 
 #[tokio::test]
 async fn an_update_finishes_after_its_client_disconnects() {
-    let (gate, service) = Gate::service(Role::Learnings).await;
-    let memory = service.memory("agent");
+    let (gate, service, memory) = Gate::agent(Role::Learnings).await;
     let body = dictate(json!({"learnings": learning("one")}));
     let mut watch = Watch::of(streaming(&memory, &body)).await;
     assert_eq!(watch.next().await.unwrap().name, "started");

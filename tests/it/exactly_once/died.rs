@@ -232,8 +232,7 @@ async fn stored_responses_are_deleted_with_the_data_they_contain() {
 
 #[tokio::test]
 async fn a_retry_returns_a_proposal_as_proposed_after_it_was_decided() {
-    let service = Service::start().await;
-    let memory = service.memory("m");
+    let (service, memory) = Service::start().await.with_memory("m");
     memory.write("# Facts\nfirst\n").await;
     let propose = format!("ApplyOperations POST memories/m/operations?mode=propose → {ADD}");
     let propose = Saving::of(&propose);

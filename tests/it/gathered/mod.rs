@@ -203,8 +203,7 @@ async fn waiting_updates_share_a_transaction_with_their_runs_and_records() {
 
 #[tokio::test]
 async fn an_id_assigned_concurrently_is_not_reused() {
-    let service = with_memories(1).await;
-    let memory = service.memory("m0");
+    let (service, memory) = with_memories(1).await.with_memory("m0");
     let adding = memory.applying("", "KEY_LEARNINGS:\n  ADD:\n    - because x: new\n");
     // As after an import or a pruned version: the counters rise while the newest version stays.
     let statements = "LOCK TABLE memories IN EXCLUSIVE MODE; UPDATE memories SET counters = '{7}'";

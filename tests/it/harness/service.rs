@@ -234,10 +234,15 @@ impl Service {
         Memory::new(self, "acme", id)
     }
 
-    /// The service and its memory `agent` of the vault `acme`.
-    pub(crate) fn agent(self) -> (Self, Memory) {
-        let memory = self.memory("agent");
+    /// The service and a memory of its vault `acme`.
+    pub(crate) fn with_memory(self, id: &str) -> (Self, Memory) {
+        let memory = self.memory(id);
         (self, memory)
+    }
+
+    /// The service and its memory `agent`.
+    pub(crate) fn agent(self) -> (Self, Memory) {
+        self.with_memory("agent")
     }
 
     /// A request to any path.

@@ -1,11 +1,11 @@
 //! Keys, roles and vaults: as for the routes.
 
 use super::{agent, message, posting};
-use crate::access::{Holder, first_admin};
+use crate::access::{Holder, first_admin, with_admin};
 use crate::harness::{Answer, Service};
 use serde_json::{Value, json};
 
-async fn call(service: &Service, holder: &Holder<'_>, tool: &str, arguments: Value) -> Value {
+async fn call(service: &Service, holder: &Holder, tool: &str, arguments: Value) -> Value {
     let params = json!({"name": tool, "arguments": arguments});
     let request = posting(service, "")
         .bearer_auth(&holder.token)
@@ -23,8 +23,7 @@ async fn every_request_needs_a_key_where_keys_are_required() {
 
 #[tokio::test]
 async fn a_reader_reads_and_its_edit_names_the_role() {
-    let service = Service::start().await;
-    let admin = first_admin(&service).await;
+    let (service, admin) = with_admin().await;
     admin.put("acme", "text").await.is(201);
     let reader = admin.make(json!({"name": "r", "role": "reader"})).await;
     let read = call(&service, &reader, "memory_read", agent(json!({}))).await;

@@ -1,7 +1,7 @@
 //! Keys: a reader views, a writer edits, and another tenant sees nothing.
 
-use crate::access::first_admin;
-use crate::harness::{Answer, Service};
+use crate::access::with_admin;
+use crate::harness::Answer;
 use reqwest::Method;
 use serde_json::json;
 
@@ -9,8 +9,7 @@ const TOOL: &str = "/v1/vaults/acme/memory-tool?root=agent";
 
 #[tokio::test]
 async fn a_reader_views_and_does_not_edit() {
-    let service = Service::start().await;
-    let admin = first_admin(&service).await;
+    let (service, admin) = with_admin().await;
     let create = json!({"command": "create", "path": "/memories/a", "file_text": "x"});
     Answer::to(admin.request(Method::POST, TOOL).json(&create))
         .await

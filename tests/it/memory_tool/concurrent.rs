@@ -7,8 +7,7 @@ use serde_json::json;
 
 #[tokio::test]
 async fn sixteen_concurrent_replacements_in_one_file_are_all_applied() {
-    let service = Service::start().await;
-    let files = Files::of(&service, "agent");
+    let (service, files) = Files::start("agent").await;
     let lines: String = (0..16).map(|n| format!("<{n}>\n")).collect();
     let id = files.create("/memories/a", &lines).await;
     let edits = (0..16).map(|n| {
@@ -62,8 +61,7 @@ async fn of_concurrent_creations_at_one_path_one_succeeds_and_no_file_is_below_a
 
 #[tokio::test]
 async fn concurrent_commands_leave_a_valid_tree() {
-    let service = Service::start().await;
-    let files = Files::of(&service, "agent");
+    let (service, files) = Files::start("agent").await;
     let commands: Vec<_> = (0..60)
         .map(|n| match n % 6 {
             0 | 1 => json!({"command": "create", "path": format!("/memories/d{}/f{}", n % 4, n % 5), "file_text": "x\n"}),

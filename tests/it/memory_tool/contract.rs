@@ -15,8 +15,7 @@ const ANSWERS: &str = r#"{"command": "create", "path": "/memories/notes.md", "fi
 
 #[tokio::test]
 async fn every_command_returns_the_text_of_the_reference() {
-    let service = Service::start().await;
-    let files = Files::of(&service, "agent");
+    let (_, files) = Files::start("agent").await;
     assert_eq!(
         files.view("/memories").await,
         "Here're the files and directories up to 2 levels deep in /memories, excluding hidden items:\n0B\t/memories"
@@ -56,8 +55,7 @@ const ERRORS: &str = r#"{"command": "view", "path": "/memories/none"} → The pa
 
 #[tokio::test]
 async fn errors_have_the_text_of_the_reference() {
-    let service = Service::start().await;
-    let files = Files::of(&service, "agent");
+    let (service, files) = Files::start("agent").await;
     files.create("/memories/a", "x\nx\n").await;
     files.create("/memories/d/b", "y").await;
     files.commands(true, ERRORS).await;
@@ -84,8 +82,7 @@ async fn errors_have_the_text_of_the_reference() {
 
 #[tokio::test]
 async fn the_error_for_a_range_without_lines_names_the_valid_range() {
-    let service = Service::start().await;
-    let files = Files::of(&service, "agent");
+    let (_, files) = Files::start("agent").await;
     files.create("/memories/a", "1\n2\n3").await;
     for range in r#"[4, 5]/[3, 2]/[1, -2]/[1]/[1, 2, 3]/["1", 2]/[1.5, 2]/[]/1/"1-2"/{}"#.split('/') {
         let range: Value = serde_json::from_str(range).unwrap();
@@ -102,8 +99,7 @@ async fn the_error_for_a_range_without_lines_names_the_valid_range() {
 
 #[tokio::test]
 async fn optional_members_may_be_omitted_and_unknown_ones_are_ignored() {
-    let service = Service::start().await;
-    let files = Files::of(&service, "agent");
+    let (_, files) = Files::start("agent").await;
     files.create("/memories/a", "xyz").await;
     for (old, more) in [
         ("x", json!({})),
@@ -146,8 +142,7 @@ async fn only_an_unreadable_request_is_a_problem() {
 
 #[tokio::test]
 async fn roots_and_vaults_are_separate() {
-    let service = Service::start().await;
-    let files = Files::of(&service, "one");
+    let (service, files) = Files::start("one").await;
     let first = files.create("/memories/a", "one").await;
     let second = Files::of(&service, "two").create("/memories/a", "two").await;
     assert_ne!(first, second);

@@ -24,8 +24,7 @@ const NEW: (&str, &str) = ("If-None-Match", "*");
 
 #[tokio::test]
 async fn a_file_is_put_changed_listed_and_removed_with_preconditions() {
-    let service = Service::start().await;
-    let files = Files::of(&service, "agent");
+    let (service, files) = Files::start("agent").await;
     let made = put(&service, "/memories/n/a.md", "one\n", NEW).await.is(201);
     let first = made.header("ETag").to_owned();
     let body = made.json();

@@ -1,13 +1,12 @@
 //! A file is a memory: its versions, its history, and how other routes show and change it.
 
 use super::Files;
-use crate::harness::{Answer, Service, each, has};
+use crate::harness::{Answer, each, has};
 use serde_json::json;
 
 #[tokio::test]
 async fn every_edit_is_a_version_with_its_actor_and_its_history() {
-    let service = Service::start().await;
-    let files = Files::of(&service, "agent");
+    let (service, files) = Files::start("agent").await;
     let id = files
         .create("/memories/a.md", "# Key Learnings\n- KL-1 because x: y\n")
         .await;
@@ -52,8 +51,7 @@ async fn every_edit_is_a_version_with_its_actor_and_its_history() {
 
 #[tokio::test]
 async fn changes_by_other_routes_are_visible_in_the_file() {
-    let service = Service::start().await;
-    let files = Files::of(&service, "agent");
+    let (service, files) = Files::start("agent").await;
     let id = files.create("/memories/a", "one").await;
     let memory = service.memory(&id);
     memory.write("two\nlines").await;
@@ -71,8 +69,7 @@ async fn changes_by_other_routes_are_visible_in_the_file() {
 
 #[tokio::test]
 async fn only_a_file_may_be_empty_or_blank() {
-    let service = Service::start().await;
-    let files = Files::of(&service, "agent");
+    let (service, files) = Files::start("agent").await;
     let id = files.create("/memories/a", "").await;
     let memory = service.memory(&id);
     assert_eq!(memory.text().await, "");
@@ -109,8 +106,7 @@ async fn only_a_file_may_be_empty_or_blank() {
 
 #[tokio::test]
 async fn an_edit_that_changes_nothing_creates_no_version() {
-    let service = Service::start().await;
-    let files = Files::of(&service, "agent");
+    let (service, files) = Files::start("agent").await;
     files.create("/memories/a", "x").await;
     let same = json!({"command": "str_replace", "path": "/memories/a", "old_str": "x", "new_str": "x"});
     let answer = files.run(same).await;
@@ -120,8 +116,7 @@ async fn an_edit_that_changes_nothing_creates_no_version() {
 
 #[tokio::test]
 async fn a_deleted_file_stays_a_memory_and_a_new_file_at_its_path_is_another() {
-    let service = Service::start().await;
-    let files = Files::of(&service, "agent");
+    let (service, files) = Files::start("agent").await;
     let old = files.create("/memories/d/a", "old").await;
     let other = files.create("/memories/d/b", "other").await;
     let deleted = files
@@ -151,8 +146,7 @@ async fn a_deleted_file_stays_a_memory_and_a_new_file_at_its_path_is_another() {
 
 #[tokio::test]
 async fn renaming_preserves_id_and_history_and_creates_no_version() {
-    let service = Service::start().await;
-    let files = Files::of(&service, "agent");
+    let (service, files) = Files::start("agent").await;
     let a = files.create("/memories/d/a", "a").await;
     let b = files.create("/memories/d/e/b", "b").await;
     let apart = files.create("/memories/d-e", "c").await;

@@ -13,14 +13,24 @@ use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 
 /// A file tree of the vault `acme`.
-pub(super) struct Files<'s> {
-    service: &'s Service,
+pub(super) struct Files {
+    service: Service,
     root: &'static str,
 }
 
-impl<'s> Files<'s> {
-    pub(super) fn of(service: &'s Service, root: &'static str) -> Self {
-        Self { service, root }
+impl Files {
+    pub(super) fn of(service: &Service, root: &'static str) -> Self {
+        Self {
+            service: service.clone(),
+            root,
+        }
+    }
+
+    /// A service, and a file tree of it.
+    pub(super) async fn start(root: &'static str) -> (Service, Self) {
+        let service = Service::start().await;
+        let files = Self::of(&service, root);
+        (service, files)
     }
 
     /// A request with a command, to be extended.

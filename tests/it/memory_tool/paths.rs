@@ -1,13 +1,11 @@
 //! Paths: normalized, limited, and never outside the root.
 
 use super::Files;
-use crate::harness::Service;
 use serde_json::json;
 
 #[tokio::test]
 async fn a_name_is_normalized_to_nfc() {
-    let service = Service::start().await;
-    let files = Files::of(&service, "agent");
+    let (_, files) = Files::start("agent").await;
     files.create("/memories/cafe\u{301}.md", "x").await;
     assert!(files.view("/memories/caf\u{e9}.md").await.ends_with("     1\tx"));
     assert!(
@@ -24,8 +22,7 @@ async fn a_name_is_normalized_to_nfc() {
 
 #[tokio::test]
 async fn a_trailing_slash_is_removed() {
-    let service = Service::start().await;
-    let files = Files::of(&service, "agent");
+    let (_, files) = Files::start("agent").await;
     assert_eq!(
         files
             .told(json!({"command": "create", "path": "/memories/a/", "file_text": "x"}))
@@ -42,8 +39,7 @@ async fn a_trailing_slash_is_removed() {
 
 #[tokio::test]
 async fn paths_outside_the_root_and_ambiguous_ones_are_rejected_by_every_command() {
-    let service = Service::start().await;
-    let files = Files::of(&service, "agent");
+    let (service, files) = Files::start("agent").await;
     let long = format!("/memories/{}", "x".repeat(1_015));
     let deep = format!("/memories{}", "/d".repeat(21));
     for path in [
@@ -91,8 +87,7 @@ async fn paths_outside_the_root_and_ambiguous_ones_are_rejected_by_every_command
 
 #[tokio::test]
 async fn the_longest_path_is_accepted_and_a_rename_that_would_exceed_it_is_rejected() {
-    let service = Service::start().await;
-    let files = Files::of(&service, "agent");
+    let (_, files) = Files::start("agent").await;
     let longest = format!("/memories/d/{}", "é".repeat(506));
     assert_eq!(longest.len(), 1_024);
     files.create(&longest, "x").await;

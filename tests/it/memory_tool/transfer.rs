@@ -8,8 +8,7 @@ use working_memory::storage::transfer::OnConflict;
 
 #[tokio::test]
 async fn files_are_exported_with_their_paths_empty_ones_too() {
-    let service = Service::start().await;
-    let files = Files::of(&service, "agent");
+    let (service, files) = Files::start("agent").await;
     files.create("/memories/empty", "").await;
     let moved = files.create("/memories/d/a", "one\n").await;
     files

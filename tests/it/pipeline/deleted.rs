@@ -69,8 +69,7 @@ async fn an_update_that_began_before_the_deletion_is_409_in_every_form() {
         with("mode", json!("propose")),
         dictate(json!({"fails": "learnings"})),
     ] {
-        let (gate, service) = Gate::service(Role::Learnings).await;
-        let memory = service.memory("agent");
+        let (gate, service, memory) = Gate::agent(Role::Learnings).await;
         old_memory(&memory).await;
 
         across(&gate, &memory, memory.updating(&body)).await.conflict();
@@ -80,8 +79,7 @@ async fn an_update_that_began_before_the_deletion_is_409_in_every_form() {
 
 #[tokio::test]
 async fn a_streamed_update_that_began_before_the_deletion_ends_with_409() {
-    let (gate, service) = Gate::service(Role::Learnings).await;
-    let memory = service.memory("agent");
+    let (gate, service, memory) = Gate::agent(Role::Learnings).await;
     old_memory(&memory).await;
     let request = memory.updating(&update()).header("Accept", "text/event-stream");
 
@@ -93,8 +91,7 @@ async fn a_streamed_update_that_began_before_the_deletion_ends_with_409() {
 
 #[tokio::test]
 async fn a_queued_update_that_ran_before_the_deletion_saves_nothing() {
-    let (gate, service) = Gate::service(Role::Learnings).await;
-    let memory = service.memory("agent");
+    let (gate, service, memory) = Gate::agent(Role::Learnings).await;
     old_memory(&memory).await;
     let workers = service.work(Duration::from_secs(30));
     memory.queued(&update()).await;
@@ -110,8 +107,7 @@ async fn a_queued_update_that_ran_before_the_deletion_saves_nothing() {
 
 #[tokio::test]
 async fn a_retry_of_what_began_before_the_deletion_does_not_run() {
-    let (gate, service) = Gate::service(Role::Learnings).await;
-    let memory = service.memory("agent");
+    let (gate, service, memory) = Gate::agent(Role::Learnings).await;
     old_memory(&memory).await;
     let body = update();
     let keyed = || memory.updating(&body).header("Idempotency-Key", "k");
@@ -125,8 +121,7 @@ async fn a_retry_of_what_began_before_the_deletion_does_not_run() {
 
 #[tokio::test]
 async fn progress_is_not_written_again_on_the_memory_made_anew() {
-    let (gate, service) = Gate::service(Role::Progress).await;
-    let memory = service.memory("agent");
+    let (gate, service, memory) = Gate::agent(Role::Progress).await;
     old_memory(&memory).await;
     let body = dictate(json!({ "progress": progress("late") }));
 
@@ -247,8 +242,7 @@ async fn an_update_that_began_without_a_memory_does_not_bring_one_back() {
         body
     };
     for (body, anew) in [(update(), false), (update(), true), (recorded(), false)] {
-        let (gate, service) = Gate::service(Role::Learnings).await;
-        let memory = service.memory("agent");
+        let (gate, service, memory) = Gate::agent(Role::Learnings).await;
 
         let (answer, ()) = tokio::join!(Answer::to(memory.updating(&body)), async {
             gate.asked().await;
@@ -270,8 +264,7 @@ async fn an_update_that_began_without_a_memory_does_not_bring_one_back() {
 
 #[tokio::test]
 async fn an_update_of_a_memory_that_others_make_meanwhile_is_merged_into_it() {
-    let (gate, service) = Gate::service(Role::Learnings).await;
-    let memory = service.memory("agent");
+    let (gate, _, memory) = Gate::agent(Role::Learnings).await;
     // Of an earlier life of the memory, which the update knows of.
     memory.write("# Notes\n").await;
     memory.delete().await.is(204);
@@ -291,8 +284,7 @@ async fn an_update_of_a_memory_that_others_make_meanwhile_is_merged_into_it() {
 
 #[tokio::test]
 async fn a_proposal_that_models_made_of_a_version_that_was_redacted_meanwhile_quotes_nothing() {
-    let (gate, service) = Gate::service(Role::Learnings).await;
-    let memory = service.memory("agent");
+    let (gate, service, memory) = Gate::agent(Role::Learnings).await;
     memory
         .write(format!("# Key Learnings\n- KL-1 because a: {SECRET}\n"))
         .await;

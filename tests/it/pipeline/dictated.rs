@@ -1,7 +1,7 @@
 //! Models that return what the task of the request says, so that a test chooses the model responses with each update, also
 //! when many updates run concurrently.
 
-use crate::harness::{Service, task_of};
+use crate::harness::{Memory, Service, task_of};
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -106,6 +106,13 @@ impl Gate {
         let gate = Self::new();
         let service = Service::with_models(gate.before(role)).await;
         (gate, service)
+    }
+
+    /// The same, with the memory `agent` of the service.
+    pub(crate) async fn agent(role: Role) -> (Arc<Self>, Service, Memory) {
+        let (gate, service) = Self::service(role).await;
+        let memory = service.memory("agent");
+        (gate, service, memory)
     }
 
     /// Models that respond as the task says, those of `role` each time only after the gate was opened.

@@ -102,8 +102,7 @@ async fn no_connection_is_held_while_models_think() {
 
 #[tokio::test]
 async fn an_update_beyond_the_queue_limit_is_rejected_with_retry_after() {
-    let (gate, service) = Gate::service(Role::Learnings).await;
-    let memory = service.memory("agent");
+    let (gate, service, memory) = Gate::agent(Role::Learnings).await;
     let mut running: FuturesUnordered<_> = (0..66).map(|number| memory.update(update(number))).collect();
 
     // No model responds yet, so a request that gets a response now was rejected.

@@ -13,8 +13,7 @@ fn kinds(answer: &Value) -> Vec<&str> {
 
 #[tokio::test]
 async fn free_text_and_records_of_another_writer_survive() {
-    let (gate, service) = Gate::service(Role::Learnings).await;
-    let memory = service.memory("agent");
+    let (gate, service, memory) = Gate::agent(Role::Learnings).await;
     memory
         .write("# Notes\nold\n\n# Key Learnings\n- KL-1 because x: mine\n")
         .await;
@@ -47,8 +46,7 @@ async fn free_text_and_records_of_another_writer_survive() {
 
 #[tokio::test]
 async fn a_learning_that_was_added_concurrently_is_not_added_twice() {
-    let (gate, service) = Gate::service(Role::Learnings).await;
-    let memory = service.memory("agent");
+    let (gate, service, memory) = Gate::agent(Role::Learnings).await;
     let text = "KEY_LEARNINGS:\n  ADD:\n    - because a: Pin the  tool chain\n    - because b: another\n";
 
     let (answer, ()) = tokio::join!(memory.update(dictate(json!({"learnings": text}))), async {
@@ -73,8 +71,7 @@ async fn a_learning_that_was_added_concurrently_is_not_added_twice() {
 #[tokio::test]
 async fn a_record_that_was_archived_concurrently_is_not_archived_twice() {
     for by_operation in [true, false] {
-        let (gate, service) = Gate::service(Role::Learnings).await;
-        let memory = service.memory("agent");
+        let (gate, service, memory) = Gate::agent(Role::Learnings).await;
         memory
             .write("# Key Learnings\n- KL-1 because x: y\n- KL-2 because x: z\n")
             .await;
@@ -107,8 +104,7 @@ async fn a_record_that_was_archived_concurrently_is_not_archived_twice() {
 
 #[tokio::test]
 async fn concurrently_changed_progress_is_retried_on_the_new_head() {
-    let (gate, service) = Gate::service(Role::Progress).await;
-    let memory = service.memory("agent");
+    let (gate, _, memory) = Gate::agent(Role::Progress).await;
     memory.write("# Current Progress\n## In Progress\n- Mine\n").await;
     let update = dictate(json!({"progress": progress("The model's"), "learnings": learning("kept")}));
 
@@ -148,8 +144,7 @@ async fn progress_is_not_retried_when_only_other_sections_changed() {
         "# Current Progress\n## In Progress\n- Mine\n\n# Facts\nappended behind it\n",
         "# Facts\nbefore it\n\n# Current Progress\n## In Progress\n- Mine\n",
     ] {
-        let (gate, service) = Gate::service(Role::Progress).await;
-        let memory = service.memory("agent");
+        let (gate, _, memory) = Gate::agent(Role::Progress).await;
         memory.write("# Current Progress\n## In Progress\n- Mine\n").await;
 
         let (answer, ()) = tokio::join!(
@@ -173,8 +168,7 @@ async fn progress_is_not_retried_when_only_other_sections_changed() {
 
 #[tokio::test]
 async fn progress_that_changes_on_every_retry_is_a_conflict() {
-    let (gate, service) = Gate::service(Role::Progress).await;
-    let memory = service.memory("agent");
+    let (gate, service, memory) = Gate::agent(Role::Progress).await;
     let update = dictate(json!({"progress": progress("The model's"), "learnings": learning("lost")}));
 
     let (answer, ()) = tokio::join!(memory.update(update), async {
@@ -196,8 +190,7 @@ async fn progress_that_changes_on_every_retry_is_a_conflict() {
 
 #[tokio::test]
 async fn with_a_precondition_any_concurrent_change_is_412() {
-    let (gate, service) = Gate::service(Role::Learnings).await;
-    let memory = service.memory("agent");
+    let (gate, service, memory) = Gate::agent(Role::Learnings).await;
     memory.write("one").await;
     let tag = memory.get("context").await.is(200).header("etag").to_owned();
     for (name, header, value) in [("agent", "If-Match", tag.as_str()), ("new", "If-None-Match", "*")] {
@@ -220,8 +213,7 @@ async fn with_a_precondition_any_concurrent_change_is_412() {
 
 #[tokio::test]
 async fn a_dry_run_is_applied_to_the_head_at_its_end() {
-    let (gate, service) = Gate::service(Role::Learnings).await;
-    let memory = service.memory("agent");
+    let (gate, service, memory) = Gate::agent(Role::Learnings).await;
     memory.write("# Key Learnings\n- KL-1 because x: y\n").await;
     let mut update = dictate(json!({"learnings": learning("new")}));
     update["dry_run"] = json!(true);
@@ -240,8 +232,7 @@ async fn a_dry_run_is_applied_to_the_head_at_its_end() {
 
 #[tokio::test]
 async fn a_client_that_disconnects_leaves_no_lock() {
-    let (gate, service) = Gate::service(Role::Learnings).await;
-    let memory = service.memory("agent");
+    let (gate, _, memory) = Gate::agent(Role::Learnings).await;
     let request = memory.updating(&dictate(json!({"learnings": learning("never")})));
     let disconnected = tokio::spawn(request.send());
     gate.asked().await;

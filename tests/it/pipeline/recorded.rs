@@ -120,8 +120,7 @@ async fn a_call_with_the_same_task_id_is_a_repeat_that_calls_no_model() {
 
 #[tokio::test]
 async fn the_record_is_applied_to_a_head_that_changed() {
-    let (gate, service) = Gate::service(Role::Learnings).await;
-    let memory = service.memory("agent");
+    let (gate, service, memory) = Gate::agent(Role::Learnings).await;
     memory
         .write("# Current Progress\n## In Progress\n- Wire it\n")
         .await;

@@ -257,8 +257,7 @@ async fn expired_items_are_never_returned_and_are_purged() {
 
 #[tokio::test]
 async fn deleting_a_memory_deletes_its_items_and_not_those_of_the_vault() {
-    let service = Service::start().await;
-    let memory = service.memory("agent-to-go");
+    let (service, memory) = Service::start().await.with_memory("agent-to-go");
     add(&memory, json!({"content": "mine", "category": "a"}))
         .await
         .is(201);

@@ -83,8 +83,7 @@ async fn bad_parameters_are_named() {
 
 #[tokio::test]
 async fn one_memory_is_searched_by_words_archived_records_too() {
-    let service = Service::start().await;
-    let memory = service.memory("m");
+    let (service, memory) = Service::start().await.with_memory("m");
     memory.write(CAR).await;
     memory
         .write("# Key Learnings\n- KL-2 because fun: soup needs salt\n\n# Facts\nno soup\n")

@@ -113,8 +113,7 @@ pub(super) fn path(folder: &Path, name: &str) -> String {
 
 /// A service with three memories: `agent` with a history of everything, `plain` with one version, `Upper`.
 pub(super) async fn filled() -> Service {
-    let service = Service::start().await;
-    let agent = service.memory("agent");
+    let (service, agent) = Service::start().await.agent();
     agent.write("# Notes\nÄ € 漢字 \u{1F980} \u{1} \"quoted\" \\ back\ttab\r\n\n# Key Learnings\n- KL-1 because x: first\n").await;
     service.clock.advance(Duration::from_secs(61));
     agent.applied("KEY_LEARNINGS:\n  ADD:\n    - because it is so: second\n  ARCHIVE:\n    - KL-1 because it is over\n\

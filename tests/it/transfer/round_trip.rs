@@ -7,8 +7,7 @@ use serde_json::{Value, json};
 
 #[tokio::test]
 async fn redacted_and_pruned_versions_are_imported_as_they_are() {
-    let service = filled().await;
-    let agent = service.memory("agent");
+    let (service, agent) = filled().await.agent();
     agent.redact("2").await.is(200);
     assert!(service.prune(3, false).await > 0, "the first versions were to go");
     let first = export(&service.database_url(), &["--vault", "acme"]);

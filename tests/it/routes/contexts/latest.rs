@@ -9,8 +9,7 @@ const DOCUMENT: &str = "# Description\nfree\n\n# Key Learnings\n- KL-1 because a
 
 #[tokio::test]
 async fn a_missing_memory_is_not_returned_as_an_empty_document() {
-    let service = Service::start().await;
-    let memory = service.memory("nobody");
+    let (service, memory) = Service::start().await.with_memory("nobody");
     for below in "context contexts contexts/1 contexts/1/diff log blame sections records records/KL-1 updates updates/x"
         .split(' ')
     {

@@ -22,8 +22,7 @@ const SECTIONS: [&str; 8] = [
 
 #[tokio::test]
 async fn every_transition_between_the_states_happens() {
-    let service = Service::start().await;
-    let memory = service.memory("m");
+    let (service, memory) = Service::start().await.with_memory("m");
     memory.get("handoff/status").await.missing();
     memory.get("handoff").await.missing();
     refresh(&memory, "", None).await.missing();
@@ -215,8 +214,7 @@ async fn every_transition_between_the_states_happens() {
 
 #[tokio::test]
 async fn arrows_are_shown_as_written_and_the_summary_counts_the_records() {
-    let service = Service::start().await;
-    let memory = service.memory("m");
+    let (service, memory) = Service::start().await.with_memory("m");
     memory
         .write("# Key Learnings\n- KL-1 because a => b: map <T> & go -> on\n- KL-2 because b: > quoted\n")
         .await;
@@ -235,8 +233,7 @@ async fn arrows_are_shown_as_written_and_the_summary_counts_the_records() {
 
 #[tokio::test]
 async fn the_preface_is_computed_on_read_and_covered_by_the_etag() {
-    let service = Service::start().await;
-    let memory = service.memory("m");
+    let (service, memory) = Service::start().await.with_memory("m");
     memory.write(FIRST).await;
     let made = refresh(&memory, "", None).await.is(201).json();
     let read = memory.get("handoff").await.is(200);
@@ -265,8 +262,7 @@ async fn the_preface_is_computed_on_read_and_covered_by_the_etag() {
 
 #[tokio::test]
 async fn a_redaction_deletes_the_handoffs_that_may_quote_the_text() {
-    let service = Service::start().await;
-    let memory = service.memory("m");
+    let (service, memory) = Service::start().await.with_memory("m");
     memory
         .write("# Key Learnings\n- KL-1 because none: harmless words\n")
         .await;
@@ -296,8 +292,7 @@ async fn a_redaction_deletes_the_handoffs_that_may_quote_the_text() {
 
 #[tokio::test]
 async fn recent_changes_name_what_changed_outside_the_records() {
-    let service = Service::start().await;
-    let memory = service.memory("m");
+    let (service, memory) = Service::start().await.with_memory("m");
     let document = |goal: &str, blocker: &str, completed: &str, now: &str, facts: &str| {
         format!(
             "# Current Progress\n## Completed\n- Drew the plan\n{completed}## In Progress\n- {now}\n\n\

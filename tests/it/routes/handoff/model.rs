@@ -104,8 +104,7 @@ async fn without_a_model_of_its_own_a_handoff_asks_none() {
     let patience = Retry::new(Duration::from_secs(20), 0);
     let one = RoleModel::new(model.clone(), patience);
     let models = Models::new(|_| one.clone());
-    let service = Service::with_models(models).await;
-    let memory = service.memory("m");
+    let (_, memory) = Service::with_models(models).await.with_memory("m");
     memory.write(DOCUMENT).await;
     assert_eq!(
         refresh(&memory, "", None).await.is(201).json()["manifest"]["model"],

@@ -7,8 +7,7 @@ const DOCUMENT: &str = "# Key Learnings\n- KL-1 because a: one\n";
 
 #[tokio::test]
 async fn a_window_is_a_duration_and_handoffs_are_fresh_per_window() {
-    let service = Service::start().await;
-    let memory = service.memory("m");
+    let (service, memory) = Service::start().await.with_memory("m");
     memory.write(DOCUMENT).await;
     for bad in ["PT0S", "0h", "-PT1H", "soon", "P400D", "", "P1Y", "P1M"] {
         let answer = refresh(&memory, &format!("?window={bad}"), None).await;
@@ -43,8 +42,7 @@ async fn a_window_is_a_duration_and_handoffs_are_fresh_per_window() {
 
 #[tokio::test]
 async fn the_state_of_the_callers_folder_is_accepted_within_limits() {
-    let service = Service::start().await;
-    let memory = service.memory("m");
+    let (service, memory) = Service::start().await.with_memory("m");
     memory.write(DOCUMENT).await;
     let workspace =
         json!({"branch": "main", "head": "abc123", "dirty_files": ["src/a.rs", "x\n## Sources\n- [KL-9@9]"]});
@@ -93,8 +91,7 @@ async fn only_the_configured_number_is_stored() {
 
 #[tokio::test]
 async fn a_body_of_null_is_none() {
-    let service = Service::start().await;
-    let memory = service.memory("m");
+    let (_, memory) = Service::start().await.with_memory("m");
     memory.write(DOCUMENT).await;
     memory
         .requests(

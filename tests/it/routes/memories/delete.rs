@@ -111,8 +111,7 @@ async fn a_deletion_among_writers_leaves_a_complete_memory_or_none() {
 /// while it holds the entry's.
 #[tokio::test]
 async fn an_indexer_that_waits_for_a_deletion_holds_no_lock_that_it_needs() {
-    let service = Service::start().await;
-    let memory = service.memory("m");
+    let (service, memory) = Service::start().await.with_memory("m");
     memory.write("first").await;
     let vault: VaultId = "acme".parse().unwrap();
     service.storage().index_vault(&vault).await.unwrap();

@@ -133,8 +133,7 @@ async fn an_approval_in_which_nothing_applies_is_decided_without_a_version() {
 
 #[tokio::test]
 async fn a_rejected_proposal_is_stored_with_its_reason_and_changes_nothing() {
-    let service = Service::start().await;
-    let memory = service.memory("new");
+    let (service, memory) = Service::start().await.with_memory("new");
     let proposal = propose(&memory, "KEY_LEARNINGS:\n  ADD:\n    - because x: y\n").await;
     memory.get("context").await.is(404);
     for body in [
@@ -295,7 +294,7 @@ async fn updates_of_a_proposer_key_are_always_proposals_and_it_cannot_approve_th
     assert_eq!(log["actor_id"], "p");
     assert!(log["log"].as_str().unwrap().contains("approved by w"), "{log}");
 
-    let own = |holder: &Holder<'_>| {
+    let own = |holder: &Holder| {
         let (path, mut body) = update(dictate(json!({"learnings": learning("three")})));
         body["mode"] = json!("propose");
         holder.request(Method::POST, &path).json(&body)
