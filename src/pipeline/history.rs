@@ -35,12 +35,7 @@ fn read_message(
     if role.trim().is_empty() {
         return Err(InvalidMessage::new(format!("{at}.role"), "must not be blank"));
     }
-    let mut reader = MessageReader {
-        role,
-        text: String::new(),
-        says_something: false,
-        read,
-    };
+    let mut parts = Vec::new();
     let has_calls = ["tool_calls", "function_call", "refusal"]
         .iter()
         .any(|name| message.get(name).is_some_and(|value| !value.is_null()));
@@ -51,31 +46,69 @@ fn read_message(
             return Err(InvalidMessage::new(at, problem));
         }
         Some(Value::Null) => has_calls,
-        Some(Value::Array(parts)) => {
-            for (index, part) in parts.iter().enumerate() {
-                match read_part(&format!("{at}.content[{index}]"), part)? {
-                    Part::Text(text) => reader.say(&text),
-                    Part::Result(text) => reader.result(text),
-                    Part::LeftOut => {}
-                }
+        Some(Value::Array(written)) => {
+            for (index, part) in written.iter().enumerate() {
+                parts.push(read_part(&format!("{at}.content[{index}]"), part)?);
             }
-            !parts.is_empty()
+            !written.is_empty()
         }
         Some(_) => {
             let text = needed(at, message, "content")?;
-            reader.say(text);
+            parts.push(Part::Text(text.to_owned()));
             text.is_empty() && has_calls
         }
     };
-    reader.say(text(at, message, "refusal")?.unwrap_or_default());
+    parts.extend(text(at, message, "refusal")?.map(|text| Part::Text(text.to_owned())));
     for (index, called) in list(at, message, "tool_calls")?.iter().enumerate() {
-        reader.say(&tool_call(&format!("{at}.tool_calls[{index}]"), called)?);
+        let called = tool_call(&format!("{at}.tool_calls[{index}]"), called)?;
+        parts.push(Part::Text(called));
     }
     if let Some(called) = message.get("function_call").filter(|called| !called.is_null()) {
-        reader.say(&call(&format!("{at}.function_call"), called, "arguments")?);
+        let called = call(&format!("{at}.function_call"), called, "arguments")?;
+        parts.push(Part::Text(called));
     }
-    reader.finish(is_silent);
+    let said = say(role, parts, read);
+    // An empty message is kept, unless all of its parts were omitted.
+    if !said && !is_silent {
+        read.push(said_by(role, String::new()));
+    }
     Ok(())
+}
+
+/// Adds the parts of a message: texts one a line, and each tool result as a message between them. `false` if they say nothing.
+fn say(role: &str, parts: Vec<Part>, read: &mut Vec<ConversationMessage>) -> bool {
+    let begun = read.len();
+    let mut is_text_open = false;
+    for part in parts {
+        match part {
+            Part::Result(content) => {
+                read.push(said_by(TOOL, content));
+                is_text_open = false;
+            }
+            Part::Text(text) if text.is_empty() => {}
+            Part::Text(text) => match read.last_mut().filter(|_| is_text_open) {
+                Some(message) => {
+                    if !message.content.ends_with('\n') {
+                        message.content.push('\n');
+                    }
+                    message.content.push_str(&text);
+                }
+                None => {
+                    read.push(said_by(role, text));
+                    is_text_open = true;
+                }
+            },
+            Part::LeftOut => {}
+        }
+    }
+    read.len() > begun
+}
+
+fn said_by(role: &str, content: String) -> ConversationMessage {
+    ConversationMessage {
+        role: role.to_owned(),
+        content,
+    }
 }
 
 /// A tool call of OpenAI's current form.
@@ -122,57 +155,6 @@ fn list<'m>(at: &str, members: &'m Value, name: &str) -> Result<&'m [Value], Inv
         Some(_) => {
             let field = format!("{at}.{name}");
             Err(InvalidMessage::new(field, "must be a list or null"))
-        }
-    }
-}
-
-/// One message while it is read. It is split where a tool result begins.
-struct MessageReader<'r> {
-    role: &'r str,
-    text: String,
-    says_something: bool,
-    read: &'r mut Vec<ConversationMessage>,
-}
-
-impl MessageReader<'_> {
-    /// Appends a piece on its own line.
-    fn say(&mut self, piece: &str) {
-        if piece.is_empty() {
-            return;
-        }
-        if !self.text.is_empty() && !self.text.ends_with('\n') {
-            self.text.push('\n');
-        }
-        self.text.push_str(piece);
-    }
-
-    fn result(&mut self, content: String) {
-        self.end();
-        self.says_something = true;
-        self.read.push(ConversationMessage {
-            role: TOOL.to_owned(),
-            content,
-        });
-    }
-
-    fn end(&mut self) {
-        if !self.text.is_empty() {
-            self.says_something = true;
-            self.read.push(ConversationMessage {
-                role: self.role.to_owned(),
-                content: std::mem::take(&mut self.text),
-            });
-        }
-    }
-
-    /// Ends the message. An empty message is kept, unless all of its parts were omitted (`is_silent`).
-    fn finish(mut self, is_silent: bool) {
-        self.end();
-        if !self.says_something && !is_silent {
-            self.read.push(ConversationMessage {
-                role: self.role.to_owned(),
-                content: String::new(),
-            });
         }
     }
 }
