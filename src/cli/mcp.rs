@@ -63,7 +63,7 @@ impl Mcp {
             let text = client.configuration(&service.connection)?;
             return Output::of_document().whole_lines(&text).write();
         }
-        let server = Server::new(Arc::new(Remote(service)));
+        let server = Server(Arc::new(Remote(service)));
         let broken =
             |error: &dyn std::fmt::Display| Failure::failed(format!("the client cannot be served: {error}"));
         let running = match server.serve(rmcp::transport::stdio()).await {

@@ -7,6 +7,7 @@ pub(crate) use crate::route_request::RouteRequest;
 use bytes::Bytes;
 use futures::stream::BoxStream;
 use futures::{Stream, StreamExt as _, TryStreamExt as _};
+use http::Method;
 use rmcp::model::{Extensions, JsonObject};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -123,15 +124,38 @@ impl Fixed {
         taken("vault", arguments, self.vault.as_ref())?.ok_or_else(|| Failure::missing("vault"))
     }
 
+    /// Vault and memory of a call; removes them from the arguments.
+    pub(super) fn place(&self, arguments: &mut JsonObject) -> Result<Place, Failure> {
+        Ok(Place {
+            vault: self.vault(arguments)?,
+            memory: self.memory(arguments)?,
+        })
+    }
+
     /// The memory of a call; removes it from the arguments.
     pub(super) fn memory(&self, arguments: &mut JsonObject) -> Result<MemoryId, Failure> {
         taken("memory", arguments, self.memory.as_ref())?.ok_or_else(|| Failure::missing("memory"))
     }
 
-    /// Rejects a vault or memory that differs from the fixed one.
-    pub(super) fn check(&self, vault: &VaultId, memory: &MemoryId) -> Result<(), Failure> {
-        same("vault", vault, self.vault.as_ref())?;
-        same("memory", memory, self.memory.as_ref())
+    /// Rejects a memory that differs from the fixed one.
+    pub(super) fn check(&self, place: &Place) -> Result<(), Failure> {
+        same("vault", &place.vault, self.vault.as_ref())?;
+        same("memory", &place.memory, self.memory.as_ref())
+    }
+}
+
+/// The memory that a call is about.
+#[derive(Debug)]
+pub(super) struct Place {
+    pub(super) vault: VaultId,
+    pub(super) memory: MemoryId,
+}
+
+impl Place {
+    /// A request below the memory.
+    pub(super) fn ask(&self, method: Method, below: &[&str]) -> RouteRequest {
+        let path = ["vaults", self.vault.as_str(), "memories", self.memory.as_str()];
+        RouteRequest::new(method, &[&path, below].concat())
     }
 }
 
@@ -154,9 +178,10 @@ fn taken<T: FromStr<Err: Display> + Clone + PartialEq + Display>(
 
 fn same<T: PartialEq + Display>(name: &'static str, value: &T, fixed: Option<&T>) -> Result<(), Failure> {
     match fixed {
-        Some(fixed) if fixed != value => {
-            Err(Failure::contradicts(name, &value.to_string(), &fixed.to_string()))
-        }
+        Some(fixed) if fixed != value => Err(Failure::new(
+            format!("{name} is {value}, but this connection is fixed to the {name} {fixed}"),
+            format!("Leave {name} out, or give {fixed}."),
+        )),
         _ => Ok(()),
     }
 }

@@ -16,7 +16,7 @@ const META: &str = "working-memory/problem";
 #[derive(Debug)]
 pub(crate) struct Failure {
     /// The status of the route's response; 0 if no route was called.
-    status: u16,
+    pub(super) status: u16,
     detail: String,
     next: String,
     problem: Option<Value>,
@@ -53,19 +53,6 @@ impl Failure {
             format!("the argument {name} is missing, and this connection does not fix it"),
             next,
         )
-    }
-
-    /// An argument differs from the value that is fixed for this client.
-    pub(super) fn contradicts(name: &'static str, value: &str, fixed: &str) -> Self {
-        Self::new(
-            format!("{name} is {value}, but this connection is fixed to the {name} {fixed}"),
-            format!("Leave {name} out, or give {fixed}."),
-        )
-    }
-
-    /// The status of the route's response, if one was called.
-    pub(super) fn status(&self) -> u16 {
-        self.status
     }
 
     /// The failure of a response that is not a success.

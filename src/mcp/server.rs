@@ -20,16 +20,10 @@ const INSTRUCTIONS: &str = include_str!("texts/instructions.md");
 type Context = RequestContext<RoleServer>;
 
 /// A server of the protocol.
-pub(crate) struct Server<B> {
-    backend: Arc<B>,
-}
-
-impl<B: Backend> Server<B> {
-    /// Creates a server; sends no request.
-    pub(crate) fn new(backend: Arc<B>) -> Self {
-        Self { backend }
-    }
-}
+pub(crate) struct Server<B>(
+    /// What executes its requests.
+    pub(crate) Arc<B>,
+);
 
 impl<B: Backend> ServerHandler for Server<B> {
     fn get_info(&self) -> ServerConfig {
@@ -51,7 +45,7 @@ impl<B: Backend> ServerHandler for Server<B> {
         context: Context,
     ) -> Result<ListToolsResult, ErrorData> {
         only_page(request)?;
-        let fixed = self.backend.fixed(&context.extensions);
+        let fixed = self.0.fixed(&context.extensions);
         Ok(ListToolsResult::with_all_items(tools::list(&fixed)))
     }
 
@@ -64,7 +58,7 @@ impl<B: Backend> ServerHandler for Server<B> {
         request: CallToolRequestParams,
         context: Context,
     ) -> Result<CallToolResponse, ErrorData> {
-        let call = tools::Call::new(&*self.backend, &context);
+        let call = tools::Call::new(&*self.0, &context);
         let run = tools::run(&request.name, call, request.arguments.unwrap_or_default());
         let result = tokio::select! {
             result = run => result,
@@ -96,7 +90,7 @@ impl<B: Backend> ServerHandler for Server<B> {
         context: Context,
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
-        let listed = resources::list(&*self.backend, &context.extensions, cursor).await;
+        let listed = resources::list(&*self.0, &context.extensions, cursor).await;
         listed.map_err(Failure::into_error)
     }
 
@@ -114,7 +108,7 @@ impl<B: Backend> ServerHandler for Server<B> {
         request: ReadResourceRequestParams,
         context: Context,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let read = resources::read(&*self.backend, &context.extensions, &request.uri).await;
+        let read = resources::read(&*self.0, &context.extensions, &request.uri).await;
         read.map(Into::into).map_err(Failure::into_error)
     }
 
@@ -124,7 +118,7 @@ impl<B: Backend> ServerHandler for Server<B> {
         context: Context,
     ) -> Result<ListPromptsResult, ErrorData> {
         only_page(request)?;
-        let fixed = self.backend.fixed(&context.extensions);
+        let fixed = self.0.fixed(&context.extensions);
         Ok(ListPromptsResult::with_all_items(resources::list_prompts(&fixed)))
     }
 
@@ -134,8 +128,7 @@ impl<B: Backend> ServerHandler for Server<B> {
         context: Context,
     ) -> Result<GetPromptResponse, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
-        let prompt =
-            resources::get_prompt(&*self.backend, &context.extensions, &request.name, arguments).await;
+        let prompt = resources::get_prompt(&*self.0, &context.extensions, &request.name, arguments).await;
         prompt.map(Into::into).map_err(Failure::into_error)
     }
 }

@@ -47,7 +47,7 @@ impl Protocol {
             .with_max_request_body_bytes(usize::MAX)
             // Hosts and origins are checked by the middleware of all routes.
             .disable_allowed_hosts();
-        let server = move || Ok(Server::new(backend.clone()));
+        let server = move || Ok(Server(backend.clone()));
         Self(Arc::new(StreamableHttpService::new(
             server,
             Arc::default(),

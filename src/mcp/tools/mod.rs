@@ -3,10 +3,9 @@
 mod read;
 mod write;
 
-use crate::domain::ids::{MemoryId, VaultId};
-use crate::mcp::backend::{Backend, Fixed, RouteRequest, json, read_arguments};
+use crate::domain::ids::VaultId;
+use crate::mcp::backend::{Backend, Fixed, Place, RouteRequest, json, read_arguments};
 use crate::mcp::failure::Failure;
-use http::Method;
 use rmcp::RoleServer;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 use rmcp::schemars::JsonSchema;
@@ -155,7 +154,7 @@ pub(super) async fn run<B: Backend>(
         "memory_list" => read::call_list(call, arguments).await,
         _ => return None,
     };
-    Some(done.map_or_else(Failure::into_result, Done::into_result))
+    Some(done.unwrap_or_else(Failure::into_result))
 }
 
 /// The result of a call of an unknown tool: a tool error, so that the model reads it and can
@@ -197,17 +196,9 @@ impl<'c, B: Backend> Call<'c, B> {
         }
     }
 
-    /// Vault and memory, removed from the arguments.
-    fn place(&self, arguments: &mut JsonObject) -> Result<Place, Failure> {
-        Ok(Place {
-            vault: self.fixed.vault(arguments)?,
-            memory: self.fixed.memory(arguments)?,
-        })
-    }
-
     /// The memory of a call, and its other arguments.
     fn read<T: DeserializeOwned>(&self, mut arguments: JsonObject) -> Result<(Place, T), Failure> {
-        let place = self.place(&mut arguments)?;
+        let place = self.fixed.place(&mut arguments)?;
         Ok((place, read_arguments(arguments)?))
     }
 
@@ -225,66 +216,22 @@ impl<'c, B: Backend> Call<'c, B> {
     }
 }
 
-/// The memory of a call.
-struct Place {
-    vault: VaultId,
-    memory: MemoryId,
-}
-
-impl Place {
-    /// A request below the memory.
-    fn ask(&self, method: Method, below: &[&str]) -> RouteRequest {
-        let path = ["vaults", self.vault.as_str(), "memories", self.memory.as_str()];
-        RouteRequest::new(method, &[&path, below].concat())
-    }
-}
-
 /// What a call of a tool came to.
-type Outcome = Result<Done, Failure>;
+type Outcome = Result<CallToolResult, Failure>;
 
-/// The result of a tool.
-struct Done {
-    /// Its structured content.
-    structured: Value,
-    /// The member that is a text for the model: it comes before the JSON, which then omits it.
-    text: Option<&'static str>,
-}
-
-impl From<Value> for Done {
-    fn from(structured: Value) -> Self {
-        Self {
-            structured,
-            text: None,
-        }
+/// A result whose member `name` is a text for the model: it comes before the JSON, which then omits it.
+fn with_text(structured: Value, name: &str) -> CallToolResult {
+    let mut rest = structured.clone();
+    let mut text = None;
+    if let Some(members) = rest.as_object_mut() {
+        // A handoff's manifest repeats its lines.
+        members.remove("manifest");
+        text = members.remove(name);
     }
-}
-
-impl Done {
-    fn with_text(structured: Value, member: &'static str) -> Self {
-        Self {
-            structured,
-            text: Some(member),
-        }
-    }
-
-    fn into_result(self) -> CallToolResult {
-        let Self { structured, text } = self;
-        let mut content = Vec::new();
-        let mut rest = structured.clone();
-        if let Some(name) = text
-            && let Some(members) = rest.as_object_mut()
-        {
-            // A handoff's manifest repeats its lines.
-            members.remove("manifest");
-            let text = members.remove(name);
-            let text = text.as_ref().and_then(Value::as_str).unwrap_or_default();
-            content.push(ContentBlock::text(text));
-        }
-        content.push(ContentBlock::text(rest.to_string()));
-        let mut result = CallToolResult::success(content);
-        result.structured_content = Some(structured);
-        result
-    }
+    let text = text.as_ref().and_then(Value::as_str).unwrap_or_default();
+    let mut result = CallToolResult::structured(structured);
+    result.content = vec![ContentBlock::text(text), ContentBlock::text(rest.to_string())];
+    result
 }
 
 /// Arguments that tools have in common: which memory they are about.

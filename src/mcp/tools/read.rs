@@ -1,12 +1,13 @@
 //! `memory_read`, `memory_prompt`, `memory_history`, `memory_search` and `memory_list`.
 
-use super::{Call, Done, Outcome, Place};
-use crate::mcp::backend::{Backend, RouteRequest, read_arguments};
+use super::{Call, Outcome, with_text};
+use crate::mcp::backend::{Backend, Place, RouteRequest, read_arguments};
 use crate::mcp::failure::Failure;
 use http::Method;
-use rmcp::model::JsonObject;
+use rmcp::model::{CallToolResult, JsonObject};
 use rmcp::schemars::{self, JsonSchema};
 use serde::Deserialize;
+use std::fmt::{self, Display};
 use strum::IntoStaticStr;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -36,8 +37,7 @@ pub(super) async fn call_document<B: Backend>(call: Call<'_, B>, arguments: Json
             .maybe("as_of", arguments.as_of),
     };
     let ask = ask.maybe("section", arguments.section);
-    let structured = call.json(ask).await?;
-    Ok(Done::with_text(structured, "context"))
+    Ok(with_text(call.json(ask).await?, "context"))
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -45,10 +45,10 @@ pub(super) async fn call_document<B: Backend>(call: Call<'_, B>, arguments: Json
 pub(super) struct Prompt {
     /// Only these parts, separated by commas.
     #[schemars(with = "Option<String>")]
-    include: Option<Names>,
+    include: Option<Text>,
     /// None of these parts, separated by commas.
     #[schemars(with = "Option<String>")]
-    exclude: Option<Names>,
+    exclude: Option<Text>,
     /// How many tokens it may have; what matters least is left out.
     #[schemars(range(min = 1))]
     max_tokens: Option<u64>,
@@ -58,19 +58,21 @@ pub(super) struct Prompt {
     query: Option<String>,
 }
 
-/// Names separated by commas, or a list of them, which some models write.
+/// A text that some models write as a number, or as a list instead of with commas.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-enum Names {
+enum Text {
     Text(String),
+    Number(u64),
     List(Vec<String>),
 }
 
-impl Names {
-    fn joined(self) -> String {
+impl Display for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Text(text) => text,
-            Self::List(names) => names.join(","),
+            Self::Text(text) => f.write_str(text),
+            Self::Number(number) => number.fmt(f),
+            Self::List(names) => f.write_str(&names.join(",")),
         }
     }
 }
@@ -79,12 +81,12 @@ pub(super) async fn call_prompt<B: Backend>(call: Call<'_, B>, arguments: JsonOb
     let (place, arguments) = call.read::<Prompt>(arguments)?;
     let ask = place
         .ask(Method::GET, &["prompt"])
-        .maybe("include", arguments.include.map(Names::joined))
-        .maybe("exclude", arguments.exclude.map(Names::joined))
+        .maybe("include", arguments.include)
+        .maybe("exclude", arguments.exclude)
         .maybe("max_tokens", arguments.max_tokens)
         .maybe("timezone", arguments.timezone)
         .maybe("query", arguments.query);
-    Ok(Done::with_text(call.json(ask).await?, "text"))
+    Ok(with_text(call.json(ask).await?, "text"))
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -95,10 +97,10 @@ pub(super) struct History {
     /// diff, blame: the version, by number or context_id; the newest without it.
     #[serde(rename = "ref")]
     #[schemars(with = "Option<String>")]
-    reference: Option<Reference>,
+    reference: Option<Text>,
     /// diff: the version to compare with; the one before without it.
     #[schemars(with = "Option<String>")]
-    base: Option<Reference>,
+    base: Option<Text>,
     /// records: which; active without it.
     status: Option<RecordStatus>,
     /// log, records: next_cursor of the page before, to get the page behind it; leave out for the first.
@@ -124,49 +126,33 @@ enum RecordStatus {
     All,
 }
 
-/// A version; models write it as a string or a number.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum Reference {
-    Number(u64),
-    Text(String),
-}
-
-impl Reference {
-    fn text(self) -> String {
-        match self {
-            Self::Number(number) => number.to_string(),
-            Self::Text(text) => text,
-        }
-    }
-}
-
 pub(super) async fn call_history<B: Backend>(call: Call<'_, B>, arguments: JsonObject) -> Outcome {
     let (place, arguments) = call.read::<History>(arguments)?;
     arguments.check()?;
     let view = arguments.view;
-    let reference = arguments.reference.map(Reference::text);
     let ask = match view {
         View::Log => place.ask(Method::GET, &["log"]),
         View::Records => place
             .ask(Method::GET, &["records"])
             .maybe("status", arguments.status),
-        View::Blame => place.ask(Method::GET, &["blame"]).maybe("ref", reference),
+        View::Blame => place
+            .ask(Method::GET, &["blame"])
+            .maybe("ref", arguments.reference),
         View::Diff => {
-            let reference = match reference {
-                Some(reference) => reference,
+            let reference = match arguments.reference {
+                Some(reference) => reference.to_string(),
                 None => newest(&call, &place).await?,
             };
             place
                 .ask(Method::GET, &["contexts", &reference, "diff"])
-                .maybe("base", arguments.base.map(Reference::text))
+                .maybe("base", arguments.base)
         }
     };
     let mut structured = call.json(ask.maybe("cursor", arguments.cursor)).await?;
     if let Some(members) = structured.as_object_mut() {
         members.insert("view".to_owned(), <&str>::from(view).into());
     }
-    Ok(structured.into())
+    Ok(CallToolResult::structured(structured))
 }
 
 /// The number of the newest version.
@@ -220,7 +206,7 @@ pub(super) struct Search {
 
 pub(super) async fn call_search<B: Backend>(call: Call<'_, B>, mut arguments: JsonObject) -> Outcome {
     let ask = match arguments.contains_key("memory") {
-        true => call.place(&mut arguments)?.ask(Method::GET, &["search"]),
+        true => call.fixed.place(&mut arguments)?.ask(Method::GET, &["search"]),
         false => {
             let vault = call.vault(&mut arguments)?;
             RouteRequest::new(Method::GET, &["vaults", vault.as_str(), "search"])
@@ -236,7 +222,7 @@ pub(super) async fn call_search<B: Backend>(call: Call<'_, B>, mut arguments: Js
         .maybe("cursor", arguments.cursor)
         // So that the agent's own latest writes are found.
         .query("consistent", true);
-    Ok(call.json(ask).await?.into())
+    Ok(CallToolResult::structured(call.json(ask).await?))
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -254,5 +240,5 @@ pub(super) async fn call_list<B: Backend>(call: Call<'_, B>, mut arguments: Json
     let ask = RouteRequest::new(Method::GET, &["vaults", vault.as_str(), "memories"])
         .maybe("prefix", prefix.filter(|prefix| !prefix.is_empty()))
         .maybe("cursor", cursor);
-    Ok(call.json(ask).await?.into())
+    Ok(CallToolResult::structured(call.json(ask).await?))
 }

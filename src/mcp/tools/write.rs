@@ -1,12 +1,12 @@
 //! `memory_write`, `memory_edit`, `memory_record`, `memory_handoff`, `memory_update` and `memory_consolidate`
 
-use crate::mcp::backend::{Backend, RouteRequest, StreamResponse, events, parse, success};
+use crate::mcp::backend::{Backend, Place, RouteRequest, StreamResponse, events, parse, success};
 use crate::mcp::failure::Failure;
-use crate::mcp::tools::{Call, Done, Outcome, Place};
+use crate::mcp::tools::{Call, Outcome, with_text};
 use futures::{StreamExt as _, pin_mut};
 use http::header::{ETAG, IF_MATCH, IF_NONE_MATCH};
 use http::{HeaderName, HeaderValue, Method};
-use rmcp::model::{JsonObject, ProgressNotificationParam, ProgressToken};
+use rmcp::model::{CallToolResult, JsonObject, ProgressNotificationParam, ProgressToken};
 use rmcp::schemars::{self, JsonSchema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ pub(super) async fn call_text<B: Backend>(call: Call<'_, B>, arguments: JsonObje
         Some(0) => ask.header(IF_NONE_MATCH, HeaderValue::from_static("*")),
         Some(version) => ask.header(IF_MATCH, tag(&call, &place, version).await?),
     };
-    Ok(call.json(ask).await?.into())
+    Ok(CallToolResult::structured(call.json(ask).await?))
 }
 
 /// The entity tag of a version.
@@ -42,7 +42,7 @@ async fn tag<B: Backend>(call: &Call<'_, B>, place: &Place, version: u64) -> Res
             .cloned()
             .unwrap_or(HeaderValue::from_static("\"\""))),
         // Its text was redacted or pruned, so it is not the newest.
-        Err(failure) if matches!(failure.status(), 404 | 410) => Err(Failure::new(
+        Err(failure) if matches!(failure.status, 404 | 410) => Err(Failure::new(
             format!("the memory has no version {version} that could be its newest"),
             "Nothing was changed. Read the memory with memory_read and use its version, or 0 to begin a memory.",
         )),
@@ -139,7 +139,7 @@ pub(super) async fn call_edit<B: Backend>(call: Call<'_, B>, arguments: JsonObje
         members.remove("diff");
     }
     refuse_if_nothing_is_left(&structured)?;
-    Ok(structured.into())
+    Ok(CallToolResult::structured(structured))
 }
 
 impl Edit {
@@ -256,7 +256,8 @@ pub(super) async fn call_record<B: Backend>(call: Call<'_, B>, arguments: JsonOb
             return Err(Failure::argument(other, detail));
         }
     }
-    Ok(call.json(place.ask(method, &[route]).json(&body)).await?.into())
+    let ask = place.ask(method, &[route]).json(&body);
+    Ok(CallToolResult::structured(call.json(ask).await?))
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -283,7 +284,7 @@ pub(super) async fn call_handoff<B: Backend>(call: Call<'_, B>, arguments: JsonO
             ));
         }
     };
-    Ok(Done::with_text(call.json(ask).await?, "markdown"))
+    Ok(with_text(call.json(ask).await?, "markdown"))
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -352,7 +353,7 @@ pub(super) async fn call_consolidate<B: Backend>(call: Call<'_, B>, arguments: J
         // The log describes it in words.
         members.remove("diff");
     }
-    Ok(structured.into())
+    Ok(CallToolResult::structured(structured))
 }
 
 pub(super) async fn call_update<B: Backend>(call: Call<'_, B>, arguments: JsonObject) -> Outcome {
@@ -371,11 +372,8 @@ pub(super) async fn call_update<B: Backend>(call: Call<'_, B>, arguments: JsonOb
     let mut structured = match (wait, token) {
         (false, _) => {
             let later = HeaderValue::from_static("respond-async");
-            queued(
-                &call
-                    .json(ask.header(HeaderName::from_static("prefer"), later))
-                    .await?,
-            )
+            let ask = ask.header(HeaderName::from_static("prefer"), later);
+            queued(&call.json(ask).await?)
         }
         (true, None) => call.json(ask).await?,
         (true, Some(token)) => watched(&call, ask, token).await?,
@@ -384,7 +382,7 @@ pub(super) async fn call_update<B: Backend>(call: Call<'_, B>, arguments: JsonOb
         // The log describes it in words.
         members.remove("diff");
     }
-    Ok(structured.into())
+    Ok(CallToolResult::structured(structured))
 }
 
 /// The result for a queued update.
