@@ -10,6 +10,7 @@ use crate::http::problem::{self, Kind, ProblemDocument};
 use crate::http::router;
 use axum::http::Method;
 use strum::VariantNames as _;
+use utoipa::ToSchema as _;
 use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn, PathItem};
 use utoipa::openapi::schema::{ArrayItems, ObjectBuilder, Type};
 use utoipa::openapi::tag::TagBuilder;
@@ -17,29 +18,19 @@ use utoipa::openapi::{
     Components, ContentBuilder, Header, InfoBuilder, LicenseBuilder, Object, OpenApi, OpenApiBuilder, Ref,
     RefOr, Required, Response, ResponseBuilder, Schema, Server,
 };
-use utoipa::{PartialSchema, ToSchema};
 
-/// Path parameters: name, pattern, description.
-const PATH_PARAMETERS: &[(&str, &str, &str)] = &[
-    ("vault_id", ID_PATTERN, "The vault (tenant)."),
-    ("memory_id", ID_PATTERN, "The memory of an agent or a task."),
-    (
-        "ref",
-        ID_PATTERN,
-        "A version of the document: its number or its context_id.",
-    ),
-    (
-        "record_id",
-        RECORD_ID_PATTERN,
-        "A record: KL-, VC-, T- or D- and its number.",
-    ),
-    ("update_id", ID_PATTERN, "A run of the update pipeline."),
-    ("handoff_id", ID_PATTERN, "A handoff."),
-    ("key_id", ID_PATTERN, "An API key; not its secret."),
+/// Path parameters: name and description.
+const PATH_PARAMETERS: &[(&str, &str)] = &[
+    ("vault_id", "The vault (tenant)."),
+    ("memory_id", "The memory of an agent or a task."),
+    ("ref", "A version of the document: its number or its context_id."),
+    ("record_id", "A record: KL-, VC-, T- or D- and its number."),
+    ("update_id", "A run of the update pipeline."),
+    ("handoff_id", "A handoff."),
+    ("key_id", "An API key; not its secret."),
     // OpenAPI and the router both treat paths that differ only in a parameter's name as one path.
     (
         "item",
-        ID_PATTERN,
         "A prompt item by its item_id; for a PUT the category that is replaced.",
     ),
 ];
@@ -136,9 +127,10 @@ fn is_word(text: &str) -> bool {
 pub(crate) fn document() -> OpenApi {
     let mut document = router::api().into_openapi();
     let components = document.components.get_or_insert_with(Components::new);
-    components
-        .schemas
-        .insert(ProblemDocument::name().into_owned(), ProblemDocument::schema());
+    components.schemas.insert(
+        ProblemDocument::name().into_owned(),
+        Schema::from(problem::schema()).into(),
+    );
     let mut id = text_schema(ID_PATTERN);
     id.description = Some("Letters, digits and `._:@-`; the first is a letter or a digit.".to_owned());
     components.schemas.insert(ID.to_owned(), Schema::from(id).into());
@@ -284,8 +276,11 @@ fn as_problem(response: Response) -> Response {
         .build()
 }
 
-fn path_parameter((name, pattern, description): &(&str, &str, &str)) -> Parameter {
-    let schema = text_schema(pattern);
+fn path_parameter((name, description): &(&str, &str)) -> Parameter {
+    let schema = match *name {
+        "record_id" => text_schema(RECORD_ID_PATTERN),
+        _ => text_schema(ID_PATTERN),
+    };
     ParameterBuilder::new()
         .name(*name)
         .parameter_in(ParameterIn::Path)
@@ -308,10 +303,10 @@ fn text_schema(pattern: &str) -> Object {
 const ID: &str = "Id";
 
 /// The rule of [`crate::domain::ids`] as a regular expression.
-pub(crate) const ID_PATTERN: &str = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$";
+const ID_PATTERN: &str = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$";
 
 /// Record ids of up to eighteen digits. Ids of nineteen digits below 2^63 are accepted too.
-pub(crate) const RECORD_ID_PATTERN: &str = "^(KL|VC|T|D)-[1-9][0-9]{0,17}$";
+const RECORD_ID_PATTERN: &str = "^(KL|VC|T|D)-[1-9][0-9]{0,17}$";
 
 const TAGS: &[(&str, &str)] = &[
     ("vaults", "The tenants."),

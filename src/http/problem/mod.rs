@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::fmt::{self, Display};
 use std::sync::{Arc, LazyLock};
-use utoipa::openapi::{RefOr, Schema};
+use utoipa::openapi::{Object, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 /// The media type of every error.
@@ -347,117 +347,94 @@ pub(crate) struct ProblemDocument {
     /// What is wrong with this request: the field, the limit.
     detail: String,
     /// The parameter, header or member of the body that is wrong; `body` for the body as a whole.
-    #[schema(nullable = false)]
-    field: Option<String>,
+    field: String,
     /// The limit that is broken, in the unit that the detail names.
-    #[schema(nullable = false)]
-    limit: Option<i64>,
+    limit: i64,
     /// The name of the limit: a setting where it can be set, and a fixed limit of the service otherwise.
-    #[schema(nullable = false, example = "limits.context_bytes")]
-    limit_name: Option<String>,
+    #[schema(example = "limits.context_bytes")]
+    limit_name: String,
     /// The time that was not enough, in seconds.
-    #[schema(nullable = false)]
-    limit_seconds: Option<i64>,
+    limit_seconds: i64,
     /// The least that is taken.
-    #[schema(nullable = false)]
-    minimum: Option<i64>,
+    minimum: i64,
     /// What was found where the limit is.
-    #[schema(nullable = false)]
-    actual: Option<i64>,
+    actual: i64,
     /// The size before the change, in bytes.
-    #[schema(nullable = false)]
-    before: Option<i64>,
+    before: i64,
     /// The tokens that the prompt needs at least.
-    #[schema(nullable = false)]
-    needed: Option<i64>,
+    needed: i64,
     /// Where in the body, in bytes from its beginning.
-    #[schema(nullable = false)]
-    offset: Option<i64>,
+    offset: i64,
     /// How many rejected items there are besides those that are told.
-    #[schema(nullable = false)]
-    more_rejected: Option<u64>,
+    more_rejected: u64,
     /// When the quota is open again.
-    #[schema(nullable = false)]
-    opens_at: Option<DateTime<Utc>>,
+    opens_at: DateTime<Utc>,
     /// What stands there now, for a precondition: an entity tag or a `context_id`; null if there is nothing.
     current: Option<String>,
     /// The run that was kept: see `GetUpdate`.
-    #[schema(nullable = false)]
-    update_id: Option<String>,
+    update_id: String,
     /// Where that run stands.
-    #[schema(nullable = false)]
-    run_status: Option<String>,
+    run_status: String,
     /// Who decided about the proposal.
-    #[schema(nullable = false)]
-    decided_by: Option<String>,
+    decided_by: String,
     /// When that was.
-    #[schema(nullable = false)]
-    decided_at: Option<DateTime<Utc>>,
+    decided_at: DateTime<Utc>,
     /// The id of the request, as in `X-Request-Id` and in the log: what to name in a report.
-    #[schema(nullable = false)]
-    request_id: Option<String>,
+    request_id: String,
     /// The record that stands against it.
-    #[schema(nullable = false)]
-    record_id: Option<String>,
+    record_id: String,
     /// The number of the version it is about; for a precondition that of the newest one.
-    #[schema(nullable = false)]
-    version: Option<i64>,
+    version: i64,
     /// The role whose model failed.
-    #[schema(nullable = false)]
-    role: Option<String>,
+    role: String,
     /// The role that the key would need.
-    #[schema(nullable = false)]
-    required_role: Option<String>,
+    required_role: String,
     /// The setting that would let the request in.
-    #[schema(nullable = false)]
-    setting: Option<String>,
+    setting: String,
     /// Why the version's text was taken out.
-    #[schema(nullable = false)]
-    redaction_reason: Option<String>,
+    redaction_reason: String,
     /// When it was.
-    #[schema(nullable = false)]
-    redacted_at: Option<DateTime<Utc>>,
+    redacted_at: DateTime<Utc>,
     /// `missing`: there is no handoff yet.
-    #[schema(nullable = false)]
-    freshness: Option<String>,
+    freshness: String,
     /// The media types that are taken.
-    #[schema(nullable = false)]
-    accepted: Option<Vec<String>>,
+    accepted: Vec<String>,
     /// The decisions that can be superseded.
-    #[schema(nullable = false)]
-    active: Option<Vec<String>>,
+    active: Vec<String>,
     /// The parts that a prompt can have.
-    #[schema(nullable = false)]
-    known: Option<Vec<String>>,
+    known: Vec<String>,
     /// The names that are none of them.
-    #[schema(nullable = false)]
-    unknown: Option<Vec<String>>,
+    unknown: Vec<String>,
     /// The route whose path resembles the one that does not exist.
-    #[schema(nullable = false)]
-    nearest: Option<String>,
+    nearest: String,
     /// The sections that the document has.
-    #[schema(nullable = false)]
-    sections: Option<Vec<String>>,
+    sections: Vec<String>,
     /// The checks that fail.
-    #[schema(nullable = false)]
-    not_ready: Option<Vec<String>>,
+    not_ready: Vec<String>,
     /// All checks: `ok`, `failed` or `unknown`.
-    #[schema(nullable = false)]
-    checks: Option<BTreeMap<String, String>>,
+    checks: BTreeMap<String, String>,
     /// What could not be applied.
-    #[schema(nullable = false)]
-    rejected: Option<Vec<Rejection>>,
+    rejected: Vec<Rejection>,
     /// What the document would lose.
-    #[schema(nullable = false)]
-    warnings: Option<Vec<CollapseBody>>,
+    warnings: Vec<CollapseBody>,
+}
+
+/// How many members every problem has: the first ones.
+const ALWAYS: usize = 4;
+
+/// The schema of problems. A member that a problem does not have is absent, never null.
+pub(super) fn schema() -> Object {
+    let RefOr::T(Schema::Object(mut object)) = ProblemDocument::schema() else {
+        return Object::default();
+    };
+    object.required.truncate(ALWAYS);
+    object
 }
 
 /// Whether problems can have a member of this name.
 pub(super) fn has_member(name: &str) -> bool {
-    static NAMES: LazyLock<BTreeSet<String>> = LazyLock::new(|| match ProblemDocument::schema() {
-        RefOr::T(Schema::Object(object)) => object.properties.keys().cloned().collect(),
-        _ => BTreeSet::new(),
-    });
+    static NAMES: LazyLock<BTreeSet<String>> =
+        LazyLock::new(|| schema().properties.keys().cloned().collect());
     NAMES.contains(name)
 }
 
