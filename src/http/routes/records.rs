@@ -77,56 +77,32 @@ pub(crate) struct RecordBody {
     pub(crate) history: Option<Vec<PastStateBody>>,
     /// Of a task more.
     #[serde(flatten)]
-    #[schema(value_type = TaskMembers)]
+    #[schema(value_type = TaskBody)]
     pub(crate) task: Option<TaskBody>,
 }
 
-/// What a task has beside its line; absent on other records.
+/// The same as members of a record, where they may be absent.
 #[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
-#[schema(as = TaskFields)]
+#[schema(as = RecordTaskFields)]
 pub(crate) struct TaskBody {
-    /// When it was done: the time on its line.
+    /// When it was done: the time on its line. This and what follows: of tasks only.
+    #[schema(required = false)]
     pub(crate) time: DateTime<Utc>,
     /// What its writer calls it.
-    #[schema(required)]
     pub(crate) task_id: Option<String>,
     /// What was to be done, as it was told.
+    #[schema(required = false)]
     pub(crate) intent: String,
     /// What was done, as it was told.
+    #[schema(required = false)]
     pub(crate) summary: String,
     /// A report on it, any JSON.
-    #[schema(required, value_type = Option<serde_json::Value>)]
     pub(crate) outcome: Option<Value>,
     /// Whether the outcome says `"success": false`.
+    #[schema(required = false)]
     pub(crate) failed: bool,
     /// The larger work it is a part of.
-    #[schema(required)]
     pub(crate) epic: Option<String>,
-}
-
-/// The same as members of a record, where they may be absent.
-#[derive(utoipa::ToSchema)]
-#[schema(as = RecordTaskFields)]
-#[expect(dead_code, reason = "documents what a record has of `TaskBody`")]
-struct TaskMembers {
-    /// When it was done: the time on its line. This and what follows: of tasks only.
-    #[schema(nullable = false)]
-    time: Option<DateTime<Utc>>,
-    /// What its writer calls it.
-    task_id: Option<String>,
-    /// What was to be done, as it was told.
-    #[schema(nullable = false)]
-    intent: Option<String>,
-    /// What was done, as it was told.
-    #[schema(nullable = false)]
-    summary: Option<String>,
-    /// A report on it, any JSON.
-    outcome: Option<Value>,
-    /// Whether the outcome says `"success": false`.
-    #[schema(nullable = false)]
-    failed: Option<bool>,
-    /// The larger work it is a part of.
-    epic: Option<String>,
 }
 
 /// One change of a record, and what it said from then on.
