@@ -32,14 +32,15 @@ pub struct ImportedTask {
     pub task: Task,
 }
 
-/// A decision to import, and when it was made.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+/// A decision and when it was made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub struct ImportedDecision {
-    /// When it was made, in whole seconds.
+    /// When it was made; whole seconds are kept.
     pub time: DateTime<Utc>,
-    /// What was decided.
+    /// What was decided; at most 2,000 bytes.
     pub decision: String,
-    /// The reason, if one was given.
+    /// Why; one line of at most 2,000 bytes without a colon that a blank follows.
     pub reason: Option<String>,
 }
 

@@ -335,8 +335,8 @@ pub(crate) struct ImportBody {
     tasks: Vec<Object<ImportedTaskBody>>,
     /// Decisions that hold.
     #[serde(default)]
-    #[schema(value_type = Vec<ImportedDecisionBody>)]
-    decisions: Vec<Object<ImportedDecisionBody>>,
+    #[schema(value_type = Vec<ImportedDecision>)]
+    decisions: Vec<Object<ImportedDecision>>,
     /// Older tasks, for the archive.
     #[serde(default)]
     #[schema(value_type = Vec<ImportedTaskBody>)]
@@ -379,19 +379,6 @@ struct ImportedTaskBody {
     /// The larger work it is a part of; at most 128 bytes.
     #[schema(min_length = 1, pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$")]
     epic: Option<String>,
-}
-
-/// A decision and when it was made.
-#[derive(Debug, Deserialize, utoipa::ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = ImportedDecision)]
-struct ImportedDecisionBody {
-    /// When it was made; whole seconds are kept.
-    time: DateTime<Utc>,
-    /// What was decided; at most 2,000 bytes.
-    decision: String,
-    /// Why; one line of at most 2,000 bytes without a colon that a blank follows.
-    reason: Option<String>,
 }
 
 /// What was taken over.
@@ -481,7 +468,7 @@ impl ImportBody {
             status.updated = updated.transpose()?;
         }
         let decisions = self.decisions.into_iter().enumerate();
-        let decisions = decisions.map(|(index, Object(made))| made.into_import(index));
+        let decisions = decisions.map(|(index, Object(made))| checked_decision(index, made));
         Ok(WindowImport {
             status,
             tasks: imported_tasks("tasks", self.tasks)?,
@@ -509,24 +496,15 @@ fn imported_tasks(list: &str, tasks: Vec<Object<ImportedTaskBody>>) -> Result<Ve
     tasks.collect()
 }
 
-impl ImportedDecisionBody {
-    fn into_import(self, index: usize) -> Result<ImportedDecision, Problem> {
-        let at = |name: &str| format!("decisions[{index}].{name}");
-        fields::required(&at("decision"), &self.decision, DECISION_BYTES)?;
-        fields::optional(
-            &at("reason"),
-            self.reason.as_deref().unwrap_or_default(),
-            DECISION_BYTES,
-        )?;
-        if let Some(reason) = &self.reason {
-            fields::reason(&at("reason"), reason)?;
-        }
-        Ok(ImportedDecision {
-            time: checked_time(&at("time"), self.time)?,
-            decision: self.decision,
-            reason: self.reason,
-        })
+fn checked_decision(index: usize, made: ImportedDecision) -> Result<ImportedDecision, Problem> {
+    let at = |name: &str| format!("decisions[{index}].{name}");
+    fields::required(&at("decision"), &made.decision, DECISION_BYTES)?;
+    if let Some(reason) = &made.reason {
+        fields::optional(&at("reason"), reason, DECISION_BYTES)?;
+        fields::reason(&at("reason"), reason)?;
     }
+    checked_time(&at("time"), made.time)?;
+    Ok(made)
 }
 
 /// A time that both the database and a record line can contain.
