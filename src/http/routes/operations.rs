@@ -109,7 +109,7 @@ pub(crate) async fn apply_operations(
     claim: UnderClaim,
     request: Request,
 ) -> Result<KeptAnswer, Problem> {
-    let mode = caller.mode(params.mode == Some(propose()));
+    let mode = caller.mode(params.mode == Some(Named(ModeKind::Propose)));
     if params.update_id.is_some() && mode != Mode::Apply {
         return Err(Problem::invalid(
             "update_id",
@@ -195,31 +195,18 @@ impl OperationsBody {
 const MAX_INSTRUCTIONS: usize = 10_000;
 
 /// How a memory is consolidated.
-#[derive(Debug, Deserialize, utoipa::ToSchema)]
+#[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = ConsolidateRequest)]
 pub(crate) struct ConsolidateBody {
     /// `propose`, the default: the operations wait until somebody approves them. `apply`: they are saved.
-    #[serde(default = "propose")]
-    #[schema(required = false, default = json!("propose"))]
-    mode: ModeName,
+    #[serde(default)]
+    #[schema(nullable = false, default = json!("propose"))]
+    mode: Option<ModeName>,
     /// What the model is told besides its instructions, such as what to look at. It allows nothing that is refused without it.
     #[serde(default)]
     #[schema(max_length = 10_000, nullable = false, pattern = r"^[^\u0000]*$")]
     instructions: Option<String>,
-}
-
-fn propose() -> ModeName {
-    Named(ModeKind::Propose)
-}
-
-impl Default for ConsolidateBody {
-    fn default() -> Self {
-        Self {
-            mode: propose(),
-            instructions: None,
-        }
-    }
 }
 
 /// Consolidate a memory
@@ -265,7 +252,7 @@ pub(crate) async fn consolidate_memory(
     if !state.storage.memory_exists(&vault_id, &memory_id).await? {
         return Err(Problem::not_found("there is no such memory"));
     }
-    let mode = caller.mode(body.mode == propose());
+    let mode = caller.mode(body.mode != Some(Named(ModeKind::Apply)));
     let request = UpdateRequest {
         vault: vault_id,
         memory: memory_id,
