@@ -23,116 +23,84 @@ const PART_CHARS: usize = 80;
 const EXTRACT_BYTES: usize = 512;
 
 /// Returns the part of `text` with most distinct words of the query, as HTML: matches are in
-/// `<mark>…</mark>`, everything else is escaped, and whitespace is folded. Returns the beginning of the text
-/// if there is no match.
+/// `<mark>…</mark>`, everything else is escaped, and whitespace is folded. Also returns the byte offset of the best match;
+/// `None` if there is none, and then the part is the beginning of the text.
 #[must_use]
-pub fn extract(text: &str, query: &Query) -> String {
-    Extractor::new(query).extract(text).0
-}
-
-/// Makes extracts of several texts for one query.
-#[derive(Debug)]
-pub struct Extractor<'q> {
-    /// The words of the query, each with whether it also matches longer words.
-    terms: Vec<(&'q str, bool)>,
-}
-
-/// The best match.
-#[derive(Debug, Clone, Copy)]
-struct Match {
-    /// Its byte offset.
-    at: usize,
-    /// Where an extract begins that shows some words before it; `None` for the beginning of the text.
-    from: Option<usize>,
-}
-
-impl<'q> Extractor<'q> {
-    /// Prepares the words of a query.
-    #[must_use]
-    pub fn new(query: &'q Query) -> Self {
-        Self {
-            terms: query.marked(),
+pub fn extract(text: &str, query: &Query) -> (String, Option<usize>) {
+    let terms = query.marked();
+    let best = best_match(text, &terms);
+    let mut html = String::with_capacity(EXTRACT_BYTES);
+    let mut at = match best {
+        Some((_, Some(from))) => {
+            html.push_str("… ");
+            from
         }
+        _ => text.len() - text.trim_start().len(),
+    };
+    let mut rest = words(&text[at..]);
+    let from = at;
+    for place in rest.by_ref().take(WORDS) {
+        let place = from + place.start..from + place.end;
+        push(&mut html, &text[at..place.start]);
+        let word = &text[place.clone()];
+        let marked = term_of(word, &terms).is_some();
+        html.push_str(if marked { "<mark>" } else { "" });
+        push(&mut html, word);
+        html.push_str(if marked { "</mark>" } else { "" });
+        at = place.end;
     }
+    if rest.next().is_some() {
+        html.push_str(" …");
+    } else {
+        push(&mut html, text[at..].trim_end());
+    }
+    (html, best.map(|(at, _)| at))
+}
 
-    /// Like [`extract`], and returns the byte offset of the match; `None` if there is none.
-    #[must_use]
-    pub fn extract(&self, text: &str) -> (String, Option<usize>) {
-        let best = self.best_match(text);
-        let mut html = String::with_capacity(EXTRACT_BYTES);
-        let mut at = match best.and_then(|best| best.from) {
-            Some(from) => {
-                html.push_str("… ");
-                from
-            }
-            None => text.len() - text.trim_start().len(),
+/// The index of the term that matches a word of a text.
+fn term_of(word: &str, terms: &[(&str, bool)]) -> Option<usize> {
+    terms
+        .iter()
+        .position(|(term, prefix)| matches(word, term, *prefix))
+}
+
+/// The match whose window contains most distinct words of the query; the first among equals. Returns its byte offset, and
+/// where an extract begins that shows some words before it, `None` for the beginning of the text. Stops reading when no
+/// better match is possible.
+fn best_match(text: &str, terms: &[(&str, bool)]) -> Option<(usize, Option<usize>)> {
+    // Terms from 63 on share the last bit.
+    let bit = |term: usize| 1_u64 << term.min(63);
+    let all = (0..terms.len()).fold(0, |all, term| all | bit(term));
+    let mut starts: Vec<usize> = Vec::new();
+    // The indices of the matching words, each with its term.
+    let mut found: Vec<(usize, usize)> = Vec::new();
+    for (index, word) in words(text).enumerate() {
+        starts.push(word.start);
+        let Some(term) = term_of(&text[word], terms) else {
+            continue;
         };
-        let mut rest = words(&text[at..]);
-        let from = at;
-        for place in rest.by_ref().take(WORDS) {
-            let place = from + place.start..from + place.end;
-            push(&mut html, &text[at..place.start]);
-            let word = &text[place.clone()];
-            let marked = self.position(word).is_some();
-            html.push_str(if marked { "<mark>" } else { "" });
-            push(&mut html, word);
-            html.push_str(if marked { "</mark>" } else { "" });
-            at = place.end;
-        }
-        if rest.next().is_some() {
-            html.push_str(" …");
-        } else {
-            push(&mut html, text[at..].trim_end());
-        }
-        (html, best.map(|best| best.at))
-    }
-
-    /// The index of the term that matches a word of a text.
-    fn position(&self, word: &str) -> Option<usize> {
-        self.terms
+        found.push((index, term));
+        let near = found
             .iter()
-            .position(|(term, prefix)| matches(word, term, *prefix))
-    }
-
-    /// The match whose window contains most distinct words of the query; the first among equals. Stops reading when no
-    /// better match is possible.
-    fn best_match(&self, text: &str) -> Option<Match> {
-        // Terms from 63 on share the last bit.
-        let bit = |term: usize| 1_u64 << term.min(63);
-        let all = (0..self.terms.len()).fold(0, |all, term| all | bit(term));
-        let mut starts: Vec<usize> = Vec::new();
-        // The indices of the matching words, each with its term.
-        let mut found: Vec<(usize, usize)> = Vec::new();
-        for (index, word) in words(text).enumerate() {
-            starts.push(word.start);
-            let Some(term) = self.position(&text[word]) else {
-                continue;
-            };
-            found.push((index, term));
-            let near = found
-                .iter()
-                .rev()
-                .take_while(|(before, _)| index - before < WINDOW_WORDS);
-            // A window with all terms cannot be improved, and no earlier one has as many.
-            if found.len() == MATCHES || near.fold(0_u64, |terms, (_, term)| terms | bit(*term)) == all {
-                break;
-            }
+            .rev()
+            .take_while(|(before, _)| index - before < WINDOW_WORDS);
+        // A window with all terms cannot be improved, and no earlier one has as many.
+        if found.len() == MATCHES || near.fold(0_u64, |terms, (_, term)| terms | bit(*term)) == all {
+            break;
         }
-        let terms_from = |place: usize| {
-            let (first, _) = found[place];
-            let near = found[place..]
-                .iter()
-                .take_while(|(index, _)| index - first < WINDOW_WORDS);
-            near.fold(0_u64, |terms, (_, term)| terms | bit(*term))
-                .count_ones()
-        };
-        let best = (0..found.len()).max_by_key(|place| (terms_from(*place), Reverse(*place)))?;
-        let (index, _) = found[best];
-        Some(Match {
-            at: starts[index],
-            from: (index > WORDS_BEFORE).then(|| starts[index - WORDS_BEFORE]),
-        })
     }
+    let terms_from = |place: usize| {
+        let (first, _) = found[place];
+        let near = found[place..]
+            .iter()
+            .take_while(|(index, _)| index - first < WINDOW_WORDS);
+        near.fold(0_u64, |terms, (_, term)| terms | bit(*term))
+            .count_ones()
+    };
+    let best = (0..found.len()).max_by_key(|place| (terms_from(*place), Reverse(*place)))?;
+    let (index, _) = found[best];
+    let from = (index > WORDS_BEFORE).then(|| starts[index - WORDS_BEFORE]);
+    Some((starts[index], from))
 }
 
 /// Appends text, escaped and shortened.
@@ -167,7 +135,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn show(text: &str, query: &str) -> String {
-        extract(text, &Query::parse(query))
+        extract(text, &Query::parse(query)).0
     }
 
     #[test]
@@ -197,14 +165,12 @@ mod tests {
     }
 
     /// Reference implementation: of all matches the first with most distinct words in its window.
-    fn defined(text: &str, extractor: &Extractor<'_>) -> Option<usize> {
+    fn defined(text: &str, terms: &[(&str, bool)]) -> Option<usize> {
         let words: Vec<_> = words(text).collect();
         let found: Vec<_> = words
             .iter()
             .enumerate()
-            .filter_map(|(index, place)| {
-                Some((index, place.start, extractor.position(&text[place.clone()])?))
-            })
+            .filter_map(|(index, place)| Some((index, place.start, term_of(&text[place.clone()], terms)?)))
             .collect();
         let in_sight = |(from, ..): (usize, usize, usize)| {
             let near = found
@@ -226,14 +192,13 @@ mod tests {
             query in "[a-eé記][ab]?( [a-e][ab]?){0,3}",
         ) {
             let query = Query::parse(&query);
-            let extractor = Extractor::new(&query);
-            let (shown, place) = extractor.extract(&text);
-            prop_assert_eq!(place, defined(&text, &extractor));
+            let (shown, place) = extract(&text, &query);
+            prop_assert_eq!(place, defined(&text, &query.marked()));
             let before = place.map_or(0, |place| words(&text[..place]).count());
             prop_assert_eq!(shown.starts_with("… "), before > WORDS_BEFORE);
             if before > WORDS_BEFORE {
                 let begin = words(&text).nth(before - WORDS_BEFORE).unwrap();
-                prop_assert_eq!(extractor.best_match(&text).unwrap().from, Some(begin.start));
+                prop_assert_eq!(best_match(&text, &query.marked()).unwrap().1, Some(begin.start));
             }
         }
 

@@ -21,7 +21,7 @@ pub mod passages;
 mod query;
 mod ranked;
 
-pub use extract::{Extractor, extract};
+pub use extract::extract;
 pub use passages::{Passage, PassageHash};
 pub use query::{Query, vector};
 pub use ranked::{fused, ranked};

@@ -281,7 +281,7 @@ impl Hit {
             context_id: sources.context_id.clone(),
             creation_time: sources.creation_time,
             rank: place.rank,
-            extract: extract(text, query),
+            extract: extract(text, query).0,
             by_text: true,
             score: None,
             record: passage.and_then(|passage| passage.record),

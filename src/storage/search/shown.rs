@@ -3,7 +3,7 @@
 use super::{Hit, SearchMatch};
 use crate::domain::document::location_of;
 use crate::domain::ids::{ContextId, VaultId};
-use crate::domain::search::{Extractor, Query};
+use crate::domain::search::{Query, extract};
 use crate::fair;
 use crate::storage::{Class, Storage, StorageError};
 use chrono::{DateTime, Utc};
@@ -24,7 +24,6 @@ impl Storage {
         query: &Query,
         found: &[SearchMatch],
     ) -> Result<Vec<Hit>, StorageError> {
-        let extractor = Extractor::new(query);
         let mut hits: Vec<Option<Hit>> = vec![None; found.len()];
         let mut missing = Vec::new();
         for (found, hit) in found.iter().zip(&mut hits) {
@@ -32,13 +31,13 @@ impl Storage {
             match self.head_cache.peek(vault, &found.place.memory, found.version) {
                 Some(head) => {
                     let (of, text) = (&head.context.metadata, head_of(&head.context.text));
-                    *hit = Some(shown(&extractor, found, &of.context_id, of.creation_time, text).await);
+                    *hit = Some(shown(query, found, &of.context_id, of.creation_time, text).await);
                 }
                 None => missing.push((found, hit)),
             }
         }
         if !missing.is_empty() {
-            self.read_shown(vault, &extractor, &mut missing).await?;
+            self.read_shown(vault, query, &mut missing).await?;
         }
         Ok(hits.into_iter().flatten().collect())
     }
@@ -47,7 +46,7 @@ impl Storage {
     async fn read_shown(
         &self,
         vault: &VaultId,
-        extractor: &Extractor<'_>,
+        query: &Query,
         missing: &mut [(&SearchMatch, &mut Option<Hit>)],
     ) -> Result<(), StorageError> {
         let memories: Vec<&str> = missing
@@ -74,7 +73,7 @@ impl Storage {
         while let Some(row) = rows.try_next().await? {
             let place = usize::try_from(row.place - 1).unwrap_or(usize::MAX);
             if let Some((found, hit)) = missing.get_mut(place) {
-                **hit = Some(shown(extractor, found, &row.context_id, row.creation_time, &row.context).await);
+                **hit = Some(shown(query, found, &row.context_id, row.creation_time, &row.context).await);
             }
         }
         Ok(())
@@ -94,14 +93,14 @@ fn head_of(text: &str) -> &str {
 
 /// The result for a document.
 async fn shown(
-    extractor: &Extractor<'_>,
+    query: &Query,
     found: &SearchMatch,
     context_id: &ContextId,
     creation_time: DateTime<Utc>,
     text: &str,
 ) -> Hit {
     let shown = || {
-        let (extract, byte) = extractor.extract(text);
+        let (extract, byte) = extract(text, query);
         let (record, section) = byte.map_or((None, None), |byte| location_of(text, byte));
         (extract, record, section)
     };
