@@ -1,8 +1,7 @@
 //! Limits the number of faults that are kept. The author of a text needs the first faults to correct it; the
 //! rest are only counted. A text full of faults therefore costs no more than one with a few.
 
-use super::operation::{Fault, FaultKind};
-use std::collections::BTreeMap;
+use super::operation::Fault;
 
 /// Maximum number of faults kept per text.
 pub const MAX_KEPT_FAULTS: usize = 200;
@@ -15,58 +14,38 @@ pub const MAX_TEXT_ITEMS: usize = 10_000;
 /// lines is mostly empty lines.
 pub const MAX_TEXT_LINES: usize = 300_000;
 
-/// Counts of faults that were not kept.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// Numbers of faults that were not kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Omitted {
-    counts: BTreeMap<FaultKind, usize>,
-    /// Byte offset of the last counted fault that rejects something.
-    last_rejected: Option<usize>,
+    /// Those that reject something.
+    pub rejections: usize,
+    /// The warnings.
+    pub warnings: usize,
+    /// Whether one of them is a reason for a repair request.
+    pub needs_repair: bool,
+    /// Byte offset of the last one that rejects something.
+    pub last_rejected: Option<usize>,
 }
 
 impl Omitted {
     /// Counts a fault.
     pub fn add(&mut self, fault: &Fault) {
-        *self.counts.entry(fault.kind).or_default() += 1;
-        if !fault.kind.is_warning() {
-            self.last_rejected = self.last_rejected.max(Some(fault.range.start));
-        }
+        let is_warning = fault.kind.is_warning();
+        let start = (!is_warning).then_some(fault.range.start);
+        self.merge(Self {
+            rejections: usize::from(!is_warning),
+            warnings: usize::from(is_warning),
+            needs_repair: fault.kind.causes_repair(),
+            last_rejected: start,
+        });
     }
 
-    /// Adds the counts of another.
-    pub fn merge(&mut self, others: &Self) {
-        for (kind, count) in &others.counts {
-            *self.counts.entry(*kind).or_default() += count;
-        }
+    /// Adds the numbers of another.
+    pub fn merge(&mut self, others: Self) {
+        self.rejections += others.rejections;
+        self.warnings += others.warnings;
+        self.needs_repair |= others.needs_repair;
         self.last_rejected = self.last_rejected.max(others.last_rejected);
-    }
-
-    /// Number of counted faults that reject something.
-    #[must_use]
-    pub fn rejections(&self) -> usize {
-        self.sum(|kind| !kind.is_warning())
-    }
-
-    /// Number of counted warnings.
-    #[must_use]
-    pub fn warnings(&self) -> usize {
-        self.sum(FaultKind::is_warning)
-    }
-
-    /// Whether one of them is a reason for a repair request.
-    #[must_use]
-    pub fn needs_repair(&self) -> bool {
-        self.counts.keys().any(|kind| kind.causes_repair())
-    }
-
-    /// Byte offset of the last counted fault that rejects something.
-    #[must_use]
-    pub fn last_rejected(&self) -> Option<usize> {
-        self.last_rejected
-    }
-
-    fn sum(&self, which: impl Fn(FaultKind) -> bool) -> usize {
-        let counted = self.counts.iter().filter(|(kind, _)| which(**kind));
-        counted.map(|(_, count)| count).sum()
     }
 }
 

@@ -40,12 +40,12 @@ impl Pipeline {
             let reading = self.read_input(&request, &running).await?;
             running.rejected = reading.rejections().collect();
             running.warnings = reading.warnings().collect();
-            running.omitted = reading.omitted.clone();
+            running.omitted = reading.omitted;
             if request.on_invalid == OnInvalid::Fail && reading.needs_repair() {
                 let update_id = running.update_id.clone();
                 let mut rejected = running.rejected.clone();
                 rejected.extend(reading.mendable_warnings());
-                let more = reading.omitted.rejections();
+                let more = reading.omitted.rejections;
                 let error = PipelineError::Invalid {
                     update_id,
                     rejected,

@@ -77,7 +77,7 @@ impl FoundFault {
 impl Reading {
     /// Whether any fault is left that the author of the text is asked to repair.
     pub(super) fn needs_repair(&self) -> bool {
-        self.found.iter().any(FoundFault::needs_repair) || self.omitted.needs_repair()
+        self.found.iter().any(FoundFault::needs_repair) || self.omitted.needs_repair
     }
 
     /// Counts the faults above the limit and drops them.
@@ -183,7 +183,7 @@ pub(super) async fn read(
     } = parsed;
     let bytes = document.len() + items.len() * ITEM_BYTES;
     let validated = fair::on_cpu(bytes, || validate(items, faults, &view, earlier, limits)).await;
-    omitted.merge(&validated.omitted);
+    omitted.merge(validated.omitted);
     let accepted = validated.items.into_iter().map(|item| Accepted {
         written: written(item.range),
         operation: item.operation,
@@ -279,7 +279,7 @@ fn checked_against_input(
     // A warning about the form of an item is dropped if the item is rejected.
     faults.retain(|fault| !(fault.kind.is_warning() && rejected.contains(&fault.range.start)));
     let validated = validate(left, faults, view, &[], limits);
-    omitted.merge(&validated.omitted);
+    omitted.merge(validated.omitted);
     let duplicates = validated
         .faults
         .iter()

@@ -170,11 +170,7 @@ impl Pipeline {
                 "warnings": running.warnings,
                 "models": running.models,
             });
-            keep_more(
-                &mut outcome,
-                running.omitted.rejections(),
-                running.omitted.warnings(),
-            );
+            keep_more(&mut outcome, running.omitted.rejections, running.omitted.warnings);
             let run = self.run(running, status, None, running.base_version(), outcome);
             self.storage.save_run(&run, None, None).await?;
         }

@@ -143,8 +143,8 @@ impl Pipeline {
         let saves = status == UpdateStatus::Applied;
         let mut rejected = running.rejected.clone();
         rejected.extend(merged.rejected);
-        let mut omitted = running.omitted.clone();
-        omitted.merge(&merged.omitted);
+        let mut omitted = running.omitted;
+        omitted.merge(merged.omitted);
         let (version, context_id) = match saves {
             true => (head.version + 1, Some(head.next_context_id.clone())),
             false => (head.version, head.context_id.clone()),
@@ -181,7 +181,7 @@ impl Pipeline {
                     &changes,
                     &rejected,
                 );
-                let more = omitted.rejections();
+                let more = omitted.rejections;
                 if more > 0 {
                     words.push_str(&format!("\n! and {more} more items were not applied"));
                 }
@@ -191,9 +191,9 @@ impl Pipeline {
                 words
             },
             rejected,
-            more_rejected: omitted.rejections(),
+            more_rejected: omitted.rejections,
             warnings: warnings(running, &merged.applied),
-            more_warnings: omitted.warnings(),
+            more_warnings: omitted.warnings,
             diff: document::unified_diff(
                 &head.text,
                 text,
@@ -503,7 +503,7 @@ fn repeated_answer(running: &Running, known: Option<&StoredRecord>, head: &Head)
         operations: Vec::new(),
         rejected: Vec::new(),
         more_rejected: 0,
-        more_warnings: running.omitted.warnings(),
+        more_warnings: running.omitted.warnings,
         warnings,
         diff: String::new(),
         log: format!("{}\n{done}", running.title),

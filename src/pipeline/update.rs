@@ -328,7 +328,7 @@ impl Pipeline {
         let error = PipelineError::Invalid {
             update_id: running.update_id.clone(),
             rejected: running.rejected.clone(),
-            more: running.omitted.rejections(),
+            more: running.omitted.rejections,
         };
         self.fail(running, error).await
     }
@@ -347,7 +347,7 @@ impl Running {
             self.accepted.extend(outcome.reading.accepted.iter().cloned());
             self.rejected.extend(outcome.reading.rejections());
             self.warnings.extend(outcome.reading.warnings());
-            self.omitted.merge(&outcome.reading.omitted);
+            self.omitted.merge(outcome.reading.omitted);
             self.warnings.extend(outcome.warnings.iter().cloned());
             self.models.insert(role.name().to_owned(), outcome.report.clone());
             self.exchanges.extend(outcome.exchanges.iter().cloned());

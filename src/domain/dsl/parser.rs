@@ -542,7 +542,7 @@ impl Parser<'_> {
         let of_items = self.parsed.items.iter().filter_map(start).max();
         let rejected = self.parsed.faults.iter().filter(|fault| !fault.kind.is_warning());
         let of_faults = rejected.map(|fault| fault.range.start).max();
-        let of_faults = of_faults.max(self.parsed.omitted.last_rejected());
+        let of_faults = of_faults.max(self.parsed.omitted.last_rejected);
         let last = of_items.max(of_faults).max(last_bullet);
         let end = self.text.len();
         let mut truncated = (None, end..end);
