@@ -1,10 +1,12 @@
 //! Client of Anthropic's Messages API.
 
 use async_trait::async_trait;
+use reqwest::Url;
 use serde_json::{Value, json};
 
-use super::endpoint::{Client, Endpoint, Settings, below};
-use super::{Answer, ChatRole, Model, ModelError, Request};
+use super::endpoint::{Client, Endpoint, MAX_RESPONSE_BYTES, below};
+use super::{Answer, ChatMessage, Model, ModelError, Request};
+use crate::config::llm::RoleSettings;
 
 /// The version of the API.
 const API_VERSION: &str = "2023-06-01";
@@ -13,55 +15,37 @@ const API_VERSION: &str = "2023-06-01";
 #[derive(Debug)]
 pub struct Anthropic {
     endpoint: Endpoint,
-    model: String,
-    temperature: Option<f64>,
-    max_output_tokens: u32,
+    settings: RoleSettings,
 }
 
 impl Anthropic {
     /// Creates a model from settings; `base_url` may include `/v1` or not.
     #[must_use]
-    pub fn new(client: Client, settings: Settings) -> Self {
-        let base = &settings.base_url;
-        let versioned = base.path().trim_end_matches('/').ends_with("/v1");
-        let url = below(
-            base,
-            if versioned {
-                &["messages"]
-            } else {
-                &["v1", "messages"]
-            },
-        );
-        let endpoint = Endpoint::new(client, url, settings.max_response_bytes)
+    pub fn new(client: Client, base_url: &Url, settings: RoleSettings) -> Self {
+        let versioned = base_url.path().trim_end_matches('/').ends_with("/v1");
+        let segments: &[&str] = match versioned {
+            true => &["messages"],
+            false => &["v1", "messages"],
+        };
+        let endpoint = Endpoint::new(client, below(base_url, segments), MAX_RESPONSE_BYTES)
             .with_header("anthropic-version", API_VERSION)
-            .with_key("x-api-key", "", settings.api_key);
-        Self {
-            endpoint,
-            model: settings.model,
-            temperature: settings.temperature,
-            max_output_tokens: settings.max_output_tokens,
-        }
+            .with_key("x-api-key", "", settings.api_key.clone());
+        Self { endpoint, settings }
     }
 
     /// The instructions are constant, so they are marked for the provider's prompt cache.
     fn body(&self, request: &Request) -> Value {
-        let turns = request.messages.iter().map(|turn| {
-            let role = match turn.speaker {
-                ChatRole::User => "user",
-                ChatRole::Assistant => "assistant",
-            };
-            json!({"role": role, "content": turn.sendable_text()})
-        });
+        let turns = request.messages.iter().map(ChatMessage::json);
         let mut body = json!({
-            "model": self.model,
-            "max_tokens": self.max_output_tokens,
+            "model": self.settings.model,
+            "max_tokens": self.settings.max_output_tokens,
             "messages": turns.collect::<Vec<_>>(),
         });
         if !request.system.trim().is_empty() {
             body["system"] =
                 json!([{"type": "text", "text": &*request.system, "cache_control": {"type": "ephemeral"}}]);
         }
-        if let Some(temperature) = self.temperature {
+        if let Some(temperature) = self.settings.temperature {
             body["temperature"] = json!(temperature);
         }
         body
@@ -71,7 +55,7 @@ impl Anthropic {
 #[async_trait]
 impl Model for Anthropic {
     fn name(&self) -> &str {
-        &self.model
+        &self.settings.model
     }
 
     async fn complete(&self, request: &Request) -> Result<Answer, ModelError> {
@@ -92,11 +76,7 @@ fn read_answer(body: &Value, endpoint: &Endpoint) -> Result<Answer, ModelError> 
             });
         }
     };
-    let tokens = |name| {
-        body.get("usage")
-            .and_then(|usage| usage.get(name))
-            .and_then(Value::as_u64)
-    };
+    let tokens = |name: &str| body["usage"][name].as_u64();
     let (read, written) = (
         tokens("cache_read_input_tokens"),
         tokens("cache_creation_input_tokens"),

@@ -10,7 +10,7 @@ use crate::config::embeddings::EmbeddingsSettings;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, timeout};
 
 /// Response size limit: bytes per number, and additional bytes.
 const BYTES_PER_NUMBER: usize = 32;
@@ -121,41 +121,33 @@ impl Embedder {
         Ok((vector, tokens))
     }
 
-    async fn embed_batch<'b, 't>(
+    /// Embeds a batch. If the texts are why that fails, its halves are asked for: the texts before and after one that the
+    /// model cannot process are unaffected.
+    async fn embed_batch(
         &self,
         wanted: EmbeddingModel<'_>,
-        batch: &'b [&'t str],
+        batch: &[&str],
         all: &mut EmbeddingResult,
     ) -> Result<(), EmbedError> {
-        match self.ask(wanted, batch, &mut all.calls).await {
-            Ok((vectors, tokens)) => {
-                all.vectors.extend(vectors.into_iter().map(Some));
-                all.input_tokens = all.input_tokens.saturating_add(tokens);
-                return Ok(());
-            }
-            Err(EmbedError::Model(error)) if is_of_the_texts(&error) => {}
-            Err(error) => return Err(error),
-        }
-        // The texts before and after a text that the model cannot process are unaffected.
-        let halves = |part: &'b [&'t str]| {
-            let (first, second) = part.split_at(part.len() / 2);
-            [second, first]
-        };
-        let [_, _, ..] = batch else {
-            all.vectors.push(None);
-            return Ok(());
-        };
-        let mut parts = halves(batch).to_vec();
+        let mut parts = vec![batch];
         while let Some(part) = parts.pop() {
-            all.calls += 1;
-            match self.attempt(wanted, part, self.settings.timeout).await {
+            let answer = if part.len() == batch.len() {
+                self.ask(wanted, part, &mut all.calls).await
+            } else {
+                all.calls += 1;
+                self.attempt(wanted, part, self.settings.timeout).await
+            };
+            match answer {
                 Ok((vectors, tokens)) => {
                     all.vectors.extend(vectors.into_iter().map(Some));
                     all.input_tokens = all.input_tokens.saturating_add(tokens);
                 }
                 Err(EmbedError::Model(error)) if is_of_the_texts(&error) => match part {
                     [_] => all.vectors.push(None),
-                    _ => parts.extend(halves(part)),
+                    _ => {
+                        let (first, second) = part.split_at(part.len() / 2);
+                        parts.extend([second, first]);
+                    }
                 },
                 Err(error) => return Err(error),
             }
@@ -170,21 +162,15 @@ impl Embedder {
         texts: &[&str],
         calls: &mut u64,
     ) -> Result<(Vec<Vec<f32>>, u64), EmbedError> {
-        let mut left = self.retry.wait_time;
-        let mut attempts = 0;
-        loop {
-            attempts += 1;
-            *calls += 1;
-            let error = match self.attempt(wanted, texts, self.retry.attempt_time).await {
-                Err(EmbedError::Model(error)) => error,
-                other => return other,
-            };
-            let Some(wait) = self.retry.wait(attempts, &error, left) else {
-                return Err(error.into());
-            };
-            left -= wait;
-            sleep(wait).await;
-        }
+        let attempt = |_| async move {
+            match self.attempt(wanted, texts, self.retry.attempt_time).await {
+                Err(EmbedError::Model(error)) => Err(error),
+                other => Ok(other),
+            }
+        };
+        let (result, attempts) = self.retry.run(attempt).await;
+        *calls += u64::from(attempts);
+        result?
     }
 
     async fn attempt(

@@ -57,22 +57,8 @@ impl Client {
     }
 }
 
-/// Settings of a model on a server.
-#[derive(Debug, Clone)]
-pub struct Settings {
-    /// Base URL of the API.
-    pub base_url: Url,
-    /// API key, if required.
-    pub api_key: Option<SecretString>,
-    /// Name of the model.
-    pub model: String,
-    /// Sampling temperature, if configured.
-    pub temperature: Option<f64>,
-    /// Maximum length of an answer in tokens.
-    pub max_output_tokens: u32,
-    /// Maximum size of a response body in bytes.
-    pub max_response_bytes: usize,
-}
+/// The largest response that is read from a model server: many times the longest answer, with its escapes.
+pub(super) const MAX_RESPONSE_BYTES: usize = 4 << 20;
 
 /// Target and headers of requests. Its debug form does not show the key.
 #[derive(Debug, Clone)]

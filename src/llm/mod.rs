@@ -25,19 +25,21 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
+use strum::IntoStaticStr;
 
 use crate::config::llm::Constrain;
 use crate::domain::operation::Role;
 
 pub use delivery::Delivery;
-pub use endpoint::{Client, ClientError, Settings};
+pub use endpoint::{Client, ClientError};
 pub use error::ModelError;
 pub use models::{Models, RoleModel};
 pub use retry::{ModelOutcome, Retry};
 
 /// The author of a message in the conversation with the model.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum ChatRole {
     /// The service.
     User,
@@ -55,14 +57,15 @@ pub struct ChatMessage {
 }
 
 impl ChatMessage {
-    /// The text in a form that servers accept. Servers reject empty messages, and the conversation of a
-    /// repair request may contain an empty answer.
-    fn sendable_text(&self) -> &str {
-        if self.text.trim().is_empty() {
-            "(empty)"
-        } else {
-            &self.text
-        }
+    /// The message in the form of all servers. They reject empty messages, and the conversation of a repair request may
+    /// contain an empty answer.
+    fn json(&self) -> Value {
+        let role: &str = self.speaker.into();
+        let text = match self.text.trim().is_empty() {
+            true => "(empty)",
+            false => self.text.as_str(),
+        };
+        json!({ "role": role, "content": text })
     }
 }
 

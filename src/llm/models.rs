@@ -7,12 +7,9 @@ use reqwest::Url;
 use super::anthropic::Anthropic;
 use super::openai::OpenAi;
 use super::retry::{ModelOutcome, Retry, ask};
-use super::{Client, ClientError, Model, Request, Settings};
+use super::{Client, ClientError, Model, Request};
 use crate::config::llm::{InvalidLlm, LlmConfig, Provider, RoleSettings};
 use crate::domain::operation::Role;
-
-/// The largest response that is read from a model server: many times the longest answer, with its escapes.
-const MAX_RESPONSE_BYTES: usize = 4 << 20;
 
 /// A model and its retry policy.
 #[derive(Clone)]
@@ -146,24 +143,14 @@ fn address(url: &Url) -> String {
 }
 
 /// The model of a role, if one is configured.
-fn role_model(client: Option<&Client>, role: RoleSettings) -> Option<RoleModel> {
-    let retry = Retry::new(role.timeout, role.max_retries);
-    let (client, base_url) = (client?, role.base_url?);
+fn role_model(client: Option<&Client>, settings: RoleSettings) -> Option<RoleModel> {
+    let retry = Retry::new(settings.timeout, settings.max_retries);
+    let (client, base_url) = (client?.clone(), settings.base_url.clone()?);
     let address = address(&base_url);
-    let description = format!("{} ({}, {address})", role.model, role.provider);
-    let settings = Settings {
-        base_url,
-        api_key: role.api_key,
-        model: role.model,
-        temperature: role.temperature,
-        max_output_tokens: role.max_output_tokens,
-        max_response_bytes: MAX_RESPONSE_BYTES,
-    };
-    let model: Arc<dyn Model> = match role.provider {
-        Provider::Anthropic => Arc::new(Anthropic::new(client.clone(), settings)),
-        Provider::Openai | Provider::Extractive => {
-            Arc::new(OpenAi::new(client.clone(), settings).constrained(role.constrain))
-        }
+    let description = format!("{} ({}, {address})", settings.model, settings.provider);
+    let model: Arc<dyn Model> = match settings.provider {
+        Provider::Anthropic => Arc::new(Anthropic::new(client, &base_url, settings)),
+        Provider::Openai | Provider::Extractive => Arc::new(OpenAi::new(client, &base_url, settings)),
     };
     Some(RoleModel {
         model,

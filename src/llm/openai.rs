@@ -6,49 +6,37 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
+use reqwest::Url;
 use serde_json::{Map, Value, json};
 
-use super::endpoint::{Client, Endpoint, Settings, below};
-use crate::config::llm::Constrain;
+use super::endpoint::{Client, Endpoint, MAX_RESPONSE_BYTES, below};
+use crate::config::llm::{Constrain, RoleSettings};
 use crate::domain::dsl::structured;
 
-use super::{Answer, ChatRole, Model, ModelError, Request};
+use super::{Answer, ChatMessage, Model, ModelError, Request};
 
 /// A model served by a chat completions server.
 #[derive(Debug)]
 pub struct OpenAi {
     endpoint: Endpoint,
-    model: String,
-    temperature: Option<f64>,
-    max_output_tokens: u32,
+    settings: RoleSettings,
     /// OpenAI's newer models require `max_completion_tokens` and reject `max_tokens`, the only name that
     /// other servers know. The first rejection is remembered.
     newer_token_limit: AtomicBool,
-    constrain: Constrain,
 }
 
 impl OpenAi {
     /// Creates a model from settings; `base_url` is the part before `/chat/completions`.
     #[must_use]
-    pub fn new(client: Client, settings: Settings) -> Self {
-        let url = below(&settings.base_url, &["chat", "completions"]);
-        let newer = settings.base_url.host_str() == Some("api.openai.com");
-        let endpoint = Endpoint::new(client, url, settings.max_response_bytes);
+    pub fn new(client: Client, base_url: &Url, settings: RoleSettings) -> Self {
+        let url = below(base_url, &["chat", "completions"]);
+        let newer = base_url.host_str() == Some("api.openai.com");
+        let endpoint = Endpoint::new(client, url, MAX_RESPONSE_BYTES);
         Self {
-            endpoint: endpoint.with_key("authorization", "Bearer ", settings.api_key),
-            model: settings.model,
-            temperature: settings.temperature,
-            max_output_tokens: settings.max_output_tokens,
+            endpoint: endpoint.with_key("authorization", "Bearer ", settings.api_key.clone()),
+            settings,
             newer_token_limit: AtomicBool::new(newer),
-            constrain: Constrain::Off,
         }
-    }
-
-    /// Sends the schema of each request.
-    #[must_use]
-    pub fn constrained(mut self, constrain: Constrain) -> Self {
-        self.constrain = constrain;
-        self
     }
 
     fn body(&self, request: &Request, newer_token_limit: bool) -> Value {
@@ -57,13 +45,7 @@ impl OpenAi {
             None => request.system.to_string(),
         };
         let system = json!({"role": "system", "content": instructions});
-        let turns = request.messages.iter().map(|turn| {
-            let role = match turn.speaker {
-                ChatRole::User => "user",
-                ChatRole::Assistant => "assistant",
-            };
-            json!({"role": role, "content": turn.sendable_text()})
-        });
+        let turns = request.messages.iter().map(ChatMessage::json);
         let messages: Vec<Value> = std::iter::once(system).chain(turns).collect();
         let limit = if newer_token_limit {
             "max_completion_tokens"
@@ -71,11 +53,11 @@ impl OpenAi {
             "max_tokens"
         };
         let mut body = Map::new();
-        body.insert("model".to_owned(), json!(self.model));
+        body.insert("model".to_owned(), json!(self.settings.model));
         body.insert("messages".to_owned(), Value::Array(messages));
-        body.insert(limit.to_owned(), json!(self.max_output_tokens));
+        body.insert(limit.to_owned(), json!(self.settings.max_output_tokens));
         body.insert("stream".to_owned(), json!(false));
-        if let Some(temperature) = self.temperature {
+        if let Some(temperature) = self.settings.temperature {
             body.insert("temperature".to_owned(), json!(temperature));
         }
         if let Some(schema) = &request.schema {
@@ -90,11 +72,11 @@ impl OpenAi {
 #[async_trait]
 impl Model for OpenAi {
     fn name(&self) -> &str {
-        &self.model
+        &self.settings.model
     }
 
     fn constrains(&self) -> Constrain {
-        self.constrain
+        self.settings.constrain
     }
 
     async fn complete(&self, request: &Request) -> Result<Answer, ModelError> {
@@ -125,17 +107,11 @@ fn read_answer(body: &Value, endpoint: &Endpoint) -> Result<Answer, ModelError> 
     let message = choice.get("message").and_then(Value::as_object);
     let message = message.ok_or_else(|| ModelError::bad_answer("a choice without a message"))?;
     let text = content_text(message.get("content"))?;
-    let tokens = |name| {
-        body.get("usage")
-            .and_then(|usage| usage.get(name))
-            .and_then(Value::as_u64)
-    };
+    let tokens = |name: &str| body["usage"][name].as_u64();
     Ok(Answer {
         text: without_thoughts(text),
         input_tokens: tokens("prompt_tokens"),
-        cached_tokens: body
-            .pointer("/usage/prompt_tokens_details/cached_tokens")
-            .and_then(Value::as_u64),
+        cached_tokens: body["usage"]["prompt_tokens_details"]["cached_tokens"].as_u64(),
         cache_write_tokens: None,
         output_tokens: tokens("completion_tokens"),
         stopped_at_limit: finish_reason == Some("length"),

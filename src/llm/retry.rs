@@ -46,8 +46,30 @@ impl Retry {
             .saturating_add(self.wait_time)
     }
 
+    /// Calls `attempt` with its number until it succeeds, fails permanently, or the retry policy is exhausted. Returns the last
+    /// result and the number of attempts.
+    pub(super) async fn run<T, F>(&self, mut attempt: impl FnMut(u32) -> F) -> (Result<T, ModelError>, u32)
+    where
+        F: Future<Output = Result<T, ModelError>>,
+    {
+        let mut left = self.wait_time;
+        let mut attempts = 0;
+        loop {
+            attempts += 1;
+            let error = match attempt(attempts).await {
+                Ok(answer) => return (Ok(answer), attempts),
+                Err(error) => error,
+            };
+            let Some(wait) = self.wait(attempts, &error, left) else {
+                return (Err(error), attempts);
+            };
+            left -= wait;
+            sleep(wait).await;
+        }
+    }
+
     /// The wait after `attempts` failed attempts; `None` if there is no further attempt.
-    pub(super) fn wait(&self, attempts: u32, error: &ModelError, left: Duration) -> Option<Duration> {
+    fn wait(&self, attempts: u32, error: &ModelError, left: Duration) -> Option<Duration> {
         if !error.is_retryable() || attempts > self.max_retries {
             return None;
         }
@@ -79,29 +101,21 @@ pub struct ModelOutcome {
 /// Calls a model until it answers, fails permanently, or the retry policy is exhausted.
 pub async fn ask(model: &dyn Model, request: &Request, retry: &Retry) -> ModelOutcome {
     let begun = Instant::now();
-    let mut left = retry.wait_time;
-    let mut attempts = 0;
-    let result = loop {
-        attempts += 1;
+    let call = |number| async move {
         let call = attempt(model, request, retry.attempt_time);
-        let called = traces::model_call(request.subject(), model.name(), attempts, call);
-        let error = match called.await {
-            Ok(answer) => break Ok(answer),
-            Err(error) => error,
-        };
-        tracing::debug!(
-            role = request.role.map_or("handoff", Role::name),
-            model = model.name(),
-            attempts,
-            error = %error,
-            "an attempt to ask a model failed"
-        );
-        let Some(wait) = retry.wait(attempts, &error, left) else {
-            break Err(error);
-        };
-        left -= wait;
-        sleep(wait).await;
+        let answer = traces::model_call(request.subject(), model.name(), number, call).await;
+        if let Err(error) = &answer {
+            tracing::debug!(
+                role = request.role.map_or("handoff", Role::name),
+                model = model.name(),
+                attempts = number,
+                error = %error,
+                "an attempt to ask a model failed"
+            );
+        }
+        answer
     };
+    let (result, attempts) = retry.run(call).await;
     ModelOutcome {
         result,
         attempts,

@@ -2,13 +2,15 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use reqwest::Url;
 use secrecy::SecretString;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use super::endpoint::{Client, Settings};
+use super::endpoint::Client;
+use crate::config::llm::{Constrain, Provider, RoleSettings};
 
 /// How the server handles a request.
 pub(super) enum Reply {
@@ -76,17 +78,20 @@ impl Stub {
         let (_, body) = requests[index].split_once("\r\n\r\n").expect("a body");
         serde_json::from_str(body).expect("JSON")
     }
+}
 
-    /// Settings of a model on this server.
-    pub(super) fn settings(&self, path: &str) -> Settings {
-        Settings {
-            base_url: self.url(path),
-            api_key: Some(SecretString::from("sk-secret")),
-            model: "m".to_owned(),
-            temperature: None,
-            max_output_tokens: 64,
-            max_response_bytes: 1 << 20,
-        }
+/// Settings of a model.
+pub(super) fn settings() -> RoleSettings {
+    RoleSettings {
+        provider: Provider::Openai,
+        base_url: None,
+        api_key: Some(SecretString::from("sk-secret")),
+        model: "m".to_owned(),
+        temperature: None,
+        timeout: Duration::from_secs(1),
+        max_retries: 0,
+        max_output_tokens: 64,
+        constrain: Constrain::Off,
     }
 }
 

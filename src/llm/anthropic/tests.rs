@@ -1,5 +1,5 @@
 use super::super::scripted::request;
-use super::super::stub::{Stub, client, ok, reply};
+use super::super::stub::{Stub, client, ok, reply, settings};
 use super::*;
 use crate::domain::operation::Role;
 
@@ -9,7 +9,7 @@ fn response_with(text: &str) -> Value {
 
 async fn complete(body: &Value) -> Result<Answer, ModelError> {
     let stub = Stub::start([ok(body)]).await;
-    Anthropic::new(client(), stub.settings(""))
+    Anthropic::new(client(), &stub.url(""), settings())
         .complete(&request(Role::Learnings))
         .await
 }
@@ -23,7 +23,7 @@ async fn a_request_carries_the_version_the_key_and_cacheable_instructions() {
     ])
     .await;
     for base in ["", "/v1", "/proxy/v1/"] {
-        let model = Anthropic::new(client(), stub.settings(base));
+        let model = Anthropic::new(client(), &stub.url(base), settings());
         model
             .complete(&request(Role::Learnings))
             .await
@@ -96,7 +96,7 @@ async fn an_empty_answer_is_empty_and_another_form_is_bad() {
 async fn an_overloaded_server_is_a_status_that_can_heal() {
     let body = r#"{"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}"#;
     let stub = Stub::start([reply(529, "", body)]).await;
-    let error = Anthropic::new(client(), stub.settings(""))
+    let error = Anthropic::new(client(), &stub.url(""), settings())
         .complete(&request(Role::Learnings))
         .await;
     let error = error.expect_err("a status");

@@ -1,8 +1,8 @@
 use std::time::{Duration, SystemTime};
 
-use super::super::ChatMessage;
 use super::super::scripted::request;
-use super::super::stub::{Reply, Stub, client, ok, reply};
+use super::super::ChatRole;
+use super::super::stub::{Reply, Stub, client, ok, reply, settings};
 use super::*;
 use crate::domain::operation::Role;
 
@@ -11,7 +11,7 @@ fn response_with(text: &str) -> Value {
 }
 
 fn model(stub: &Stub) -> OpenAi {
-    OpenAi::new(client(), stub.settings("/v1"))
+    OpenAi::new(client(), &stub.url("/v1"), settings())
 }
 
 async fn complete(reply: Reply) -> Result<Answer, ModelError> {
@@ -33,10 +33,11 @@ async fn a_request_carries_instructions_turns_key_and_limit() {
         speaker: ChatRole::User,
         text: "again".to_owned(),
     });
-    let model = OpenAi {
+    let settings = RoleSettings {
         temperature: Some(0.2),
-        ..model(&stub)
+        ..settings()
     };
+    let model = OpenAi::new(client(), &stub.url("/v1"), settings);
     let answer = model.complete(&request).await.expect("an answer");
     assert_eq!(answer.text, "CURRENT_PROGRESS: none");
     assert_eq!((answer.input_tokens, answer.output_tokens), (Some(10), Some(3)));
@@ -64,7 +65,7 @@ async fn a_request_carries_instructions_turns_key_and_limit() {
 async fn the_base_address_keeps_its_path_and_query() {
     let stub = Stub::start([ok(&response_with("a")), ok(&response_with("b"))]).await;
     for path in ["/proxy/v1/", "/proxy/v1?version=2"] {
-        let model = OpenAi::new(client(), stub.settings(path));
+        let model = OpenAi::new(client(), &stub.url(path), settings());
         model.complete(&request(Role::Progress)).await.expect("an answer");
     }
     assert!(stub.requests()[0].starts_with("POST /proxy/v1/chat/completions HTTP"));
@@ -138,7 +139,7 @@ async fn a_body_over_the_bound_is_refused_with_and_without_a_length() {
     for reply in [reply(200, "", &large), Reply::Bytes(unannounced)] {
         assert_eq!(
             complete(reply).await,
-            Err(ModelError::TooLarge { limit: 1 << 20 })
+            Err(ModelError::TooLarge { limit: 4 << 20 })
         );
     }
 }
@@ -150,10 +151,8 @@ async fn nobody_at_the_address_is_unreachable() {
         .expect("a free port");
     let port = listener.local_addr().expect("an address").port();
     drop(listener);
-    let stub = Stub::start([]).await;
-    let settings = stub.settings("/v1");
     let base_url = format!("http://127.0.0.1:{port}").parse().expect("a URL");
-    let model = OpenAi::new(client(), Settings { base_url, ..settings });
+    let model = OpenAi::new(client(), &base_url, settings());
     let error = model
         .complete(&request(Role::Progress))
         .await
@@ -230,7 +229,7 @@ async fn a_schema_is_sent_where_there_is_one_and_the_answer_stays_as_it_is() {
         schema: Some(schema.clone().into()),
         ..request(Role::Learnings)
     };
-    let model = model(&stub).constrained(Constrain::JsonSchema);
+    let model = model(&stub);
     let answer = model.complete(&asked).await.expect("an answer");
     assert_eq!(answer.text, said);
     let format = &stub.json(0)["response_format"];
