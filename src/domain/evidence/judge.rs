@@ -206,9 +206,9 @@ impl<'a> Judge<'a> {
                 let found = sources.and_then(|sources| sources.find_in_input(snippet, &self.index));
                 let ruling = self.snippet([reason, label, snippet], found.is_some());
                 match found {
-                    Some(found) => {
-                        found.text.clone_into(snippet);
-                        (vec![found.evidence], ruling)
+                    Some((passage, evidence)) => {
+                        passage.clone_into(snippet);
+                        (vec![evidence], ruling)
                     }
                     None => (self.index.evidence(keys(snippet)), ruling),
                 }

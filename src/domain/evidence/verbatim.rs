@@ -18,8 +18,6 @@ const MAX_MATCHES: usize = 1_024;
 /// A text with each run of blanks folded to one.
 #[derive(Debug)]
 struct Folded<'a> {
-    /// The number of the text in the input.
-    number: usize,
     text: &'a str,
     folded: String,
     /// The offset of a word in the folded text and in the original, where their distance is another than before.
@@ -27,25 +25,20 @@ struct Folded<'a> {
 }
 
 impl<'a> Folded<'a> {
-    fn of(number: usize, text: &'a str) -> Self {
+    fn of(text: &'a str) -> Self {
         let mut folded = String::with_capacity(text.len());
-        let mut places = Vec::new();
+        let (mut places, mut distance) = (Vec::new(), 0);
         for (at, word) in blank_separated(text) {
             if !folded.is_empty() {
                 folded.push(' ');
             }
-            let distance = places.last().map_or(0, |(folded, at)| at - folded);
             if at - folded.len() != distance {
+                distance = at - folded.len();
                 places.push((folded.len(), at));
             }
             folded.push_str(word);
         }
-        Self {
-            number,
-            text,
-            folded,
-            places,
-        }
+        Self { text, folded, places }
     }
 
     /// Converts the offset of a non-blank byte in the folded text to the offset in the original.
@@ -101,72 +94,62 @@ pub(super) struct Sources<'a> {
     lower: OnceCell<Vec<String>>,
 }
 
-/// A snippet with the exact bytes of the input.
-pub(super) struct InputMatch<'a> {
-    pub(super) text: &'a str,
-    pub(super) evidence: Evidence,
-}
-
 impl<'a> Sources<'a> {
     pub(super) fn of<'s>(input: &Input<'a>, snippets: impl Iterator<Item = &'s str>) -> Self {
         Self {
-            input: input
-                .texts()
-                .enumerate()
-                .map(|(number, text)| Folded::of(number, text))
-                .collect(),
+            input: input.texts().map(Folded::of).collect(),
             known: snippets.map(single_blanks).collect(),
             lower: OnceCell::new(),
         }
     }
 
-    /// The longest passage of the input that equals the snippet apart from blanks; the first among equals. A code
-    /// fence around the snippet that the input does not have is not part of it.
-    pub(super) fn find_in_input(&self, snippet: &str, index: &WordIndex<'_>) -> Option<InputMatch<'a>> {
+    /// The longest passage of the input that equals the snippet apart from blanks, to the byte; the first among equals. A
+    /// code fence around the snippet that the input does not have is not part of it.
+    pub(super) fn find_in_input(&self, snippet: &str, index: &WordIndex<'_>) -> Option<(&'a str, Evidence)> {
         let unfenced = || self.find(unfenced(snippet)?, index);
         self.find(snippet, index).or_else(unfenced)
     }
 
-    /// The ranges of the sources that can contain a folded text: those around its rarest word, or all.
-    fn places_of(&self, wanted: &str, index: &WordIndex<'_>) -> Vec<(&Folded<'a>, Range<usize>)> {
+    /// The ranges of the sources, by their numbers, that can contain a folded text: those around its rarest word, or all.
+    fn places_of(&self, wanted: &str, index: &WordIndex<'_>) -> Vec<(usize, Range<usize>)> {
         // The words at its ends may be parts of longer ones.
         let inner = wanted.split_once(' ').and_then(|(_, rest)| rest.rsplit_once(' '));
         let places = inner.and_then(|(inner, _)| index.places_of_rarest(keys(inner)));
         let Some(places) = places else {
-            let sources = self.input.iter();
-            return sources.map(|source| (source, 0..source.folded.len())).collect();
+            let lengths = self.input.iter().map(|source| source.folded.len());
+            return lengths.map(|length| 0..length).enumerate().collect();
         };
         let around = |(number, range): (usize, Range<usize>)| {
             let source = &self.input[number];
             let start = source.folded_place(range.start).saturating_sub(wanted.len());
             let end = source.folded_place(range.end) + wanted.len();
-            (source, start..end.min(source.folded.len()))
+            (number, start..end.min(source.folded.len()))
         };
         places.into_iter().map(around).collect()
     }
 
-    fn find(&self, snippet: &str, index: &WordIndex<'_>) -> Option<InputMatch<'a>> {
+    fn find(&self, snippet: &str, index: &WordIndex<'_>) -> Option<(&'a str, Evidence)> {
         let wanted = single_blanks(snippet);
         if wanted.is_empty() {
             return None;
         }
         let finder = Finder::new(&wanted);
-        let mut best: Option<(&Folded<'a>, Range<usize>)> = None;
-        for (source, place) in self.places_of(&wanted, index) {
+        let mut best: Option<(usize, Range<usize>)> = None;
+        for (number, place) in self.places_of(&wanted, index) {
+            let source = &self.input[number];
             let folded = &source.folded.as_bytes()[place.clone()];
             for at in finder.find_iter(folded).take(MAX_MATCHES) {
                 let at = place.start + at;
                 let range = source.find_in_input(at..at + wanted.len());
                 if best.as_ref().is_none_or(|(_, known)| range.len() > known.len()) {
-                    best = Some((source, range));
+                    best = Some((number, range));
                 }
             }
         }
-        let (source, range) = best?;
-        Some(InputMatch {
-            text: &source.text[range.clone()],
-            evidence: quote_of(source.number, source.text, range.clone(), range.start),
-        })
+        let (number, range) = best?;
+        let text = self.input[number].text;
+        let evidence = quote_of(number, text, range.clone(), range.start);
+        Some((&text[range], evidence))
     }
 
     /// The first line of a snippet that is neither in the input nor in a known snippet.
@@ -177,7 +160,7 @@ impl<'a> Sources<'a> {
             let places = self.places_of(&wanted, index).into_iter();
             let known = self.known.iter().map(String::as_bytes);
             let mut texts = places
-                .map(|(source, place)| &source.folded.as_bytes()[place])
+                .map(|(number, place)| &self.input[number].folded.as_bytes()[place])
                 .chain(known);
             !wanted.is_empty() && !texts.any(|text| finder.find(text).is_some())
         })
@@ -200,14 +183,14 @@ mod tests {
     use proptest::prelude::*;
 
     /// The passage of the input that equals a snippet, found by the words of the snippet.
-    fn found<'a>(input: &Input<'a>, snippet: &str) -> Option<InputMatch<'a>> {
+    fn found<'a>(input: &Input<'a>, snippet: &str) -> Option<(&'a str, Evidence)> {
         let index = WordIndex::of(input, keys(snippet).collect());
         Sources::of(input, std::iter::empty()).find_in_input(snippet, &index)
     }
 
     fn find_in_input(messages: Vec<&str>, snippet: &str) -> Option<String> {
         let input = Input { task: "", messages };
-        found(&input, snippet).map(|found| found.text.to_owned())
+        found(&input, snippet).map(|(text, _)| text.to_owned())
     }
 
     #[test]
@@ -249,8 +232,8 @@ mod tests {
             task: "a b",
             messages: vec!["a\tb"],
         };
-        let found = found(&input, "a  b").unwrap();
-        assert_eq!((found.text, found.evidence.index), ("a b", None));
+        let (text, evidence) = found(&input, "a  b").unwrap();
+        assert_eq!((text, evidence.index), ("a b", None));
     }
 
     #[test]
@@ -261,9 +244,9 @@ mod tests {
             messages: vec![],
         };
         for (snippet, text) in [("the red", "the  red"), ("he red lamp en", "he  red\n lamp en")] {
-            let found = found(&input, snippet).unwrap();
+            let (passage, evidence) = found(&input, snippet).unwrap();
             let start = 4_500 + usize::from(snippet.starts_with('h'));
-            assert_eq!((found.text, found.evidence.start), (text, start));
+            assert_eq!((passage, evidence.start), (text, start));
         }
     }
 
@@ -299,7 +282,7 @@ mod tests {
             let all = Sources::of(&input, std::iter::empty()).find_in_input(snippet, &everywhere);
             let found = found(&input, snippet);
             prop_assert_eq!(found.is_some(), all.is_some());
-            let bytes = |found: Option<InputMatch<'_>>| found.map_or(0, |found| found.text.len());
+            let bytes = |found: Option<(&str, Evidence)>| found.map_or(0, |(text, _)| text.len());
             prop_assert!(bytes(found) >= bytes(all));
         }
     }
