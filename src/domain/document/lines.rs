@@ -55,18 +55,29 @@ pub(in crate::domain) fn is_blank(line: &str) -> bool {
     line.bytes().all(is_blank_byte)
 }
 
-/// The column of the first character that is neither space nor tab. A tab advances to the next multiple of
-/// four.
-pub(in crate::domain) fn indent(line: &str) -> usize {
+/// Columns per tab stop.
+pub(in crate::domain) const TAB: usize = 4;
+
+/// The longest indentation of a line within `most` columns, in bytes and in columns.
+pub(in crate::domain) fn indentation(line: &[u8], most: usize) -> (usize, usize) {
     let mut column = 0;
-    for byte in line.bytes() {
-        match byte {
-            b' ' => column += 1,
-            b'\t' => column += 4 - column % 4,
-            _ => break,
+    for (index, byte) in line.iter().enumerate() {
+        let after = match byte {
+            b' ' => column + 1,
+            b'\t' => column - column % TAB + TAB,
+            _ => return (index, column),
+        };
+        if after > most {
+            return (index, column);
         }
+        column = after;
     }
-    column
+    (line.len(), column)
+}
+
+/// The column of the first character that is neither space nor tab.
+pub(in crate::domain) fn indent(line: &str) -> usize {
+    indentation(line.as_bytes(), usize::MAX).1
 }
 
 /// An open code fence. Its character and length determine which line closes it.

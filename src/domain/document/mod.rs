@@ -64,10 +64,10 @@ pub use progress::progress_of;
 pub use record::{Record, location_of, record_ranges, records};
 pub use render::{Expiry, Marks, NewRecord, NotATime, Until, written_time};
 
-pub(in crate::domain) use lines::{Fence, indent, is_blank as is_blank_line};
+pub(in crate::domain) use lines::{Fence, TAB, indent, indentation, is_blank as is_blank_line};
 pub(in crate::domain) use outline::{Layout, heading_of};
 pub(in crate::domain) use progress::progress_parts;
 pub(in crate::domain) use record::{
-    Entry, end_of_reason, entries, entries_of, normalised_snippet, pinned, reason_end, record_at, records_of,
+    Entry, end_of_reason, entries, entries_of, normalised_snippet, pinned, reason_end, record_at,
 };
 pub(in crate::domain) use render::{brackets, changed_marks, leading_marks, progress_body, record_lines};

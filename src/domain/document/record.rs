@@ -57,13 +57,6 @@ pub fn records(text: &str) -> Vec<Record> {
     entries(text).filter_map(Entry::into_record).collect()
 }
 
-/// The same, of some kinds alone. Linear.
-pub(in crate::domain) fn records_of(text: &str, is_wanted: impl Fn(RecordKind) -> bool) -> Vec<Record> {
-    entries_of(text, is_wanted)
-        .filter_map(Entry::into_record)
-        .collect()
-}
-
 /// The pinned records of a document. Linear.
 pub(in crate::domain) fn pinned(text: &str) -> HashSet<RecordId> {
     let records = records(text).into_iter();

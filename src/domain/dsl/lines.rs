@@ -1,11 +1,8 @@
 //! Lines with their byte offsets in the input and their indentation in the normalised view; bullets, "no change",
 //! placeholders, and the ends of code fences.
 
-use crate::domain::document::Fence;
+use crate::domain::document::{Fence, TAB, indentation};
 use std::ops::Range;
-
-/// Columns per tab stop.
-pub(super) const TAB: usize = 4;
 
 /// One line. All offsets are byte offsets in the input.
 #[derive(Debug, Clone, Copy)]
@@ -67,23 +64,6 @@ pub(super) fn split(text: &str) -> Vec<Line> {
         start = next;
     }
     lines
-}
-
-/// The longest indentation of a line within `most` columns, in bytes and in columns.
-pub(super) fn indentation(line: &[u8], most: usize) -> (usize, usize) {
-    let mut column = 0;
-    for (index, byte) in line.iter().enumerate() {
-        let after = match byte {
-            b' ' => column + 1,
-            b'\t' => column - column % TAB + TAB,
-            _ => return (index, column),
-        };
-        if after > most {
-            return (index, column);
-        }
-        column = after;
-    }
-    (line.len(), column)
 }
 
 /// A slice of a line in the normalised view: tabs expanded to multiples of four columns.

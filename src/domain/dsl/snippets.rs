@@ -17,8 +17,8 @@
 
 use super::headers::{self, List, Opens};
 use super::items::after_because;
-use super::lines::{Closings, Line, TAB, bullet, indentation};
-use crate::domain::document::Fence;
+use super::lines::{Closings, Line, bullet};
+use crate::domain::document::{Fence, TAB, indentation};
 use std::ops::Range;
 
 /// A snippet extracted from the input.

@@ -3,7 +3,7 @@
 
 use super::input::Evidence;
 use super::judge::{Judge, Ruling};
-use crate::domain::document::{Record, records, records_of};
+use crate::domain::document::{Entry, Record, entries_of, records};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::{FaultKind, Item, Operation};
 use crate::domain::text::content_words::{Key, Word, content_words, keys, shared};
@@ -40,7 +40,8 @@ impl Actives {
             .iter()
             .filter_map(|item| item.operation.role()?.record_kind())
             .collect();
-        let records = records_of(document, |kind| kinds.contains(&kind));
+        let entries = entries_of(document, |kind| kinds.contains(&kind));
+        let records: Vec<Record> = entries.filter_map(Entry::into_record).collect();
         let mut actives = Self {
             archived: HashMap::new(),
             frequency: HashMap::default(),
