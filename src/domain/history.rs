@@ -37,6 +37,14 @@ impl ChangeKind {
         self.into()
     }
 
+    /// The end of a record that another one may have replaced.
+    fn end(superseded_by: Option<RecordId>) -> Self {
+        match superseded_by {
+            Some(_) => Self::Superseded,
+            None => Self::Archived,
+        }
+    }
+
     /// Whether the record is absent from the version with this change.
     #[must_use]
     pub fn is_end(self) -> bool {
@@ -218,10 +226,7 @@ impl Rebuild {
                     },
                     superseded_by: step.superseded_by.or_else(|| known?.superseded_by),
                 };
-                let change = match end.superseded_by {
-                    Some(_) => ChangeKind::Superseded,
-                    None => ChangeKind::Archived,
-                };
+                let change = ChangeKind::end(end.superseded_by);
                 if let Some(built) = self.built.get_mut(&id) {
                     built.life.end = Some(end);
                 }
@@ -377,14 +382,10 @@ pub fn steps(changes: Vec<RecordChange>, details: &OperationDetails) -> Vec<Reco
         RecordChange::Archived(record) => {
             let id = record.id;
             let superseded_by = details.superseded.get(&id).copied();
-            let change = match superseded_by {
-                Some(_) => ChangeKind::Superseded,
-                None => ChangeKind::Archived,
-            };
             RecordStep {
                 reason: details.reasons.get(&id).or(details.left_out.as_ref()).cloned(),
                 superseded_by,
-                ..step(record, change)
+                ..step(record, ChangeKind::end(superseded_by))
             }
         }
     });

@@ -28,14 +28,8 @@ pub struct Redaction {
     kept: Vec<bool>,
     finder: Option<AhoCorasick>,
     records: Vec<Record>,
-    kept_parts: HashSet<(RecordId, Part, String)>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Part {
-    Label,
-    Reason,
-    Content,
+    /// The parts of records that a remaining version contains, each with its place in [`parts`].
+    kept_parts: HashSet<(RecordId, usize, String)>,
 }
 
 /// Parts of a record that no remaining version contains for its id; `None` for a part that a version
@@ -67,7 +61,7 @@ impl Redaction {
             fragments.extend(distinctive_words(line));
         }
         for record in &records {
-            for (_, part) in parts(record) {
+            for part in parts(record).into_iter().flatten() {
                 fragments.extend(part.lines().filter_map(phrase));
                 // Logs quote the beginning of a long line.
                 fragments.extend(part.lines().next().map(quoted_start).and_then(phrase));
@@ -94,7 +88,8 @@ impl Redaction {
             return;
         }
         for record in records(text) {
-            let held = parts(&record).map(|(part, text)| (record.id, part, text.to_owned()));
+            let held = parts(&record).into_iter().enumerate();
+            let held = held.filter_map(|(place, text)| Some((record.id, place, text?.to_owned())));
             self.kept_parts.extend(held);
         }
     }
@@ -102,19 +97,20 @@ impl Redaction {
     /// The record parts that only this text contained.
     #[must_use]
     pub fn lost_records(&self) -> Vec<LostRecord> {
-        let lost = |id, part, text: Option<&String>| {
-            text.filter(|text| !self.kept_parts.contains(&(id, part, (*text).clone())))
-                .cloned()
-        };
-        self.records
-            .iter()
-            .map(|record| LostRecord {
+        let lost = self.records.iter().map(|record| {
+            let mut places = 0..;
+            let [label, reason, content] = parts(record).map(|text| {
+                let part = (record.id, places.next()?, text?.to_owned());
+                (!self.kept_parts.contains(&part)).then_some(part.2)
+            });
+            LostRecord {
                 id: record.id,
-                label: lost(record.id, Part::Label, record.label.as_ref()),
-                reason: lost(record.id, Part::Reason, record.reason.as_ref()),
-                content: lost(record.id, Part::Content, Some(&record.content)),
-            })
-            .filter(|record| record.label.is_some() || record.reason.is_some() || record.content.is_some())
+                label,
+                reason,
+                content,
+            }
+        });
+        lost.filter(|record| record.label.is_some() || record.reason.is_some() || record.content.is_some())
             .collect()
     }
 
@@ -151,14 +147,12 @@ fn finder(fragments: &[impl AsRef<[u8]>]) -> Option<AhoCorasick> {
         .ok()
 }
 
-fn parts(record: &Record) -> impl Iterator<Item = (Part, &str)> {
+fn parts(record: &Record) -> [Option<&str>; 3] {
     [
-        (Part::Label, record.label.as_deref()),
-        (Part::Reason, record.reason.as_deref()),
-        (Part::Content, Some(record.content.as_str())),
+        record.label.as_deref(),
+        record.reason.as_deref(),
+        Some(&record.content),
     ]
-    .into_iter()
-    .filter_map(|(part, text)| Some((part, text?)))
 }
 
 /// The line without list and heading marks, if it is long enough and not a heading of the service.

@@ -5,6 +5,7 @@
 
 use crate::domain::document::ManagedSection;
 use crate::domain::ids::RecordId;
+use crate::domain::text::lines::clipped;
 use crate::domain::text::visible_line;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -222,7 +223,7 @@ fn cite(inside: &str) -> Option<Vec<Citation>> {
 /// paragraph separators, and invisible characters (including bidirectional controls) count as whitespace.
 #[must_use]
 pub fn quote(text: &str, max_chars: usize) -> String {
-    let line = shortened(&visible_line(text), max_chars);
+    let line = clipped(&visible_line(text), max_chars);
     let mut safe = String::with_capacity(line.len() + 16);
     let mut before = ' ';
     let mut characters = line.chars().peekable();
@@ -249,13 +250,6 @@ pub fn quote(text: &str, max_chars: usize) -> String {
         before = character;
     }
     safe
-}
-
-fn shortened(line: &str, max_chars: usize) -> String {
-    match line.char_indices().nth(max_chars) {
-        None => line.to_owned(),
-        Some((end, _)) => format!("{}…", line[..end].trim_end()),
-    }
 }
 
 #[cfg(test)]

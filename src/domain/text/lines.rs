@@ -22,10 +22,10 @@ pub(in crate::domain) fn start_of(line: &str, max_chars: usize) -> &str {
         .map_or(line, |(end, _)| &line[..end])
 }
 
-/// A line, or its first characters and an ellipsis.
+/// A line, or its first characters, without a blank at their end, and an ellipsis.
 pub(in crate::domain) fn clipped(line: &str, max_chars: usize) -> String {
     match start_of(line, max_chars) {
-        start if start.len() < line.len() => format!("{start}…"),
+        start if start.len() < line.len() => format!("{}…", start.trim_end()),
         whole => whole.to_owned(),
     }
 }
