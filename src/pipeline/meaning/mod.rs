@@ -12,7 +12,7 @@ use crate::clock::Clock;
 use crate::domain::ids::VaultId;
 use crate::llm::embeddings::{EmbedError, Embedder, EmbeddingModel};
 pub use crate::storage::search::Hit;
-use crate::storage::search::vectors::{Space, Spaces};
+use crate::storage::search::vectors::Space;
 use crate::storage::usage::{RoleSpent, Spender, Spent};
 use crate::storage::{Storage, StorageError};
 use crate::telemetry::meters;
@@ -38,8 +38,6 @@ struct Model {
     own_space: Mutex<Option<String>>,
     /// Vectors of queries, by space and text: they serve further pages of a search, and frequent queries.
     vectors: Cache<(String, String), Arc<[f32]>>,
-    /// The spaces, and when they were read.
-    spaces: Mutex<Option<(Instant, Spaces)>>,
     /// Since when the server has been failing, and why.
     failing: Mutex<Option<(Instant, String)>>,
 }
@@ -61,7 +59,6 @@ impl Meaning {
                 embedder,
                 own_space: Mutex::default(),
                 vectors: Cache::new(KEPT),
-                spaces: Mutex::default(),
                 failing: Mutex::default(),
             })
         };
@@ -78,9 +75,6 @@ impl Meaning {
         self.model.is_some()
     }
 }
-
-/// How long the list of embedding spaces is cached.
-const SPACES_FOR: Duration = Duration::from_secs(2);
 
 /// Maximum number of cached query vectors.
 const KEPT: usize = 1_000;
@@ -100,11 +94,7 @@ impl Meaning {
             let why = "no embedding model is configured (embeddings.base_url, embeddings.model)";
             return Ok(Err(why.to_owned()));
         };
-        let kept = locked(&model.spaces).clone();
-        let spaces = match kept {
-            Some((at, spaces)) if at.elapsed() < SPACES_FOR => spaces,
-            _ => self.spaces_now(model).await?,
-        };
+        let spaces = self.storage.embedding_spaces().await?;
         let Some(space) = spaces.answering() else {
             return Ok(Err("nothing is indexed by meaning yet".to_owned()));
         };
@@ -154,19 +144,9 @@ impl Meaning {
         }
     }
 
-    /// The embedding spaces, read from the database now, and kept for [`SPACES_FOR`].
-    async fn spaces_now(&self, model: &Model) -> Result<Spaces, StorageError> {
-        let spaces = self.storage.embedding_spaces().await?;
-        *locked(&model.spaces) = Some((Instant::now(), spaces.clone()));
-        Ok(spaces)
-    }
-
     /// Whether this space still answers searches and its vectors are complete.
     async fn answers_still(&self, space: &Space) -> Result<bool, StorageError> {
-        let Some(model) = &self.model else {
-            return Ok(true);
-        };
-        let spaces = self.spaces_now(model).await?;
+        let spaces = self.storage.embedding_spaces().await?;
         Ok(spaces
             .answering()
             .is_some_and(|answering| answering.id == space.id))

@@ -43,11 +43,7 @@ impl Meaning {
         request: &SearchRequest<'_>,
         after: Option<&SearchPlace>,
     ) -> Result<SearchResults<Candidate>, StorageError> {
-        let SearchResults {
-            found: near,
-            mode,
-            degraded,
-        } = self.by_meaning(request, None).await?;
+        let (near, mode, degraded) = self.by_meaning(request, None).await?;
         let query = Query::parse(request.text);
         let limit = i64::try_from(request.limit).unwrap_or(i64::MAX);
         if mode == Mode::Text && request.filter == PassageFilter::active() {
@@ -57,9 +53,8 @@ impl Meaning {
                 place: found.place,
                 near: None,
             });
-            let found = found.collect();
             return Ok(SearchResults {
-                found,
+                found: found.collect(),
                 mode,
                 degraded,
             });
@@ -111,17 +106,13 @@ impl Meaning {
         })
     }
 
-    /// The similar passages.
+    /// The similar passages, the mode that is used, and why it differs from the requested one.
     async fn by_meaning(
         &self,
         request: &SearchRequest<'_>,
         memory: Option<&MemoryId>,
-    ) -> Result<SearchResults<Near>, StorageError> {
-        let by_words = |degraded| SearchResults {
-            found: Vec::new(),
-            mode: Mode::Text,
-            degraded,
-        };
+    ) -> Result<(Vec<Near>, Mode, Option<String>), StorageError> {
+        let by_words = |degraded| (Vec::new(), Mode::Text, degraded);
         let default = if self.is_configured() {
             Mode::Hybrid
         } else {
@@ -151,11 +142,7 @@ impl Meaning {
                 if let Some(least) = request.min_score {
                     near.retain(|near| near.score >= least);
                 }
-                return Ok(SearchResults {
-                    found: near,
-                    mode,
-                    degraded: None,
-                });
+                return Ok((near, mode, None));
             }
             tries += 1;
         }
@@ -374,11 +361,7 @@ impl Meaning {
         else {
             return Ok(None);
         };
-        let SearchResults {
-            found: near,
-            mode,
-            degraded,
-        } = self.by_meaning(request, Some(memory)).await?;
+        let (near, mode, degraded) = self.by_meaning(request, Some(memory)).await?;
         let bytes = sources.text.len()
             + sources
                 .records
@@ -425,7 +408,7 @@ impl Meaning {
             filter: PassageFilter::active(),
             limit: NEAR_RECORDS,
         };
-        let SearchResults { found, degraded, .. } = self.by_meaning(&request, Some(memory)).await?;
+        let (found, _, degraded) = self.by_meaning(&request, Some(memory)).await?;
         let mut records = BTreeMap::new();
         for near in found {
             if let Some(record) = near.record
