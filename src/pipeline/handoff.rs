@@ -118,7 +118,13 @@ impl Pipeline {
             let number = latest.as_ref().map_or(0, |handoff| handoff.number);
             if let Some(handoff) = latest {
                 let freshness = judge(&self.storage, &handoff).await?;
-                if self.will_do(request, window, &handoff, &freshness, known) {
+                let fits = freshness.status == Status::Fresh && window == handoff.window;
+                // With `force`, only one that was created after the request arrived, for the same folder.
+                let is_new = || {
+                    let workspace = request.workspace.as_ref();
+                    handoff.number > known && describes_workspace(&handoff.markdown, workspace)
+                };
+                if fits && (!request.force || is_new()) {
                     return Ok(Refreshed {
                         handoff,
                         freshness,
@@ -149,22 +155,6 @@ impl Pipeline {
             }
         }
         Err(HandoffError::Moved)
-    }
-
-    /// Whether the newest handoff answers the request: it is fresh and covers the same window. With `force`, only one
-    /// that was created after the request arrived, for the same folder.
-    fn will_do(
-        &self,
-        request: &HandoffRequest,
-        window: Window,
-        handoff: &Handoff,
-        freshness: &Freshness,
-        known: i64,
-    ) -> bool {
-        let forced = request.force
-            && (handoff.number <= known
-                || !describes_workspace(&handoff.markdown, request.workspace.as_ref()));
-        freshness.status == Status::Fresh && window == handoff.window && !forced
     }
 
     async fn make_handoff(
