@@ -13,8 +13,9 @@ use strum::{EnumString, IntoStaticStr, VariantNames};
 /// Maximum size of a prompt file in bytes.
 const MAX_FILE_BYTES: usize = 1_048_576;
 
-/// A prompt text, by its place in [`BUILT_IN`].
-#[derive(Debug, Clone, Copy)]
+/// A prompt text. Its name in snake case is that of its file, `<name>.md`; its place is that in [`BUILT_IN`].
+#[derive(Debug, Clone, Copy, VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub(super) enum Template {
     Progress,
     Learnings,
@@ -30,36 +31,20 @@ pub(super) enum Template {
     HandoffAgain,
 }
 
-/// The file of each text, the built-in text, and the placeholder that it must have; in the order of [`Template`].
-const BUILT_IN: [(&str, &str, &str); 12] = [
-    ("progress.md", include_str!("prompts/progress.md"), ""),
-    ("learnings.md", include_str!("prompts/learnings.md"), ""),
-    ("verbatim.md", include_str!("prompts/verbatim.md"), ""),
-    ("consolidation.md", include_str!("prompts/consolidation.md"), ""),
-    ("guidance.md", include_str!("prompts/guidance.md"), ""),
-    (
-        "guidance_managed.md",
-        include_str!("prompts/guidance_managed.md"),
-        "",
-    ),
-    ("handoff.md", include_str!("prompts/handoff.md"), ""),
-    ("input.md", include_str!("prompts/input.md"), "{task}"),
-    (
-        "consolidation_input.md",
-        include_str!("prompts/consolidation_input.md"),
-        "{memory}",
-    ),
-    ("again.md", include_str!("prompts/again.md"), "{faults}"),
-    (
-        "handoff_input.md",
-        include_str!("prompts/handoff_input.md"),
-        "{memory}",
-    ),
-    (
-        "handoff_again.md",
-        include_str!("prompts/handoff_again.md"),
-        "{faults}",
-    ),
+/// Each built-in text, and the placeholder that it must have; in the order of [`Template`].
+const BUILT_IN: [(&str, &str); 12] = [
+    (include_str!("prompts/progress.md"), ""),
+    (include_str!("prompts/learnings.md"), ""),
+    (include_str!("prompts/verbatim.md"), ""),
+    (include_str!("prompts/consolidation.md"), ""),
+    (include_str!("prompts/guidance.md"), ""),
+    (include_str!("prompts/guidance_managed.md"), ""),
+    (include_str!("prompts/handoff.md"), ""),
+    (include_str!("prompts/input.md"), "{task}"),
+    (include_str!("prompts/consolidation_input.md"), "{memory}"),
+    (include_str!("prompts/again.md"), "{faults}"),
+    (include_str!("prompts/handoff_input.md"), "{memory}"),
+    (include_str!("prompts/handoff_again.md"), "{faults}"),
 ];
 
 /// All prompt texts.
@@ -91,7 +76,7 @@ pub struct PromptError {
 
 impl Default for Prompts {
     fn default() -> Self {
-        Self::of(BUILT_IN.map(|(_, text, _)| text.into()))
+        Self::of(BUILT_IN.map(|(text, _)| text.into()))
     }
 }
 
@@ -112,8 +97,8 @@ impl Prompts {
             });
         }
         let mut texts = Self::default().texts;
-        for ((name, _, needed), text) in BUILT_IN.iter().zip(&mut texts) {
-            if let Some(replacement) = read(folder, name, needed)? {
+        for (text, (name, (_, needed))) in texts.iter_mut().zip(Template::VARIANTS.iter().zip(BUILT_IN)) {
+            if let Some(replacement) = read(&folder.join(format!("{name}.md")), needed)? {
                 *text = replacement.into();
             }
         }
@@ -152,36 +137,14 @@ impl Prompts {
             Role::Verbatim => Template::Verbatim,
         })
     }
-
-    /// The message with the data. Each text is escaped so that it cannot close its tag; `messages` is already escaped
-    /// and tagged. `ids` are the ids in the memory, `most` is the number of additions that the section accepts.
-    pub(super) fn input(
-        &self,
-        (memory, task, messages): (&str, &str, &str),
-        ids: &str,
-        most: usize,
-    ) -> String {
-        let (memory, task) = (quoted(memory), quoted(task));
-        self.fill(
-            Template::Input,
-            &[
-                ("{memory}", &memory),
-                ("{task}", &task),
-                ("{messages}", messages),
-                ("{ids}", ids),
-                ("{most}", &most.to_string()),
-            ],
-        )
-    }
 }
 
-fn read(folder: &Path, name: &str, needed: &str) -> Result<Option<String>, PromptError> {
-    let path = folder.join(name);
+fn read(path: &Path, needed: &str) -> Result<Option<String>, PromptError> {
     let failed = |problem: String| PromptError {
         file: path.display().to_string(),
         problem,
     };
-    let bytes = match std::fs::read(&path) {
+    let bytes = match std::fs::read(path) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(failed(error.to_string())),

@@ -13,7 +13,7 @@ use crate::fair;
 use crate::llm::{
     Answer, ChatMessage, ChatRole, ModelError, ModelOutcome, Request, RoleModel, models, rules,
 };
-use crate::pipeline::prompts::{Template, section_of, shown_messages, shown_section};
+use crate::pipeline::prompts::{Template, quoted, section_of, shown_messages, shown_section};
 use crate::pipeline::{Pipeline, Step, Steps, UpdateRequest, consolidation};
 use crate::storage::{HeadSnapshot, StorageError};
 use crate::telemetry::meters;
@@ -71,12 +71,16 @@ impl Pipeline {
     ) -> Result<RoleOutcome, StorageError> {
         let sent = sent(request);
         let messages = shown_messages(&request.input.messages, self.config.pipeline.messages_bytes);
-        let memory = shown_section(&snapshot.text, role);
         let ids = existing_ids(&snapshot.text, role);
-        let input = self.prompts.input(
-            (memory, &request.input.task, &messages),
-            &ids,
-            limits.max_additions,
+        let input = self.prompts.fill(
+            Template::Input,
+            &[
+                ("{memory}", &quoted(shown_section(&snapshot.text, role))),
+                ("{task}", &quoted(&request.input.task)),
+                ("{messages}", &messages),
+                ("{ids}", &ids),
+                ("{most}", &limits.max_additions.to_string()),
+            ],
         );
         let schema = schema(speaker.model.constrains(), &snapshot.text, role, limits);
         let asking = Request::of_role(Some(role), self.prompts.instructions(role), input, schema);
