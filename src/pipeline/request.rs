@@ -14,7 +14,7 @@ use crate::storage::idempotency::Answering;
 use crate::storage::updates::RunKind;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use strum::{Display, EnumDiscriminants, EnumString, IntoStaticStr, VariantNames};
 
@@ -194,41 +194,21 @@ const PROBLEM_CHARS: usize = 200;
 /// that was not requested, and the client gets an error and can retry.
 ///
 /// # Errors
-/// The path of the member that cannot be read, and why.
+/// The path of the member that cannot be read, and why; or the outermost member that would be written in another form.
 pub(super) fn read_stored<T: Serialize + DeserializeOwned>(stored: &Value) -> Result<T, String> {
-    let value: T = serde_path_to_error::deserialize(stored).map_err(|error| {
-        let problem = error.to_string();
-        problem.chars().take(PROBLEM_CHARS).collect::<String>()
-    })?;
-    let Some(member) = first_difference(stored, &json!(value)) else {
-        return Ok(value);
-    };
-    let problem = format!("{member}: this release does not know it in this form");
-    Err(problem.chars().take(PROBLEM_CHARS).collect())
-}
-
-/// The path of the first member that differs between two values; `None` if they are equal.
-fn first_difference(one: &Value, other: &Value) -> Option<String> {
-    let below = |name: &str, one: Option<&Value>, other: Option<&Value>| {
-        let path = match (one, other) {
-            (Some(one), Some(other)) => first_difference(one, other)?,
-            _ => String::new(),
-        };
-        let separator = if path.is_empty() { "" } else { "." };
-        Some(format!("{name}{separator}{path}"))
-    };
-    match (one, other) {
-        _ if one == other => None,
-        (Value::Object(one), Value::Object(other)) => {
-            let mut names = one.keys().chain(other.keys());
-            names.find_map(|name| below(name, one.get(name), other.get(name)))
+    let read = serde_path_to_error::deserialize(stored).map_err(|error| error.to_string());
+    let strict = read.and_then(|value: T| {
+        let written = json!(value);
+        if written == *stored {
+            return Ok(value);
         }
-        (Value::Array(one), Value::Array(other)) => {
-            let mut places = 0..one.len().max(other.len());
-            places.find_map(|at| below(&at.to_string(), one.get(at), other.get(at)))
-        }
-        _ => Some(String::new()),
-    }
+        let members = [stored, &written].into_iter().filter_map(Value::as_object);
+        let differs = |name: &&String| stored.get(name) != written.get(name);
+        let member = members.flat_map(Map::keys).find(differs);
+        let member = member.map_or("it", String::as_str);
+        Err(format!("{member}: this release does not know it in this form"))
+    });
+    strict.map_err(|problem| problem.chars().take(PROBLEM_CHARS).collect())
 }
 
 #[cfg(test)]
