@@ -2,7 +2,7 @@
 
 use super::reading::{self, Against, Reading, WrittenItem};
 use super::report::{UpdateAnswer, quote};
-use super::run::Running;
+use super::run::{Results, Running, mask};
 use super::{Mode, OnInvalid, OperationsInput, OperationsRequest, Pipeline, PipelineError};
 use crate::domain::dsl;
 use crate::domain::dsl::requests::{self, OperationRequest};
@@ -38,22 +38,16 @@ impl Pipeline {
         let mut running = self.begin_operations(&request).await?;
         loop {
             let reading = self.read_input(&request, &running).await?;
-            running.rejected = reading.rejections().collect();
-            running.warnings = reading.warnings().collect();
-            running.omitted = reading.omitted;
+            running.results = Results::default();
+            running.results.add(&reading);
             if request.on_invalid == OnInvalid::Fail && reading.needs_repair() {
-                let update_id = running.update_id.clone();
-                let mut rejected = running.rejected.clone();
-                rejected.extend(reading.mendable_warnings());
-                let more = reading.omitted.rejections;
                 let error = PipelineError::Invalid {
-                    update_id,
-                    rejected,
-                    more,
+                    update_id: running.update_id.clone(),
+                    rejected: reading.rejections().chain(reading.mendable_warnings()).collect(),
+                    more: reading.omitted.rejections,
                 };
                 return self.fail(&running, error).await;
             }
-            running.accepted = reading.accepted;
             if let Some(answer) = self.save(&running).await? {
                 return Ok(answer);
             }
@@ -107,6 +101,12 @@ impl Pipeline {
 
     async fn begin_operations(&self, request: &OperationsRequest) -> Result<Running, PipelineError> {
         let (update_id, created_at) = (self.new_update_id(), self.clock.now());
+        let mut stored = json!(request);
+        let bytes = match &request.input {
+            OperationsInput::Text(text) => text.len(),
+            OperationsInput::List(list) => list.len() * reading::ITEM_BYTES,
+        };
+        fair::on_cpu(bytes, || mask(&mut stored)).await;
         let of = (request.vault.clone(), request.memory.clone());
         let base = self.capture((&of.0, &of.1), &request.preconditions).await?;
         // Only models are limited to few additions by default.
@@ -118,7 +118,7 @@ impl Pipeline {
         let by = (request.actor.clone(), created_at);
         let limits = self.config.limits.of_operations(max_additions);
         Ok(Running {
-            request: json!(request),
+            request: stored,
             preconditions: request.preconditions.clone(),
             dry_run: request.dry_run,
             resolves: request.resolves.clone(),

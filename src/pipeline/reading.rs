@@ -11,11 +11,12 @@ use crate::domain::text::masked;
 use crate::fair;
 use crate::storage::{Storage, StorageError};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 /// Approximate length of an item, used to estimate the work of many.
-const ITEM_BYTES: usize = 100;
+pub(super) const ITEM_BYTES: usize = 100;
 
 /// A valid item and the text it was read from. A proposal stores it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -391,7 +392,9 @@ impl WrittenItem {
 
     /// The item without credentials.
     pub(super) fn masked(mut self) -> Self {
-        self.text = masked(&self.text);
+        if let Cow::Owned(text) = masked(&self.text) {
+            self.text = text;
+        }
         self
     }
 }

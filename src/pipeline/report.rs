@@ -45,8 +45,8 @@ impl UpdateStatus {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Rejection {
     /// `progress`, `learnings`, `verbatim`, or null where the place belongs to none.
-    #[schema(required, examples("learnings"))]
-    pub section: Option<String>,
+    #[schema(required, value_type = Option<String>, examples("learnings"))]
+    pub section: Option<Role>,
     /// The fault's stable name.
     #[schema(examples("missing_reason"))]
     pub kind: String,
@@ -64,8 +64,8 @@ pub struct Rejection {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Warning {
     /// `progress`, `learnings`, `verbatim`, or null where the place belongs to none.
-    #[schema(required, examples("learnings"))]
-    pub section: Option<String>,
+    #[schema(required, value_type = Option<String>, examples("learnings"))]
+    pub section: Option<Role>,
     /// Its stable name; `no_model` where the built-in rules answered because no model is configured.
     #[schema(examples("truncated", "no_model"))]
     pub kind: String,
@@ -268,67 +268,44 @@ impl Rejection {
     /// Builds a rejection from a fault and the item that contains it.
     pub(super) fn of_fault(fault: &Fault, written: &WrittenItem) -> Self {
         Self {
-            section: fault.section.map(section_name),
+            section: fault.section,
             kind: fault.kind.name().to_owned(),
             detail: placed(&fault.detail, written.index),
             text: quote(&written.text),
             index: written.index,
         }
     }
-
-    /// Builds a rejection for a role whose model failed, while the results of other roles may be saved.
-    pub(super) fn of_failed_model(role: Role, detail: String) -> Self {
-        Self {
-            section: Some(section_name(role)),
-            kind: "model_failed".to_owned(),
-            detail,
-            text: String::new(),
-            index: None,
-        }
-    }
 }
 
 impl Warning {
+    /// Builds a warning that belongs to no operation.
+    pub(super) fn new(section: Option<Role>, kind: &str, detail: impl Into<String>) -> Self {
+        Self {
+            section,
+            kind: kind.to_owned(),
+            detail: detail.into(),
+            index: None,
+        }
+    }
+
     /// Builds a warning from a fault that prevented nothing from being applied.
     pub(super) fn of_fault(fault: &Fault, index: Option<usize>) -> Self {
         Self {
-            section: fault.section.map(section_name),
-            kind: fault.kind.name().to_owned(),
-            detail: placed(&fault.detail, index),
             index,
+            ..Self::new(fault.section, fault.kind.name(), placed(&fault.detail, index))
         }
     }
 
     /// Warns that the built-in rules answered: one warning if that holds for `all` roles, otherwise one per role.
     pub(super) fn of_no_model(roles: &[Role], all: usize) -> Vec<Self> {
-        let warning = |section: Option<String>| Self {
-            section,
-            index: None,
-            kind: "no_model".to_owned(),
-            detail:
-                "no model is configured: the built-in rules answered, which keep only explicit statements"
-                    .to_owned(),
+        let detail =
+            "no model is configured: the built-in rules answered, which keep only explicit statements";
+        let sections: Vec<Option<Role>> = match !roles.is_empty() && roles.len() == all {
+            true => vec![None],
+            false => roles.iter().copied().map(Some).collect(),
         };
-        if roles.is_empty() {
-            Vec::new()
-        } else if roles.len() == all {
-            vec![warning(None)]
-        } else {
-            roles
-                .iter()
-                .map(|role| warning(Some(section_name(*role))))
-                .collect()
-        }
-    }
-
-    /// Builds a warning that belongs to a role.
-    pub(super) fn of_role(role: Role, kind: &str, detail: impl Into<String>) -> Self {
-        Self {
-            section: Some(section_name(role)),
-            kind: kind.to_owned(),
-            detail: detail.into(),
-            index: None,
-        }
+        let warning = |section| Self::new(section, "no_model", detail);
+        sections.into_iter().map(warning).collect()
     }
 }
 
@@ -338,10 +315,6 @@ fn placed(detail: &str, index: Option<usize>) -> String {
         Some(index) => format!("operations[{index}]: {detail}"),
         None => detail.to_owned(),
     }
-}
-
-fn section_name(role: Role) -> String {
-    role.name().to_owned()
 }
 
 /// At most [`QUOTE_BYTES`] of a text, cut at a character boundary.

@@ -10,8 +10,8 @@ use crate::pipeline::prompts::section_of;
 use crate::pipeline::reading::Accepted;
 use crate::pipeline::report::{Rejection, UpdateAnswer, quote};
 use crate::pipeline::request::read_stored;
-use crate::pipeline::run::{Review, Running};
-use crate::pipeline::save::{RunResult, is_recorded, merge_onto};
+use crate::pipeline::run::{Results, Review, Running};
+use crate::pipeline::save::{RunResult, merge_onto, says_the_same};
 use crate::pipeline::{Pipeline, PipelineError};
 use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::idempotency::Answering;
@@ -180,20 +180,12 @@ impl Pipeline {
         };
         let place = (&approval.vault, &approval.memory);
         let base = self.capture(place, &approval.preconditions).await?;
-        let comment = approval
-            .comment
-            .as_deref()
-            .map(one_line)
-            .filter(|comment| !comment.is_empty());
-        let comment_text = comment
-            .as_deref()
-            .map(|comment| format!(": {comment}"))
-            .unwrap_or_default();
-        let title = format!(
-            "{}\napproved by {}{comment_text}",
-            log.lines().next().unwrap_or_default(),
-            approval.actor
-        );
+        let proposed = log.lines().next().unwrap_or_default();
+        let mut title = format!("{proposed}\napproved by {}", approval.actor);
+        let comment = approval.comment.as_deref().map(one_line).unwrap_or_default();
+        if !comment.is_empty() {
+            title.push_str(&format!(": {comment}"));
+        }
         // The operations were within the limits when they were proposed.
         let limits = Limits {
             // What a model proposed does not take what was pinned since.
@@ -205,7 +197,10 @@ impl Pipeline {
             request: run.request,
             idempotency: approval.idempotency.clone(),
             preconditions: approval.preconditions.clone(),
-            accepted: proposal.chosen(&numbers),
+            results: Results {
+                accepted: proposal.chosen(&numbers),
+                ..Results::default()
+            },
             record: proposal.record.clone(),
             review: Some(Review {
                 by: approval.actor.clone(),
@@ -238,38 +233,36 @@ impl Pipeline {
         let before = review.proposal.progress_before.as_deref().unwrap_or_default();
         let moved = section_of(&head.text, Role::Progress).trim_end() != before;
         let (late, held): (Vec<Accepted>, Vec<Accepted>) = running
+            .results
             .accepted
             .iter()
             .cloned()
             .partition(|item| moved && rewrites_progress(item));
         let mut merged = merge_onto(head, &held, head.version != review.base_version, running)?;
         let late = late.iter().map(|item| Rejection {
-            section: Some(Role::Progress.name().to_owned()),
+            section: Some(Role::Progress),
             kind: "progress_moved".to_owned(),
             detail: "Current Progress was changed after this was proposed; it stays as it is.".to_owned(),
             text: quote(&item.written.text),
             index: item.written.index,
         });
         merged.rejected.splice(0..0, late);
-        let Some(record) = &running.record else {
-            return self.decide(running, head, merged, (None, None));
-        };
-        let reason = match is_recorded(running, record, known) {
-            Ok(false) => return self.decide(running, head, merged, (Some(record), None)),
-            Ok(true) => "already_recorded",
-            Err(_) => "other_task",
+        let (Some(record), Some(known)) = (&running.record, known) else {
+            return self.decide(running, head, merged, running.record.as_ref());
         };
         // The operations are approved nevertheless.
+        let kind = match says_the_same(known, record) {
+            true => "already_recorded",
+            false => "other_task",
+        };
         merged.rejected.push(Rejection {
             section: None,
-            kind: reason.to_owned(),
-            detail: known
-                .map(|known| format!("Its task_id belongs to {} already.", known.record.id))
-                .unwrap_or_default(),
+            kind: kind.to_owned(),
+            detail: format!("Its task_id belongs to {} already.", known.record.id),
             text: quote(&record.task.intent),
             index: None,
         });
-        self.decide(running, head, merged, (None, None))
+        self.decide(running, head, merged, None)
     }
 
     /// Maps a decision that came too late to an error that names the proposal's current state.
@@ -280,15 +273,9 @@ impl Pipeline {
         id: &UpdateId,
     ) -> PipelineError {
         match error {
-            PipelineError::Storage(StorageError::AlreadyDecided(_)) => match self.waiting(place, id).await {
-                Err(problem) => problem,
-                // It is pending again: the service never does that.
-                Ok(_) => PipelineError::NotProposed {
-                    update_id: id.clone(),
-                    status: RunStatus::Proposed.name(),
-                    review: None,
-                },
-            },
+            PipelineError::Storage(StorageError::AlreadyDecided(_)) => {
+                self.waiting(place, id).await.err().unwrap_or(error)
+            }
             other => other,
         }
     }

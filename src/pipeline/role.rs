@@ -14,6 +14,8 @@ use crate::llm::{
     Answer, ChatMessage, ChatRole, ModelError, ModelOutcome, Request, RoleModel, models, rules,
 };
 use crate::pipeline::prompts::{Template, quoted, section_of, shown_messages, shown_section};
+use crate::pipeline::review::rewrites_progress;
+use crate::pipeline::run::mask;
 use crate::pipeline::{Pipeline, Step, Steps, UpdateRequest, consolidation};
 use crate::storage::{HeadSnapshot, StorageError};
 use crate::telemetry::meters;
@@ -252,7 +254,7 @@ impl RoleOutcome {
                     error.public()
                 );
                 self.warnings
-                    .push(Warning::of_role(role, "reprompt_failed", detail));
+                    .push(Warning::new(Some(role), "reprompt_failed", detail));
             }
             (Err(error), _) => self.failure = Some(error),
         }
@@ -299,7 +301,7 @@ impl RoleOutcome {
                 json!({ "role": speaker, "content": turn.text })
             })
             .collect();
-        self.exchanges.push(json!({
+        let mut exchange = json!({
             "section": asking.role.map(Role::name),
             "model": self.report.model,
             "system": asking.system,
@@ -313,7 +315,9 @@ impl RoleOutcome {
             "cache_write_tokens": call.cache_write_tokens,
             "output_tokens": call.output_tokens,
             "millis": call.millis,
-        }));
+        });
+        mask(&mut exchange);
+        self.exchanges.push(exchange);
     }
 }
 
@@ -331,17 +335,11 @@ fn second_counts(
         .iter()
         .any(|found| found.fault.kind == FaultKind::NoSection);
     let is_left = |fault: &Fault| !spoken && fault.kind != FaultKind::NoSection;
-    let rewritten = second
-        .accepted
-        .iter()
-        .any(|item| matches!(item.operation, Operation::RewriteProgress(_)));
-    let earlier: Vec<Operation> = second
-        .accepted
-        .iter()
-        .map(|item| item.operation.clone())
-        .collect();
-    let mut left_out: Vec<Accepted> = first.accepted;
-    left_out.retain(|item| !(rewritten && matches!(item.operation, Operation::RewriteProgress(_))));
+    let rewritten = second.accepted.iter().any(rewrites_progress);
+    let earlier = second.accepted.iter().map(|item| item.operation.clone());
+    let earlier: Vec<Operation> = earlier.collect();
+    let mut left_out = first.accepted;
+    left_out.retain(|item| !(rewritten && rewrites_progress(item)));
     // These items were valid before. Rejected now are only duplicates of the second answer and those above the limit.
     let kept = validate(
         numbered(&left_out),
@@ -353,12 +351,6 @@ fn second_counts(
         },
         &earlier,
         limits,
-    );
-    let mut accepted = second.accepted;
-    accepted.extend(
-        kept.items
-            .into_iter()
-            .map(|item| left_out[item.range.start].clone()),
     );
     let mut found: Vec<FoundFault> = first
         .found
@@ -374,6 +366,9 @@ fn second_counts(
             .filter(|fault| fault.kind == FaultKind::TooManyAdditions)
             .map(|fault| FoundFault::of(left_out[fault.range.start].written.clone(), fault)),
     );
+    let kept = kept.items.into_iter();
+    let mut accepted = second.accepted;
+    accepted.extend(kept.map(|item| left_out[item.range.start].clone()));
     let mut reading = Reading {
         accepted,
         found,

@@ -21,6 +21,7 @@ use crate::storage::usage::{RoleSpent, Spender, Spent};
 use crate::storage::{HeadSnapshot, Preconditions};
 use chrono::{DateTime, Days, NaiveTime, Utc};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// The state of a run in progress: its request and its results so far.
@@ -31,7 +32,7 @@ pub(super) struct Running {
     pub(super) kind: RunKind,
     pub(super) actor: ActorId,
     pub(super) created_at: DateTime<Utc>,
-    /// The request in its stored form.
+    /// The request in its stored form, without credentials.
     pub(super) request: Value,
     pub(super) preconditions: Preconditions,
     pub(super) dry_run: bool,
@@ -43,13 +44,7 @@ pub(super) struct Running {
     pub(super) base: HeadSnapshot,
     /// The head snapshot that progress was written for; equals `base` until the role is asked again.
     pub(super) progress_base: HeadSnapshot,
-    pub(super) accepted: Vec<Accepted>,
-    pub(super) rejected: Vec<Rejection>,
-    pub(super) warnings: Vec<Warning>,
-    /// How many more rejections and warnings there are.
-    pub(super) omitted: Omitted,
-    pub(super) models: BTreeMap<String, ModelReport>,
-    pub(super) exchanges: Vec<Value>,
+    pub(super) results: Results,
     /// Model usage that is not recorded yet.
     pub(super) spent: Vec<RoleSpent>,
     /// The claim under which it runs, if it was queued.
@@ -68,6 +63,20 @@ pub(super) struct Running {
     pub(super) rebases: u32,
     /// The decision, if the run applies an approved proposal.
     pub(super) review: Option<Review>,
+}
+
+/// What a run has been answered, by models, rules or its request.
+#[derive(Default)]
+pub(super) struct Results {
+    /// The items to save.
+    pub(super) accepted: Vec<Accepted>,
+    pub(super) rejected: Vec<Rejection>,
+    pub(super) warnings: Vec<Warning>,
+    /// How many more rejections and warnings there are.
+    pub(super) omitted: Omitted,
+    pub(super) models: BTreeMap<String, ModelReport>,
+    /// The calls of models in their stored form, without credentials.
+    pub(super) exchanges: Vec<Value>,
 }
 
 impl Running {
@@ -95,12 +104,7 @@ impl Running {
             title,
             progress_base: base.clone(),
             base,
-            accepted: Vec::new(),
-            rejected: Vec::new(),
-            warnings: Vec::new(),
-            omitted: Omitted::default(),
-            models: BTreeMap::new(),
-            exchanges: Vec::new(),
+            results: Results::default(),
             spent: Vec::new(),
             claim: None,
             idempotency: None,
@@ -151,7 +155,7 @@ impl Running {
 
     pub(super) fn has_no_section(&self) -> bool {
         let kind = FaultKind::NoSection.name();
-        self.warnings.iter().any(|warning| warning.kind == kind)
+        self.results.warnings.iter().any(|warning| warning.kind == kind)
     }
 }
 
@@ -164,13 +168,19 @@ impl Pipeline {
             PipelineError::PreconditionFailed(_) | PipelineError::Deleted
         );
         if let Some(status) = error.status().filter(|_| is_kept && running.review.is_none()) {
+            let results = &running.results;
             let mut outcome = json!({
                 "problem": error.to_string(),
-                "rejected": running.rejected,
-                "warnings": running.warnings,
-                "models": running.models,
+                "rejected": results.rejected,
+                "warnings": results.warnings,
+                "models": results.models,
             });
-            keep_more(&mut outcome, running.omitted.rejections, running.omitted.warnings);
+            let (rejected, warnings) = (results.omitted.rejections, results.omitted.warnings);
+            for (name, more) in [("more_rejected", rejected), ("more_warnings", warnings)] {
+                if more > 0 {
+                    outcome[name] = json!(more);
+                }
+            }
             let run = self.run(running, status, None, running.base_version(), outcome);
             self.storage.save_run(&run, None, None).await?;
         }
@@ -192,22 +202,22 @@ impl Pipeline {
             (None, status) => (status.of_run(), true),
         };
         let version = answer.context_id.clone().filter(|_| has_version);
-        let mut outcome = json!({
-            "rebased": answer.rebased,
-            "operations": answer.operations,
-            "rejected": answer.rejected,
-            "warnings": answer.warnings,
-            "diff": answer.diff,
-            "log": answer.log,
-            "models": answer.models,
-            "document": answer.document,
-        });
-        keep_more(&mut outcome, answer.more_rejected, answer.more_warnings);
+        let mut outcome = json!(answer);
+        if let Some(members) = outcome.as_object_mut() {
+            members.retain(|name, _| !IN_COLUMNS.contains(&name.as_str()));
+        }
         if let Some(proposal) = proposal {
             outcome["proposal"] = json!(proposal);
         }
         if let Some(review) = &running.review {
-            review.write(&mut outcome);
+            outcome["proposal"] = json!(review.proposal);
+            outcome["review"] = json!({
+                "decision": RunStatus::Approved.name(),
+                "by": review.by.as_str(),
+                "at": review.at,
+                "operations": review.numbers,
+                "comment": review.comment,
+            });
         }
         let version = version.map(|id| (answer.version, id));
         Run {
@@ -238,8 +248,8 @@ impl Pipeline {
             base_version,
             version,
             resolved_by: None,
-            request: stored(&running.request),
-            exchanges: running.exchanges.iter().map(stored).collect(),
+            request: running.request.clone(),
+            exchanges: running.results.exchanges.clone().into(),
             shown: (running.base.version > 0).then(|| (running.base.version, running.base.text.clone())),
             outcome,
             claim: running.claim.as_ref().map(|claim| claim.id.clone()),
@@ -261,7 +271,7 @@ impl Pipeline {
             (RunStatus::Proposed, _) => events.push(event(EventKind::Proposed)),
             (_, Some(review)) => events.push(NewEvent {
                 actor: Some(review.by.clone()),
-                details: Some(review.details()),
+                details: Some(json!({ "operations": review.numbers })),
                 ..event(EventKind::Approved)
             }),
             _ => {}
@@ -270,14 +280,16 @@ impl Pipeline {
     }
 }
 
-/// Stores the numbers of omitted rejections and warnings, if there are any.
-fn keep_more(outcome: &mut Value, rejected: usize, warnings: usize) {
-    for (name, more) in [("more_rejected", rejected), ("more_warnings", warnings)] {
-        if more > 0 {
-            outcome[name] = json!(more);
-        }
-    }
-}
+/// Members of an answer that the row of its run has as columns.
+const IN_COLUMNS: [&str; 7] = [
+    "update_id",
+    "vault_id",
+    "memory_id",
+    "status",
+    "base_version",
+    "version",
+    "context_id",
+];
 
 /// An approval as its run stores it.
 #[derive(Debug, Clone)]
@@ -292,36 +304,19 @@ pub(super) struct Review {
     pub(super) proposal: Proposal,
 }
 
-impl Review {
-    /// Adds the approval to the stored outcome of the run.
-    fn write(&self, outcome: &mut Value) {
-        outcome["proposal"] = json!(self.proposal);
-        outcome["review"] = json!({
-            "decision": RunStatus::Approved.name(),
-            "by": self.by.as_str(),
-            "at": self.at,
-            "operations": self.numbers,
-            "comment": self.comment,
-        });
-    }
-
-    /// The details of its event: no texts.
-    fn details(&self) -> Value {
-        json!({ "operations": self.numbers })
-    }
-}
-
-/// Returns the value as it is stored: every credential in its texts is masked, and NUL, which PostgreSQL cannot contain, is
-/// replaced.
-fn stored(value: &Value) -> Value {
+/// Masks every credential in the texts of a value, which is then stored, and replaces NUL, which PostgreSQL cannot contain. All
+/// other texts stay where they are: a request may have megabytes.
+pub(super) fn mask(value: &mut Value) {
     match value {
-        Value::String(text) => Value::String(storable(masked(text))),
-        Value::Array(values) => values.iter().map(stored).collect(),
-        Value::Object(members) => members
-            .iter()
-            .map(|(name, value)| (name.clone(), stored(value)))
-            .collect(),
-        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+        Value::String(text) => {
+            if let Cow::Owned(masked) = masked(text) {
+                *text = masked;
+            }
+            *text = storable(std::mem::take(text));
+        }
+        Value::Array(values) => values.iter_mut().for_each(mask),
+        Value::Object(members) => members.values_mut().for_each(mask),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
@@ -388,12 +383,12 @@ mod tests {
     #[test]
     fn credentials_are_masked_wherever_they_are_and_all_else_stays() {
         let token = format!("ghp_{}", "a1B2".repeat(9));
-        let exchange = json!({
+        let mut kept = json!({
             "messages": [{"role": "user", "content": format!("use {token} for it")}],
             "attempts": 2,
             "error": null,
         });
-        let kept = stored(&exchange);
+        mask(&mut kept);
         assert!(!kept.to_string().contains(&token), "{kept}");
         assert_eq!(kept["messages"][0]["content"], "use [secret] for it");
         assert_eq!(kept["messages"][0]["role"], "user");

@@ -16,7 +16,7 @@ use crate::pipeline::reading::{Accepted, mentioned};
 use crate::pipeline::report::{
     DocumentReport, OperationReport, Rejection, UpdateAnswer, UpdateStatus, Warning,
 };
-use crate::pipeline::review::Proposal;
+use crate::pipeline::review::{Proposal, rewrites_progress};
 use crate::pipeline::role::numbered;
 use crate::pipeline::run::Running;
 use crate::pipeline::{Mode, Pipeline, PipelineError};
@@ -67,17 +67,21 @@ impl Pipeline {
     /// Steps 5 and 6: merges the items into the head under its lock, and saves the version. `None` if another writer has
     /// changed progress, which must be asked for again.
     pub(super) async fn save(&self, running: &Running) -> Result<Option<UpdateAnswer>, PipelineError> {
-        let ids: Vec<RecordId> = mentioned(&numbered(&running.accepted), &[]);
+        let accepted = &running.results.accepted;
+        let ids: Vec<RecordId> = mentioned(&numbered(accepted), &[]);
         let place = (&running.vault, &running.memory);
         let written = |item: &Accepted| item.written.text.len();
-        let bytes = running.base.text.len() + running.accepted.iter().map(written).sum::<usize>();
+        let bytes = running.base.text.len() + accepted.iter().map(written).sum::<usize>();
         let decide = |head: &Head, known: Option<StoredRecord>| {
             let known = known.as_ref().or(running.known.as_ref());
             fair::run_blocking_if_long(bytes, || match &running.review {
                 Some(review) => self.decide_approval(running, review, head, known),
                 None => {
-                    let record = running.record.as_ref();
-                    self.decide(running, head, merge(head, running)?, (record, known))
+                    let merged = merge(head, running)?;
+                    match (&running.record, known) {
+                        (Some(record), Some(known)) => self.repeat(running, head, record, known),
+                        (record, _) => self.decide(running, head, merged, record.as_ref()),
+                    }
                 }
             })
         };
@@ -103,31 +107,27 @@ impl Pipeline {
         Ok(Some(answer))
     }
 
-    /// Builds the result of the items that are valid on a head, with the session record if there is one. `known` is
-    /// the record that the memory already has for the session's task.
+    /// Builds the result of the items that are valid on a head, with the session record if there is one.
     pub(super) fn decide(
         &self,
         running: &Running,
         head: &Head,
-        mut merged: Merged,
-        (record, known): (Option<&SessionRecord>, Option<&StoredRecord>),
+        merged: Merged,
+        record: Option<&SessionRecord>,
     ) -> Result<Decision<RunResult>, PipelineError> {
-        let items = std::mem::take(&mut merged.items);
-        let numbers = std::mem::take(&mut merged.numbers);
-        let mut window = WindowRows::default();
-        if let Some(record) = record {
-            if is_recorded(running, record, known)? {
-                let answer = repeated_answer(running, known, head);
-                let run = self.run_of_answer(running, &answer, None, head.identity.as_ref());
-                let run = Some(Box::new(run));
-                return Ok(Decision::Keep(RunResult { answer, run }));
-            }
-            window = write_record(running, &mut merged.applied, head, record, &self.sizes(running))?;
-        }
-        let text = &merged.applied.text;
-        let changed = *text != head.text;
-        let changes = project(&head.text, text);
-        let status = match (changed, running.dry_run, &running.mode) {
+        let Merged {
+            mut applied,
+            items,
+            numbers,
+            rebased,
+            ..
+        } = merged;
+        let window = match record {
+            Some(record) => write_record(running, &mut applied, head, record, &self.sizes(running))?,
+            None => WindowRows::default(),
+        };
+        let changes = project(&head.text, &applied.text);
+        let status = match (applied.text != head.text, running.dry_run, &running.mode) {
             (_, true, _) => UpdateStatus::DryRun,
             (false, false, _) => UpdateStatus::Unchanged,
             (true, false, Mode::Apply) => UpdateStatus::Applied,
@@ -140,73 +140,54 @@ impl Pipeline {
             }
             _ => None,
         };
-        let saves = status == UpdateStatus::Applied;
-        let mut rejected = running.rejected.clone();
+        let mut rejected = running.results.rejected.clone();
         rejected.extend(merged.rejected);
-        let mut omitted = running.omitted;
+        let mut omitted = running.results.omitted;
         omitted.merge(merged.omitted);
-        let (version, context_id) = match saves {
-            true => (head.version + 1, Some(head.next_context_id.clone())),
-            false => (head.version, head.context_id.clone()),
+        let (version, context_id) = match status {
+            UpdateStatus::Applied => (head.version + 1, Some(head.next_context_id.clone())),
+            _ => (head.version, head.context_id.clone()),
         };
+        let operations = applied.operations.iter();
         let answer = UpdateAnswer {
-            update_id: running.update_id.clone(),
-            vault_id: running.vault.clone(),
-            memory_id: running.memory.clone(),
             status,
             // A dry run or a proposal is computed on the current head, which is then its base.
-            base_version: if running.dry_run || proposal.is_some() {
-                head.version
-            } else {
-                running.base_version()
+            base_version: match running.dry_run || proposal.is_some() {
+                true => head.version,
+                false => running.base_version(),
             },
             version,
             context_id,
-            rebased: merged.rebased,
-            operations: merged
-                .applied
-                .operations
-                .iter()
+            rebased,
+            operations: operations
                 .zip(numbers.into_iter().chain(std::iter::repeat(None)))
                 .map(|(operation, number)| OperationReport {
                     number: number.filter(|_| proposal.is_some()),
                     ..OperationReport::from(operation)
                 })
                 .collect(),
-            log: {
-                let mut words = log(
-                    running.kind,
-                    &running.title,
-                    &merged.applied.operations,
-                    &changes,
-                    &rejected,
-                );
-                let more = omitted.rejections;
-                if more > 0 {
-                    words.push_str(&format!("\n! and {more} more items were not applied"));
-                }
-                if running.kind == RunKind::Operations && running.has_no_section() {
-                    with_header_hint(&mut words);
-                }
-                words
-            },
+            log: log(
+                running,
+                &applied.operations,
+                &changes,
+                (&rejected, omitted.rejections),
+            ),
             rejected,
             more_rejected: omitted.rejections,
-            warnings: warnings(running, &merged.applied),
+            warnings: warnings(running, &applied),
             more_warnings: omitted.warnings,
             diff: document::unified_diff(
                 &head.text,
-                text,
+                &applied.text,
                 &format!("version {}", head.version),
                 &format!("version {}", head.version + 1),
             ),
-            models: running.models.clone(),
-            document: DocumentReport::of(text, running.limits.context_bytes),
+            document: DocumentReport::of(&applied.text, running.limits.context_bytes),
+            ..unchanged(running, head)
         };
-        let mut run =
-            Box::new(self.run_of_answer(running, &answer, proposal.as_ref(), head.identity.as_ref()));
-        if !saves {
-            let run = Some(run);
+        let mut run = self.run_of_answer(running, &answer, proposal.as_ref(), head.identity.as_ref());
+        if status != UpdateStatus::Applied {
+            let run = Some(Box::new(run));
             return Ok(Decision::Keep(RunResult { answer, run }));
         }
         let source = match running.kind {
@@ -221,31 +202,92 @@ impl Pipeline {
             end.created_at = end.created_at.max(head.now);
         }
         let version = NewVersion {
-            counters: merged.applied.counters,
+            counters: applied.counters,
             source,
             actor: running.actor.clone(),
-            operations: merged.applied.operations,
+            operations: applied.operations,
             changes,
             log: answer.log.clone(),
-            run: Some(run),
+            run: Some(Box::new(run)),
             resolves: running.resolves.clone(),
             window,
             answer: running.answer_to_keep(&answer),
-            text: merged.applied.text,
+            text: applied.text,
         };
         Ok(Decision::Save(Box::new(version), RunResult { answer, run: None }))
+    }
+
+    /// Keeps a memory that has the task already: an earlier call did the work.
+    ///
+    /// # Errors
+    /// The id of the task belongs to one with different content.
+    fn repeat(
+        &self,
+        running: &Running,
+        head: &Head,
+        record: &SessionRecord,
+        known: &StoredRecord,
+    ) -> Result<Decision<RunResult>, PipelineError> {
+        if !says_the_same(known, record) {
+            return Err(PipelineError::OtherTask {
+                update_id: running.update_id.clone(),
+                record: known.record.id,
+            });
+        }
+        let done = format!(
+            "the task was recorded already, as {} in version {}; nothing was done",
+            known.record.id, known.born.version
+        );
+        let mut answer = unchanged(running, head);
+        answer.log = format!("{}\n{done}", running.title);
+        answer.warnings.push(Warning::new(None, "already_recorded", done));
+        let run = self.run_of_answer(running, &answer, None, head.identity.as_ref());
+        let run = Some(Box::new(run));
+        Ok(Decision::Keep(RunResult { answer, run }))
+    }
+}
+
+/// Whether a task that the memory has says what this record says. A redacted one has no content that could differ.
+pub(super) fn says_the_same(known: &StoredRecord, record: &SessionRecord) -> bool {
+    let reported = known.reported.as_ref();
+    reported.is_none_or(|reported| *reported == record.task)
+}
+
+/// The answer of a run that changes nothing.
+fn unchanged(running: &Running, head: &Head) -> UpdateAnswer {
+    UpdateAnswer {
+        update_id: running.update_id.clone(),
+        vault_id: running.vault.clone(),
+        memory_id: running.memory.clone(),
+        status: match running.dry_run {
+            true => UpdateStatus::DryRun,
+            false => UpdateStatus::Unchanged,
+        },
+        base_version: head.version,
+        version: head.version,
+        context_id: head.context_id.clone(),
+        rebased: false,
+        operations: Vec::new(),
+        rejected: Vec::new(),
+        more_rejected: 0,
+        warnings: running.results.warnings.clone(),
+        more_warnings: running.results.omitted.warnings,
+        diff: String::new(),
+        log: String::new(),
+        models: running.results.models.clone(),
+        document: DocumentReport::of(&head.text, running.limits.context_bytes),
     }
 }
 
 /// The warnings about a run and about the resulting document.
 fn warnings(running: &Running, applied: &ChangedDocument) -> Vec<Warning> {
-    let mut warnings = running.warnings.clone();
+    let mut warnings = running.results.warnings.clone();
     let rewrites = |operation: &AppliedOperation| operation.op == OperationName::RewriteProgress;
     if applied.operations.iter().any(rewrites) && document::has_free_progress(&applied.text) {
         let detail = "the document also has a section of its own titled `Progress`, which no update changes: what it \
             says stays in every prompt beside `Current Progress`; put the document without it";
-        warnings.push(Warning::of_role(
-            Role::Progress,
+        warnings.push(Warning::new(
+            Some(Role::Progress),
             "second_progress_section",
             detail,
         ));
@@ -257,19 +299,12 @@ fn warnings(running: &Running, applied: &ChangedDocument) -> Vec<Warning> {
 const WHAT_A_HEADER_IS: &str = "! no section header was found: a text of operations begins with a line such as \
 `KEY_LEARNINGS:`, below it `ADD:`, and below that `- because <reason>: <insight>`";
 
-/// Appends the hint about headers to the log of a text without one.
-fn with_header_hint(log: &mut String) {
-    log.push('\n');
-    log.push_str(WHAT_A_HEADER_IS);
-}
-
-/// Builds the log: the title, the changes, then what was not applied.
+/// Builds the log: the title, the changes, then what was not applied, of which `more` items are not listed.
 fn log(
-    kind: RunKind,
-    title: &str,
+    running: &Running,
     operations: &[AppliedOperation],
     changes: &[RecordChange],
-    rejected: &[Rejection],
+    (rejected, more): (&[Rejection], usize),
 ) -> String {
     let named: Vec<RecordId> = operations.iter().filter_map(|operation| operation.id).collect();
     let numbered: Vec<RecordId> = changes
@@ -280,18 +315,22 @@ fn log(
         })
         .collect();
     let words = changelog::of_operations(operations, &numbered);
-    let mut lines = match (kind, words.is_empty()) {
+    let title = running.title.clone();
+    let mut lines = match (running.kind, words.is_empty()) {
         (RunKind::Operations | RunKind::Consolidation, true) => vec!["nothing was applied".to_owned()],
-        (RunKind::Update, true) => vec![title.to_owned(), "nothing changed".to_owned()],
-        (_, false) => vec![title.to_owned(), words],
+        (RunKind::Update, true) => vec![title, "nothing changed".to_owned()],
+        (_, false) => vec![title, words],
     };
     for rejection in rejected {
-        let section = rejection
-            .section
-            .as_deref()
-            .map(|section| format!("{section}: "))
-            .unwrap_or_default();
+        let section = rejection.section.map(|section| format!("{section}: "));
+        let section = section.unwrap_or_default();
         lines.push(format!("! {section}{}: {}", rejection.kind, rejection.detail));
+    }
+    if more > 0 {
+        lines.push(format!("! and {more} more items were not applied"));
+    }
+    if running.kind == RunKind::Operations && running.has_no_section() {
+        lines.push(WHAT_A_HEADER_IS.to_owned());
     }
     lines.join("\n")
 }
@@ -317,16 +356,14 @@ pub(super) struct Merged {
 /// # Errors
 /// Why nothing may be saved; a conflict if another writer changed progress, which must be asked for again on this head.
 pub(super) fn merge(head: &Head, running: &Running) -> Result<Merged, PipelineError> {
-    let (accepted, progress_base) = (&running.accepted, &running.progress_base);
+    let (accepted, progress_base) = (&running.results.accepted, &running.progress_base);
     head.meets(&running.preconditions)?;
     let identity = running.identity();
     // A memory that exists now under its name is another one.
     if identity.is_some() && identity != head.identity.as_ref() {
         return Err(PipelineError::Deleted);
     }
-    let rewrites = accepted
-        .iter()
-        .any(|item| matches!(item.operation, Operation::RewriteProgress(_)));
+    let rewrites = accepted.iter().any(rewrites_progress);
     // Trailing blank lines do not belong to the section: they depend on the section that follows.
     let progress_of = |text| section_of(text, Role::Progress).trim_end();
     let moved = head.context_id != progress_base.context_id
@@ -360,16 +397,10 @@ pub(super) fn merge_onto(
         .iter()
         .map(|fault| Rejection::of_fault(fault, &accepted[fault.range.start].written))
         .collect();
-    let items: Vec<Accepted> = validated
-        .items
-        .iter()
-        .map(|item| accepted[item.range.start].clone())
-        .collect();
-    let operations: Vec<Operation> = validated
-        .items
-        .iter()
-        .map(|item| item.operation.clone())
-        .collect();
+    let valid = validated.items.into_iter();
+    let (items, operations): (Vec<&Accepted>, Vec<Operation>) = valid
+        .map(|item| (&accepted[item.range.start], item.operation))
+        .unzip();
     let mut applied = apply(&head.text, head.counters, &operations, head.now, limits)
         .map_err(|error| PipelineError::of_edit(error, &running.update_id, head.text.len()))?;
     // The items that were applied, in the order of their changes, and the number of each of them there.
@@ -377,7 +408,7 @@ pub(super) fn merge_onto(
     let mut numbers = vec![None; items.len()];
     for change in &mut applied.operations {
         let Some(cause) = change.cause else { continue };
-        let item = &items[cause];
+        let item = items[cause];
         let is_implied = change.op == OperationName::Archive && item.operation.archives().is_none();
         // The evidence of an addition is not that of the archivings that it implies.
         if !is_implied {
@@ -396,33 +427,6 @@ pub(super) fn merge_onto(
         items: ordered,
         numbers,
     })
-}
-
-/// Whether the memory already contains the task of this record.
-///
-/// # Errors
-/// Its id belongs to a task with different content.
-pub(super) fn is_recorded(
-    running: &Running,
-    record: &SessionRecord,
-    known: Option<&StoredRecord>,
-) -> Result<bool, PipelineError> {
-    match known {
-        None => Ok(false),
-        // A redacted task has no content that could differ.
-        Some(known)
-            if known
-                .reported
-                .as_ref()
-                .is_some_and(|reported| *reported != record.task) =>
-        {
-            Err(PipelineError::OtherTask {
-                update_id: running.update_id.clone(),
-                record: known.record.id,
-            })
-        }
-        Some(_) => Ok(true),
-    }
 }
 
 /// Writes the record into a document after operations were applied to it; `before` is the document before them.
@@ -466,48 +470,5 @@ impl Pipeline {
             decisions,
             context_bytes: running.limits.context_bytes,
         }
-    }
-}
-
-/// The response to an update whose task is already recorded: an earlier call did the work.
-fn repeated_answer(running: &Running, known: Option<&StoredRecord>, head: &Head) -> UpdateAnswer {
-    let done = known.map_or_else(
-        || "nothing was done".to_owned(),
-        |known| {
-            format!(
-                "the task was recorded already, as {} in version {}; nothing was done",
-                known.record.id, known.born.version
-            )
-        },
-    );
-    let mut warnings = running.warnings.clone();
-    warnings.push(Warning {
-        section: None,
-        kind: "already_recorded".to_owned(),
-        detail: done.clone(),
-        index: None,
-    });
-    UpdateAnswer {
-        update_id: running.update_id.clone(),
-        vault_id: running.vault.clone(),
-        memory_id: running.memory.clone(),
-        status: if running.dry_run {
-            UpdateStatus::DryRun
-        } else {
-            UpdateStatus::Unchanged
-        },
-        base_version: head.version,
-        version: head.version,
-        context_id: head.context_id.clone(),
-        rebased: false,
-        operations: Vec::new(),
-        rejected: Vec::new(),
-        more_rejected: 0,
-        more_warnings: running.omitted.warnings,
-        warnings,
-        diff: String::new(),
-        log: format!("{}\n{done}", running.title),
-        models: running.models.clone(),
-        document: DocumentReport::of(&head.text, running.limits.context_bytes),
     }
 }

@@ -11,7 +11,7 @@ use crate::clock::Clock;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId};
 use crate::domain::operation::Role;
 use crate::pipeline::PipelineError;
-use crate::pipeline::report::{Rejection, UpdateAnswer, Warning};
+use crate::pipeline::report::UpdateAnswer;
 use crate::storage::StorageError;
 use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::updates::{RunKind, RunStatus};
@@ -214,13 +214,10 @@ pub(super) fn count_end(kind: RunKind, result: &Result<UpdateAnswer, PipelineErr
     if let Err(PipelineError::Storage(StorageError::ClaimLost(_))) = result {
         return;
     }
-    let of_rejection = |rejection: &Rejection| (rejection.section.clone(), rejection.kind.clone());
-    let of_warning = |warning: &Warning| (warning.section.clone(), warning.kind.clone());
-    let (status, rebased, faults): (_, _, Vec<_>) = match result {
+    let (status, rebased, rejected, warnings) = match result {
         Ok(answer) => {
-            let rejected = answer.rejected.iter().map(of_rejection);
-            let faults = rejected.chain(answer.warnings.iter().map(of_warning));
-            (answer.status.of_run().name(), answer.rebased, faults.collect())
+            let status = answer.status.of_run().name();
+            (status, answer.rebased, &*answer.rejected, &*answer.warnings)
         }
         Err(error) => {
             let rejected = match error {
@@ -228,14 +225,14 @@ pub(super) fn count_end(kind: RunKind, result: &Result<UpdateAnswer, PipelineErr
                 _ => &[],
             };
             let status = error.status().map_or("refused", RunStatus::name);
-            (status, false, rejected.iter().map(of_rejection).collect())
+            (status, false, rejected, [].as_slice())
         }
     };
-    let faults = faults.iter();
-    meters::update_ended(
-        kind.name(),
-        status,
-        rebased,
-        faults.map(|(section, kind)| (section.as_deref(), kind.as_str())),
-    );
+    let rejected = rejected
+        .iter()
+        .map(|fault| (fault.section.map(Role::name), fault.kind.as_str()));
+    let warned = warnings
+        .iter()
+        .map(|fault| (fault.section.map(Role::name), fault.kind.as_str()));
+    meters::update_ended(kind.name(), status, rebased, rejected.chain(warned));
 }

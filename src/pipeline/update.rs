@@ -1,16 +1,16 @@
 //! `UpdateContext`: runs the steps in order, at once or, for a queued update, by a worker.
 
-use crate::domain::faults::Omitted;
 use crate::domain::ids::{ActorId, MemoryId, VaultId};
 use crate::domain::memory::Limits;
 use crate::domain::operation::Role;
 use crate::domain::text::masked;
 use crate::fair::{self, NoRoom, Party};
 use crate::llm::ModelError;
+use crate::pipeline::reading::Reading;
 use crate::pipeline::report::{Rejection, UpdateAnswer, Warning};
 use crate::pipeline::request::read_stored;
-use crate::pipeline::role::RoleOutcome;
-use crate::pipeline::run::Running;
+use crate::pipeline::role::{RoleOutcome, sent};
+use crate::pipeline::run::{Results, Running, mask};
 use crate::pipeline::steps::{Step, WRITE_EVERY, count_end, measure_step};
 use crate::pipeline::{
     LimitReached, Mode, OnInvalid, Pipeline, PipelineError, Steps, UpdateInput, UpdateRequest,
@@ -152,7 +152,7 @@ impl Pipeline {
             .map(|(role, outcome)| outcome.spent(Spender::Update(*role), true));
         running.spent.extend(spent);
         loop {
-            running.take(&outcomes, request.input.allow_partial);
+            running.results = Results::of(&outcomes, request.input.allow_partial);
             self.stop_on_failed_models(request, running, &outcomes).await?;
             self.stop_on_faults(request, running, &outcomes).await?;
             let spent = take(&mut running.spent);
@@ -202,10 +202,17 @@ impl Pipeline {
             context_id: base.context_id.clone(),
         });
         let input = &request.input;
-        // What a consolidation merges is limited by its share.
+        let bytes = sent(request).bytes();
+        let mut stored = json!(input);
+        fair::on_cpu(bytes, || mask(&mut stored)).await;
         let most = match input.consolidation {
+            // What a consolidation merges is limited by its share.
             true => usize::MAX,
-            false => most_additions(input, self.config.pipeline.max_additions),
+            // A longer input may add more, up to the configured number.
+            false => {
+                let most = LEAST_ADDITIONS + bytes / BYTES_FOR_AN_ADDITION;
+                most.min(self.config.pipeline.max_additions)
+            }
         };
         let title = match (input.consolidation, &input.mode) {
             (false, _) => format!("update: {}", title_of(&masked(&input.task))),
@@ -218,7 +225,7 @@ impl Pipeline {
             ..self.config.limits.of_operations(most)
         };
         Ok(Running {
-            request: json!(input),
+            request: stored,
             preconditions: request.preconditions.clone(),
             dry_run: input.dry_run,
             claim,
@@ -327,46 +334,49 @@ impl Pipeline {
         }
         let error = PipelineError::Invalid {
             update_id: running.update_id.clone(),
-            rejected: running.rejected.clone(),
-            more: running.omitted.rejections,
+            rejected: running.results.rejected.clone(),
+            more: running.results.omitted.rejections,
         };
         self.fail(running, error).await
     }
 }
 
-impl Running {
-    /// Takes over the results of the roles.
-    fn take(&mut self, outcomes: &BTreeMap<Role, RoleOutcome>, allow_partial: bool) {
-        self.accepted.clear();
-        self.rejected.clear();
-        self.warnings.clear();
-        self.omitted = Omitted::default();
-        self.models.clear();
-        self.exchanges.clear();
+impl Results {
+    /// The results of the roles.
+    fn of(outcomes: &BTreeMap<Role, RoleOutcome>, allow_partial: bool) -> Self {
+        let mut results = Self::default();
         for (role, outcome) in outcomes {
-            self.accepted.extend(outcome.reading.accepted.iter().cloned());
-            self.rejected.extend(outcome.reading.rejections());
-            self.warnings.extend(outcome.reading.warnings());
-            self.omitted.merge(outcome.reading.omitted);
-            self.warnings.extend(outcome.warnings.iter().cloned());
-            self.models.insert(role.name().to_owned(), outcome.report.clone());
-            self.exchanges.extend(outcome.exchanges.iter().cloned());
+            results.add(&outcome.reading);
+            results.warnings.extend(outcome.warnings.iter().cloned());
+            results
+                .models
+                .insert(role.name().to_owned(), outcome.report.clone());
+            results.exchanges.extend(outcome.exchanges.iter().cloned());
             if let Some(error) = outcome.failure.as_ref().filter(|_| allow_partial) {
-                self.rejected
-                    .push(Rejection::of_failed_model(*role, error.public()));
+                results.rejected.push(Rejection {
+                    section: Some(*role),
+                    kind: "model_failed".to_owned(),
+                    detail: error.public(),
+                    text: String::new(),
+                    index: None,
+                });
             }
         }
-        let by_rules = |role: &Role| outcomes.get(role).is_some_and(|outcome| outcome.by_rules);
-        let ruled: Vec<Role> = outcomes.keys().copied().filter(by_rules).collect();
-        self.warnings.extend(Warning::of_no_model(&ruled, outcomes.len()));
+        let ruled = outcomes.iter().filter(|(_, outcome)| outcome.by_rules);
+        let ruled: Vec<Role> = ruled.map(|(role, _)| *role).collect();
+        results
+            .warnings
+            .extend(Warning::of_no_model(&ruled, outcomes.len()));
+        results
     }
-}
 
-/// The most additions of a section: more for a longer input, up to the configured number.
-fn most_additions(input: &UpdateInput, most: usize) -> usize {
-    let messages = input.messages.iter().map(|message| message.content.len());
-    let bytes = input.task.len() + messages.sum::<usize>();
-    most.min(LEAST_ADDITIONS + bytes / BYTES_FOR_AN_ADDITION)
+    /// Adds what was read of a text.
+    pub(super) fn add(&mut self, reading: &Reading) {
+        self.accepted.extend(reading.accepted.iter().cloned());
+        self.rejected.extend(reading.rejections());
+        self.warnings.extend(reading.warnings());
+        self.omitted.merge(reading.omitted);
+    }
 }
 
 fn title_of(task: &str) -> String {

@@ -8,6 +8,7 @@
 //!   parser reads one`) is not a value.
 
 use aho_corasick::{AhoCorasick, MatchKind};
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -57,16 +58,20 @@ pub fn has_secret(text: &str) -> bool {
 
 /// Masks every credential in a text.
 #[must_use]
-pub fn masked(text: &str) -> String {
+pub fn masked(text: &str) -> Cow<'_, str> {
+    let secrets = secrets(text);
+    if secrets.is_empty() {
+        return Cow::Borrowed(text);
+    }
     let mut masked = String::with_capacity(text.len());
     let mut from = 0;
-    for range in secrets(text) {
+    for range in secrets {
         masked.push_str(&text[from..range.start]);
         masked.push_str(MASK);
         from = range.end;
     }
     masked.push_str(&text[from..]);
-    masked
+    Cow::Owned(masked)
 }
 
 /// The byte ranges of all credentials, in order, not nested. Linear.
