@@ -2,7 +2,6 @@
 
 #[cfg(test)]
 pub(crate) mod captured_log;
-mod fields;
 mod lines;
 pub mod meters;
 pub mod requests;
@@ -16,7 +15,6 @@ pub use meters::{
 };
 
 use crate::config::telemetry::LogFormat;
-use fields::PlainFields;
 pub use lines::Guard;
 use lines::Lines;
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
@@ -102,10 +100,7 @@ where
             .with_target(false)
             .with_timer(ChronoLocal::new("%H:%M:%S".to_owned()))
             .boxed(),
-        LogFormat::Text => layer
-            .event_format(PlainLines::default())
-            .fmt_fields(PlainFields)
-            .boxed(),
+        LogFormat::Text => layer.event_format(PlainLines::default()).boxed(),
         LogFormat::Json => layer.json().flatten_event(true).boxed(),
     }
 }

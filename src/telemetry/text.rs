@@ -1,17 +1,23 @@
-//! A log line as text, as `tracing-subscriber` writes it, without its general machinery where a line is the service's
-//! own and has no colours and no spans, as those of requests: that takes longer than the read of a cached document.
+//! A log line as text, as `tracing-subscriber` writes it, with a fast path for a line of the service's own without colours and
+//! spans, as those of requests, and in it for short plain words and numbers, which nearly all fields are: the general machinery
+//! takes longer than the read of a cached document.
 
 use chrono::{DateTime, Utc};
 use std::cell::RefCell;
-use std::fmt;
+use std::fmt::{self, Debug};
 use std::time::SystemTime;
+use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber};
-use tracing_subscriber::fmt::format::{Format, Full, Writer};
+use tracing_subscriber::field::VisitOutput;
+use tracing_subscriber::fmt::format::{DefaultVisitor, Format, Full, Writer};
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
 /// The target of the service's own lines begins with it. Others may come from the `log` crate, and name theirs elsewhere.
 const OWN_TARGET: &str = "working_memory";
+
+/// Room for most lines.
+const LINE_BYTES: usize = 400;
 
 /// Writes events as lines.
 #[derive(Debug, Default)]
@@ -34,13 +40,86 @@ where
         if writer.has_ansi_escapes() || !target.starts_with(OWN_TARGET) || context.event_scope().is_some() {
             return self.usual.format_event(context, writer, event);
         }
+        let mut line = PlainLine {
+            text: String::with_capacity(LINE_BYTES),
+            is_empty: true,
+            result: Ok(()),
+        };
         #[expect(clippy::disallowed_methods, reason = "the log tells the time of the machine")]
-        write_time(&mut writer, SystemTime::now().into())?;
-        writer.write_str(level(event.metadata().level()))?;
-        writer.write_str(target)?;
-        writer.write_str(": ")?;
-        context.format_fields(writer.by_ref(), event)?;
-        writer.write_str("\n")
+        write_time(&mut line.text, SystemTime::now().into())?;
+        for part in [level(event.metadata().level()), target, ": "] {
+            line.text.push_str(part);
+        }
+        event.record(&mut line);
+        line.result?;
+        line.text.push('\n');
+        writer.write_str(&line.text)
+    }
+}
+
+/// A line while its fields are written: ` name="text" name=1`.
+struct PlainLine {
+    text: String,
+    /// No field is written yet.
+    is_empty: bool,
+    result: fmt::Result,
+}
+
+impl PlainLine {
+    /// Writes a field whose value needs no escaping.
+    fn write(&mut self, field: &Field, [before, value, after]: [&str; 3]) {
+        let blank = if self.is_empty { "" } else { " " };
+        self.is_empty = false;
+        for part in [blank, field.name(), "=", before, value, after] {
+            self.text.push_str(part);
+        }
+    }
+
+    /// Writes any other field with the general formatter.
+    fn write_usual(&mut self, record: impl FnOnce(&mut DefaultVisitor<'_>)) {
+        let mut usual = DefaultVisitor::new(Writer::new(&mut self.text), self.is_empty);
+        record(&mut usual);
+        self.result = self.result.and(usual.finish());
+        self.is_empty = false;
+    }
+}
+
+/// Whether a field is written under its own name.
+fn has_plain_name(field: &Field) -> bool {
+    let name = field.name();
+    name != "message" && !name.bytes().any(|byte| byte == b'.' || byte == b'#')
+}
+
+/// Whether a text needs no escaping.
+fn is_plain(text: &str) -> bool {
+    let plain = |byte| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\';
+    // Without an early end it is several bytes an instruction.
+    text.bytes().fold(true, |all, byte| all & plain(byte))
+}
+
+impl Visit for PlainLine {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        if has_plain_name(field) && is_plain(value) {
+            self.write(field, ["\"", value, "\""]);
+        } else {
+            self.write_usual(|usual| usual.record_str(field, value));
+        }
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        if has_plain_name(field) {
+            self.write(field, ["", itoa::Buffer::new().format(value), ""]);
+        } else {
+            self.write_usual(|usual| usual.record_u64(field, value));
+        }
+    }
+
+    fn record_error(&mut self, field: &Field, value: &(dyn std::error::Error + 'static)) {
+        self.write_usual(|usual| usual.record_error(field, value));
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        self.write_usual(|usual| usual.record_debug(field, value));
     }
 }
 
@@ -74,8 +153,8 @@ fn write_time(writer: &mut impl fmt::Write, time: DateTime<Utc>) -> fmt::Result 
 #[cfg(test)]
 mod tests {
     use super::super::captured_log::CapturedLog;
-    use super::super::fields::PlainFields;
     use super::*;
+    use std::io;
 
     #[test]
     fn a_time_is_written_to_the_microsecond() {
@@ -99,13 +178,21 @@ mod tests {
         let usual = tracing_subscriber::fmt()
             .with_max_level(Level::TRACE)
             .with_ansi(ansi)
-            .fmt_fields(PlainFields)
             .with_writer(move || writer.clone());
         let log = || {
             tracing::info!(method = "GET", status = 200_u16, "request");
             tracing::trace!("traced");
             tracing::debug!(number = 1, "debugged");
             tracing::warn!(target: "elsewhere", "warned");
+            let (some, none) = (Some("word"), None::<&str>);
+            tracing::info!(some, none, millis = 7_u64, "fields");
+            for text in ["", "a \"quoted\" \\ word", "line\nline", "ärger \u{1b}[1m", "~ !"] {
+                tracing::info!(text, "said {}", text.replace('\n', " "));
+            }
+            let error = io::Error::other(fmt::Error);
+            let error: &(dyn std::error::Error + 'static) = &error;
+            tracing::info!(error, signed = -1, r#type = "raw", a.b = "dotted", list = ?[1], shown = %"as it is");
+            tracing::info!(only = "a field");
             let _in_a_span = tracing::info_span!("span", first = "1").entered();
             tracing::error!("failed");
         };
@@ -121,12 +208,14 @@ mod tests {
     fn lines_look_as_they_always_do_but_for_their_time() {
         for ansi in [false, true] {
             let (plain, usual) = (logged(true, ansi), logged(false, ansi));
-            assert_eq!(plain.len(), 5);
+            assert_eq!((plain.len(), usual.len()), (13, 13));
             for (plain, usual) in plain.iter().zip(&usual) {
                 let after_the_time = |line: &str| line.split_once('Z').unwrap().1.to_owned();
                 assert_eq!(plain.len(), usual.len());
                 assert_eq!(after_the_time(plain), after_the_time(usual));
             }
+            let request = r#"request method="GET" status=200"#;
+            assert!(ansi || plain[0].ends_with(request), "{}", plain[0]);
         }
     }
 }
