@@ -250,7 +250,7 @@ impl LlmConfig {
     /// # Errors
     /// The first invalid key of this role.
     pub fn role(&self, role: Role) -> Result<RoleSettings, InvalidLlm> {
-        Resolver::new(self, role.name(), self.role_config(role)).settings()
+        self.resolved(role.name(), self.role_config(role))
     }
 
     /// The settings of handoffs after all fall-backs. Where only the three roles have models, handoffs are compiled by
@@ -259,7 +259,7 @@ impl LlmConfig {
     /// # Errors
     /// The first invalid key of handoffs.
     pub fn handoff(&self) -> Result<RoleSettings, InvalidLlm> {
-        let settings = Resolver::new(self, "handoff", &self.roles.handoff).settings();
+        let settings = self.resolved("handoff", &self.roles.handoff);
         let has_model = |role| filled(self.role_config(role).model.as_deref()).is_some();
         match settings {
             Err(InvalidLlm { key, .. })
@@ -270,7 +270,7 @@ impl LlmConfig {
                     provider: Some(Provider::Extractive),
                     ..RoleConfig::default()
                 };
-                Resolver::new(self, "handoff", &by_rules).settings()
+                self.resolved("handoff", &by_rules)
             }
             settings => settings,
         }
@@ -283,152 +283,82 @@ impl LlmConfig {
             Role::Verbatim => &self.roles.verbatim,
         }
     }
-}
 
-/// A role's keys over the common ones.
-struct Resolver<'a> {
-    role: &'static str,
-    own: &'a RoleConfig,
-    base: &'a LlmConfig,
-    provider: Provider,
-    /// Whether the keys that belong to a provider may fall back to `[llm]`.
-    shares_provider: bool,
-}
-
-impl<'a> Resolver<'a> {
-    fn new(base: &'a LlmConfig, role: &'static str, own: &'a RoleConfig) -> Self {
-        let fallback = match base.default_provider() {
-            Provider::Extractive if filled(own.base_url.as_deref()).is_some() => Provider::Openai,
-            provider => provider,
+    /// A role's own keys over the common ones.
+    fn resolved(&self, role: &str, own: &RoleConfig) -> Result<RoleSettings, InvalidLlm> {
+        let invalid = |name: &str, in_role: bool, problem: &str| InvalidLlm {
+            key: match in_role {
+                true => format!("llm.roles.{role}.{name}"),
+                false => format!("llm.{name}"),
+            },
+            problem: problem.to_owned(),
         };
-        let provider = own.provider.unwrap_or(fallback);
-        Self {
-            role,
-            own,
-            base,
-            provider,
-            shares_provider: provider == base.default_provider(),
-        }
-    }
-
-    fn settings(&self) -> Result<RoleSettings, InvalidLlm> {
-        self.refuse_half_configured()?;
-        let base = self.base;
-        let highest = match self.provider {
+        let own_url = filled(own.base_url.as_deref());
+        let provider = own.provider.unwrap_or(match self.default_provider() {
+            Provider::Extractive if own_url.is_some() => Provider::Openai,
+            provider => provider,
+        });
+        // What belongs to a provider falls back to `[llm]` only where that has the same one.
+        let shared = Some(self).filter(|shared| shared.default_provider() == provider);
+        let base_url = own_url.or(shared.and_then(|shared| filled(shared.base_url.as_deref())));
+        let model = filled(own.model.as_deref());
+        let model = model.or(shared.and_then(|shared| filled(shared.model.as_deref())));
+        let own_key = own.api_key.as_ref().filter(|key| is_set(key));
+        let shared_key = shared.and_then(|shared| shared.api_key.as_ref());
+        let key = own_key.or(shared_key.filter(|key| is_set(key)));
+        let highest = match provider {
+            // It would be ignored silently.
+            Provider::Extractive
+                if own.provider.or(self.provider).is_none() && (model.is_some() || key.is_some()) =>
+            {
+                let problem = "must be openai or anthropic if a model or key is set";
+                return Err(invalid("provider", false, problem));
+            }
             Provider::Anthropic => 1.0,
             Provider::Openai | Provider::Extractive => 2.0,
         };
-        if base.temperature.is_some_and(|t| !(0.0..=highest).contains(&t)) {
-            return Err(self.invalid("temperature", false, &format!("must be from 0 to {highest}")));
+        if self.temperature.is_some_and(|t| !(0.0..=highest).contains(&t)) {
+            return Err(invalid(
+                "temperature",
+                false,
+                &format!("must be from 0 to {highest}"),
+            ));
         }
-        let settings = RoleSettings {
-            provider: self.provider,
+        let mut settings = RoleSettings {
+            provider,
             base_url: None,
             api_key: None,
-            model: Provider::Extractive.default_model().to_owned(),
-            temperature: base.temperature,
-            timeout: Duration::try_from_secs_f64(base.timeout_seconds).unwrap_or_default(),
-            max_retries: base.max_retries,
-            max_output_tokens: base.max_output_tokens,
-            constrain: self.constrain()?,
+            model: model.unwrap_or(provider.default_model()).to_owned(),
+            temperature: self.temperature,
+            timeout: Duration::try_from_secs_f64(self.timeout_seconds).unwrap_or_default(),
+            max_retries: self.max_retries,
+            max_output_tokens: self.max_output_tokens,
+            constrain: shared.map_or(Constrain::Off, |shared| shared.constrain),
         };
-        if self.provider == Provider::Extractive {
-            return Ok(settings);
-        }
-        Ok(RoleSettings {
-            base_url: Some(self.base_url()?),
-            api_key: self.api_key()?,
-            model: self.model()?,
-            ..settings
-        })
-    }
-
-    /// Rejects a model or key without a provider, which would otherwise be ignored silently.
-    fn refuse_half_configured(&self) -> Result<(), InvalidLlm> {
-        let base = self.base;
-        if self.provider != Provider::Extractive || self.own.provider.or(base.provider).is_some() {
-            return Ok(());
-        }
-        let model = filled(self.own.model.as_deref()).or(filled(base.model.as_deref()));
-        let key = [&self.own.api_key, &base.api_key]
-            .into_iter()
-            .flatten()
-            .any(is_set);
-        if model.is_some() || key {
-            let problem = "must be openai or anthropic if a model or key is set";
-            return Err(self.invalid("provider", false, problem));
-        }
-        Ok(())
-    }
-
-    /// A role without a server has no format to ask for, whatever `[llm]` says; nor has one of another provider.
-    fn constrain(&self) -> Result<Constrain, InvalidLlm> {
-        match self.provider {
-            Provider::Openai if self.shares_provider => Ok(self.base.constrain),
-            Provider::Anthropic if self.shares_provider && self.base.constrain != Constrain::Off => {
-                let problem = "must be off for provider anthropic, which takes no schema";
-                Err(self.invalid("constrain", false, problem))
+        let ambient_key = match provider {
+            // A role without a server has no format to ask for, whatever `[llm]` says.
+            Provider::Extractive => {
+                settings.model = provider.default_model().to_owned();
+                settings.constrain = Constrain::Off;
+                return Ok(settings);
             }
-            Provider::Openai | Provider::Anthropic | Provider::Extractive => Ok(Constrain::Off),
-        }
-    }
-
-    fn base_url(&self) -> Result<Url, InvalidLlm> {
-        let own = filled(self.own.base_url.as_deref());
-        let text = own
-            .or(self.configured_base_url())
-            .unwrap_or(self.provider.default_base_url());
-        http_address(text).ok_or_else(|| self.invalid("base_url", own.is_some(), HTTP_ADDRESS))
-    }
-
-    fn configured_base_url(&self) -> Option<&'a str> {
-        filled(self.base.base_url.as_deref()).filter(|_| self.shares_provider)
-    }
-
-    fn model(&self) -> Result<String, InvalidLlm> {
-        let shared = filled(self.base.model.as_deref()).filter(|_| self.shares_provider);
-        if let Some(model) = filled(self.own.model.as_deref()).or(shared) {
-            return Ok(model.to_owned());
-        }
-        if filled(self.own.base_url.as_deref())
-            .or(self.configured_base_url())
-            .is_some()
-        {
-            let problem = format!(
-                "is required for provider {} with a base_url",
-                self.provider.name()
-            );
-            return Err(self.invalid("model", !self.shares_provider, &problem));
-        }
-        Ok(self.provider.default_model().to_owned())
-    }
-
-    fn api_key(&self) -> Result<Option<SecretString>, InvalidLlm> {
-        let keys = &self.base.environment;
-        let ambient = match self.provider {
-            Provider::Extractive => None,
-            Provider::Openai => keys.openai.as_ref(),
-            Provider::Anthropic => keys.anthropic.as_ref(),
+            Provider::Anthropic if settings.constrain != Constrain::Off => {
+                let problem = "must be off for provider anthropic, which takes no schema";
+                return Err(invalid("constrain", false, problem));
+            }
+            Provider::Anthropic => &self.environment.anthropic,
+            Provider::Openai => &self.environment.openai,
         };
-        let own = self.own.api_key.as_ref().filter(|key| is_set(key));
-        let shared = self
-            .base
-            .api_key
-            .as_ref()
-            .filter(|key| is_set(key) && self.shares_provider);
-        api_key(own.or(shared).or(ambient)).map_err(|problem| self.invalid("api_key", own.is_some(), problem))
-    }
-
-    fn invalid(&self, name: &str, in_role: bool, problem: &str) -> InvalidLlm {
-        let key = if in_role {
-            format!("llm.roles.{}.{name}", self.role)
-        } else {
-            format!("llm.{name}")
-        };
-        InvalidLlm {
-            key,
-            problem: problem.to_owned(),
+        let address = http_address(base_url.unwrap_or(provider.default_base_url()));
+        let address = address.ok_or_else(|| invalid("base_url", own_url.is_some(), HTTP_ADDRESS));
+        settings.base_url = Some(address?);
+        settings.api_key = api_key(key.or(ambient_key.as_ref()))
+            .map_err(|problem| invalid("api_key", own_key.is_some(), problem))?;
+        if model.is_none() && base_url.is_some() {
+            let problem = format!("is required for provider {provider} with a base_url");
+            return Err(invalid("model", shared.is_none(), &problem));
         }
+        Ok(settings)
     }
 }
 
