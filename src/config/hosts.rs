@@ -1,5 +1,6 @@
 //! `http.allowed_hosts`: the host names of the service.
 
+use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use std::net::IpAddr;
 use std::str::FromStr;
@@ -106,20 +107,29 @@ impl Authority {
 }
 
 /// Reads a list from the file, or a comma-separated text from the environment.
-pub(super) fn list<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+pub(super) fn list<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Authority>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum Written {
         Together(String),
         One(Vec<String>),
     }
-    Ok(match Written::deserialize(deserializer)? {
+    let hosts = match Written::deserialize(deserializer)? {
         Written::One(list) => list,
         Written::Together(text) => {
-            let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
-            parts.map(str::to_owned).collect()
+            let hosts = text.split(',').map(str::trim).filter(|host| !host.is_empty());
+            hosts.map(str::to_owned).collect()
         }
-    })
+    };
+    let read = |host: &String| {
+        host.parse::<Authority>().map_err(|NoAuthority| {
+            D::Error::custom(format!(
+                "each must be a host name or address, such as memory.example.org, with or without a port \
+                 (memory.example.org:8080), without scheme or path, not {host:?}"
+            ))
+        })
+    };
+    hosts.iter().map(read).collect()
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ pub struct HttpConfig {
     /// Host names of the service besides those of loopback, each with or without a port. If no key is
     /// required, only these are answered: a web page could reach the service by a name of its own.
     #[serde(deserialize_with = "hosts::list")]
-    pub allowed_hosts: Vec<String>,
+    pub allowed_hosts: Vec<Authority>,
     /// Requests per minute with one key; 0 means no limit.
     pub rate_per_key: u32,
     /// Requests per minute from one address without a key; 0 means no limit.
@@ -108,26 +108,15 @@ impl HttpConfig {
         )
     }
 
-    /// The host names and addresses of the service, besides those of loopback. Invalid ones are
-    /// omitted; `validate` has rejected them.
+    /// The host names and addresses of the service, besides those of loopback.
     #[must_use]
     pub fn own_hosts(&self) -> Vec<Authority> {
         let bind = Some(self.bind.ip()).filter(|ip| !ip.is_unspecified());
-        let allowed = self.allowed_hosts.iter().filter_map(|host| host.parse().ok());
+        let allowed = self.allowed_hosts.iter().cloned();
         allowed.chain(bind.map(Authority::of_address)).collect()
     }
 
     pub(super) fn validate(&self) -> Result<(), String> {
-        if let Some(host) = self
-            .allowed_hosts
-            .iter()
-            .find(|host| host.parse::<Authority>().is_err())
-        {
-            return Err(format!(
-                "http.allowed_hosts names {host:?}: each must be a host name or address, such as memory.example.org, with \
-                 or without a port (memory.example.org:8080), without scheme or path"
-            ));
-        }
         if self.require_keys == Some(false) && !self.may_be_open() {
             return Err(format!(
                 "http.bind is {}, which others can reach, and http.require_keys = false asks nobody for a key: leave \

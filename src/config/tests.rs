@@ -1,5 +1,6 @@
 //! The sources of the configuration, and the sample file compared with the code.
 
+use super::hosts::Authority;
 use super::{Config, ConfigError};
 use secrecy::ExposeSecret;
 use std::collections::BTreeSet;
@@ -230,12 +231,14 @@ fn secrets_are_not_in_what_is_printed() {
 fn hosts_are_a_list_in_the_file_and_in_the_environment() {
     let name = "WORKING_MEMORY__HTTP__ALLOWED_HOSTS";
     let config = load(&[(name, "memory.example.org, [::1]:8080,")]).unwrap();
-    assert_eq!(config.http.allowed_hosts, ["memory.example.org", "[::1]:8080"]);
+    let hosts = |texts: [&str; 2]| texts.map(|text| text.parse::<Authority>().unwrap());
+    let expected = hosts(["memory.example.org", "[::1]:8080"]);
+    assert_eq!(config.http.allowed_hosts, expected);
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("hosts.toml");
     std::fs::write(&file, "[http]\nallowed_hosts = [\"a.b\", \"c:80\"]\n").unwrap();
     let config = Config::load(Some(&file), []).unwrap();
-    assert_eq!(config.http.allowed_hosts, ["a.b", "c:80"]);
+    assert_eq!(config.http.allowed_hosts, hosts(["a.b", "c:80"]));
     for bad in ["http://a", "a/b", "*", "a:x"] {
         assert!(refused(&[(name, bad)]).contains("http.allowed_hosts"), "{bad}");
     }

@@ -99,7 +99,7 @@ async fn a_rejection_does_not_wait_for_the_body() {
 #[tokio::test]
 async fn programs_and_same_origin_pages_are_not_affected() {
     let named = |config: &mut Config| {
-        config.http.allowed_hosts = vec!["memory.example.org".to_owned()];
+        config.http.allowed_hosts = vec!["memory.example.org".parse().unwrap()];
     };
     let service = Service::configured(named).await;
     put(&service).send().await.unwrap().error_for_status().unwrap();
