@@ -60,7 +60,7 @@ impl Meaning {
         if !space.is_marked {
             self.storage.mark_for_embedding(space).await?;
         }
-        match self.embed_pending(model, space, None).await {
+        match self.embed_pending(model, space).await {
             Err(IndexError::Embed(EmbedError::Dimensions { expected, found })) => {
                 tracing::warn!(
                     expected,
@@ -80,31 +80,11 @@ impl Meaning {
         Ok(Pass::Done)
     }
 
-    /// Updates the text index of a vault, then embeds everything in it that is pending.
-    ///
-    /// # Errors
-    /// See [`Self::index`].
-    pub async fn index_vault(&self, vault: &VaultId) -> Result<(), IndexError> {
-        self.storage.index_vault(vault).await?;
-        let Some(model) = &self.model else { return Ok(()) };
-        let own = self.own_space(model).await?;
-        let spaces = self.storage.embedding_spaces().await?;
-        match spaces.current().filter(|space| space.id == own) {
-            Some(space) => self.embed_pending(model, space, Some(vault)).await,
-            None => Ok(()),
-        }
-    }
-
-    async fn embed_pending(
-        &self,
-        model: &Model,
-        space: &Space,
-        vault: Option<&VaultId>,
-    ) -> Result<(), IndexError> {
+    async fn embed_pending(&self, model: &Model, space: &Space) -> Result<(), IndexError> {
         let mut last: Option<Pending> = None;
         let mut failing = FailingVaults::new("embedding");
         loop {
-            let batch = self.storage.pending_for_embedding(vault, last.as_ref()).await?;
+            let batch = self.storage.pending_for_embedding(last.as_ref()).await?;
             let now = self.clock.now();
             let waited = batch
                 .iter()
@@ -115,8 +95,7 @@ impl Meaning {
             };
             for of_vault in batch.chunk_by(|one, next| one.vault == next.vault) {
                 match self.embed_memories(model, space, of_vault).await {
-                    // A caller that named the vault receives the error.
-                    Err(IndexError::Storage(error)) if vault.is_none() => {
+                    Err(IndexError::Storage(error)) => {
                         failing.pass_over::<()>(of_vault[0].vault.as_str(), Err(error))?;
                     }
                     done => done?,

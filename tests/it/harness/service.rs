@@ -326,7 +326,8 @@ impl Service {
     /// Indexes the vault `acme` for searches by words and by meaning.
     pub(crate) async fn index(&self) {
         let vault = "acme".parse().unwrap();
-        self.meaning().index_vault(&vault).await.unwrap();
+        self.storage.index_vault(&vault).await.unwrap();
+        self.meaning().index().await.unwrap();
     }
 
     /// The service's searches by meaning.

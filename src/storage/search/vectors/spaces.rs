@@ -320,25 +320,18 @@ pub struct Progress {
 }
 
 impl Storage {
-    /// A batch of memories that must still be embedded, by vault and memory, those after `after`; of all vaults or of
-    /// one.
+    /// A batch of memories that must still be embedded, by vault and memory, those after `after`.
     ///
     /// # Errors
     /// Database errors.
     #[tracing::instrument(name = "db.memories.embedding_pending", skip_all)]
-    pub async fn pending_for_embedding(
-        &self,
-        vault: Option<&VaultId>,
-        after: Option<&Pending>,
-    ) -> Result<Vec<Pending>, StorageError> {
+    pub async fn pending_for_embedding(&self, after: Option<&Pending>) -> Result<Vec<Pending>, StorageError> {
         let rows = sqlx::query_as!(
             Pending,
             "SELECT vault_id AS vault, memory_id AS memory, changed_at FROM memories
-             WHERE embedded_version < indexed_version AND ($1::text IS NULL OR vault_id = $1)
-               AND (vault_id, memory_id) > ($2, $3)
+             WHERE embedded_version < indexed_version AND (vault_id, memory_id) > ($1, $2)
              ORDER BY vault_id, memory_id
-             LIMIT $4",
-            vault.map(VaultId::as_str),
+             LIMIT $3",
             after.map_or("", |after| after.vault.as_str()),
             after.map_or("", |after| after.memory.as_str()),
             BATCH,
