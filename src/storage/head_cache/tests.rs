@@ -110,9 +110,9 @@ fn what_is_cached_stays_when_it_is_read_again_but_not_when_it_was_redacted() {
     let (vault, memory) = ids();
     let get = || heads.get(&vault, &memory).unwrap();
     heads.fill(token(&heads), head(1, "one"));
-    let records = get().records;
+    let cached = get().context;
     heads.fill(token(&heads), head(1, "one"));
-    assert!(Arc::ptr_eq(&get().records, &records));
+    assert!(Arc::ptr_eq(&get().context, &cached));
 
     let mut redacted = Context::clone(&head(1, "").context);
     redacted.metadata.redaction = Some(Redaction {
