@@ -4,7 +4,8 @@ use super::{FileEntry, FileTree, FileVersion, Storage, StorageError, StoredFile}
 use crate::domain::ids::MemoryId;
 use crate::domain::memory_files::{FilePath, Listing};
 use crate::storage::database::connection::Connection;
-use futures::TryStreamExt as _;
+use futures::stream::BoxStream;
+use futures::{StreamExt as _, TryStreamExt as _};
 
 impl Storage {
     /// The file at a path with its newest text, or the directory.
@@ -98,15 +99,18 @@ async fn read_file(
     Ok(Some((file, row.context)))
 }
 
-#[tracing::instrument(name = "db.memory_paths.list", skip_all)]
-async fn list(
-    connection: &mut Connection,
-    tree: &FileTree,
-    directory: &FilePath,
-) -> Result<Listing, StorageError> {
-    let (from, to) = range_below(directory);
-    let mut rows = sqlx::query!(
-        "SELECT memory_paths.path, head.bytes
+/// Behind every path, in byte order: all are below `/memories/`.
+const BEHIND_ALL: &str = "/memories0";
+
+/// The files of a tree between two paths, in byte order of their paths, at most `limit`.
+fn files<'c>(
+    connection: &'c mut Connection,
+    tree: &'c FileTree,
+    (from, to): (&str, &str),
+    limit: i64,
+) -> BoxStream<'c, Result<StoredFile, StorageError>> {
+    let rows = sqlx::query!(
+        "SELECT memory_paths.path, head.memory_id, head.version, head.context_id, head.bytes, head.creation_time
          FROM memory_paths
          JOIN memories
            ON memories.vault_id = memory_paths.vault_id AND memories.memory_id = memory_paths.memory_id
@@ -114,17 +118,41 @@ async fn list(
            ON head.vault_id = memories.vault_id AND head.memory_id = memories.memory_id
           AND head.context_id = memories.head_context_id
          WHERE memory_paths.vault_id = $1 AND memories.vault_id = $1 AND head.vault_id = $1
-           AND memory_paths.root = $2 AND memory_paths.path > $3 AND memory_paths.path < $4",
+           AND memory_paths.root = $2 AND memory_paths.path > $3 AND memory_paths.path < $4
+         ORDER BY memory_paths.path
+         LIMIT $5",
         tree.vault.as_str(),
         tree.root.as_str(),
         from,
         to,
+        limit,
     )
     .fetch(connection);
+    rows.map(|row| {
+        let row = row?;
+        Ok::<_, StorageError>(StoredFile {
+            path: stored_path(tree, &row.path)?,
+            memory_id: row.memory_id,
+            version: row.version,
+            context_id: row.context_id,
+            bytes: row.bytes,
+            changed_at: row.creation_time,
+        })
+    })
+    .boxed()
+}
+
+#[tracing::instrument(name = "db.memory_paths.list", skip_all)]
+async fn list(
+    connection: &mut Connection,
+    tree: &FileTree,
+    directory: &FilePath,
+) -> Result<Listing, StorageError> {
+    let (from, to) = range_below(directory);
+    let mut files = files(connection, tree, (&from, &to), i64::MAX);
     let mut listing = Listing::of(directory.clone());
-    while let Some(row) = rows.try_next().await? {
-        let file = stored_path(tree, &row.path)?;
-        listing.add(&file, u64::try_from(row.bytes).unwrap_or_default());
+    while let Some(file) = files.try_next().await? {
+        listing.add(&file.path, u64::try_from(file.bytes).unwrap_or_default());
     }
     Ok(listing)
 }
@@ -141,38 +169,10 @@ impl Storage {
         after: Option<&str>,
         limit: i64,
     ) -> Result<Vec<StoredFile>, StorageError> {
-        let rows = sqlx::query!(
-            "SELECT memory_paths.path, head.memory_id, head.version, head.context_id, head.bytes, head.creation_time
-             FROM memory_paths
-             JOIN memories
-               ON memories.vault_id = memory_paths.vault_id AND memories.memory_id = memory_paths.memory_id
-             JOIN memory_contexts AS head
-               ON head.vault_id = memories.vault_id AND head.memory_id = memories.memory_id
-              AND head.context_id = memories.head_context_id
-             WHERE memory_paths.vault_id = $1 AND memories.vault_id = $1 AND head.vault_id = $1
-               AND memory_paths.root = $2 AND memory_paths.path > $3
-             ORDER BY memory_paths.path
-             LIMIT $4",
-            tree.vault.as_str(),
-            tree.root.as_str(),
-            // Every path comes after the empty one.
-            after.unwrap_or_default(),
-            limit,
-        )
-        .fetch_all(&mut self.reader().await?)
-        .await?;
-        let files = rows.into_iter().map(|row| {
-            let path = stored_path(tree, &row.path)?;
-            Ok(StoredFile {
-                path,
-                memory_id: row.memory_id,
-                version: row.version,
-                context_id: row.context_id,
-                bytes: row.bytes,
-                changed_at: row.creation_time,
-            })
-        });
-        files.collect()
+        let mut reader = self.reader().await?;
+        // Every path comes after the empty one.
+        let range = (after.unwrap_or_default(), BEHIND_ALL);
+        files(&mut reader, tree, range, limit).try_collect().await
     }
 }
 
