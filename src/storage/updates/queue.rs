@@ -352,8 +352,9 @@ impl Storage {
         if let Some(vault) = vault {
             return self.due_updates_of(vault, lease, limit).await;
         }
-        let rows = sqlx::query!(
-            r#"SELECT vault_id AS "vault_id!", memory_id AS "memory_id!", update_id AS "update_id!"
+        Ok(sqlx::query_as!(
+            Due,
+            r#"SELECT vault_id AS "vault!", memory_id AS "memory!", update_id AS "update_id!"
                FROM (SELECT vault_id, memory_id, update_id, created_at,
                             row_number() OVER (PARTITION BY vault_id ORDER BY created_at, update_id) AS nth
                      FROM (SELECT DISTINCT ON (vault_id, memory_id) vault_id, memory_id, update_id, created_at,
@@ -369,13 +370,7 @@ impl Storage {
             limit,
         )
         .fetch_all(&mut self.reader().await?)
-        .await?;
-        let due = rows.into_iter().map(|row| Due {
-            vault: row.vault_id,
-            memory: row.memory_id,
-            update_id: row.update_id,
-        });
-        Ok(due.collect())
+        .await?)
     }
 
     async fn due_updates_of(
@@ -384,8 +379,9 @@ impl Storage {
         lease: Lease,
         limit: i64,
     ) -> Result<Vec<Due>, StorageError> {
-        let rows = sqlx::query!(
-            r#"SELECT memory_id AS "memory_id!", update_id AS "update_id!"
+        Ok(sqlx::query_as!(
+            Due,
+            r#"SELECT $1::text AS "vault!: VaultId", memory_id AS "memory!", update_id AS "update_id!"
                FROM (SELECT DISTINCT ON (memory_id) memory_id, update_id, created_at,
                             COALESCE(not_before, lease_until) AS due_at
                      FROM updates
@@ -399,13 +395,7 @@ impl Storage {
             limit,
         )
         .fetch_all(&mut self.reader().await?)
-        .await?;
-        let due = rows.into_iter().map(|row| Due {
-            vault: vault.clone(),
-            memory: row.memory_id,
-            update_id: row.update_id,
-        });
-        Ok(due.collect())
+        .await?)
     }
 
     /// Claims an update for `lease`. `None` if another worker claimed it first.
