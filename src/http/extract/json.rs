@@ -99,25 +99,26 @@ pub(crate) fn parse_list<T: DeserializeOwned>(text: &str) -> Result<Vec<T>, Prob
 const MOST_OBJECTS: usize = 50_000;
 const MOST_VALUES: usize = 250_000;
 
-/// Counts the characters that open an object, and those that open or separate values, outside of strings.
-fn structure(text: &str) -> (usize, usize) {
-    let (mut objects, mut values) = (0, 0);
+/// The pieces of a JSON text between its strings.
+fn outside_strings(json: &str) -> impl Iterator<Item = &str> {
     let (mut in_string, mut is_escaped) = (false, false);
-    for byte in text.bytes() {
-        match byte {
-            _ if is_escaped => is_escaped = false,
-            b'\\' if in_string => is_escaped = true,
-            b'"' => in_string = !in_string,
-            _ if in_string => {}
-            b'{' => {
-                objects += 1;
-                values += 1;
-            }
-            b'[' | b',' => values += 1,
-            _ => {}
-        }
-    }
-    (objects, values)
+    json.split(move |c| {
+        let is_quote = c == '"' && !is_escaped;
+        let is_of_string = in_string || is_quote;
+        is_escaped = in_string && c == '\\' && !is_escaped;
+        in_string ^= is_quote;
+        is_of_string
+    })
+}
+
+/// Counts the characters that open an object, and those that open or separate values.
+fn structure(text: &str) -> (usize, usize) {
+    let bytes = outside_strings(text).flat_map(str::bytes);
+    bytes.fold((0, 0), |(objects, values), byte| match byte {
+        b'{' => (objects + 1, values + 1),
+        b'[' | b',' => (objects, values + 1),
+        _ => (objects, values),
+    })
 }
 
 fn read<T: DeserializeOwned>(text: &str) -> Result<T, Problem> {
@@ -178,36 +179,14 @@ pub(crate) fn exact<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer
 
 /// The first number in a JSON text whose parsed value differs from it.
 fn rounded(json: &str) -> Option<&str> {
-    let mut rest = json;
-    while let Some(at) = rest.find(|c: char| c == '"' || c == '-' || c.is_ascii_digit()) {
-        let from = &rest[at..];
-        let end = if from.starts_with('"') {
-            string_end(from)
-        } else {
-            let end = from.find(|c: char| !(c.is_ascii_digit() || "+-.eE".contains(c)));
-            let end = end.unwrap_or(from.len());
-            let number = &from[..end];
-            let read: Option<serde_json::Number> = serde_json::from_str(number).ok();
-            let kept = read.and_then(|read| value(&read.to_string()));
-            if kept.is_none() || kept != value(number) {
-                return Some(number);
-            }
-            end
-        };
-        rest = &from[end..];
-    }
-    None
-}
-
-/// The position after the closing quotation mark of the string that the text begins with.
-fn string_end(text: &str) -> usize {
-    let mut escaped = false;
-    let closing = text.bytes().enumerate().skip(1).find(|(_, byte)| {
-        let closes = *byte == b'"' && !escaped;
-        escaped = *byte == b'\\' && !escaped;
-        closes
-    });
-    closing.map_or(text.len(), |(at, _)| at + 1)
+    let is_of_number = |c: char| c.is_ascii_digit() || "+-.eE".contains(c);
+    let words = outside_strings(json).flat_map(|piece| piece.split(move |c| !is_of_number(c)));
+    let mut numbers = words.filter(|word| word.starts_with(|c: char| c == '-' || c.is_ascii_digit()));
+    numbers.find(|number| {
+        let read: Option<serde_json::Number> = serde_json::from_str(number).ok();
+        let kept = read.and_then(|read| value(&read.to_string()));
+        kept.is_none() || kept != value(number)
+    })
 }
 
 /// A number as sign, digits without leading and trailing zeros, and exponent: equal for equal values.
