@@ -170,11 +170,11 @@ impl Accept {
     }
 }
 
-/// One element of an `Accept` list: its media range and its quality in thousandths.
+/// One element of an `Accept` list: its media range and its quality, from 0 to 1.
 struct Range<'a> {
     main: &'a str,
     sub: &'a str,
-    quality: u16,
+    quality: f32,
 }
 
 impl<'a> Range<'a> {
@@ -182,11 +182,12 @@ impl<'a> Range<'a> {
     fn parse(element: &'a str) -> Option<Self> {
         let mut pieces = element.split(';').map(str::trim);
         let (main, sub) = pieces.next()?.split_once('/')?;
-        let mut quality = 1_000;
+        let mut quality: f32 = 1.0;
         for parameter in pieces {
             let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
             if name.trim().eq_ignore_ascii_case("q") {
-                quality = thousandths(value.trim())?;
+                let value = value.trim().parse::<f32>();
+                quality = value.ok().filter(|q| (0.0..=1.0).contains(q))?;
             } else if name.trim().eq_ignore_ascii_case("charset")
                 && !value.trim().trim_matches('"').eq_ignore_ascii_case("utf-8")
             {
@@ -208,17 +209,6 @@ impl<'a> Range<'a> {
     }
 }
 
-/// `1`, `0.5`, `0.333` in thousandths.
-fn thousandths(text: &str) -> Option<u16> {
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    let plain = fraction.bytes().all(|b| b.is_ascii_digit()) && fraction.len() <= 3;
-    match (whole, plain) {
-        ("1", true) if fraction.bytes().all(|b| b == b'0') => Some(1_000),
-        ("0", true) => format!("{fraction:0<3}").parse().ok(),
-        _ => None,
-    }
-}
-
 fn choose(accept: &str, offered: &[Representation]) -> Option<Representation> {
     if accept.trim().is_empty() {
         return offered.first().copied();
@@ -233,8 +223,8 @@ fn choose(accept: &str, offered: &[Representation]) -> Option<Representation> {
             .iter()
             .filter_map(|range| Some((range.precision(candidate.names())?, range.quality)))
             .max_by_key(|(precision, _)| *precision);
-        let quality = most_precise.map_or(0, |(_, quality)| quality);
-        if quality > best.map_or(0, |(_, most)| most) {
+        let quality = most_precise.map_or(0.0, |(_, quality)| quality);
+        if quality > best.map_or(0.0, |(_, most)| most) {
             best = Some((candidate, quality));
         }
     }
