@@ -74,14 +74,6 @@ pub struct Judge<'a> {
     sources: Option<Sources<'a>>,
 }
 
-/// Whether the words of a text are supported.
-enum Support {
-    Yes,
-    /// It shares no script with the possible sources.
-    NotComparable,
-    No,
-}
-
 impl<'a> Judge<'a> {
     /// Indexes the input for the words of these items. Linear in the input and the document.
     #[must_use]
@@ -124,15 +116,6 @@ impl<'a> Judge<'a> {
         ruling
     }
 
-    /// The ruling on a text that shares too few words with the input; only a warning if the caller sent no messages,
-    /// because a task alone says too little of what happened.
-    fn ungrounded(&self, detail: &str) -> Ruling {
-        Ruling {
-            is_warning: self.case.input.messages.is_empty(),
-            ..Ruling::of(FaultKind::Ungrounded, detail)
-        }
-    }
-
     /// Returns the ruling of a text, replaced by a rejection if the text may contain a credential.
     fn or_secret(&self, ruling: Option<Ruling>, holds_secret: impl FnOnce() -> bool) -> Option<Ruling> {
         let ruling = ruling.map(|ruling| self.downgraded(ruling));
@@ -143,12 +126,28 @@ impl<'a> Judge<'a> {
         ruling
     }
 
-    /// Whether a text shares enough words with the input or with `others`: at least `least`, or one if it has
-    /// fewer than four. Words in scripts that neither of them uses do not count.
-    fn support(&self, text: &str, words: &[Word], least: usize, others: &[Word]) -> Support {
+    /// The ruling on a text that shares too few words with the input or with `others`: fewer than `least`, or none if it has
+    /// fewer than four. Words in scripts that neither of them uses do not count. Only a warning if none of its scripts is
+    /// among theirs, or if the caller sent no messages, because a task alone says too little of what happened.
+    fn unsupported(
+        &self,
+        text: &str,
+        words: &[Word],
+        (least, others): (usize, &[Word]),
+        detail: &str,
+    ) -> Option<Ruling> {
+        let ungrounded = |is_warning, detail: &str| {
+            let ruling = Ruling::of(FaultKind::Ungrounded, detail);
+            Some(Ruling { is_warning, ..ruling })
+        };
+        let is_task_alone = self.case.input.messages.is_empty();
         if words.is_empty() {
             let is_there = self.sources.as_ref().is_some_and(|sources| sources.has(text));
-            return if is_there { Support::Yes } else { Support::No };
+            return if is_there {
+                None
+            } else {
+                ungrounded(is_task_alone, detail)
+            };
         }
         let scripts = others
             .iter()
@@ -162,15 +161,16 @@ impl<'a> Judge<'a> {
         let shared = words.iter().filter(is_shared).count();
         let needed = if comparable < 4 { 1 } else { least };
         if shared >= needed {
-            return Support::Yes;
+            return None;
         }
         let has_script = words.iter().any(|word| !word.scripts.is_none());
         let in_common = words.iter().any(|word| word.scripts.share(scripts));
         if has_script && !in_common {
-            Support::NotComparable
-        } else {
-            Support::No
+            let detail = "It shares no script with the task and the messages, so its words could not be compared with \
+                          theirs.";
+            return ungrounded(true, detail);
         }
+        ungrounded(is_task_alone, detail)
     }
 
     /// Judges additions and progress, in order. Archivings pass through and are judged by
@@ -228,15 +228,9 @@ impl<'a> Judge<'a> {
         let ruling = if self.case.examples.has(content) || self.case.examples.has(&whole) {
             Some(example())
         } else {
-            match self.support(content, words, 2, &[]) {
-                Support::Yes => None,
-                Support::NotComparable => Some(not_comparable()),
-                Support::No => {
-                    let detail = "It shares fewer than two words that mean something with the task and the messages; \
-                                  say it in their words, or leave it out.";
-                    Some(self.ungrounded(detail))
-                }
-            }
+            let detail = "It shares fewer than two words that mean something with the task and the messages; \
+                          say it in their words, or leave it out.";
+            self.unsupported(content, words, (2, &[]), detail)
         };
         self.or_secret(ruling, || has_secret(&whole))
     }
@@ -325,16 +319,14 @@ impl<'a> Judge<'a> {
         words: &[Word],
         (before, is_known): (&[Word], bool),
     ) -> Option<Ruling> {
-        let ruling = match self.support(bullet, words, 1, before) {
-            _ if self.case.examples.has(bullet) => Some(example()),
-            _ if is_known => None,
-            Support::Yes => None,
-            Support::NotComparable => Some(not_comparable()),
-            Support::No => {
-                let detail = "The bullet shares no word that means something with the task, the messages or the progress \
-                              before; leave it out, or say it in their words.";
-                Some(self.ungrounded(detail))
-            }
+        let ruling = if self.case.examples.has(bullet) {
+            Some(example())
+        } else if is_known {
+            None
+        } else {
+            let detail = "The bullet shares no word that means something with the task, the messages or the progress \
+                          before; leave it out, or say it in their words.";
+            self.unsupported(bullet, words, (1, before), detail)
         };
         self.or_secret(ruling, || has_secret(bullet))
     }
@@ -344,15 +336,6 @@ fn example() -> Ruling {
     let detail =
         "It is an example of the instructions; write what the task and the messages say, or leave it out.";
     Ruling::of(FaultKind::Example, detail)
-}
-
-fn not_comparable() -> Ruling {
-    let detail =
-        "It shares no script with the task and the messages, so its words could not be compared with theirs.";
-    Ruling {
-        is_warning: true,
-        ..Ruling::of(FaultKind::Ungrounded, detail)
-    }
 }
 
 fn secret() -> Ruling {
