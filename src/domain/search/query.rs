@@ -119,21 +119,21 @@ impl Query {
     /// The query as the text of a `tsquery`.
     #[must_use]
     pub fn tsquery(&self) -> String {
-        let branches = self.branches.iter().map(|branch| {
-            let terms: Vec<_> = branch.iter().map(Term::tsquery).collect();
-            format!("({})", terms.join(" & "))
-        });
-        branches.collect::<Vec<_>>().join(" | ")
+        self.written(None, |term| Some(term.joined(" <-> ")))
     }
 
     /// The query for the index of one vault: the same without adjacency. It matches everything that the query
     /// matches, and more only if [`Self::has_neighbours`].
     #[must_use]
     pub fn candidates(&self, vault: &VaultId) -> String {
-        let lexeme = vault_lexeme(vault);
+        self.written(Some(vault_lexeme(vault)), Term::candidates)
+    }
+
+    /// Its alternatives, each with `first` before its terms.
+    fn written(&self, first: Option<String>, of_term: impl Fn(&Term) -> Option<String>) -> String {
         let branches = self.branches.iter().map(|branch| {
-            let terms = branch.iter().filter_map(Term::candidates);
-            let terms: Vec<_> = std::iter::once(lexeme.clone()).chain(terms).collect();
+            let terms = branch.iter().filter_map(&of_term);
+            let terms: Vec<_> = first.iter().cloned().chain(terms).collect();
             format!("({})", terms.join(" & "))
         });
         branches.collect::<Vec<_>>().join(" | ")
@@ -174,10 +174,6 @@ impl Query {
 }
 
 impl Term {
-    fn tsquery(&self) -> String {
-        self.joined(" <-> ")
-    }
-
     /// A document may contain the words of an excluded text if they are not adjacent.
     fn candidates(&self) -> Option<String> {
         let tells = !self.excluded || self.words.len() == 1;
