@@ -139,12 +139,17 @@ fn start_here(material: &Material) -> Vec<Line> {
         ("In progress", &steps.progress.in_progress),
         ("Remaining", &steps.progress.remaining),
     ];
-    let work = lists.into_iter().flat_map(|(name, bullets)| {
+    status.chain(bullet_lines(lists, material)).collect()
+}
+
+/// A line for each bullet of these lists of the progress.
+fn bullet_lines<const N: usize>(lists: [(&str, &Vec<String>); N], material: &Material) -> Vec<Line> {
+    let lines = lists.into_iter().flat_map(|(name, bullets)| {
         bullets
             .iter()
             .map(move |bullet| line(format!("{name}: {}", quoted(bullet)), material.progress()))
     });
-    status.chain(work).collect()
+    lines.collect()
 }
 
 /// What changed in goal, blocker and progress, then each record.
@@ -185,11 +190,7 @@ fn section_changes(material: &Material) -> Vec<Line> {
         ("Now in progress", &changes.new.in_progress),
         ("Now remaining", &changes.new.remaining),
     ];
-    let progress = lists.into_iter().flat_map(|(name, bullets)| {
-        bullets
-            .iter()
-            .map(move |bullet| line(format!("{name}: {}", quoted(bullet)), material.progress()))
-    });
+    let progress = bullet_lines(lists, material);
     let gone = (changes.dropped > 0).then(|| {
         let text = format!("Steps that are no longer listed: {}", changes.dropped);
         line(text, material.progress())
