@@ -3,10 +3,8 @@
 use super::{EPIC_BYTES, OUTCOME_BYTES};
 use crate::domain::ids::TaskId;
 use crate::domain::text::one_line;
-use serde::de::value::MapDeserializer;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::iter::once;
 
 /// A completed task as the caller reported it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -149,12 +147,14 @@ impl TaskDetails {
     /// The facts among the members of a JSON object. It may have other members; a member of another form is ignored.
     #[must_use]
     pub fn of_members(members: &Map<String, Value>) -> Self {
-        let read = |members: Vec<(&str, &Value)>| {
-            Self::deserialize(MapDeserializer::<_, serde_json::Error>::new(members.into_iter()))
-        };
-        let members = members.iter().map(|(name, value)| (name.as_str(), value));
-        let readable = members.filter(|member| read(once(*member).collect()).is_ok());
-        read(readable.collect()).unwrap_or_default()
+        let epic = members.get("epic").and_then(Value::as_str);
+        Self {
+            outcome: members
+                .get("outcome")
+                .filter(|outcome| !outcome.is_null())
+                .cloned(),
+            epic: epic.map(str::to_owned),
+        }
     }
 }
 
