@@ -8,8 +8,8 @@ use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::{AddedRecord, Fault, FaultKind, Item, Operation};
 use crate::domain::text::folded;
 use chrono::{DateTime, Utc};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::fmt;
 
 /// The state of a memory that validation needs.
 #[derive(Debug, Clone, Copy)]
@@ -276,28 +276,14 @@ const ONLY_PEOPLE: &str =
 /// The key for detecting duplicates: kind, normalised label and normalised content.
 type DuplicateKey = (RecordKind, String, String);
 
-/// Where the existing duplicate of an addition is.
-#[derive(Debug, Clone, Copy)]
-enum DuplicateOf {
-    Record(Option<RecordId>),
-    EarlierItem,
-}
-
-impl fmt::Display for DuplicateOf {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Record(Some(id)) => id.fmt(f),
-            Self::Record(None) => f.write_str("an entry without an id"),
-            Self::EarlierItem => f.write_str("an earlier item"),
-        }
-    }
-}
+/// What an addition equals that is not a record of the document.
+const EARLIER_ITEM: &str = "an earlier item";
 
 /// Existing records and the number of further additions allowed.
 struct Additions<'a> {
     limits: &'a Limits,
-    /// Duplicate key of each known record, and where it is.
-    known: HashMap<DuplicateKey, DuplicateOf>,
+    /// Duplicate key of each known record, and how a message names it.
+    known: HashMap<DuplicateKey, Cow<'static, str>>,
     /// Number of accepted additions per kind.
     counts: HashMap<RecordKind, usize>,
 }
@@ -312,12 +298,15 @@ impl<'a> Additions<'a> {
         };
         for entry in like {
             let duplicate_key = duplicate_key(entry.kind, entry.label.as_deref(), &entry.content);
-            let existing = DuplicateOf::Record(entry.id);
+            let existing = match entry.id {
+                Some(id) => id.to_string().into(),
+                None => "an entry without an id".into(),
+            };
             additions.known.entry(duplicate_key).or_insert(existing);
         }
         for key in earlier.iter().filter_map(Operation::addition).map(key_of) {
             *additions.counts.entry(key.0).or_default() += 1;
-            additions.known.entry(key).or_insert(DuplicateOf::EarlierItem);
+            additions.known.entry(key).or_insert(EARLIER_ITEM.into());
         }
         additions
     }
@@ -329,7 +318,7 @@ impl<'a> Additions<'a> {
         if let Some(existing) = self.known.get(&duplicate_key) {
             return Some((FaultKind::Duplicate, format!("It says the same as {existing}.")));
         }
-        self.known.insert(duplicate_key, DuplicateOf::EarlierItem);
+        self.known.insert(duplicate_key, EARLIER_ITEM.into());
         let Limits {
             max_additions,
             item_bytes,
