@@ -4,7 +4,7 @@
 use super::prompts::{Template, quoted};
 use super::reading::{self, Accepted, Against, FoundFault, Reading};
 use super::report::ModelReport;
-use super::role::{Check, RoleOutcome};
+use super::role::RoleOutcome;
 use super::{Mode, OnInvalid, OperationsInput, OperationsRequest, Pipeline, PipelineError, UpdateRequest};
 use crate::config::llm::Constrain;
 use crate::domain::consolidation::{Share, find};
@@ -131,11 +131,8 @@ impl Pipeline {
         let role = Some(Role::Learnings);
         let asking = Request::of_role(role, self.prompts.text(Template::Consolidation), input, schema);
         let names = ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-        let check = Check::Consolidation {
-            earlier: &earlier,
-            share: &share,
-        };
-        self.ask_until_right(request, snapshot, (speaker, asking), check, (&names, limits))
+        let against = (Against::Earlier(&earlier), Some(&share));
+        self.ask_until_right(request, snapshot, (speaker, asking), against, (&names, limits))
             .await
     }
 

@@ -44,24 +44,6 @@ pub(super) struct RoleOutcome {
     pub(super) failure: Option<ModelError>,
 }
 
-/// How an answer is parsed and what its items are checked against.
-pub(super) enum Check<'a> {
-    /// The answer of a role: against the input.
-    Input(JudgeContext<'a>),
-    /// Steps of a consolidation: what goes already by code, and what else may go.
-    Consolidation {
-        earlier: &'a [Operation],
-        share: &'a Share,
-    },
-}
-
-impl Check<'_> {
-    /// The role whose form the answer has; none for a consolidation.
-    fn form(&self, role: Role) -> Option<Role> {
-        matches!(self, Self::Input(_)).then_some(role)
-    }
-}
-
 impl Pipeline {
     /// Asks the model of a role about its section.
     pub(super) async fn ask_role(
@@ -86,22 +68,24 @@ impl Pipeline {
         );
         let schema = schema(speaker.model.constrains(), &snapshot.text, role, limits);
         let asking = Request::of_role(Some(role), self.prompts.instructions(role), input, schema);
-        let check = Check::Input(self.case(request, &sent, snapshot));
-        self.ask_until_right(request, snapshot, (speaker, asking), check, (&ids, limits))
+        let against = (Against::Input(self.case(request, &sent, snapshot), &[]), None);
+        self.ask_until_right(request, snapshot, (speaker, asking), against, (&ids, limits))
             .await
     }
 
-    /// Asks a model, reads and checks its answer, and asks again about the faults that it can repair.
+    /// Asks a model, reads and checks its answer, and asks again about the faults that it can repair. With a share the answer is
+    /// that to a consolidation, which takes no more.
     pub(super) async fn ask_until_right(
         &self,
         request: &UpdateRequest,
         snapshot: &HeadSnapshot,
         (speaker, mut asking): (&RoleModel, Request),
-        check: Check<'_>,
+        (against, share): (Against<'_>, Option<&Share>),
         (ids, limits): (&str, &Limits),
     ) -> Result<RoleOutcome, StorageError> {
         let (document, place) = (&snapshot.text, (&request.vault, &request.memory));
         let role = asking.role.unwrap_or(Role::Learnings);
+        let form = share.is_none().then_some(role);
         let mut outcome = RoleOutcome::of_model(speaker);
         for round in 0..=self.config.pipeline.max_reprompts {
             let asked = outcome.ask((speaker, &asking), round, &request.steps).await;
@@ -109,36 +93,36 @@ impl Pipeline {
                 break;
             };
             let (mut parsed, items) = fair::on_cpu(text.len(), || {
-                parsed(check.form(role), &text, asking.schema.is_some(), stopped_at_limit)
+                parsed(form, &text, asking.schema.is_some(), stopped_at_limit)
             })
             .await;
             let written = |range| written(items.as_ref(), &text, range);
-            let against = match &check {
-                Check::Input(case) => {
+            let checked = match against {
+                Against::Input(case, _) => {
                     // What is of other sections is for their roles.
                     let is_own = |section: Option<Role>| section.is_none_or(|section| section == role);
                     parsed.items.retain(|item| is_own(item.operation.role()));
                     parsed.faults.retain(|fault| is_own(fault.section));
-                    Against::Input(*case, &outcome.reading.accepted)
+                    Against::Input(case, &outcome.reading.accepted)
                 }
-                Check::Consolidation { earlier, .. } => {
+                Against::Earlier(earlier) => {
                     parsed = consolidation::steps_only(parsed);
                     Against::Earlier(earlier)
                 }
             };
             let storage = &self.storage;
             let mut reading =
-                reading::read(storage, place, document, parsed, written, against, limits).await?;
+                reading::read(storage, place, document, parsed, written, checked, limits).await?;
             if round > 0 {
                 let first = std::mem::take(&mut outcome.reading);
                 reading = second_counts(reading, first, (document, self.storage.now()), limits);
             }
-            match &check {
-                Check::Input(case) if case.strictness == Strictness::Off => {}
-                Check::Input(_) => reading.name_replaced(document),
-                Check::Consolidation { share, .. } => {
-                    reading = consolidation::within(reading, (*share).clone());
+            match (against, share) {
+                (_, Some(share)) => reading = consolidation::within(reading, share.clone()),
+                (Against::Input(case, _), None) if case.strictness != Strictness::Off => {
+                    reading.name_replaced(document);
                 }
+                _ => {}
             }
             outcome.reading = reading;
             if !outcome.reading.needs_repair() {
