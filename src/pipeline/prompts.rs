@@ -407,11 +407,4 @@ mod conversation_tests {
             "<turn role=\"user\">\n(beginning left out)\naaaa\n</turn>"
         );
     }
-
-    #[test]
-    fn a_role_sees_its_own_section_only() {
-        let document = "# Key Learnings\n- KL-1 because r: c\n\n# Notes\nfree\n";
-        assert_eq!(shown_section(document, Role::Learnings), "- KL-1 because r: c");
-        assert_eq!(shown_section(document, Role::Progress), "(empty)");
-    }
 }

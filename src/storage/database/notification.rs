@@ -82,27 +82,3 @@ impl Notifications {
         let _ = self.sender.send(notification);
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_notification_is_read_as_it_is_written() {
-        for (version, forget, queue) in [(Some(7), false, false), (None, true, false), (None, false, true)] {
-            let notification = Notification {
-                vault: "acme".parse().unwrap(),
-                memory: "agent:1".parse().unwrap(),
-                version,
-                context: version.map(|version| format!("id-{version}").parse().unwrap()),
-                forget,
-                queue,
-            };
-            let payload = notification.payload();
-            assert_eq!(
-                serde_json::from_str::<Notification>(&payload).unwrap(),
-                notification
-            );
-        }
-    }
-}

@@ -42,18 +42,3 @@ impl Searched {
             .remove(vault);
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_vault_is_searched_from_its_first_search_on() {
-        let searched = Searched::default();
-        let vault: VaultId = "acme".parse().unwrap();
-        assert!(!searched.note(&vault) && searched.note(&vault));
-        assert_eq!(searched.vaults(), ["acme"]);
-        searched.forget(&vault);
-        assert!(searched.vaults().is_empty() && !searched.note(&vault));
-    }
-}
