@@ -163,30 +163,16 @@ mod tests {
 
     #[test]
     fn values_out_of_range_are_refused_with_their_key() {
-        let good = of(Some("http://a/v1"), Some("m"));
-        for (key, bad) in [
-            (
-                "dimensions",
-                EmbeddingsConfig {
-                    dimensions: Some(0),
-                    ..good.clone()
-                },
-            ),
-            (
-                "document_prefix",
-                EmbeddingsConfig {
-                    document_prefix: "x".repeat(1_001),
-                    ..good.clone()
-                },
-            ),
-            (
-                "api_key",
-                EmbeddingsConfig {
-                    api_key: Some("a b".into()),
-                    ..good.clone()
-                },
-            ),
-        ] {
+        let table: [(&str, fn(&mut EmbeddingsConfig)); 3] = [
+            ("dimensions", |config| config.dimensions = Some(0)),
+            ("document_prefix", |config| {
+                config.document_prefix = "x".repeat(1_001)
+            }),
+            ("api_key", |config| config.api_key = Some("a b".into())),
+        ];
+        for (key, change) in table {
+            let mut bad = of(Some("http://a/v1"), Some("m"));
+            change(&mut bad);
             let error = bad.settings().unwrap_err();
             assert!(error.contains(&format!("embeddings.{key}")), "{error}");
         }

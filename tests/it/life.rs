@@ -2,6 +2,7 @@
 //! its records match its documents.
 
 use crate::harness::{Database, TestClock, task_of};
+use crate::transfer::program::{exported_of, imported};
 use futures::stream::{self, StreamExt};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -23,7 +24,7 @@ use working_memory::pipeline::{
     OnInvalid, OperationsInput, OperationsRequest, Pipeline, UpdateInput, UpdateRequest,
 };
 use working_memory::storage::records::{RecordFilter, StoredRecord};
-use working_memory::storage::transfer::{ImportOptions, Imported, OnConflict, Progress};
+use working_memory::storage::transfer::OnConflict;
 use working_memory::storage::{
     ContextRef, Guard, Missing, PoolOptions, Preconditions, Put, PutJob, Rebuilt, RestoreJob, Storage,
     WriteError,
@@ -238,33 +239,16 @@ impl Life<'_> {
             }
             Step::Transfer if self.versions.is_empty() => {}
             Step::Transfer => {
-                let file = self.exported().await;
+                let file = exported_of(self.storage, &self.vault, Some(&self.memory)).await;
                 let deleted = self.storage.delete_memory(&self.vault, &self.memory, &always);
                 deleted.await.unwrap();
-                let options = ImportOptions {
-                    into_vault: Some(self.vault.clone()),
-                    on_conflict: OnConflict::Fail,
-                    max_line_bytes: 1 << 20,
-                    max_document_bytes: 1 << 20,
-                };
-                let mut done = Imported::default();
-                self.storage
-                    .import_vault(&*file, &options, &mut done, &mut |_: &Progress| {})
-                    .await
-                    .unwrap();
-                assert_eq!(done.created, 1);
-                assert_eq!(self.exported().await, file, "the same bytes again");
+                let into = Some(self.vault.as_str());
+                let done = imported(self.storage, &file, into, OnConflict::Fail).await;
+                assert_eq!(done.unwrap().created, 1);
+                let again = exported_of(self.storage, &self.vault, Some(&self.memory)).await;
+                assert_eq!(again, file, "the same bytes again");
             }
         }
-    }
-
-    async fn exported(&self) -> Vec<u8> {
-        let mut file = Vec::new();
-        self.storage
-            .export_vault(&self.vault, Some(&self.memory), &mut file, &mut |_: &Progress| {})
-            .await
-            .unwrap();
-        file
     }
 
     fn head(&self) -> i64 {

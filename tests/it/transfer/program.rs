@@ -6,6 +6,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
+use working_memory::domain::ids::{MemoryId, VaultId};
 use working_memory::storage::Storage;
 use working_memory::storage::transfer::{ImportOptions, Imported, OnConflict, Progress};
 
@@ -52,9 +53,14 @@ pub(super) fn stderr(output: &Output) -> String {
 
 /// The export of a vault, by the storage.
 pub(crate) async fn exported(storage: &Storage, vault: &str) -> Vec<u8> {
-    let (vault, mut file) = (vault.parse().unwrap(), Vec::new());
+    exported_of(storage, &vault.parse().unwrap(), None).await
+}
+
+/// The same, perhaps of one memory.
+pub(crate) async fn exported_of(storage: &Storage, vault: &VaultId, memory: Option<&MemoryId>) -> Vec<u8> {
+    let mut file = Vec::new();
     let mut ignored = |_: &Progress| {};
-    let export = storage.export_vault(&vault, None, &mut file, &mut ignored);
+    let export = storage.export_vault(vault, memory, &mut file, &mut ignored);
     export.await.unwrap();
     file
 }
