@@ -1,7 +1,7 @@
 use std::time::{Duration, SystemTime};
 
-use super::super::scripted::request;
 use super::super::ChatRole;
+use super::super::scripted::request;
 use super::super::stub::{Reply, Stub, client, ok, reply, settings};
 use super::*;
 use crate::domain::operation::Role;
