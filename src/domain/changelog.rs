@@ -15,32 +15,24 @@ pub fn left_out_by(version: i64) -> String {
     format!("left out by version {version}")
 }
 
-/// Describes the replacement of the whole document.
+/// What a put does, for [`of_text`].
+pub const PUT: &str = "document put";
+
+/// What the restoration of an older version does, for [`of_text`].
 #[must_use]
-pub fn of_text(before: &str, after: &str, changes: &[RecordChange]) -> String {
-    let mut log = if before.is_empty() {
-        format!("document put: {} bytes", after.len())
-    } else {
-        format!("document put: {} bytes, before {}", after.len(), before.len())
-    };
-    record_lines(&mut log, changes);
-    log
+pub fn restored(version: i64, reason: Option<&str>) -> String {
+    let because = reason.map_or_else(String::new, |reason| format!(" (because {})", cut(reason)));
+    format!("version {version} restored{because}")
 }
 
-/// Describes the restoration of an older version.
+/// Describes the replacement of the whole document: what did it, the sizes, and what became of the records.
 #[must_use]
-pub fn of_restore(
-    version: i64,
-    reason: Option<&str>,
-    (before, after): (&str, &str),
-    changes: &[RecordChange],
-) -> String {
-    let because = reason.map_or_else(String::new, |reason| format!(" (because {})", cut(reason)));
-    let mut log = format!(
-        "version {version} restored{because}: {} bytes, before {}",
-        after.len(),
-        before.len()
-    );
+pub fn of_text(what: &str, (before, after): (&str, &str), changes: &[RecordChange]) -> String {
+    let mut log = format!("{what}: {} bytes", after.len());
+    if !before.is_empty() {
+        // Writing to a string cannot fail.
+        let _ = write!(log, ", before {}", before.len());
+    }
     record_lines(&mut log, changes);
     log
 }
@@ -145,7 +137,7 @@ mod tests {
     fn the_log_quotes_the_text_that_left() {
         let long = "ä".repeat(QUOTE_CHARS + 1);
         let before = format!("# Key Learnings\n- KL-1 because a: one thing\n- KL-2 because b: {long}\n");
-        let log = of_text(&before, "", &project(&before, ""));
+        let log = of_text(PUT, (&before, ""), &project(&before, ""));
         let cut = "ä".repeat(QUOTE_CHARS);
         assert!(
             log.ends_with(&format!("\n- KL-1 left out: one thing\n- KL-2 left out: {cut}…")),

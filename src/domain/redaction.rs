@@ -217,7 +217,8 @@ mod tests {
     fn the_beginning_of_a_long_line_is_a_quotation() {
         let long = "some words ".repeat(20);
         let text = format!("# Key Learnings\n- KL-1 because a: {long}\n");
-        let log = crate::domain::changelog::of_text(&text, "", &crate::domain::memory::project(&text, ""));
+        let log =
+            crate::domain::changelog::of_text("put", (&text, ""), &crate::domain::memory::project(&text, ""));
         assert!(log.ends_with('…'), "{log}");
         assert!(redaction(&text, &[]).quotations().are_in(&log), "{log}");
         assert!(!redaction(&text, &[&text]).quotations().are_in(&log), "{log}");

@@ -30,12 +30,8 @@ impl Origins {
     /// The origins of a first version.
     #[must_use]
     pub fn of_first(text: &str, version: i64) -> Self {
-        let mut origins = Self::default();
-        origins.push(Run {
-            version,
-            lines: count(text),
-        });
-        origins
+        let lines = count(text);
+        Self::from_runs([Run { version, lines }])
     }
 
     /// Restores origins from stored runs.

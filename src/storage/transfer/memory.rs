@@ -624,7 +624,7 @@ impl Append {
         let mut version = NewVersion::of_text(&self.head, line.context, source, line.actor_id);
         version.counters = version.counters.raised_by(&self.counters);
         let made = line.creation_time.to_rfc3339_opts(SecondsFormat::AutoSi, true);
-        let changes = changelog::of_text(&self.head.text, &version.text, &version.changes);
+        let changes = changelog::of_text(changelog::PUT, (&self.head.text, &version.text), &version.changes);
         version.log = format!(
             "imported: version {}, made {made} by {}\n{changes}",
             line.version,

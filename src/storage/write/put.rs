@@ -77,7 +77,7 @@ fn decide(job: &PutJob, head: &Head) -> Result<Decision<Effects>, WriteError> {
     if job.guard == Guard::Reject && !lost.is_empty() {
         return Err(WriteError::Collapses(lost));
     }
-    version.log = changelog::of_text(&head.text, text, &version.changes);
+    version.log = changelog::of_text(changelog::PUT, (&head.text, text), &version.changes);
     let added = version.changes.iter().filter_map(|change| match change {
         RecordChange::Added(record) => Some(record.id),
         RecordChange::Changed { .. } | RecordChange::Archived(_) => None,

@@ -60,7 +60,8 @@ impl Storage {
                 document::check(&text, job.limit)?;
                 let mut new = NewVersion::of_text(head, text, Source::Restore, job.actor.clone());
                 let texts = (head.text.as_str(), new.text.as_str());
-                new.log = changelog::of_restore(metadata.version, job.reason.as_deref(), texts, &new.changes);
+                let restored = changelog::restored(metadata.version, job.reason.as_deref());
+                new.log = changelog::of_text(&restored, texts, &new.changes);
                 let lost = dropped(&head.text, &new);
                 let done = Put::Created(new.metadata(&job.vault, &job.memory, head), lost.clone());
                 new.answer_under(job.idempotency.as_ref(), &done);

@@ -41,7 +41,8 @@ impl Storage {
                     return Ok(Decision::Keep(()));
                 }
                 let mut version = NewVersion::of_text(head, file.text.clone(), Source::Tool, actor.clone());
-                version.log = changelog::of_text(&head.text, &version.text, &version.changes);
+                version.log =
+                    changelog::of_text(changelog::PUT, (&head.text, &version.text), &version.changes);
                 let made = version.metadata(&tree.vault, &memory, head);
                 version.answer_under(under, &WrittenFile::made(path, made));
                 Ok(Decision::Save(Box::new(version), ()))
@@ -144,7 +145,7 @@ impl Storage {
                 let token = self.head_cache.fill_token(vault, &memory);
                 let head = self.lock_head(&mut transaction, vault, &memory, &[]).await?;
                 let mut new = NewVersion::of_text(&head, file.text.clone(), Source::Tool, actor.clone());
-                new.log = changelog::of_text(&head.text, &new.text, &new.changes);
+                new.log = changelog::of_text(changelog::PUT, (&head.text, &new.text), &new.changes);
                 let metadata = new.metadata(vault, &memory, &head);
                 new.answer_under(under, &made(metadata));
                 let counted = head.counters;
@@ -196,7 +197,8 @@ impl Storage {
                 }
                 let change = change(head.version + 1);
                 let mut version = NewVersion::of_text(head, text, Source::Tool, actor.clone());
-                version.log = changelog::of_text(&head.text, &version.text, &version.changes);
+                version.log =
+                    changelog::of_text(changelog::PUT, (&head.text, &version.text), &version.changes);
                 version.answer_under(under, &change);
                 Ok(Decision::Save(Box::new(version), change))
             })
