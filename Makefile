@@ -37,7 +37,7 @@ test-rolling: rust postgres ## Replace two instances of a release by this one an
 	@test -x "$(OLD)" || { echo "Set OLD=path, a program of the previous release." >&2; exit 2; }
 	@program=$$(sh scripts/program.sh) && "$$program" with-postgres -- python3 tests/packaging/rolling.py "$(OLD)" "$$program"
 
-deny: rust ## Check licences, duplicates and sources of the dependencies (installs cargo-deny into target/tools)
+deny: rust ## Check licences, duplicates and sources of the dependencies (installs cargo-deny if there is none)
 	@sh scripts/deny.sh
 
 deb: rust ## Make the Debian package (target/debian), with cargo-deb
