@@ -26,6 +26,7 @@ const SWEEPS: &str = r#"
     SELECT vault_id, count(*) AS "memories!", max(changed_at) → the list of vaults, in byte order whatever the collation of the database is
     FROM vault_storage GROUP BY vault_id HAVING count(*) > $1 → vaults whose counts are to be summed up
     FROM memories WHERE search_pending AND (vault_id, memory_id) > ($1, $2) → memories to be indexed without a notification
+    FROM memories WHERE embedded_version < indexed_version AND (vault_id, memory_id) > ($1, $2) → memories to be embedded without a notification
     count(*) FILTER (WHERE status = 'queued') → the queue's length, for the metrics
     FROM idempotency_keys WHERE expires_at <= $1 → keys that have expired
     SELECT vault_id, memory_id, head_version FROM memories WHERE (vault_id, memory_id) > ($1, $2) → retention goes through all memories"#;
