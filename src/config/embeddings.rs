@@ -163,7 +163,8 @@ mod tests {
 
     #[test]
     fn values_out_of_range_are_refused_with_their_key() {
-        let table: [(&str, fn(&mut EmbeddingsConfig)); 3] = [
+        type Change = fn(&mut EmbeddingsConfig);
+        let table: [(&str, Change); 3] = [
             ("dimensions", |config| config.dimensions = Some(0)),
             ("document_prefix", |config| {
                 config.document_prefix = "x".repeat(1_001)

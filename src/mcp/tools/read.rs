@@ -62,7 +62,7 @@ pub(super) struct Prompt {
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Text {
-    Text(String),
+    Words(String),
     Number(u64),
     List(Vec<String>),
 }
@@ -70,7 +70,7 @@ enum Text {
 impl Display for Text {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Text(text) => f.write_str(text),
+            Self::Words(text) => f.write_str(text),
             Self::Number(number) => number.fmt(f),
             Self::List(names) => f.write_str(&names.join(",")),
         }
