@@ -28,8 +28,7 @@ const SWEEPS: &str = r#"
     FROM memories WHERE search_pending AND (vault_id, memory_id) > ($1, $2) → memories to be indexed without a notification
     FROM memories WHERE embedded_version < indexed_version AND (vault_id, memory_id) > ($1, $2) → memories to be embedded without a notification
     count(*) FILTER (WHERE status = 'queued') → the queue's length, for the metrics
-    FROM idempotency_keys WHERE expires_at <= $1 → keys that have expired
-    SELECT vault_id, memory_id, head_version FROM memories WHERE (vault_id, memory_id) > ($1, $2) → retention goes through all memories"#;
+    FROM idempotency_keys WHERE expires_at <= $1 → keys that have expired"#;
 
 /// Expressions whose value depends on the session or the call: not allowed in a statement that changes a distributed table.
 /// `now()` is: it is stable, and Citus evaluates stable functions that take no column on the coordinator, once for the
