@@ -323,10 +323,12 @@ async fn status(storage: &Storage, as_json: bool) -> Result<(), Box<dyn Error>> 
         }));
     }
     let mut out = Output::new();
-    match as_json {
-        true => drop(out.text(&json!({ "spaces": all }).to_string()).end()),
-        false if all.is_empty() => drop(out.text(NO_EMBEDDINGS).end()),
-        false => write_table(&mut out, &SPACES, &all),
+    if as_json {
+        out.text(&json!({ "spaces": all }).to_string()).end();
+    } else if all.is_empty() {
+        out.text(NO_EMBEDDINGS).end();
+    } else {
+        write_table(&mut out, &SPACES, &all);
     }
     Ok(out.write()?)
 }

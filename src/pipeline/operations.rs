@@ -2,7 +2,7 @@
 
 use super::reading::{self, Against, Reading, WrittenItem};
 use super::report::{UpdateAnswer, quote};
-use super::run::{Results, Running, mask};
+use super::run::{Results, Running, stored};
 use super::{Mode, OnInvalid, OperationsInput, OperationsRequest, Pipeline, PipelineError};
 use crate::domain::dsl;
 use crate::domain::dsl::requests::{self, OperationRequest};
@@ -10,7 +10,6 @@ use crate::fair;
 use crate::pipeline::steps::count_end;
 use crate::storage::StorageError;
 use crate::storage::updates::{RunKind, RunStatus};
-use serde_json::json;
 use std::ops::Range;
 
 /// An operation as JSON, up to the length that is quoted: it may be as long as the request body.
@@ -101,12 +100,11 @@ impl Pipeline {
 
     async fn begin_operations(&self, request: &OperationsRequest) -> Result<Running, PipelineError> {
         let (update_id, created_at) = (self.new_update_id(), self.clock.now());
-        let mut stored = json!(request);
         let bytes = match &request.input {
             OperationsInput::Text(text) => text.len(),
             OperationsInput::List(list) => list.len() * reading::ITEM_BYTES,
         };
-        fair::on_cpu(bytes, || mask(&mut stored)).await;
+        let stored = stored(request, bytes).await;
         let of = (request.vault.clone(), request.memory.clone());
         let base = self.capture((&of.0, &of.1), &request.preconditions).await?;
         // Only models are limited to few additions by default.

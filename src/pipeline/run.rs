@@ -7,6 +7,7 @@ use crate::domain::memory::Limits;
 use crate::domain::operation::FaultKind;
 use crate::domain::text::masked;
 use crate::domain::window::SessionRecord;
+use crate::fair;
 use crate::pipeline::reading::Accepted;
 use crate::pipeline::report::{ModelReport, Rejection, UpdateAnswer, UpdateStatus, Warning};
 use crate::pipeline::review::Proposal;
@@ -20,6 +21,7 @@ use crate::storage::updates::{Run, RunKind, RunStatus};
 use crate::storage::usage::{RoleSpent, Spender, Spent};
 use crate::storage::{HeadSnapshot, Preconditions};
 use chrono::{DateTime, Days, NaiveTime, Utc};
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -302,6 +304,13 @@ pub(super) struct Review {
     /// The version that the proposal was made for; the run's snapshot is the head of the approval.
     pub(super) base_version: i64,
     pub(super) proposal: Proposal,
+}
+
+/// A request in the form in which its run stores it, without credentials. `bytes` are those of its texts.
+pub(super) async fn stored(request: &impl Serialize, bytes: usize) -> Value {
+    let mut stored = json!(request);
+    fair::on_cpu(bytes, || mask(&mut stored)).await;
+    stored
 }
 
 /// Masks every credential in the texts of a value, which is then stored, and replaces NUL, which PostgreSQL cannot contain. All

@@ -10,7 +10,7 @@ use crate::pipeline::reading::Reading;
 use crate::pipeline::report::{Rejection, UpdateAnswer, Warning};
 use crate::pipeline::request::read_stored;
 use crate::pipeline::role::{RoleOutcome, sent};
-use crate::pipeline::run::{Results, Running, mask};
+use crate::pipeline::run::{Results, Running, stored};
 use crate::pipeline::steps::{Step, WRITE_EVERY, count_end, measure_step};
 use crate::pipeline::{
     LimitReached, Mode, OnInvalid, Pipeline, PipelineError, Steps, UpdateInput, UpdateRequest,
@@ -203,8 +203,7 @@ impl Pipeline {
         });
         let input = &request.input;
         let bytes = sent(request).bytes();
-        let mut stored = json!(input);
-        fair::on_cpu(bytes, || mask(&mut stored)).await;
+        let stored = stored(input, bytes).await;
         let most = match input.consolidation {
             // What a consolidation merges is limited by its share.
             true => usize::MAX,

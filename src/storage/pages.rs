@@ -1,5 +1,7 @@
 //! Pages of lists that are limited in bytes and in entries: five hundred entries of a megabyte each would be too much.
 
+use serde_json::Value;
+
 /// Once a page has this many bytes, no further entry is read.
 const PAGE_BYTES: usize = 1 << 20;
 
@@ -72,6 +74,21 @@ impl<T> Reading<T> {
 
 fn count(length: usize) -> i64 {
     i64::try_from(length).unwrap_or(i64::MAX)
+}
+
+/// The approximate size of a value in bytes.
+pub(super) fn size_of(value: &Value) -> usize {
+    const VALUE: usize = 32;
+    VALUE
+        + match value {
+            Value::String(text) => text.len(),
+            Value::Array(values) => values.iter().map(size_of).sum(),
+            Value::Object(members) => members
+                .iter()
+                .map(|(name, value)| name.len() + size_of(value))
+                .sum(),
+            _ => 0,
+        }
 }
 
 #[cfg(test)]

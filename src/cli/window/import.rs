@@ -20,6 +20,12 @@ use std::time::Duration;
 /// A chunk of a long history is one version, which takes time.
 const ANSWER_TIME: Duration = Duration::from_secs(300);
 
+/// The maximum number of files of epics and weeks.
+const MAX_EPICS: usize = 10_000;
+
+/// The maximum size of all files together, in bytes.
+const MAX_BYTES: usize = 256 * 1024 * 1024;
+
 /// The maximum size of one request, in bytes: well under `limits.body_bytes` (1 MiB).
 const MAX_CHUNK_BYTES: usize = 900_000;
 
@@ -143,11 +149,22 @@ impl Import {
             }
             Err(error) => report.unread.push(Unread::of(EPICS, &error)),
         }
-        let mut files = Vec::new();
+        if paths.len() > FILES.len() + MAX_EPICS {
+            return Err(Failure::usage(format!(
+                "{shown}/archive has more than {MAX_EPICS} files"
+            )));
+        }
+        let (mut files, mut all_bytes) = (Vec::new(), 0);
         for path in paths {
             match tree.read(&path) {
                 Ok(None) => {}
                 Ok(Some(bytes)) => {
+                    all_bytes += bytes.len();
+                    if all_bytes > MAX_BYTES {
+                        return Err(Failure::usage(format!(
+                            "{shown} contains more than {MAX_BYTES} bytes"
+                        )));
+                    }
                     let text = decode(&path, &bytes, &mut report.unplaced);
                     files.push((path, text));
                 }

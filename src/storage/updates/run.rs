@@ -3,6 +3,7 @@
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
 use crate::storage::StorageError;
 use crate::storage::events::NewEvent;
+use crate::storage::pages::size_of;
 use crate::storage::updates::{outcomes, unpacked_exchanges};
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -189,7 +190,6 @@ impl Run {
 
     /// Its approximate size in a list, in bytes.
     pub(in crate::storage) fn size(&self) -> usize {
-        let values = [&self.request, &self.exchanges, &self.outcome];
-        values.into_iter().map(|value| value.to_string().len()).sum()
+        size_of(&self.request) + size_of(&self.exchanges) + size_of(&self.outcome)
     }
 }

@@ -81,7 +81,7 @@ impl Storage {
             return Ok(());
         }
         let known = self.room.known.get(vault);
-        let is_new = |known: &Arc<Mutex<(Stored, Instant)>>| {
+        let is_new = |known: &KnownUsage| {
             let (_, since) = *known.lock().unwrap_or_else(PoisonError::into_inner);
             since.elapsed() < BELIEVED_FOR
         };

@@ -174,7 +174,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Whether there is something for an insert to write.
+    /// Whether there is something for an insert to write: the rows that it reads, by the number of their parameter.
     fn are_for(&self, insert: &Piece) -> bool {
         let absent = [
             (4, self.records.is_empty()),

@@ -325,9 +325,13 @@ impl Service {
 
     /// Indexes the vault `acme` for searches by words and by meaning.
     pub(crate) async fn index(&self) {
-        let vault = "acme".parse().unwrap();
-        self.storage.index_vault(&vault).await.unwrap();
+        self.index_words().await;
         self.meaning().index().await.unwrap();
+    }
+
+    /// Indexes the vault `acme` for searches by words.
+    pub(crate) async fn index_words(&self) {
+        self.storage.index_vault(&"acme".parse().unwrap()).await.unwrap();
     }
 
     /// The service's searches by meaning.

@@ -307,14 +307,13 @@ async fn indexers_of_two_instances_index_the_backlog_and_new_writes() {
 #[tokio::test]
 async fn a_recently_indexed_memory_is_delayed_unless_its_vault_is_searched() {
     let (service, memory) = Service::start().await.agent();
-    let vault = "acme".parse().unwrap();
     let pending = || async {
         let pending = service.storage().pending_for_search(None, None).await;
         pending.unwrap().len()
     };
     memory.write("one").await;
     assert_eq!(pending().await, 1);
-    service.storage().index_vault(&vault).await.unwrap();
+    service.index_words().await;
     memory.write("two").await;
     assert_eq!(pending().await, 0);
     service.clock.advance(Duration::from_secs(31));
@@ -322,7 +321,7 @@ async fn a_recently_indexed_memory_is_delayed_unless_its_vault_is_searched() {
     // The time of the indexed version counts: a version after a pause is indexed at once.
     memory.write("three").await;
     assert_eq!(pending().await, 1);
-    service.storage().index_vault(&vault).await.unwrap();
+    service.index_words().await;
     memory.write("four").await;
     assert_eq!(pending().await, 0);
 

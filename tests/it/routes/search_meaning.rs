@@ -273,11 +273,7 @@ async fn an_outage_disables_only_semantic_search_and_the_response_says_so() {
         assert!(why.contains("503") && !why.contains("127.0.0.1"), "{why}");
     }
     service.memory("later").write("# Facts\nA new vehicle.\n").await;
-    service
-        .storage()
-        .index_vault(&"acme".parse().unwrap())
-        .await
-        .unwrap();
+    service.index_words().await;
     assert!(service.meaning().index().await.is_err());
     assert_eq!(found(&search(&service, "q=new&mode=text").await), ["later/Facts"]);
 
@@ -325,11 +321,7 @@ async fn vectors_of_another_dimension_belong_to_another_model() {
         .memory("m")
         .write(format!("{CAR}\n# More\nA bridge.\n"))
         .await;
-    service
-        .storage()
-        .index_vault(&"acme".parse().unwrap())
-        .await
-        .unwrap();
+    service.index_words().await;
     assert!(service.meaning().index().await.is_err());
     service.meaning().index().await.unwrap();
     let spaces = service.storage().embedding_spaces().await.unwrap();

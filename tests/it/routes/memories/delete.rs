@@ -114,7 +114,7 @@ async fn an_indexer_that_waits_for_a_deletion_holds_no_lock_that_it_needs() {
     let (service, memory) = Service::start().await.with_memory("m");
     memory.write("first").await;
     let vault: VaultId = "acme".parse().unwrap();
-    service.storage().index_vault(&vault).await.unwrap();
+    service.index_words().await;
     memory.write("second").await;
 
     let mut deletion = service.rows().begin().await.unwrap();
