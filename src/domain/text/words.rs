@@ -21,8 +21,8 @@ pub fn words(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     let mut at = 0;
     std::iter::from_fn(move || {
         let next = |at: usize| text[at..].chars().next();
-        // A mark may be a letter too, but a word of marks alone would be folded to nothing.
-        let begins = |c: char| is_word_char(c) && (c.is_ascii() || !is_combining_mark(c));
+        // A mark may be a letter too, but a word of marks alone, or of what is folded to nothing, would be empty.
+        let begins = |c: char| is_word_char(c) && (c.is_ascii() || (!is_combining_mark(c) && has_fold(c)));
         at += ascii_run(&bytes[at..], |byte| !byte.is_ascii_alphanumeric());
         // An ASCII character that is left begins a word.
         if !bytes.get(at)?.is_ascii() {
@@ -111,6 +111,13 @@ pub(super) fn fold_char(c: char, mut push: impl FnMut(char)) {
     });
 }
 
+/// Whether a character is folded to anything: an accent that stands alone, such as `ͺ`, is not.
+fn has_fold(c: char) -> bool {
+    let mut has_fold = false;
+    fold_char(c, |_| has_fold = true);
+    has_fold
+}
+
 /// The combining marks of Latin, Greek and Cyrillic letters.
 fn is_accent(c: char) -> bool {
     ('\u{300}'..='\u{36f}').contains(&c)
@@ -172,6 +179,9 @@ mod tests {
         }
         assert_ne!(all("が"), all("か"));
         assert_eq!(all("か\u{3099}な").len(), 2);
+        // An accent that stands alone is no word, and one in a word is none of its letters.
+        assert!(all("\u{37a} [\u{37a}]").is_empty());
+        assert_eq!(all("a\u{37a} b"), all("a b"));
     }
 
     #[test]

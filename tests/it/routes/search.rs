@@ -331,3 +331,16 @@ async fn a_recently_indexed_memory_is_delayed_unless_its_vault_is_searched() {
     memory.write("five").await;
     assert_eq!(pending().await, 1, "a vault that is searched does not rest");
 }
+
+#[tokio::test]
+async fn an_accent_that_stands_alone_is_no_word_and_stops_no_search() {
+    let (service, memory) = Service::start().await.agent();
+    memory.write("# Notes\n\u{37a} [\u{37a}] deploy\n").await;
+    let found = service
+        .read("/v1/vaults/acme/search?q=deploy&consistent=true")
+        .await;
+    assert_eq!(found["items"][0]["memory_id"], "agent");
+    let without_words = service.get("/v1/vaults/acme/search?q=%21").await;
+    let accent = service.get("/v1/vaults/acme/search?q=%CD%BA").await;
+    assert_eq!(accent.status, without_words.status);
+}
