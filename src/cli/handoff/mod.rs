@@ -162,7 +162,7 @@ impl LiveArgs {
         let service = Service::with_timeout(&self.service, ANSWER_TIME)?;
         let answered = service.of_memory(Method::GET, below)?.send_once().await;
         Ok(match answered.and_then(|answer| answer.json()) {
-            Ok(answer) => Checked::Service(answer),
+            Ok(answer) => Checked::Service(Value::Object(answer)),
             Err(failure) if failure.exit == Exit::NotFound => Checked::NoMemory,
             Err(failure) => Checked::Local(failure.sentence),
         })

@@ -120,6 +120,32 @@ async fn a_rejected_refresh_leaves_the_copy_unchanged() {
 }
 
 #[tokio::test]
+async fn an_answer_that_is_no_handoff_is_as_none() {
+    for body in ["[]", "\"fresh\"", "7", "null"] {
+        let stub = Stub::by(move |_| (200, "application/json", body.to_owned())).await;
+        User::of(&stub.url)
+            .session(
+                "
+                4 show --timeout 30 → = ⇒ no local copy
+                4 show --json --timeout 30 → = ⇒ no local copy
+                4 status --timeout 30 → = ⇒ no local copy
+                4 status --json --timeout 30 → \"missing\" | \"checked\": \"local\"
+                1 refresh ⇒ of another memory",
+            )
+            .await;
+    }
+    // Goal and blocker are read of the window.
+    let stub = Stub::by(|sent| match sent.uri.ends_with("/window") {
+        true => (200, "application/json", "[]".to_owned()),
+        false => (200, "application/json", r#"{"handoff_id": null}"#.to_owned()),
+    })
+    .await;
+    User::of(&stub.url)
+        .session("4 status --timeout 30 → = ⇒ no local copy")
+        .await;
+}
+
+#[tokio::test]
 async fn a_handoff_of_another_memory_is_not_stored() {
     let mut other = handoff("h-1", "# Handoff\n");
     other["memory_id"] = "../../escape".into();
