@@ -1,6 +1,6 @@
 //! `working-memory init`: writes which memory the work in this folder belongs to, and offers to install the git hook.
 
-use super::client::{Failure, MemoryArgs, Output, PROJECT_FILE, answered, confirm};
+use super::client::{Failure, MemoryArgs, Output, PROJECT_FILE, answered, base_url, confirm};
 use crate::cli::folder::file::write_file;
 use crate::domain::ids::{ActorId, MemoryId, VaultId};
 use clap::Args;
@@ -9,7 +9,6 @@ use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::str::FromStr;
-use url::Url;
 
 /// The hook that records commits.
 const HOOK: &str = include_str!("../../examples/git/post-commit");
@@ -22,7 +21,7 @@ const DEFAULT_VAULT: &str = "main";
 pub struct Init {
     /// Address of the service; without it the environment's or http://127.0.0.1:8080.
     #[arg(long, value_name = "URL")]
-    url: Option<Url>,
+    url: Option<String>,
     #[command(flatten)]
     memory_ref: MemoryArgs,
     /// The author of changes.
@@ -47,12 +46,13 @@ impl Init {
                 "there is a {PROJECT_FILE} here; --force replaces it"
             )));
         }
+        let url = self.url.as_ref().map(|url| base_url(Some(url))).transpose()?;
         let (vault, memory) = self.memory_ref.options();
         let vault: VaultId = chosen("vault", vault, "WORKING_MEMORY_VAULT", DEFAULT_VAULT)?;
         let memory: MemoryId = chosen("memory", memory, "WORKING_MEMORY_MEMORY", &name_of_folder())?;
         let mut text = String::from("# Which memory the work in this folder belongs to (working-memory).\n");
         for (key, value) in [
-            ("url", self.url.as_ref().map(ToString::to_string)),
+            ("url", url.map(|url| url.to_string())),
             ("vault", Some(vault.to_string())),
             ("memory", Some(memory.to_string())),
             ("actor", self.actor.as_ref().map(ToString::to_string)),

@@ -1,6 +1,7 @@
 //! Single files, which appear under their names when they are complete.
 
 use crate::cli::client::Failure;
+use crate::clock::{Clock as _, SystemClock};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -13,12 +14,13 @@ pub(in crate::cli) struct NewFile<'p> {
 }
 
 impl<'p> NewFile<'p> {
-    /// Creates it beside its final name: a rename is atomic only within one folder.
+    /// Creates it beside its final name: a rename is atomic only within one folder. No killed program left a file of this
+    /// name; the number of its process may be given again, and in a container it is.
     ///
     /// # Errors
     /// It cannot be created.
     pub(in crate::cli) fn create(path: &'p Path, mode: u32) -> Result<(Self, File), Failure> {
-        let part = path.with_file_name(format!(".working-memory.{}.part", std::process::id()));
+        let part = path.with_file_name(format!(".working-memory.{}.part", SystemClock.new_id()));
         let new = Self { path, part };
         let file = OpenOptions::new()
             .write(true)

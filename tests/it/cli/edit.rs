@@ -97,3 +97,26 @@ async fn init_writes_the_memory_of_a_folder() {
     assert_eq!(fs::read_to_string(&hook).unwrap(), "#!/bin/sh\n");
     user.ends(2, "init --force --vault ../x").await;
 }
+
+#[tokio::test]
+async fn a_file_that_a_killed_program_left_behind_stops_no_later_one() {
+    let user = User::nobody();
+    // In a container every program may have the same process number.
+    let script = format!(
+        "touch .working-memory.$$.part && exec {} init --vault acme --memory agent --no-git-hook",
+        super::program::PROGRAM
+    );
+    let done = user.command("sh", &["-c", &script]).output().await.unwrap();
+    assert!(done.status.success(), "{done:?}");
+    assert!(user.path().join(".working-memory.toml").exists());
+}
+
+#[tokio::test]
+async fn init_writes_no_address_that_the_other_commands_would_refuse() {
+    let user = User::nobody();
+    for url in ["ftp://127.0.0.1", "x:\"", "http://u:p@127.0.0.1", "http://127.0.0.1/?q"] {
+        let init = ["init", "--vault", "acme", "--memory", "agent", "--url", url];
+        user.run(&init).await.is(2);
+        assert!(!user.path().join(".working-memory.toml").exists(), "{url}");
+    }
+}
