@@ -1,14 +1,11 @@
 //! What is generated from the commands and routes: the help, with the commands in groups and an example of each (clap alone
-//! would list them without groups), `working-memory man`, `completions` and `openapi`.
+//! would list them without groups), `working-memory man` and `completions`.
 
 use super::client::{EXIT_CODES, Failure, Output};
 use crate::cli::run::Cli;
-use crate::http::openapi_yaml;
 use clap::{Args, Command, CommandFactory as _};
 use clap_complete::Shell;
-use std::error::Error;
 use std::fmt::Write as _;
-use std::io::Write as _;
 use std::path::PathBuf;
 
 /// The headings, and below each an example of each of its commands, which begins with the command's name. Every command is
@@ -176,11 +173,6 @@ impl Completions {
             .text(&String::from_utf8_lossy(&script))
             .write()
     }
-}
-
-/// Writes the document to standard output.
-pub(super) fn openapi() -> Result<(), Box<dyn Error>> {
-    Ok(std::io::stdout().write_all(openapi_yaml().as_bytes())?)
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! The commands that work on the database beside the service, such as `migrate`, `rebuild-records` and `embeddings`, and
 //! their database: the configured one, or the embedded one, also while a service runs it. None of these commands creates a
 //! database: it might be created in the wrong folder.
-#![expect(clippy::print_stdout, reason = "a command line tells its user what it did")]
 
 use crate::cli::client::{Cell, Column, Output, write_table};
 use crate::cli::run::{Stop, load_config};
@@ -199,9 +198,11 @@ impl Migrate {
             if !storage.can_distribute().await? {
                 return Err(NO_EXTENSION.into());
             }
+            let mut out = Output::new();
             for table in storage.distribute().await? {
-                println!("distributed: {table}");
+                out.text(&format!("distributed: {table}")).end();
             }
+            out.write()?;
         }
         Ok(())
     }
@@ -234,11 +235,11 @@ impl RebuildRecords {
         if memory.is_some() && rebuilt.memories == 0 {
             return Err("there is no such memory".into());
         }
-        println!(
+        let done = format!(
             "{} memories checked, {} corrected",
             rebuilt.memories, rebuilt.mended
         );
-        Ok(())
+        Ok(Output::new().text(&done).end().write()?)
     }
 }
 
@@ -340,8 +341,6 @@ async fn rebuild(storage: &Storage) -> Result<(), Box<dyn Error>> {
     if !storage.rebuild_embeddings().await? {
         return Err(NO_EMBEDDINGS.into());
     }
-    println!(
-        "all memories are marked; a running service embeds them again (working-memory embeddings status)"
-    );
-    Ok(())
+    let done = "all memories are marked; a running service embeds them again (working-memory embeddings status)";
+    Ok(Output::new().text(done).end().write()?)
 }

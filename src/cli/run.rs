@@ -7,6 +7,7 @@ use crate::cli::{
     window, with_postgres,
 };
 use crate::config::{Config, ConfigError};
+use crate::http::openapi_yaml;
 use clap::{FromArgMatches as _, Parser, Subcommand};
 use std::error::Error;
 use std::path::Path;
@@ -49,7 +50,7 @@ pub fn run() -> ExitCode {
             Command::Keys(command) => command.run().await,
             Command::RebuildRecords(command) => command.run().await,
             Command::Embeddings(command) => command.run().await,
-            Command::Openapi => help::openapi(),
+            Command::Openapi => client::Output::bytes(openapi_yaml().as_bytes()).map_err(Into::into),
         };
         done.map(|()| ExitCode::SUCCESS)
     });

@@ -124,6 +124,19 @@ async fn a_closed_output_pipe_is_no_failure() {
     let ended = get.wait_with_output().await.unwrap();
     assert_eq!((line.as_str(), ended.status.code()), ("line\n", Some(0)));
     assert_eq!(String::from_utf8(ended.stderr).unwrap(), "");
+    // Longer than a pipe takes at once.
+    let mut openapi = user
+        .command(super::program::PROGRAM, &["openapi"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(openapi.stdout.take());
+    let ended = openapi.wait_with_output().await.unwrap();
+    assert_eq!(
+        (ended.status.code(), String::from_utf8(ended.stderr).unwrap()),
+        (Some(0), String::new())
+    );
 }
 
 #[tokio::test]
