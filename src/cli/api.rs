@@ -4,6 +4,7 @@ use super::client::{Failure, Method, Output, Service, ServiceArgs, read, read_te
 use crate::route_request::RouteRequest;
 use clap::Args;
 use serde_json::{Map, Value};
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
 
@@ -88,6 +89,10 @@ impl Api {
             // A JSON text ends its line; any other is printed as it is.
             Ok(text) if text.starts_with(['{', '[']) => Output::of_document().whole_lines(text).write(),
             Ok(text) => Output::of_document().text(text).write(),
+            // A terminal would obey bytes that are no text.
+            Err(_) if std::io::stdout().is_terminal() => Output::of_document()
+                .text(&String::from_utf8_lossy(&answer.body))
+                .write(),
             Err(_) => Output::bytes(&answer.body),
         }
     }

@@ -88,8 +88,8 @@ impl Failure {
     pub(in crate::cli) fn end(&self) -> ExitCode {
         let (sentence, code) = (&self.sentence, self.exit as u8);
         if wants_json() {
-            let line = json!({ "error": sentence, "exit_code": code, "problem": self.problem });
-            let _ = writeln!(std::io::stderr(), "{line}");
+            // What is escaped for a terminal is the same JSON.
+            note(&json!({ "error": sentence, "exit_code": code, "problem": self.problem }).to_string());
         } else {
             note(&format!("working-memory: {sentence}"));
         }

@@ -5,6 +5,7 @@ use super::settings::{Connection, MemoryRef, ServiceArgs, SettingSources, is_loo
 use crate::clock::{Clock, SystemClock};
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::route_request::RouteRequest;
+use bytes::Bytes;
 use reqwest::header::{
     AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH,
 };
@@ -384,12 +385,22 @@ impl Call<'_> {
     }
 }
 
-/// Reads a response with its body.
-pub(in crate::cli) async fn whole(response: Response) -> reqwest::Result<ServiceResponse> {
-    Ok(ServiceResponse {
-        status: response.status().as_u16(),
-        headers: response.headers().clone(),
-        body: response.bytes().await?,
+/// More than any response of a service has, in bytes.
+const MOST_BYTES: usize = 512 * 1024 * 1024;
+
+/// Reads a response with its body. One without end is as that of another program at the address: a gateway's.
+pub(in crate::cli) async fn whole(mut response: Response) -> reqwest::Result<ServiceResponse> {
+    let (status, headers) = (response.status().as_u16(), response.headers().clone());
+    let announced = response.content_length().and_then(|length| usize::try_from(length).ok());
+    let mut body = Vec::new();
+    let mut fits = announced.is_none_or(|length| length <= MOST_BYTES);
+    while fits && let Some(piece) = response.chunk().await? {
+        body.extend_from_slice(&piece);
+        fits = body.len() <= MOST_BYTES;
+    }
+    Ok(match fits {
+        true => ServiceResponse { status, headers, body: body.into() },
+        false => ServiceResponse { status: 502, headers: HeaderMap::new(), body: Bytes::new() },
     })
 }
 

@@ -2,7 +2,8 @@
 
 use super::program::User;
 use super::stub::Stub;
-use serde_json::json;
+use crate::harness::lacks;
+use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -37,7 +38,8 @@ async fn every_kind_of_error_has_its_exit_code() {
         (500, 1),
         (502, 1),
     ] {
-        let body = json!({"type": "urn:x", "title": "T", "status": status, "detail": "so\u{1b}[2J it is"});
+        let detail = "so\u{1b}[2J it is\u{9b}2J\u{202e}";
+        let body = json!({"type": "urn:x", "title": "T", "status": status, "detail": detail});
         let stub = Stub::by(move |_| (status, "application/problem+json", body.to_string())).await;
         let output = User::of(&stub.url).run(&["get"]).await.is(code);
         assert!(
@@ -45,6 +47,11 @@ async fn every_kind_of_error_has_its_exit_code() {
             "{output:?}"
         );
         assert_eq!(output.out, "");
+        // JSON escapes less by itself than a terminal obeys.
+        let output = User::of(&stub.url).run(&["get", "--json"]).await.is(code);
+        lacks(&output.err, &["\u{1b}", "\u{9b}", "\u{202e}"]);
+        let error: Value = serde_json::from_str(&output.err).unwrap();
+        assert_eq!(error["problem"]["detail"], detail);
     }
 }
 
@@ -97,6 +104,22 @@ async fn a_missing_response_is_busy() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     User::of(&url).session("7 get --timeout 1 ⇒ --timeout").await;
+}
+
+#[tokio::test]
+async fn a_response_that_is_far_too_large_is_not_waited_for() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let user = User::of(&format!("http://{}", listener.local_addr().unwrap()));
+    let endless = async {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let asked = stream.read(&mut [0; 4096]).await.unwrap();
+        assert!(asked > 0);
+        let head = b"HTTP/1.1 200 OK\r\nContent-Length: 1000000000000\r\n\r\n";
+        stream.write_all(head).await.unwrap();
+        stream
+    };
+    let (get, _stream) = tokio::join!(user.run(&["get", "--timeout", "20"]), endless);
+    lacks(get.is(1).err, &["--timeout"]);
 }
 
 #[tokio::test]
