@@ -68,8 +68,8 @@ pub(in crate::cli) trait Sides {
     async fn keep(&mut self, path: &str, text: &[u8]) -> Result<String, Failure> {
         let tree = self.tree();
         let kept = match Self::FOLLOWS {
-            true => swap::keep(tree, kept_paths(path), text),
-            false => swap::keep(tree, conflict_paths(path, &hash(text)), text),
+            true => swap::keep(tree, path, kept_paths(path), text),
+            false => swap::keep(tree, path, conflict_paths(path, &hash(text)), text),
         };
         kept.map_err(|error| tree.failed(path, &error))
     }

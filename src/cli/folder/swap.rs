@@ -11,9 +11,9 @@
 //! | `.NAME.sync-gone` | a file that was being removed: it is restored |
 
 use super::hash;
-use super::tree::{Tree, no_folder, unlink};
+use super::tree::{Tree, kind_of, no_folder, unlink};
 use crate::cli::client::{Failure, note};
-use rustix::fs::{AtFlags, RenameFlags};
+use rustix::fs::{AtFlags, FileType, RenameFlags};
 use rustix::io::Errno;
 use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
@@ -53,14 +53,24 @@ pub(super) fn placed(tree: &Tree, path: &str, done: io::Result<Placed>) -> Resul
 
 /// Creates a file if there is none.
 pub(in crate::cli) fn create(tree: &Tree, path: &str, bytes: &[u8]) -> io::Result<Placed> {
+    create_like(tree, path, bytes, "")
+}
+
+/// As [`create`], for those who may read the file `like` beside it.
+fn create_like(tree: &Tree, path: &str, bytes: &[u8], like: &str) -> io::Result<Placed> {
     let (folder, name) = tree.parent(path, true)?.ok_or_else(no_folder)?;
     let part = format!(".{name}{PART}");
-    tree.write_part(&folder, &part, bytes)?;
+    tree.write_part(&folder, &part, bytes, like)?;
     match rename_new(&folder, &part, name) {
         Ok(()) => synced(&folder).map(|()| Placed::Done),
         Err(error) => {
             unlink(&folder, &part)?;
-            is_taken(error).map(|()| Placed::Changed)
+            is_taken(error)?;
+            match kind_of(&folder, name)? {
+                // It will be there in the next round, too.
+                Some((FileType::Directory, _)) => Err(io::Error::other("is a folder here")),
+                _ => Ok(Placed::Changed),
+            }
         }
     }
 }
@@ -74,7 +84,7 @@ pub(in crate::cli) fn replace(tree: &Tree, path: &str, bytes: &[u8], expected: &
         format!(".{name}{PART}"),
         format!(".{name}.{}{SWAP}", short(bytes)),
     );
-    tree.write_part(&folder, &part, bytes)?;
+    tree.write_part(&folder, &part, bytes, name)?;
     rustix::fs::renameat(&folder, &part, &folder, &swap)?;
     match rustix::fs::renameat_with(&folder, &swap, &folder, name, RenameFlags::EXCHANGE) {
         Ok(()) => {}
@@ -130,14 +140,16 @@ pub(in crate::cli) fn remove(tree: &Tree, path: &str, expected: &str) -> io::Res
     Ok(Placed::Changed)
 }
 
-/// Saves a copy of a text under the first of these paths that is free or has that text, and returns it.
+/// Saves a copy of the text of a file under the first of these paths beside it that is free or has that text, and returns it.
 pub(in crate::cli) fn keep(
     tree: &Tree,
+    path: &str,
     copies: impl Iterator<Item = String>,
     bytes: &[u8],
 ) -> io::Result<String> {
+    let name = path.rsplit('/').next().unwrap_or(path);
     for copy in copies {
-        if create(tree, &copy, bytes)? == Placed::Done || tree.read(&copy)?.as_deref() == Some(bytes) {
+        if create_like(tree, &copy, bytes, name)? == Placed::Done || tree.read(&copy)?.as_deref() == Some(bytes) {
             return Ok(copy);
         }
     }
@@ -223,7 +235,7 @@ fn put_back(tree: &Tree, folder: &OwnedFd, path: &str, hidden: &str) -> io::Resu
 /// Makes a hidden file a copy beside the file at `path`.
 fn keep_as_copy(tree: &Tree, folder: &OwnedFd, path: &str, hidden: &str) -> io::Result<String> {
     let bytes = tree.read(&beside(path, hidden))?.unwrap_or_default();
-    let copy = keep(tree, conflict_paths(path, &hash(&bytes)), &bytes)?;
+    let copy = keep(tree, hidden, conflict_paths(path, &hash(&bytes)), &bytes)?;
     unlink(folder, hidden).map(|()| copy)
 }
 

@@ -115,14 +115,26 @@ impl Tree {
         Mode::from_raw_mode(if self.is_private { bits & 0o700 } else { bits })
     }
 
-    /// Writes a temporary file in place of one that an earlier writer left behind, and syncs it to disk.
+    /// Writes a temporary file in place of one that an earlier writer left behind, and syncs it to disk. Who may read the file
+    /// `like` beside it, if there is one, may read it.
     ///
     /// # Errors
     /// An I/O error; then there is no such file.
-    pub(in crate::cli) fn write_part(&self, folder: &OwnedFd, part: &str, bytes: &[u8]) -> io::Result<()> {
+    pub(in crate::cli) fn write_part(
+        &self,
+        folder: &OwnedFd,
+        part: &str,
+        bytes: &[u8],
+        like: &str,
+    ) -> io::Result<()> {
         unlink(folder, part)?;
+        let like = kind_of(folder, like)?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut file = File::from(rustix::fs::openat(folder, part, flags, self.mode(0o666))?);
+        if let Some((FileType::RegularFile, mode)) = like {
+            // A file system without permissions has none to keep.
+            let _ = rustix::fs::fchmod(&file, mode);
+        }
         let written = file.write_all(bytes).and_then(|()| file.sync_all());
         written.inspect_err(|_| {
             // The first error is returned.
@@ -137,7 +149,7 @@ impl Tree {
     pub(in crate::cli) fn replace(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
         let (folder, name) = self.parent(path, true)?.ok_or_else(no_folder)?;
         let part = format!(".{name}.working-memory.part");
-        self.write_part(&folder, &part, bytes)?;
+        self.write_part(&folder, &part, bytes, name)?;
         rustix::fs::renameat(&folder, &part, &folder, name)?;
         Ok(rustix::fs::fsync(&folder)?)
     }
@@ -233,9 +245,8 @@ fn step(folder: &OwnedFd, name: &str, make: Option<Mode>) -> io::Result<OwnedFd>
         Err(Errno::LOOP) => Err(is_link()),
         Err(Errno::NOTDIR) => {
             // A symbolic link is not a folder either.
-            let found = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
-            Err(match FileType::from_raw_mode(found.st_mode) {
-                FileType::Symlink => is_link(),
+            Err(match kind_of(folder, name)? {
+                Some((FileType::Symlink, _)) => is_link(),
                 _ => io::Error::other(format!("{name} is not a folder")),
             })
         }
@@ -245,6 +256,21 @@ fn step(folder: &OwnedFd, name: &str, make: Option<Mode>) -> io::Result<OwnedFd>
 
 fn is_link() -> io::Error {
     io::Error::other("is or is behind a symbolic link, which is not followed")
+}
+
+/// What has this name, itself and not what it links to, and its permissions.
+///
+/// # Errors
+/// An I/O error.
+pub(in crate::cli) fn kind_of(folder: &OwnedFd, name: &str) -> io::Result<Option<(FileType, Mode)>> {
+    match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(found) => Ok(Some((
+            FileType::from_raw_mode(found.st_mode),
+            Mode::from_raw_mode(found.st_mode & 0o777),
+        ))),
+        Err(Errno::NOENT) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Removes a file, if it exists.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
@@ -222,6 +222,44 @@ async fn files_that_cannot_be_synced_are_skipped_and_the_rest_is_synced() {
     symlink(user.path(), folder.join("up")).unwrap();
     sync(&user).await.is(0);
     assert!(there(&service).await.contains_key("up/a.md"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_and_its_copies_are_for_those_who_could_read_it_before() {
+    let (service, user) = User::served().await;
+    let folder = user.path().join("notes");
+    user.file("notes/a.md", "base");
+    user.file("notes/b.md", "base");
+    for name in ["a.md", "b.md"] {
+        fs::set_permissions(folder.join(name), fs::Permissions::from_mode(0o600)).unwrap();
+    }
+    sync(&user).await.is(0);
+    user.file("notes/b.md", "mine");
+    replace_base(&service, "a.md", "theirs").await;
+    replace_base(&service, "b.md", "theirs").await;
+    sync(&user).await.is(0);
+    let files = here(&folder);
+    assert_eq!((files.len(), files["a.md"].as_str()), (3, "theirs"));
+    for name in files.keys() {
+        let mode = fs::metadata(folder.join(name)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{name}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_folder_with_the_name_of_a_file_stops_no_other_file() {
+    let (service, user) = User::served().await;
+    let folder = user.path().join("notes");
+    fs::create_dir_all(folder.join("taken.md")).unwrap();
+    create(&service, "taken.md", "there").await;
+    create(&service, "z.md", "there").await;
+    let done = sync(&user).await.is(0);
+    holds(&done.err, &["skipped: taken.md: is a folder here"]);
+    assert_eq!(here(&folder), of(&[("z.md", "there")]));
+    assert_eq!(there(&service).await.len(), 2);
+    fs::remove_dir(folder.join("taken.md")).unwrap();
+    sync(&user).await.is(0);
+    assert_eq!(here(&folder).len(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -72,7 +72,7 @@ fn a_folder_goes_with_its_last_file_and_a_link_is_not_followed() {
 #[test]
 fn a_text_is_kept_once_and_never_over_another() {
     let (folder, tree) = folder();
-    let keep = |path: &str| keep(&tree, conflict_paths(path, &h("mine")), b"mine").unwrap();
+    let keep = |path: &str| keep(&tree, path, conflict_paths(path, &h("mine")), b"mine").unwrap();
     let copy = keep("a.md");
     assert_eq!(keep("a.md"), copy);
     fs::write(folder.path().join(&copy), "edited").unwrap();
