@@ -4,7 +4,9 @@
 use chrono::DateTime;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
+use working_memory::domain::bring::{self, Note, SourceFile};
 use working_memory::domain::document::{Origins, find_section, headings, records, unified_diff};
+use working_memory::domain::handoff::citations_in;
 use working_memory::domain::memory::{Counters, Limits, View, apply, project, validate};
 use working_memory::domain::operation::{Item, Operation};
 
@@ -120,5 +122,53 @@ fn long_titles_over_many_headings_are_searched_in_time() {
     assert_eq!(headings(&document).all().len(), 10_001);
     assert!(find_section(&document, &format!("{title}/b")).is_none());
     assert!(find_section(&document, &format!("{title}/a")).is_some());
+    assert!(begin.elapsed() < ENOUGH, "{:?}", begin.elapsed());
+}
+
+fn of_file(name: &str, text: String) -> SourceFile {
+    SourceFile::of(name, text.into_bytes()).expect("a text")
+}
+
+#[test]
+fn files_of_other_systems_are_read_and_added_in_time() {
+    let begin = Instant::now();
+    let words = "x".repeat(60);
+    // One line, as a program writes JSON.
+    let memories: Vec<String> = (0..30_000)
+        .map(|number| format!("{{\"memory\": \"{number} {words}\"}}"))
+        .collect();
+    let memories = bring::mem0(&of_file("m.json", format!("[{}]", memories.join(",")))).expect("memories");
+    let titles = (0..20_000).map(|number| format!("# Title {number}\n{number} {words}\n"));
+    let titles = bring::markdown(&of_file("t.md", titles.collect()), Note::Plain).expect("sections");
+    let one = (0..40_000).map(|number| format!("# Title\n{number} {words}\n"));
+    let one = bring::markdown(&of_file("o.md", one.collect()), Note::Plain).expect("a section");
+    assert_eq!(one.pieces.len(), 1);
+    // Blocks of one label, and one whose every line would be a section.
+    let ids: Vec<String> = (0..10_000).map(|number| format!("\"b{number}\"")).collect();
+    let blocks: Vec<String> = ids
+        .iter()
+        .map(|id| format!("{{\"id\": {id}, \"label\": \"human\", \"value\": {id}}}"))
+        .collect();
+    let headings = "# a\\n".repeat(200_000);
+    let agent = format!(
+        "{{\"agents\": [{{\"block_ids\": [{}], \"core_memory\": [{{\"value\": \"{headings}\"}}]}}], \"blocks\": [{}]}}",
+        ids.join(","),
+        blocks.join(",")
+    );
+    let blocks = bring::letta(&of_file("a.af", agent)).expect("blocks");
+    let now = DateTime::from_timestamp(0, 0).expect("a time");
+    for (read, count) in [(memories, 30_000), (titles, 20_000), (one, 1), (blocks, 10_001)] {
+        let plan = bring::plan("", Counters::default(), &[], &read.pieces, now).expect("a plan");
+        assert_eq!(plan.added.len(), count);
+    }
+    assert!(begin.elapsed() < 4 * ENOUGH, "{:?}", begin.elapsed());
+}
+
+#[test]
+fn a_line_of_citations_alone_is_read_in_time() {
+    let begin = Instant::now();
+    let cited: Vec<String> = (1..=200_000).map(|number| format!("KL-{number}@1")).collect();
+    let (text, citations) = citations_in(&format!("- [{}]", cited.join(",")));
+    assert_eq!((text.as_str(), citations.len()), ("- ", 200_000));
     assert!(begin.elapsed() < ENOUGH, "{:?}", begin.elapsed());
 }

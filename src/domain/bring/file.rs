@@ -73,25 +73,23 @@ impl SourceFile {
 
     /// The file and line of a byte.
     pub(super) fn place(&self, at: usize) -> String {
-        format!("{}:{}", self.name, self.line_column(at).0)
+        format!("{}:{}", self.name, self.line(at))
     }
 
-    /// The failure at a byte.
+    /// The failure at a byte; its column is in characters.
     pub(super) fn bad(&self, at: usize, what: impl Into<String>) -> BadInput {
-        let (line, column) = self.line_column(at);
+        let (line, at) = (self.line(at), self.text.floor_char_boundary(at));
+        let start = self.lines.get(line - 1).copied().unwrap_or_default();
         BadInput {
             name: self.name.clone(),
             line,
-            column,
+            column: self.text[start..at].chars().count() + 1,
             what: what.into(),
         }
     }
 
-    /// The line and column of a byte, from 1; columns are characters.
-    fn line_column(&self, at: usize) -> (usize, usize) {
-        let at = self.text.floor_char_boundary(at);
-        let line = self.lines.partition_point(|start| *start <= at);
-        let start = self.lines.get(line - 1).copied().unwrap_or_default();
-        (line, self.text[start..at].chars().count() + 1)
+    /// The line of a byte, from 1.
+    fn line(&self, at: usize) -> usize {
+        self.lines.partition_point(|start| *start <= at)
     }
 }

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 const MEM0: &str = "expected the JSON of mem0's get_all: {\"results\": [{\"memory\": \"…\", \"user_id\": \"…\"}]}, or that list";
 const LETTA: &str = "expected Letta's agent file (an object with agents and blocks, or with core_memory) or a list of \
@@ -215,8 +215,13 @@ pub fn letta(file: &SourceFile) -> Result<Pieces, BadInput> {
         (None, None) => return Err(file.bad(0, LETTA)),
     };
     let mut shared: Vec<(&str, Block, bool)> = Vec::new();
+    let mut of_id: HashMap<String, Vec<usize>> = HashMap::new();
     for part in whole.blocks.iter().flatten().map(|block| block.get()) {
-        shared.push((part, read(file, part, LETTA)?, false));
+        let block: Block = read(file, part, LETTA)?;
+        if let Some(id) = &block.id {
+            of_id.entry(id.clone()).or_default().push(shared.len());
+        }
+        shared.push((part, block, false));
     }
     let mut found = Pieces::default();
     let is_only = agents.len() == 1;
@@ -244,11 +249,10 @@ pub fn letta(file: &SourceFile) -> Result<Pieces, BadInput> {
                 });
             }
         };
-        for id in agent.block_ids.iter().flatten() {
-            for (part, block, is_used) in shared
-                .iter_mut()
-                .filter(|(_, block, _)| block.id.as_ref() == Some(id))
-            {
+        let mut seen = HashSet::new();
+        for id in agent.block_ids.iter().flatten().filter(|id| seen.insert(*id)) {
+            for index in of_id.get(id).into_iter().flatten() {
+                let (part, block, is_used) = &mut shared[*index];
                 add(part, block);
                 *is_used = true;
             }

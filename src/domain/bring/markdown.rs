@@ -356,7 +356,8 @@ impl<'f> Reading<'f> {
         match self.titles.entry(piece.title.clone().unwrap_or_default()) {
             Entry::Occupied(known) => {
                 let known = &mut self.found.pieces[*known.get()];
-                known.text = format!("{}\n\n{}", known.text, piece.text);
+                known.text.push_str("\n\n");
+                known.text.push_str(&piece.text);
             }
             Entry::Vacant(free) => {
                 free.insert(next);

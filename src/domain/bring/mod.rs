@@ -68,10 +68,13 @@ impl Piece {
     /// A section whose text is only text: a line that would open a section becomes a heading below it, an open code
     /// fence is closed, and the title is none that the service maintains.
     fn section(title: &str, text: &str, place: String) -> Self {
-        let mut text = text.trim_end().to_owned();
-        for section in outline(&text).into_iter().rev() {
-            text.insert(section.range.start, '#');
+        let (whole, mut text, mut at) = (text.trim_end(), String::new(), 0);
+        for section in outline(whole) {
+            text.push_str(&whole[at..section.range.start]);
+            text.push('#');
+            at = section.range.start;
         }
+        text.push_str(&whole[at..]);
         if let Some(closing) = closing_fence(&text) {
             text = format!("{text}\n{}", closing.trim_end());
         }

@@ -6,7 +6,7 @@ use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::memory::{ChangedDocument, Counters, Edit, append_section};
 use crate::domain::text::folded;
 use chrono::{DateTime, Utc};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// A document with what was added to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,6 +60,8 @@ pub fn plan(
     let (mut learnings, mut lines) = known(document, archived);
     let (mut added, mut present) = (Vec::new(), 0);
     let mut text = document.to_owned();
+    let mut closing_line = closing_fence(document);
+    let mut numbers = HashMap::new();
     let mut titles: HashSet<String> = outline(document)
         .into_iter()
         .map(|section| folded(&section.title))
@@ -72,9 +74,11 @@ pub fn plan(
             continue;
         }
         lines.extend(own);
-        let title = free_title(title, &piece.place, &mut titles);
-        let closing_line = closing_fence(&text);
-        append_section(&mut text, closing_line, &title, &format!("{}\n", piece.text));
+        let title = free_title(title, &piece.place, &mut titles, &mut numbers);
+        let body = format!("{}\n", piece.text);
+        append_section(&mut text, closing_line, &title, &body);
+        // A heading ends whatever is open above it.
+        closing_line = closing_fence(&format!("# {title}\n{body}"));
         added.push(Added {
             id: None,
             text: title,
@@ -147,17 +151,23 @@ fn lines_of(text: &str) -> impl Iterator<Item = String> {
     lines.map(folded).filter(|line| !line.is_empty())
 }
 
-/// The title, or if another section has it, the title with its file and if need be a number.
-fn free_title(title: &str, place: &str, titles: &mut HashSet<String>) -> String {
+/// The title, or if it is taken, the title with its file and if need be a number: the next one of these.
+fn free_title(
+    title: &str,
+    place: &str,
+    taken: &mut HashSet<String>,
+    numbers: &mut HashMap<String, usize>,
+) -> String {
     let file = place.rsplit_once(':').map_or(place, |(file, _)| file);
+    let in_file = format!("{title} ({file})");
     let mut free = title.to_owned();
-    let mut number = 1;
-    while !titles.insert(folded(&free)) {
-        free = match number {
-            1 => format!("{title} ({file})"),
-            _ => format!("{title} ({file}, {number})"),
+    while !taken.insert(folded(&free)) {
+        let number = numbers.entry(folded(&in_file)).or_insert(0);
+        *number += 1;
+        free = match *number {
+            1 => in_file.clone(),
+            number => format!("{title} ({file}, {number})"),
         };
-        number += 1;
     }
     free
 }

@@ -8,6 +8,7 @@ use crate::domain::ids::RecordId;
 use crate::domain::text::lines::clipped;
 use crate::domain::text::visible_line;
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 use std::fmt;
 use std::str::FromStr;
 use strum::IntoStaticStr;
@@ -184,7 +185,7 @@ impl FromStr for Citation {
 #[must_use]
 pub fn citations_in(line: &str) -> (String, Vec<Citation>) {
     let mut text = String::with_capacity(line.len());
-    let mut citations = Vec::new();
+    let (mut citations, mut seen) = (Vec::new(), HashSet::new());
     let mut rest = line;
     while let Some(open) = rest.find('[') {
         let (before, from) = rest.split_at(open);
@@ -193,16 +194,12 @@ pub fn citations_in(line: &str) -> (String, Vec<Citation>) {
         let inside = from[1..]
             .find(['[', ']'])
             .map(|end| (&from[1..=end], &from[end + 1..]));
-        match inside {
-            Some((inside, after)) if after.starts_with(']') && cite(inside).is_some() => {
-                for citation in cite(inside).unwrap_or_default() {
-                    if !citations.contains(&citation) {
-                        citations.push(citation);
-                    }
-                }
-                rest = &after[1..];
+        match inside.and_then(|(inside, after)| cite(inside).zip(after.strip_prefix(']'))) {
+            Some((cited, after)) => {
+                citations.extend(cited.into_iter().filter(|citation| seen.insert(*citation)));
+                rest = after;
             }
-            _ => {
+            None => {
                 text.push('[');
                 rest = &from[1..];
             }
