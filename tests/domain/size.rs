@@ -9,6 +9,7 @@ use working_memory::domain::document::{Origins, find_section, headings, records,
 use working_memory::domain::handoff::citations_in;
 use working_memory::domain::memory::{Counters, Limits, View, apply, project, validate};
 use working_memory::domain::operation::{Item, Operation};
+use working_memory::domain::window::first_sentence;
 
 const ENOUGH: Duration = Duration::from_secs(3);
 
@@ -162,6 +163,14 @@ fn files_of_other_systems_are_read_and_added_in_time() {
         assert_eq!(plan.added.len(), count);
     }
     assert!(begin.elapsed() < 4 * ENOUGH, "{:?}", begin.elapsed());
+}
+
+#[test]
+fn a_text_of_full_stops_alone_has_its_first_sentence_in_time() {
+    let begin = Instant::now();
+    let stops = ".".repeat(300_000);
+    assert_eq!(first_sentence(&stops), stops);
+    assert!(begin.elapsed() < ENOUGH, "{:?}", begin.elapsed());
 }
 
 #[test]

@@ -76,16 +76,13 @@ pub struct Epic {
 }
 
 /// Returns the first sentence of a text as one line: up to the first `.`, `!` or `?` followed by a blank or
-/// the end. A full stop after a single letter or between digits does not count (`e. g.`, `v1.2`).
+/// the end. A full stop after a single letter or between digits does not count (`e. g.`, `v1.2`). Linear.
 #[must_use]
 pub fn first_sentence(text: &str) -> String {
     let mut line = one_line(text);
     let end = line.match_indices(['.', '!', '?']).find(|(at, mark)| {
         let ends = line[at + 1..].chars().next().is_none_or(char::is_whitespace);
-        let word = line[..*at].rsplit(char::is_whitespace).next().unwrap_or_default();
-        let is_abbreviation = *mark == "."
-            && (word.chars().count() == 1 && word.chars().all(char::is_alphabetic) || is_known(word));
-        ends && !is_abbreviation
+        ends && !(*mark == "." && is_abbreviation(&line[..*at]))
     });
     if let Some((at, _)) = end {
         line.truncate(at + 1);
@@ -93,8 +90,12 @@ pub fn first_sentence(text: &str) -> String {
     line
 }
 
-/// Whether a word is an abbreviation that usually ends with a full stop.
-fn is_known(word: &str) -> bool {
+/// Whether a text ends in a single letter, or in an abbreviation that usually has a full stop at its end.
+fn is_abbreviation(text: &str) -> bool {
+    let word = text.rsplit(char::is_whitespace).next().unwrap_or_default();
+    if word.chars().count() == 1 && word.chars().all(char::is_alphabetic) {
+        return true;
+    }
     let word = word.trim_start_matches(['(', '"', '\'']);
     ["e.g", "i.e", "etc", "cf", "vs", "no", "dr", "mr", "mrs", "approx"]
         .iter()
