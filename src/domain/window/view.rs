@@ -82,7 +82,7 @@ impl Window {
     /// written on single lines and in quotations, so that it cannot form headings.
     #[must_use]
     pub fn markdown(&self) -> String {
-        let none = |text: &Option<String>| text.clone().unwrap_or_else(|| "none".to_owned());
+        let none = |text: &Option<String>| text.as_deref().map_or_else(|| "none".to_owned(), one_line);
         let mut out = format!(
             "# Status\nGoal: {}\nBlocker: {}\n",
             none(&self.status.goal),
@@ -109,7 +109,8 @@ impl Window {
             }
             if !task.summary.trim().is_empty() {
                 out.push('\n');
-                for line in task.summary.trim().lines() {
+                // To readers of Markdown a carriage return alone ends a line, too.
+                for line in task.summary.trim().lines().flat_map(|line| line.split('\r')) {
                     let _ = writeln!(out, "{}", format!("> {line}").trim_end());
                 }
             }
@@ -126,7 +127,7 @@ impl Window {
             let reason = decision
                 .reason
                 .as_ref()
-                .map(|reason| format!("because {reason}: "))
+                .map(|reason| format!("because {}: ", one_line(reason)))
                 .unwrap_or_default();
             let _ = writeln!(
                 out,

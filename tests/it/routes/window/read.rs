@@ -52,6 +52,22 @@ async fn the_window_is_markdown_or_json_and_is_not_sent_twice() {
 }
 
 #[tokio::test]
+async fn no_text_of_a_writer_forms_a_heading() {
+    let (_, memory) = Service::start().await.agent();
+    let mut recorded = task(1);
+    recorded["summary"] = json!("One.\r# Two\r\n# Three\n# Four");
+    record(&memory, recorded).await.is(201);
+    let document = memory.text().await;
+    let document = document.replace("Goal: none", "Goal: ship\r# Five");
+    memory.write(&(document + "\n# Decisions\n- D-1 because it\r# is: so\n")).await;
+    let window = memory.get("window").await.is(200);
+    let headings = window.text().split(['\n', '\r']).filter(|line| line.starts_with('#'));
+    let headings: Vec<&str> = headings.map(|line| line.split(" [").next().unwrap()).collect();
+    assert_eq!(headings, ["# Status", "# Recent Tasks", "## T-1", "# Decisions"]);
+    assert!(window.text().contains("\n> One.\n> # Two\n> # Three\n> # Four\n"));
+}
+
+#[tokio::test]
 async fn a_line_that_was_edited_by_hand_is_returned() {
     let (_, memory) = Service::start().await.agent();
     record(&memory, task(1)).await.is(201);
