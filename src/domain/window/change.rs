@@ -76,11 +76,7 @@ pub fn record_decision(
         change.edit.archive(id, &why)?;
     }
     change.prune(RecordKind::Decision, 1, sizes)?;
-    let reason = reason.map(one_line).filter(|reason| !reason.is_empty());
-    let content = match reason {
-        Some(_) => one_line(decision),
-        None => without_reason(one_line(decision)),
-    };
+    let (content, reason) = decision_line(decision, reason);
     let record = NewRecord {
         reason: reason.as_deref(),
         content: &content,
@@ -94,6 +90,16 @@ pub fn record_decision(
         replaced.superseded_by = Some(added);
     }
     change.finish(sizes)
+}
+
+/// A decision and its reason, if it has one, as its record says them.
+pub(super) fn decision_line(decision: &str, reason: Option<&str>) -> (String, Option<String>) {
+    let reason = reason.map(one_line).filter(|reason| !reason.is_empty());
+    let content = match reason {
+        Some(_) => one_line(decision),
+        None => without_reason(one_line(decision)),
+    };
+    (content, reason)
 }
 
 /// How an update treats the goal or the blocker.

@@ -5,7 +5,7 @@
 //! time, its intent and the first sentence of its summary; a decision by its text.
 
 use super::archive::first_sentence;
-use super::change::{Change, Sizes};
+use super::change::{Change, Sizes, decision_line};
 use super::status::Status;
 use super::task::{DERIVED, DERIVED_BYTES, Task, is_derived, task_line};
 use crate::domain::document::{Marks, NewRecord, Record, written_time};
@@ -213,11 +213,9 @@ fn derived_id(time: Option<DateTime<Utc>>, task: &Task) -> String {
 
 /// A decision as a document would store it, so that it compares equal after parsing.
 fn words(decision: &str, reason: Option<&str>) -> (String, Option<String>) {
-    let plain = |text: &str| one_line(text).replace(": ", "; ");
-    (
-        plain(decision),
-        reason.map(plain).filter(|reason| !reason.is_empty()),
-    )
+    let (decision, reason) = decision_line(decision, reason);
+    let plain = |text: String| text.replace(": ", "; ");
+    (plain(decision), reason.map(plain))
 }
 
 /// Imports the entries that are not known yet.
@@ -302,11 +300,11 @@ impl NewEntry {
     }
 
     fn of_decision(imported: ImportedDecision) -> Self {
-        let reason = imported.reason.map(|reason| one_line(&reason));
+        let (content, reason) = decision_line(&imported.decision, imported.reason.as_deref());
         Self {
             time: imported.time,
-            reason: reason.filter(|reason| !reason.is_empty()),
-            content: one_line(&imported.decision),
+            reason,
+            content,
             task: None,
         }
     }
