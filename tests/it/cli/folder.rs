@@ -244,6 +244,18 @@ async fn incomplete_folders_are_imported_as_far_as_possible() {
 }
 
 #[tokio::test]
+async fn odd_parts_of_an_entry_stop_no_other() {
+    let (_service, user) = User::served().await;
+    user.file(
+        "in/active/current_status.md",
+        "Last Updated: 0000-01-01\n## Recent Tasks\n- task-1: One\n  - Epic:\n- task-2: Two\n",
+    );
+    user.file("in/archive/epics/ .md", "- 2026-10-01 task-0: Zero\n");
+    user.session("1 window import in → imported: 2 tasks, 1 history; ⇒ :1: Last Updated: 0000-01-01")
+        .await;
+}
+
+#[tokio::test]
 async fn an_empty_folder_and_a_missing_one_are_different_errors() {
     let (service, user) = User::served().await;
     user.ends(2, "window import nowhere").await;

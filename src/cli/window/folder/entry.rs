@@ -44,7 +44,7 @@ pub(super) trait Entry: Sized + PartialEq {
 }
 
 /// Whether a record line can represent the time.
-fn is_writable(time: DateTime<Utc>) -> bool {
+pub(super) fn is_writable(time: DateTime<Utc>) -> bool {
     (1..=9999).contains(&time.year())
 }
 
@@ -324,7 +324,7 @@ impl<'t> Parts<'t> {
             Field::Summary => join(&mut self.summary, value, true),
             Field::Note => self.note(name, value),
             Field::Reason => join(self.reason.get_or_insert_default(), value, true),
-            Field::Epic => self.epic = Some(value.to_owned()),
+            Field::Epic => self.epic = Some(value.to_owned()).filter(|epic| !epic.is_empty()),
             Field::Time => match time_at(value) {
                 Some(time) => self.time = Some(time),
                 None => self.note(name, value),

@@ -1,6 +1,6 @@
 //! Parses the folder, as people and the service write it.
 
-use super::entry::{Entry, begins_with_id, entry_of, read, time_at};
+use super::entry::{Entry, begins_with_id, entry_of, is_writable, read, time_at};
 use super::items::{Item, Items, Undated};
 use super::{
     By, DECISIONS, EPICS, End, HISTORY, Newest, Parsed, RULE, RULES, RULES_TITLE, STATUS, Unplaced, is_weekly,
@@ -253,7 +253,10 @@ impl Reader<'_> {
     /// The name of an epic, which is its title or that of its file, and its tasks.
     fn epic(&mut self, lines: &[(usize, &str)]) -> (String, Vec<ImportedTask>) {
         let file = self.path.rsplit('/').next().unwrap_or_default();
-        let file = file.trim_end_matches(".md");
+        let file = match file.trim_end_matches(".md").trim() {
+            "" => "epic",
+            name => name,
+        };
         let title = lines.first().and_then(|(_, line)| line.strip_prefix("# "));
         let mut name = title.map_or("", str::trim);
         if !fits(name, EPIC_BYTES) {
@@ -349,7 +352,7 @@ fn set(status: &mut Status, key: Key, value: &str) -> bool {
         Key::Goal => status.goal = status.goal.take().or(parsed.goal),
         Key::Blocker => status.blocker = status.blocker.take().or(parsed.blocker),
         Key::Updated => {
-            let time = time_at(value);
+            let time = time_at(value).filter(|time| is_writable(*time));
             status.updated = status.updated.or(time);
             return time.is_some();
         }
