@@ -3,7 +3,9 @@
 use super::client::{Failure, Method, Output, Service, ServiceArgs, read, read_text};
 use crate::route_request::RouteRequest;
 use clap::Args;
-use serde_json::{Map, Value};
+use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
+use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
@@ -55,7 +57,7 @@ impl Api {
             .map_err(|error| Failure::usage(error.to_string()))?;
         let is_body = self.input.is_none() && matches!(method, Method::POST | Method::PUT);
         let mut call = service.sending(RouteRequest::to_target(method, &self.target(&service)?));
-        let mut body = Map::new();
+        let mut body: BTreeMap<String, Box<RawValue>> = BTreeMap::new();
         for (name, value) in &self.field {
             let text = match value.strip_prefix('@') {
                 Some(file) => read_text(Path::new(file))?,
@@ -65,10 +67,13 @@ impl Api {
                 call = call.query(name.clone(), text);
                 continue;
             }
-            let typed = serde_json::from_str(&text)
-                .ok()
-                .filter(|typed: &Value| !typed.is_string());
-            body.insert(name.clone(), typed.unwrap_or(Value::String(text)));
+            // As it was written: a number keeps all its digits.
+            let typed: serde_json::Result<Box<RawValue>> = match serde_json::from_str(&text) {
+                Ok(typed) if !text.trim_start().starts_with('"') => Ok(typed),
+                _ => to_raw_value(&text),
+            };
+            let typed = typed.map_err(|error| Failure::failed(error.to_string()))?;
+            body.insert(name.clone(), typed);
         }
         if !body.is_empty() {
             call = call.json(&body);

@@ -674,9 +674,12 @@ impl Request {
                 (call.json(&json!({ "reason": reason })), Show::Rejected)
             }
             Self::Task(task) => {
-                let mut body = json!(task);
-                body["outcome"] = json!(task.outcome.as_deref().map(read_json).transpose()?);
-                (post("tasks")?.json(&members(body)), Show::Recorded)
+                let body = WithFile {
+                    options: members(json!(task)),
+                    outcome: task.outcome.as_deref().map(read_json).transpose()?,
+                    record: None,
+                };
+                (post("tasks")?.json(&body), Show::Recorded)
             }
             Self::Decision(decision) => {
                 let call = post("decisions")?.json(&members(json!(decision)));
@@ -762,6 +765,17 @@ impl Items {
     }
 }
 
+/// A body with the JSON of a file.
+#[derive(Serialize)]
+struct WithFile {
+    #[serde(flatten)]
+    options: Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outcome: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    record: Option<Box<RawValue>>,
+}
+
 /// The body of `items add`.
 #[derive(Serialize)]
 struct NewItem<'n> {
@@ -798,7 +812,11 @@ impl Update {
         let mut body = json!(self);
         body["messages"] = json!(messages);
         body["mode"] = json!(self.propose.then_some("propose"));
-        body["record"] = json!(self.record.as_deref().map(read_json).transpose()?);
-        self.on.of(call.json(&members(body)))
+        let body = WithFile {
+            options: members(body),
+            outcome: None,
+            record: self.record.as_deref().map(read_json).transpose()?,
+        };
+        self.on.of(call.json(&body))
     }
 }

@@ -3,6 +3,7 @@
 use crate::cli::client::failure::Failure;
 use crate::cli::client::output::visible;
 use serde_json::Value;
+use serde_json::value::RawValue;
 use std::fs::File;
 use std::io::{IsTerminal as _, Read, Write as _};
 use std::path::Path;
@@ -40,11 +41,11 @@ pub(in crate::cli) fn read_text(path: &Path) -> Result<String, Failure> {
     String::from_utf8(read(path)?).map_err(|_| Failure::usage(format!("{} is not UTF-8", path.display())))
 }
 
-/// Like [`read`], as JSON.
+/// Like [`read`], as JSON, which is sent as it was written: a number keeps all its digits.
 ///
 /// # Errors
 /// As [`read`], or it is not JSON.
-pub(in crate::cli) fn read_json(path: &Path) -> Result<Value, Failure> {
+pub(in crate::cli) fn read_json(path: &Path) -> Result<Box<RawValue>, Failure> {
     serde_json::from_str(&read_text(path)?)
         .map_err(|error| Failure::usage(format!("{} is not JSON: {error}", path.display())))
 }

@@ -129,6 +129,14 @@ async fn any_route_can_be_called_with_the_settings_of_the_other_commands() {
     let tried = api("POST M/operations --input op.json --field dry_run=true").await;
     has(&tried.json(), json!({"status": "dry_run"}));
 
+    // No digit of a number is lost on the way: the service refuses it.
+    user.session(&format!(
+        "
+        5 api {task} --field task_id=7b --field 'outcome=[12345678901234567890123]' ⇒ more digits
+        5 task 'do it' --summary done --outcome - < {{\"count\": 12345678901234567890123}} ⇒ more digits"
+    ))
+    .await;
+
     let missing = user.ends(4, "api GET /v1/vaults/acme/memories/none --json").await;
     let error: serde_json::Value = serde_json::from_str(&missing.err).unwrap();
     assert_eq!(error["problem"]["status"], 404, "{error}");
