@@ -1,7 +1,8 @@
 //! Keeps a folder equal to another side: scans both, plans, executes, in rounds.
 //!
-//! A step that finds another state than planned does nothing and is planned again in the next round. The base is
-//! saved after each step; the result of an interrupted step is found by comparing ([`plan`](super::plan)).
+//! A step that finds another state than planned does nothing and is planned again in the next round. The bases are
+//! saved after each step, or if there are many after some; the results of steps that were not saved are found by comparing
+//! ([`plan`](super::plan)).
 
 use super::hash;
 use super::plan::{Base, Local, Step, deletes_too_much, plan, plan_following};
@@ -13,6 +14,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The maximum number of rounds of one sync; more are needed only if others keep writing.
 const MAX_ROUNDS: usize = 20;
+
+/// The bases are saved when more than this part of them is unsaved. To save all of them after each step would take time and
+/// writes that grow with the square of their number.
+const UNSAVED_PART: usize = 64;
 
 /// The result of sending a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,6 +117,8 @@ pub(in crate::cli) struct Engine<'s, S> {
     /// Texts that the service rejected, by path: they are not sent again.
     refused: BTreeMap<String, (String, String)>,
     report: Report,
+    /// How many steps are not saved.
+    unsaved: usize,
 }
 
 impl<'s, S: Sides> Engine<'s, S> {
@@ -121,6 +128,7 @@ impl<'s, S: Sides> Engine<'s, S> {
             bases,
             refused: BTreeMap::new(),
             report: Report::default(),
+            unsaved: 0,
         }
     }
 
@@ -132,7 +140,9 @@ impl<'s, S: Sides> Engine<'s, S> {
     pub(in crate::cli) async fn run(&mut self, deletions: bool) -> Result<Report, Failure> {
         self.report = Report::default();
         for _ in 0..MAX_ROUNDS {
-            if !self.round(deletions).await? {
+            let round = self.round(deletions).await;
+            self.save().await?;
+            if !round? {
                 return Ok(std::mem::take(&mut self.report));
             }
         }
@@ -279,12 +289,29 @@ impl<'s, S: Sides> Engine<'s, S> {
     async fn note(&mut self, path: &str, version: String, text: &str) -> Result<(), Failure> {
         let sha256 = hash(text.as_bytes());
         self.bases.insert(path.to_owned(), Base { version, sha256 });
-        self.sides.save(&self.bases).await
+        self.changed().await
     }
 
     async fn forget(&mut self, path: &str) -> Result<(), Failure> {
         self.bases.remove(path);
-        self.sides.save(&self.bases).await
+        self.changed().await
+    }
+
+    /// A folder that follows has few files, and would take what it wrote and did not save for the text of others.
+    async fn changed(&mut self) -> Result<(), Failure> {
+        self.unsaved += 1;
+        match S::FOLLOWS || self.unsaved * UNSAVED_PART > self.bases.len() {
+            true => self.save().await,
+            false => Ok(()),
+        }
+    }
+
+    async fn save(&mut self) -> Result<(), Failure> {
+        if self.unsaved > 0 {
+            self.sides.save(&self.bases).await?;
+            self.unsaved = 0;
+        }
+        Ok(())
     }
 }
 

@@ -33,6 +33,7 @@ struct World<const FOLLOWS: bool> {
     service: BTreeMap<String, (String, String)>,
     /// The saved base, which the program reads when it is started again.
     saved: Bases,
+    saves: usize,
     acts: Vec<Act>,
     written: u32,
     versions: u32,
@@ -190,6 +191,7 @@ impl<const FOLLOWS: bool> Sides for World<FOLLOWS> {
     async fn save(&mut self, bases: &Bases) -> Result<(), Failure> {
         self.pass()?;
         self.saved = bases.clone();
+        self.saves += 1;
         Ok(())
     }
 }
@@ -247,6 +249,22 @@ proptest! {
         run(&mut world);
         prop_assert_eq!(&world.folder, &before);
     }
+}
+
+#[test]
+fn many_files_are_not_saved_one_by_one() {
+    let mut world = World::<false>::default();
+    for number in 0..2_000 {
+        world.folder.insert(format!("{number}.md"), number.to_string());
+    }
+    run(&mut world);
+    assert!(equal(&world) && world.saved.len() == 2_000);
+    assert!(world.saves < 400, "{}", world.saves);
+    // What was not saved is found by comparing.
+    world.saved.retain(|path, _| path.len() < 6);
+    let versions = world.versions;
+    run(&mut world);
+    assert!(equal(&world) && world.versions == versions && world.saved.len() == 2_000);
 }
 
 #[test]
