@@ -8,6 +8,7 @@ use crate::cli::folder::plan::Local;
 use crate::cli::folder::swap::{self, MAX_NAME_BYTES};
 use crate::cli::folder::tree::Tree;
 use crate::cli::folder::watch;
+use crate::config::limits::MOST_BYTES;
 use crate::domain::handoff::Window as Length;
 use crate::domain::ids::RootName;
 use crate::domain::memory_files::FilePath;
@@ -314,9 +315,6 @@ impl Sides for Root<'_> {
     }
 }
 
-/// The largest file that is synchronised; services accept less.
-const MAX_FILE_BYTES: usize = 4 * 1024 * 1024;
-
 /// The root of the paths on the service.
 const ROOT: &str = "/memories/";
 
@@ -394,7 +392,7 @@ impl ScanResult {
             if self.files.len() >= MAX_FILES {
                 return Err(io::Error::other(format!("has over {MAX_FILES} files")));
             }
-            let local = match read(tree, &path, kind) {
+            let local = match read(tree, &path, kind, stat.st_size) {
                 Ok(sha256) => Local::Text(sha256),
                 Err(why) => {
                     self.skipped.insert(path.clone(), why);
@@ -407,18 +405,23 @@ impl ScanResult {
     }
 }
 
-/// The hash of a file that can be synchronised, or why it cannot.
-fn read(tree: &Tree, path: &str, kind: FileType) -> Result<String, String> {
+/// The hash of a file of so many bytes that can be synchronised, or why it cannot.
+fn read(tree: &Tree, path: &str, kind: FileType, bytes: i64) -> Result<String, String> {
     path_on_service(path)?;
     match kind {
         FileType::RegularFile => {}
         FileType::Symlink => return Err("it is a symbolic link, which is not followed".to_owned()),
         _ => return Err("it is not a regular file".to_owned()),
     }
+    let too_large = || format!("it is over {MOST_BYTES} bytes");
+    // What no service accepts is not read every two seconds.
+    if u64::try_from(bytes).is_ok_and(|bytes| bytes > MOST_BYTES as u64) {
+        return Err(too_large());
+    }
     let bytes = tree.read(path).map_err(|error| error.to_string())?;
     let bytes = bytes.ok_or("it went away")?;
-    if bytes.len() > MAX_FILE_BYTES {
-        return Err(format!("it is over {MAX_FILE_BYTES} bytes"));
+    if bytes.len() > MOST_BYTES {
+        return Err(too_large());
     }
     let text = std::str::from_utf8(&bytes).map_err(|_| "it is not UTF-8")?;
     if text.contains('\0') {

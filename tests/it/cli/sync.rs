@@ -225,6 +225,17 @@ async fn files_that_cannot_be_synced_are_skipped_and_the_rest_is_synced() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_may_be_as_large_as_a_document_of_the_service() {
+    let service = Service::configured(|config| config.limits.context_bytes = 6 << 20).await;
+    let user = User::of(&format!("http://{}", service.socket_address()));
+    user.file("notes/large.md", &"text\n".repeat(1 << 20));
+    user.file("notes/too.md", &"text\n".repeat(3 << 20));
+    let done = sync(&user).await.is(0);
+    assert_eq!(done.out, "sent large.md\n");
+    holds(&done.err, &["skipped: too.md: it is over 10485760 bytes"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_and_its_copies_are_for_those_who_could_read_it_before() {
     let (service, user) = User::served().await;
     let folder = user.path().join("notes");
