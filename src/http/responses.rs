@@ -16,4 +16,3 @@ pub(crate) use super::routes::updates::RunBody;
 pub(crate) use super::routes::vaults::{UsageBody, VaultBody};
 pub(crate) use super::routes::window::WindowBody;
 pub(crate) use crate::http::routes::contexts::views::{BlameBody, BlameLine, LogEntry};
-pub(crate) use crate::http::routes::window::{ArchivedBody, EpicBody};

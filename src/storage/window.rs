@@ -1,7 +1,7 @@
 //! Reads of tasks and decisions: facts stored besides their lines, the archive, and its roll-ups.
 
 use crate::domain::ids::{MemoryId, RecordId, RecordKind, VaultId};
-use crate::domain::window::{ArchivedTask, Epic, Grouping, KnownEntries, Task, TaskDetails};
+use crate::domain::window::{ArchivedTask, Epic, Grouping, KnownEntries, Task};
 use crate::storage::database::connection::Connection;
 use crate::storage::records::{self, RecordRow, StoredRecord};
 use crate::storage::{Storage, StorageError};
@@ -40,19 +40,7 @@ pub type HistoryKey = (DateTime<Utc>, i64);
 fn archived(stored: StoredRecord) -> (HistoryKey, ArchivedTask) {
     let (id, time) = (stored.record.id, stored.time());
     let task = Task::of_line(&stored.record.content, stored.reported);
-    let archived = ArchivedTask {
-        id,
-        time,
-        failed: task.has_failed(),
-        task_id: task.task_id,
-        intent: task.intent,
-        summary: crate::domain::window::first_sentence(&task.summary),
-        details: TaskDetails {
-            outcome: None,
-            ..task.details
-        },
-    };
-    ((time, id.number), archived)
+    ((time, id.number), ArchivedTask::of(id, time, task))
 }
 
 impl Storage {

@@ -169,7 +169,7 @@ fn content(window: WindowBody, tasks: &[Value], decisions: &[RecordBody]) -> Win
     let made = window.decisions.into_iter().map(|made| ImportedDecision {
         time: made
             .time
-            .or_else(|| Some(added(&made.record_id)?.created_at))
+            .or_else(|| Some(added(&made.record_id.to_string())?.created_at))
             .unwrap_or_default()
             .trunc_subsecs(0),
         decision: one_line(&made.decision),

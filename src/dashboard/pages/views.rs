@@ -11,9 +11,10 @@ use crate::dashboard::layout::{self, Page};
 use crate::dashboard::pages::document::start;
 use crate::dashboard::pages::with_document;
 use crate::dashboard::visit::{Pager, Visit};
+use crate::domain::window::{ArchivedTask, Epic};
 use crate::http::responses::{
-    ArchivedBody, BlameBody, BlameLine, ContextBody, DiffBody, EpicBody, List, LogEntry, MemoryEntry,
-    PartBody, Receipt, RecordBody, WindowBody,
+    BlameBody, BlameLine, ContextBody, DiffBody, List, LogEntry, MemoryEntry, PartBody, Receipt, RecordBody,
+    WindowBody,
 };
 use askama::Template;
 use axum::extract::Path;
@@ -96,9 +97,9 @@ pub(in crate::dashboard) async fn blame(
 struct WindowView {
     page: Page,
     window: WindowBody,
-    history: Vec<ArchivedBody>,
+    history: Vec<ArchivedTask>,
     pager: Pager,
-    epics: Vec<EpicBody>,
+    epics: Vec<Epic>,
     by_week: bool,
 }
 
@@ -113,10 +114,10 @@ pub(in crate::dashboard) async fn window(
         ask(&["window"]).read::<WindowBody>(),
         ask(&["archive", "history"])
             .maybe("cursor", visit.param("cursor"))
-            .read::<List<ArchivedBody>>(),
+            .read::<List<ArchivedTask>>(),
         ask(&["archive", "epics"])
             .query("by", by)
-            .read::<List<EpicBody>>(),
+            .read::<List<Epic>>(),
     );
     let (window, history, epics) = (window?, history?, epics?);
     layout::render(&WindowView {

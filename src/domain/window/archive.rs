@@ -1,52 +1,76 @@
 //! The archive: one line per task, and roll-ups of tasks.
 
-use super::task::{FAILED, TaskDetails, is_derived};
+use super::task::{FAILED, Task, is_derived};
 use crate::domain::document::written_time;
 use crate::domain::ids::{RecordId, TaskId};
 use crate::domain::text::one_line;
 use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantNames};
+use utoipa::ToSchema;
 
-/// A task that was archived.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A task that has left the document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ArchivedTask {
-    /// The id of its record.
-    pub id: RecordId,
-    /// The caller's id of the task.
-    pub task_id: Option<TaskId>,
-    /// When it was done, in whole seconds.
+    /// Its record.
+    #[schema(value_type = String)]
+    pub record_id: RecordId,
+    /// When it was done.
     pub time: DateTime<Utc>,
-    /// What was to be done; empty if redacted.
+    /// What its writer calls it.
+    #[schema(required, value_type = Option<String>)]
+    pub task_id: Option<TaskId>,
+    /// What was to be done; empty if it was redacted.
     pub intent: String,
-    /// The first sentence of the summary.
+    /// The first sentence of what was done.
     pub summary: String,
-    /// Its other reported facts, without the outcome.
-    pub details: TaskDetails,
-    /// Whether its outcome reports a failure.
+    /// The larger work it is a part of.
+    #[schema(required)]
+    pub epic: Option<String>,
+    /// Whether its outcome says `"success": false`.
     pub failed: bool,
+    /// All of it in one line: time, ids, intent and first sentence.
+    pub line: String,
 }
 
 impl ArchivedTask {
-    /// Formats its line: time, both ids, intent and first sentence. An id derived by an import is omitted.
+    /// The task of a record. Its line omits an id that an import derived.
     #[must_use]
-    pub fn line(&self) -> String {
-        let mut line = format!("{} {}", written_time(self.time), self.id);
-        let intent = one_line(&self.intent);
-        line.push(' ');
-        if let Some(id) = self.task_id.as_ref().filter(|id| !is_derived(id)) {
+    pub fn of(record_id: RecordId, time: DateTime<Utc>, task: Task) -> Self {
+        let failed = task.has_failed();
+        let Task {
+            task_id,
+            intent,
+            summary,
+            details,
+        } = task;
+        let summary = first_sentence(&summary);
+        let mut line = format!("{} {record_id} ", written_time(time));
+        if let Some(id) = task_id.as_ref().filter(|id| !is_derived(id)) {
             line.push_str(id.as_str());
             line.push_str(": ");
         }
-        if self.failed {
+        if failed {
             line.push_str(FAILED);
         }
-        line.push_str(if intent.is_empty() { "[redacted]" } else { &intent });
-        let sentence = first_sentence(&self.summary);
-        if !sentence.is_empty() {
-            line.push_str(": ");
-            line.push_str(&sentence);
+        match one_line(&intent).as_str() {
+            "" => line.push_str("[redacted]"),
+            intent => line.push_str(intent),
         }
-        line
+        if !summary.is_empty() {
+            line.push_str(": ");
+            line.push_str(&summary);
+        }
+        Self {
+            record_id,
+            time,
+            task_id,
+            intent,
+            summary,
+            epic: details.epic,
+            failed,
+            line,
+        }
     }
 }
 
@@ -60,18 +84,21 @@ pub enum Grouping {
     Epic,
 }
 
-/// A roll-up of archived tasks.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A roll-up of tasks that have left the document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Epic {
-    /// The week or the epic; `None` for tasks without an epic.
+    /// The epic, or the week as in `2026-W47`; null for tasks that name no epic.
+    #[schema(required)]
     pub name: Option<String>,
-    /// Number of tasks.
+    /// How many tasks.
+    #[schema(minimum = 1)]
     pub tasks: i64,
-    /// When the first task was completed.
+    /// When the first was done.
     pub first: DateTime<Utc>,
-    /// When the last task was completed.
+    /// When the last was done.
     pub last: DateTime<Utc>,
-    /// The latest tasks, ordered by time.
+    /// The last ten, in the order of time.
+    #[schema(max_items = 10)]
     pub latest: Vec<ArchivedTask>,
 }
 

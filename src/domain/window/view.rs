@@ -3,34 +3,54 @@
 use super::status::Status;
 use super::task::Task;
 use crate::domain::document::{Record, records, written_time};
-use crate::domain::ids::{RecordId, RecordKind};
+use crate::domain::ids::{RecordId, RecordKind, TaskId};
 use crate::domain::text::one_line;
 use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::fmt::Write as _;
+use utoipa::ToSchema;
 
 /// A recent task.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct WindowTask {
-    /// The id of its record.
-    pub id: RecordId,
-    /// When it was completed; `None` if its line has no time.
+    /// Its record.
+    #[schema(value_type = String)]
+    pub record_id: RecordId,
+    /// When it was done, if its line says so.
+    #[schema(required)]
     pub time: Option<DateTime<Utc>>,
-    /// The task.
-    pub task: Task,
+    /// What its writer calls it.
+    #[schema(required, value_type = Option<String>)]
+    pub task_id: Option<TaskId>,
+    /// What was to be done.
+    pub intent: String,
+    /// What was done.
+    pub summary: String,
+    /// A report on it.
+    #[schema(required, value_type = Option<serde_json::Value>)]
+    pub outcome: Option<Value>,
+    /// Whether the outcome says `"success": false`.
+    pub failed: bool,
+    /// The larger work it is a part of.
+    #[schema(required)]
+    pub epic: Option<String>,
 }
 
-/// An active decision.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A decision that holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct WindowDecision {
-    /// The id of its record.
-    pub id: RecordId,
-    /// When it was made; `None` if its line has no time.
+    /// Its record.
+    #[schema(value_type = String)]
+    pub record_id: RecordId,
+    /// When it was made, if its line says so.
+    #[schema(required)]
     pub time: Option<DateTime<Utc>>,
     /// What was decided.
     pub decision: String,
-    /// The reason.
+    /// Why.
+    #[schema(required)]
     pub reason: Option<String>,
 }
 
@@ -64,10 +84,19 @@ impl Window {
             match id.kind {
                 RecordKind::Task => {
                     let task = Task::of_line(&content, reported.remove(&id));
-                    window.tasks.push(WindowTask { id, time, task });
+                    window.tasks.push(WindowTask {
+                        record_id: id,
+                        time,
+                        failed: task.has_failed(),
+                        task_id: task.task_id,
+                        intent: task.intent,
+                        summary: task.summary,
+                        outcome: task.details.outcome,
+                        epic: task.details.epic,
+                    });
                 }
                 RecordKind::Decision => window.decisions.push(WindowDecision {
-                    id,
+                    record_id: id,
                     time,
                     decision: content,
                     reason,
@@ -92,19 +121,20 @@ impl Window {
             field(&mut out, "Updated", &written_time(updated));
         }
         out.push_str("\n# Recent Tasks\n");
-        for WindowTask { id, time, task } in &self.tasks {
-            let time = time
+        for task in &self.tasks {
+            let time = task
+                .time
                 .map(|time| format!(" [{}]", written_time(time)))
                 .unwrap_or_default();
             // Writing to a string cannot fail.
-            let _ = writeln!(out, "\n## {id}{time} {}", one_line(&task.intent));
+            let _ = writeln!(out, "\n## {}{time} {}", task.record_id, one_line(&task.intent));
             if let Some(id) = &task.task_id {
                 field(&mut out, "Task", id.as_str());
             }
-            if task.has_failed() {
+            if task.failed {
                 field(&mut out, "Result", "failed");
             }
-            if let Some(epic) = &task.details.epic {
+            if let Some(epic) = &task.epic {
                 field(&mut out, "Epic", epic);
             }
             if !task.summary.trim().is_empty() {
@@ -114,7 +144,7 @@ impl Window {
                     let _ = writeln!(out, "{}", format!("> {line}").trim_end());
                 }
             }
-            if let Some(outcome) = &task.details.outcome {
+            if let Some(outcome) = &task.outcome {
                 let _ = writeln!(out, "\nOutcome: `{}`", shown(outcome));
             }
         }
@@ -132,7 +162,7 @@ impl Window {
             let _ = writeln!(
                 out,
                 "- {} {time}{reason}{}",
-                decision.id,
+                decision.record_id,
                 one_line(&decision.decision)
             );
         }

@@ -4,7 +4,7 @@ pub(super) mod fields;
 
 use crate::domain::document::written_time;
 use crate::domain::ids::{ActorId, MemoryId, RecordKind, VaultId};
-use crate::domain::window::{ArchivedTask, Epic, Grouping, Sizes, Status, Window};
+use crate::domain::window::{ArchivedTask, Epic, Grouping, Sizes, Status, Window, WindowDecision, WindowTask};
 use crate::http::extract::headers::{Accept, ConditionHeaders, Conditions, ETag, Representation};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::params::{MemoryPath, Params, Path, Query};
@@ -22,9 +22,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::LOCATION;
 use axum::response::{IntoResponse, Response};
-use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use std::fmt::Write as _;
 
 /// The writer: actor, memory, and the window configuration of its vault.
@@ -65,51 +63,9 @@ pub(crate) struct WindowBody {
     /// What is aimed at.
     pub(crate) status: Status,
     /// Recent tasks in the order of the document, the newest first.
-    pub(crate) tasks: Vec<TaskBody>,
+    pub(crate) tasks: Vec<WindowTask>,
     /// Decisions, likewise.
-    pub(crate) decisions: Vec<DecisionBody>,
-}
-
-/// A recent task.
-#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
-#[schema(as = WindowTask)]
-pub(crate) struct TaskBody {
-    /// Its record.
-    pub(crate) record_id: String,
-    /// When it was done, if its line says so.
-    #[schema(required)]
-    pub(crate) time: Option<DateTime<Utc>>,
-    /// What its writer calls it.
-    #[schema(required)]
-    pub(crate) task_id: Option<String>,
-    /// What was to be done.
-    pub(crate) intent: String,
-    /// What was done.
-    pub(crate) summary: String,
-    /// A report on it.
-    #[schema(required, value_type = Option<serde_json::Value>)]
-    pub(crate) outcome: Option<Value>,
-    /// Whether the outcome says `"success": false`.
-    pub(crate) failed: bool,
-    /// The larger work it is a part of.
-    #[schema(required)]
-    pub(crate) epic: Option<String>,
-}
-
-/// A decision that holds.
-#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
-#[schema(as = WindowDecision)]
-pub(crate) struct DecisionBody {
-    /// Its record.
-    pub(crate) record_id: String,
-    /// When it was made, if its line says so.
-    #[schema(required)]
-    pub(crate) time: Option<DateTime<Utc>>,
-    /// What was decided.
-    pub(crate) decision: String,
-    /// Why.
-    #[schema(required)]
-    pub(crate) reason: Option<String>,
+    pub(crate) decisions: Vec<WindowDecision>,
 }
 
 /// Read the window
@@ -153,30 +109,14 @@ pub(crate) async fn get_window(
     if representation != Representation::Json {
         return Ok((headers, representation, window.markdown()).into_response());
     }
-    let tasks = window.tasks.into_iter().map(|mut recent| TaskBody {
-        record_id: recent.id.to_string(),
-        time: recent.time,
-        failed: recent.task.has_failed(),
-        task_id: recent.task.task_id.map(|id| id.to_string()),
-        intent: recent.task.intent,
-        summary: recent.task.summary,
-        outcome: recent.task.details.outcome.take(),
-        epic: recent.task.details.epic,
-    });
-    let decisions = window.decisions.into_iter().map(|made| DecisionBody {
-        record_id: made.id.to_string(),
-        time: made.time,
-        decision: made.decision,
-        reason: made.reason,
-    });
     let body = WindowBody {
         vault_id: vault_id.to_string(),
         memory_id: memory_id.to_string(),
         version: version.metadata.version,
         context_id: version.metadata.context_id.to_string(),
         status: window.status,
-        tasks: tasks.collect(),
-        decisions: decisions.collect(),
+        tasks: window.tasks,
+        decisions: window.decisions,
     };
     Ok((headers, Json(body)).into_response())
 }
@@ -228,45 +168,6 @@ pub(in crate::http::routes) fn record_answer(change: &WindowChange) -> KeptAnswe
     )
 }
 
-/// A task that has left the document.
-#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
-#[schema(as = ArchivedTask)]
-pub(crate) struct ArchivedBody {
-    /// Its record.
-    pub(crate) record_id: String,
-    /// When it was done.
-    pub(crate) time: DateTime<Utc>,
-    /// What its writer calls it.
-    #[schema(required)]
-    pub(crate) task_id: Option<String>,
-    /// What was to be done; empty if it was redacted.
-    pub(crate) intent: String,
-    /// The first sentence of what was done.
-    pub(crate) summary: String,
-    /// The larger work it is a part of.
-    #[schema(required)]
-    pub(crate) epic: Option<String>,
-    /// Whether its outcome says `"success": false`.
-    pub(crate) failed: bool,
-    /// All of it in one line: time, ids, intent and first sentence.
-    pub(crate) line: String,
-}
-
-impl From<ArchivedTask> for ArchivedBody {
-    fn from(task: ArchivedTask) -> Self {
-        Self {
-            line: task.line(),
-            record_id: task.id.to_string(),
-            time: task.time,
-            task_id: task.task_id.map(|id| id.to_string()),
-            intent: task.intent,
-            summary: task.summary,
-            failed: task.failed,
-            epic: task.details.epic,
-        }
-    }
-}
-
 /// Read the history
 ///
 /// The tasks that have left the document in the order of their times, one line a task, as text or, with
@@ -279,7 +180,7 @@ impl From<ArchivedTask> for ArchivedBody {
         (status = 200, description = "One page.", headers(("Link")), content(
             (String = "text/markdown; charset=utf-8"),
             (String = "text/plain; charset=utf-8"),
-            (List<ArchivedBody> = "application/json"),
+            (List<ArchivedTask> = "application/json"),
         )),
     )
 )]
@@ -300,7 +201,7 @@ pub(crate) async fn get_history(
         contexts::require(&state, &vault_id, &memory_id).await?;
     }
     let key = |(key, _): &(HistoryKey, ArchivedTask)| *key;
-    let list: List<ArchivedBody> = page.of(&name, tasks, key, |(_, task)| task.into());
+    let list: List<ArchivedTask> = page.of(&name, tasks, key, |(_, task)| task);
     let path = below(&vault_id, &memory_id, "archive/history?");
     list.represented(representation, &page, &path, |tasks| {
         tasks.iter().map(|task| format!("- {}\n", task.line)).collect()
@@ -318,37 +219,6 @@ pub(crate) struct EpicParams {
 
 impl Params for EpicParams {}
 
-/// A roll-up of tasks that have left the document.
-#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
-#[schema(as = Epic)]
-pub(crate) struct EpicBody {
-    /// The epic, or the week as in `2026-W47`; null for tasks that name no epic.
-    #[schema(required)]
-    pub(crate) name: Option<String>,
-    /// How many tasks.
-    #[schema(minimum = 1)]
-    pub(crate) tasks: i64,
-    /// When the first was done.
-    pub(crate) first: DateTime<Utc>,
-    /// When the last was done.
-    pub(crate) last: DateTime<Utc>,
-    /// The last ten, in the order of time.
-    #[schema(max_items = 10)]
-    pub(crate) latest: Vec<ArchivedBody>,
-}
-
-impl From<Epic> for EpicBody {
-    fn from(epic: Epic) -> Self {
-        Self {
-            name: epic.name,
-            tasks: epic.tasks,
-            first: epic.first,
-            last: epic.last,
-            latest: epic.latest.into_iter().map(ArchivedBody::from).collect(),
-        }
-    }
-}
-
 /// Roll up the history
 ///
 /// The tasks that have left the document by epic or by week, in the order of the names (of epics by their bytes, tasks
@@ -359,7 +229,7 @@ impl From<Epic> for EpicBody {
     params(EpicParams, Page),
     responses(
         (status = 200, description = "One page.", headers(("Link")), content(
-            (List<EpicBody> = "application/json"),
+            (List<Epic> = "application/json"),
             (String = "text/markdown; charset=utf-8"),
             (String = "text/plain; charset=utf-8"),
         )),
@@ -389,13 +259,13 @@ pub(crate) async fn get_epics(
         contexts::require(&state, &vault_id, &memory_id).await?;
     }
     let key = |epic: &Epic| epic.name.clone().unwrap_or_default();
-    let list: List<EpicBody> = page.of(&name, epics, key, EpicBody::from);
+    let list: List<Epic> = page.of(&name, epics, key, |epic| epic);
     let grouping: &str = by.into();
     let path = below(&vault_id, &memory_id, &format!("archive/epics?by={grouping}&"));
     list.represented(representation, &page, &path, epics_as_text)
 }
 
-fn epics_as_text(epics: &[EpicBody]) -> String {
+fn epics_as_text(epics: &[Epic]) -> String {
     let mut text = String::new();
     for epic in epics {
         let name = epic.name.as_deref().unwrap_or("(no epic)");
