@@ -9,6 +9,7 @@ use crate::domain::ids::{MemoryId, RecordKind};
 use crate::domain::memory::Counters;
 use chrono::{DateTime, SubsecRound as _, Utc};
 use clap::{Args, ValueEnum};
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -141,8 +142,7 @@ impl Bring {
     fn print(&self, done: &[Brought], left: &[String]) -> Result<(), Failure> {
         let mut out = Output::new();
         if self.service.is_json() {
-            let memories: Vec<Value> = done.iter().map(Brought::json).collect();
-            let report = json!({ "dry_run": self.dry_run, "memories": memories, "not_kept": left });
+            let report = json!({ "dry_run": self.dry_run, "memories": done, "not_kept": left });
             return out.text(&report.to_string()).end().write();
         }
         for brought in done {
@@ -174,7 +174,9 @@ fn shown_name(path: &Path) -> String {
 }
 
 /// What was added to a memory.
+#[derive(Serialize)]
 struct Brought {
+    #[serde(rename = "memory_id")]
     memory: MemoryId,
     added: Vec<Added>,
     present: usize,
@@ -237,15 +239,6 @@ fn counters(head: Option<Value>) -> Counters {
 }
 
 impl Brought {
-    fn json(&self) -> Value {
-        let added = self.added.iter().map(|Added { id, text, place }| {
-            let id = id.map(|id| id.to_string());
-            json!({ "record_id": id, "text": text, "place": place })
-        });
-        let added: Vec<Value> = added.collect();
-        json!({ "memory_id": self.memory.as_str(), "added": added, "present": self.present, "version": self.version })
-    }
-
     fn write(&self, dry_run: bool, out: &mut Output) {
         let counted =
             |number: usize, one: &str| format!("{number} {one}{}", if number == 1 { "" } else { "s" });

@@ -6,6 +6,7 @@ use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::memory::{ChangedDocument, Counters, Edit, append_section};
 use crate::domain::text::folded;
 use chrono::{DateTime, Utc};
+use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 
 /// A document with what was added to it.
@@ -20,9 +21,10 @@ pub struct Plan {
 }
 
 /// A piece that was added.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Added {
     /// The id of its record; `None` for a section.
+    #[serde(rename = "record_id")]
     pub id: Option<RecordId>,
     /// The learning, or the title of the section.
     pub text: String,
