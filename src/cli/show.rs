@@ -315,14 +315,14 @@ pub(super) fn event(out: &mut Output, event: &Value) {
     out.end();
 }
 
-/// Prints an event as it arrives: one line, with `--json` its JSON.
-pub(super) fn followed(data: &str, json: bool) -> Result<(), Failure> {
+/// Prints an event as it arrives: one line, with `--json` its JSON. Returns whether there is still a reader.
+pub(super) fn followed(data: &str, json: bool) -> Result<bool, Failure> {
     let mut out = Output::new();
     match serde_json::from_str::<Value>(data) {
         Ok(value) if !json => event(&mut out, &value),
         _ => drop(out.text(data).end()),
     }
-    out.write()
+    out.is_read()
 }
 
 fn usage(out: &mut Output, body: &Value, days: &[Value]) {

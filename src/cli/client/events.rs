@@ -21,8 +21,8 @@ const REFUSED_PAUSE: Duration = Duration::from_secs(300);
 /// configured a longer heartbeat, the stream is reopened and resumes after the last event.
 const SILENCE: Duration = Duration::from_secs(120);
 
-/// Calls `happened` with the JSON of each event, of some kinds and of one memory or of all, and opens the stream again
-/// after the last event whenever it breaks.
+/// Calls `happened` with the JSON of each event, of some kinds and of one memory or of all, until it returns false, and opens
+/// the stream again after the last event whenever it breaks.
 ///
 /// # Errors
 /// It cannot be opened the first time, or `happened` fails.
@@ -30,7 +30,7 @@ pub(in crate::cli) async fn follow(
     service: &Service,
     memory: Option<&str>,
     kinds: Option<&str>,
-    happened: impl Fn(&str) -> Result<(), Failure>,
+    happened: impl Fn(&str) -> Result<bool, Failure>,
 ) -> Result<(), Failure> {
     let (mut last_id, mut was_open, mut pause) = (None::<String>, false, PAUSES.0);
     loop {
@@ -47,7 +47,9 @@ pub(in crate::cli) async fn follow(
                         Some(Err(Unreachable(sentence))) => break Failure::failed(sentence),
                         Some(Ok(Sse { id, data, .. })) => {
                             last_id = id.or(last_id);
-                            data.as_deref().map(&happened).transpose()?;
+                            if data.as_deref().map(&happened).transpose()? == Some(false) {
+                                return Ok(());
+                            }
                         }
                     }
                 }

@@ -134,26 +134,35 @@ impl Output {
     /// Writes the output, through a pager if it is longer than the terminal's height; on a terminal the last line ends, so that
     /// the prompt of the shell stands on the next. A reader that closes the pipe early (`| head`) is not a failure.
     pub(in crate::cli) fn write(&self) -> Result<(), Failure> {
+        self.is_read().map(drop)
+    }
+
+    /// As [`Output::write`]; returns whether there is still a reader, for a command that has more to write.
+    pub(in crate::cli) fn is_read(&self) -> Result<bool, Failure> {
         let is_cut = self.terminal && !self.text.is_empty() && !self.text.ends_with('\n');
         let text = match is_cut {
             true => Cow::Owned(format!("{}\n", self.text)),
             false => Cow::Borrowed(&*self.text),
         };
         if self.terminal && show(&text) {
-            return Ok(());
+            return Ok(true);
         }
-        Self::bytes(text.as_bytes())
+        write_bytes(text.as_bytes())
     }
 
     /// Writes bytes that are no text.
     pub(in crate::cli) fn bytes(bytes: &[u8]) -> Result<(), Failure> {
-        let mut out = std::io::stdout().lock();
-        match out.write_all(bytes).and_then(|()| out.flush()) {
-            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-                Err(Failure::failed(format!("cannot write the output: {error}")))
-            }
-            _ => Ok(()),
-        }
+        write_bytes(bytes).map(drop)
+    }
+}
+
+/// Writes to standard output; returns whether it has a reader.
+fn write_bytes(bytes: &[u8]) -> Result<bool, Failure> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(Failure::failed(format!("cannot write the output: {error}"))),
     }
 }
 

@@ -210,7 +210,19 @@ async fn events_are_printed_and_followed() {
         .await
         .unwrap();
     assert!(line.contains(" version other version "), "{line}");
-    follow.kill().await.unwrap();
+    // A reader that closes the pipe, as `head` does, ends it with the next event.
+    drop(lines);
+    let ended = async {
+        for number in 0.. {
+            user.done_with("put --memory other", &format!("more {number}")).await;
+            if let Ok(ended) = tokio::time::timeout(Duration::from_millis(500), follow.wait()).await {
+                return ended.unwrap();
+            }
+        }
+        unreachable!()
+    };
+    let ended = tokio::time::timeout(Duration::from_secs(60), ended).await.unwrap();
+    assert_eq!(ended.code(), Some(0));
     user.session("3 events --follow --url http://127.0.0.1:9 ⇒ no service answers")
         .await;
 }
