@@ -37,7 +37,7 @@ use crate::domain::window::{ImportedTask, WindowImport};
 use chrono::Datelike as _;
 use entry::{Entry, written};
 use serde::Serialize;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The content of a folder. Times are whole seconds; goals, epics and decisions are single lines.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -157,13 +157,13 @@ pub(super) fn render(folder: &Folder) -> Vec<(String, String)> {
             epics.entry(epic).or_default().push(task);
         }
     }
-    let mut used = HashSet::new();
+    let (mut used, mut numbers) = (HashSet::new(), HashMap::new());
     for (epic, tasks) in epics {
         let mut text = format!("# {epic}\n\n");
         for task in tasks {
             text.push_str(&written(&without_epic(task)));
         }
-        files.push((format!("{EPICS}{}.md", file_name(epic, &mut used)), text));
+        files.push((format!("{EPICS}{}.md", file_name(epic, &mut used, &mut numbers)), text));
     }
     let mut weeks: BTreeMap<String, Vec<ImportedTask>> = BTreeMap::new();
     for task in &folder.window.history {
@@ -226,8 +226,9 @@ fn rules(rules: &[String]) -> String {
     text
 }
 
-/// A name for the file of an epic that no other has, and that is valid on any file system.
-fn file_name(epic: &str, used: &mut HashSet<String>) -> String {
+/// A name for the file of an epic that no other has, and that is valid on any file system. `numbers` has the last number of
+/// each name that several epics would have.
+fn file_name(epic: &str, used: &mut HashSet<String>, numbers: &mut HashMap<String, usize>) -> String {
     let plain = |c: char| match c.is_ascii_alphanumeric() {
         true => c.to_ascii_lowercase(),
         false => '-',
@@ -238,10 +239,12 @@ fn file_name(epic: &str, used: &mut HashSet<String>) -> String {
         trimmed => trimmed,
     };
     // The names of weeks are theirs.
-    let mut number = usize::from(is_week(name));
+    let number = numbers
+        .entry(name.to_owned())
+        .or_insert_with(|| usize::from(is_week(name)));
     loop {
-        number += 1;
-        let free = match number {
+        *number += 1;
+        let free = match *number {
             1 => name.to_owned(),
             number => format!("{name}-{number}"),
         };

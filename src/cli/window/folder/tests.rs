@@ -544,6 +544,18 @@ fn weekly_summaries_lie_among_the_epics() {
     assert_eq!(parsed.folder.window.history[0].task.details.epic, None);
 }
 
+#[test]
+fn epics_without_a_plain_letter_have_names_in_time() {
+    let begin = std::time::Instant::now();
+    let (mut used, mut numbers) = (HashSet::new(), HashMap::new());
+    let names: HashSet<String> = (0..20_000)
+        .map(|number| file_name(&"漢".repeat(1 + number % 60), &mut used, &mut numbers))
+        .collect();
+    assert_eq!(names.len(), 20_000);
+    assert!(names.contains("epic") && names.contains("epic-20000"));
+    assert!(begin.elapsed().as_secs() < 5, "{:?}", begin.elapsed());
+}
+
 proptest! {
     #[test]
     fn what_is_written_is_read_back(
