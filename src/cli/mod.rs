@@ -23,5 +23,4 @@ mod transfer;
 mod window;
 mod with_postgres;
 
-pub use client::Color;
 pub use run::{Cli, Command, run};

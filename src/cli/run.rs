@@ -1,6 +1,6 @@
 //! The command line: the commands and the global options, and their execution.
 
-use crate::cli::client::{Color, Exit, Failure};
+use crate::cli::client::{Exit, Failure};
 use crate::cli::routes::RouteCommand;
 use crate::cli::{
     api, bring, client, doctor, edit, handoff, help, hook, init, keys, mcp, offline, serve, sync, transfer,
@@ -8,7 +8,7 @@ use crate::cli::{
 };
 use crate::config::{Config, ConfigError};
 use crate::http::openapi_yaml;
-use clap::{FromArgMatches as _, Parser, Subcommand};
+use clap::{ColorChoice, FromArgMatches as _, Parser, Subcommand};
 use std::error::Error;
 use std::path::Path;
 use std::process::ExitCode;
@@ -107,8 +107,8 @@ pub(super) fn load_config_with(
 #[command(name = "working-memory", version, about)]
 pub struct Cli {
     /// Colour the output: auto (on a terminal, without NO_COLOR), always or never.
-    #[arg(long, value_enum, value_name = "WHEN", global = true, default_value_t = Color::Auto, hide_possible_values = true, hide_default_value = true, display_order = 990)]
-    pub color: Color,
+    #[arg(long, value_enum, value_name = "WHEN", global = true, default_value_t = ColorChoice::Auto, hide_possible_values = true, hide_default_value = true, display_order = 990)]
+    pub color: ColorChoice,
     /// What to do.
     #[command(subcommand)]
     pub command: Command,

@@ -2,7 +2,7 @@
 //! one text as it is, for files and other programs, write its bytes where standard output is no terminal.
 
 use crate::cli::client::failure::Failure;
-use clap::ValueEnum;
+use clap::ColorChoice;
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
@@ -191,23 +191,11 @@ fn is_obeyed(c: char) -> bool {
         || (c.is_control() && c != '\n' && c != '\t')
 }
 
-/// `--color`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub enum Color {
-    /// On a terminal, without `NO_COLOR`.
-    #[default]
-    Auto,
-    /// Always.
-    Always,
-    /// Never.
-    Never,
-}
-
-static COLOR: OnceLock<Color> = OnceLock::new();
+static COLOR: OnceLock<ColorChoice> = OnceLock::new();
 static RAW: OnceLock<bool> = OnceLock::new();
 
 /// Applies `--color`.
-pub(in crate::cli) fn set_color(color: Color) {
+pub(in crate::cli) fn set_color(color: ColorChoice) {
     // Set once, by the command line.
     let _ = COLOR.set(color);
 }
@@ -228,9 +216,9 @@ pub(super) fn of_stdout() -> (bool, bool) {
     let terminal = std::io::stdout().is_terminal();
     let set = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
     let colour = match COLOR.get().copied().unwrap_or_default() {
-        Color::Always => true,
-        Color::Never => false,
-        Color::Auto => {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto => {
             terminal && set("TERM").is_some_and(|term| term != "dumb") && set("NO_COLOR").is_none()
         }
     };

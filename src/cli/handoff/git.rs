@@ -1,6 +1,6 @@
 //! The git state of the folder in which a handoff is refreshed.
 
-use serde::Serialize;
+use crate::domain::handoff::Workspace;
 use std::process::Stdio;
 use std::time::Duration;
 use tokio::process::Command;
@@ -15,47 +15,37 @@ const MAX_FILES: usize = 200;
 /// The longest path or branch that is sent, in bytes; longer ones are omitted.
 const MAX_NAME_BYTES: usize = 1_000;
 
-/// Branch, head and changed files.
-#[derive(Debug, Default, PartialEq, Serialize)]
-pub(super) struct Snapshot {
-    branch: Option<String>,
-    head: Option<String>,
-    dirty_files: Vec<String>,
-}
-
-impl Snapshot {
-    /// Parses `git status --porcelain=v2 --branch -z`.
-    fn of(output: &[u8]) -> Self {
-        let mut snapshot = Self::default();
-        // What follows the last NUL was cut off.
-        let whole = output.iter().rposition(|byte| *byte == 0).unwrap_or(0);
-        let mut entries = output[..whole]
-            .split(|byte| *byte == 0)
-            .map(String::from_utf8_lossy);
-        while let Some(entry) = entries.next() {
-            if let Some(head) = entry.strip_prefix("# branch.oid ") {
-                snapshot.head = name(head).filter(|head| head != "(initial)");
-            } else if let Some(branch) = entry.strip_prefix("# branch.head ") {
-                snapshot.branch = name(branch).filter(|branch| branch != "(detached)");
-            }
-            let fields = match entry.as_bytes().first() {
-                Some(b'1') => 9,
-                Some(b'2') => 10,
-                Some(b'u') => 11,
-                Some(b'?') => 2,
-                _ => continue,
-            };
-            let path = entry.splitn(fields, ' ').nth(fields - 1).and_then(name);
-            if snapshot.dirty_files.len() < MAX_FILES {
-                snapshot.dirty_files.extend(path);
-            }
-            if entry.starts_with('2') {
-                // The file's previous name.
-                entries.next();
-            }
+/// Parses `git status --porcelain=v2 --branch -z`: branch, head and changed files.
+fn read(output: &[u8]) -> Workspace {
+    let mut workspace = Workspace::default();
+    // What follows the last NUL was cut off.
+    let whole = output.iter().rposition(|byte| *byte == 0).unwrap_or(0);
+    let mut entries = output[..whole]
+        .split(|byte| *byte == 0)
+        .map(String::from_utf8_lossy);
+    while let Some(entry) = entries.next() {
+        if let Some(head) = entry.strip_prefix("# branch.oid ") {
+            workspace.head = name(head).filter(|head| head != "(initial)");
+        } else if let Some(branch) = entry.strip_prefix("# branch.head ") {
+            workspace.branch = name(branch).filter(|branch| branch != "(detached)");
         }
-        snapshot
+        let fields = match entry.as_bytes().first() {
+            Some(b'1') => 9,
+            Some(b'2') => 10,
+            Some(b'u') => 11,
+            Some(b'?') => 2,
+            _ => continue,
+        };
+        let path = entry.splitn(fields, ' ').nth(fields - 1).and_then(name);
+        if workspace.dirty_files.len() < MAX_FILES {
+            workspace.dirty_files.extend(path);
+        }
+        if entry.starts_with('2') {
+            // The file's previous name.
+            entries.next();
+        }
     }
+    workspace
 }
 
 fn name(text: &str) -> Option<String> {
@@ -63,7 +53,7 @@ fn name(text: &str) -> Option<String> {
 }
 
 /// The git state of the current folder; `None` if there is no git, no repository, or no answer in time.
-pub(super) async fn snapshot() -> Option<Snapshot> {
+pub(super) async fn workspace() -> Option<Workspace> {
     let git = Command::new("git")
         .args(["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"])
         .args([
@@ -80,7 +70,7 @@ pub(super) async fn snapshot() -> Option<Snapshot> {
         .kill_on_drop(true)
         .output();
     let output = timeout(TIME, git).await.ok()?.ok()?;
-    output.status.success().then(|| Snapshot::of(&output.stdout))
+    output.status.success().then(|| read(&output.stdout))
 }
 
 #[cfg(test)]
@@ -94,32 +84,32 @@ mod tests {
             1 .M N... 100644 100644 100644 aa bb src/a file.rs\0\
             2 R. N... 100644 100644 100644 aa bb R100 new.rs\0old.rs\0\
             u UU N... 100644 100644 100644 100644 aa bb cc both.rs\0? un tracked\0! ignored\0? cut";
-        let snapshot = Snapshot::of(output);
-        assert_eq!(snapshot.branch.as_deref(), Some("main"));
-        assert_eq!(snapshot.head.as_deref(), Some("abc123"));
+        let workspace = read(output);
+        assert_eq!(workspace.branch.as_deref(), Some("main"));
+        assert_eq!(workspace.head.as_deref(), Some("abc123"));
         assert_eq!(
-            snapshot.dirty_files,
+            workspace.dirty_files,
             ["src/a file.rs", "new.rs", "both.rs", "un tracked"]
         );
     }
 
     #[test]
     fn a_new_repository_has_no_head_and_a_detached_one_no_branch() {
-        let snapshot = Snapshot::of(b"# branch.oid (initial)\0# branch.head (detached)\0");
-        assert_eq!(snapshot, Snapshot::default());
+        let workspace = read(b"# branch.oid (initial)\0# branch.head (detached)\0");
+        assert_eq!(workspace, Workspace::default());
     }
 
     #[test]
     fn files_are_bounded_in_number_and_length() {
         let mut output = format!("? {}\0", "x".repeat(1_001)).into_bytes();
         output.extend("? f\0".repeat(300).bytes());
-        assert_eq!(Snapshot::of(&output).dirty_files.len(), MAX_FILES);
+        assert_eq!(read(&output).dirty_files.len(), MAX_FILES);
     }
 
     proptest! {
         #[test]
         fn whatever_git_says_is_read(output in prop::collection::vec(prop::sample::select(&b"\0 #12u?ab"[..]), 0..80)) {
-            let _ = Snapshot::of(&output);
+            let _ = read(&output);
         }
     }
 }

@@ -440,11 +440,11 @@ impl Refresh {
     pub(in crate::cli) async fn run(self) -> Result<(), Failure> {
         let service = Service::with_timeout(&self.service, REFRESH_TIME)?;
         let workspace = Workspace::of(service.memory_ref()?)?;
-        let snapshot = match self.no_workspace {
+        let workspace_now = match self.no_workspace {
             true => None,
-            false => git::snapshot().await,
+            false => git::workspace().await,
         };
-        let request = snapshot.map_or_else(|| json!({}), |snapshot| json!({ "workspace": snapshot }));
+        let request = workspace_now.map_or_else(|| json!({}), |workspace| json!({ "workspace": workspace }));
         let answer = service
             .of_memory(Method::POST, &["handoff", "refresh"])?
             .flag("force", self.force)

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use utoipa::ToSchema;
 
 /// The caller's folder.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Workspace {
     /// Its path.
