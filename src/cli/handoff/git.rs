@@ -12,8 +12,10 @@ const TIME: Duration = Duration::from_secs(2);
 /// The maximum number of files.
 const MAX_FILES: usize = 200;
 
-/// The longest path or branch that is sent, in bytes; longer ones are omitted.
-const MAX_NAME_BYTES: usize = 1_000;
+/// The longest path, branch and head that the service takes, in bytes; longer ones are omitted.
+const MAX_PATH_BYTES: usize = 1_024;
+const MAX_BRANCH_BYTES: usize = 255;
+const MAX_HEAD_BYTES: usize = 128;
 
 /// Parses `git status --porcelain=v2 --branch -z`: branch, head and changed files.
 fn read(output: &[u8]) -> Workspace {
@@ -25,9 +27,9 @@ fn read(output: &[u8]) -> Workspace {
         .map(String::from_utf8_lossy);
     while let Some(entry) = entries.next() {
         if let Some(head) = entry.strip_prefix("# branch.oid ") {
-            workspace.head = name(head).filter(|head| head != "(initial)");
+            workspace.head = name(head, MAX_HEAD_BYTES).filter(|head| head != "(initial)");
         } else if let Some(branch) = entry.strip_prefix("# branch.head ") {
-            workspace.branch = name(branch).filter(|branch| branch != "(detached)");
+            workspace.branch = name(branch, MAX_BRANCH_BYTES).filter(|branch| branch != "(detached)");
         }
         let fields = match entry.as_bytes().first() {
             Some(b'1') => 9,
@@ -36,7 +38,8 @@ fn read(output: &[u8]) -> Workspace {
             Some(b'?') => 2,
             _ => continue,
         };
-        let path = entry.splitn(fields, ' ').nth(fields - 1).and_then(name);
+        let path = entry.splitn(fields, ' ').nth(fields - 1);
+        let path = path.and_then(|path| name(path, MAX_PATH_BYTES));
         if workspace.dirty_files.len() < MAX_FILES {
             workspace.dirty_files.extend(path);
         }
@@ -48,8 +51,8 @@ fn read(output: &[u8]) -> Workspace {
     workspace
 }
 
-fn name(text: &str) -> Option<String> {
-    (!text.is_empty() && text.len() <= MAX_NAME_BYTES).then(|| text.to_owned())
+fn name(text: &str, most: usize) -> Option<String> {
+    (!text.is_empty() && text.len() <= most).then(|| text.to_owned())
 }
 
 /// The git state of the current folder; `None` if there is no git, no repository, or no answer in time.
@@ -101,7 +104,7 @@ mod tests {
 
     #[test]
     fn files_are_bounded_in_number_and_length() {
-        let mut output = format!("? {}\0", "x".repeat(1_001)).into_bytes();
+        let mut output = format!("? {}\0", "x".repeat(1_025)).into_bytes();
         output.extend("? f\0".repeat(300).bytes());
         assert_eq!(read(&output).dirty_files.len(), MAX_FILES);
     }

@@ -189,6 +189,13 @@ async fn branch_head_and_changed_files_of_the_folder_are_sent() {
             .contains(&json!("new file.txt")),
         "{workspace}"
     );
+    // What the service would refuse is not sent.
+    let long = format!("{}/{}", "x".repeat(150), "y".repeat(150));
+    let mut branch = user.command("git", &["checkout", "--quiet", "-b", &long]);
+    assert!(branch.status().await.unwrap().success());
+    user.done("refresh").await;
+    let workspace = stub.asked()[2].json()["workspace"].clone();
+    assert!(workspace["branch"].is_null() && workspace["head"].is_string(), "{workspace}");
 }
 
 #[tokio::test]
