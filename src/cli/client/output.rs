@@ -166,6 +166,14 @@ fn write_bytes(bytes: &[u8]) -> Result<bool, Failure> {
     }
 }
 
+/// The text as [`Output`] writes it, for a caller that counts its characters.
+pub(in crate::cli) fn escaped(text: &str) -> Cow<'_, str> {
+    match is_raw() {
+        true => Cow::Borrowed(text),
+        false => visible(text),
+    }
+}
+
 /// The text with every character that controls a terminal escaped as `\u001b` (which JSON parses as the same
 /// character). Line feeds and tabs stay; a carriage return is removed if it only ends a line.
 pub(in crate::cli) fn visible(text: &str) -> Cow<'_, str> {

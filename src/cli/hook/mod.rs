@@ -11,7 +11,8 @@ mod transcript;
 use self::position::Position;
 use self::transcript::Conversation;
 use super::client::{
-    Exit, Failure, MemoryRef, Method, Output, Service, ServiceArgs, ServiceResponse, found, note, read, text,
+    Exit, Failure, MemoryRef, Method, Output, Service, ServiceArgs, ServiceResponse, escaped, found, note, read,
+    text,
 };
 use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
@@ -143,7 +144,8 @@ async fn start(service: &Service, input: &Input) -> Result<(), Failure> {
     });
     let prompt = prompt.unwrap_or_default();
     let version = prompt["version"].as_i64();
-    let mut output = briefing(&memory_ref, version, &text(&prompt, "text"), &handoff);
+    let prompt = text(&prompt, "text");
+    let mut output = briefing(&memory_ref, version, &escaped(&prompt), &escaped(&handoff));
     if output.is_empty() {
         return Ok(());
     }

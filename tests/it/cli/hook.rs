@@ -112,6 +112,20 @@ async fn the_output_is_limited_and_in_the_format_of_the_host() {
         .is(0);
     let context = done.json()["additional_context"].as_str().unwrap().to_owned();
     assert_eq!(context, plain);
+
+    // Also what is longer when it is escaped.
+    let stub = Stub::by(|request| {
+        let body = json!({"text": "\u{1b}[2J ".repeat(1_500), "version": 3});
+        match request.uri.contains("/prompt") {
+            true => (200, "application/json", body.to_string()),
+            false => answers(request),
+        }
+    })
+    .await;
+    let escaped = start(&User::of(&stub.url)).await.out;
+    holds(&escaped, &["\\u001b[2J", "</memory>\n"]);
+    let count = escaped.encode_utf16().count();
+    assert!(count <= 10_000, "{count}");
 }
 
 #[tokio::test]
