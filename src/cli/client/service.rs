@@ -139,7 +139,9 @@ impl Service {
             about: String::new(),
         });
         let own = std::mem::replace(&mut call.headers, self.headers.clone());
-        if matches!(call.method, Method::POST | Method::PUT) {
+        // The answer of a route of keys holds a secret, which is not kept to be answered again.
+        let is_kept = !call.target().starts_with("/v1/keys");
+        if matches!(call.method, Method::POST | Method::PUT) && is_kept {
             // A UUID is a header value.
             if let Ok(key) = HeaderValue::from_str(&SystemClock.new_id().to_string()) {
                 call.headers.insert(IDEMPOTENCY_KEY, key);
@@ -260,11 +262,9 @@ impl Call<'_> {
     /// # Errors
     /// No response, or not in time.
     pub(in crate::cli) async fn exchange(&self) -> Result<ServiceResponse, Failure> {
-        let mut pauses = match self.method {
-            Method::GET | Method::POST | Method::PUT => PAUSES.iter(),
-            // A deletion has no key, and a retry would find nothing to delete.
-            _ => [].iter(),
-        };
+        // What has no key is not repeated: a deletion, of which a retry would find nothing, and a new API key.
+        let may_repeat = self.method == Method::GET || self.headers.contains_key(IDEMPOTENCY_KEY);
+        let mut pauses = if may_repeat { PAUSES.iter() } else { [].iter() };
         let mut lost = None;
         loop {
             let error = match self.once(self.request()?).await {

@@ -142,6 +142,8 @@ async fn any_route_can_be_called_with_the_settings_of_the_other_commands() {
     assert_eq!(error["problem"]["status"], 404, "{error}");
     user.run(&["api", "DELETE", memory]).await.is(0);
     assert_eq!(service.count("memories").await, 0);
+    let key = user.done("api POST /v1/keys --field name=root --field role=admin").await;
+    assert!(key.json()["key"].as_str().unwrap().starts_with("wm_"), "{key:?}");
     user.session(
         "
         2 api GET v1/vaults
