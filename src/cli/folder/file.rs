@@ -1,7 +1,9 @@
 //! Single files, which appear under their names when they are complete.
 
+use super::swap::rename_new;
 use crate::cli::client::Failure;
 use crate::clock::{Clock as _, SystemClock};
+use rustix::fs::CWD;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -37,7 +39,7 @@ impl<'p> NewFile<'p> {
     pub(in crate::cli) fn place(self, replace: bool) -> Result<(), Failure> {
         let done = match replace {
             true => fs::rename(&self.part, self.path),
-            false => fs::hard_link(&self.part, self.path),
+            false => rename_new(CWD, &*self.part, self.path).map_err(Into::into),
         };
         done.map_err(|error| self.failed(&error))
     }
