@@ -2,7 +2,7 @@
 
 use crate::fair;
 use crate::http::extract::headers::Representation;
-use crate::http::extract::params::{Params, within};
+use crate::http::extract::params::{FromQuery, SentParams, within};
 use crate::http::problem::Problem;
 use crate::storage::Rows;
 use axum::Json;
@@ -28,11 +28,17 @@ pub(crate) struct Page {
     /// Where the page begins: `next_cursor` of the page before.
     #[param(min_length = 1)]
     cursor: Option<String>,
+    /// The list with all its filters: [`SentParams::list`].
+    #[serde(skip)]
+    list: String,
 }
 
-impl Params for Page {
-    fn check(&self) -> Result<(), Problem> {
-        within("limit", self.limit, 1..=MAX_LIMIT)
+impl FromQuery for Page {
+    fn take(query: &mut SentParams<'_>) -> Result<Self, Problem> {
+        let mut page: Self = query.read()?;
+        within("limit", page.limit, 1..=MAX_LIMIT)?;
+        page.list = query.list();
+        Ok(page)
     }
 }
 
@@ -46,16 +52,15 @@ impl Page {
         i64::from(self.limit()) + 1
     }
 
-    /// The key after which the page begins; `None` for the first page. `list` identifies the list with all its
-    /// filters, so that a cursor of another list is rejected.
+    /// The key after which the page begins; `None` for the first page.
     ///
     /// # Errors
     /// 400 if the cursor does not belong to this list.
-    pub(crate) fn after<K: DeserializeOwned>(&self, list: &str) -> Result<Option<K>, Problem> {
+    pub(crate) fn after<K: DeserializeOwned>(&self) -> Result<Option<K>, Problem> {
         let Some(cursor) = &self.cursor else {
             return Ok(None);
         };
-        let key = open(cursor, list).and_then(|key| serde_json::from_slice(&key).ok());
+        let key = open(cursor, &self.list).and_then(|key| serde_json::from_slice(&key).ok());
         key.map(Some).ok_or_else(|| {
             Problem::malformed(
                 "cursor",
@@ -68,7 +73,6 @@ impl Page {
     /// rows limit a page.
     pub(crate) fn of<E, T, K: Serialize>(
         &self,
-        list: &str,
         rows: impl Into<Rows<E>>,
         key: impl Fn(&E) -> K,
         show: impl Fn(E) -> T,
@@ -77,7 +81,8 @@ impl Page {
         let limit = self.limit() as usize;
         let more = is_cut || items.len() > limit;
         items.truncate(limit);
-        let next_cursor = items.last().filter(|_| more).map(|last| seal(list, &key(last)));
+        let last = items.last().filter(|_| more);
+        let next_cursor = last.map(|last| seal(&self.list, &key(last)));
         List {
             items: items.into_iter().map(show).collect(),
             next_cursor,
@@ -115,16 +120,16 @@ impl<T: Serialize> List<T> {
         fair::run_blocking_if_long(bytes, || Json(self).into_response())
     }
 
-    /// The page as JSON, or as `text`. `Link` names the next page; `path` is the list's path up to the parameters of a page.
+    /// The page as JSON, or as `text`. `Link` names the next page.
     pub(crate) fn represented(
         self,
         representation: Representation,
         page: &Page,
-        path: &str,
         text: impl Fn(&[T]) -> String,
     ) -> Result<Response, Problem> {
         let next = self.next_cursor.as_ref().map(|cursor| {
-            let next = format!("<{path}limit={}&cursor={cursor}>; rel=\"next\"", page.limit());
+            let (list, limit) = (&page.list, page.limit());
+            let next = format!("<{list}limit={limit}&cursor={cursor}>; rel=\"next\"");
             // Ids and cursors contain only characters that are allowed in a header.
             Ok::<_, Problem>([(LINK, HeaderValue::try_from(next).map_err(Problem::internal)?)])
         });

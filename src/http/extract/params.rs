@@ -9,6 +9,7 @@ use crate::http::problem::Problem;
 use crate::storage::prompt_items::ItemOwner;
 use axum::extract::rejection::RawPathParamsRejection;
 use axum::extract::{FromRequestParts, RawPathParams};
+use axum::http::Uri;
 use axum::http::request::Parts;
 use chrono::{DateTime, Utc};
 use percent_encoding::percent_decode_str;
@@ -16,9 +17,11 @@ use serde::de::value::{Error, MapDeserializer, SeqDeserializer};
 use serde::de::{DeserializeOwned, Error as _, IntoDeserializer, Visitor};
 use serde::{Deserializer, forward_to_deserialize_any};
 use serde_path_to_error::Segment;
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
+use url::form_urlencoded::Serializer;
 use utoipa::IntoParams;
 use utoipa::openapi::Required;
 use utoipa::openapi::path::Parameter;
@@ -142,24 +145,26 @@ pub(crate) trait FromQuery: Sized {
     ///
     /// # Errors
     /// 400 or 422 that names the parameter.
-    fn take(query: &mut SentParams) -> Result<Self, Problem>;
+    fn take(query: &mut SentParams<'_>) -> Result<Self, Problem>;
 }
 
 impl<T: Params> FromQuery for T {
-    fn take(query: &mut SentParams) -> Result<Self, Problem> {
-        query.read()
+    fn take(query: &mut SentParams<'_>) -> Result<Self, Problem> {
+        let params: T = query.read()?;
+        params.check()?;
+        Ok(params)
     }
 }
 
 impl<A: FromQuery, B: FromQuery> FromQuery for (A, B) {
-    fn take(query: &mut SentParams) -> Result<Self, Problem> {
+    fn take(query: &mut SentParams<'_>) -> Result<Self, Problem> {
         Ok((A::take(query)?, B::take(query)?))
     }
 }
 
 /// For operations without parameters.
 impl FromQuery for () {
-    fn take(_: &mut SentParams) -> Result<Self, Problem> {
+    fn take(_: &mut SentParams<'_>) -> Result<Self, Problem> {
         Ok(())
     }
 }
@@ -172,7 +177,7 @@ impl<S: Send + Sync, T: FromQuery> FromRequestParts<S> for Query<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        let mut sent = SentParams::new(parts.uri.query().unwrap_or_default())?;
+        let mut sent = SentParams::new(&parts.uri)?;
         let params = T::take(&mut sent)?;
         sent.finish()?;
         Ok(Self(params))
@@ -180,15 +185,20 @@ impl<S: Send + Sync, T: FromQuery> FromRequestParts<S> for Query<T> {
 }
 
 /// The decoded parameters of a request, each with its values, and the names that were read.
-#[derive(Debug, Default)]
-pub(crate) struct SentParams {
-    sent: Vec<(String, Values)>,
+#[derive(Debug)]
+pub(crate) struct SentParams<'u> {
+    uri: &'u Uri,
+    sent: BTreeMap<String, Values>,
     known: Vec<&'static str>,
 }
 
-impl SentParams {
-    fn new(query: &str) -> Result<Self, Problem> {
-        let mut sent: Vec<(String, Values)> = Vec::new();
+/// The parameters that say which page of a list is asked for, not which list.
+const OF_PAGES: [&str; 3] = ["cursor", "last_event_id", "limit"];
+
+impl<'u> SentParams<'u> {
+    fn new(uri: &'u Uri) -> Result<Self, Problem> {
+        let mut sent: BTreeMap<String, Values> = BTreeMap::new();
+        let query = uri.query().unwrap_or_default();
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             let name = decode(name).ok_or_else(|| {
@@ -203,39 +213,51 @@ impl SentParams {
                     format!("the query parameter {name} is not percent-encoded UTF-8"),
                 )
             })?;
-            match sent.iter_mut().find(|(known, _)| *known == name) {
-                Some((_, Values(values))) => values.push(value),
-                None => sent.push((name, Values(vec![value]))),
-            }
+            sent.entry(name).or_default().0.push(value);
         }
         let known = Vec::new();
-        Ok(Self { sent, known })
+        Ok(Self { uri, sent, known })
     }
 
-    fn read<T: Params>(&mut self) -> Result<T, Problem> {
-        let params: T = serde_path_to_error::deserialize(&mut *self).map_err(|error| {
+    /// The list that is asked for: its path, and the parameters that choose its entries. Those of a page can follow.
+    pub(crate) fn list(&self) -> String {
+        let mut list = format!("{}?", self.uri.path());
+        for (name, Values(values)) in &self.sent {
+            if !OF_PAGES.contains(&name.as_str()) {
+                let pairs = values.iter().map(|value| (name, value));
+                let pairs = Serializer::new(String::new()).extend_pairs(pairs).finish();
+                list.push_str(&pairs);
+                list.push('&');
+            }
+        }
+        list
+    }
+
+    /// Reads the parameters of one struct.
+    ///
+    /// # Errors
+    /// 422 that names the parameter.
+    pub(crate) fn read<T: DeserializeOwned + IntoParams>(&mut self) -> Result<T, Problem> {
+        serde_path_to_error::deserialize(&mut *self).map_err(|error| {
             let name = match error.path().iter().next() {
                 Some(_) => error.path().to_string(),
                 None => self.missing::<T>(),
             };
             Problem::invalid(&name, format!("{name}: {}", error.inner()))
-        })?;
-        params.check()?;
-        Ok(params)
+        })
     }
 
     /// The name of the required parameter that is not given.
     fn missing<T: IntoParams>(&self) -> String {
-        let is_missing = |param: &Parameter| {
-            param.required == Required::True && !self.sent.iter().any(|(name, _)| *name == param.name)
-        };
+        let is_missing =
+            |param: &Parameter| param.required == Required::True && !self.sent.contains_key(&param.name);
         let missing = T::into_params(|| None).into_iter().find(is_missing);
         missing.map(|param| param.name).unwrap_or_default()
     }
 
     fn finish(self) -> Result<(), Problem> {
-        let is_unknown = |(name, _): &&(String, Values)| !self.known.contains(&name.as_str());
-        let Some((name, _)) = self.sent.iter().find(is_unknown) else {
+        let is_unknown = |name: &&String| !self.known.contains(&name.as_str());
+        let Some(name) = self.sent.keys().find(is_unknown) else {
             return Ok(());
         };
         let known = if self.known.is_empty() {
@@ -251,7 +273,7 @@ impl SentParams {
 }
 
 /// What a query holds for one struct: serde says which fields that has.
-impl<'de> Deserializer<'de> for &mut SentParams {
+impl<'de> Deserializer<'de> for &mut SentParams<'_> {
     type Error = Error;
 
     fn deserialize_struct<V: Visitor<'de>>(
@@ -261,11 +283,10 @@ impl<'de> Deserializer<'de> for &mut SentParams {
         visitor: V,
     ) -> Result<V::Value, Error> {
         self.known.extend(fields);
-        let own = self
-            .sent
-            .iter()
-            .filter(|(name, _)| fields.contains(&name.as_str()));
-        visitor.visit_map(MapDeserializer::new(own.cloned()))
+        let sent = self.sent.iter();
+        let own = sent.filter(|(name, _)| fields.contains(&name.as_str()));
+        let own = own.map(|(name, values)| (name.as_str(), values.clone()));
+        visitor.visit_map(MapDeserializer::new(own))
     }
 
     fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {
@@ -279,7 +300,7 @@ impl<'de> Deserializer<'de> for &mut SentParams {
 }
 
 /// The values of a parameter. Only a list may have several.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 struct Values(Vec<String>);
 
 impl Values {
@@ -416,12 +437,13 @@ mod query_tests {
     }
 
     fn read(query: &str) -> Result<Sample, Kind> {
-        let read = |query| {
-            let mut sent = SentParams::new(query)?;
+        let uri: Uri = format!("/?{query}").parse().unwrap();
+        let read = |uri| {
+            let mut sent = SentParams::new(uri)?;
             let sample = Sample::take(&mut sent)?;
             sent.finish().map(|()| sample)
         };
-        read(query).map_err(|problem: Problem| problem.kind())
+        read(&uri).map_err(|problem: Problem| problem.kind())
     }
 
     #[test]

@@ -149,16 +149,11 @@ pub(crate) async fn stream_events(
         Some(place) => Some(place),
         None => chosen.place()?,
     };
-    let Chosen { memory_id, kinds, .. } = &chosen;
-    let list = format!("events/{vault_id}/{memory_id:?}/{kinds:?}");
     let order = chosen.order.map_or(Order::Oldest, |order| order.0);
     let filter = chosen.filter()?;
     match accept.choose(&[Representation::EventStream, Representation::Json])? {
         Representation::Json => {
-            let body = match order {
-                Order::Oldest => read_page(&state, &vault_id, &filter, &page, place, &list).await?,
-                Order::Newest => read_newest(&state, &vault_id, &filter, &page, &list).await?,
-            };
+            let body = read_page(&state, &vault_id, &filter, &page, (order, place)).await?;
             Ok(Json(body).into_response())
         }
         _ => stream(&state, &vault_id, filter, place, admission).await,
@@ -203,72 +198,40 @@ async fn read_page(
     vault: &VaultId,
     filter: &Filter,
     page: &Page,
-    place: Option<Place>,
-    list: &str,
+    (order, place): (Order, Option<Place>),
 ) -> Result<EventPage, Problem> {
-    let place = page.after::<Place>(list)?.or(place);
-    let place = place.unwrap_or_else(Place::beginning);
-    state.storage.sequence_events(vault).await?;
-    let resumed = state.storage.resume_events(vault, &place).await?;
-    let (from, reset) = match resumed {
-        Resumed::After(from) => (from, false),
-        // The client's position is unknown, so it receives all stored events.
-        Resumed::Lost(_) => (0, true),
+    let storage = &state.storage;
+    let after = page.after::<Place>()?;
+    storage.sequence_events(vault).await?;
+    let (memory, kinds) = (filter.memory.as_deref(), filter.kind_names());
+    let (kinds, fetch) = (kinds.as_deref(), page.fetch());
+    let (events, reset, last) = match order {
+        Order::Newest => {
+            let before = after.map_or(i64::MAX, |place| place.sequence);
+            let events = storage.events_before(vault, before, memory, kinds, fetch);
+            (events.await?, false, None)
+        }
+        Order::Oldest => {
+            let place = after.or(place).unwrap_or_else(Place::beginning);
+            let (from, reset) = match storage.resume_events(vault, &place).await? {
+                Resumed::After(from) => (from, false),
+                // The client's position is unknown, so it receives all stored events.
+                Resumed::Lost(_) => (0, true),
+            };
+            let events = storage.events_after(vault, from, memory, kinds, fetch).await?;
+            let shown = events.iter().take(usize::try_from(fetch - 1).unwrap_or_default());
+            let last = shown.last().map(Event::place);
+            (events, reset, last.or((!reset).then_some(place)))
+        }
     };
-    let kinds = filter.kind_names();
-    let events = state
-        .storage
-        .events_after(
-            vault,
-            from,
-            filter.memory.as_deref(),
-            kinds.as_deref(),
-            page.fetch(),
-        )
-        .await?;
-    let mut shown = events
-        .iter()
-        .take(usize::try_from(page.fetch() - 1).unwrap_or_default());
-    let last = shown.next_back().map(|event| event.place().to_string());
     let last_event_id = match last {
-        Some(last) => last,
-        None if reset => state.storage.stream_state(vault).await?.last.to_string(),
-        None => place.to_string(),
+        Some(last) => last.to_string(),
+        None => storage.stream_state(vault).await?.last.to_string(),
     };
     Ok(EventPage {
-        list: page.of(list, events, Event::place, |event| EventBody::of(vault, event)),
+        list: page.of(events, Event::place, |event| EventBody::of(vault, event)),
         last_event_id,
         reset,
-    })
-}
-
-async fn read_newest(
-    state: &AppState,
-    vault: &VaultId,
-    filter: &Filter,
-    page: &Page,
-    list: &str,
-) -> Result<EventPage, Problem> {
-    let list = format!("{list}/newest");
-    let before = page
-        .after::<Place>(&list)?
-        .map_or(i64::MAX, |place| place.sequence);
-    state.storage.sequence_events(vault).await?;
-    let kinds = filter.kind_names();
-    let events = state
-        .storage
-        .events_before(
-            vault,
-            before,
-            filter.memory.as_deref(),
-            kinds.as_deref(),
-            page.fetch(),
-        )
-        .await?;
-    Ok(EventPage {
-        last_event_id: state.storage.stream_state(vault).await?.last.to_string(),
-        list: page.of(&list, events, Event::place, |event| EventBody::of(vault, event)),
-        reset: false,
     })
 }
 

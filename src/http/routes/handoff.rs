@@ -249,8 +249,7 @@ pub(crate) async fn list_handoffs(
     Path((vault_id, memory_id)): MemoryPath,
     Query(page): Query<Page>,
 ) -> Result<Json<List<HandoffEntry>>, Problem> {
-    let name = format!("handoffs/{vault_id}/{memory_id}");
-    let before = page.after::<i64>(&name)?;
+    let before = page.after::<i64>()?;
     let handoffs = state
         .storage
         .list_handoffs(&vault_id, &memory_id, before, page.fetch())
@@ -258,12 +257,7 @@ pub(crate) async fn list_handoffs(
     if handoffs.is_empty() {
         contexts::require(&state, &vault_id, &memory_id).await?;
     }
-    Ok(Json(page.of(
-        &name,
-        handoffs,
-        |handoff| handoff.number,
-        HandoffEntry::from,
-    )))
+    Ok(Json(page.of(handoffs, |handoff| handoff.number, HandoffEntry::from)))
 }
 
 /// Read one handoff

@@ -54,16 +54,13 @@ pub(crate) async fn list_items(
     Query((params, page)): Query<(ItemParams, Page)>,
 ) -> Result<Json<List<ItemBody>>, Problem> {
     let ItemParams { category } = params;
-    let chosen = category.as_ref().map_or("", Category::as_str);
-    let memory = owner.memory.as_ref().map_or("", |memory| memory.as_str());
-    let name = format!("items/{}/{memory}/{chosen}", owner.vault);
-    let after = page.after::<ItemKey>(&name)?;
+    let after = page.after::<ItemKey>()?;
     let items = state
         .storage
         .list_items(&owner, category.as_ref(), after.as_ref(), page.fetch())
         .await?;
     let show = |item| ItemBody::of(&owner.vault, item);
-    Ok(Json(page.of(&name, items, ItemKey::of, show)))
+    Ok(Json(page.of(items, ItemKey::of, show)))
 }
 
 /// Read an item of a memory

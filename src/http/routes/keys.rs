@@ -303,18 +303,14 @@ pub(crate) async fn list_keys(
     CallerOf(caller): CallerOf,
     Query(page): Query<Page>,
 ) -> Result<Json<List<KeyBody>>, Problem> {
-    let after = page.after::<KeyId>("keys")?;
+    let after = page.after::<KeyId>()?;
     let keys = state
         .storage
         .list_keys(&caller.scope, after.as_ref(), page.fetch())
         .await?;
     let now = state.clock.now();
-    Ok(Json(page.of(
-        "keys",
-        keys,
-        |key| key.key_id.clone(),
-        |key| KeyBody::of(key, now),
-    )))
+    let show = |key| KeyBody::of(key, now);
+    Ok(Json(page.of(keys, |key| key.key_id.clone(), show)))
 }
 
 /// Get a key

@@ -115,26 +115,23 @@ pub(crate) async fn list_memories(
         Sort::Bytes => Some(MemoryOrder::Bytes),
     };
     let _turn = fair::turn(&Party::current()).await;
-    let begins = prefix.as_ref().map_or("", MemoryId::as_str);
     if let Some(order) = sort {
-        let name = format!("memories/{vault_id}/{begins}/{order:?}");
-        let after = page.after::<(i64, MemoryId)>(&name)?;
+        let after = page.after::<(i64, MemoryId)>()?;
         let after = after.as_ref().map(|(number, id)| (*number, id));
         let memories = state
             .storage
             .list_memories_sorted(&vault_id, prefix.as_ref(), order, after, page.fetch())
             .await?;
         let key = |memory: &MemorySummary| (order.number(memory), memory.memory_id.clone());
-        return Ok(page.of(&name, memories, key, MemoryEntry::from).answer());
+        return Ok(page.of(memories, key, MemoryEntry::from).answer());
     }
-    let name = format!("memories/{vault_id}/{begins}");
-    let after = page.after::<MemoryId>(&name)?;
+    let after = page.after::<MemoryId>()?;
     let memories = state
         .storage
         .list_memories(&vault_id, prefix.as_ref(), after.as_ref(), page.fetch())
         .await?;
     let key = |memory: &MemorySummary| memory.memory_id.clone();
-    Ok(page.of(&name, memories, key, MemoryEntry::from).answer())
+    Ok(page.of(memories, key, MemoryEntry::from).answer())
 }
 
 /// A memory by itself.

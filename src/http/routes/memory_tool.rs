@@ -296,8 +296,7 @@ pub(crate) async fn list_memory_files(
     Query(params): Query<(RootParams, Page)>,
 ) -> Result<Json<List<FileBody>>, Problem> {
     let (RootParams { root }, page) = params;
-    let name = format!("files/{vault_id}/{root}");
-    let after = page.after::<String>(&name)?;
+    let after = page.after::<String>()?;
     let tree = FileTree {
         vault: vault_id,
         root,
@@ -306,12 +305,7 @@ pub(crate) async fn list_memory_files(
         .storage
         .list_files(&tree, after.as_deref(), page.fetch())
         .await?;
-    Ok(Json(page.of(
-        &name,
-        files,
-        |file| file.path.to_string(),
-        FileBody::from,
-    )))
+    Ok(Json(page.of(files, |file| file.path.to_string(), FileBody::from)))
 }
 
 /// The text of a file, which may be empty.

@@ -257,8 +257,7 @@ pub(crate) async fn list_records(
 ) -> Result<Json<List<RecordBody>>, Problem> {
     let (RecordParams { kind, status }, page) = params;
     let (kind, status) = (kind.map(|kind| kind.0), status_of(status));
-    let name = format!("records/{vault_id}/{memory_id}/{kind:?}/{status:?}");
-    let after = page.after::<RecordId>(&name)?;
+    let after = page.after::<RecordId>()?;
     let filter = RecordFilter { kind, status };
     let _list = state.budget.list().await?;
     let records = state
@@ -270,15 +269,11 @@ pub(crate) async fn list_records(
     }
     let ids: Vec<RecordId> = records.items.iter().map(|stored| stored.record.id).collect();
     let evidence = state.storage.evidence(&vault_id, &memory_id, &ids).await?;
-    Ok(Json(page.of(
-        &name,
-        records,
-        |stored| stored.record.id,
-        |stored| {
-            let evidence = evidence.get(&stored.record.id);
-            RecordBody::with_evidence(stored, evidence)
-        },
-    )))
+    let show = |stored: StoredRecord| {
+        let evidence = evidence.get(&stored.record.id);
+        RecordBody::with_evidence(stored, evidence)
+    };
+    Ok(Json(page.of(records, |stored| stored.record.id, show)))
 }
 
 /// The maximum number of changes in a response; each is read from the text of its version.

@@ -55,8 +55,7 @@ pub(crate) async fn search_contexts(
              GET …/memories/{memory_id}/search?status=all",
         ));
     }
-    let name = format!("search/{vault_id}/{search:?}");
-    let after = page.after::<SearchPlace>(&name)?;
+    let after = page.after::<SearchPlace>()?;
     if search.consistent == Some(true) {
         state.storage.index_vault(&vault_id).await?;
     } else {
@@ -67,7 +66,7 @@ pub(crate) async fn search_contexts(
         mode,
         degraded,
     } = meaning.search(&request, after.as_ref()).await?;
-    let List { items, next_cursor } = page.of(&name, found, |found| found.place.clone(), |found| found);
+    let List { items, next_cursor } = page.of(found, |found| found.place.clone(), |found| found);
     let found = meaning.show(&request, items).await?;
     let items = found.into_iter().map(SearchBody::from).collect();
     Ok(Json(SearchPage {
@@ -98,8 +97,7 @@ pub(crate) async fn search_memory(
     let meaning = state.pipeline.meaning();
     search.check_mode(meaning)?;
     let request = search.request(&vault_id, INSIDE)?;
-    let name = format!("search/{vault_id}/{memory_id}/{search:?}");
-    let after = page.after::<usize>(&name)?.unwrap_or(0);
+    let after = page.after::<usize>()?.unwrap_or(0);
     let answer = meaning.search_memory(&request, &memory_id).await?;
     let SearchResults {
         found,
@@ -110,7 +108,7 @@ pub(crate) async fn search_memory(
     let hits: Vec<(usize, Hit)> = (1..).zip(found).skip(after).take(fetch).collect();
     let key = |(place, _): &(usize, Hit)| *place;
     Ok(Json(SearchPage {
-        page: page.of(&name, hits, key, |(_, hit)| hit.into()),
+        page: page.of(hits, key, |(_, hit)| hit.into()),
         mode: mode.name().into(),
         degraded,
     }))

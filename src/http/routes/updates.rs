@@ -120,8 +120,7 @@ pub(crate) async fn list_updates(
     Path((vault_id, memory_id)): MemoryPath,
     Query(page): Query<Page>,
 ) -> Result<Json<List<RunBody>>, Problem> {
-    let name = format!("updates/{vault_id}/{memory_id}");
-    let before = page.after::<UpdateId>(&name)?;
+    let before = page.after::<UpdateId>()?;
     let _list = state.budget.list().await?;
     let runs = state
         .storage
@@ -130,12 +129,7 @@ pub(crate) async fn list_updates(
     if runs.items.is_empty() {
         contexts::require(&state, &vault_id, &memory_id).await?;
     }
-    Ok(Json(page.of(
-        &name,
-        runs,
-        |run| run.update_id.clone(),
-        RunBody::summary,
-    )))
+    Ok(Json(page.of(runs, |run| run.update_id.clone(), RunBody::summary)))
 }
 
 /// Read one run

@@ -9,7 +9,7 @@ use crate::http::problem::Problem;
 use crate::http::routes::updates::RunBody;
 use crate::http::state::{AppState, CURRENCY, Tariff};
 use crate::storage::memories::VaultSummary;
-use crate::storage::updates::RunStatus;
+use crate::storage::updates::Run;
 use crate::storage::usage::{DayOfModel, Spent};
 use axum::Json;
 use axum::extract::State;
@@ -54,17 +54,12 @@ pub(crate) async fn list_vaults(
     CallerOf(caller): CallerOf,
     Query(page): Query<Page>,
 ) -> Result<Json<List<VaultBody>>, Problem> {
-    let after = page.after::<VaultId>("vaults")?;
+    let after = page.after::<VaultId>()?;
     let vaults = state
         .storage
         .list_vaults(&caller.scope, after.as_ref(), page.fetch())
         .await?;
-    Ok(Json(page.of(
-        "vaults",
-        vaults,
-        |vault| vault.vault_id.clone(),
-        VaultBody::from,
-    )))
+    Ok(Json(page.of(vaults, |vault| vault.vault_id.clone(), VaultBody::from)))
 }
 
 /// Which runs.
@@ -95,15 +90,14 @@ pub(crate) async fn list_vault_updates(
 ) -> Result<Json<List<RunBody>>, Problem> {
     let (RunParams { status }, page) = params;
     let status = status.map(|status| status.0);
-    let name = format!("updates/{vault_id}?{}", status.map_or("", RunStatus::name));
-    let before = page.after::<(UpdateId, MemoryId)>(&name)?;
+    let before = page.after::<(UpdateId, MemoryId)>()?;
     let _list = state.budget.list().await?;
     let runs = state
         .storage
         .list_vault_runs(&vault_id, status, before.as_ref(), page.fetch())
         .await?;
-    let key = |run: &crate::storage::updates::Run| (run.update_id.clone(), run.memory_id.clone());
-    Ok(Json(page.of(&name, runs, key, RunBody::summary)))
+    let key = |run: &Run| (run.update_id.clone(), run.memory_id.clone());
+    Ok(Json(page.of(runs, key, RunBody::summary)))
 }
 
 /// The maximum length of the requested period, in days.
@@ -266,8 +260,7 @@ pub(crate) async fn get_usage(
 ) -> Result<Json<UsageBody>, Problem> {
     let today = state.clock.now().date_naive();
     let (from, to) = params.days(today)?;
-    let name = format!("usage/{vault_id}/{from}/{to}");
-    let after = page.after::<(NaiveDate, String)>(&name)?;
+    let after = page.after::<(NaiveDate, String)>()?;
     let tariff = &state.settings.tariff;
     let mut days = state.storage.usage(&vault_id, from, to).await?;
     let (totals, without_price) = sum(&days, tariff);
@@ -293,7 +286,7 @@ pub(crate) async fn get_usage(
         memories_limit: tariff.limits.vault_memories,
         bytes: stored.bytes.max(0),
         bytes_limit: tariff.limits.vault_bytes,
-        page: page.of(&name, days, place, show),
+        page: page.of(days, place, show),
         vault_id: vault_id.to_string(),
     }))
 }

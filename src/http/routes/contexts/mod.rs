@@ -242,8 +242,7 @@ pub(crate) async fn list_contexts(
     Path((vault_id, memory_id)): MemoryPath,
     Query(page): Query<Page>,
 ) -> Result<Json<List<ContextBody>>, Problem> {
-    let name = format!("contexts/{vault_id}/{memory_id}");
-    let before = page.after::<i64>(&name)?;
+    let before = page.after::<i64>()?;
     let _list = state.budget.list().await?;
     let versions = state
         .storage
@@ -253,12 +252,8 @@ pub(crate) async fn list_contexts(
         require(&state, &vault_id, &memory_id).await?;
     }
     let cap = state.settings.context_bytes;
-    Ok(Json(page.of(
-        &name,
-        versions,
-        |version| version.version,
-        |version| ContextBody::of(&version, cap),
-    )))
+    let show = |version| ContextBody::of(&version, cap);
+    Ok(Json(page.of(versions, |version| version.version, show)))
 }
 
 /// The number of the version in the response.

@@ -13,7 +13,6 @@ use crate::http::extract::params::{EntryPath, MemoryPath, Params, Path, Query};
 use crate::http::names::{Named, RecordKindName, SourceName};
 use crate::http::problem::Problem;
 use crate::http::routes::contexts::{self, VersionParams, X_CONTEXT_VERSION, readable, validators};
-use crate::http::routes::window::below;
 use crate::http::state::AppState;
 use crate::storage::window::Archiving;
 use crate::storage::{Blame, Context, ContextMetadata, ContextRef};
@@ -247,8 +246,7 @@ pub(crate) async fn get_log(
     accept: Accept,
 ) -> Result<Response, Problem> {
     let representation = accept.choose(&[Representation::Json, Representation::Plain])?;
-    let name = format!("log/{vault_id}/{memory_id}");
-    let before = page.after::<i64>(&name)?;
+    let before = page.after::<i64>()?;
     let _list = state.budget.list().await?;
     let versions = state
         .storage
@@ -257,9 +255,8 @@ pub(crate) async fn get_log(
     if versions.items.is_empty() {
         contexts::require(&state, &vault_id, &memory_id).await?;
     }
-    let list = page.of(&name, versions, |version| version.version, LogEntry::from);
-    let path = below(&vault_id, &memory_id, "log?");
-    list.represented(representation, &page, &path, log_as_text)
+    let list = page.of(versions, |version| version.version, LogEntry::from);
+    list.represented(representation, &page, log_as_text)
 }
 
 fn log_as_text(entries: &[LogEntry]) -> String {
@@ -338,10 +335,8 @@ pub(crate) async fn list_sections(
     Query(params): Query<(VersionParams, Page)>,
 ) -> Result<Response, Problem> {
     let (VersionParams { reference }, page) = params;
-    let of = reference.as_ref().map(ContextRef::to_string).unwrap_or_default();
-    let name = format!("sections/{vault_id}/{memory_id}/{of}");
     // The version too: all pages show the same one even if the document changes meanwhile.
-    let after = page.after::<(i64, usize)>(&name)?;
+    let after = page.after::<(i64, usize)>()?;
     let reference = after
         .as_ref()
         .map(|(version, _)| ContextRef::Version(*version))
@@ -357,7 +352,7 @@ pub(crate) async fn list_sections(
     let shown = usize::try_from(page.fetch()).unwrap_or(usize::MAX);
     let entries: Vec<_> = headings.all().iter().filter(is_after).take(shown).collect();
     let key = |heading: &&Section| (version, heading.range.start);
-    let list = page.of(&name, entries, key, |heading| SectionBody::of(&headings, heading));
+    let list = page.of(entries, key, |heading| SectionBody::of(&headings, heading));
     Ok(([(X_CONTEXT_VERSION, version)], Json(list)).into_response())
 }
 

@@ -191,8 +191,7 @@ pub(crate) async fn get_history(
     accept: Accept,
 ) -> Result<Response, Problem> {
     let representation = accept.choose(&Representation::OF_MARKDOWN)?;
-    let name = format!("history/{vault_id}/{memory_id}");
-    let after = page.after::<HistoryKey>(&name)?;
+    let after = page.after::<HistoryKey>()?;
     let tasks = state
         .storage
         .history(&vault_id, &memory_id, after, page.fetch())
@@ -201,9 +200,8 @@ pub(crate) async fn get_history(
         contexts::require(&state, &vault_id, &memory_id).await?;
     }
     let key = |(key, _): &(HistoryKey, ArchivedTask)| *key;
-    let list: List<ArchivedTask> = page.of(&name, tasks, key, |(_, task)| task);
-    let path = below(&vault_id, &memory_id, "archive/history?");
-    list.represented(representation, &page, &path, |tasks| {
+    let list: List<ArchivedTask> = page.of(tasks, key, |(_, task)| task);
+    list.represented(representation, &page, |tasks| {
         tasks.iter().map(|task| format!("- {}\n", task.line)).collect()
     })
 }
@@ -249,8 +247,7 @@ pub(crate) async fn get_epics(
         Representation::Plain,
     ];
     let representation = accept.choose(&offered)?;
-    let name = format!("epics/{vault_id}/{memory_id}/{by:?}");
-    let after = page.after::<String>(&name)?;
+    let after = page.after::<String>()?;
     let epics = state
         .storage
         .epics(&vault_id, &memory_id, by, after.as_deref(), page.fetch())
@@ -259,10 +256,8 @@ pub(crate) async fn get_epics(
         contexts::require(&state, &vault_id, &memory_id).await?;
     }
     let key = |epic: &Epic| epic.name.clone().unwrap_or_default();
-    let list: List<Epic> = page.of(&name, epics, key, |epic| epic);
-    let grouping: &str = by.into();
-    let path = below(&vault_id, &memory_id, &format!("archive/epics?by={grouping}&"));
-    list.represented(representation, &page, &path, epics_as_text)
+    let list: List<Epic> = page.of(epics, key, |epic| epic);
+    list.represented(representation, &page, epics_as_text)
 }
 
 fn epics_as_text(epics: &[Epic]) -> String {
