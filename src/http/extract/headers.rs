@@ -14,10 +14,10 @@ use crate::domain::ids::ContextId;
 use crate::http::problem::{Kind, Problem};
 use crate::storage::{EntityTags, PreconditionFailed, Preconditions};
 use axum::extract::FromRequestParts;
-use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, IF_MATCH, IF_NONE_MATCH, VARY};
+use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_MATCH, IF_NONE_MATCH, VARY};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName, HeaderValue};
-use axum::response::{IntoResponseParts, ResponseParts};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, IntoResponseParts, Response, ResponseParts};
 use sha2::{Digest as _, Sha256};
 use std::convert::Infallible;
 use std::fmt;
@@ -231,6 +231,9 @@ fn choose(accept: &str, offered: &[Representation]) -> Option<Representation> {
     best.map(|(candidate, _)| candidate)
 }
 
+/// A cache may store a document but must revalidate it.
+pub(crate) const CACHEABLE: HeaderValue = HeaderValue::from_static("private, no-cache");
+
 /// Separates the context id and the representation; ids cannot contain it.
 const SEPARATOR: char = ';';
 
@@ -248,12 +251,6 @@ impl ETag {
     pub(crate) fn of_bytes(bytes: &[u8]) -> Self {
         let digest = Sha256::digest(bytes);
         Self(hex::encode(&digest[..16]))
-    }
-
-    /// The tag of something other than a version. `tag` is visible ASCII without a quote.
-    pub(crate) fn opaque(tag: String) -> Self {
-        debug_assert!(tag.bytes().all(|b| b.is_ascii_graphic() && b != b'"'));
-        Self(tag)
     }
 
     /// The tag of another representation of the same version. `what` is visible ASCII without a quote.
@@ -343,6 +340,23 @@ impl Conditions {
             return Err(Problem::precondition_failed("If-Match", detail).with("current", current));
         }
         Ok(conditions.if_none_match.as_ref().is_some_and(names))
+    }
+
+    /// Responds to a read with a body that is made anew each time, and whose tag is that of its bytes; 304 if the client has it.
+    ///
+    /// # Errors
+    /// 412 if `If-Match` names another tag.
+    pub(crate) fn answer(&self, representation: Representation, body: String) -> Result<Response, Problem> {
+        let etag = ETag::of_bytes(body.as_bytes());
+        let headers = [
+            (ETAG, etag.header_value()),
+            (VARY, HeaderValue::from_static("Accept")),
+            (CACHE_CONTROL, CACHEABLE),
+        ];
+        Ok(match self.has_already(&etag)? {
+            true => (StatusCode::NOT_MODIFIED, headers).into_response(),
+            false => (headers, representation, body).into_response(),
+        })
     }
 
     /// The conditions of a write, which name versions, whatever their representation. Storage evaluates them while the

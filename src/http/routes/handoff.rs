@@ -3,7 +3,7 @@
 use crate::domain::handoff::{Freshness, Window, Workspace, preface};
 use crate::domain::ids::HandoffId;
 use crate::http::extract::caller::{Actor, ActorHeader};
-use crate::http::extract::headers::{Accept, ConditionHeaders, Conditions, ETag, Representation};
+use crate::http::extract::headers::{Accept, ConditionHeaders, Conditions, Representation};
 use crate::http::extract::json::{Object, OptionalJsonBody};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::params::{EntryPath, MemoryPath, Params, Path, Query, parsed};
@@ -14,13 +14,11 @@ use crate::pipeline::{HandoffError, HandoffRequest, Refreshed, judge};
 use crate::storage::handoffs::Handoff;
 use axum::Json;
 use axum::extract::State;
-use axum::http::header::{CACHE_CONTROL, ETAG, VARY};
-use axum::http::{HeaderValue, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::http::StatusCode;
+use axum::response::Response;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use sha2::{Digest as _, Sha256};
 
 /// A handoff with its present freshness.
 #[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
@@ -76,24 +74,20 @@ impl HandoffBody {
     }
 }
 
-/// Responds with a body whose entity tag covers both the stored handoff and its freshness.
-pub(crate) fn answer(
-    id: &str,
-    body: String,
+/// Responds with a handoff and its present freshness, which the entity tag covers: as JSON, or as Markdown below the preface.
+async fn judged(
+    state: &AppState,
+    handoff: Handoff,
     representation: Representation,
     conditions: &Conditions,
 ) -> Result<Response, Problem> {
-    let hash = hex::encode(&Sha256::digest(&body)[..8]);
-    let tag = ETag::opaque(format!("{id};{hash}"));
-    let headers = [
-        (ETAG, tag.header_value()),
-        (VARY, HeaderValue::from_static("Accept")),
-        (CACHE_CONTROL, HeaderValue::from_static("private, no-cache")),
-    ];
-    Ok(match conditions.has_already(&tag)? {
-        true => (StatusCode::NOT_MODIFIED, headers).into_response(),
-        false => (headers, representation, body).into_response(),
-    })
+    let freshness = judge(&state.storage, &handoff).await?;
+    let body = HandoffBody::of(handoff, &freshness, None);
+    let text = match representation {
+        Representation::Json => serde_json::to_string(&body).map_err(Problem::internal)?,
+        _ => body.preface + &body.markdown,
+    };
+    conditions.answer(representation, text)
 }
 
 /// A handoff in a list.
@@ -168,19 +162,7 @@ pub(crate) async fn get_handoff(
         )
         .with("freshness", "missing"));
     };
-    let freshness = judge(&state.storage, &handoff).await?;
-    let id = handoff.handoff_id.clone();
-    let body = match representation {
-        Representation::Json => {
-            serde_json::to_string(&HandoffBody::of(handoff, &freshness, None)).map_err(Problem::internal)?
-        }
-        _ => {
-            let mut text = preface(&freshness, handoff.generated_at, handoff.base_version);
-            text.push_str(&handoff.markdown);
-            text
-        }
-    };
-    answer(id.as_str(), body, representation, &conditions)
+    judged(&state, handoff, representation, &conditions).await
 }
 
 /// Whether the newest handoff can be relied on.
@@ -257,7 +239,11 @@ pub(crate) async fn list_handoffs(
     if handoffs.is_empty() {
         contexts::require(&state, &vault_id, &memory_id).await?;
     }
-    Ok(Json(page.of(handoffs, |handoff| handoff.number, HandoffEntry::from)))
+    Ok(Json(page.of(
+        handoffs,
+        |handoff| handoff.number,
+        HandoffEntry::from,
+    )))
 }
 
 /// Read one handoff
@@ -287,14 +273,10 @@ pub(crate) async fn get_handoff_artifact(
     let handoff = handoff.ok_or_else(|| {
         Problem::not_found("there is no such memory or handoff").with("field", "handoff_id")
     })?;
-    let body = match representation {
-        Representation::Json => {
-            let freshness = judge(&state.storage, &handoff).await?;
-            serde_json::to_string(&HandoffBody::of(handoff, &freshness, None)).map_err(Problem::internal)?
-        }
-        _ => handoff.markdown,
-    };
-    answer(entry.as_str(), body, representation, &conditions)
+    match representation {
+        Representation::Json => judged(&state, handoff, representation, &conditions).await,
+        _ => conditions.answer(representation, handoff.markdown),
+    }
 }
 
 /// The maximum number of files in a request.

@@ -4,6 +4,7 @@ use crate::domain::ids::{MemoryId, VaultId};
 use crate::domain::prompt::{
     Assembly, Count, Dropped, Material, PARTS, Part, PieceId, PromptItem, Selection, assemble,
 };
+use crate::fair;
 use crate::http::extract::headers::{ConditionHeaders, Conditions, ETag, Representation};
 use crate::http::extract::params::{MemoryPath, Params, Path, Query, time, within};
 use crate::http::names::{Named, PartSourceName, listed};
@@ -14,10 +15,9 @@ use crate::http::routes::window::fields;
 use crate::http::state::AppState;
 use crate::pipeline::prompts::GuidancePage;
 use crate::storage::Context;
-use crate::tokens::Tokens;
 use axum::extract::State;
-use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, VARY};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::http::header::{CONTENT_TYPE, ETAG};
+use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
 use chrono_tz::Tz;
@@ -84,38 +84,58 @@ pub(crate) async fn get_prompt(
             (selection.near, degraded) = near;
         }
     }
-    let mut headers = HeaderMap::new();
-    if let Some(context) = &context {
-        headers.insert(X_CONTEXT_VERSION, HeaderValue::from(context.metadata.version));
-    }
-    let work = Work {
-        selection,
-        zone,
+    let material = Material {
+        items: &items,
+        document: context.as_ref().map(|context| context.text.as_str()),
+        note: note.as_deref(),
         time: as_of.unwrap_or(now),
-        max_tokens: params.max_tokens,
-        items,
-        context,
-        note,
-        degraded,
+        zone,
+        selection: &selection,
     };
+    let version = context.as_ref().map(|context| &context.metadata);
     let is_json = representation == Representation::Json;
-    let (body, prefix_hash) = if is_json || work.max_tokens.is_some() {
-        // Counting tokens may take milliseconds, and the first call decompresses the vocabulary.
-        let tokens = state.tokens.clone();
-        let shown = tokio::task::spawn_blocking(move || work.show(&tokens, is_json));
-        shown.await.map_err(Problem::internal)?
-    } else {
-        work.show(&state.tokens, false)
-    }?;
-    let etag = ETag::of_bytes(body.as_bytes());
-    headers.insert(ETAG, etag.header_value());
-    headers.insert(VARY, HeaderValue::from_static("Accept"));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
-    let prefix_hash = HeaderValue::try_from(prefix_hash).map_err(Problem::internal)?;
-    headers.insert(X_PREFIX_HASH, prefix_hash);
-    Ok(match conditions.has_already(&etag)? {
-        true => (StatusCode::NOT_MODIFIED, headers).into_response(),
-        false => (headers, representation, body).into_response(),
+    // Counting tokens takes long, and the first time the vocabulary is decompressed.
+    let size = match is_json || params.max_tokens.is_some() {
+        true => usize::MAX,
+        false => 0,
+    };
+    let made = fair::on_cpu(size, || {
+        let count: Count<'_> = &|text| state.tokens.count(text);
+        let assembly = assembled(&material, params.max_tokens, count)?;
+        let prefix_hash = assembly.prefix_hash();
+        let text = assembly.text();
+        if !is_json {
+            return Ok((text, prefix_hash));
+        }
+        let receipt = Receipt {
+            version: version.map(|version| version.version),
+            context_id: version.map(|version| version.context_id.to_string()),
+            prefix_hash: prefix_hash.clone(),
+            max_tokens: params.max_tokens,
+            degraded,
+            ..Receipt::of(&assembly, text, count)
+        };
+        let body = serde_json::to_string(&receipt).map_err(Problem::internal)?;
+        Ok::<_, Problem>((body, prefix_hash))
+    });
+    let (body, prefix_hash) = made.await?;
+    let version = version.map(|version| [(X_CONTEXT_VERSION, version.version)]);
+    let answer = conditions.answer(representation, body)?;
+    Ok((version, [(X_PREFIX_HASH, prefix_hash)], answer).into_response())
+}
+
+/// The parts of a prompt that fit into `max_tokens`.
+fn assembled(
+    material: &Material<'_>,
+    max_tokens: Option<u32>,
+    count: Count<'_>,
+) -> Result<Assembly, Problem> {
+    let budget = max_tokens.map(|number| (number as usize, count));
+    assemble(material, budget).map_err(|over| {
+        let limit = max_tokens.unwrap_or_default();
+        Problem::invalid("max_tokens", format!("max_tokens is {limit}, but {over}"))
+            .with("limit", limit)
+            .with("needed", over.needed)
     })
 }
 
@@ -246,77 +266,11 @@ impl PromptParams {
     }
 }
 
-/// Everything that one prompt is built from.
-struct Work {
-    selection: Selection,
-    zone: Tz,
-    time: DateTime<Utc>,
-    max_tokens: Option<u32>,
-    items: Vec<PromptItem>,
-    context: Option<Context>,
-    note: Option<String>,
-    degraded: Option<String>,
-}
-
-impl Work {
-    /// The body of the response, and the hash of the prompt's stable prefix.
-    fn show(self, tokens: &Tokens, is_json: bool) -> Result<(String, String), Problem> {
-        let count: Count<'_> = &|text| tokens.count(text);
-        let material = Material {
-            items: &self.items,
-            document: self.context.as_ref().map(|context| context.text.as_str()),
-            note: self.note.as_deref(),
-            time: self.time,
-            zone: self.zone,
-            selection: &self.selection,
-        };
-        let max_tokens = self.max_tokens.map(|number| (number as usize, count));
-        let assembly = assemble(&material, max_tokens).map_err(|over| {
-            let limit = self.max_tokens.unwrap_or_default();
-            Problem::invalid("max_tokens", format!("max_tokens is {limit}, but {over}"))
-                .with("limit", limit)
-                .with("needed", over.needed)
-        })?;
-        let prefix_hash = assembly.prefix_hash();
-        if !is_json {
-            return Ok((assembly.text(), prefix_hash));
-        }
-        let receipt = self.receipt(&assembly, prefix_hash.clone(), count);
-        let body = serde_json::to_string(&receipt).map_err(Problem::internal)?;
-        Ok((body, prefix_hash))
-    }
-
-    fn receipt(self, assembly: &Assembly, prefix_hash: String, count: Count<'_>) -> Receipt {
-        let tokens = assembly.tokens(count);
-        let metadata = self.context.map(|context| context.metadata);
-        let (dropped, scores) = (assembly.dropped.iter(), assembly.scores.iter());
-        Receipt {
-            text: assembly.text(),
-            tokens: tokens.iter().sum(),
-            parts: assembly
-                .parts
-                .iter()
-                .zip(tokens)
-                .map(|(part, tokens)| PartBody::of(part, tokens))
-                .collect(),
-            dropped: dropped.map(DroppedBody::from).collect(),
-            scores: scores
-                .map(|(id, score)| (id.to_string(), thousandths(*score).into()))
-                .collect(),
-            degraded: self.degraded,
-            version: metadata.as_ref().map(|metadata| metadata.version),
-            context_id: metadata.map(|metadata| metadata.context_id.to_string()),
-            prefix_hash,
-            max_tokens: self.max_tokens,
-        }
-    }
-}
-
 /// The hash of the stable prefix.
 const X_PREFIX_HASH: HeaderName = HeaderName::from_static("x-prefix-hash");
 
 /// A prompt with what it was made of.
-#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, utoipa::ToSchema)]
 #[schema(as = Prompt)]
 pub(crate) struct Receipt {
     /// The prompt.
@@ -348,6 +302,25 @@ pub(crate) struct Receipt {
     /// As it was asked for.
     #[schema(required, minimum = 1)]
     pub(crate) max_tokens: Option<u32>,
+}
+
+impl Receipt {
+    /// What is known of a prompt from its assembly alone.
+    fn of(assembly: &Assembly, text: String, count: Count<'_>) -> Self {
+        let tokens = assembly.tokens(count);
+        let (dropped, scores) = (assembly.dropped.iter(), assembly.scores.iter());
+        let parts = assembly.parts.iter().zip(&tokens);
+        Self {
+            text,
+            tokens: tokens.iter().sum(),
+            parts: parts.map(|(part, tokens)| PartBody::of(part, *tokens)).collect(),
+            dropped: dropped.map(DroppedBody::from).collect(),
+            scores: scores
+                .map(|(id, score)| (id.to_string(), thousandths(*score).into()))
+                .collect(),
+            ..Self::default()
+        }
+    }
 }
 
 /// One part of a prompt.

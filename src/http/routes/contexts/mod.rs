@@ -7,7 +7,7 @@ pub(crate) mod views;
 use crate::domain::document;
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::http::extract::headers::{
-    ConditionHeaders, Conditions, ETag, FreshnessHeader, MaxAge, Representation,
+    CACHEABLE, ConditionHeaders, Conditions, ETag, FreshnessHeader, MaxAge, Representation,
 };
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::params::{EntryPath, MemoryPath, Params, Path, Query, time};
@@ -264,9 +264,6 @@ pub(in crate::http::routes) const X_CONTEXT_VERSION: HeaderName =
 const HEADERS: usize = 12;
 
 const HTTP_DATE_BYTES: usize = 29;
-
-/// A cache may store a document but must revalidate it.
-const CACHEABLE: HeaderValue = HeaderValue::from_static("private, no-cache");
 
 /// One version of a document.
 #[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
