@@ -519,39 +519,31 @@ async fn whole(
     steps: UnboundedReceiver<Step>,
 ) -> Result<Response, Problem> {
     let steps = Mutex::new((steps, Vec::new()));
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let built = told.clone();
-    request.idempotency = claim.answering(move |answer: &UpdateAnswer| {
-        let body = {
-            let mut steps = steps.lock().unwrap_or_else(PoisonError::into_inner);
-            let (waiting, seen) = &mut *steps;
-            while let Ok(step) = waiting.try_recv() {
+    let told = Arc::new(move |answer: &UpdateAnswer| {
+        let mut steps = steps.lock().unwrap_or_else(PoisonError::into_inner);
+        let (waiting, seen) = &mut *steps;
+        while let Ok(step) = waiting.try_recv() {
+            // The answer knows these, whether they were sent already or are still to come.
+            if !matches!(step, Step::Merged { .. } | Step::Saved { .. }) {
                 seen.push(shown(&step));
             }
-            let ending = answer.ending();
-            let ending = ending.iter().map(shown).chain([frame("done", None, answer)]);
-            seen.iter()
-                .cloned()
-                .chain(ending)
-                .collect::<Vec<Bytes>>()
-                .concat()
-        };
-        built
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone_from(&body);
+        }
+        let ending = answer.ending();
+        let ending = ending.iter().map(shown).chain([frame("done", None, answer)]);
+        let frames: Vec<Bytes> = seen.iter().cloned().chain(ending).collect();
         let headers = EVENT_STREAM.map(|(name, value)| (name.to_string(), value.to_owned()));
         KeptAnswer {
             status: StatusCode::OK.as_u16(),
             headers: headers.to_vec(),
-            body,
+            body: frames.concat(),
         }
     });
+    let kept = told.clone();
+    request.idempotency = claim.answering(move |answer: &UpdateAnswer| kept(answer));
     let time = state.settings.update_timeout;
     let result = timeout(time, Box::pin(state.pipeline.update(request))).await;
-    result.map_err(|_| Problem::given_up(time))??;
-    let body = std::mem::take(&mut *told.lock().unwrap_or_else(PoisonError::into_inner));
-    Ok(event_stream(futures::stream::iter([Bytes::from(body)])))
+    let answer = result.map_err(|_| Problem::given_up(time))??;
+    Ok(told(&answer).into_response())
 }
 
 impl Watched {

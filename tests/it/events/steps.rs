@@ -34,6 +34,33 @@ async fn the_steps_are_streamed_one_by_one_and_the_response_last() {
 }
 
 #[tokio::test]
+async fn each_step_is_streamed_once_whatever_comes_of_the_update() {
+    let (_, memory) = Dictated::new().service().await.agent();
+    let mut body = dictate(json!({"learnings": learning("one")}));
+    for (number, (member, value)) in [
+        ("dry_run", json!(true)),
+        ("mode", json!("propose")),
+        ("mode", json!("apply")),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        body["dry_run"] = json!(false);
+        body[member] = value;
+        for key in [None, Some(format!("k-{number}"))] {
+            let mut request = streaming(&memory, &body);
+            if let Some(key) = &key {
+                request = request.header("Idempotency-Key", key);
+            }
+            let received = Watch::of(request).await.rest().await;
+            let merged = received.iter().filter(|event| event.name == "merged").count();
+            assert_eq!(merged, 1, "{body} {key:?}");
+            assert_eq!(received.last().unwrap().name, "done");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_failure_is_a_problem_before_the_stream_or_its_last_event() {
     let (_, memory) = Dictated::new().service().await.agent();
     let fails = dictate(json!({"fails": "learnings"}));
