@@ -16,7 +16,7 @@ use axum::Json;
 use axum::extract::{FromRequestParts, State};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Datelike as _, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -243,8 +243,16 @@ impl KeyRequest {
     fn checked(self, caller: &Caller, now: DateTime<Utc>) -> Result<NewKey, Problem> {
         let own = caller.key.as_ref();
         let expires_at = self.expires_at;
-        if expires_at.is_some_and(|time| time <= now) {
-            return Err(Problem::invalid("expires_at", "expires_at must be in the future"));
+        let rule = match expires_at {
+            Some(time) if time <= now => Some("expires_at must be in the future"),
+            // RFC 3339 writes years of four digits.
+            Some(time) if time.year() > 9_999 => {
+                Some("expires_at must lie before the year 10000; leave it out for a key that does not expire")
+            }
+            _ => None,
+        };
+        if let Some(rule) = rule {
+            return Err(Problem::invalid("expires_at", rule));
         }
         let scope = self.scope()?;
         let role = self.role.0;

@@ -123,8 +123,9 @@ impl Params for UsageParams {}
 /// A day.
 fn day(name: &str, text: Option<&String>) -> Result<Option<NaiveDate>, Problem> {
     let Some(text) = text else { return Ok(None) };
-    // Exactly `YYYY-MM-DD`: chrono also accepts other widths.
-    let day = (text.len() == 10).then(|| text.parse().ok()).flatten();
+    // Exactly `YYYY-MM-DD`: chrono also accepts other widths, and signs.
+    let is_plain = text.len() == 10 && text.starts_with(|c: char| c.is_ascii_digit());
+    let day = is_plain.then(|| text.parse().ok()).flatten();
     day.map(Some)
         .ok_or_else(|| Problem::malformed(name, format!("{name} must be a day as in 2026-11-21")))
 }

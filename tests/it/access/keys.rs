@@ -178,6 +178,8 @@ async fn an_invalid_key_request_is_rejected_with_its_field() {
         {"name": "a", "role": "reader", "vault_prefix": ""} → vault_prefix
         {"name": "a", "role": "reader", "vaults": ["a"], "vault_prefix": "a"} → vault_prefix
         {"name": "a", "role": "reader", "expires_at": "soon"} → expires_at
+        {"name": "a", "role": "reader", "expires_at": "9999-12-31T23:59:59-01:00"} → expires_at
+        {"name": "a", "role": "reader", "expires_at": "+20000-01-01T00:00:00Z"} → expires_at
         {"name": "a", "role": "reader", "key": "mine"} → key"#,
     ) {
         ask(body).await.invalid(field);

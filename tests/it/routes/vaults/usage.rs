@@ -135,7 +135,9 @@ async fn operations_use_no_tokens_and_an_unused_vault_has_no_entries() {
 async fn invalid_days_and_too_many_days_are_rejected() {
     let service = Service::start().await;
     let ask = async |query: &str| service.get(&format!("{USAGE}?{query}")).await;
-    for day in "yesterday|2026-13-01|2026-1-1|+2026-11-21|2026-11-21T02:00:00Z|".split('|') {
+    for day in
+        "yesterday|2026-13-01|2026-1-1|+2026-11-21|%2B999-01-01|-001-01-01|2026-11-21T02:00:00Z|".split('|')
+    {
         ask(&format!("from={day}")).await.malformed("from");
     }
     ask("from=2026-11-21&to=2026-11-20").await.invalid("from");
