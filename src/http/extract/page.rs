@@ -60,7 +60,9 @@ impl Page {
         let Some(cursor) = &self.cursor else {
             return Ok(None);
         };
-        let key = open(cursor, &self.list).and_then(|key| serde_json::from_slice(&key).ok());
+        // Without escaped backslashes, `\u0000` is NUL, which no text of the database can hold.
+        let key = open(cursor, &self.list).filter(|key| !key.replace(r"\\", "").contains(r"\u0000"));
+        let key = key.and_then(|key| serde_json::from_str(&key).ok());
         key.map(Some).ok_or_else(|| {
             Problem::malformed(
                 "cursor",
@@ -148,10 +150,13 @@ fn seal(list: &str, key: &impl Serialize) -> String {
     format!("{:08x}{}", check(list), hex::encode(key))
 }
 
-fn open(cursor: &str, list: &str) -> Option<Vec<u8>> {
+fn open(cursor: &str, list: &str) -> Option<String> {
     let digits = cursor.strip_prefix(&format!("{:08x}", check(list)))?;
     // Only lower-case digits: each key has exactly one cursor.
-    hex::decode(digits).ok().filter(|key| hex::encode(key) == digits)
+    let key = hex::decode(digits)
+        .ok()
+        .filter(|key| hex::encode(key) == digits)?;
+    String::from_utf8(key).ok()
 }
 
 /// FNV-1a. It distinguishes lists and is no protection: a cursor contains only what the list returns.

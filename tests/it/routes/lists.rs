@@ -1,6 +1,7 @@
 //! What all lists have in common: pages without gaps, cursors of one list, and limits.
 
-use crate::harness::{Service, each};
+use crate::harness::{Answer, Service, each};
+use reqwest::Method;
 use serde_json::{Value, json};
 
 /// The lists below `/v1/vaults/acme/`, with what their query begins with.
@@ -101,6 +102,17 @@ async fn a_cursor_is_of_one_list_and_a_limit_is_at_most_500() {
         let path = format!("{other}{cursor}");
         service.refuses(&path, 400, "malformed", Some("cursor")).await;
     }
+    let files = "/v1/vaults/acme/memory-tool/files?root=agent";
+    for name in ["a", "b"] {
+        let put = service.request(Method::PUT, &format!("{files}&path=/memories/{name}"));
+        Answer::to(put.header("Content-Type", "text/plain").body("x"))
+            .await
+            .is(201);
+    }
+    let page = service.read(&format!("{files}&limit=1")).await;
+    let (list, _) = page["next_cursor"].as_str().unwrap().split_at(8);
+    let forged = format!("{files}&cursor={list}{}", hex::encode(r#""/memories/\u0000""#));
+    service.refuses(&forged, 400, "malformed", Some("cursor")).await;
     let page = service.read("/v1/vaults/acme/memories?limit=1").await;
     let cursor = page["next_cursor"].as_str().unwrap();
     for other in ["other/memories?", "acme/memories?prefix=a&"] {
