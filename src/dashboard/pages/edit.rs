@@ -20,7 +20,7 @@ struct View {
     /// The newest version; `None` before the first one.
     context: Option<ContextBody>,
     line_ends: &'static str,
-    /// Whether the text has both kinds of line ends, which saving unifies.
+    /// Whether the text has line ends that saving changes: several kinds, or CR alone.
     is_mixed: bool,
     most: usize,
     /// The version of an open form, if it is no longer the newest: the script asks with `?since=`.
@@ -55,7 +55,8 @@ pub(in crate::dashboard) async fn show(
     let version = context.as_ref().map_or(0, |context| context.version);
     let since = visit.number("since").filter(|since| *since < version);
     let refused = page.refused_in("edit");
-    let is_mixed = newest.contains("\r\n") && has_lone_line_feed(&newest);
+    let without_crlf = newest.replace("\r\n", "");
+    let is_mixed = without_crlf.contains('\r') || newest.contains("\r\n") && without_crlf.contains('\n');
     layout::render(&View {
         // A browser sends every line end as CRLF, whatever it was.
         line_ends: match refused {
@@ -70,10 +71,6 @@ pub(in crate::dashboard) async fn show(
         most: visit.services.context_bytes,
         page,
     })
-}
-
-fn has_lone_line_feed(text: &str) -> bool {
-    text.replace("\r\n", "").contains('\n')
 }
 
 /// Saves the text.

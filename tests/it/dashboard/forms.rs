@@ -286,6 +286,25 @@ async fn a_form_preserves_a_document_byte_for_byte() {
 }
 
 #[tokio::test]
+async fn a_form_says_that_it_will_change_line_ends() {
+    let (service, memory) = Service::start().await.agent();
+    let mut browser = Browser::new(&service);
+    browser.visit("/ui/").await;
+    for (text, is_told) in [
+        ("a\r\nb\n", true),
+        ("a\rb\n", true),
+        ("a\rb", true),
+        ("a\r\nb\r\n", false),
+        ("a\nb", false),
+    ] {
+        memory.put(text).await.is(201);
+        let page = browser.get(EDIT).await.is(200);
+        let told = page.text().contains("ends all of them in LF");
+        assert_eq!(told, is_told, "{text:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_key_is_shown_once_and_invalid_keys_are_reported() {
     let service = Service::start().await;
     let mut browser = Browser::new(&service);
