@@ -38,6 +38,11 @@ pub enum AccessRole {
     Admin,
 }
 
+listed! {
+    /// What the holder of a key may do; each role may do what the one before it may.
+    AccessRole as "KeyRole";
+}
+
 impl AccessRole {
     /// The name in configuration, requests and responses.
     #[must_use]

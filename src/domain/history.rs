@@ -30,6 +30,11 @@ pub enum ChangeKind {
     Restored,
 }
 
+listed! {
+    /// What a version did to a record.
+    ChangeKind as "ChangeKind";
+}
+
 impl ChangeKind {
     /// The name in the database and in responses.
     #[must_use]

@@ -193,6 +193,11 @@ pub enum RecordKind {
     Decision,
 }
 
+listed! {
+    /// The kinds of records.
+    RecordKind as "RecordKind";
+}
+
 impl RecordKind {
     /// All kinds, in the order of their sections.
     pub const ALL: [Self; 4] = [Self::Learning, Self::Verbatim, Self::Task, Self::Decision];

@@ -7,26 +7,12 @@ use super::document::{Expiry, Marks};
 use super::ids::{RecordId, RecordKind};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
-use strum::{Display, EnumString, IntoStaticStr, VariantNames};
+use strum::{EnumString, IntoStaticStr, VariantNames};
 
 /// One of the three sections that `/update` maintains, and the role of the model that maintains it.
 #[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    Display,
-    EnumString,
-    IntoStaticStr,
-    VariantNames,
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, EnumString, IntoStaticStr, VariantNames,
 )]
-#[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum Role {
     /// `Current Progress`, rewritten as a whole.
@@ -35,6 +21,11 @@ pub enum Role {
     Learnings,
     /// `Verbatim Context`, changed record by record.
     Verbatim,
+}
+
+listed! {
+    /// A section that is updated, and the model that updates it.
+    Role as "Role";
 }
 
 impl Role {

@@ -6,7 +6,6 @@
 
 use crate::domain::ids::VaultId;
 use crate::fair::Party;
-use crate::http::names::{EventKindName, Named};
 use crate::storage::database::notification::Notification;
 use crate::storage::events::{Event, EventKind, Place, Resumed};
 use crate::storage::{Storage, StorageError};
@@ -295,7 +294,7 @@ pub(crate) struct EventBody {
     #[schema(examples("12-9f0c44aa"))]
     pub(crate) id: String,
     /// What happened.
-    pub(crate) kind: EventKindName,
+    pub(crate) kind: EventKind,
     /// When.
     pub(crate) time: DateTime<Utc>,
     /// The vault.
@@ -326,7 +325,7 @@ impl EventBody {
     pub(crate) fn of(vault: &VaultId, event: Event) -> Self {
         Self {
             id: event.place().to_string(),
-            kind: Named(event.kind),
+            kind: event.kind,
             time: event.created_at,
             vault_id: vault.to_string(),
             memory_id: event.memory_id.to_string(),

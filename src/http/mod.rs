@@ -7,7 +7,6 @@ mod dashboard;
 mod extract;
 mod feed;
 mod middleware;
-mod names;
 mod openapi;
 mod problem;
 pub(crate) mod responses;

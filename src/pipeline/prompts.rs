@@ -3,6 +3,7 @@
 
 use crate::domain::document::{ManagedSection, managed_body};
 use crate::domain::evidence::Examples;
+use crate::domain::listed;
 use crate::domain::operation::Role;
 use crate::llm::ConversationMessage;
 use std::borrow::Cow;
@@ -64,6 +65,11 @@ pub enum GuidancePage {
     Document,
     /// The rules for ids and managed sections, and for agents with tools.
     Managed,
+}
+
+listed! {
+    /// The pages of the guidance.
+    GuidancePage as "GuidancePage";
 }
 
 /// Why a prompt file cannot be used.

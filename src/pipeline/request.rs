@@ -6,6 +6,7 @@ use super::steps::Steps;
 use crate::domain::dsl::requests::OperationRequest;
 use crate::domain::evidence::Strictness;
 use crate::domain::ids::{ActorId, KeyId, MemoryId, UpdateId, VaultId};
+use crate::domain::listed;
 use crate::domain::operation::Role;
 use crate::domain::window::SessionRecord;
 use crate::llm::ConversationMessage;
@@ -16,24 +17,10 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
-use strum::{Display, EnumDiscriminants, EnumString, IntoStaticStr, VariantNames};
+use strum::{EnumDiscriminants, EnumString, IntoStaticStr, VariantNames};
 
 /// What to do with items that are still faulty after the repair.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Default,
-    Serialize,
-    Deserialize,
-    Display,
-    EnumString,
-    IntoStaticStr,
-    VariantNames,
-)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, EnumString, IntoStaticStr, VariantNames)]
 #[strum(serialize_all = "snake_case")]
 pub enum OnInvalid {
     /// Drop and report them, apply the rest.
@@ -43,13 +30,18 @@ pub enum OnInvalid {
     Fail,
 }
 
+listed! {
+    /// What to do about items that stay faulty: drop them and apply the rest, or save nothing.
+    OnInvalid as "OnInvalid";
+}
+
 /// What to do with the operations.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, EnumDiscriminants)]
 #[serde(tag = "mode", rename_all = "snake_case")]
 #[strum_discriminants(
     name(ModeKind),
     doc = "What becomes of the operations, without by whom.",
-    derive(EnumString, VariantNames),
+    derive(EnumString, IntoStaticStr, VariantNames),
     strum(serialize_all = "snake_case")
 )]
 pub enum Mode {
@@ -62,6 +54,11 @@ pub enum Mode {
         #[serde(rename = "key_id")]
         key: Option<KeyId>,
     },
+}
+
+listed! {
+    /// What becomes of the operations: they are saved, or wait for somebody to approve them.
+    ModeKind as "Mode";
 }
 
 /// A request for `/update`.

@@ -7,6 +7,7 @@ pub(in crate::storage) mod projection;
 use crate::domain::document::{Marks, Record};
 use crate::domain::history::{LifeEnd, RecordLife, VersionMark};
 use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, TaskId, VaultId};
+use crate::domain::listed;
 use crate::domain::window::{Task, TaskDetails};
 use crate::storage::columns::by_name;
 use crate::storage::database::connection::Connection;
@@ -406,6 +407,11 @@ pub enum RecordStatus {
     Active,
     /// It was in an older version.
     Archived,
+}
+
+listed! {
+    /// Whether a record is in the newest version.
+    RecordStatus as "RecordStatus";
 }
 
 impl RecordStatus {

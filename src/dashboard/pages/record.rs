@@ -45,12 +45,12 @@ pub(in crate::dashboard) async fn show(
 
 impl View {
     fn is_active(&self) -> bool {
-        self.record.status.0 == RecordStatus::Active
+        self.record.status == RecordStatus::Active
     }
 
     fn can_correct(&self) -> bool {
         self.is_active()
-            && match self.record.kind.0 {
+            && match self.record.kind {
                 RecordKind::Learning | RecordKind::Verbatim => self.page.may_propose(),
                 RecordKind::Decision => self.page.may_write(),
                 RecordKind::Task => false,

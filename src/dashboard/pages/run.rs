@@ -144,7 +144,7 @@ pub(in crate::dashboard) async fn show(
         return Ok(whole(exchange).into_response());
     }
     let mut outcome: Outcome = stored(run.outcome.take())?;
-    let compares = run.status.0 == RunStatus::Proposed
+    let compares = run.status == RunStatus::Proposed
         && outcome
             .operations
             .iter()
@@ -313,11 +313,11 @@ fn whole(exchange: &Exchange) -> String {
 impl View {
     /// Whether the visitor may decide about it.
     fn decides(&self) -> bool {
-        self.run.status.0 == RunStatus::Proposed && self.page.may_write()
+        self.run.status == RunStatus::Proposed && self.page.may_write()
     }
 
     fn cancels(&self) -> bool {
-        !self.run.status.0.is_final() && self.page.may_write()
+        !self.run.status.is_final() && self.page.may_write()
     }
 
     /// Whether an operation is selected: all of them, until somebody chose others.

@@ -20,27 +20,12 @@ pub use examples::Examples;
 pub use input::{Evidence, EvidenceOrigin, Input};
 pub use judge::{Judge, JudgeContext, Judged, Ruling};
 
-use serde::{Deserialize, Serialize};
-use strum::{Display, EnumString, IntoStaticStr, VariantNames};
+use strum::{EnumString, IntoStaticStr, VariantNames};
 
 /// What to do about items that the input does not support, the laxest first.
 #[derive(
-    Debug,
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Default,
-    Serialize,
-    Deserialize,
-    Display,
-    EnumString,
-    IntoStaticStr,
-    VariantNames,
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, EnumString, IntoStaticStr, VariantNames,
 )]
-#[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum Strictness {
     /// Nothing is compared and no evidence is reported.
@@ -50,4 +35,10 @@ pub enum Strictness {
     /// They are rejected.
     #[default]
     Reject,
+}
+
+listed! {
+    /// What to do about items of the models' answers that the task and the messages do not support: reject them, apply
+    /// them with a warning, or compare nothing.
+    Strictness as "EvidenceStrictness";
 }

@@ -18,7 +18,7 @@ mod validate;
 pub use apply::{AppliedOperation, OperationName, apply};
 pub use edit::{ChangedDocument, Counters, Edit, EditError, IdsExhausted};
 pub(in crate::domain) use edit::{append_section, end_line};
-pub use project::{Collapse, Comparison, RecordChange, collapse, compare, project};
+pub use project::{Collapse, CollapseKind, Comparison, RecordChange, collapse, compare, project};
 pub use validate::{Validated, View, validate};
 
 /// The limits on what may be written into a memory.

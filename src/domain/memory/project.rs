@@ -7,7 +7,7 @@ use crate::domain::ids::RecordId;
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
 use std::ops::Range;
-use strum::{IntoStaticStr, VariantNames};
+use strum::{EnumDiscriminants, EnumString, IntoStaticStr, VariantNames};
 
 /// The change of one record between two documents.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,8 +81,13 @@ pub fn compare(before: &str, after: &str) -> Comparison {
 }
 
 /// A possible loss when a document is replaced as a whole.
-#[derive(Debug, Clone, PartialEq, Eq, IntoStaticStr, VariantNames)]
-#[strum(serialize_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq, Eq, EnumDiscriminants)]
+#[strum_discriminants(
+    name(CollapseKind),
+    doc = "The kind of a possible loss.",
+    derive(EnumString, IntoStaticStr, VariantNames),
+    strum(serialize_all = "snake_case")
+)]
 pub enum Collapse {
     /// More than half of the bytes were dropped.
     BytesDropped {
@@ -94,8 +99,13 @@ pub enum Collapse {
     /// Active records that the new document lacks, which archives them; in the order of the old document.
     RecordsDropped(Vec<RecordId>),
     /// Ids of archived records that the new document uses for new records.
-    #[strum(serialize = "archived_id_reused")]
+    #[strum_discriminants(strum(serialize = "archived_id_reused"))]
     IdsReused(Vec<RecordId>),
+}
+
+listed! {
+    /// What a text can lose.
+    CollapseKind as "PutWarningKind";
 }
 
 /// Detects losses between a document and its replacement; `changes` are the record changes between them.

@@ -20,6 +20,11 @@ pub enum PartSource {
     Clock,
 }
 
+listed! {
+    /// What a part can be made of.
+    PartSource as "PromptPartSource";
+}
+
 /// The kind of a piece.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PieceId {

@@ -84,6 +84,11 @@ pub enum Grouping {
     Epic,
 }
 
+listed! {
+    /// The values of `by`.
+    Grouping as "Grouping";
+}
+
 /// A roll-up of tasks that have left the document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Epic {

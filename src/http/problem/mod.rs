@@ -6,8 +6,7 @@
 
 mod from_errors;
 
-use crate::domain::memory::Collapse;
-use crate::http::names::CollapseKind;
+use crate::domain::memory::{Collapse, CollapseKind};
 use crate::pipeline::report::Rejection;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
@@ -443,8 +442,7 @@ pub(super) fn has_member(name: &str) -> bool {
 #[schema(as = PutWarning)]
 pub(crate) struct CollapseBody {
     /// More than half of the bytes are gone, or active records are; or archived records' ids name other records now.
-    #[schema(value_type = CollapseKind)]
-    kind: &'static str,
+    kind: CollapseKind,
     /// The same in a sentence, with the sizes.
     detail: String,
     /// The records that are gone: the version archives them as left out by it. Or those whose ids were used again.
@@ -453,7 +451,7 @@ pub(crate) struct CollapseBody {
 
 impl From<Collapse> for CollapseBody {
     fn from(collapse: Collapse) -> Self {
-        let kind = (&collapse).into();
+        let kind = CollapseKind::from(&collapse);
         match collapse {
             Collapse::BytesDropped { before, after } => Self {
                 kind,

@@ -1,13 +1,13 @@
 //! `GET /v1/vaults/{vault_id}/events`
 
 use crate::domain::ids::{MemoryId, VaultId};
+use crate::domain::listed;
 use crate::fair::{Party, Permit, ShareLimits};
 use crate::http::extract::headers::{Accept, Representation, single_header};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::params::{Params, Path, Query, VaultPath};
 use crate::http::feed::{Client, EventBody, Filter, ServerSentEvent};
 use crate::http::middleware::access::Admission;
-use crate::http::names::listed;
 use crate::http::problem::{Kind, Problem};
 use crate::http::state::AppState;
 use crate::storage::events::{Event, EventKind, Place, Resumed};
@@ -22,7 +22,7 @@ use futures::stream::unfold;
 use futures::{Stream, StreamExt};
 use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
-use strum::{EnumString, VariantNames};
+use strum::{EnumString, IntoStaticStr, VariantNames};
 
 const LAST_EVENT_ID: &str = "Last-Event-ID";
 
@@ -43,11 +43,11 @@ pub(crate) struct Chosen {
     last_event_id: Option<String>,
     /// For pages of JSON: `oldest` first (the default) or `newest` first, over all stored events.
     #[param(inline)]
-    order: Option<OrderName>,
+    order: Option<Order>,
 }
 
 /// The order of a page of events.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, VariantNames)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantNames)]
 #[strum(serialize_all = "lowercase")]
 enum Order {
     Oldest,
@@ -56,7 +56,7 @@ enum Order {
 
 listed! {
     /// The values of `order`.
-    OrderName of Order as "EventOrder";
+    Order as "EventOrder";
 }
 
 impl Params for Chosen {}
@@ -149,7 +149,7 @@ pub(crate) async fn stream_events(
         Some(place) => Some(place),
         None => chosen.place()?,
     };
-    let order = chosen.order.map_or(Order::Oldest, |order| order.0);
+    let order = chosen.order.unwrap_or(Order::Oldest);
     let filter = chosen.filter()?;
     match accept.choose(&[Representation::EventStream, Representation::Json])? {
         Representation::Json => {

@@ -8,7 +8,6 @@ use crate::http::extract::json::JsonBody;
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::params::{KeyPath, Params, Path, Query, parsed, within};
 use crate::http::middleware::idempotency::IDEMPOTENCY_KEY;
-use crate::http::names::{AccessRoleName, Named};
 use crate::http::problem::{Kind, Problem};
 use crate::http::state::AppState;
 use crate::storage::access::keys::{KeyError, NewKey};
@@ -112,7 +111,7 @@ pub(crate) struct KeyBody {
     /// Who holds it: the actor of what is written with it.
     pub(crate) name: String,
     /// What its holder may do.
-    pub(crate) role: AccessRoleName,
+    pub(crate) role: AccessRole,
     /// The vaults it reaches, if they are listed.
     #[schema(required)]
     pub(crate) vaults: Option<Vec<String>>,
@@ -146,7 +145,7 @@ impl KeyBody {
             vault_prefix: key.scope.prefix().map(VaultId::to_string),
             key_id: key.key_id.to_string(),
             name: key.name.to_string(),
-            role: Named(key.role),
+            role: key.role,
             speaks_for_others: key.speaks_for_others,
             created_by: key.created_by,
             created_at: key.created_at,
@@ -191,7 +190,7 @@ pub(crate) struct KeyRequest {
     #[schema(pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
     name: String,
     /// What its holder may do.
-    role: AccessRoleName,
+    role: AccessRole,
     /// The vaults it reaches.
     #[schema(min_items = 1, max_items = 1_000)]
     vaults: Option<Vec<String>>,
@@ -255,7 +254,7 @@ impl KeyRequest {
             return Err(Problem::invalid("expires_at", rule));
         }
         let scope = self.scope()?;
-        let role = self.role.0;
+        let role = self.role;
         within_own_rights(
             caller,
             (&scope, role),

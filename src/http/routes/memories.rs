@@ -1,14 +1,15 @@
 //! The memories of a vault: `/v1/vaults/{vault_id}/memories`, and `M` itself.
 
 use crate::domain::ids::{MemoryId, RecordKind};
+use crate::domain::listed;
 use crate::fair::{self, Party};
 use crate::http::extract::headers::{ConditionHeaders, Conditions};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::params::{MemoryPath, Params, Path, Query, VaultPath};
-use crate::http::names::{Named, SourceName, listed};
 use crate::http::problem::Problem;
 use crate::http::routes::contexts;
 use crate::http::state::AppState;
+use crate::storage::Source;
 use crate::storage::memories::list::MemoryOrder;
 use crate::storage::memories::{MemoryState, MemorySummary};
 use axum::Json;
@@ -17,7 +18,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
-use strum::{EnumString, VariantNames};
+use strum::{EnumString, IntoStaticStr, VariantNames};
 
 /// Which memories to show.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
@@ -28,11 +29,11 @@ pub(crate) struct MemoryParams {
     prefix: Option<MemoryId>,
     /// What they are sorted by: `memory_id` (the default), or the largest first `changed_at` or `bytes`.
     #[param(inline)]
-    sort: Option<SortName>,
+    sort: Option<Sort>,
 }
 
 /// The orders of a list of memories.
-#[derive(Debug, Clone, Copy, Default, EnumString, VariantNames)]
+#[derive(Debug, Clone, Copy, Default, EnumString, IntoStaticStr, VariantNames)]
 #[strum(serialize_all = "snake_case")]
 enum Sort {
     #[default]
@@ -43,7 +44,7 @@ enum Sort {
 
 listed! {
     /// What memories can be sorted by.
-    SortName of Sort as "MemorySort";
+    Sort as "MemorySort";
 }
 
 impl Params for MemoryParams {}
@@ -74,7 +75,7 @@ pub(crate) struct MemoryEntry {
     /// What made the newest version: `put`, `update`, `operations`, `task`, `decision`, `status`, `restore`, `import` or
     /// `tool`; null without a document.
     #[schema(required, value_type = Option<String>)]
-    pub(crate) last_source: Option<SourceName>,
+    pub(crate) last_source: Option<Source>,
 }
 
 impl From<MemorySummary> for MemoryEntry {
@@ -88,7 +89,7 @@ impl From<MemorySummary> for MemoryEntry {
             changed_at: memory.changed_at,
             bytes: memory.bytes,
             last_actor_id: memory.actor_id.to_string(),
-            last_source: memory.source.map(Named),
+            last_source: memory.source,
         }
     }
 }
@@ -109,7 +110,7 @@ pub(crate) async fn list_memories(
     Query(params): Query<(MemoryParams, Page)>,
 ) -> Result<Response, Problem> {
     let (MemoryParams { prefix, sort }, page) = params;
-    let sort = match sort.unwrap_or_default().0 {
+    let sort = match sort.unwrap_or_default() {
         Sort::MemoryId => None,
         Sort::ChangedAt => Some(MemoryOrder::ChangedAt),
         Sort::Bytes => Some(MemoryOrder::Bytes),

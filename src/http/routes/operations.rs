@@ -9,7 +9,6 @@ use crate::http::extract::headers::{ConditionHeaders, Conditions};
 use crate::http::extract::json::{self, Object, OptionalJsonBody};
 use crate::http::extract::params::{MemoryPath, Params, Path, Query, within};
 use crate::http::feed::ServerSentEvent;
-use crate::http::names::{ModeName, Named, OnInvalidName};
 use crate::http::problem::Problem;
 use crate::http::routes::update::{PreferHeader, ResponseMode, ok, respond};
 use crate::http::routes::updates::RunBody;
@@ -17,7 +16,7 @@ use crate::http::routes::window::fields;
 use crate::http::state::AppState;
 use crate::pipeline::report::UpdateAnswer;
 use crate::pipeline::{
-    Mode, ModeKind, OperationsInput, OperationsRequest, Steps, UpdateInput, UpdateRequest,
+    Mode, ModeKind, OnInvalid, OperationsInput, OperationsRequest, Steps, UpdateInput, UpdateRequest,
 };
 use crate::storage::idempotency::KeptAnswer;
 use axum::extract::{Request, State};
@@ -60,7 +59,7 @@ pub(crate) struct OperationsParams {
     dry_run: Option<bool>,
     /// What to do about faulty items.
     #[param(inline)]
-    on_invalid: Option<OnInvalidName>,
+    on_invalid: Option<OnInvalid>,
     /// How many additions a section takes; any number without it.
     #[param(minimum = 1, maximum = 100)]
     max_additions: Option<u32>,
@@ -69,7 +68,7 @@ pub(crate) struct OperationsParams {
     update_id: Option<UpdateId>,
     /// `propose`: everything but the save; it waits until somebody approves it.
     #[param(inline)]
-    mode: Option<ModeName>,
+    mode: Option<ModeKind>,
 }
 
 impl Params for OperationsParams {
@@ -109,7 +108,7 @@ pub(crate) async fn apply_operations(
     claim: UnderClaim,
     request: Request,
 ) -> Result<KeptAnswer, Problem> {
-    let mode = caller.mode(params.mode == Some(Named(ModeKind::Propose)));
+    let mode = caller.mode(params.mode == Some(ModeKind::Propose));
     if params.update_id.is_some() && mode != Mode::Apply {
         return Err(Problem::invalid(
             "update_id",
@@ -123,7 +122,7 @@ pub(crate) async fn apply_operations(
         preconditions: conditions.for_write(),
         input: read_input(&state, request).await?,
         dry_run: params.dry_run.unwrap_or(false),
-        on_invalid: params.on_invalid.unwrap_or_default().0,
+        on_invalid: params.on_invalid.unwrap_or_default(),
         max_additions: params.max_additions.map(|number| number as usize),
         resolves: params.update_id,
         idempotency: claim.answering(ok),
@@ -202,7 +201,7 @@ pub(crate) struct ConsolidateBody {
     /// `propose`, the default: the operations wait until somebody approves them. `apply`: they are saved.
     #[serde(default)]
     #[schema(nullable = false, default = json!("propose"))]
-    mode: Option<ModeName>,
+    mode: Option<ModeKind>,
     /// What the model is told besides its instructions, such as what to look at. It allows nothing that is refused without it.
     #[serde(default)]
     #[schema(max_length = 10_000, nullable = false, pattern = r"^[^\u0000]*$")]
@@ -252,7 +251,7 @@ pub(crate) async fn consolidate_memory(
     if !state.storage.memory_exists(&vault_id, &memory_id).await? {
         return Err(Problem::not_found("there is no such memory"));
     }
-    let mode = caller.mode(body.mode != Some(Named(ModeKind::Apply)));
+    let mode = caller.mode(body.mode != Some(ModeKind::Apply));
     let request = UpdateRequest {
         vault: vault_id,
         memory: memory_id,

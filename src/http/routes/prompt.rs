@@ -2,12 +2,11 @@
 
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::domain::prompt::{
-    Assembly, Count, Dropped, Material, PARTS, Part, PieceId, PromptItem, Selection, assemble,
+    Assembly, Count, Dropped, Material, PARTS, Part, PartSource, PieceId, PromptItem, Selection, assemble,
 };
 use crate::fair;
 use crate::http::extract::headers::{ConditionHeaders, Conditions, ETag, Representation};
 use crate::http::extract::params::{MemoryPath, Params, Path, Query, time, within};
-use crate::http::names::{Named, PartSourceName, listed};
 use crate::http::problem::Problem;
 use crate::http::routes::contexts;
 use crate::http::routes::contexts::{X_CONTEXT_VERSION, readable};
@@ -330,7 +329,7 @@ pub(crate) struct PartBody {
     /// The category of its items, or which part of the document it is, or `datetime`.
     pub(crate) name: String,
     /// What it is made of.
-    pub(crate) source: PartSourceName,
+    pub(crate) source: PartSource,
     /// Its tokens, with those of the empty line behind it; over all parts they add up to `tokens`.
     #[schema(minimum = 0)]
     pub(crate) tokens: usize,
@@ -347,7 +346,7 @@ pub(crate) struct DroppedBody {
     /// Its name.
     pub(crate) name: String,
     /// What it is made of.
-    pub(crate) source: PartSourceName,
+    pub(crate) source: PartSource,
     /// Whether nothing of it is left.
     pub(crate) whole: bool,
     /// The ids of the items that are left out.
@@ -374,7 +373,7 @@ impl PartBody {
         let (items, records) = ids(part.pieces.iter().map(|piece| &piece.id));
         Self {
             name: part.name.clone(),
-            source: Named(part.source),
+            source: part.source,
             tokens,
             items,
             records,
@@ -387,7 +386,7 @@ impl From<&Dropped> for DroppedBody {
         let (items, records) = ids(dropped.pieces.iter());
         Self {
             name: dropped.name.clone(),
-            source: Named(dropped.source),
+            source: dropped.source,
             whole: dropped.whole,
             items,
             records,
@@ -400,18 +399,13 @@ fn thousandths(number: usize) -> f64 {
     number as f64 / 1_000.0
 }
 
-listed! {
-    /// The pages of the guidance.
-    pub(crate) GuidancePageName of GuidancePage as "GuidancePage";
-}
-
 /// Query parameters of the guidance.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct GuidanceParams {
     /// `managed`: the rules for ids and managed sections, and for agents with tools; `document` without it.
     #[param(inline)]
-    page: Option<GuidancePageName>,
+    page: Option<GuidancePage>,
 }
 
 impl Params for GuidanceParams {}
@@ -434,7 +428,7 @@ pub(crate) async fn get_guidance(
     Query(params): Query<GuidanceParams>,
     conditions: Conditions,
 ) -> Result<Response, Problem> {
-    let text = state.pipeline.guidance(params.page.unwrap_or_default().0);
+    let text = state.pipeline.guidance(params.page.unwrap_or_default());
     let etag = ETag::of_bytes(text.as_bytes());
     let validators = [(ETAG, etag.header_value())];
     if conditions.has_already(&etag)? {

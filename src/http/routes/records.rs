@@ -2,10 +2,11 @@
 
 use crate::domain::document::Until;
 use crate::domain::evidence::Evidence;
-use crate::domain::ids::RecordId;
+use crate::domain::history::ChangeKind;
+use crate::domain::ids::{RecordId, RecordKind};
+use crate::domain::listed;
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::params::{EntryPath, MemoryPath, Params, Path, Query};
-use crate::http::names::{ChangeKindName, Named, RecordKindName, RecordStatusName, listed};
 use crate::http::problem::Problem;
 use crate::http::routes::contexts;
 use crate::http::state::AppState;
@@ -16,7 +17,7 @@ use axum::extract::State;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use strum::{EnumString, VariantNames};
+use strum::{EnumString, IntoStaticStr, VariantNames};
 
 /// One identified entry of the document.
 #[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
@@ -26,9 +27,9 @@ pub(crate) struct RecordBody {
     #[schema(example = "KL-7")]
     pub(crate) record_id: String,
     /// `KL`, `VC`, `T` or `D`.
-    pub(crate) kind: RecordKindName,
+    pub(crate) kind: RecordKind,
     /// Whether it stands in the newest version.
-    pub(crate) status: RecordStatusName,
+    pub(crate) status: RecordStatus,
     /// The label of a verbatim record.
     #[schema(required)]
     pub(crate) label: Option<String>,
@@ -110,7 +111,7 @@ pub(crate) struct TaskBody {
 #[schema(as = RecordChange)]
 pub(crate) struct PastStateBody {
     /// What was done to it.
-    pub(crate) change: ChangeKindName,
+    pub(crate) change: ChangeKind,
     /// The version that did it.
     #[schema(minimum = 1)]
     pub(crate) version: i64,
@@ -136,7 +137,7 @@ impl From<PastState> for PastStateBody {
             None => (None, None, None),
         };
         Self {
-            change: Named(event.change),
+            change: event.change,
             version: event.mark.version,
             at: event.mark.at,
             by: event.mark.by.to_string(),
@@ -178,8 +179,8 @@ impl From<StoredRecord> for RecordBody {
         } = stored;
         Self {
             record_id: record.id.to_string(),
-            kind: Named(record.id.kind),
-            status: Named(status),
+            kind: record.id.kind,
+            status,
             label: record.label,
             reason: record.reason,
             content: record.content,
@@ -207,14 +208,14 @@ impl From<StoredRecord> for RecordBody {
 pub(crate) struct RecordParams {
     /// Only this kind; without it all kinds.
     #[param(inline)]
-    kind: Option<RecordKindName>,
+    kind: Option<RecordKind>,
     /// Those that stand in the newest version, those that did once, or both; `active` without it.
     #[param(inline)]
-    status: Option<StatusChoiceName>,
+    status: Option<StatusChoice>,
 }
 
 /// Which records are requested.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, EnumString, VariantNames)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, EnumString, IntoStaticStr, VariantNames)]
 #[strum(serialize_all = "lowercase")]
 pub(in crate::http::routes) enum StatusChoice {
     #[default]
@@ -225,12 +226,12 @@ pub(in crate::http::routes) enum StatusChoice {
 
 listed! {
     /// The values of `status`.
-    pub(in crate::http::routes) StatusChoiceName of StatusChoice as "StatusChoice";
+    StatusChoice as "StatusChoice";
 }
 
 /// Which records a `status` means: those that are in the newest version, or those that are not; `None` for all.
-pub(in crate::http::routes) fn status_of(choice: Option<StatusChoiceName>) -> Option<RecordStatus> {
-    match choice.unwrap_or_default().0 {
+pub(in crate::http::routes) fn status_of(choice: Option<StatusChoice>) -> Option<RecordStatus> {
+    match choice.unwrap_or_default() {
         StatusChoice::Active => Some(RecordStatus::Active),
         StatusChoice::Archived => Some(RecordStatus::Archived),
         StatusChoice::All => None,
@@ -256,7 +257,7 @@ pub(crate) async fn list_records(
     Query(params): Query<(RecordParams, Page)>,
 ) -> Result<Json<List<RecordBody>>, Problem> {
     let (RecordParams { kind, status }, page) = params;
-    let (kind, status) = (kind.map(|kind| kind.0), status_of(status));
+    let status = status_of(status);
     let after = page.after::<RecordId>()?;
     let filter = RecordFilter { kind, status };
     let _list = state.budget.list().await?;

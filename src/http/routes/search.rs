@@ -2,13 +2,12 @@
 
 use crate::domain::document::Until;
 use crate::domain::evidence::Evidence;
-use crate::domain::ids::{ActorId, VaultId};
+use crate::domain::ids::{ActorId, RecordKind, VaultId};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::params::{MemoryPath, Params, Path, Query, VaultPath, time};
-use crate::http::names::{Named, RecordKindName, RecordStatusName, SearchModeName};
 use crate::http::problem::Problem;
 use crate::http::routes::contexts;
-use crate::http::routes::records::{StatusChoiceName, status_of};
+use crate::http::routes::records::{StatusChoice, status_of};
 use crate::http::routes::window::fields;
 use crate::http::state::AppState;
 use crate::pipeline::meaning::{Hit, Meaning, Mode, SearchRequest, SearchResults};
@@ -47,7 +46,7 @@ pub(crate) async fn search_contexts(
     search.check_mode(meaning)?;
     let limit = usize::try_from(page.fetch()).unwrap_or(usize::MAX);
     let request = search.request(&vault_id, limit)?;
-    let by_words_only = search.mode() == Some(Mode::Text) || !meaning.is_configured();
+    let by_words_only = search.mode == Some(Mode::Text) || !meaning.is_configured();
     if by_words_only && request.filter.status != Some(RecordStatus::Active) {
         return Err(Problem::invalid(
             "status",
@@ -134,17 +133,17 @@ pub(crate) struct SearchParams {
     consistent: Option<bool>,
     /// By words, by meaning, or by both. Without it by both where embeddings are configured, by words otherwise.
     #[param(inline)]
-    mode: Option<SearchModeName>,
+    mode: Option<Mode>,
     /// How like the query what is found by meaning has to be, from -1 to 1 (the cosine of the angle between their
     /// vectors; what is much depends on the model).
     #[param(minimum = -1, maximum = 1)]
     min_score: Option<f32>,
     /// Only records of this kind; without it all, and what documents say besides records.
     #[param(inline)]
-    kind: Option<RecordKindName>,
+    kind: Option<RecordKind>,
     /// What stands in the newest version, what did once, or both; `active` without it.
     #[param(inline)]
-    status: Option<StatusChoiceName>,
+    status: Option<StatusChoice>,
     /// Only what this actor wrote.
     #[param(value_type = Option<String>, min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
     actor: Option<ActorId>,
@@ -180,10 +179,10 @@ impl SearchParams {
         Ok(SearchRequest {
             vault,
             text: &self.q,
-            mode: self.mode(),
+            mode: self.mode,
             min_score: self.min_score,
             filter: PassageFilter {
-                kind: self.kind.map(|kind| kind.0),
+                kind: self.kind,
                 status: status_of(self.status),
                 actor: self.actor.clone(),
                 since: time("since", self.since.as_ref())?,
@@ -193,20 +192,16 @@ impl SearchParams {
         })
     }
 
-    fn mode(&self) -> Option<Mode> {
-        self.mode.map(|mode| mode.0)
-    }
-
     /// Rejects what the service cannot do with its configuration.
     fn check_mode(&self, meaning: &Meaning) -> Result<(), Problem> {
-        if self.mode() == Some(Mode::Semantic) && !meaning.is_configured() {
+        if self.mode == Some(Mode::Semantic) && !meaning.is_configured() {
             return Err(Problem::invalid(
                 "mode",
                 "mode=semantic needs an embedding model: set embeddings.base_url and embeddings.model \
                  (WORKING_MEMORY__EMBEDDINGS__BASE_URL, WORKING_MEMORY__EMBEDDINGS__MODEL)",
             ));
         }
-        if self.mode() == Some(Mode::Text) && self.min_score.is_some() {
+        if self.mode == Some(Mode::Text) && self.min_score.is_some() {
             return Err(Problem::invalid(
                 "min_score",
                 "min_score is of searches by meaning, and mode is text",
@@ -262,7 +257,7 @@ pub(crate) struct SearchBody {
     pub(crate) section: Option<String>,
     /// Whether the record stands in the newest version.
     #[schema(required)]
-    pub(crate) status: Option<RecordStatusName>,
+    pub(crate) status: Option<RecordStatus>,
     /// The version that brought the record.
     #[schema(required)]
     pub(crate) record_version: Option<i64>,
@@ -297,7 +292,7 @@ impl From<Hit> for SearchBody {
                 .collect(),
             score: hit.score,
             record_id: hit.record.map(|record| record.to_string()),
-            status: origin.map(|origin| Named(origin.status)),
+            status: origin.map(|origin| origin.status),
             record_version: origin.map(|origin| origin.version),
             recorded_at: origin.map(|origin| origin.at),
             pinned: origin.map(|origin| origin.marks.pinned),

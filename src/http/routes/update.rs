@@ -12,7 +12,6 @@ use crate::http::extract::params::{MemoryPath, Path, Query};
 use crate::http::feed::{COMMENT, ServerSentEvent, frame};
 use crate::http::middleware::access::Admission;
 use crate::http::middleware::bounds::Slot;
-use crate::http::names::{ModeName, Named, OnInvalidName, RoleName, StrictnessName};
 use crate::http::problem::Problem;
 use crate::http::routes::events::{EVENT_STREAM, OpenStream, event_stream};
 use crate::http::routes::tasks::checked_task;
@@ -21,7 +20,7 @@ use crate::http::routes::window::fields;
 use crate::http::state::AppState;
 use crate::pipeline::history::{self, InvalidMessage};
 use crate::pipeline::report::UpdateAnswer;
-use crate::pipeline::{ModeKind, Step, Steps, UpdateInput, UpdateRequest};
+use crate::pipeline::{ModeKind, OnInvalid, Step, Steps, UpdateInput, UpdateRequest};
 use crate::storage::idempotency::KeptAnswer;
 use crate::storage::updates::Run;
 use axum::body::Bytes;
@@ -62,29 +61,29 @@ pub(crate) struct UpdateBody {
     allow_partial: bool,
     /// What to do about items that stay faulty.
     #[serde(default)]
-    on_invalid: OnInvalidName,
+    on_invalid: OnInvalid,
     /// What to do about items that the task and the messages do not support; at least as strict as the service's
     /// `pipeline.evidence`, which holds without it.
-    evidence: Option<StrictnessName>,
+    evidence: Option<Strictness>,
     /// The roles to ask; all of them without it.
     #[serde(default = "all_roles")]
     #[schema(min_items = 1)]
-    roles: Vec<RoleName>,
+    roles: Vec<Role>,
     /// `propose`: everything but the save; it waits until somebody approves it. With a key of the role `proposer` it
     /// always does.
     #[serde(default = "apply")]
-    mode: ModeName,
+    mode: ModeKind,
     /// What the session ends with: a task record, and the status if it changes, in the same version.
     #[schema(value_type = Option<RecordBody>, nullable = false)]
     record: Option<Object<RecordBody>>,
 }
 
-fn all_roles() -> Vec<RoleName> {
-    Role::ALL.map(Named).to_vec()
+fn all_roles() -> Vec<Role> {
+    Role::ALL.to_vec()
 }
 
-fn apply() -> ModeName {
-    Named(ModeKind::Apply)
+fn apply() -> ModeKind {
+    ModeKind::Apply
 }
 
 /// What a client would like, for the documentation.
@@ -134,7 +133,7 @@ pub(crate) async fn update_context(
     JsonBody(body): JsonBody<UpdateBody>,
 ) -> Result<Response, Problem> {
     body.check()?;
-    if let Some(Named(evidence)) = body.evidence {
+    if let Some(evidence) = body.evidence {
         at_least(evidence, state.pipeline.evidence())?;
     }
     let request = UpdateRequest {
@@ -147,10 +146,10 @@ pub(crate) async fn update_context(
             messages: history::read(&body.messages)?,
             dry_run: body.dry_run,
             allow_partial: body.allow_partial,
-            on_invalid: body.on_invalid.0,
-            evidence: body.evidence.map(|Named(evidence)| evidence),
-            roles: body.roles.into_iter().map(|Named(role)| role).collect(),
-            mode: caller.mode(body.mode == Named(ModeKind::Propose)),
+            on_invalid: body.on_invalid,
+            evidence: body.evidence,
+            roles: body.roles.into_iter().collect(),
+            mode: caller.mode(body.mode == ModeKind::Propose),
             record: body
                 .record
                 .map(|Object(record)| record.into_record())

@@ -6,7 +6,6 @@ use crate::http::extract::headers::{ConditionHeaders, Conditions};
 use crate::http::extract::json::{JsonBody, OptionalJsonBody};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::params::{EntryPath, MemoryPath, Path, Query};
-use crate::http::names::{Named, RunKindName, RunStatusName};
 use crate::http::problem::{Kind, Problem};
 use crate::http::routes::contexts;
 use crate::http::routes::update::ok;
@@ -15,7 +14,7 @@ use crate::http::state::AppState;
 use crate::pipeline::report::UpdateAnswer;
 use crate::pipeline::{Approval, Rejecting};
 use crate::storage::idempotency::KeptAnswer;
-use crate::storage::updates::Run;
+use crate::storage::updates::{Run, RunKind, RunStatus};
 use crate::storage::updates::queue::Cancelled;
 use axum::Json;
 use axum::extract::State;
@@ -35,9 +34,9 @@ pub(crate) struct RunBody {
     /// The memory.
     pub(crate) memory_id: String,
     /// Which route it came by.
-    pub(crate) kind: RunKindName,
+    pub(crate) kind: RunKind,
     /// How it ended, or where it stands.
-    pub(crate) status: RunStatusName,
+    pub(crate) status: RunStatus,
     /// Who asked for it.
     pub(crate) actor_id: String,
     /// When it began.
@@ -86,8 +85,8 @@ impl RunBody {
             update_id: run.update_id.to_string(),
             vault_id: run.vault_id.to_string(),
             memory_id: run.memory_id.to_string(),
-            kind: Named(run.kind),
-            status: Named(run.status),
+            kind: run.kind,
+            status: run.status,
             actor_id: run.actor_id.to_string(),
             created_at: run.created_at,
             finished_at: run.finished_at,

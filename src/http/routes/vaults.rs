@@ -4,12 +4,11 @@ use crate::domain::ids::{MemoryId, UpdateId, VaultId};
 use crate::http::extract::caller::CallerOf;
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::params::{Params, Path, Query, VaultPath};
-use crate::http::names::RunStatusName;
 use crate::http::problem::Problem;
 use crate::http::routes::updates::RunBody;
 use crate::http::state::{AppState, CURRENCY, Tariff};
 use crate::storage::memories::VaultSummary;
-use crate::storage::updates::Run;
+use crate::storage::updates::{Run, RunStatus};
 use crate::storage::usage::{DayOfModel, Spent};
 use axum::Json;
 use axum::extract::State;
@@ -68,7 +67,7 @@ pub(crate) async fn list_vaults(
 pub(crate) struct RunParams {
     /// Only those with this status.
     #[param(inline)]
-    status: Option<RunStatusName>,
+    status: Option<RunStatus>,
 }
 
 impl Params for RunParams {}
@@ -89,7 +88,6 @@ pub(crate) async fn list_vault_updates(
     Query(params): Query<(RunParams, Page)>,
 ) -> Result<Json<List<RunBody>>, Problem> {
     let (RunParams { status }, page) = params;
-    let status = status.map(|status| status.0);
     let before = page.after::<(UpdateId, MemoryId)>()?;
     let _list = state.budget.list().await?;
     let runs = state

@@ -2,6 +2,7 @@
 //! document), by text, by meaning, or by both.
 
 use crate::domain::ids::{MemoryId, RecordId, VaultId};
+use crate::domain::listed;
 use crate::domain::search::{Passage, PassageHash, Query, extract, fused, ranked};
 use crate::fair;
 use crate::pipeline::meaning::Meaning;
@@ -316,6 +317,11 @@ pub enum Mode {
     Semantic,
     /// By both.
     Hybrid,
+}
+
+listed! {
+    /// The values of `mode`.
+    Mode as "SearchMode";
 }
 
 impl Mode {

@@ -1,6 +1,7 @@
 //! A version of a document, and references to versions.
 
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
+use crate::domain::listed;
 use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use std::fmt;
@@ -29,6 +30,11 @@ pub enum Source {
     Import,
     /// A command of the memory tool. Only it may create empty or blank texts.
     Tool,
+}
+
+listed! {
+    /// What can make a version.
+    Source as "Source";
 }
 
 impl Source {

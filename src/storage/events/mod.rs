@@ -26,6 +26,7 @@ mod read;
 pub use read::{Event, Place, Resumed, StreamState};
 
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
+use crate::domain::listed;
 use crate::storage::batcher::{Batcher, Batchers, Job, Slots, cancelled, unanswered};
 use crate::storage::database::connection::Connection;
 use crate::storage::database::listen;
@@ -67,6 +68,11 @@ pub enum EventKind {
     Approved,
     /// A proposal was rejected.
     Rejected,
+}
+
+listed! {
+    /// What an event can tell of.
+    EventKind as "EventKind";
 }
 
 impl EventKind {

@@ -1,6 +1,7 @@
 //! A run of the pipeline and its row.
 
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
+use crate::domain::listed;
 use crate::storage::StorageError;
 use crate::storage::events::NewEvent;
 use crate::storage::pages::size_of;
@@ -62,6 +63,13 @@ pub enum RunStatus {
     Rejected,
     /// It was not decided in time.
     Expired,
+}
+
+listed! {
+    /// The routes a run can come by.
+    RunKind as "RunKind";
+    /// Where a run can stand, and how it can end.
+    RunStatus as "RunStatus";
 }
 
 impl RunStatus {

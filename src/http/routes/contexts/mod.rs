@@ -11,13 +11,12 @@ use crate::http::extract::headers::{
 };
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::params::{EntryPath, MemoryPath, Params, Path, Query, time};
-use crate::http::names::{Named, SourceName};
 use crate::http::problem::{Kind, Problem};
 use crate::http::state::AppState;
 use crate::pipeline::report;
 use crate::storage::contexts::Redaction;
 use crate::storage::idempotency::KeptAnswer;
-use crate::storage::{Context, ContextMetadata, ContextRef};
+use crate::storage::{Context, ContextMetadata, ContextRef, Source};
 use axum::Json;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
@@ -283,7 +282,7 @@ pub(crate) struct ContextBody {
     /// When it was made.
     pub(crate) creation_time: DateTime<Utc>,
     /// What made it.
-    pub(crate) source: SourceName,
+    pub(crate) source: Source,
     /// The run that made it; absent if none did.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -335,7 +334,7 @@ impl ContextBody {
             version: metadata.version,
             actor_id: metadata.actor_id.to_string(),
             creation_time: metadata.creation_time,
-            source: Named(metadata.source),
+            source: metadata.source,
             update_id: metadata.update_id.as_ref().map(ToString::to_string),
             bytes: metadata.bytes,
             estimated_tokens: document::estimated_tokens(bytes),

@@ -1,12 +1,12 @@
 //! `PUT M/context`, `POST M/contexts/{ref}/restore` and `…/redact`
 
 use crate::domain::document::{self, InvalidDocument};
+use crate::domain::listed;
 use crate::http::extract::body::{self, Limit, MediaType};
 use crate::http::extract::caller::{Actor, ActorHeader, UnderClaim};
 use crate::http::extract::headers::{ConditionHeaders, Conditions};
 use crate::http::extract::json::{JsonBody, OptionalJsonBody};
 use crate::http::extract::params::{EntryPath, MemoryPath, Params, Path, Query};
-use crate::http::names::{Named, listed};
 use crate::http::problem::{CollapseBody, Problem};
 use crate::http::routes::contexts::{ContextBody, saved};
 use crate::http::routes::window::below;
@@ -21,7 +21,7 @@ use axum::http::header::LOCATION;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use strum::{EnumString, VariantNames};
+use strum::{EnumString, IntoStaticStr, VariantNames};
 
 /// A document as a request body, byte for byte. `limits.context_bytes` bounds it in bytes, not in characters.
 #[derive(utoipa::ToSchema)]
@@ -64,11 +64,11 @@ pub(crate) struct PutParams {
     /// `collapse`: make the version also if it loses much of the document, where `guard.collapse = "reject"` would
     /// refuse it.
     #[param(inline)]
-    confirm: Option<ConfirmName>,
+    confirm: Option<Confirm>,
 }
 
 /// What a client can confirm.
-#[derive(Debug, Clone, Copy, EnumString, VariantNames)]
+#[derive(Debug, Clone, Copy, EnumString, IntoStaticStr, VariantNames)]
 #[strum(serialize_all = "lowercase")]
 enum Confirm {
     Collapse,
@@ -76,7 +76,7 @@ enum Confirm {
 
 listed! {
     /// The values of `confirm`.
-    ConfirmName of Confirm as "Confirm";
+    Confirm as "Confirm";
 }
 
 impl Params for PutParams {}
@@ -114,7 +114,7 @@ pub(crate) async fn put_context(
 ) -> Result<KeptAnswer, Problem> {
     let text = read_document(&state, request).await?;
     let guard = match (state.settings.guard, confirm) {
-        (Guard::Reject, Some(Named(Confirm::Collapse))) => Guard::Warn,
+        (Guard::Reject, Some(Confirm::Collapse)) => Guard::Warn,
         (guard, _) => guard,
     };
     let job = PutJob {

@@ -4,18 +4,17 @@ use crate::domain::document::{
     self, Headings, Record, Section, Until, record_ranges, unified_diff, written_time,
 };
 use crate::domain::evidence::Evidence;
-use crate::domain::ids::RecordId;
+use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::memory::compare;
 use crate::fair::{self, Party};
 use crate::http::extract::headers::{Accept, ConditionHeaders, Conditions, ETag, Representation};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::params::{EntryPath, MemoryPath, Params, Path, Query};
-use crate::http::names::{Named, RecordKindName, SourceName};
 use crate::http::problem::Problem;
 use crate::http::routes::contexts::{self, VersionParams, X_CONTEXT_VERSION, readable, validators};
 use crate::http::state::AppState;
 use crate::storage::window::Archiving;
-use crate::storage::{Blame, Context, ContextMetadata, ContextRef};
+use crate::storage::{Blame, Context, ContextMetadata, ContextRef, Source};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -205,7 +204,7 @@ pub(crate) struct LogEntry {
     /// When it was made.
     pub(crate) creation_time: DateTime<Utc>,
     /// What made it.
-    pub(crate) source: SourceName,
+    pub(crate) source: Source,
     /// The change in words, a line for each part of it.
     pub(crate) log: String,
 }
@@ -217,7 +216,7 @@ impl From<ContextMetadata> for LogEntry {
             context_id: version.context_id.to_string(),
             actor_id: version.actor_id.to_string(),
             creation_time: version.creation_time,
-            source: Named(version.source),
+            source: version.source,
             log: version.log,
         }
     }
@@ -417,7 +416,7 @@ pub(crate) struct WrittenRecord {
     #[schema(example = "KL-7")]
     pub(crate) record_id: String,
     /// `KL`, `VC`, `T` or `D`.
-    pub(crate) kind: RecordKindName,
+    pub(crate) kind: RecordKind,
     /// The time written on it.
     #[schema(required)]
     pub(crate) time: Option<String>,
@@ -600,7 +599,7 @@ impl From<Record> for WrittenRecord {
     fn from(record: Record) -> Self {
         Self {
             record_id: record.id.to_string(),
-            kind: Named(record.id.kind),
+            kind: record.id.kind,
             time: record.time.map(written_time),
             pinned: record.marks.pinned,
             until: record.marks.until,

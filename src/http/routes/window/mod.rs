@@ -4,11 +4,12 @@ pub(super) mod fields;
 
 use crate::domain::document::written_time;
 use crate::domain::ids::{ActorId, MemoryId, RecordKind, VaultId};
-use crate::domain::window::{ArchivedTask, Epic, Grouping, Sizes, Status, Window, WindowDecision, WindowTask};
+use crate::domain::window::{
+    ArchivedTask, Epic, Grouping, Sizes, Status, Window, WindowDecision, WindowTask,
+};
 use crate::http::extract::headers::{Accept, ConditionHeaders, Conditions, ETag, Representation};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::params::{MemoryPath, Params, Path, Query};
-use crate::http::names::GroupingName;
 use crate::http::problem::Problem;
 use crate::http::routes::contexts;
 use crate::http::routes::contexts::{saved, validators};
@@ -212,7 +213,7 @@ pub(crate) async fn get_history(
 pub(crate) struct EpicParams {
     /// The epic that tasks name, or the ISO week of their time in UTC; `epic` without it.
     #[param(inline)]
-    by: Option<GroupingName>,
+    by: Option<Grouping>,
 }
 
 impl Params for EpicParams {}
@@ -240,7 +241,7 @@ pub(crate) async fn get_epics(
     accept: Accept,
 ) -> Result<Response, Problem> {
     let (EpicParams { by }, page) = params;
-    let by = by.map_or(Grouping::Epic, |by| by.0);
+    let by = by.unwrap_or(Grouping::Epic);
     let offered = [
         Representation::Json,
         Representation::Markdown,
