@@ -16,38 +16,53 @@ use crate::storage::usage::stored::{self, Stored};
 use crate::storage::write::lock_memory;
 use crate::storage::{Class, Missing, Preconditions, Storage, WriteError};
 use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
 
-/// A vault. It exists as long as it has a memory.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A vault (tenant).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[schema(as = Vault)]
 pub struct VaultSummary {
     /// Its id.
+    #[schema(value_type = String)]
     pub vault_id: VaultId,
-    /// Number of memories.
+    /// How many memories it has, with those that have prompt items of their own and no document.
+    #[schema(minimum = 1)]
     pub memories: i64,
-    /// When one of them last got a new version, or an item if it has no document.
+    /// When one of them last got a new version, or prompt items where it has no document.
     pub changed_at: DateTime<Utc>,
 }
 
-/// A memory in a list. One without a document has the version 0.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A memory in a list. One that has prompt items and no document has the version 0.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[schema(as = MemoryEntry)]
 pub struct MemorySummary {
-    /// Its vault.
+    /// The vault.
+    #[schema(value_type = String)]
     pub vault_id: VaultId,
-    /// Its id.
+    /// The memory.
+    #[schema(value_type = String)]
     pub memory_id: MemoryId,
-    /// The newest version's number.
+    /// The newest version's number; 0 without a document.
+    #[schema(minimum = 0)]
     pub version: i64,
-    /// The newest version's id; `None` without a document.
+    /// The newest version's id; null without a document.
+    #[schema(required, value_type = Option<String>)]
     pub context_id: Option<ContextId>,
-    /// When the first version was created; without a document, when the oldest of its items was added.
+    /// When the first version was made; without a document, when the oldest of its items was added.
     pub created_at: DateTime<Utc>,
-    /// When the newest version was created; without a document, when items were last added or replaced.
+    /// When the newest version was made; without a document, when items were last added or replaced.
     pub changed_at: DateTime<Utc>,
     /// The size of the newest version's text in bytes; 0 without a document.
+    #[schema(minimum = 0)]
     pub bytes: i32,
-    /// The actor of the newest version; without a document, of the newest item.
+    /// Who made the newest version; without a document, who added the newest of its items.
+    #[serde(rename = "last_actor_id")]
+    #[schema(value_type = String)]
     pub actor_id: ActorId,
-    /// The source of the newest version; `None` without a document.
+    /// What made the newest version: `put`, `update`, `operations`, `task`, `decision`, `status`, `restore`, `import` or
+    /// `tool`; null without a document.
+    #[serde(rename = "last_source")]
+    #[schema(required, value_type = Option<String>)]
     pub source: Option<Source>,
 }
 

@@ -8,7 +8,8 @@ use crate::dashboard::layout::{self, Page};
 use crate::dashboard::visit::Visit;
 use crate::dashboard::{filters, link};
 use crate::domain::handoff::Steps;
-use crate::http::responses::{ContextBody, List, MemoryBody, MemoryEntry, RecordBody, RunBody};
+use crate::http::responses::{ContextBody, List, MemoryBody, RecordBody, RunBody};
+use crate::storage::memories::MemorySummary;
 use askama::Template;
 use axum::extract::{Path, Request};
 use axum::http::{Method, StatusCode};
@@ -84,7 +85,7 @@ impl View {
 #[template(path = "pages/items_only.html")]
 struct ItemsOnly {
     page: Page,
-    entry: MemoryEntry,
+    entry: MemorySummary,
 }
 
 /// Returns the response of the page. If that is 404 but the memory exists, it returns the substitute page.
@@ -100,7 +101,7 @@ pub(in crate::dashboard) async fn instead(
         return answer;
     }
     let ask = visit.api.of_memory(&vault, &memory, &[]);
-    let page = match ask.find::<MemoryEntry>().await {
+    let page = match ask.find::<MemorySummary>().await {
         Ok(Some(entry)) if entry.context_id.is_none() => layout::render(&ItemsOnly {
             page: Page::of(&visit, memory.clone()).in_memory(&vault, &memory, "Document"),
             entry,
@@ -115,7 +116,7 @@ pub(in crate::dashboard) async fn instead(
 #[template(path = "pages/delete.html")]
 struct Delete {
     page: Page,
-    entry: MemoryEntry,
+    entry: MemorySummary,
 }
 
 /// `GET …/delete`

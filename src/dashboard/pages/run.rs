@@ -9,8 +9,9 @@ use crate::dashboard::{filters, link};
 use crate::domain::document::records;
 use crate::domain::dsl;
 use crate::domain::operation::{Fault, Role};
-use crate::http::responses::{ContextBody, MemoryEntry, RunBody};
+use crate::http::responses::{ContextBody, RunBody};
 use crate::pipeline::report::{OperationReport, Rejection, Warning};
+use crate::storage::memories::MemorySummary;
 use crate::storage::updates::{RunKind, RunStatus};
 use askama::Template;
 use axum::extract::Path;
@@ -133,7 +134,7 @@ pub(in crate::dashboard) async fn show(
     let ask = |below: &[&str]| visit.api.of_memory(&vault, &memory, below);
     let (run, head) = futures::join!(
         ask(&["updates", &id]).read::<RunBody>(),
-        ask(&[]).find::<MemoryEntry>(),
+        ask(&[]).find::<MemorySummary>(),
     );
     let (mut run, head) = (run?, head?);
     let exchanges: Vec<Exchange> = stored(run.exchanges.take().unwrap_or_default())?;
@@ -166,7 +167,9 @@ pub(in crate::dashboard) async fn show(
         inputs,
         roles: roles(exchanges),
         difference: Difference::of(&outcome.diff),
-        head_id: head.and_then(|head| head.context_id).unwrap_or_default(),
+        head_id: head
+            .and_then(|head| head.context_id)
+            .map_or_else(String::new, |id| id.to_string()),
         outcome,
         run,
     })

@@ -4,7 +4,8 @@ use crate::dashboard::failure::{Failure, Refusal};
 use crate::dashboard::layout::{self, Page};
 use crate::dashboard::visit::{Pager, Visit};
 use crate::dashboard::{filters, link};
-use crate::http::responses::{List, SearchBody, VaultBody};
+use crate::http::responses::{List, SearchBody};
+use crate::storage::memories::VaultSummary;
 use askama::Template;
 use axum::extract::Path;
 use axum::response::Response;
@@ -58,9 +59,9 @@ pub(in crate::dashboard) async fn everywhere(visit: Visit) -> Result<Response, F
         let ask = visit.api.get(&["vaults"]).query("limit", VAULTS);
         vaults = ask.maybe("cursor", visit.param("cursor")).read().await?;
     }
-    let search = async |vault: VaultBody| {
-        let list = found(&visit, &vault.vault_id, ROWS_PER_VAULT, None).await?;
-        Ok((vault.vault_id, list))
+    let search = async |vault: VaultSummary| {
+        let list = found(&visit, vault.vault_id.as_str(), ROWS_PER_VAULT, None).await?;
+        Ok((vault.vault_id.to_string(), list))
     };
     let searches: Vec<_> = vaults.items.into_iter().map(search).collect();
     let groups = futures::stream::iter(searches).buffered(AT_ONCE).try_collect();

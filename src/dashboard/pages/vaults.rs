@@ -6,8 +6,9 @@ use crate::dashboard::failure::{Failure, Refusal};
 use crate::dashboard::layout::{self, Page};
 use crate::dashboard::visit::{Pager, Visit};
 use crate::dashboard::{filters, link};
-use crate::http::responses::{List, MemoryEntry, UsageBody, VaultBody};
+use crate::http::responses::{List, UsageBody};
 use crate::storage::database::server::ServerState;
+use crate::storage::memories::{MemorySummary, VaultSummary};
 use crate::storage::updates::queue::QueueState;
 use crate::telemetry::requests::{self, FailedRequest};
 use askama::Template;
@@ -21,14 +22,14 @@ use std::collections::BTreeMap;
 #[template(path = "pages/vaults.html")]
 struct VaultsView {
     page: Page,
-    vaults: Vec<VaultBody>,
+    vaults: Vec<VaultSummary>,
     pager: Pager,
 }
 
 /// Shows the vaults.
 pub(in crate::dashboard) async fn vaults(visit: Visit) -> Result<Response, Failure> {
     let ask = visit.api.get(&["vaults"]).maybe("cursor", visit.param("cursor"));
-    let list: List<VaultBody> = ask.read().await?;
+    let list: List<VaultSummary> = ask.read().await?;
     layout::render(&VaultsView {
         page: Page::of(&visit, "Vaults"),
         pager: visit.pager(list.next_cursor.as_deref()),
@@ -58,7 +59,7 @@ struct MemoriesView {
     prefix: String,
     sort: String,
     columns: Vec<Column>,
-    memories: Vec<MemoryEntry>,
+    memories: Vec<MemorySummary>,
     pager: Pager,
     /// The largest document, in bytes.
     cap: usize,
@@ -77,7 +78,7 @@ pub(in crate::dashboard) async fn memories(
     Path(vault): Path<String>,
 ) -> Result<Response, Failure> {
     let sort = visit.param("sort").unwrap_or("memory_id");
-    let list: List<MemoryEntry> = visit
+    let list: List<MemorySummary> = visit
         .api
         .get(&["vaults", &vault, "memories"])
         .maybe("prefix", visit.param("prefix"))

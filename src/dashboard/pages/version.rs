@@ -6,7 +6,8 @@ use crate::dashboard::form::Form;
 use crate::dashboard::layout::{self, Page};
 use crate::dashboard::visit::Visit;
 use crate::dashboard::{filters, link};
-use crate::http::responses::{ContextBody, MemoryEntry};
+use crate::http::responses::ContextBody;
+use crate::storage::memories::MemorySummary;
 use askama::Template;
 use axum::extract::Path;
 use axum::http::Method;
@@ -31,7 +32,7 @@ pub(in crate::dashboard) async fn show(
     let ask = |below: &[&str]| visit.api.of_memory(&vault, &memory, below);
     let (context, head) = futures::join!(
         ask(&["contexts", &reference]).read::<ContextBody>(),
-        ask(&[]).read::<MemoryEntry>(),
+        ask(&[]).read::<MemorySummary>(),
     );
     let (context, head) = (context?, head?);
     let text = context.context.as_deref().unwrap_or_default();
@@ -42,7 +43,7 @@ pub(in crate::dashboard) async fn show(
             .here(format!("version {number}")),
         document: Document::of(text, start(&visit, text)?, About::default()),
         newest: head.version,
-        head_id: head.context_id.unwrap_or_default(),
+        head_id: head.context_id.map_or_else(String::new, |id| id.to_string()),
         context,
     })
 }

@@ -13,9 +13,9 @@ use crate::dashboard::pages::with_document;
 use crate::dashboard::visit::{Pager, Visit};
 use crate::domain::window::{ArchivedTask, Epic};
 use crate::http::responses::{
-    BlameBody, BlameLine, ContextBody, DiffBody, List, LogEntry, MemoryEntry, PartBody, Receipt, RecordBody,
-    WindowBody,
+    BlameBody, BlameLine, ContextBody, DiffBody, List, LogEntry, PartBody, Receipt, RecordBody, WindowBody,
 };
+use crate::storage::memories::MemorySummary;
 use askama::Template;
 use axum::extract::Path;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
@@ -115,9 +115,7 @@ pub(in crate::dashboard) async fn window(
         ask(&["archive", "history"])
             .maybe("cursor", visit.param("cursor"))
             .read::<List<ArchivedTask>>(),
-        ask(&["archive", "epics"])
-            .query("by", by)
-            .read::<List<Epic>>(),
+        ask(&["archive", "epics"]).query("by", by).read::<List<Epic>>(),
     );
     let (window, history, epics) = (window?, history?, epics?);
     layout::render(&WindowView {
@@ -244,7 +242,7 @@ pub(in crate::dashboard) async fn timeline(
 ) -> Result<Response, Failure> {
     let ask = |below: &[&str]| visit.api.of_memory(&vault, &memory, below);
     let (head, versions, log) = futures::join!(
-        ask(&[]).read::<MemoryEntry>(),
+        ask(&[]).read::<MemorySummary>(),
         ask(&["contexts"])
             .maybe("cursor", visit.param("cursor"))
             .read::<List<ContextBody>>(),

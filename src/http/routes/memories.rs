@@ -9,14 +9,12 @@ use crate::http::extract::params::{MemoryPath, Params, Path, Query, VaultPath};
 use crate::http::problem::Problem;
 use crate::http::routes::contexts;
 use crate::http::state::AppState;
-use crate::storage::Source;
 use crate::storage::memories::list::MemoryOrder;
 use crate::storage::memories::{MemoryState, MemorySummary};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantNames};
 
@@ -49,51 +47,6 @@ listed! {
 
 impl Params for MemoryParams {}
 
-/// A memory in a list. One that has prompt items and no document has the version 0.
-#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
-#[schema(as = MemoryEntry)]
-pub(crate) struct MemoryEntry {
-    /// The vault.
-    pub(crate) vault_id: String,
-    /// The memory.
-    pub(crate) memory_id: String,
-    /// The newest version's number; 0 without a document.
-    #[schema(minimum = 0)]
-    pub(crate) version: i64,
-    /// The newest version's id; null without a document.
-    #[schema(required)]
-    pub(crate) context_id: Option<String>,
-    /// When the first version was made; without a document, when the oldest of its items was added.
-    pub(crate) created_at: DateTime<Utc>,
-    /// When the newest version was made; without a document, when items were last added or replaced.
-    pub(crate) changed_at: DateTime<Utc>,
-    /// The size of the newest version's text in bytes; 0 without a document.
-    #[schema(minimum = 0)]
-    pub(crate) bytes: i32,
-    /// Who made the newest version; without a document, who added the newest of its items.
-    pub(crate) last_actor_id: String,
-    /// What made the newest version: `put`, `update`, `operations`, `task`, `decision`, `status`, `restore`, `import` or
-    /// `tool`; null without a document.
-    #[schema(required, value_type = Option<String>)]
-    pub(crate) last_source: Option<Source>,
-}
-
-impl From<MemorySummary> for MemoryEntry {
-    fn from(memory: MemorySummary) -> Self {
-        Self {
-            vault_id: memory.vault_id.to_string(),
-            memory_id: memory.memory_id.to_string(),
-            version: memory.version,
-            context_id: memory.context_id.map(|id| id.to_string()),
-            created_at: memory.created_at,
-            changed_at: memory.changed_at,
-            bytes: memory.bytes,
-            last_actor_id: memory.actor_id.to_string(),
-            last_source: memory.source,
-        }
-    }
-}
-
 /// List the memories of a vault
 ///
 /// In the order of their ids' bytes, or as `sort` says: those that have a document, and those that have prompt items of their
@@ -102,7 +55,7 @@ impl From<MemorySummary> for MemoryEntry {
     get,
     path = "/v1/vaults/{vault_id}/memories",
     params(MemoryParams, Page),
-    responses((status = 200, description = "One page.", body = List<MemoryEntry>))
+    responses((status = 200, description = "One page.", body = List<MemorySummary>))
 )]
 pub(crate) async fn list_memories(
     State(state): State<AppState>,
@@ -124,7 +77,7 @@ pub(crate) async fn list_memories(
             .list_memories_sorted(&vault_id, prefix.as_ref(), order, after, page.fetch())
             .await?;
         let key = |memory: &MemorySummary| (order.number(memory), memory.memory_id.clone());
-        return Ok(page.of(memories, key, MemoryEntry::from).answer());
+        return Ok(page.of(memories, key, |memory| memory).answer());
     }
     let after = page.after::<MemoryId>()?;
     let memories = state
@@ -132,7 +85,7 @@ pub(crate) async fn list_memories(
         .list_memories(&vault_id, prefix.as_ref(), after.as_ref(), page.fetch())
         .await?;
     let key = |memory: &MemorySummary| memory.memory_id.clone();
-    Ok(page.of(memories, key, MemoryEntry::from).answer())
+    Ok(page.of(memories, key, |memory| memory).answer())
 }
 
 /// A memory by itself.
@@ -141,7 +94,7 @@ pub(crate) async fn list_memories(
 pub(crate) struct MemoryBody {
     /// What lists show.
     #[serde(flatten)]
-    pub(crate) entry: MemoryEntry,
+    pub(crate) entry: MemorySummary,
     /// The largest number ever given to a record, by kind; the next one is greater.
     pub(crate) counters: ByKind,
     /// How many records there are.
@@ -219,7 +172,7 @@ pub(crate) async fn get_memory(
         records,
     } = memory.ok_or_else(contexts::missing)?;
     Ok(Json(MemoryBody {
-        entry: summary.into(),
+        entry: summary,
         counters: ByKind::of(|kind| counters.get(kind)),
         records: RecordCounts {
             active: ByKind::of(|kind| records[kind as usize].active),

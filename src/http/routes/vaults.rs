@@ -12,32 +12,9 @@ use crate::storage::updates::{Run, RunStatus};
 use crate::storage::usage::{DayOfModel, Spent};
 use axum::Json;
 use axum::extract::State;
-use chrono::{DateTime, Days, NaiveDate, Utc};
+use chrono::{Days, NaiveDate};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-
-/// A vault (tenant).
-#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
-#[schema(as = Vault)]
-pub(crate) struct VaultBody {
-    /// Its id.
-    pub(crate) vault_id: String,
-    /// How many memories it has, with those that have prompt items of their own and no document.
-    #[schema(minimum = 1)]
-    pub(crate) memories: i64,
-    /// When one of them last got a new version, or prompt items where it has no document.
-    pub(crate) changed_at: DateTime<Utc>,
-}
-
-impl From<VaultSummary> for VaultBody {
-    fn from(vault: VaultSummary) -> Self {
-        Self {
-            vault_id: vault.vault_id.to_string(),
-            memories: vault.memories,
-            changed_at: vault.changed_at,
-        }
-    }
-}
 
 /// List the vaults
 ///
@@ -46,19 +23,19 @@ impl From<VaultSummary> for VaultBody {
     get,
     path = "/v1/vaults",
     params(Page),
-    responses((status = 200, description = "One page.", body = List<VaultBody>))
+    responses((status = 200, description = "One page.", body = List<VaultSummary>))
 )]
 pub(crate) async fn list_vaults(
     State(state): State<AppState>,
     CallerOf(caller): CallerOf,
     Query(page): Query<Page>,
-) -> Result<Json<List<VaultBody>>, Problem> {
+) -> Result<Json<List<VaultSummary>>, Problem> {
     let after = page.after::<VaultId>()?;
     let vaults = state
         .storage
         .list_vaults(&caller.scope, after.as_ref(), page.fetch())
         .await?;
-    Ok(Json(page.of(vaults, |vault| vault.vault_id.clone(), VaultBody::from)))
+    Ok(Json(page.of(vaults, |vault| vault.vault_id.clone(), |vault| vault)))
 }
 
 /// Which runs.
