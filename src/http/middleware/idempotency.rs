@@ -110,8 +110,8 @@ fn reused() -> Problem {
     Problem::new(
         Kind::KeyReused,
         format!(
-            "this {NAME} was used for another request (method, path, query, body, Content-Type, Accept, \
-             Prefer, X-Actor-Id, If-Match or If-None-Match differ); take a new key for a new request"
+            "this {NAME} was used for another request (method, path, query, body, Content-Type, X-Actor-Id, \
+             If-Match or If-None-Match differ); take a new key for a new request"
         ),
     )
     .with("field", NAME)
