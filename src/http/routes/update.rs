@@ -484,15 +484,15 @@ pub(super) async fn stream(
         }
     };
     let update = tokio::spawn(Party::current().scope(work).in_current_span());
-    let first = timeout(EARLY, steps.recv()).await.ok().flatten();
-    if first.is_none() && update.is_finished() {
-        return match ended(update).await {
-            Ok(answer) => Ok(event_stream(futures::stream::iter([frame(
-                "done", None, &answer,
-            )]))),
-            Err(problem) => Err(problem),
-        };
-    }
+    let first = match timeout(EARLY, steps.recv()).await {
+        // The sender is dropped when the update ends.
+        Ok(None) => {
+            let done = frame("done", None, &ended(update).await?);
+            return Ok(event_stream(futures::stream::iter([done])));
+        }
+        Ok(first) => first,
+        Err(_) => None,
+    };
     let watched = Watched {
         steps,
         first,
