@@ -5,6 +5,7 @@ use crate::http::problem::{Kind, Problem};
 use crate::http::state::{AppState, Settings};
 use axum::BoxError;
 use axum::body::Body;
+use axum::extract::Request;
 use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_LENGTH, EXPECT};
 use bytes::BytesMut;
@@ -115,17 +116,22 @@ fn broken(error: axum::Error) -> Problem {
     }
 }
 
-/// Reads a body of at most `limit` as text.
+/// Reads the text of a request in one of the accepted media types, each of which has its limit.
 ///
 /// # Errors
-/// As [`read`]; 400 that names the first byte that is not UTF-8.
+/// As [`media_type`], [`read`] and [`text`].
 pub(crate) async fn read_text(
     state: &AppState,
-    headers: &HeaderMap,
-    body: Body,
-    limit: Limit,
-) -> Result<String, Problem> {
-    text(read(headers, body, limit, state.settings.body_timeout).await?)
+    request: Request,
+    accepted: &[(MediaType, Limit)],
+) -> Result<(MediaType, String), Problem> {
+    let (parts, body) = request.into_parts();
+    let names: Vec<MediaType> = accepted.iter().map(|(name, _)| *name).collect();
+    let media_type = media_type(&parts.headers, &names)?;
+    let limit = accepted.iter().find(|(name, _)| *name == media_type);
+    let limit = limit.map_or(Limit::of_bodies(&state.settings), |(_, limit)| *limit);
+    let bytes = read(&parts.headers, body, limit, state.settings.body_timeout).await?;
+    Ok((media_type, text(bytes)?))
 }
 
 /// Decodes a body as UTF-8.

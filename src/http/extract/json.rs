@@ -22,10 +22,9 @@ impl<T: DeserializeOwned> FromRequest<AppState> for JsonBody<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &AppState) -> Result<Self, Problem> {
-        let (parts, body) = request.into_parts();
-        body::media_type(&parts.headers, &[MediaType::Json])?;
-        let limit = Limit::of_bodies(&state.settings);
-        parse(&body::read_text(state, &parts.headers, body, limit).await?).map(Self)
+        let accepted = [(MediaType::Json, Limit::of_bodies(&state.settings))];
+        let (_, text) = body::read_text(state, request, &accepted).await?;
+        parse(&text).map(Self)
     }
 }
 

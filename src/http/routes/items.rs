@@ -260,16 +260,15 @@ fn replaced_answer(owner: &ItemOwner, replaced: &Replaced) -> KeptAnswer {
 }
 
 async fn read_items(state: &AppState, request: Request) -> Result<Vec<NewItem>, Problem> {
-    let (parts, body) = request.into_parts();
-    let media_type = body::media_type(&parts.headers, &[MediaType::Json, MediaType::Plain])?;
-    let limit = match media_type {
-        MediaType::Json => Limit::of_bodies(&state.settings),
-        MediaType::Plain | MediaType::Markdown => Limit {
-            name: "prompt.item_bytes",
-            bytes: state.settings.items.item_bytes,
-        },
+    let of_text = Limit {
+        name: "prompt.item_bytes",
+        bytes: state.settings.items.item_bytes,
     };
-    let text = body::read_text(state, &parts.headers, body, limit).await?;
+    let accepted = [
+        (MediaType::Json, Limit::of_bodies(&state.settings)),
+        (MediaType::Plain, of_text),
+    ];
+    let (media_type, text) = body::read_text(state, request, &accepted).await?;
     if media_type != MediaType::Json {
         let item = NewItem {
             content: text,

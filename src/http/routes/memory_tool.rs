@@ -17,10 +17,9 @@ use crate::http::state::AppState;
 use crate::storage::WriteError;
 use crate::storage::idempotency::KeptAnswer;
 use crate::storage::memories::paths::{FileChange, FileEntry, FileTree, StoredFile, WrittenFile};
-use axum::body::Body;
 use axum::extract::{Request, State};
+use axum::http::StatusCode;
 use axum::http::header::ETAG;
-use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use chrono::{DateTime, Utc};
@@ -357,8 +356,7 @@ pub(crate) async fn put_memory_file(
     request: Request,
 ) -> Result<Response, Problem> {
     let (tree, path) = params.file(vault_id)?;
-    let (parts, body) = request.into_parts();
-    let text = read_text(&state, &parts.headers, body).await?;
+    let text = read_text(&state, request).await?;
     let cap = state.settings.context_bytes;
     if text.len() > cap {
         let actual = Some(text.len() as u64);
@@ -395,8 +393,8 @@ fn put_answer(WrittenFile { file, unchanged }: &WrittenFile) -> KeptAnswer {
     KeptAnswer::json(status, &body).with(ETAG, ETag::of(&file.context_id))
 }
 
-async fn read_text(state: &AppState, headers: &HeaderMap, body: Body) -> Result<String, Problem> {
-    let (media_type, text) = read_text_or_json(state, headers, body).await?;
+async fn read_text(state: &AppState, request: Request) -> Result<String, Problem> {
+    let (media_type, text) = read_text_or_json(state, request).await?;
     if media_type != MediaType::Json {
         return Ok(text);
     }

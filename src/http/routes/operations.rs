@@ -132,10 +132,9 @@ pub(crate) async fn apply_operations(
 }
 
 async fn read_input(state: &AppState, request: Request) -> Result<OperationsInput, Problem> {
-    let (parts, body) = request.into_parts();
-    let accepted = [MediaType::Json, MediaType::Plain, MediaType::Markdown];
-    let media_type = body::media_type(&parts.headers, &accepted)?;
-    let text = body::read_text(state, &parts.headers, body, Limit::of_bodies(&state.settings)).await?;
+    let limit = Limit::of_bodies(&state.settings);
+    let accepted = [MediaType::Json, MediaType::Plain, MediaType::Markdown].map(|name| (name, limit));
+    let (media_type, text) = body::read_text(state, request, &accepted).await?;
     if media_type == MediaType::Json && !text.trim().is_empty() {
         return json::parse::<OperationsBody>(&text)?.into_input();
     }

@@ -14,9 +14,7 @@ use crate::http::state::AppState;
 use crate::storage::idempotency::{Answering, KeptAnswer};
 use crate::storage::{ContextRef, Guard, Put, PutJob, RestoreJob};
 use axum::Json;
-use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::HeaderMap;
 use axum::http::header::LOCATION;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
@@ -158,35 +156,25 @@ fn answer(limit: usize, put: &Put) -> KeptAnswer {
 /// Reads a document's text, or JSON that holds one, which may be several times as long.
 pub(in crate::http::routes) async fn read_text_or_json(
     state: &AppState,
-    headers: &HeaderMap,
-    body: Body,
+    request: Request,
 ) -> Result<(MediaType, String), Problem> {
-    let cap = state.settings.context_bytes;
-    let media_type = body::media_type(headers, &[MediaType::Plain, MediaType::Json])?;
-    let limit = match media_type {
-        MediaType::Json => Limit {
-            bytes: state.settings.body_bytes.max(cap),
-            ..Limit::of_bodies(&state.settings)
-        },
-        _ => Limit {
-            name: "limits.context_bytes",
-            bytes: cap,
-        },
+    let of_text = Limit::of_documents(&state.settings);
+    let of_json = Limit {
+        bytes: state.settings.body_bytes.max(of_text.bytes),
+        ..Limit::of_bodies(&state.settings)
     };
-    let text = body::read_text(state, headers, body, limit).await?;
-    Ok((media_type, text))
+    let accepted = [(MediaType::Plain, of_text), (MediaType::Json, of_json)];
+    body::read_text(state, request, &accepted).await
 }
 
 async fn read_document(state: &AppState, request: Request) -> Result<String, Problem> {
-    let (parts, body) = request.into_parts();
-    let cap = state.settings.context_bytes;
-    let (media_type, text) = read_text_or_json(state, &parts.headers, body).await?;
+    let (media_type, text) = read_text_or_json(state, request).await?;
     let text = if media_type == MediaType::Json {
         document_of_json(text)?
     } else {
         text
     };
-    match document::check(&text, cap) {
+    match document::check(&text, state.settings.context_bytes) {
         Ok(()) => Ok(text),
         Err(InvalidDocument::TooLarge { bytes, limit }) => Err(Problem::too_large(
             "context",
