@@ -12,7 +12,6 @@ pub(crate) use super::routes::prompt::{PartBody, Receipt};
 pub(crate) use super::routes::records::RecordBody;
 pub(crate) use super::routes::search::SearchBody;
 pub(crate) use super::routes::tasks::ImportAnswer;
-pub(crate) use super::routes::updates::RunBody;
 pub(crate) use super::routes::vaults::UsageBody;
 pub(crate) use super::routes::window::WindowBody;
 pub(crate) use crate::http::routes::contexts::views::{BlameBody, BlameLine, LogEntry};

@@ -109,7 +109,7 @@ impl Pipeline {
         let (mut run, _) = self.waiting(place, &rejecting.update_id).await?;
         self.capture(place, &rejecting.preconditions).await?;
         run.status = RunStatus::Rejected;
-        run.version = None;
+        (run.version, run.context_id) = (None, None);
         run.outcome["review"] = json!({
             "decision": RunStatus::Rejected.name(),
             "by": rejecting.actor.as_str(),

@@ -237,6 +237,7 @@ impl Pipeline {
         base_version: i64,
         outcome: Value,
     ) -> Run {
+        let (version, context_id) = version.unzip();
         Run {
             vault_id: running.vault.clone(),
             memory_id: running.memory.clone(),
@@ -249,6 +250,7 @@ impl Pipeline {
             attempts: running.claim.as_ref().map_or(1, |claim| claim.attempt),
             base_version,
             version,
+            context_id,
             resolved_by: None,
             request: running.request.clone(),
             exchanges: running.results.exchanges.clone().into(),

@@ -8,8 +8,9 @@ use crate::dashboard::layout::{self, Page};
 use crate::dashboard::visit::Visit;
 use crate::dashboard::{filters, link};
 use crate::domain::handoff::Steps;
-use crate::http::responses::{ContextBody, List, MemoryBody, RecordBody, RunBody};
+use crate::http::responses::{ContextBody, List, MemoryBody, RecordBody};
 use crate::storage::memories::MemorySummary;
+use crate::storage::updates::Run;
 use askama::Template;
 use axum::extract::{Path, Request};
 use axum::http::{Method, StatusCode};
@@ -32,7 +33,7 @@ struct View {
     since: Option<i64>,
     /// What an agent works on, and what it has to wait for.
     steps: Steps,
-    waiting: Vec<RunBody>,
+    waiting: Vec<Run>,
 }
 
 /// Shows the memory.
@@ -51,11 +52,11 @@ pub(in crate::dashboard) async fn show(
         waiting
             .query("status", "proposed")
             .query("limit", 100)
-            .read::<List<RunBody>>(),
+            .read::<List<Run>>(),
     );
     let (about, context, records) = (about?, context?, records?);
     let mut waiting = waiting?.items;
-    waiting.retain(|run| run.memory_id == memory);
+    waiting.retain(|run| run.memory_id.as_str() == memory);
     let text = context.context.as_deref().unwrap_or_default();
     let since: Option<i64> = visit.number("since");
     let known = records.items.into_iter();

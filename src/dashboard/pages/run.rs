@@ -9,10 +9,10 @@ use crate::dashboard::{filters, link};
 use crate::domain::document::records;
 use crate::domain::dsl;
 use crate::domain::operation::{Fault, Role};
-use crate::http::responses::{ContextBody, RunBody};
+use crate::http::responses::ContextBody;
 use crate::pipeline::report::{OperationReport, Rejection, Warning};
 use crate::storage::memories::MemorySummary;
-use crate::storage::updates::{RunKind, RunStatus};
+use crate::storage::updates::{Run, RunKind, RunStatus};
 use askama::Template;
 use axum::extract::Path;
 use axum::http::{Method, StatusCode};
@@ -36,7 +36,7 @@ const BYTES_BEFORE: usize = 300;
 #[template(path = "pages/run.html")]
 struct View {
     page: Page,
-    run: RunBody,
+    run: Run,
     outcome: Outcome,
     changes: Vec<Change>,
     inputs: Vec<Input>,
@@ -133,11 +133,11 @@ pub(in crate::dashboard) async fn show(
 ) -> Result<Response, Failure> {
     let ask = |below: &[&str]| visit.api.of_memory(&vault, &memory, below);
     let (run, head) = futures::join!(
-        ask(&["updates", &id]).read::<RunBody>(),
+        ask(&["updates", &id]).read::<Run>(),
         ask(&[]).find::<MemorySummary>(),
     );
     let (mut run, head) = (run?, head?);
-    let exchanges: Vec<Exchange> = stored(run.exchanges.take().unwrap_or_default())?;
+    let exchanges: Vec<Exchange> = stored(run.exchanges.take())?;
     if let Some(wanted) = visit.param("exchange") {
         let exchange = wanted.parse().ok().and_then(|place: usize| exchanges.get(place));
         let exchange = exchange

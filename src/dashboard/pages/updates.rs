@@ -7,8 +7,8 @@ use crate::dashboard::form::Form;
 use crate::dashboard::layout::{self, Page};
 use crate::dashboard::link;
 use crate::dashboard::visit::{Pager, Visit};
-use crate::http::responses::{List, RunBody};
-use crate::storage::updates::RunStatus;
+use crate::http::responses::List;
+use crate::storage::updates::{Run, RunStatus};
 use askama::Template;
 use axum::extract::Path;
 use axum::response::Response;
@@ -23,11 +23,11 @@ struct View {
     /// Of an inbox: the status of its runs.
     status: Option<String>,
     statuses: &'static [&'static str],
-    runs: Vec<RunBody>,
+    runs: Vec<Run>,
     pager: Pager,
 }
 
-fn view(visit: &Visit, page: Page, status: Option<&str>, list: List<RunBody>) -> Result<Response, Failure> {
+fn view(visit: &Visit, page: Page, status: Option<&str>, list: List<Run>) -> Result<Response, Failure> {
     layout::render(&View {
         page,
         status: status.map(str::to_owned),

@@ -11,7 +11,6 @@ use crate::http::extract::params::{MemoryPath, Params, Path, Query, within};
 use crate::http::feed::ServerSentEvent;
 use crate::http::problem::Problem;
 use crate::http::routes::update::{PreferHeader, ResponseMode, ok, respond};
-use crate::http::routes::updates::RunBody;
 use crate::http::routes::window::fields;
 use crate::http::state::AppState;
 use crate::pipeline::report::UpdateAnswer;
@@ -19,6 +18,7 @@ use crate::pipeline::{
     Mode, ModeKind, OnInvalid, OperationsInput, OperationsRequest, Steps, UpdateInput, UpdateRequest,
 };
 use crate::storage::idempotency::KeptAnswer;
+use crate::storage::updates::Run;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use serde::Deserialize;
@@ -226,7 +226,7 @@ pub(crate) struct ConsolidateBody {
             (UpdateAnswer = "application/json"),
             (ServerSentEvent<'static> = "text/event-stream"),
         )),
-        (status = 202, description = "With `Prefer: respond-async`: it is stored and will be run; its run as `GetUpdate` shows it.", body = RunBody, headers(("Location"), ("Preference-Applied"))),
+        (status = 202, description = "With `Prefer: respond-async`: it is stored and will be run; its run as `GetUpdate` shows it.", body = Run, headers(("Location"), ("Preference-Applied"))),
         (status = 409, description = "The memory was deleted meanwhile."),
         (status = 429, description = "The queue of updates of this memory or this vault is full, or the models of the vault have used the day's tokens; `Retry-After` says when to come back."),
         (status = 502, description = "The model failed; nothing was saved."),

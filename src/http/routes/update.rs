@@ -15,7 +15,6 @@ use crate::http::middleware::bounds::Slot;
 use crate::http::problem::Problem;
 use crate::http::routes::events::{EVENT_STREAM, OpenStream, event_stream};
 use crate::http::routes::tasks::checked_task;
-use crate::http::routes::updates::RunBody;
 use crate::http::routes::window::fields;
 use crate::http::state::AppState;
 use crate::pipeline::history::{self, InvalidMessage};
@@ -112,7 +111,7 @@ pub(crate) struct PreferHeader {
             (UpdateAnswer = "application/json"),
             (ServerSentEvent<'static> = "text/event-stream"),
         )),
-        (status = 202, description = "With `Prefer: respond-async`: it is stored and will be run; its run as `GetUpdate` shows it.", body = RunBody, headers(("Location"), ("Preference-Applied"))),
+        (status = 202, description = "With `Prefer: respond-async`: it is stored and will be run; its run as `GetUpdate` shows it.", body = Run, headers(("Location"), ("Preference-Applied"))),
         (status = 409, description = "Progress kept changing while it was rewritten, `record.task_id` belongs to a task that says something else (`record_id`), or the memory was deleted meanwhile; nothing was saved."),
         (status = 422, description = "The request is not valid, items stayed faulty with `on_invalid` `fail`, or the document would be too large; nothing was saved."),
         (status = 429, description = "The queue of updates of this memory or this vault is full, or the models of the vault have used the day's tokens; `Retry-After` says when to come back."),
@@ -193,7 +192,7 @@ pub(super) fn ok(answer: &UpdateAnswer) -> KeptAnswer {
 
 /// The response for a queued update, with the location of its run.
 fn queued(run: &Run) -> KeptAnswer {
-    KeptAnswer::json(StatusCode::ACCEPTED, &RunBody::full(run.clone()))
+    KeptAnswer::json(StatusCode::ACCEPTED, run)
         .with(
             LOCATION,
             format!(

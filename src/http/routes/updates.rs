@@ -14,91 +14,19 @@ use crate::http::state::AppState;
 use crate::pipeline::report::UpdateAnswer;
 use crate::pipeline::{Approval, Rejecting};
 use crate::storage::idempotency::KeptAnswer;
-use crate::storage::updates::{Run, RunKind, RunStatus};
+use crate::storage::updates::Run;
 use crate::storage::updates::queue::Cancelled;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 
-/// One run of `/update` or `/operations`.
-#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
-#[schema(as = Run)]
-pub(crate) struct RunBody {
-    /// The run's id.
-    pub(crate) update_id: String,
-    /// The vault.
-    pub(crate) vault_id: String,
-    /// The memory.
-    pub(crate) memory_id: String,
-    /// Which route it came by.
-    pub(crate) kind: RunKind,
-    /// How it ended, or where it stands.
-    pub(crate) status: RunStatus,
-    /// Who asked for it.
-    pub(crate) actor_id: String,
-    /// When it began.
-    pub(crate) created_at: DateTime<Utc>,
-    /// When it ended; null while it is queued or running.
-    #[schema(required)]
-    pub(crate) finished_at: Option<DateTime<Utc>>,
-    /// How often it was begun.
-    #[schema(minimum = 0)]
-    pub(crate) attempts: i32,
-    /// The version it captured; 0 for a memory that did not exist.
-    #[schema(minimum = 0)]
-    pub(crate) base_version: i64,
-    /// The version that stood after it.
-    #[schema(required)]
-    pub(crate) version: Option<i64>,
-    /// That version's id.
-    #[schema(required)]
-    pub(crate) context_id: Option<String>,
-    /// The run that finished this one by hand.
-    #[schema(required)]
-    pub(crate) resolved_by: Option<String>,
-    /// What was asked for.
-    pub(crate) request: Value,
-    /// What each model was asked and answered; not in lists.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub(crate) exchanges: Option<Value>,
-    /// What came of it.
-    pub(crate) outcome: Value,
-}
-
-impl RunBody {
-    /// A run in a list.
-    pub(crate) fn summary(run: Run) -> Self {
-        Self {
-            exchanges: None,
-            ..Self::full(run)
-        }
-    }
-
-    /// A run with its model exchanges.
-    pub(crate) fn full(run: Run) -> Self {
-        let (version, context_id) = run.version.unzip();
-        Self {
-            update_id: run.update_id.to_string(),
-            vault_id: run.vault_id.to_string(),
-            memory_id: run.memory_id.to_string(),
-            kind: run.kind,
-            status: run.status,
-            actor_id: run.actor_id.to_string(),
-            created_at: run.created_at,
-            finished_at: run.finished_at,
-            attempts: run.attempts,
-            base_version: run.base_version,
-            version,
-            context_id: context_id.map(|id| id.to_string()),
-            resolved_by: run.resolved_by.map(|id| id.to_string()),
-            request: run.request,
-            exchanges: Some(run.exchanges),
-            outcome: run.outcome,
-        }
+/// A run as lists show it.
+pub(super) fn without_exchanges(run: Run) -> Run {
+    Run {
+        exchanges: Value::Null,
+        ..run
     }
 }
 
@@ -110,7 +38,7 @@ impl RunBody {
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/updates",
     params(Page),
     responses(
-        (status = 200, description = "One page.", body = List<RunBody>),
+        (status = 200, description = "One page.", body = List<Run>),
         (status = 404, description = "There is no such memory, nor a run that tried to make it."),
     )
 )]
@@ -118,7 +46,7 @@ pub(crate) async fn list_updates(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
     Query(page): Query<Page>,
-) -> Result<Json<List<RunBody>>, Problem> {
+) -> Result<Json<List<Run>>, Problem> {
     let before = page.after::<UpdateId>()?;
     let _list = state.budget.list().await?;
     let runs = state
@@ -128,7 +56,11 @@ pub(crate) async fn list_updates(
     if runs.items.is_empty() {
         contexts::require(&state, &vault_id, &memory_id).await?;
     }
-    Ok(Json(page.of(runs, |run| run.update_id.clone(), RunBody::summary)))
+    Ok(Json(page.of(
+        runs,
+        |run| run.update_id.clone(),
+        without_exchanges,
+    )))
 }
 
 /// Read one run
@@ -138,18 +70,18 @@ pub(crate) async fn list_updates(
     get,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/updates/{update_id}",
     responses(
-        (status = 200, description = "The run.", body = RunBody),
+        (status = 200, description = "The run.", body = Run),
     )
 )]
 pub(crate) async fn get_update(
     State(state): State<AppState>,
     Path((vault_id, memory_id, entry)): EntryPath<UpdateId>,
     _: Query<()>,
-) -> Result<Json<RunBody>, Problem> {
+) -> Result<Json<Run>, Problem> {
     let run = state.storage.run(&vault_id, &memory_id, &entry).await?;
     let run =
         run.ok_or_else(|| Problem::not_found("there is no such memory or run").with("field", "update_id"))?;
-    Ok(Json(RunBody::full(run)))
+    Ok(Json(run))
 }
 
 /// Call an update off
@@ -160,7 +92,7 @@ pub(crate) async fn get_update(
     delete,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/updates/{update_id}",
     responses(
-        (status = 200, description = "It is cancelled; its run.", body = RunBody),
+        (status = 200, description = "It is cancelled; its run.", body = Run),
         (status = 409, description = "It has ended; `run_status` says how."),
     )
 )]
@@ -168,9 +100,9 @@ pub(crate) async fn cancel_update(
     State(state): State<AppState>,
     Path((vault_id, memory_id, entry)): EntryPath<UpdateId>,
     _: Query<()>,
-) -> Result<Json<RunBody>, Problem> {
+) -> Result<Json<Run>, Problem> {
     match state.storage.cancel_update(&vault_id, &memory_id, &entry).await? {
-        Cancelled::Done(run) => Ok(Json(RunBody::full(*run))),
+        Cancelled::Done(run) => Ok(Json(*run)),
         Cancelled::Unknown => {
             Err(Problem::not_found("there is no such memory or run").with("field", "update_id"))
         }
@@ -265,7 +197,7 @@ pub(crate) struct RejectBody {
     params(ActorHeader, ConditionHeaders),
     request_body(content = RejectBody, content_type = "application/json"),
     responses(
-        (status = 200, description = "It is rejected; its run.", body = RunBody),
+        (status = 200, description = "It is rejected; its run.", body = Run),
         (status = 409, description = "It is not a proposal, or was already decided; `run_status` says what it is."),
         (status = 410, description = "It has expired, its memory was deleted, or what it quotes was redacted."),
         (status = 412, description = "A precondition is not satisfied; the proposal keeps waiting."),
@@ -296,5 +228,5 @@ pub(crate) async fn reject_update(
 }
 
 fn rejected_answer(rejected: &Run) -> KeptAnswer {
-    KeptAnswer::json(StatusCode::OK, &RunBody::full(rejected.clone()))
+    KeptAnswer::json(StatusCode::OK, rejected)
 }

@@ -5,7 +5,7 @@ use crate::http::extract::caller::CallerOf;
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::params::{Params, Path, Query, VaultPath};
 use crate::http::problem::Problem;
-use crate::http::routes::updates::RunBody;
+use crate::http::routes::updates::without_exchanges;
 use crate::http::state::{AppState, CURRENCY, Tariff};
 use crate::storage::memories::VaultSummary;
 use crate::storage::updates::{Run, RunStatus};
@@ -35,7 +35,11 @@ pub(crate) async fn list_vaults(
         .storage
         .list_vaults(&caller.scope, after.as_ref(), page.fetch())
         .await?;
-    Ok(Json(page.of(vaults, |vault| vault.vault_id.clone(), |vault| vault)))
+    Ok(Json(page.of(
+        vaults,
+        |vault| vault.vault_id.clone(),
+        |vault| vault,
+    )))
 }
 
 /// Which runs.
@@ -57,13 +61,13 @@ impl Params for RunParams {}
     get,
     path = "/v1/vaults/{vault_id}/updates",
     params(RunParams, Page),
-    responses((status = 200, description = "One page.", body = List<RunBody>))
+    responses((status = 200, description = "One page.", body = List<Run>))
 )]
 pub(crate) async fn list_vault_updates(
     State(state): State<AppState>,
     Path((vault_id,)): VaultPath,
     Query(params): Query<(RunParams, Page)>,
-) -> Result<Json<List<RunBody>>, Problem> {
+) -> Result<Json<List<Run>>, Problem> {
     let (RunParams { status }, page) = params;
     let before = page.after::<(UpdateId, MemoryId)>()?;
     let _list = state.budget.list().await?;
@@ -72,7 +76,7 @@ pub(crate) async fn list_vault_updates(
         .list_vault_runs(&vault_id, status, before.as_ref(), page.fetch())
         .await?;
     let key = |run: &Run| (run.update_id.clone(), run.memory_id.clone());
-    Ok(Json(page.of(runs, key, RunBody::summary)))
+    Ok(Json(page.of(runs, key, without_exchanges)))
 }
 
 /// The maximum length of the requested period, in days.

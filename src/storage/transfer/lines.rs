@@ -389,7 +389,6 @@ impl RunLine {
 
 impl From<Run> for RunLine {
     fn from(run: Run) -> Self {
-        let (version, context_id) = run.version.unzip();
         Self {
             update_id: run.update_id,
             kind: run.kind,
@@ -398,8 +397,8 @@ impl From<Run> for RunLine {
             created_at: run.created_at,
             finished_at: run.finished_at.unwrap_or(run.created_at),
             base_version: run.base_version,
-            version,
-            context_id,
+            version: run.version,
+            context_id: run.context_id,
             resolved_by: run.resolved_by,
             request: run.request,
             exchanges: run.exchanges,

@@ -1,7 +1,7 @@
 //! Runs as they are stored.
 
 use super::run::{Run, RunStatus};
-use crate::domain::ids::{MemoryId, UpdateId, VaultId};
+use crate::domain::ids::{ContextId, MemoryId, UpdateId, VaultId};
 use crate::storage::database::connection::Connection;
 use crate::storage::updates::exchanges::Packed;
 use crate::storage::{StorageError, updates::proposals};
@@ -10,7 +10,7 @@ use sqlx::{Postgres, QueryBuilder};
 
 /// Whether the head it started from is the only version that a run quotes: it created the next version.
 pub(in crate::storage) fn quotes_the_head_only(run: &Run) -> bool {
-    matches!(run.version, Some((made, _)) if made == run.base_version + 1)
+    run.version == Some(run.base_version + 1)
 }
 
 /// Whether a version that a run may quote was redacted before the run ended. A proposal or dry run is computed on the head
@@ -57,11 +57,7 @@ pub(in crate::storage) async fn insert_run(
         false => RunJson::of(run),
     };
     insert_instructions(connection, &run.vault_id, &stored).await?;
-    let (version, context_id) = run
-        .version
-        .as_ref()
-        .map(|(version, id)| (*version, id.as_str()))
-        .unzip();
+    let (version, context_id) = (run.version, run.context_id.as_ref().map(ContextId::as_str));
     if let Some(claim) = &run.claim {
         let ended = sqlx::query!(
             "UPDATE updates

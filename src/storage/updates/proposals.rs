@@ -1,6 +1,6 @@
 //! Proposals: runs that wait for approval. They are listed over all memories of a vault, decided once, and expire.
 
-use crate::domain::ids::{MAX_ID_BYTES, MemoryId, UpdateId, VaultId};
+use crate::domain::ids::{ContextId, MAX_ID_BYTES, MemoryId, UpdateId, VaultId};
 use crate::storage::database::connection::Connection;
 use crate::storage::pages::{Reading, Rows};
 use crate::storage::updates::insert::redacted_json;
@@ -145,11 +145,7 @@ impl Storage {
 /// concurrent decisions one succeeds; none does after a quoted text was redacted.
 #[tracing::instrument(name = "db.updates.decide", skip_all)]
 pub(in crate::storage) async fn decide(connection: &mut Connection, run: &Run) -> Result<(), StorageError> {
-    let (version, context_id) = run
-        .version
-        .as_ref()
-        .map(|(version, id)| (*version, id.as_str()))
-        .unzip();
+    let (version, context_id) = (run.version, run.context_id.as_ref().map(ContextId::as_str));
     let done = sqlx::query!(
         "UPDATE updates SET status = $4, version = $5, context_id = $6, outcome = $7
          WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3 AND status = 'proposed' AND request <> $8",

@@ -7,6 +7,7 @@ use crate::storage::events::NewEvent;
 use crate::storage::pages::size_of;
 use crate::storage::updates::{outcomes, unpacked_exchanges};
 use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
 use strum::{EnumString, IntoStaticStr, VariantNames};
@@ -86,46 +87,63 @@ impl RunStatus {
     }
 }
 
-/// One run.
-#[derive(Debug, Clone)]
+/// One run of `/update` or `/operations`.
+#[derive(Debug, Clone, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Run {
+    /// The run's id.
+    #[schema(value_type = String)]
+    pub update_id: UpdateId,
     /// The vault.
+    #[schema(value_type = String)]
     pub vault_id: VaultId,
     /// The memory.
+    #[schema(value_type = String)]
     pub memory_id: MemoryId,
-    /// The run's id.
-    pub update_id: UpdateId,
-    /// The operation that started it.
+    /// Which route it came by.
     pub kind: RunKind,
-    /// Its status.
+    /// How it ended, or where it stands.
     pub status: RunStatus,
-    /// The actor that requested it.
+    /// Who asked for it.
+    #[schema(value_type = String)]
     pub actor_id: ActorId,
-    /// When it was created.
+    /// When it began.
     pub created_at: DateTime<Utc>,
-    /// When it ended; `None` before that.
+    /// When it ended; null while it is queued or running.
+    #[schema(required)]
     pub finished_at: Option<DateTime<Utc>>,
-    /// Number of attempts.
+    /// How often it was begun.
+    #[schema(minimum = 0)]
     pub attempts: i32,
-    /// The version it started from; 0 for a memory that did not exist.
+    /// The version it captured; 0 for a memory that did not exist.
+    #[schema(minimum = 0)]
     pub base_version: i64,
-    /// The memory's version after it, with its id.
-    pub version: Option<(i64, ContextId)>,
-    /// The run that completed this one by hand.
+    /// The version that stood after it.
+    #[schema(required)]
+    pub version: Option<i64>,
+    /// That version's id.
+    #[schema(required, value_type = Option<String>)]
+    pub context_id: Option<ContextId>,
+    /// The run that finished this one by hand.
+    #[schema(required, value_type = Option<String>)]
     pub resolved_by: Option<UpdateId>,
-    /// The request, as JSON.
+    /// What was asked for.
     pub request: Value,
-    /// The model calls of each role, as JSON.
+    /// What each model was asked and answered; not in lists.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
     pub exchanges: Value,
-    /// The version that the roles received, with its text, for saving: quotations of it are not stored again.
-    pub shown: Option<(i64, Arc<str>)>,
-    /// The outcome, as JSON.
+    /// What came of it.
     pub outcome: Value,
+    /// The version that the roles received, with its text, for saving: quotations of it are not stored again.
+    #[serde(skip)]
+    pub shown: Option<(i64, Arc<str>)>,
     /// The claim of a queued run. Its row exists already, and the run is saved only while the claim is held.
+    #[serde(skip)]
     pub claim: Option<String>,
     /// The identity of the memory that it began with, for saving; `None` if there was none.
+    #[serde(skip)]
     pub identity: Option<String>,
     /// Events to append when it is saved.
+    #[serde(skip)]
     pub events: Vec<NewEvent>,
 }
 
@@ -177,7 +195,8 @@ impl TryFrom<Row> for Run {
             finished_at: row.finished_at,
             attempts: row.attempts,
             base_version: row.base_version,
-            version: row.version.zip(row.context_id),
+            version: row.version,
+            context_id: row.context_id,
             resolved_by: row.resolved_by,
             request: row.request,
             exchanges,
