@@ -317,6 +317,7 @@ pub(crate) async fn get_record(
     let mut body = RecordBody::with_evidence(record, evidence.get(&entry));
     body.supersedes = superseded.iter().map(ToString::to_string).collect();
     if history == Some(true) {
+        let _list = state.budget.list().await?;
         let changes = state
             .storage
             .record_history(&vault_id, &memory_id, entry, MAX_CHANGES)

@@ -3,6 +3,7 @@
 use crate::domain::document::{Record, records};
 use crate::domain::history::{ChangeKind, RecordEvent, VersionMark};
 use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, VaultId};
+use crate::fair;
 use crate::storage::database::connection::Connection;
 use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
@@ -137,6 +138,7 @@ impl Storage {
         )
         .fetch_all(&mut self.reader().await?)
         .await?;
+        let bytes = rows.iter().flat_map(|row| &row.context).map(String::len).sum();
         let states = rows.into_iter().map(|row| PastState {
             record: row
                 .context
@@ -150,7 +152,7 @@ impl Storage {
                 by: row.by,
             }),
         });
-        Ok(states.collect())
+        Ok(fair::run_blocking_if_long(bytes, || states.collect()))
     }
 }
 
