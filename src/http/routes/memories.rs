@@ -1,7 +1,6 @@
 //! The memories of a vault: `/v1/vaults/{vault_id}/memories`, and `M` itself.
 
 use crate::domain::ids::{MemoryId, RecordKind};
-use crate::domain::listed;
 use crate::fair::{self, Party};
 use crate::http::extract::headers::{ConditionHeaders, Conditions};
 use crate::http::extract::page::{List, Page};
@@ -16,7 +15,6 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
-use strum::{EnumString, IntoStaticStr, VariantNames};
 
 /// Which memories to show.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
@@ -27,22 +25,7 @@ pub(crate) struct MemoryParams {
     prefix: Option<MemoryId>,
     /// What they are sorted by: `memory_id` (the default), or the largest first `changed_at` or `bytes`.
     #[param(inline)]
-    sort: Option<Sort>,
-}
-
-/// The orders of a list of memories.
-#[derive(Debug, Clone, Copy, Default, EnumString, IntoStaticStr, VariantNames)]
-#[strum(serialize_all = "snake_case")]
-enum Sort {
-    #[default]
-    MemoryId,
-    ChangedAt,
-    Bytes,
-}
-
-listed! {
-    /// What memories can be sorted by.
-    Sort as "MemorySort";
+    sort: Option<MemoryOrder>,
 }
 
 impl Params for MemoryParams {}
@@ -63,13 +46,9 @@ pub(crate) async fn list_memories(
     Query(params): Query<(MemoryParams, Page)>,
 ) -> Result<Response, Problem> {
     let (MemoryParams { prefix, sort }, page) = params;
-    let sort = match sort.unwrap_or_default() {
-        Sort::MemoryId => None,
-        Sort::ChangedAt => Some(MemoryOrder::ChangedAt),
-        Sort::Bytes => Some(MemoryOrder::Bytes),
-    };
+    let order = sort.unwrap_or_default();
     let _turn = fair::turn(&Party::current()).await;
-    if let Some(order) = sort {
+    if order != MemoryOrder::MemoryId {
         let after = page.after::<(i64, MemoryId)>()?;
         let after = after.as_ref().map(|(number, id)| (*number, id));
         let memories = state

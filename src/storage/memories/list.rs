@@ -5,28 +5,40 @@
 
 use crate::domain::access::VaultScope;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordKind, VaultId};
+use crate::domain::listed;
 use crate::domain::memory::Counters;
 use crate::storage::contexts::Source;
 use crate::storage::memories::{MemoryState, MemorySummary, RecordCount, VaultSummary};
 use crate::storage::{Storage, StorageError};
+use strum::{EnumString, IntoStaticStr, VariantNames};
 
-/// The sort key, largest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The order of a list: by id, or by a number, the largest first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, EnumString, IntoStaticStr, VariantNames)]
+#[strum(serialize_all = "snake_case")]
 pub enum MemoryOrder {
+    /// The bytes of the id.
+    #[default]
+    MemoryId,
     /// When the newest version was created.
     ChangedAt,
     /// The size of the newest version.
     Bytes,
 }
 
+listed! {
+    /// What memories can be sorted by.
+    MemoryOrder as "MemorySort";
+}
+
 /// The start of a page: after this memory. The number is its time in microseconds or its size.
 pub type PageStart<'a> = Option<(i64, &'a MemoryId)>;
 
 impl MemoryOrder {
-    /// The sort key of a memory.
+    /// The number that a memory is sorted by; 0 where that is its id.
     #[must_use]
     pub fn number(self, memory: &MemorySummary) -> i64 {
         match self {
+            Self::MemoryId => 0,
             Self::ChangedAt => memory.changed_at.timestamp_micros(),
             Self::Bytes => memory.bytes.into(),
         }
