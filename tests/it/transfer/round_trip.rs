@@ -40,6 +40,30 @@ async fn the_file_has_a_header_and_every_row_in_order() {
     assert_eq!(memories, ["Upper", "agent", "plain"], "by bytes, in any database");
 }
 
+#[tokio::test]
+async fn a_version_of_long_ago_is_imported_and_can_be_read() {
+    let service = filled().await;
+    let file = export(
+        &service.database_url(),
+        &["--vault", "acme", "--memory", "plain"],
+    );
+    let mut file = File::of(&file);
+    let (memory, context) = (file.first("memory"), file.first("context"));
+    let then = json!("1899-12-31T00:00:00Z");
+    for member in ["created_at", "changed_at"] {
+        file.0[memory]["memory"][member] = then.clone();
+    }
+    file.0[context]["context"]["creation_time"] = then;
+    let other = Service::start().await;
+    imports(&other.database_url(), &[], &file.sealed(), [1, 0, 0, 0]);
+
+    let read = other.memory("plain").get("context").await.is(200);
+
+    assert_eq!(read.text(), "only this");
+    assert_eq!(read.header("last-modified"), "Thu, 01 Jan 1970 00:00:00 GMT");
+    other.memory("plain").get("blame").await.is(200);
+}
+
 /// The records of a memory, whole.
 async fn records(service: &Service, memory: &str) -> Value {
     let both = "records?status=all&limit=500";

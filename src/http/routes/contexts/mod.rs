@@ -451,10 +451,11 @@ pub(in crate::http::routes) fn saved(
         .with(X_CONTEXT_VERSION, newest.version)
 }
 
-/// A time in the form of HTTP headers (RFC 9110, 5.6.7).
+/// A time in the form of HTTP headers (RFC 9110, 5.6.7). Those of the crate begin in 1970; imported versions may be older.
 fn http_date(time: DateTime<Utc>) -> HeaderValue {
     let mut text = [0; HTTP_DATE_BYTES];
-    let written = write!(&mut text[..], "{}", HttpDate::from(SystemTime::from(time)));
+    let time = SystemTime::from(time).max(SystemTime::UNIX_EPOCH);
+    let written = write!(&mut text[..], "{}", HttpDate::from(time));
     let written = written.ok().and_then(|()| HeaderValue::from_bytes(&text).ok());
     // A date is visible ASCII and has a fixed length.
     written.unwrap_or(HeaderValue::from_static("Thu, 01 Jan 1970 00:00:00 GMT"))
