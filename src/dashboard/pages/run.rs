@@ -137,14 +137,14 @@ pub(in crate::dashboard) async fn show(
         ask(&[]).find::<MemorySummary>(),
     );
     let (mut run, head) = (run?, head?);
-    let exchanges: Vec<Exchange> = stored(run.exchanges.take())?;
+    let exchanges: Vec<Exchange> = stored(run.exchanges.take());
     if let Some(wanted) = visit.param("exchange") {
         let exchange = wanted.parse().ok().and_then(|place: usize| exchanges.get(place));
         let exchange = exchange
             .ok_or_else(|| Failure::with_status(StatusCode::NOT_FOUND, "The run has no such exchange."))?;
         return Ok(whole(exchange).into_response());
     }
-    let mut outcome: Outcome = stored(run.outcome.take())?;
+    let mut outcome: Outcome = stored(run.outcome.take());
     let compares = run.status == RunStatus::Proposed
         && outcome
             .operations
@@ -175,10 +175,9 @@ pub(in crate::dashboard) async fn show(
     })
 }
 
-/// What a run stores as JSON; null if there is nothing.
-fn stored<T: Default + serde::de::DeserializeOwned>(json: Value) -> Result<T, Failure> {
-    let stored: Option<T> = serde_json::from_value(json).map_err(Failure::internal)?;
-    Ok(stored.unwrap_or_default())
+/// What a run stores as JSON; nothing if that has another form, as in a run that was imported.
+fn stored<T: Default + serde::de::DeserializeOwned>(json: Value) -> T {
+    serde_json::from_value(json).unwrap_or_default()
 }
 
 /// The changes of a run, archived records beside what takes their place in the document.

@@ -43,10 +43,7 @@ async fn the_file_has_a_header_and_every_row_in_order() {
 #[tokio::test]
 async fn a_version_of_long_ago_is_imported_and_can_be_read() {
     let service = filled().await;
-    let file = export(
-        &service.database_url(),
-        &["--vault", "acme", "--memory", "plain"],
-    );
+    let file = export(&service.database_url(), &["--vault", "acme", "--memory", "plain"]);
     let mut file = File::of(&file);
     let (memory, context) = (file.first("memory"), file.first("context"));
     let then = json!("1899-12-31T00:00:00Z");
@@ -62,6 +59,24 @@ async fn a_version_of_long_ago_is_imported_and_can_be_read() {
     assert_eq!(read.text(), "only this");
     assert_eq!(read.header("last-modified"), "Thu, 01 Jan 1970 00:00:00 GMT");
     other.memory("plain").get("blame").await.is(200);
+}
+
+#[tokio::test]
+async fn an_imported_run_whose_outcome_has_another_form_has_a_page() {
+    let service = filled().await;
+    let file = export(&service.database_url(), &["--vault", "acme", "--memory", "agent"]);
+    let mut file = File::of(&file);
+    let run = file.first("run");
+    file.0[run]["run"]["outcome"] = json!({"operations": 1});
+    let id = file.0[run]["run"]["update_id"].as_str().unwrap().to_owned();
+    let other = Service::start().await;
+    imports(&other.database_url(), &[], &file.sealed(), [1, 0, 0, 0]);
+
+    let page = other
+        .get(&format!("/ui/vaults/acme/memories/agent/updates/{id}"))
+        .await;
+
+    holds(page.is(200).text(), &[&id]);
 }
 
 /// The records of a memory, whole.
