@@ -16,7 +16,7 @@ use working_memory::clock::{Clock, SystemClock};
 use working_memory::domain::ids::VaultId;
 use working_memory::domain::search::passages::{quantised, signs, similarity};
 use working_memory::storage::search::vectors::{Nearest, PassageFilter};
-use working_memory::storage::{Deadlines, PoolOptions, Storage};
+use working_memory::storage::{PoolOptions, Storage};
 
 const PER_MEMORY: usize = 20;
 const CLUSTERS: usize = 2_000;
@@ -149,7 +149,6 @@ fn connect() -> Outcome<Storage> {
         max_connections: 8,
         prepared_statements: true,
         acquire_timeout: Duration::from_secs(30),
-        deadlines: Deadlines::default(),
         head_cache_bytes: 0,
         gather_puts: false,
     };

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use working_memory::clock::{Clock, SystemClock};
 use working_memory::domain::ids::VaultId;
 use working_memory::domain::search::Query;
-use working_memory::storage::{Deadlines, PoolOptions, Storage};
+use working_memory::storage::{PoolOptions, Storage};
 
 const VOCABULARY: usize = 30_000;
 const ROUNDS: usize = 300;
@@ -102,7 +102,6 @@ fn connect() -> Outcome<Storage> {
         max_connections: 8,
         prepared_statements: true,
         acquire_timeout: Duration::from_secs(30),
-        deadlines: Deadlines::default(),
         head_cache_bytes: 0,
         gather_puts: false,
     };

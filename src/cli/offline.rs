@@ -10,7 +10,7 @@ use crate::clock::SystemClock;
 use crate::config::Config;
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::storage::embedded::{Account, EmbeddedError, EmbeddedOptions, has_cluster, url_of_answering};
-use crate::storage::{ACQUIRE_TIMEOUT, Deadlines, PoolOptions, Storage, StorageError, is_direct};
+use crate::storage::{ACQUIRE_TIMEOUT, PoolOptions, Storage, StorageError, is_direct};
 use clap::{Args, Subcommand};
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
@@ -78,7 +78,6 @@ pub(super) async fn pool(
             None => is_direct(url).await?,
         },
         acquire_timeout: ACQUIRE_TIMEOUT,
-        deadlines: Deadlines::default(),
         head_cache_bytes: 0,
         gather_puts: false,
     })

@@ -277,7 +277,7 @@ mod tests {
     use crate::llm::Models;
     use crate::pipeline::Pipeline;
     use crate::pipeline::prompts::Prompts;
-    use crate::storage::{Deadlines, PoolOptions, Storage};
+    use crate::storage::{PoolOptions, Storage};
     use axum::body::Body;
     use axum::extract::Request;
     use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
@@ -294,7 +294,6 @@ mod tests {
             max_connections: 1,
             prepared_statements: false,
             acquire_timeout: Duration::from_millis(20),
-            deadlines: Deadlines::default(),
             head_cache_bytes: 0,
             gather_puts: false,
         };

@@ -31,8 +31,7 @@ pub mod write;
 
 pub use contexts::{Context, ContextMetadata, ContextRef, Redaction, Source, origins::Blame};
 pub use database::{
-    ACQUIRE_TIMEOUT, Class, Deadlines, Distribution, FailingVaults, OWN_CONNECTIONS, PoolOptions, Storage,
-    is_direct,
+    ACQUIRE_TIMEOUT, Class, Distribution, FailingVaults, OWN_CONNECTIONS, PoolOptions, Storage, is_direct,
 };
 pub use error::StorageError;
 pub use head_cache::{HeadCacheUse, STALENESS_BOUND};

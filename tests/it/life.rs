@@ -505,7 +505,6 @@ async fn a_memory_keeps_its_invariants_after_any_operations() {
         max_connections: u32::try_from(AT_ONCE).unwrap(),
         prepared_statements: true,
         acquire_timeout: Duration::from_secs(30),
-        deadlines: working_memory::storage::Deadlines::default(),
         head_cache_bytes: 0,
         gather_puts: true,
     };

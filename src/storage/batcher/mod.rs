@@ -312,7 +312,7 @@ impl Slots {
         if let Some((mut connection, used)) = last
             && connection.taken_for() < STAYS_FOR
             && connection.is_current()
-            && (used.elapsed() < BELIEVED_FOR || connection.answers(storage.deadlines.silence).await)
+            && (used.elapsed() < BELIEVED_FOR || connection.answers().await)
         {
             return Ok(connection);
         }

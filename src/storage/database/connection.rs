@@ -6,7 +6,7 @@
 //! server, is closed too. A transaction that is open when the connection is dropped is rolled back.
 
 use crate::fair::Permit;
-use crate::storage::database::liveness::{Generation, Liveness, Waiting, silence};
+use crate::storage::database::liveness::{Generation, Liveness, SILENCE, silence};
 use crate::storage::error::{DISK_FULL, OutcomeUnknown};
 use futures::future::{BoxFuture, OptionFuture};
 use futures::stream::BoxStream;
@@ -29,15 +29,11 @@ const RELEASED_WITHIN: Duration = Duration::from_mins(1);
 pub(in crate::storage) struct Connection {
     /// `None` only while it is being dropped.
     live: Option<PoolConnection<Postgres>>,
+    watch: Watch,
     /// When it was taken from the pool.
     taken: Instant,
-    generation: Generation,
-    liveness: Arc<Liveness>,
-    deadline: Option<Duration>,
-    /// A statement was abandoned, or the connection is unusable.
-    is_spent: bool,
     /// The concurrency permit of the current caller, held until the connection is back in the pool.
-    permit: Option<Permit>,
+    pub(super) permit: Option<Permit>,
     /// A transaction is open on it, or may be.
     is_in_transaction: bool,
 }
@@ -51,31 +47,26 @@ impl Connection {
     ) -> Self {
         Self {
             live: Some(live),
+            watch: Watch {
+                generation,
+                liveness: liveness.clone(),
+                deadline,
+                is_spent: false,
+            },
             taken: Instant::now(),
-            generation,
-            liveness: liveness.clone(),
-            deadline,
-            is_spent: false,
             permit: None,
             is_in_transaction: false,
         }
     }
 
-    /// Returns the connection with the concurrency permit of its user attached.
-    pub(in crate::storage) fn with_permit(self, permit: Option<Permit>) -> Self {
-        let mut connection = self;
-        connection.permit = permit;
-        connection
-    }
-
     /// Whether its database is distributed by vault.
     pub(in crate::storage) fn is_distributed(&self) -> bool {
-        self.liveness.is_distributed()
+        self.watch.liveness.is_distributed()
     }
 
     /// Whether statements may be sent on it.
     pub(in crate::storage) fn is_current(&self) -> bool {
-        !self.is_spent && self.liveness.is_current(&self.generation)
+        !self.watch.is_spent && self.watch.liveness.is_current(&self.watch.generation)
     }
 
     /// For how long it has been out of the pool.
@@ -127,11 +118,11 @@ impl Connection {
         Ok(())
     }
 
-    /// Whether the server answers on it within this time.
-    pub(in crate::storage) async fn answers(&mut self, within: Duration) -> bool {
-        let deadline = self.deadline.replace(within);
+    /// Whether the server answers on it soon.
+    pub(in crate::storage) async fn answers(&mut self) -> bool {
+        let deadline = self.watch.deadline.replace(SILENCE);
         let answered = self.bounded(|raw| raw.ping().boxed()).await;
-        self.deadline = deadline;
+        self.watch.deadline = deadline;
         answered.is_ok()
     }
 
@@ -145,21 +136,14 @@ impl Connection {
         &'c mut self,
         work: impl FnOnce(&'c mut PgConnection) -> BoxFuture<'c, Result<T, Error>>,
     ) -> BoxFuture<'c, Result<T, Error>> {
-        let (raw, mut watch) = self.parts();
+        let (raw, watch) = self.parts();
         let work = work(raw);
         async move { watch.answer(work).await?.map_err(|error| watch.failed(error)) }.boxed()
     }
 
-    fn parts(&mut self) -> (&mut PgConnection, Watch<'_>) {
-        let raw: &mut PgConnection = self.live.as_mut().expect("there until it is dropped");
-        let watch = Watch {
-            _waiting: self.liveness.begin(),
-            liveness: &self.liveness,
-            generation: &self.generation,
-            is_spent: &mut self.is_spent,
-            deadline: self.deadline,
-        };
-        (raw, watch)
+    fn parts(&mut self) -> (&mut PgConnection, &mut Watch) {
+        let raw = self.live.as_mut().expect("there until it is dropped");
+        (raw, &mut self.watch)
     }
 }
 
@@ -169,19 +153,20 @@ impl Drop for Connection {
             return;
         };
         let runtime = Handle::try_current();
-        let is_over = self.is_spent || self.generation.given_up().is_cancelled();
+        let given_up = self.watch.generation.given_up();
+        let is_over = self.watch.is_spent || given_up.is_cancelled();
         let (false, Ok(runtime)) = (is_over, runtime) else {
             // Detach without a goodbye message: a server that does not answer would not read it.
             drop(live.detach());
             return;
         };
-        if !self.liveness.is_current(&self.generation) {
+        if !self.is_current() {
             live.close_on_drop();
             return;
         }
         // The pool waits for the answers to abandoned statements, possibly for ever.
-        let at_most = self.deadline.unwrap_or(RELEASED_WITHIN);
-        let given_up = self.generation.given_up().clone();
+        let at_most = self.watch.deadline.unwrap_or(RELEASED_WITHIN);
+        let given_up = given_up.clone();
         let is_in_transaction = self.is_in_transaction;
         let permit = self.permit.take();
         runtime.spawn(async move {
@@ -207,18 +192,19 @@ impl std::fmt::Debug for Connection {
     }
 }
 
-/// Enforces the deadline of one statement.
-struct Watch<'c> {
-    _waiting: Waiting<'c>,
-    liveness: &'c Liveness,
-    generation: &'c Generation,
-    is_spent: &'c mut bool,
+/// Enforces the deadline of the statements of a connection.
+struct Watch {
+    generation: Generation,
+    liveness: Arc<Liveness>,
     deadline: Option<Duration>,
+    /// A statement was abandoned, or the connection is unusable.
+    is_spent: bool,
 }
 
-impl Watch<'_> {
+impl Watch {
     /// The next answer of the server; an error if it does not come in time.
     async fn answer<T>(&mut self, answer: impl Future<Output = T>) -> Result<T, Error> {
+        let waiting = self.liveness.begin();
         let error = tokio::select! {
             biased;
             answer = answer => {
@@ -234,7 +220,8 @@ impl Watch<'_> {
                 Error::Io(io::Error::new(io::ErrorKind::TimedOut, problem))
             }
         };
-        *self.is_spent = true;
+        drop(waiting);
+        self.is_spent = true;
         Err(error)
     }
 
@@ -252,18 +239,18 @@ impl Watch<'_> {
     fn judge(&mut self, error: &Error) {
         match error {
             Error::Io(_) | Error::Tls(_) | Error::WorkerCrashed => {
-                *self.is_spent = true;
+                self.is_spent = true;
                 self.liveness.retire();
             }
-            Error::Protocol(_) => *self.is_spent = true,
+            Error::Protocol(_) => self.is_spent = true,
             Error::Database(database) => match database.code().as_deref() {
                 Some(READ_ONLY) => {
-                    *self.is_spent = true;
+                    self.is_spent = true;
                     self.liveness.retire_read_only();
                 }
                 Some(DISK_FULL) => self.liveness.set_disk_full(true),
                 // The server shuts down, or this session was terminated.
-                Some(code) if code.starts_with("57P") => *self.is_spent = true,
+                Some(code) if code.starts_with("57P") => self.is_spent = true,
                 _ => {}
             },
             _ => {}
@@ -289,7 +276,7 @@ impl<'c> Executor<'c> for &'c mut Connection {
     {
         let (raw, watch) = self.parts();
         let answers = raw.fetch_many(query);
-        let next = |(mut answers, mut watch): (BoxStream<'e, _>, Watch<'e>)| async move {
+        let next = |(mut answers, watch): (BoxStream<'e, _>, &'e mut Watch)| async move {
             let answer = watch.answer(answers.try_next()).await?;
             let answer = answer.map_err(|error| watch.failed(error))?;
             Ok(answer.map(|answer| (answer, (answers, watch))))

@@ -10,7 +10,7 @@
 //! It is sent several times a second while the database is in use, and rarely otherwise.
 
 use crate::storage::database::connection::READ_ONLY;
-use crate::storage::database::liveness::Beat;
+use crate::storage::database::liveness::{Beat, SILENCE};
 use crate::storage::database::notification::CHANNEL;
 use crate::storage::database::server::{leads_to, server_of};
 use crate::storage::{Storage, StorageError};
@@ -39,7 +39,7 @@ impl Storage {
         let mut pulse = None;
         loop {
             let begun = Instant::now();
-            let beat = timeout(self.deadlines.silence, self.beat(&mut pulse)).await;
+            let beat = timeout(SILENCE, self.beat(&mut pulse)).await;
             match beat {
                 Ok(Ok(false)) => self.liveness.beat(Beat::Written),
                 Ok(Ok(true)) => {
@@ -64,15 +64,10 @@ impl Storage {
 
     /// Sends one heartbeat and returns whether the server is read-only.
     async fn beat(&self, pulse: &mut Option<Pulse>) -> Result<bool, StorageError> {
-        // A new pool connection has shown that the primary is another server now.
-        if let Some(old) = pulse.take_if(|pulse| !self.liveness.is_server(&pulse.server)) {
-            drop(old);
-        }
-        if pulse.is_none() {
-            *pulse = Some(self.connect_pulse().await?);
-        }
-        let Some(Pulse { connection, .. }) = pulse else {
-            return Ok(false);
+        let Pulse { connection, .. } = match pulse {
+            // Unless a new pool connection has shown that the primary is another server now.
+            Some(pulse) if self.liveness.is_server(&pulse.server) => pulse,
+            other => other.insert(self.connect_pulse().await?),
         };
         let lease = self.head_cache.lease();
         let number = lease.word();
@@ -94,7 +89,7 @@ impl Storage {
         let options = self.find_primary().await?.application_name(HEARTBEAT);
         let mut connection = PgConnection::connect_with(&options).await?;
         let server = server_of(&mut connection).await?;
-        leads_to(&server, &self.liveness, &self.head_cache, self.deadlines.silence);
+        leads_to(&server, &self.liveness, &self.head_cache);
         Ok(Pulse { connection, server })
     }
 

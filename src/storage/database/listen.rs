@@ -11,12 +11,11 @@
 //! While it is false, notifications are not guaranteed, and code that waits for a change polls. The head cache
 //! (`storage::head_cache`) is served for one second after a received word was sent.
 
-use crate::storage::database::connect::connect_options;
+use crate::storage::database::connect::{connect_options, is_direct};
 use crate::storage::database::connection::Connection;
 use crate::storage::database::hosts::Hosts;
 use crate::storage::database::liveness::silence;
 use crate::storage::database::notification::{CHANNEL, Notification};
-use crate::storage::database::session::is_direct;
 use crate::storage::{Storage, StorageError};
 use sqlx::postgres::{PgListener, PgPoolOptions};
 use std::time::{Duration, Instant};

@@ -4,9 +4,8 @@
 //! - when it is **retired**: a connection was lost, the server became read-only, or another server answers at the
 //!   address. Its idle connections are closed when they are acquired, the others when they are released;
 //! - when it is **given up**, because the database is silent: nothing, not even the heartbeat
-//!   ([`crate::storage::database::heartbeat`]), was answered for
-//!   [`Deadlines::silence`](crate::storage::Deadlines::silence). Whatever waits on its connections fails at once, and
-//!   so does acquiring a connection, until a heartbeat is answered.
+//!   ([`crate::storage::database::heartbeat`]), was answered for [`SILENCE`]. Whatever waits on its connections fails at
+//!   once, and so does acquiring a connection, until a heartbeat is answered.
 //!
 //! A slow statement is not silence: while others are answered, it may run until its own deadline.
 
@@ -16,6 +15,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
+
+/// How long the database may be silent before everything that waits for it fails. Eight heartbeats: shorter would take a
+/// pause of the network for an outage.
+pub(in crate::storage) const SILENCE: Duration = Duration::from_secs(2);
 
 /// The minimum time between retirements because of a read-only server: readers lose their connections too.
 const BETWEEN_RETIREMENTS: Duration = Duration::from_secs(1);

@@ -1,7 +1,7 @@
 //! The schema migrations, compiled in.
 
+use crate::storage::database::connect::BEGIN_WITHOUT_NAMES;
 use crate::storage::database::connection::Connection;
-use crate::storage::database::session::BEGIN_WITHOUT_NAMES;
 use crate::storage::{Class, Storage, StorageError};
 use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::{Connection as _, PgConnection, Postgres, Transaction};

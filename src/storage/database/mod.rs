@@ -14,10 +14,9 @@ pub mod notification;
 pub(in crate::storage) mod pool;
 pub(in crate::storage) mod replica;
 pub mod server;
-pub(in crate::storage) mod session;
 pub(in crate::storage) mod transaction;
 
+pub use connect::is_direct;
 pub use distribution::Distribution;
 pub use failing::FailingVaults;
-pub use pool::{ACQUIRE_TIMEOUT, Class, Deadlines, OWN_CONNECTIONS, PoolOptions, Storage};
-pub use session::is_direct;
+pub use pool::{ACQUIRE_TIMEOUT, Class, OWN_CONNECTIONS, PoolOptions, Storage};

@@ -1,5 +1,5 @@
-//! The connection pool and [`Storage`]; the statement deadlines, one for each class of work; and concurrency limits in front of
-//! the pool, so that no vault can use up the connections.
+//! The connection pools and [`Storage`]: single statements and transactions; the statement deadlines, one for each class
+//! of work; and concurrency limits in front of the pools, so that no vault can use up the connections.
 //!
 //! - The client enforces the deadline, so the wait also ends if the server or the network is silent. The connection of an
 //!   abandoned statement is closed. The outcome of an abandoned commit is unknown. A server that answers may cancel a
@@ -11,9 +11,10 @@
 //!
 //! Some connections are reserved for the service's own work (batches, indexing, retention).
 
-use super::connect::{connect_options, is_usable};
+use super::connect::{BEGIN_WITHOUT_NAMES, connect_options, pool_options};
+use super::connection::Connection;
 use super::hosts::Hosts;
-use super::liveness::Liveness;
+use super::liveness::{Liveness, SILENCE, silence};
 use super::notification::Notifications;
 use super::replica::Replica;
 use super::server::{leads_to, server_of};
@@ -25,10 +26,11 @@ use crate::storage::head_cache::{HeadCache, HeadCacheUse};
 use crate::storage::search::{FrequentWords, Searched};
 use crate::storage::usage::stored::{Quotas, Room};
 use crate::storage::write::MemoryLocks;
+use crate::telemetry::meters;
 use sqlx::PgPool;
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::postgres::PgConnectOptions;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
@@ -36,13 +38,17 @@ use tokio::time::timeout;
 #[derive(Clone)]
 pub struct Storage {
     pub(in crate::storage) pool: PgPool,
-    /// Concurrency limits of the connections.
-    pub(in crate::storage) lanes: Lanes,
+    /// The connections of API keys, readiness and event streams.
+    own: PgPool,
+    /// The concurrency limit of the connections of `pool`.
+    connections: FairSemaphore,
+    /// That of searches.
+    searches: FairSemaphore,
+    /// That of the connections of event streams.
+    events: FairSemaphore,
     /// The storage quota of vaults.
     pub(in crate::storage) room: Arc<Room>,
     pub(in crate::storage) clock: Arc<dyn Clock>,
-    /// Statement deadlines.
-    pub(in crate::storage) deadlines: Deadlines,
     /// Whether the database answers.
     pub(in crate::storage) liveness: Arc<Liveness>,
     /// The servers of the database URL.
@@ -73,36 +79,6 @@ pub struct Storage {
 /// The time limit for closing the pool.
 const CLOSED_WITHIN: Duration = Duration::from_secs(5);
 
-/// Connections belong to the current generation and to one server, and idle ones are checked before reuse.
-fn pool_options(
-    options: &PoolOptions,
-    liveness: &Arc<Liveness>,
-    head_cache: &Arc<HeadCache>,
-) -> PgPoolOptions {
-    let (begun, asked, head_cache) = (liveness.clone(), liveness.clone(), head_cache.clone());
-    let silence_after = options.deadlines.silence;
-    PgPoolOptions::new()
-        .max_connections(options.max_connections)
-        .acquire_timeout(options.acquire_timeout)
-        .test_before_acquire(false)
-        .after_connect(move |connection, _| {
-            let (liveness, head_cache) = (begun.clone(), head_cache.clone());
-            Box::pin(async move {
-                match server_of(connection).await {
-                    Ok(server) => leads_to(&server, &liveness, &head_cache, silence_after),
-                    // The next statement on it reports the error at once; returning it here would be retried until the
-                    // timeout.
-                    Err(_) => head_cache.next_epoch(),
-                }
-                Ok(())
-            })
-        })
-        .before_acquire(move |connection, about| {
-            let liveness = asked.clone();
-            Box::pin(async move { is_usable(connection, &about, &liveness, silence_after).await })
-        })
-}
-
 impl Storage {
     /// A pool that connects at first use, so that the service starts even if the database is briefly unavailable.
     ///
@@ -113,16 +89,37 @@ impl Storage {
         let connect = connect_options(hosts.first(), options.prepared_statements);
         let head_cache = Arc::new(HeadCache::new(options.head_cache_bytes));
         let liveness = Arc::new(Liveness::default());
-        let set_up = || pool_options(options, &liveness, &head_cache);
-        let pool = set_up().connect_lazy_with(connect.clone());
-        let own = set_up()
-            .max_connections(OWN_CONNECTIONS)
-            .connect_lazy_with(connect);
+        let set_up = |connections| {
+            let (begun, caching) = (liveness.clone(), head_cache.clone());
+            let pool = pool_options(&liveness)
+                .max_connections(connections)
+                .acquire_timeout(options.acquire_timeout)
+                .after_connect(move |connection, _| {
+                    let (liveness, head_cache) = (begun.clone(), caching.clone());
+                    Box::pin(async move {
+                        match server_of(connection).await {
+                            Ok(server) => leads_to(&server, &liveness, &head_cache),
+                            // The next statement on it reports the error at once; returning it here would be retried
+                            // until the timeout.
+                            Err(_) => head_cache.next_epoch(),
+                        }
+                        Ok(())
+                    })
+                });
+            pool.connect_lazy_with(connect.clone())
+        };
+        let most = options.max_connections;
+        let of_vaults = match most > 2 * OF_THE_SERVICE {
+            true => most - OF_THE_SERVICE,
+            false => most,
+        };
         Ok(Self {
-            lanes: Lanes::new(options, own),
+            pool: set_up(most),
+            own: set_up(OWN_CONNECTIONS),
+            connections: limit(of_vaults),
+            searches: limit(most / CONNECTIONS_PER_SEARCH),
+            events: limit(OWN_CONNECTIONS - 1),
             room: Arc::new(Room::new(Quotas::default())),
-            pool,
-            deadlines: options.deadlines,
             liveness,
             hosts: Arc::new(hosts),
             replica: None,
@@ -160,7 +157,7 @@ impl Storage {
     /// Finds the server that accepts writes, and makes the pools connect to it from now on.
     pub(in crate::storage) async fn find_primary(&self) -> Result<PgConnectOptions, StorageError> {
         let primary = connect_options(self.hosts.primary().await?, self.prepared_statements);
-        for pool in [&self.pool, self.lanes.own()] {
+        for pool in [&self.pool, &self.own] {
             pool.set_connect_options(primary.clone());
         }
         Ok(primary)
@@ -210,7 +207,7 @@ impl Storage {
 
     /// Closes all connections. After a time limit, connections that are still busy are abandoned.
     pub async fn close(&self) {
-        let (closed, own) = (self.pool.close(), self.lanes.own().close());
+        let (closed, own) = (self.pool.close(), self.own.close());
         self.batchers.clear();
         let closed = async { tokio::join!(closed, own, self.close_replica()) };
         if timeout(CLOSED_WITHIN, closed).await.is_err() {
@@ -233,8 +230,6 @@ pub struct PoolOptions {
     pub prepared_statements: bool,
     /// How long a request waits for a connection before it fails with 503.
     pub acquire_timeout: Duration,
-    /// Statement deadlines.
-    pub deadlines: Deadlines,
     /// The size of the head cache in bytes; 0 disables it.
     pub head_cache_bytes: u64,
     /// Whether changes that arrive while another is being committed are committed together.
@@ -263,47 +258,17 @@ pub enum Class {
     Migration,
 }
 
-/// The deadline of a statement of each class.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Deadlines {
-    /// Of [`Class::Read`] and [`Class::Events`].
-    pub read: Duration,
-    /// Of [`Class::Write`].
-    pub write: Duration,
-    /// Of [`Class::Search`].
-    pub search: Duration,
-    /// Of [`Class::Maintenance`] and [`Class::Sweep`].
-    pub maintenance: Duration,
-    /// Of [`Class::Health`]; also how long the database may be silent before everything that waits for it fails.
-    pub silence: Duration,
-}
-
-impl Default for Deadlines {
-    fn default() -> Self {
-        Self {
+impl Class {
+    /// The deadline of a statement; `None` means no deadline.
+    fn deadline(self) -> Option<Duration> {
+        match self {
             // A request has 30 s: a read or a write that takes 10 s is stuck.
-            read: Duration::from_secs(10),
-            write: Duration::from_secs(10),
-            search: Duration::from_secs(30),
+            Self::Read | Self::Write | Self::Events => Some(Duration::from_secs(10)),
+            Self::Search => Some(Duration::from_secs(30)),
             // An index of a large table, or the pruning of a large vault, takes minutes.
-            maintenance: Duration::from_mins(10),
-            // Eight heartbeats: shorter would take a pause of the network for an outage.
-            silence: Duration::from_secs(2),
-        }
-    }
-}
-
-impl Deadlines {
-    /// The deadline of a statement of this class; `None` means no deadline.
-    #[must_use]
-    pub fn of(&self, class: Class) -> Option<Duration> {
-        match class {
-            Class::Read | Class::Events => Some(self.read),
-            Class::Write => Some(self.write),
-            Class::Search => Some(self.search),
-            Class::Maintenance | Class::Sweep => Some(self.maintenance),
-            Class::Health => Some(self.silence),
-            Class::Migration => None,
+            Self::Maintenance | Self::Sweep => Some(Duration::from_mins(10)),
+            Self::Health => Some(SILENCE),
+            Self::Migration => None,
         }
     }
 }
@@ -319,71 +284,141 @@ const OF_THE_SERVICE: u32 = 5;
 /// statements mostly wait for a disk or are idle.
 const CONNECTIONS_PER_SEARCH: u32 = 8;
 
-/// The concurrency limits of the connections.
-#[derive(Debug, Clone)]
-pub(in crate::storage) struct Lanes {
-    connections: FairSemaphore,
-    searches: FairSemaphore,
-    events: FairSemaphore,
-    own: PgPool,
-    acquire_timeout: Duration,
+/// So many at the same time, fairly between vaults and keys.
+fn limit(connections: u32) -> FairSemaphore {
+    let connections = usize::try_from(connections).unwrap_or(usize::MAX);
+    FairSemaphore::new(ShareLimits::of(connections))
 }
 
-impl Lanes {
-    pub(in crate::storage) fn new(options: &PoolOptions, own: PgPool) -> Self {
-        let most = options.max_connections;
-        let of_vaults = if most > 2 * OF_THE_SERVICE {
-            most - OF_THE_SERVICE
-        } else {
-            most
-        };
-        let gate = |connections: u32| {
-            FairSemaphore::new(ShareLimits::of(
-                usize::try_from(connections).unwrap_or(usize::MAX),
-            ))
-        };
-        Self {
-            connections: gate(of_vaults),
-            searches: gate(most / CONNECTIONS_PER_SEARCH),
-            events: gate(OWN_CONNECTIONS - 1),
-            own,
-            acquire_timeout: options.acquire_timeout,
+/// A pool, and whether its database answers.
+pub(super) type LivePool<'d> = (&'d PgPool, &'d Arc<Liveness>);
+
+/// How often acquiring a connection is tried if its generation is retired meanwhile.
+const ACQUIRE_TRIES: u32 = 3;
+
+/// Sets the lock timeout of work that loops over vaults.
+const SWEEP_WAITS_FOR: &str = "SET LOCAL lock_timeout = '2s'";
+
+impl Storage {
+    /// A connection for reading; waits for the caller's concurrency permit.
+    pub(in crate::storage) async fn reader(&self) -> Result<Connection, StorageError> {
+        self.reader_for(Class::Read).await
+    }
+
+    /// A connection for reading, for this class of work; from the standby if the read may be stale.
+    pub(in crate::storage) async fn reader_for(&self, class: Class) -> Result<Connection, StorageError> {
+        match self.on_standby(class, false).await {
+            Some(reader) => Ok(reader),
+            None => self.primary_reader(class).await,
         }
     }
 
-    /// The pool for a class of work, and the limit of its connections.
-    pub(super) fn of<'p>(
-        &'p self,
+    /// A connection to the primary, for a statement that changes data or a read that must not be stale.
+    pub(in crate::storage) async fn primary_reader(&self, class: Class) -> Result<Connection, StorageError> {
+        self.on_primary(class, false).await
+    }
+
+    /// A transaction for this class of work; on the standby if it only reads and may be stale.
+    pub(in crate::storage) async fn begin(&self, class: Class) -> Result<Connection, StorageError> {
+        if let Some(transaction) = self.on_standby(class, true).await {
+            return Ok(transaction);
+        }
+        let mut transaction = self.on_primary(class, true).await?;
+        if class == Class::Sweep {
+            sqlx::raw_sql(SWEEP_WAITS_FOR).execute(&mut transaction).await?;
+        }
+        Ok(transaction)
+    }
+
+    async fn on_primary(&self, class: Class, begins: bool) -> Result<Connection, StorageError> {
+        let waiting = Instant::now();
+        let permit = self.permit(class).await?;
+        let pool = match class {
+            Class::Events | Class::Health => &self.own,
+            _ => &self.pool,
+        };
+        let connection = self.open((pool, &self.liveness), class, permit, begins).await?;
+        meters::pool_wait(waiting.elapsed());
+        Ok(connection)
+    }
+
+    /// A connection to the primary without a concurrency permit, for work of the service itself and for batches, which
+    /// serve many callers.
+    pub(in crate::storage) async fn connection(&self, class: Class) -> Result<Connection, StorageError> {
+        let waiting = Instant::now();
+        let connection = self.open(self.primary(), class, None, false).await?;
+        meters::pool_wait(waiting.elapsed());
+        Ok(connection)
+    }
+
+    /// A connection of a pool, in a transaction if that is wanted or if a single statement takes several messages.
+    pub(super) async fn open(
+        &self,
+        pool: LivePool<'_>,
         class: Class,
-        requests: &'p PgPool,
-    ) -> (&'p PgPool, Option<&'p FairSemaphore>) {
-        match class {
-            Class::Events => (&self.own, Some(&self.events)),
-            Class::Health => (&self.own, None),
-            _ => (requests, Some(&self.connections)),
+        permit: Option<Permit>,
+        begins: bool,
+    ) -> Result<Connection, StorageError> {
+        let mut connection = self.acquire(pool, class, permit).await?;
+        if !self.prepared_statements {
+            connection.begin_with(BEGIN_WITHOUT_NAMES).await?;
+        } else if begins {
+            connection.begin().await?;
+        }
+        Ok(connection)
+    }
+
+    /// Acquires a connection of the current generation; fails at once while the database is silent.
+    pub(super) async fn acquire(
+        &self,
+        (pool, liveness): LivePool<'_>,
+        class: Class,
+        permit: Option<Permit>,
+    ) -> Result<Connection, StorageError> {
+        let mut tries = 1;
+        loop {
+            let generation = liveness.generation()?;
+            liveness.want_beat();
+            // The pool's future takes 4 KiB. Boxed, it does not enlarge every future above it, which are moved many
+            // times during a request even if they never use the pool.
+            let acquired = Box::pin(generation.given_up().run_until_cancelled(pool.acquire())).await;
+            let acquired = acquired.ok_or_else(silence)??;
+            let mut connection = Connection::new(acquired, liveness, generation, class.deadline());
+            if connection.is_current() || tries == ACQUIRE_TRIES {
+                connection.permit = permit;
+                return Ok(connection);
+            }
+            tries += 1;
         }
     }
 
-    /// Waits for the current caller's permit; `None` for the service itself.
-    pub(super) async fn acquire(&self, gate: &FairSemaphore) -> Result<Option<Permit>, StorageError> {
+    pub(super) fn primary(&self) -> LivePool<'_> {
+        (&self.pool, &self.liveness)
+    }
+
+    /// Waits for the current caller's permit for a connection; `None` for the service itself, and where there is no limit.
+    pub(super) async fn permit(&self, class: Class) -> Result<Option<Permit>, StorageError> {
+        match class {
+            Class::Health => Ok(None),
+            Class::Events => self.permit_of(&self.events).await,
+            _ => self.permit_of(&self.connections).await,
+        }
+    }
+
+    /// Waits for the current caller's search permit, before it acquires a connection.
+    pub(in crate::storage) async fn search_permit(&self) -> Result<Option<Permit>, StorageError> {
+        self.permit_of(&self.searches).await
+    }
+
+    async fn permit_of(&self, limit: &FairSemaphore) -> Result<Option<Permit>, StorageError> {
         let party = Party::current();
         if party.is_service() {
             return Ok(None);
         }
-        match tokio::time::timeout(self.acquire_timeout, gate.acquire(&party, 1)).await {
+        let waits_for = self.pool.options().get_acquire_timeout();
+        match timeout(waits_for, limit.acquire(&party, 1)).await {
             Ok(permit) => Ok(Some(permit)),
             Err(_) => Err(sqlx::Error::PoolTimedOut.into()),
         }
-    }
-
-    pub(in crate::storage) fn own(&self) -> &PgPool {
-        &self.own
-    }
-}
-
-impl Storage {
-    /// Waits for the current caller's search permit, before it acquires a connection.
-    pub(in crate::storage) async fn search_permit(&self) -> Result<Option<Permit>, StorageError> {
-        self.lanes.acquire(&self.lanes.searches).await
     }
 }

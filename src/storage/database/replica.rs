@@ -8,15 +8,14 @@
 //! Callers mark reads that may be stale ([`Storage::on_replica`]). All other reads and all writes go to the primary,
 //! and so do stale reads that the standby cannot serve.
 
-use crate::storage::database::connect::{connect_options, is_usable};
+use crate::storage::database::connect::{connect_options, pool_options};
 use crate::storage::database::connection::Connection;
 use crate::storage::database::hosts::Hosts;
-use crate::storage::database::liveness::{Beat, Liveness};
-use crate::storage::database::session::Door;
+use crate::storage::database::liveness::{Beat, Liveness, SILENCE};
+use crate::storage::database::pool::LivePool;
 use crate::storage::{Class, Storage, StorageError};
 use crate::telemetry::meters;
 use sqlx::PgPool;
-use sqlx::postgres::PgPoolOptions;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -45,15 +44,9 @@ impl Storage {
             sqlx::Error::Configuration("database.replica_url names several servers; give it one".into())
         })?;
         let liveness = Arc::new(Liveness::default());
-        let (asked, silence_after) = (liveness.clone(), self.deadlines.silence);
-        let pool = PgPoolOptions::new()
+        let pool = pool_options(&liveness)
             .max_connections(self.most_connections())
             .acquire_timeout(WAITS_FOR)
-            .test_before_acquire(false)
-            .before_acquire(move |connection, about| {
-                let liveness = asked.clone();
-                Box::pin(async move { is_usable(connection, &about, &liveness, silence_after).await })
-            })
             .connect_lazy_with(connect_options(server, self.prepared_statements));
         self.replica = Some(Arc::new(Replica {
             pool,
@@ -90,7 +83,7 @@ impl Storage {
     }
 
     /// The pool of the standby, for a read that may be stale.
-    fn replica_door(&self, class: Class) -> Option<Door<'_>> {
+    fn replica_pool(&self, class: Class) -> Option<LivePool<'_>> {
         let replica = self.replica.as_ref()?;
         let may_lag = matches!(class, Class::Read | Class::Search) && MAY_LAG.try_with(|()| ()).is_ok();
         (may_lag && self.replica_lag().is_some()).then_some((&replica.pool, &replica.liveness))
@@ -98,12 +91,11 @@ impl Storage {
 
     /// A connection to the standby, or a transaction on it, if the read may be stale and one is available.
     pub(super) async fn on_standby(&self, class: Class, begins: bool) -> Option<Connection> {
-        let door = self.replica_door(class)?;
+        let pool = self.replica_pool(class)?;
         // The concurrency limits of the primary's connections apply here too.
-        let (_, limit) = self.lanes.of(class, &self.pool);
-        let permit = self.lanes.acquire(limit?).await.ok()?;
+        let permit = self.permit(class).await.ok()?;
         // Boxed, because most reads do not come here.
-        let connection = Box::pin(self.open(door, class, permit, begins)).await;
+        let connection = Box::pin(self.open(pool, class, permit, begins)).await;
         let no_connection =
             |error: &StorageError| tracing::debug!(%error, "the standby has no connection for a read");
         connection.inspect_err(no_connection).ok()
@@ -138,7 +130,7 @@ impl Storage {
     /// Notes the WAL position of the primary. Asks the standby for its position before that, since a standby is never
     /// ahead of its primary, and afterwards, to see whether it has reached the noted position.
     async fn compare(&self, replica: &Replica) -> Result<(), StorageError> {
-        let before = timeout(self.deadlines.silence, self.ask(replica)).await;
+        let before = timeout(SILENCE, self.ask(replica)).await;
         let (place, of) = match before {
             Err(_) => {
                 // Statements that wait for it fail and are sent to the primary.
@@ -174,7 +166,7 @@ impl Storage {
             return Ok(());
         }
         replica.progress().note(primary.place, at);
-        let after = timeout(self.deadlines.silence, self.ask(replica)).await;
+        let after = timeout(SILENCE, self.ask(replica)).await;
         // If it does not answer now, the next comparison reports that.
         if let Ok(Ok((Some(place), _))) = after {
             replica.follows(place);
@@ -188,8 +180,8 @@ impl Storage {
             // It was given up; an answer ends that.
             replica.liveness.beat(Beat::Written);
         }
-        let door = (&replica.pool, &replica.liveness);
-        let mut connection = self.open(door, Class::Health, None, false).await?;
+        let pool = (&replica.pool, &replica.liveness);
+        let mut connection = self.open(pool, Class::Health, None, false).await?;
         let row = sqlx::query!(
             r#"SELECT CASE WHEN pg_is_in_recovery() THEN (pg_last_wal_replay_lsn() - '0/0')::bigint END AS place,
                       (SELECT system_identifier FROM pg_control_system()) AS "system!",

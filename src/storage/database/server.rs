@@ -1,6 +1,6 @@
 //! The state of the database, for the service's status page, and whether writes succeed.
 
-use crate::storage::database::liveness::{Beat, Liveness};
+use crate::storage::database::liveness::{Beat, Liveness, SILENCE};
 use crate::storage::database::notification::CHANNEL;
 use crate::storage::error::is_disk_full;
 use crate::storage::head_cache::HeadCache;
@@ -61,19 +61,14 @@ pub(in crate::storage) async fn server_of(connection: &mut PgConnection) -> Resu
 
 /// A new connection leads to `server`. If earlier ones led to another server, all caches are invalidated, and
 /// statements that still wait there are given up after a while, since that server may be silent.
-pub(in crate::storage) fn leads_to(
-    server: &str,
-    liveness: &Liveness,
-    head_cache: &HeadCache,
-    grace: Duration,
-) {
+pub(in crate::storage) fn leads_to(server: &str, liveness: &Liveness, head_cache: &HeadCache) {
     let Some(earlier) = liveness.connected_to(server) else {
         return;
     };
     tracing::info!("another server answers at the address of the database");
     head_cache.next_epoch();
     tokio::spawn(async move {
-        sleep(grace).await;
+        sleep(SILENCE).await;
         earlier.given_up().cancel();
     });
 }

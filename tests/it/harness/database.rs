@@ -7,7 +7,7 @@ use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
-use working_memory::storage::{Deadlines, PoolOptions, Storage};
+use working_memory::storage::{PoolOptions, Storage};
 
 /// The advisory lock that guards the creation of templates across all test processes; any number that nobody else uses.
 const TEMPLATE_LOCK: i64 = 0x776d_7465_6d70;
@@ -135,7 +135,6 @@ async fn make_schema(database: &PgConnectOptions) {
         max_connections: 1,
         prepared_statements: false,
         acquire_timeout: Duration::from_secs(30),
-        deadlines: Deadlines::default(),
         head_cache_bytes: 0,
         gather_puts: false,
     };

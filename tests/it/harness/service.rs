@@ -26,7 +26,7 @@ use working_memory::llm::{Models, Request, Retry, RoleModel};
 use working_memory::pipeline::Pipeline;
 use working_memory::pipeline::meaning::Meaning;
 use working_memory::pipeline::prompts::Prompts;
-use working_memory::storage::{Deadlines, PoolOptions, Quotas, Storage};
+use working_memory::storage::{PoolOptions, Quotas, Storage};
 
 /// Listens on a free port of loopback; stopped when the last clone is dropped.
 #[derive(Clone)]
@@ -123,7 +123,6 @@ impl Service {
             max_connections: config.database.max_connections.min(8),
             prepared_statements: config.database.prepared_statements.unwrap_or(true),
             acquire_timeout: Duration::from_secs(10),
-            deadlines: Deadlines::default(),
             head_cache_bytes: config.database.head_cache_bytes,
             gather_puts: config.database.gather_puts,
         };
