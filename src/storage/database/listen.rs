@@ -18,14 +18,15 @@ use crate::storage::database::liveness::silence;
 use crate::storage::database::notification::{CHANNEL, Notification};
 use crate::storage::{Storage, StorageError};
 use sqlx::postgres::{PgListener, PgPoolOptions};
+use std::io;
 use std::time::{Duration, Instant};
 use tokio::sync::{broadcast, watch};
-use tokio::time::{Interval, MissedTickBehavior, interval, sleep, timeout};
+use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
 /// The application name of the connection in `pg_stat_activity`.
 const LISTENER: &str = "working-memory listener";
 
-/// How long a received word proves that notifications arrive.
+/// How long a received word proves that notifications arrive, and how long the first may be on its way.
 const WORD_LASTS: Duration = Duration::from_secs(12);
 
 /// How long committed words may stay undelivered before the connection counts as lost.
@@ -113,60 +114,55 @@ impl Storage {
         let mut listener = connecting.unwrap_or_else(|_| Err(silence().into()))?;
         self.notifications.head_cache.next_epoch();
         self.liveness.want_beat();
-        let mut received = Received::default();
-        let mut look = every(LOOK_EVERY);
+        let mut last_word = None;
+        let mut look = interval(LOOK_EVERY);
+        look.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
                 notification = listener.try_recv() => match notification? {
-                    Some(notification) => self.receive(notification.payload(), &mut received),
+                    Some(notification) => {
+                        if self.receive(notification.payload()) {
+                            last_word = Some(Instant::now());
+                        }
+                    }
                     None => return Ok(()),
                 },
-                _ = look.tick() => self.look(&mut received)?,
+                _ = look.tick() => self.look(last_word)?,
             }
         }
     }
 
-    fn receive(&self, payload: &str, received: &mut Received) {
-        if let Some(number) = self.notifications.number_of_word(payload) {
+    /// Handles a notification. Returns whether it is a word of this instance.
+    fn receive(&self, payload: &str) -> bool {
+        let word = self.notifications.number_of_word(payload);
+        if let Some(number) = word {
             self.notifications.head_cache.lease().received(number);
-            received.word = Some(Instant::now());
             let proved = &self.notifications.proved;
             proved.send_if_modified(|proved| !std::mem::replace(proved, true));
         } else if let Ok(notification) = serde_json::from_str(payload) {
             self.notifications.publish(notification);
         }
+        word.is_some()
     }
 
-    /// Fails if words were committed but not received: the connection does not receive what is written.
-    fn look(&self, received: &mut Received) -> Result<(), StorageError> {
-        let unreceived = self.notifications.head_cache.lease().unreceived_for();
-        if received.word.is_some_and(|word| word.elapsed() > WORD_LASTS) {
+    /// Fails if words were committed but not received, as behind a pooler, or on a former primary.
+    fn look(&self, last_word: Option<Instant>) -> Result<(), StorageError> {
+        if last_word.is_some_and(|word| word.elapsed() > WORD_LASTS) {
             self.notifications.proved.send_replace(false);
         }
-        match (received.word, unreceived) {
-            (Some(_), Some(unreceived)) if unreceived > MAX_UNRECEIVED => Err(silence().into()),
-            (None, Some(unreceived))
-                if unreceived > WORD_LASTS && !std::mem::replace(&mut received.complained, true) =>
-            {
-                tracing::warn!(
-                    "nothing arrives on the listening connection; does database.listen_url lead to the same \
-                     database, without a transaction-mode pooler between?"
-                );
-                Ok(())
+        let at_most = match last_word {
+            Some(_) => MAX_UNRECEIVED,
+            None => WORD_LASTS,
+        };
+        match self.notifications.head_cache.lease().unreceived_for() {
+            Some(unreceived) if unreceived > at_most => {
+                let problem = "nothing arrives on the listening connection; does database.listen_url lead to the same \
+                               database, without a transaction-mode pooler between?";
+                Err(sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, problem)).into())
             }
-            // It may lead to a former primary.
-            (None, Some(unreceived)) if unreceived > 2 * WORD_LASTS => Err(silence().into()),
             _ => Ok(()),
         }
     }
-}
-
-/// What a listening connection received.
-#[derive(Default)]
-struct Received {
-    /// When the last word arrived.
-    word: Option<Instant>,
-    complained: bool,
 }
 
 /// Opens a listening connection.
@@ -180,11 +176,4 @@ async fn listener(url: &str) -> Result<PgListener, StorageError> {
     listener.eager_reconnect(false);
     listener.listen(CHANNEL).await?;
     Ok(listener)
-}
-
-/// An interval that skips missed ticks.
-fn every(time: Duration) -> Interval {
-    let mut interval = interval(time);
-    interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    interval
 }
