@@ -1,8 +1,8 @@
 //! The servers in a database URL: a primary and its standbys.
 //!
 //! As in libpq, `postgres://user@one:5432,two:5433/db?target_session_attrs=read-write` names two servers of one
-//! database, and so do lists in `host` and `port`, where the part before the path may be empty or only a user. The driver accepts one address, so this module finds the server that
-//! accepts writes. It asks all servers at the same time, so a silent one costs no time. The heartbeat asks again
+//! database, and so do lists in `host` and `port`, where the part before the path may be empty or only a user. The driver
+//! accepts one address, so this module finds the server that accepts writes. It asks all servers at the same time, so a silent one costs no time. The heartbeat asks again
 //! whenever its connection is lost or becomes read-only, so a promotion needs no restart.
 
 use crate::storage::StorageError;
@@ -122,68 +122,55 @@ fn default_host() -> String {
 /// Splits a URL into one URL for each host. Everything else stays as it is.
 fn split(url: &str) -> Result<Vec<String>, String> {
     let (scheme, rest) = url.split_once("://").ok_or("it has no scheme")?;
-    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    let (authority, tail) = rest.split_at(end);
-    let (user, hosts) = match authority.rsplit_once('@') {
-        Some((user, hosts)) => (format!("{user}@"), hosts),
-        None => (String::new(), authority),
-    };
-    let (path, query) = tail.split_once('?').unwrap_or((tail, ""));
-    let mut named: [(&str, Vec<String>); 3] = [("host", vec![]), ("hostaddr", vec![]), ("port", vec![])];
+    let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let (user, hosts) = authority.split_at(authority.rfind('@').map_or(0, |at| at + 1));
+    let list_of = |text: &str| -> Vec<String> { text.split(',').map(str::to_owned).collect() };
+    // The hosts before the path, then what the query lists.
+    let mut lists = vec![("hosts", list_of(hosts))];
     let mut more: Vec<&str> = Vec::new();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-        if key == "target_session_attrs" {
-            if !TARGETS.contains(&value) {
+        match pair.split_once('=').unwrap_or((pair, "")) {
+            ("target_session_attrs", value) if TARGETS.contains(&value) => {}
+            ("target_session_attrs", _) => {
                 return Err(format!(
                     "target_session_attrs must be one of {}: the service writes",
                     TARGETS.join(", ")
                 ));
             }
-        } else if let Some((_, list)) = named.iter_mut().find(|(name, _)| *name == key) {
-            let value = value.replace("%2C", ",").replace("%2c", ",");
-            *list = value.split(',').map(str::to_owned).collect();
-        } else {
-            more.push(pair);
+            (name @ ("host" | "hostaddr" | "port"), value) => {
+                let value = value.replace("%2C", ",").replace("%2c", ",");
+                lists.push((name, list_of(&value)));
+            }
+            _ => more.push(pair),
         }
     }
-    let hosts: Vec<&str> = hosts.split(',').collect();
-    let count = named
-        .iter()
-        .map(|(_, list)| list.len())
-        .fold(hosts.len(), usize::max);
-    if count > 1 && hosts.len() == count && hosts.iter().any(|host| host.is_empty()) {
+    let count = lists.iter().map(|(_, list)| list.len()).max().unwrap_or(1);
+    if let Some((name, list)) = lists.iter().find(|(_, list)| ![1, count].contains(&list.len())) {
+        return Err(format!(
+            "it lists {} values for {name} and {count} servers; give one for all, or one for each",
+            list.len()
+        ));
+    }
+    let (hosts, named) = (&lists[0].1, &lists[1..]);
+    if hosts.len() > 1 && hosts.iter().any(String::is_empty) {
         return Err("one of the hosts of its list is empty".to_owned());
     }
     // The driver parses only URLs with a host. The host in the query replaces this one; without one it is the default.
-    let is_named = named[..2].iter().any(|(_, list)| !list.is_empty());
-    let default = default_host();
-    let fallback = if is_named { "localhost" } else { &default };
-    let all = (hosts.len(), "hosts");
-    let lists = named.iter().map(|(name, list)| (list.len(), *name));
-    if let Some((length, name)) = lists
-        .chain([all])
-        .find(|(length, _)| *length > 1 && *length != count)
-    {
-        return Err(format!(
-            "it lists {length} values for {name} and {count} servers; give one for all, or one for each"
-        ));
-    }
+    let fallback = match named.iter().any(|(name, _)| *name != "port") {
+        true => "localhost".to_owned(),
+        false => default_host(),
+    };
     let one = |number: usize| {
-        let of_list = |(name, list): &(&str, Vec<String>)| {
-            let value = list.get(number).or(list.first())?;
-            Some(format!("{name}={value}"))
+        let of_list = |list: &[String]| list.get(number).or(list.first()).cloned().unwrap_or_default();
+        let host = match of_list(hosts) {
+            host if host.is_empty() || host.starts_with(':') => format!("{fallback}{host}"),
+            host => host,
         };
-        let host = hosts.get(number).or(hosts.first()).copied().unwrap_or_default();
-        let host = match host.starts_with(':') || host.is_empty() {
-            true => format!("{fallback}{host}"),
-            false => host.to_owned(),
-        };
-        let query: Vec<String> = named
+        let named = named
             .iter()
-            .filter_map(of_list)
-            .chain(more.iter().map(|pair| (*pair).to_owned()))
-            .collect();
+            .map(|(name, list)| format!("{name}={}", of_list(list)));
+        let query: Vec<String> = named.chain(more.iter().map(|pair| (*pair).to_owned())).collect();
         let query = match query.is_empty() {
             true => String::new(),
             false => format!("?{}", query.join("&")),
