@@ -15,7 +15,7 @@ const OFTEN: Duration = Duration::from_secs(60);
 const SELDOM: Duration = Duration::from_secs(15 * 60);
 
 /// Rows per transaction, so that transactions are short.
-const BATCH: u16 = 500;
+const BATCH: i64 = 500;
 
 /// Does `work`, which returns how many rows it removed, for ever.
 async fn repeat<F>(every: Duration, what: &'static str, work: impl Fn() -> F)
@@ -38,30 +38,11 @@ where
     }
 }
 
-/// Calls `delete` with the size of a batch until it finds less than that.
-async fn in_batches<F>(delete: impl Fn(i64) -> F) -> Result<u64, StorageError>
-where
-    F: Future<Output = Result<u64, StorageError>>,
-{
-    let mut total = 0;
-    loop {
-        let deleted = delete(BATCH.into()).await?;
-        total += deleted;
-        if deleted < BATCH.into() {
-            return Ok(total);
-        }
-    }
-}
-
 /// Idempotency keys, prompt items and sessions; and merges the counts of vaults that have many rows of them.
 pub(super) async fn rows(storage: Storage) {
     tokio::join!(
-        repeat(OFTEN, "idempotency_keys", || in_batches(
-            |most| storage.purge_keys(most)
-        )),
-        repeat(OFTEN, "prompt_items", || in_batches(
-            |most| storage.purge_items(most)
-        )),
+        repeat(OFTEN, "idempotency_keys", || storage.purge_keys(BATCH)),
+        repeat(OFTEN, "prompt_items", || storage.purge_items(BATCH)),
         repeat(OFTEN, "sessions", || storage.purge_sessions()),
         repeat(OFTEN, "vault_storage", || async {
             storage.sum_up_stored().await.map(|_| 0)
@@ -88,14 +69,8 @@ pub(super) async fn runs(storage: Storage, clock: Arc<dyn Clock>, max_age: TimeD
 
 /// Proposals that have waited longer than `expire_after`. One that is not expired yet is refused by its age.
 pub(super) async fn proposals(storage: Storage, clock: Arc<dyn Clock>, expire_after: TimeDelta) {
-    let expire = |most: i64| {
-        let (storage, before) = (&storage, clock.now() - expire_after);
-        async move {
-            let mut failing = FailingVaults::new("proposals");
-            storage.expire_proposals(before, most, &mut failing).await
-        }
-    };
-    repeat(OFTEN, "proposals", || in_batches(expire)).await;
+    let expire = || storage.expire_proposals(clock.now() - expire_after, BATCH);
+    repeat(OFTEN, "proposals", expire).await;
 }
 
 /// Events older than `keep`, vault by vault. It also numbers those that were not read yet, so that the next reader of a vault

@@ -222,22 +222,39 @@ impl Storage {
         Ok(())
     }
 
-    /// Deletes at most `limit` expired keys and returns their number. May run on any number of instances at the same
-    /// time.
+    /// Deletes the expired keys, as many as `batch` at once, and returns their number. May run on any number of instances
+    /// at the same time. Vaults for which it fails are skipped.
     ///
     /// # Errors
     /// Database errors.
     #[tracing::instrument(name = "db.idempotency_keys.purge", skip_all)]
-    pub async fn purge_keys(&self, limit: i64) -> Result<u64, StorageError> {
+    pub async fn purge_keys(&self, batch: i64) -> Result<u64, StorageError> {
+        let (mut failing, mut total) = (FailingVaults::new("idempotency_keys"), 0);
+        loop {
+            let failures = failing.failures();
+            let deleted = self.purge_batch_of_keys(batch, &mut failing).await?;
+            total += deleted;
+            if deleted == 0 && failing.failures() == failures {
+                return Ok(total);
+            }
+        }
+    }
+
+    async fn purge_batch_of_keys(
+        &self,
+        limit: i64,
+        failing: &mut FailingVaults,
+    ) -> Result<u64, StorageError> {
         let now = self.clock.now();
         // Rare read over all vaults; the deletion then goes vault by vault.
         let expired = sqlx::query!(
             "SELECT vault_id, caller, idempotency_key FROM idempotency_keys
-             WHERE expires_at <= $1
+             WHERE expires_at <= $1 AND vault_id <> ALL ($3)
              ORDER BY expires_at
              LIMIT $2",
             now,
             limit,
+            &failing.waiting(),
         )
         .fetch_all(&mut self.reader().await?)
         .await?;
@@ -248,7 +265,6 @@ impl Storage {
             callers.push(row.caller);
             keys.push(row.idempotency_key);
         }
-        let mut failing = FailingVaults::new("idempotency_keys");
         for (vault, (callers, keys)) in vaults {
             let delete = || {
                 sqlx::query!(

@@ -177,3 +177,42 @@ async fn retention_continues_after_a_vault_that_fails() {
     service.execute("DROP TRIGGER broken ON updates").await;
     assert_eq!(service.storage().prune_runs(later).await.unwrap(), 1);
 }
+
+/// Three rows of the broken vault fill each batch, before the one of another.
+#[tokio::test]
+async fn expired_rows_of_a_vault_that_fails_do_not_hide_those_of_others() {
+    let service = Service::start().await;
+    for (vault, keys) in [(BROKEN, 0..3), ("b-sound", 3..4)] {
+        let memory = Memory::new(&service, vault, "agent");
+        for key in keys {
+            let putting = memory.putting("one").header("Idempotency-Key", format!("k{key}"));
+            Answer::to(putting).await;
+            let item = json!([{"content": "x", "expires_at": format!("2026-11-21T03:00:0{key}Z")}]);
+            let path = memory.path(&format!("items/category{key}"));
+            service.put_json(&path, &item).await.is(200);
+        }
+    }
+    service
+        .execute(
+            "INSERT INTO updates (vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at,
+                                  base_version, request, exchanges, outcome)
+             SELECT vault, 'agent', 'u' || number, 'update', 'proposed', 'a', '2026-11-21', '2026-11-21', 0, '{}', '[]', '{}'
+             FROM (VALUES ('a-broken', 1), ('a-broken', 2), ('a-broken', 3), ('b-sound', 4)) AS given (vault, number)",
+        )
+        .await;
+    for event_and_table in [
+        "DELETE ON idempotency_keys",
+        "DELETE ON prompt_items",
+        "UPDATE ON updates",
+    ] {
+        break_vault(&service, event_and_table).await;
+    }
+    service.clock.advance(Duration::from_secs(2 * 86_400));
+    let (storage, now) = (service.storage(), service.clock.now());
+    assert_eq!(storage.purge_keys(3).await.unwrap(), 1);
+    assert_eq!(storage.purge_items(3).await.unwrap(), 1);
+    assert_eq!(storage.expire_proposals(now, 3).await.unwrap(), 1);
+    for table in ["idempotency_keys", "prompt_items"] {
+        assert_eq!(service.count(table).await, 3, "{table}");
+    }
+}

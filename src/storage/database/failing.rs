@@ -21,6 +21,7 @@ const LONGEST_WAIT: Duration = Duration::from_mins(5);
 pub struct FailingVaults {
     work: &'static str,
     vaults: HashMap<String, Failing>,
+    failures: u64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -36,7 +37,14 @@ impl FailingVaults {
         Self {
             work,
             vaults: HashMap::new(),
+            failures: 0,
         }
+    }
+
+    /// How often the work of a vault failed.
+    #[must_use]
+    pub fn failures(&self) -> u64 {
+        self.failures
     }
 
     /// Whether the vault is skipped at the moment.
@@ -81,6 +89,7 @@ impl FailingVaults {
         let wait = before.map_or(FIRST_WAIT, |before| (before.wait * 2).min(LONGEST_WAIT));
         let until = Instant::now() + wait;
         self.vaults.insert(vault.to_owned(), Failing { wait, until });
+        self.failures += 1;
         meters::vault_passed_over(self.work);
         let (work, wait_seconds) = (self.work, wait.as_secs());
         tracing::warn!(%vault, work, wait_seconds, %error, "a vault is passed over for now");

@@ -392,22 +392,39 @@ async fn lock_vault(connection: &mut Connection, vault: &VaultId) -> Result<(), 
 }
 
 impl Storage {
-    /// Deletes at most `limit` expired items and returns their number. May run on any number of instances at the same
-    /// time.
+    /// Deletes the expired items, as many as `batch` at once, and returns their number. May run on any number of instances
+    /// at the same time. Vaults for which it fails are skipped.
     ///
     /// # Errors
     /// Database errors.
     #[tracing::instrument(name = "db.prompt_items.purge", skip_all)]
-    pub async fn purge_items(&self, limit: i64) -> Result<u64, StorageError> {
+    pub async fn purge_items(&self, batch: i64) -> Result<u64, StorageError> {
+        let (mut failing, mut total) = (FailingVaults::new("items"), 0);
+        loop {
+            let failures = failing.failures();
+            let deleted = self.purge_batch_of_items(batch, &mut failing).await?;
+            total += deleted;
+            if deleted == 0 && failing.failures() == failures {
+                return Ok(total);
+            }
+        }
+    }
+
+    async fn purge_batch_of_items(
+        &self,
+        limit: i64,
+        failing: &mut FailingVaults,
+    ) -> Result<u64, StorageError> {
         let now = self.clock.now();
         // Rare read over all vaults; the deletion then goes owner by owner.
         let expired = sqlx::query!(
             r#"SELECT vault_id, NULLIF(memory_id, '') AS "memory: MemoryId", item_id FROM prompt_items
-               WHERE expires_at <= $1
+               WHERE expires_at <= $1 AND vault_id <> ALL ($3)
                ORDER BY expires_at
                LIMIT $2"#,
             now,
             limit,
+            &failing.waiting(),
         )
         .fetch_all(&mut self.reader_for(Class::Maintenance).await?)
         .await?;
@@ -418,7 +435,6 @@ impl Storage {
             items.push(row.item_id.to_string());
         }
         let mut deleted = 0;
-        let mut failing = FailingVaults::new("items");
         for (owner, items) in owners {
             let done = self.purge_items_of(&owner, &items, now).await;
             deleted += failing.pass_over(owner.vault.as_str(), done)?.unwrap_or_default();

@@ -92,13 +92,25 @@ impl Storage {
         Ok(known)
     }
 
-    /// Expires at most `limit` proposals that have waited since before `before`, and returns their number. May run on
-    /// any number of instances at the same time. Vaults for which it fails are skipped.
+    /// Expires the proposals that have waited since before `before`, as many as `batch` at once, and returns their number.
+    /// May run on any number of instances at the same time. Vaults for which it fails are skipped.
     ///
     /// # Errors
     /// Database errors.
     #[tracing::instrument(name = "db.updates.expire", skip_all)]
-    pub async fn expire_proposals(
+    pub async fn expire_proposals(&self, before: DateTime<Utc>, batch: i64) -> Result<u64, StorageError> {
+        let (mut failing, mut total) = (FailingVaults::new("proposals"), 0);
+        loop {
+            let failures = failing.failures();
+            let expired = self.expire_batch(before, batch, &mut failing).await?;
+            total += expired;
+            if expired == 0 && failing.failures() == failures {
+                return Ok(total);
+            }
+        }
+    }
+
+    async fn expire_batch(
         &self,
         before: DateTime<Utc>,
         limit: i64,

@@ -6,7 +6,6 @@ use crate::pipeline::dictated::{Dictated, dictate, learning, progress};
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
-use working_memory::storage::FailingVaults;
 
 const TEXT: &str = "CURRENT_PROGRESS:\n  In Progress:\n    - Wire it\nKEY_LEARNINGS:\n  ADD:\n    - because it bit us: pin the tool chain\n    - because it is slow: cache the build\n  ARCHIVE:\n    - KL-1 because it is wrong\n";
 const DOCUMENT: &str = "# Key Learnings\n- KL-1 because x: old\n";
@@ -228,11 +227,7 @@ async fn a_proposal_ends_by_deletion_redaction_and_expiry() {
         .await
         .problem(410, "gone", None);
     let before = working_memory::clock::Clock::now(&*service.clock) - chrono::TimeDelta::days(30);
-    let mut failing = FailingVaults::new("proposals");
-    let expired = service
-        .storage()
-        .expire_proposals(before, 100, &mut failing)
-        .await;
+    let expired = service.storage().expire_proposals(before, 100).await;
     assert_eq!(expired.unwrap(), 2);
     assert_eq!(inbox(&service, "status=expired").await.len(), 2);
     decide(&old, &of_old, "approve", json!({}))
