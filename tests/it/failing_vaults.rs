@@ -1,6 +1,6 @@
 //! Jobs over all vaults continue with the other vaults when one fails: because of a trigger that raises, or of a locked row.
 
-use crate::harness::{Answer, Memory, Service, eventually, holds};
+use crate::harness::{Answer, EmbeddingServer, Memory, Service, eventually, holds};
 use crate::pipeline::dictated::{Dictated, dictate, learning};
 use chrono::TimeDelta;
 use reqwest::Method;
@@ -215,4 +215,34 @@ async fn expired_rows_of_a_vault_that_fails_do_not_hide_those_of_others() {
     for table in ["idempotency_keys", "prompt_items"] {
         assert_eq!(service.count(table).await, 3, "{table}");
     }
+}
+
+#[tokio::test]
+async fn vectors_of_the_earlier_model_stay_while_a_vault_cannot_be_embedded_with_the_new_one() {
+    let server = EmbeddingServer::start().await;
+    let service = Service::configured(server.configure("one")).await;
+    for vault in [BROKEN, "b-sound"] {
+        Memory::new(&service, vault, "agent")
+            .write("# Facts\nThe automobile leaks.\n")
+            .await;
+        service
+            .storage()
+            .index_vault(&vault.parse().unwrap())
+            .await
+            .unwrap();
+    }
+    service.meaning().index().await.unwrap();
+    assert_eq!(service.count("search_vectors").await, 2);
+    break_vault(&service, "INSERT OR UPDATE ON search_vectors").await;
+    let other = Service::start_at(service.database(), server.configure("two"), None).await;
+    other.clock.advance(Duration::from_secs(60));
+    other.meaning().index().await.unwrap();
+    assert_eq!(
+        service.count("search_vectors").await,
+        3,
+        "the sound vault has both"
+    );
+    service.execute("DROP TRIGGER broken ON search_vectors").await;
+    other.meaning().index().await.unwrap();
+    assert_eq!(service.count("search_vectors").await, 2, "both have the new ones");
 }

@@ -34,7 +34,7 @@ pub enum IndexError {
 /// The result of a pass over all memories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pass {
-    /// All memories are embedded.
+    /// All memories are embedded, except those of vaults that failed.
     Done,
     /// No model is configured, or another model is current and its instance does the work.
     Idle,
@@ -60,7 +60,7 @@ impl Meaning {
         if !space.is_marked {
             self.storage.mark_for_embedding(space).await?;
         }
-        match self.embed_pending(model, space).await {
+        let are_all = match self.embed_pending(model, space).await {
             Err(IndexError::Embed(EmbedError::Dimensions { expected, found })) => {
                 tracing::warn!(
                     expected,
@@ -72,15 +72,17 @@ impl Meaning {
             }
             Err(IndexError::Superseded) => return Ok(Pass::Idle),
             other => other?,
-        }
-        if space.ready_at.is_none() || spaces.0.len() > 1 {
+        };
+        // A vault that failed is still searched with the vectors of the model before.
+        if are_all && (space.ready_at.is_none() || spaces.0.len() > 1) {
             self.storage.space_is_ready(space).await?;
             tracing::info!(model = space.settings.model, "all memories are embedded");
         }
         Ok(Pass::Done)
     }
 
-    async fn embed_pending(&self, model: &Model, space: &Space) -> Result<(), IndexError> {
+    /// Whether no vault failed.
+    async fn embed_pending(&self, model: &Model, space: &Space) -> Result<bool, IndexError> {
         let mut last: Option<Pending> = None;
         let mut failing = FailingVaults::new("embedding");
         loop {
@@ -91,7 +93,7 @@ impl Meaning {
                 .filter_map(|pending| (now - pending.changed_at).to_std().ok());
             meters::embedding_lag(waited.max().unwrap_or(Duration::ZERO));
             let Some(end) = batch.last().cloned() else {
-                return Ok(());
+                return Ok(failing.failures() == 0);
             };
             for of_vault in batch.chunk_by(|one, next| one.vault == next.vault) {
                 match self.embed_memories(model, space, of_vault).await {
