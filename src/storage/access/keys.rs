@@ -11,6 +11,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 use std::collections::HashMap;
 use std::sync::Arc;
 
+/// The fewest keys that a list reads at once.
+const ROWS_AT_ONCE: i64 = 500;
+
 /// The vault id of rows that belong to the installation.
 pub(in crate::storage) const INSTALLATION: &str = "*";
 
@@ -124,13 +127,19 @@ fn list_of(scope: &VaultScope) -> Option<Vec<String>> {
     Some(scope.vaults()?.iter().map(VaultId::to_string).collect())
 }
 
-/// Stores a key, if the limit allows.
+/// The key of the transaction lock of those who count keys to create one.
+const LOCK: i64 = 0x776d_6b65_7973_0000;
+
+/// Stores a key, if the limit allows. One is created at a time, so that none is created over the limit.
 async fn insert(
     mut transaction: Connection,
     new: &NewKey,
     (key_id, hash): (&KeyId, &SecretHash),
     now: DateTime<Utc>,
 ) -> Result<Ending<()>, KeyError> {
+    sqlx::query!("SELECT pg_advisory_xact_lock($1)", LOCK)
+        .execute(&mut transaction)
+        .await?;
     let active = active(&mut transaction, now).await?;
     if active.len() >= MAX_ACTIVE_KEYS {
         return Err(KeyError::TooMany);
@@ -232,6 +241,8 @@ impl Storage {
     ) -> Result<Vec<ApiKey>, StorageError> {
         let mut after = after.cloned();
         let mut found = Vec::new();
+        // A page of few keys may be behind many that are not within.
+        let batch = limit.max(ROWS_AT_ONCE);
         loop {
             let rows = sqlx::query_as!(
                 Row,
@@ -243,11 +254,11 @@ impl Storage {
                  LIMIT $3",
                 INSTALLATION,
                 after.as_ref().map(KeyId::as_str),
-                limit,
+                batch,
             )
             .fetch_all(&mut self.reader().await?)
             .await?;
-            let is_last = i64::try_from(rows.len()).is_ok_and(|rows| rows < limit);
+            let is_last = i64::try_from(rows.len()).is_ok_and(|rows| rows < batch);
             after = rows.last().map(|row| row.key_id.clone());
             for row in rows {
                 let key = ApiKey::from(row);

@@ -78,6 +78,27 @@ async fn an_administrator_of_some_vaults_creates_and_lists_only_keys_of_them() {
 }
 
 #[tokio::test]
+async fn keys_created_at_the_same_time_stay_within_the_limit() {
+    let service = Service::configured(|config| config.limits.vault_keys = 3).await;
+    let root = first_admin(&service).await;
+    let end = "2027-01-01T00:00:00Z";
+    let own = root
+        .make(json!({"name": "own", "role": "admin", "vault_prefix": "acme.", "expires_at": end}))
+        .await;
+    let key = json!({"name": "a", "role": "reader", "vaults": ["acme.a"], "expires_at": end});
+    let creating = (0..12).map(|_| own.post("/v1/keys", &key));
+    let answers = futures::future::join_all(creating).await;
+    let mut created = 0;
+    for answer in answers {
+        match answer.status {
+            201 => created += 1,
+            _ => drop(answer.conflict()),
+        }
+    }
+    assert_eq!(created, 2, "beside the key that creates them");
+}
+
+#[tokio::test]
 async fn the_number_of_keys_is_limited_per_vault() {
     let service = Service::configured(|config| config.limits.vault_keys = 2).await;
     let root = first_admin(&service).await;
