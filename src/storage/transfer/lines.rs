@@ -183,6 +183,14 @@ fn must(member: &str, holds: bool, expected: &str) -> Result<(), LineError> {
     }
 }
 
+/// The largest number of a version or a handoff: others can follow, and every reader of JSON has it exactly.
+const MOST: i64 = 1 << 53;
+
+/// Requires a number that others can follow.
+fn countable(member: &str, number: i64) -> Result<(), LineError> {
+    must(member, number <= MOST, &format!("at most {MOST}"))
+}
+
 /// Requires a time that PostgreSQL stores exactly: microseconds, no leap second, a year of four digits.
 fn time(member: &str, time: DateTime<Utc>) -> Result<(), LineError> {
     let nanos = time.nanosecond();
@@ -208,6 +216,7 @@ impl Header {
 impl MemoryLine {
     pub(super) fn check(&self) -> Result<(), LineError> {
         must("head_version", self.head_version >= 0, "0 or more")?;
+        countable("head_version", self.head_version)?;
         for (member, counter) in [
             ("learning_counter", self.learning_counter),
             ("verbatim_counter", self.verbatim_counter),
@@ -410,6 +419,7 @@ impl From<Run> for RunLine {
 impl HandoffLine {
     pub(super) fn check(&self, head_version: i64) -> Result<(), LineError> {
         must("number", self.number > 0, "over 0")?;
+        countable("number", self.number)?;
         time("generated_at", self.generated_at)?;
         Window::of_seconds(self.window_seconds)
             .map_err(|problem| LineError::Problem(format!("window_seconds: {problem}")))?;

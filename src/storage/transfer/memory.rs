@@ -16,7 +16,7 @@ use crate::storage::prompt_items::{self, ItemOwner};
 use crate::storage::records::{self, RecordRow, history};
 use crate::storage::updates::exchanges::pack_whole;
 use crate::storage::usage::stored::{self, Stored};
-use crate::storage::write::{Prepared, save_locked};
+use crate::storage::write::{Prepared, operation_details, save_locked};
 use crate::storage::{Class, Head, NewVersion, Source, Storage, StorageError};
 use chrono::{DateTime, SecondsFormat, Utc};
 use std::collections::{BTreeSet, HashSet};
@@ -164,8 +164,11 @@ impl<'i> MemoryImport<'i> {
                 "creation_time: must not be before that of the version before",
             ));
         }
-        let seen = Counters::seen_in(&line.context);
-        if self.line.counters().raised_by(&seen) != self.line.counters() {
+        let mut used = Counters::seen_in(&line.context);
+        for (record, _) in operation_details(line.operations.as_ref()).historic {
+            used.raise(record.id.kind, record.id.number);
+        }
+        if self.line.counters().raised_by(&used) != self.line.counters() {
             return Err(problem(
                 "context: it has a record with a number over the memory's counter, so the number could be used again",
             ));

@@ -44,6 +44,7 @@ header.version = 3 → format: working-memory of a version from 1 to 2 is expect
 header.vault_id = "a/b" → vault_id: must be 1 to 128
 memory.memory_id = "../x" → memory_id: must be 1 to 128
 memory.head_version = 0 → head_version: must be 1 or more
+memory.head_version = 9223372036854775807 → head_version: must be at most
 memory.task_counter = -1 → task_counter: must be 0 or more
 memory.head_context_id = null → head_context_id: must be the id of the newest version
 memory.changed_at = "2026-11-21T02:00:00.000000001Z" → changed_at: must be a time
@@ -187,6 +188,12 @@ async fn ids_of_versions_are_unique_and_counters_cover_all_records() {
     );
     let low = |line: &mut Value| line["memory"]["learning_counter"] = json!(0);
     refused_at_context(&database, &file, low).await;
+    is_empty(&database).await;
+    // A task that went directly to the archive stands in the operations alone.
+    let mut historic = File::of(&file);
+    historic.0[first]["context"]["operations"] = json!([{"op": "history", "id": "T-99", "content": "done"}]);
+    let said = "line 3: context: it has a record with a number over";
+    refuses(&database.url(), &[], &historic.sealed(), said);
     is_empty(&database).await;
 }
 

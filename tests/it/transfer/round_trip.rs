@@ -183,6 +183,7 @@ async fn handoffs_are_exported_and_imported() {
 
     for (member, value, said) in [
         ("number", json!(0), "number: must be over 0"),
+        ("number", json!(i64::MAX), "number: must be at most"),
         ("window_seconds", json!(0), "window_seconds: must be a duration"),
         (
             "base_version",
