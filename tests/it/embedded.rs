@@ -10,7 +10,9 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use sqlx::{Connection, PgConnection};
 use tempfile::TempDir;
-use working_memory::storage::embedded::{Account, EmbeddedError, EmbeddedOptions, EmbeddedServer};
+use working_memory::storage::embedded::{
+    Account, EmbeddedError, EmbeddedOptions, EmbeddedServer, url_of_answering,
+};
 
 /// PostgreSQL refuses root: where the suite runs as root, a test of the library runs itself again as the account that a
 /// command would use. `true` then.
@@ -207,6 +209,19 @@ async fn a_folder_that_cannot_be_created_is_named() {
 }
 
 #[tokio::test]
+async fn a_server_that_takes_connections_and_says_nothing_is_not_waited_for() {
+    let dir = TempDir::new().unwrap();
+    let (cluster, run) = (dir.path().join("postgres/cluster"), dir.path().join("run"));
+    fs::create_dir_all(&cluster).unwrap();
+    fs::create_dir(&run).unwrap();
+    let _silent = tokio::net::UnixListener::bind(run.join(".s.PGSQL.5432")).unwrap();
+    let pid_file = format!("1\n{}\n1\n5432\n{}\n", cluster.display(), run.display());
+    fs::write(cluster.join("postmaster.pid"), pid_file).unwrap();
+    let asked = tokio::time::timeout(Duration::from_secs(20), url_of_answering(dir.path())).await;
+    assert_eq!(asked, Ok(None));
+}
+
+#[tokio::test]
 async fn a_cluster_that_accepted_everybody_accepts_only_its_own_users() {
     if ran_as_account() {
         return;
@@ -375,6 +390,9 @@ fn as_root_a_folder_is_made_only_where_root_alone_may_write() {
     let data_dir = of_all.join("data");
     assert!(with_postgres(&data_dir, "true").status.success());
     assert_ne!(fs::metadata(&data_dir).unwrap().uid(), 0);
+    let deeper = of_all.join("some/more/data");
+    assert!(with_postgres(&deeper, "true").status.success());
+    assert_ne!(fs::metadata(of_all.join("some")).unwrap().uid(), 0);
     // Others may exchange a folder of root's whose parent they may write to, so here the account would have to make it.
     let below = of_all.join("below");
     fs::create_dir(&below).unwrap();

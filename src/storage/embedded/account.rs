@@ -79,8 +79,7 @@ impl Account {
             {
                 DirBuilder::new().recursive(true).mode(0o755).create(parent)?;
             }
-            let parent = parent.canonicalize()?;
-            let Some(name) = data_dir.file_name() else {
+            let (Ok(parent), Some(name)) = (parent.canonicalize(), data_dir.file_name()) else {
                 return Ok(());
             };
             if is_roots_alone(&parent)? {

@@ -18,10 +18,12 @@ mod server;
 mod server_log;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use sqlx::{Connection as _, PgConnection};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 
 pub use account::Account;
 pub use error::EmbeddedError;
@@ -57,10 +59,14 @@ fn url_of_running(data_dir: &Path) -> Option<String> {
     Some(server::url_at(socket_dir))
 }
 
+/// How long another process's server has time to answer. A process that is stopped accepts connections and says nothing.
+const ANSWERED_WITHIN: Duration = Duration::from_secs(5);
+
 /// The URL of a data folder's server that another process runs, if it answers.
 pub async fn url_of_answering(data_dir: &Path) -> Option<String> {
     let url = url_of_running(data_dir)?;
-    let connection = PgConnection::connect(&url).await.ok()?;
+    let answered = timeout(ANSWERED_WITHIN, PgConnection::connect(&url)).await;
+    let connection = answered.ok()?.ok()?;
     // Best effort: it is not used any more.
     let _ = connection.close().await;
     Some(url)

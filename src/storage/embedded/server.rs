@@ -14,7 +14,7 @@ use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 use tokio::process::Child;
 use tokio::sync::oneshot;
-use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
+use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
 /// The service's database.
 const DATABASE: &str = "working_memory";
@@ -153,22 +153,25 @@ impl Launcher {
     }
 
     async fn wait_until_ready(&self, server: &mut Server) -> Result<(), NotReady> {
-        let deadline = Instant::now() + START_TIMEOUT;
-        let mut options: PgConnectOptions = self.url().parse().map_err(NotReady::Database)?;
-        options = options.disable_statement_logging();
-        while Instant::now() < deadline {
-            if let Ok(Some(status)) = server.child.try_wait() {
-                return Err(NotReady::Ended(status));
-            }
-            match PgConnection::connect_with(&options).await {
-                Ok(connection) => return connection.close().await.map_err(NotReady::Database),
-                Err(error) if sqlstate(&error).as_deref() == Some(NO_SUCH_DATABASE) => {
-                    make_database(&options).await.map_err(NotReady::Database)?;
+        let options: PgConnectOptions = self.url().parse().map_err(NotReady::Database)?;
+        let options = options.disable_statement_logging();
+        let ready = async {
+            loop {
+                if let Ok(Some(status)) = server.child.try_wait() {
+                    return Err(NotReady::Ended(status));
                 }
-                Err(_) => sleep(Duration::from_millis(20)).await,
+                match PgConnection::connect_with(&options).await {
+                    Ok(connection) => return connection.close().await.map_err(NotReady::Database),
+                    Err(error) if sqlstate(&error).as_deref() == Some(NO_SUCH_DATABASE) => {
+                        make_database(&options).await.map_err(NotReady::Database)?;
+                    }
+                    Err(_) => sleep(Duration::from_millis(20)).await,
+                }
             }
-        }
-        Err(NotReady::Silent)
+        };
+        // Also where it takes a connection and says nothing.
+        let in_time = timeout(START_TIMEOUT, ready).await;
+        in_time.unwrap_or(Err(NotReady::Silent))
     }
 
     fn failed(&self, reason: NotReady) -> EmbeddedError {
