@@ -24,6 +24,11 @@ const USUAL: [&str; 11] = [
     "/Applications/Postgres.app/Contents/Versions/*/bin",
 ];
 
+/// How the server is installed, by the package manager of the system.
+const INSTALL: &str = "`apt-get install postgresql` (Debian, Ubuntu), `dnf install postgresql-server` (Fedora, Red Hat), \
+                       `zypper install postgresql-server` (openSUSE), `apk add postgresql` (Alpine), \
+                       `pacman -S postgresql` (Arch) or `brew install postgresql@17` (macOS)";
+
 /// An installation of the server programs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Binaries {
@@ -61,18 +66,16 @@ fn choose(found: Vec<Binaries>, cluster: Option<u32>, folder: &Path) -> Result<B
     let newest = found.iter().max_by_key(|binaries| binaries.major).cloned();
     let Some(newest) = newest else {
         return Err(EmbeddedError::Unusable(format!(
-            "no PostgreSQL server binaries found; install them with: {}\n\
+            "no PostgreSQL server binaries found; install them with: {INSTALL}\n\
              (or point WORKING_MEMORY_PG_BIN at the folder that holds `postgres` and `initdb`, \
-             or set DATABASE_URL to a running server)",
-            install_command()
+             or set DATABASE_URL to a running server)"
         )));
     };
     if newest.major < OLDEST {
         return Err(EmbeddedError::Unusable(format!(
-            "PostgreSQL {} in {} is too old, {OLDEST} or later is needed; install it with: {}",
+            "PostgreSQL {} in {} is too old, {OLDEST} or later is needed; install it with: {INSTALL}",
             newest.major,
             newest.dir.display(),
-            install_command()
         )));
     }
     let Some(wanted) = cluster else { return Ok(newest) };
@@ -137,33 +140,6 @@ fn major_version(printed: &str) -> Option<u32> {
         .find(|c: char| !c.is_ascii_digit())
         .unwrap_or(version.len());
     version[..digits].parse().ok()
-}
-
-/// The command that installs the server with the machine's package manager.
-fn install_command() -> String {
-    const BY_MANAGER: [(&str, &str); 8] = [
-        ("apt-get", "apt-get install -y --no-install-recommends postgresql"),
-        ("dnf", "dnf install -y postgresql-server"),
-        ("yum", "yum install -y postgresql-server"),
-        ("apk", "apk add postgresql"),
-        ("zypper", "zypper install -y postgresql-server"),
-        ("pacman", "pacman -S --noconfirm postgresql"),
-        ("pkg", "pkg install -y postgresql17-server"),
-        ("brew", "brew install postgresql@17"),
-    ];
-    match BY_MANAGER.into_iter().find(|(manager, _)| in_path(manager)) {
-        Some((manager, command)) if manager != "brew" && !rustix::process::geteuid().is_root() => {
-            format!("sudo {command}")
-        }
-        Some((_, command)) => command.to_owned(),
-        None => "the package manager of this system (the package is called postgresql)".to_owned(),
-    }
-}
-
-/// Whether the program `name` is in a folder of `PATH`.
-fn in_path(name: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|dir| dir.join(name).is_file())
 }
 
 #[cfg(test)]

@@ -89,7 +89,12 @@ const HBA_WITHOUT_NAMES: &str = "# Written by working-memory at every start.\n\
 pub(super) async fn write_access(cluster: &Path) -> Result<(), EmbeddedError> {
     let (hba, ident) = match name_of(rustix::process::geteuid().as_raw()).await {
         // Root may become any user, so it is let in by its own name.
-        Some(own) => (HBA, map(&[&own, "root"])),
+        Some(own) => (
+            HBA,
+            format!(
+                "# Written by working-memory at every start.\nworking_memory \"{own}\" {USER}\nworking_memory root {USER}\n"
+            ),
+        ),
         None => {
             tracing::warn!(
                 "the user of the service has no name in this system: whoever may enter the folder of the database's \
@@ -100,17 +105,6 @@ pub(super) async fn write_access(cluster: &Path) -> Result<(), EmbeddedError> {
     };
     put(cluster, "pg_ident.conf", &ident)?;
     put(cluster, "pg_hba.conf", hba)
-}
-
-/// The map lines that give each of the users the cluster's only role.
-fn map(users: &[&str]) -> String {
-    let mut lines = "# Written by working-memory at every start.\n".to_owned();
-    for (place, user) in users.iter().enumerate() {
-        if !users[..place].contains(user) {
-            lines.push_str(&format!("working_memory \"{user}\" {USER}\n"));
-        }
-    }
-    lines
 }
 
 /// The name of a user, if it has one that can be written to the file. Falls back to `id`, because the system may know
@@ -192,14 +186,6 @@ pub(super) fn command(program: &Path) -> Command {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn each_user_is_mapped_once() {
-        assert!(map(&["root", "postgres"]).ends_with(
-            "\nworking_memory \"root\" working_memory\nworking_memory \"postgres\" working_memory\n"
-        ));
-        assert_eq!(map(&["alice", "alice"]).lines().count(), 2);
-    }
 
     #[tokio::test]
     async fn users_have_names_or_none() {
