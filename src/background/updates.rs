@@ -16,7 +16,7 @@ use crate::telemetry::{self, traces};
 use chrono::TimeDelta;
 use futures::FutureExt;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::sync::broadcast::{Receiver, error::RecvError};
@@ -57,7 +57,6 @@ impl Workers {
             clock: clock.clone(),
             settings: settings.queue.clone(),
             workers: FairSemaphore::new(shares_of(settings)),
-            failing: Mutex::new(FailingVaults::new("updates")),
             ended: Notify::new(),
             tasks: tasks.clone(),
             hand_back: CancellationToken::new(),
@@ -93,8 +92,6 @@ struct Shared {
     settings: QueueConfig,
     /// A vault holds half of them at most, so that others need not wait for its updates to end.
     workers: FairSemaphore,
-    /// Vaults whose updates cannot be claimed for now.
-    failing: Mutex<FailingVaults>,
     ended: Notify,
     tasks: TaskTracker,
     hand_back: CancellationToken,
@@ -103,13 +100,15 @@ struct Shared {
 impl Shared {
     async fn dispatch(self: Arc<Self>, stopping: CancellationToken) {
         let mut notifications = self.storage.notifications();
+        // Vaults whose updates cannot be claimed for now.
+        let mut failing = FailingVaults::new("updates");
         let mut named = None;
         while !stopping.is_cancelled() {
-            if let Err(error) = self.begin_all_due(None, &stopping).await {
+            if let Err(error) = self.begin_all_due(None, &mut failing, &stopping).await {
                 tracing::warn!(%error, "queued updates could not be queried, trying again");
                 // If the statement over all vaults fails, one over the notified vault may not.
                 let own = match named.take() {
-                    Some(vault) => self.begin_all_due(Some(&vault), &stopping).await,
+                    Some(vault) => self.begin_all_due(Some(&vault), &mut failing, &stopping).await,
                     None => Ok(()),
                 };
                 if let Err(error) = own {
@@ -132,6 +131,7 @@ impl Shared {
     async fn begin_all_due(
         self: &Arc<Self>,
         vault: Option<&VaultId>,
+        failing: &mut FailingVaults,
         stopping: &CancellationToken,
     ) -> Result<(), StorageError> {
         loop {
@@ -139,18 +139,16 @@ impl Shared {
             if free == 0 || stopping.is_cancelled() {
                 return Ok(());
             }
+            // Vaults that have reached their limit of running updates here, and those whose updates cannot be claimed.
+            let not_now = [failing.waiting(), self.workers.vaults_at_limit()].concat();
+            let free = i64::try_from(free).unwrap_or(1);
             let due = self
                 .storage
-                .due_updates(
-                    vault,
-                    &self.not_now(),
-                    self.lease(),
-                    i64::try_from(free).unwrap_or(1),
-                )
+                .due_updates(vault, &not_now, self.lease(), free)
                 .await?;
             let mut begun = 0;
             for due in due {
-                if self.failing().waits(due.vault.as_str()) {
+                if failing.waits(due.vault.as_str()) {
                     continue;
                 }
                 let party = Party::new(Some(due.vault.as_str()), None);
@@ -159,8 +157,7 @@ impl Shared {
                 };
                 let claim = self.clock.new_id().to_string();
                 let claimed = self.storage.claim_update(&due, &claim, self.lease()).await;
-                let claimed = self.failing().pass_over(due.vault.as_str(), claimed)?;
-                if let Some(claimed) = claimed.flatten() {
+                if let Some(claimed) = failing.pass_over(due.vault.as_str(), claimed)?.flatten() {
                     metrics::counter!(telemetry::UPDATE_CLAIMS).increment(1);
                     begun += 1;
                     self.tasks.spawn(self.clone().run(claimed, permit));
@@ -170,17 +167,6 @@ impl Shared {
                 return Ok(());
             }
         }
-    }
-
-    /// Vaults that have reached their limit of running updates here, and those whose updates cannot be claimed.
-    fn not_now(&self) -> Vec<String> {
-        let mut vaults = self.failing().waiting();
-        vaults.extend(self.workers.vaults_at_limit());
-        vaults
-    }
-
-    fn failing(&self) -> MutexGuard<'_, FailingVaults> {
-        self.failing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lease(&self) -> Lease {
