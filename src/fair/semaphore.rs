@@ -187,11 +187,17 @@ impl State {
 
     /// Removes the next waiter whose amount fits, and counts it as in use.
     fn next(&mut self, shares: &ShareLimits) -> Option<Waiting> {
+        // Thousands may wait: they are looked through only where one of them may fit.
+        if self.in_use >= shares.total {
+            return None;
+        }
         for _ in 0..self.queues.len() {
             let (vault, mut queue) = self.queues.pop_front()?;
             queue.retain(|waiting| !waiting.granted.is_closed());
+            let holder = vault.clone().map(Holder::Vault);
+            let has_room = holder.is_none_or(|holder| self.held_by(&holder) < shares.of_vault);
             // Within a vault in the order of arrival, but waiters whose key has reached its limit are skipped.
-            let fits = |waiting: &Waiting| self.fits(shares, &waiting.party, waiting.amount);
+            let fits = |waiting: &Waiting| has_room && self.fits(shares, &waiting.party, waiting.amount);
             let found = queue.iter().position(fits).and_then(|place| queue.remove(place));
             if !queue.is_empty() {
                 self.queues.push_back((vault, queue));
