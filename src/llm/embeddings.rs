@@ -163,7 +163,7 @@ impl Embedder {
         calls: &mut u64,
     ) -> Result<(Vec<Vec<f32>>, u64), EmbedError> {
         let attempt = |_| async move {
-            match self.attempt(wanted, texts, self.retry.attempt_time).await {
+            match self.attempt(wanted, texts, self.retry.timeout).await {
                 Err(EmbedError::Model(error)) => Err(error),
                 other => Ok(other),
             }

@@ -18,10 +18,8 @@ use crate::telemetry::traces;
 pub struct Retry {
     /// Maximum number of retries.
     pub max_retries: u32,
-    /// Timeout of one attempt.
-    pub attempt_time: Duration,
-    /// Maximum sum of the waits between attempts.
-    pub wait_time: Duration,
+    /// Timeout of one attempt, and the maximum sum of the waits between attempts.
+    pub timeout: Duration,
     /// The first backoff; it doubles with every further attempt.
     pub base_backoff: Duration,
 }
@@ -32,18 +30,9 @@ impl Retry {
     pub fn new(timeout: Duration, max_retries: u32) -> Self {
         Self {
             max_retries,
-            attempt_time: timeout,
-            wait_time: timeout,
+            timeout,
             base_backoff: Duration::from_millis(500),
         }
-    }
-
-    /// Maximum total time including waits.
-    #[must_use]
-    pub fn longest(&self) -> Duration {
-        self.attempt_time
-            .saturating_mul(self.max_retries.saturating_add(1))
-            .saturating_add(self.wait_time)
     }
 
     /// Calls `attempt` with its number until it succeeds, fails permanently, or the retry policy is exhausted. Returns the last
@@ -52,7 +41,7 @@ impl Retry {
     where
         F: Future<Output = Result<T, ModelError>>,
     {
-        let mut left = self.wait_time;
+        let mut left = self.timeout;
         let mut attempts = 0;
         loop {
             attempts += 1;
@@ -102,7 +91,7 @@ pub struct ModelOutcome {
 pub async fn ask(model: &dyn Model, request: &Request, retry: &Retry) -> ModelOutcome {
     let begun = Instant::now();
     let call = |number| async move {
-        let call = attempt(model, request, retry.attempt_time);
+        let call = attempt(model, request, retry.timeout);
         let answer = traces::model_call(request.subject(), model.name(), number, call).await;
         if let Err(error) = &answer {
             tracing::debug!(
@@ -133,48 +122,43 @@ async fn attempt(model: &dyn Model, request: &Request, time: Duration) -> Result
 
 #[cfg(test)]
 mod tests {
-    use super::super::scripted::{Scripted, Step, request};
     use super::*;
-
-    fn status(code: u16, retry_after: Option<Duration>) -> Step {
-        Step::Fail(ModelError::Status {
-            code,
-            retry_after,
-            detail: String::new(),
-        })
-    }
 
     fn quick(max_retries: u32) -> Retry {
         Retry {
             max_retries,
-            attempt_time: Duration::from_millis(60),
-            wait_time: Duration::from_millis(300),
+            timeout: Duration::from_millis(300),
             base_backoff: Duration::from_millis(2),
         }
     }
 
-    async fn asked(steps: Vec<Step>, retry: Retry) -> ModelOutcome {
-        ask(&Scripted::new("m", steps), &request(Role::Progress), &retry).await
+    /// The number of attempts, and the last failure, if every attempt fails with the next of these statuses.
+    async fn failing(codes: &[u16], retry: Retry) -> (u32, ModelError) {
+        let attempt = |number: u32| {
+            let error = ModelError::Status {
+                code: codes[number as usize - 1],
+                retry_after: None,
+                detail: String::new(),
+            };
+            async move { Err::<(), _>(error) }
+        };
+        let (result, attempts) = retry.run(attempt).await;
+        (attempts, result.unwrap_err())
     }
 
     #[tokio::test]
     async fn a_client_error_is_not_tried_again() {
         for code in [307, 400, 401, 404, 422] {
-            let asked = asked(vec![status(code, None), Step::answer("ok")], quick(2)).await;
-            assert_eq!(asked.attempts, 1);
-            assert!(asked.result.is_err());
+            let (attempts, _) = failing(&[code, 500], quick(2)).await;
+            assert_eq!(attempts, 1);
         }
     }
 
     #[tokio::test]
     async fn the_retries_end() {
-        let asked = asked(
-            vec![status(500, None), status(500, None), status(502, None)],
-            quick(2),
-        )
-        .await;
-        assert_eq!(asked.attempts, 3);
-        assert!(matches!(asked.result, Err(ModelError::Status { code: 502, .. })));
+        let (attempts, last) = failing(&[500, 500, 502], quick(2)).await;
+        assert_eq!(attempts, 3);
+        assert!(matches!(last, ModelError::Status { code: 502, .. }));
     }
 
     #[test]
