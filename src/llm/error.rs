@@ -1,10 +1,12 @@
 //! Errors of models, with one message for the client and one for the operator.
 
 use std::time::Duration;
+use strum::IntoStaticStr;
 
 /// Why an attempt failed. `Display` is the detailed form for logs: it may quote the server's error message,
 /// but never a key or a prompt. [`ModelError::public`] is the form for clients.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum ModelError {
     /// No complete answer before the timeout of the attempt.
     #[error("no complete answer in time: {detail}")]
@@ -52,13 +54,7 @@ impl ModelError {
     /// Whether a retry may succeed: true except for a status other than 429 and 5xx (DESIGN §3).
     #[must_use]
     pub fn is_retryable(&self) -> bool {
-        match self {
-            Self::Status { code, .. } => *code == 429 || *code >= 500,
-            Self::TimedOut { .. }
-            | Self::Unreachable { .. }
-            | Self::BadAnswer { .. }
-            | Self::TooLarge { .. } => true,
-        }
+        !matches!(self, Self::Status { code, .. } if *code != 429 && *code < 500)
     }
 
     /// Whether the client gets status 504; every other failure is 502.
@@ -70,13 +66,7 @@ impl ModelError {
     /// The kind of failure, for metrics.
     #[must_use]
     pub fn reason(&self) -> &'static str {
-        match self {
-            Self::TimedOut { .. } => "timed_out",
-            Self::Status { .. } => "status",
-            Self::Unreachable { .. } => "unreachable",
-            Self::BadAnswer { .. } => "bad_answer",
-            Self::TooLarge { .. } => "too_large",
-        }
+        self.into()
     }
 
     /// The server's `Retry-After`, if it sent one.
