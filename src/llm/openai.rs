@@ -137,15 +137,14 @@ fn part_text(part: &Value) -> Option<&str> {
     }
 }
 
-/// Local servers put the thoughts of a reasoning model before the answer; drafts in them must be ignored.
+/// Local servers put the thoughts of a reasoning model before the answer; drafts in them must be ignored. The opening tag may
+/// be missing, since it is part of some models' templates, and so may the answer, if the model stopped at its token limit.
 fn without_thoughts(text: String) -> String {
-    match text
-        .trim_start()
-        .strip_prefix("<think>")
-        .and_then(|rest| rest.split_once("</think>"))
-    {
-        Some((_, answer)) => answer.trim_start().to_owned(),
-        None => text,
+    let opened = text.trim_start().strip_prefix("<think>");
+    match opened.unwrap_or(&text).split_once("</think>") {
+        Some((thoughts, answer)) if !thoughts.contains("<think>") => answer.trim_start().to_owned(),
+        None if opened.is_some() => String::new(),
+        _ => text,
     }
 }
 

@@ -79,6 +79,9 @@ async fn content_may_be_parts_or_null() {
     for (content, text) in [
         (parts, "abc"),
         (json!(null), ""),
+        (json!("no\n</think>\n\nyes"), "yes"),
+        (json!("<think>no, it was cut"), ""),
+        (json!("a <think> b </think>"), "a <think> b </think>"),
         (json!("<think>no</think>\nyes"), "yes"),
     ] {
         let body = json!({"choices": [{"message": {"content": content}}]});
