@@ -1,9 +1,8 @@
 //! The models that write updates: one trait, its implementations, and the retry policy.
 //!
 //! A [`Model`] converts a [`Request`] to text of the update DSL (DESIGN §2). [`openai`] and [`anthropic`]
-//! call a server, [`scripted`] returns prepared answers in tests. [`retry::ask`] retries until an attempt succeeds or
-//! the retry policy is exhausted. [`models::Models`] holds the configured model of each role; a role without one is
-//! answered by [`rules::operations`].
+//! call a server. [`retry::ask`] retries until an attempt succeeds or the retry policy is exhausted. [`models::Models`]
+//! holds the configured model of each role; a role without one is answered by [`rules::operations`].
 
 pub mod anthropic;
 mod body;
@@ -16,7 +15,6 @@ mod network;
 pub mod openai;
 pub mod retry;
 pub mod rules;
-pub mod scripted;
 #[cfg(test)]
 mod stub;
 

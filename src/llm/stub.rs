@@ -10,7 +10,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::endpoint::Client;
+use super::{ChatMessage, ChatRole, Request};
 use crate::config::llm::{Constrain, Provider, RoleSettings};
+use crate::domain::operation::Role;
 
 /// How the server handles a request.
 pub(super) enum Reply {
@@ -92,6 +94,19 @@ pub(super) fn settings() -> RoleSettings {
         max_retries: 0,
         max_output_tokens: 64,
         constrain: Constrain::Off,
+    }
+}
+
+/// A minimal request of a role.
+pub(super) fn request(role: Role) -> Request {
+    Request {
+        role: Some(role),
+        system: Arc::from("the instructions"),
+        messages: vec![ChatMessage {
+            speaker: ChatRole::User,
+            text: "the question".to_owned(),
+        }],
+        schema: None,
     }
 }
 

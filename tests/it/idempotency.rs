@@ -1,6 +1,6 @@
 //! `Idempotency-Key`: a request is executed once, however often and to whichever instance it is sent.
 
-use crate::harness::{Answer, Memory, Service, has, scripted};
+use crate::harness::{Answer, Memory, Service, Step, has, scripted};
 use crate::pipeline::dictated::{Gate, dictate, learning};
 use reqwest::{Method, RequestBuilder};
 use serde_json::json;
@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use working_memory::domain::operation::Role;
-use working_memory::llm::scripted::Step;
 use working_memory::llm::{ModelError, Models};
 
 const KEY: &str = "Idempotency-Key";

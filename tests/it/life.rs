@@ -1,7 +1,7 @@
 //! The invariants of a memory: after any operations in any order, its versions are contiguous, its ids are never reused, and
 //! its records match its documents.
 
-use crate::harness::{Database, TestClock, task_of};
+use crate::harness::{Database, Scripted, Step as Says, TestClock, task_of};
 use crate::transfer::program::{exported_of, imported};
 use futures::stream::{self, StreamExt};
 use proptest::collection::vec;
@@ -17,7 +17,7 @@ use working_memory::config::Config;
 use working_memory::domain::document::{Record, records};
 use working_memory::domain::ids::{ActorId, ContextId, MemoryId, RecordId, VaultId};
 use working_memory::domain::retention::Retention;
-use working_memory::llm::{Models, Retry, RoleModel, scripted::Scripted, scripted::Step as Says};
+use working_memory::llm::{Models, Retry, RoleModel};
 use working_memory::pipeline::prompts::Prompts;
 use working_memory::pipeline::report::UpdateStatus;
 use working_memory::pipeline::{

@@ -1,10 +1,9 @@
 //! The documentation of the metrics and the alerting rules match the metrics that the service registers and exports.
 
-use crate::harness::{Service, lacks, scripted};
+use crate::harness::{Service, Step, lacks, scripted};
 use serde_json::json;
 use std::collections::BTreeSet;
 use working_memory::domain::operation::Role;
-use working_memory::llm::scripted::Step;
 use working_memory::llm::{Answer, ModelError};
 use working_memory::telemetry::meters::METRICS;
 

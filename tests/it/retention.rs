@@ -1,13 +1,12 @@
 //! Retention: which versions are pruned, and the responses for them afterwards.
 
-use crate::harness::{Service, has, scripted};
+use crate::harness::{Service, Step, has, scripted};
 use chrono::TimeDelta;
 use serde_json::{Value, json};
 use std::time::Duration;
 use working_memory::clock::Clock;
 use working_memory::domain::operation::Role;
 use working_memory::domain::retention::Retention;
-use working_memory::llm::scripted::Step;
 
 async fn versions(service: &Service, memory: &str) -> Vec<i64> {
     let list = service.memory(memory).get("contexts").await.is(200).json();

@@ -1,5 +1,4 @@
-use super::super::scripted::request;
-use super::super::stub::{Stub, client, ok, reply, settings};
+use super::super::stub::{Stub, client, ok, reply, request, settings};
 use super::*;
 use crate::domain::operation::Role;
 

@@ -1,8 +1,7 @@
 use std::time::{Duration, SystemTime};
 
 use super::super::ChatRole;
-use super::super::scripted::request;
-use super::super::stub::{Reply, Stub, client, ok, reply, settings};
+use super::super::stub::{Reply, Stub, client, ok, reply, request, settings};
 use super::*;
 use crate::domain::operation::Role;
 
@@ -79,10 +78,10 @@ async fn content_may_be_parts_or_null() {
     for (content, text) in [
         (parts, "abc"),
         (json!(null), ""),
+        (json!("<think>no</think>\nyes"), "yes"),
         (json!("no\n</think>\n\nyes"), "yes"),
         (json!("<think>no, it was cut"), ""),
         (json!("a <think> b </think>"), "a <think> b </think>"),
-        (json!("<think>no</think>\nyes"), "yes"),
     ] {
         let body = json!({"choices": [{"message": {"content": content}}]});
         assert_eq!(

@@ -2,9 +2,8 @@
 
 use super::{Browser, entries, place, shows};
 use crate::access::with_admin;
-use crate::harness::{Service, has, holds, scripted};
+use crate::harness::{Service, Step, has, holds, scripted};
 use serde_json::json;
-use working_memory::llm::scripted::Step;
 
 const MEMORY: &str = "/ui/vaults/acme/memories/agent";
 const TEXT: &str = "# Key Learnings\n- KL-1 because a test: port 1 is used\n\n# Verbatim Context\n- VC-1 because it is typed: run it => make test\n";

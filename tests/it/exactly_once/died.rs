@@ -1,12 +1,11 @@
 //! Processes that die between the commit and the response, and claims that are taken over.
 
 use super::{ADD, Again, KEY, OPERATIONS, Saving, savings};
-use crate::harness::{Answer, Service, scripted};
+use crate::harness::{Answer, Service, Step, scripted};
 use reqwest::Method;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
-use working_memory::llm::scripted::Step;
 
 /// All stored rows except the keys.
 async fn stored(service: &Service) -> BTreeMap<String, String> {

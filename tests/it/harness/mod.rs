@@ -11,6 +11,7 @@ mod pair;
 mod patience;
 mod relay;
 mod requests;
+mod scripted_model;
 mod service;
 mod terminal;
 
@@ -22,5 +23,6 @@ pub(crate) use memory::Memory;
 pub(crate) use pair::Pair;
 pub(crate) use patience::eventually;
 pub(crate) use relay::{Relay, Target};
+pub(crate) use scripted_model::{Scripted, Step};
 pub(crate) use service::{Service, scripted, task_of};
 pub(crate) use terminal::terminal;

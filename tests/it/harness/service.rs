@@ -1,6 +1,6 @@
 //! A running service and a client of it.
 
-use super::{Answer, Database, Memory, TestClock, eventually};
+use super::{Answer, Database, Memory, Scripted, Step, TestClock, eventually};
 use reqwest::Method;
 use secrecy::ExposeSecret;
 use serde::Serialize;
@@ -21,7 +21,6 @@ use working_memory::domain::operation::Role;
 use working_memory::domain::retention::Retention;
 use working_memory::http::{self, AppState, Settings};
 use working_memory::llm::embeddings::Embedder;
-use working_memory::llm::scripted::{Scripted, Step};
 use working_memory::llm::{Models, Request, Retry, RoleModel};
 use working_memory::pipeline::Pipeline;
 use working_memory::pipeline::meaning::Meaning;

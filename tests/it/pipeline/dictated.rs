@@ -1,14 +1,13 @@
 //! Models that return what the task of the request says, so that a test chooses the model responses with each update, also
 //! when many updates run concurrently.
 
-use crate::harness::{Memory, Service, task_of};
+use crate::harness::{Memory, Scripted, Service, Step, task_of};
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
 use working_memory::domain::operation::Role;
-use working_memory::llm::scripted::{Scripted, Step};
 use working_memory::llm::{Answer, Model, ModelError, Models, Request, Retry, RoleModel};
 
 pub(crate) const PROGRESS: &str =

@@ -1,13 +1,12 @@
 //! Operations are checked against the caller's input: unsupported examples, snippets and insights, archives without a cause,
 //! and credentials are rejected; and the evidence of a change is returned wherever the change is.
 
-use crate::harness::{Service, each, has, holds, scripted};
+use crate::harness::{Service, Step, each, has, holds, scripted};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use working_memory::domain::evidence::Strictness;
 use working_memory::domain::operation::Role;
 use working_memory::llm::Models;
-use working_memory::llm::scripted::Step;
 
 const TASK: &str = "Move the invoice renderer to its own queue.";
 const MESSAGE: &str = "Root cause: RabbitMQ drops unacknowledged jobs after 30 minutes.\nThe Makefile has\n\

@@ -1,11 +1,10 @@
 //! The prompts of a run are stored without duplicates, and returned, exported and imported as they were.
 
-use crate::harness::{Answer, Service, holds, lacks, scripted};
+use crate::harness::{Answer, Service, Step, holds, lacks, scripted};
 use crate::transfer::program::export;
 use serde_json::{Value, json};
 use working_memory::domain::operation::Role;
 use working_memory::llm::Models;
-use working_memory::llm::scripted::Step;
 
 /// A marker in one message, between other lines.
 const QUOTED: &str = "the key of the staging server is Quagga7351 and nobody else may know it";

@@ -1,14 +1,13 @@
 //! Consolidation with a model, whose steps are checked like those that are found without one.
 
 use super::{applied, archived, consolidate, document};
-use crate::harness::{Answer, Memory, Service, eventually, has, holds};
+use crate::harness::{Answer, Memory, Scripted, Service, Step, eventually, has, holds};
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 use working_memory::config::llm::Constrain;
 use working_memory::domain::operation::Role;
-use working_memory::llm::scripted::{Scripted, Step};
 use working_memory::llm::{Answer as ModelAnswer, Model, ModelError, Models, Request, Retry, RoleModel};
 
 const DOCUMENT: &str = "# Key Learnings\n\

@@ -1,13 +1,12 @@
 //! `POST M/contexts/{ref}/redact`
 
-use crate::harness::{Answer, Service, has, holds, scripted};
+use crate::harness::{Answer, Service, Step, has, holds, scripted};
 use chrono::TimeDelta;
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
 use working_memory::clock::Clock;
 use working_memory::domain::operation::Role;
-use working_memory::llm::scripted::Step;
 use working_memory::storage::updates::{Run, RunKind, RunStatus};
 
 const MARKER: &str = "sk-live-4711";

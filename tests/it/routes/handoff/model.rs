@@ -1,10 +1,9 @@
 use super::{refresh, section};
-use crate::harness::{Service, each, has, holds, lacks};
+use crate::harness::{Scripted, Service, Step, each, has, holds, lacks};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 use working_memory::config::Config;
-use working_memory::llm::scripted::{Scripted, Step};
 use working_memory::llm::{self, ChatRole, ModelError, Models, Retry, RoleModel};
 
 const DOCUMENT: &str = "# Current Progress\n## In Progress\n- Wire the parser to the route\n\n\

@@ -1,12 +1,11 @@
 //! `GET /v1/vaults/{vault_id}/usage`, and the limit of tokens.
 
-use crate::harness::{Memory, Service, has, holds, scripted};
+use crate::harness::{Memory, Service, Step, has, holds, scripted};
 use serde_json::{Value, json};
 use std::time::Duration;
 use working_memory::config::Config;
 use working_memory::config::prices::Price;
 use working_memory::domain::operation::Role;
-use working_memory::llm::scripted::Step;
 use working_memory::llm::{Answer, ModelError, Models};
 
 const USAGE: &str = "/v1/vaults/acme/usage";

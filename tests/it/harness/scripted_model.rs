@@ -1,43 +1,27 @@
-//! A model with prepared answers, to test the pipeline without a server.
-
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+//! A model with prepared answers, to test the pipeline without a model server.
 
 use async_trait::async_trait;
-
-use super::{Answer, ChatMessage, ChatRole, Model, ModelError, Request};
-use crate::domain::operation::Role;
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use working_memory::llm::{Answer, Model, ModelError, Request};
 
 /// What the model does in one call.
 #[derive(Debug, Clone)]
-pub enum Step {
+pub(crate) enum Step {
     /// Answers.
     Answer(Answer),
     /// Fails.
     Fail(ModelError),
     /// Answers after a delay.
     Late(Duration, Answer),
-    /// Never answers.
-    Hang,
 }
 
 impl Step {
     /// An answer with this text.
-    #[must_use]
-    pub fn answer(text: &str) -> Self {
+    pub(crate) fn answer(text: &str) -> Self {
         Self::Answer(Answer {
             text: text.to_owned(),
-            ..Answer::default()
-        })
-    }
-
-    /// An answer with this text, truncated at the token limit.
-    #[must_use]
-    pub fn cut_off(text: &str) -> Self {
-        Self::Answer(Answer {
-            text: text.to_owned(),
-            stopped_at_limit: true,
             ..Answer::default()
         })
     }
@@ -46,7 +30,7 @@ impl Step {
 type Rule = Box<dyn Fn(&Request) -> Step + Send + Sync>;
 
 /// A model with a script (one step per call) or a rule for every call. It records its requests.
-pub struct Scripted {
+pub(crate) struct Scripted {
     name: String,
     steps: Mutex<VecDeque<Step>>,
     rule: Rule,
@@ -55,9 +39,11 @@ pub struct Scripted {
 
 impl Scripted {
     /// A model that executes the steps, one per call, and fails after the last one.
-    #[must_use]
-    pub fn new(name: &str, steps: impl IntoIterator<Item = Step>) -> Self {
-        let over = |_: &Request| Step::Fail(ModelError::bad_answer("the script is over"));
+    pub(crate) fn new(name: &str, steps: impl IntoIterator<Item = Step>) -> Self {
+        let over = |_: &Request| {
+            let detail = "the script is over".to_owned();
+            Step::Fail(ModelError::BadAnswer { detail })
+        };
         Self {
             steps: Mutex::new(steps.into_iter().collect()),
             ..Self::by_rule(name, over)
@@ -65,8 +51,7 @@ impl Scripted {
     }
 
     /// A model that decides per request.
-    #[must_use]
-    pub fn by_rule(name: &str, rule: impl Fn(&Request) -> Step + Send + Sync + 'static) -> Self {
+    pub(crate) fn by_rule(name: &str, rule: impl Fn(&Request) -> Step + Send + Sync + 'static) -> Self {
         Self {
             name: name.to_owned(),
             steps: Mutex::default(),
@@ -76,8 +61,7 @@ impl Scripted {
     }
 
     /// All requests so far, in order.
-    #[must_use]
-    pub fn asked(&self) -> Vec<Request> {
+    pub(crate) fn asked(&self) -> Vec<Request> {
         locked(&self.asked).clone()
     }
 }
@@ -98,22 +82,7 @@ impl Model for Scripted {
                 tokio::time::sleep(time).await;
                 Ok(answer)
             }
-            Step::Hang => std::future::pending().await,
         }
-    }
-}
-
-/// A minimal request of a role, for tests of models.
-#[must_use]
-pub fn request(role: Role) -> Request {
-    Request {
-        role: Some(role),
-        system: Arc::from("the instructions"),
-        messages: vec![ChatMessage {
-            speaker: ChatRole::User,
-            text: "the question".to_owned(),
-        }],
-        schema: None,
     }
 }
 
