@@ -7,7 +7,7 @@ use super::record::{end_of_reason, push_snippet};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::Progress;
 use crate::domain::text::lines::document_line;
-use chrono::{DateTime, Days, NaiveDate, NaiveTime, SecondsFormat, Utc};
+use chrono::{DateTime, Datelike, Days, NaiveDate, NaiveTime, SecondsFormat, SubsecRound, Utc};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -67,13 +67,13 @@ impl FromStr for Until {
     type Err = NotATime;
 
     fn from_str(text: &str) -> Result<Self, NotATime> {
-        let is_date = text.len() == 10 && text.is_ascii();
-        match is_date {
-            true => NaiveDate::parse_from_str(text, "%Y-%m-%d")
-                .map(Self::Day)
-                .map_err(|_| NotATime),
-            false => read_time(text).map(Self::Time).ok_or(NotATime),
-        }
+        let read = match text.len() == 10 {
+            true => NaiveDate::parse_from_str(text, "%Y-%m-%d").ok().map(Self::Day),
+            false => read_time(text).map(|time| Self::Time(time.trunc_subsecs(0))),
+        };
+        // A day in another form, such as `+12027-1-1`, would not be read as it is written.
+        let is_written_so = |until: &Self| matches!(until, Self::Time(_)) || until.to_string() == text;
+        read.filter(is_written_so).ok_or(NotATime)
     }
 }
 
@@ -241,8 +241,10 @@ pub(in crate::domain) fn brackets(time: Option<&str>, marks: &Marks) -> String {
     }
 }
 
+/// Reads a time. In UTC it must have a year of four digits, too, or it could not be read as it is written.
 pub(super) fn read_time(text: &str) -> Option<DateTime<Utc>> {
-    DateTime::parse_from_rfc3339(text).ok().map(|time| time.to_utc())
+    let time = DateTime::parse_from_rfc3339(text).ok()?.to_utc();
+    (0..=9_999).contains(&time.year()).then_some(time)
 }
 
 /// The text of a new record. Characters that a record line cannot represent are normalised when it is

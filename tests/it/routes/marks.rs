@@ -87,7 +87,17 @@ async fn an_addition_has_marks_and_a_hand_written_one_too() {
 async fn what_is_no_mark_is_refused_with_the_forms_that_are() {
     let (_, memory) = Service::start().await.agent();
     memory.write(DOCUMENT).await;
-    for until in ["31.08.2027", "soon", "2027-02-30", ""] {
+    // What could not be read as it would be written is refused, too: years that UTC or another form would lengthen.
+    for until in [
+        "31.08.2027",
+        "soon",
+        "2027-02-30",
+        "",
+        "+12027-1-1",
+        "-027-01-01",
+        "9999-12-31T23:59:59-12:00",
+        "0000-01-01T00:00:00+12:00",
+    ] {
         let operation = json!({"op": "mark", "id": "KL-1", "reason": "r", "until": until});
         let problem = mark(&memory, operation).await.problem(422, "invalid", None);
         let detail = problem["detail"].as_str().unwrap();
@@ -115,6 +125,7 @@ async fn what_is_no_mark_is_refused_with_the_forms_that_are() {
         ("KL-1 forever because r", "malformed_mark"),
         ("KL-1 pinned, unpinned because r", "malformed_mark"),
         ("KL-1 because r", "malformed_mark"),
+        ("KL-1 until +12027-1-1 because r", "malformed_mark"),
         ("KL-1 pinned", "missing_reason"),
         ("VC-1 pinned because r", "wrong_section_id"),
     ] {
