@@ -95,7 +95,7 @@ fn words(list: &'static str) -> HashSet<&'static str> {
 }
 
 /// Why a record can be archived without losing anything.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ground {
     /// The record says all that it says.

@@ -129,13 +129,11 @@ impl Reading {
 
 /// Ids that operations and faults name and that are not active in a document: their history must be looked up.
 pub(super) fn mentioned(items: &[Item], faults: &[Fault]) -> Vec<RecordId> {
-    let archived = items.iter().flat_map(|item| {
-        let one = item.operation.archives().or(item.operation.replaces());
+    let named = items.iter().flat_map(|item| {
+        let one = item.operation.names().or(item.operation.replaces());
         one.into_iter().chain(item.operation.merges().iter().copied())
     });
-    let ids: BTreeSet<RecordId> = archived
-        .chain(faults.iter().filter_map(|fault| fault.id))
-        .collect();
+    let ids: BTreeSet<RecordId> = named.chain(faults.iter().filter_map(|fault| fault.id)).collect();
     ids.into_iter().collect()
 }
 

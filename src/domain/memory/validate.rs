@@ -102,12 +102,16 @@ type Verdict = Option<(FaultKind, String)>;
 struct Archives<'a> {
     /// What grounds and merges are checked against, if an item has one.
     grounds: Option<Grounds>,
+    /// The grounds that were checked: a text may repeat them.
+    checked: HashMap<(RecordId, Ground), Verdict>,
     active: HashSet<RecordId>,
     ended: &'a BTreeSet<RecordId>,
     /// Archived by an earlier text or an earlier item.
     archived_now: HashSet<RecordId>,
     /// Ids that an item of this text or an earlier text archives explicitly, whether accepted or not.
     named: HashSet<RecordId>,
+    /// The same, and those that an addition replaces: they cannot stay for another record, nor be marked.
+    leaving: HashSet<RecordId>,
     /// Ids that earlier additions replace.
     replaced: HashSet<RecordId>,
     /// Records whose marks an item changes.
@@ -131,8 +135,12 @@ impl<'a> Archives<'a> {
         let mut named = archived_now.clone();
         named.extend(items.iter().filter_map(|item| item.operation.archives()));
         named.extend(items.iter().flat_map(|item| item.operation.merges()));
+        let replaced: HashSet<_> = earlier.iter().filter_map(Operation::replaces).collect();
+        let mut leaving = &named | &replaced;
+        leaving.extend(items.iter().filter_map(|item| item.operation.replaces()));
         Self {
             grounds,
+            checked: HashMap::new(),
             active: record_ranges(view.document)
                 .into_iter()
                 .map(|(id, _)| id)
@@ -140,7 +148,8 @@ impl<'a> Archives<'a> {
             ended: view.ended,
             archived_now,
             named,
-            replaced: earlier.iter().filter_map(Operation::replaces).collect(),
+            leaving,
+            replaced,
             marked: HashSet::new(),
             pinned: limits.pins_hold.then(|| pinned(view.document)),
         }
@@ -205,10 +214,14 @@ impl<'a> Archives<'a> {
         Some((FaultKind::AlreadyArchived, again()))
     }
 
-    fn judge_ground(&self, id: RecordId, ground: Ground) -> Verdict {
-        let leaves = |other| self.named.contains(&other);
-        let fault = self.grounds.as_ref()?.check(id, ground, leaves).err()?;
-        Some((FaultKind::Uncovered, fault))
+    fn judge_ground(&mut self, id: RecordId, ground: Ground) -> Verdict {
+        let grounds = self.grounds.as_ref()?;
+        let check = || {
+            let leaves = |other| self.leaving.contains(&other);
+            let fault = grounds.check(id, ground, leaves).err()?;
+            Some((FaultKind::Uncovered, fault))
+        };
+        self.checked.entry((id, ground)).or_insert_with(check).clone()
     }
 
     /// Archives the parts of a merge if it says all that they say; the new record gets their marks.
@@ -241,9 +254,7 @@ impl<'a> Archives<'a> {
         if !self.existed(id) {
             return Some((FaultKind::UnknownId, never_existed(id)));
         }
-        let is_archived =
-            !self.active.contains(&id) || self.named.contains(&id) || self.archived_now.contains(&id);
-        if is_archived {
+        if !self.active.contains(&id) || self.leaving.contains(&id) {
             let detail = format!("{id} is archived; marks are of active records.");
             return Some((FaultKind::AlreadyArchived, detail));
         }

@@ -138,6 +138,17 @@ async fn what_is_no_mark_is_refused_with_the_forms_that_are() {
                  - KL-1 until never because r\n    - KL-2 pinned because r\n";
     let answer = memory.applied(twice).await;
     assert_eq!(kinds(&answer), ["duplicate", "already_archived"]);
+
+    // One that was archived before is not unknown, and one that an addition replaces in the same request is not marked.
+    let pin = |id: &str| json!({"op": "mark", "id": id, "reason": "r", "pinned": true});
+    let answer = mark(&memory, pin("KL-2")).await.is(200).json();
+    assert_eq!(kinds(&answer), ["already_archived"]);
+    let replace = json!({"op": "add", "section": "learnings", "reason": "r", "content": "the budget is 5,000 euros",
+                         "replaces": "KL-1"});
+    let both = json!({"operations": [pin("KL-1"), replace]});
+    let answer = memory.ask("", both).await.is(200).json();
+    assert_eq!(kinds(&answer), ["already_archived"]);
+    assert_eq!(memory.read("records/KL-1").await["superseded_by"], "KL-3");
 }
 
 #[tokio::test]

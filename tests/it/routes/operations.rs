@@ -292,6 +292,26 @@ async fn replacing_an_archived_record_is_rejected_and_archives_nothing() {
 }
 
 #[tokio::test]
+async fn a_record_that_is_replaced_stays_in_the_place_of_no_other() {
+    let (_, memory) = Service::start().await.agent();
+    memory
+        .write("# Key Learnings\n- KL-1 tests are slow\n- KL-2 tests are slow at night\n")
+        .await;
+    let list = json!([
+        {"op": "archive", "id": "KL-1", "duplicate_of": "KL-2", "reason": "it says more"},
+        {"op": "add", "section": "learnings", "reason": "r", "content": "nights are free", "replaces": "KL-2"},
+    ]);
+
+    let answer = memory.asked("", json!({"operations": list})).await;
+
+    assert_eq!(each(&answer["rejected"], "kind"), ["uncovered"], "{answer}");
+    holds(
+        &memory.text().await,
+        &["- KL-1 tests are slow\n", ": nights are free\n"],
+    );
+}
+
+#[tokio::test]
 async fn a_text_without_a_header_changes_nothing_and_the_error_shows_a_header() {
     let (_, memory) = Service::start().await.agent();
     let text = "Please remember that CI has no database.";
