@@ -60,7 +60,7 @@ fn refused(document: &str, request: &OperationRequest) -> Option<String> {
     let parsed = requests::read(std::slice::from_ref(request));
     let limits = Limits {
         pins_hold: true,
-        ..Limits::default()
+        ..crate::LIMITS
     };
     let view = View {
         document,

@@ -41,7 +41,7 @@ fn snippet() -> impl Strategy<Value = String> {
 fn last_record(document: &str, operation: Operation) -> (Option<String>, Option<String>, String) {
     let limits = Limits {
         context_bytes: usize::MAX,
-        ..Limits::default()
+        ..crate::LIMITS
     };
     let now = DateTime::from_timestamp(1_800_000_000, 0).expect("a time");
     let applied = apply(document, Counters::default(), &[operation], now, &limits).expect("applied");

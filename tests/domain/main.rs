@@ -11,3 +11,13 @@ mod memory_laws;
 mod origin_laws;
 mod prompt_laws;
 mod size;
+
+use working_memory::domain::memory::Limits;
+
+/// The limits of an update, with few additions.
+const LIMITS: Limits = Limits {
+    max_additions: 3,
+    item_bytes: 16_384,
+    context_bytes: 102_400,
+    pins_hold: false,
+};

@@ -36,7 +36,7 @@ fn ten_thousand_records_are_validated_and_changed_in_time() {
     let items: Vec<_> = operations.into_iter().enumerate().map(item).collect();
     let limits = Limits {
         context_bytes: usize::MAX,
-        ..Limits::default()
+        ..crate::LIMITS
     };
     let now = DateTime::from_timestamp(0, 0).expect("a time");
     let begin = Instant::now();

@@ -34,15 +34,3 @@ pub struct Limits {
     /// end.
     pub pins_hold: bool,
 }
-
-impl Default for Limits {
-    /// The defaults of the configuration: 3 additions, 16,384 and 102,400 bytes.
-    fn default() -> Self {
-        Self {
-            max_additions: 3,
-            item_bytes: 16_384,
-            context_bytes: 102_400,
-            pins_hold: false,
-        }
-    }
-}
