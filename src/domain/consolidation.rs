@@ -547,9 +547,6 @@ impl Share {
 /// As a model reads it: `4 of KL-, 1 of D-`.
 impl fmt::Display for Share {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.is_used_up() {
-            return f.write_str("none");
-        }
         let left = self.0.iter().filter(|(_, left)| **left > 0);
         let left: Vec<String> = left
             .map(|(kind, left)| format!("{left} of {}-", kind.prefix()))

@@ -61,19 +61,13 @@ pub fn schema(role: Role, ids: &[RecordId], max_additions: usize) -> Value {
     object(&[("add", add), ("archive", list(archived, most))])
 }
 
-/// Returns the schema of the answer to a consolidation. `ids` are the active records.
+/// Returns the schema of the answer to a consolidation. `ids` are the active records, of which there is at least one.
 #[must_use]
 pub fn consolidation_schema(ids: &[RecordId]) -> Value {
     let names: Vec<String> = ids.iter().rev().take(MAX_IDS).map(ToString::to_string).collect();
-    let (text, list) = (
-        json!({ "type": "string" }),
-        |items: Value| json!({ "type": "array", "items": items }),
-    );
-    let id = match names.is_empty() {
-        // An empty `enum` is not a valid schema.
-        true => text.clone(),
-        false => json!({ "type": "string", "enum": names }),
-    };
+    let text = json!({ "type": "string" });
+    let list = |items: Value| json!({ "type": "array", "items": items });
+    let id = json!({ "type": "string", "enum": names });
     let archived = object(&[
         ("id", id.clone()),
         (
