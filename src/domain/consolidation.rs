@@ -118,22 +118,19 @@ impl Ground {
 }
 
 /// What a text states, for comparison.
+#[derive(Debug, Default)]
 struct Statement {
-    /// Numbers, dates, names, identifiers and paths, in order.
-    values: Vec<String>,
-    negations: Vec<String>,
-    /// All words but articles, in order: values as they are, others without their endings, of scripts without blanks pairs
-    /// of neighbouring characters.
+    /// All words but articles, in order: values (numbers, dates, names, identifiers and paths) as they are, others without
+    /// their endings, of scripts without blanks pairs of neighbouring characters.
     words: Vec<String>,
+    /// The same, to look a word up.
+    known: HashSet<String>,
+    negations: Vec<String>,
 }
 
 impl Statement {
     fn of(text: &str) -> Self {
-        let mut statement = Self {
-            values: Vec::new(),
-            negations: Vec::new(),
-            words: Vec::new(),
-        };
+        let mut statement = Self::default();
         let mut begins = true;
         for written in text.split_whitespace() {
             // A capital at the beginning of a sentence says nothing.
@@ -160,14 +157,12 @@ impl Statement {
                 .next()
                 .is_some_and(|c| is_lower(c) || (is_first && c.is_alphabetic()))
                 && chars.all(is_lower);
-            if !is_word && !negates {
-                statement.values.push(token.clone());
-            }
             statement
                 .words
                 .push(if is_word { stem(&token).to_owned() } else { token });
         }
         statement.negations.sort_unstable();
+        statement.known = statement.words.iter().cloned().collect();
         statement
     }
 
@@ -181,11 +176,7 @@ impl Statement {
         for run in token.split(|c: char| !c.is_alphanumeric()) {
             let chars: Vec<char> = run.chars().collect();
             for part in chars.chunk_by(|one, next| is_unspaced(*one) == is_unspaced(*next)) {
-                if !is_unspaced(part[0]) {
-                    let value: String = part.iter().collect();
-                    self.values.push(value.clone());
-                    self.words.push(value);
-                } else if part.len() == 1 {
+                if part.len() == 1 || !is_unspaced(part[0]) {
                     self.words.push(part.iter().collect());
                 } else {
                     self.words
@@ -195,13 +186,14 @@ impl Statement {
         }
     }
 
-    /// What this statement says besides another one, or what of the other one is missing in it.
+    /// What this statement says besides another one, or what of the other one is missing in it. Linear in this one.
     fn besides(&self, other: &Self) -> Result<Vec<&String>, String> {
         if other.words.is_empty() {
             return Err("it says nothing that can be compared".to_owned());
         }
-        let is_missing = |word: &&String| !self.words.contains(word);
-        if let Some(word) = other.values.iter().chain(&other.words).find(is_missing) {
+        // Of more words than it has one is missing, or there more often.
+        let mut first = other.words.iter().take(self.words.len() + 1);
+        if let Some(word) = first.find(|word| !self.known.contains(*word)) {
             return Err(format!("`{word}` is missing in it"));
         }
         let mut wanted = other.words.iter().peekable();
@@ -277,26 +269,28 @@ fn outlives(kept: &Marks, archived: &Marks) -> bool {
     }
 }
 
-/// Whether a record names another one as what it takes the place of.
-fn supersedes(newer: &Record, older: RecordId) -> bool {
+/// The records that a record names, if it says that it takes the place of something.
+fn superseded_by(newer: &Record) -> Vec<RecordId> {
     const VERBS: &str = "supersede | replace | instead of | ersetzt | löst | remplace | substitu | reemplaza | sustituye | 取代";
     let text = format!(
         "{} {}",
         newer.reason.as_deref().unwrap_or_default(),
         newer.content
     );
-    let name = older.to_string();
-    let names = text
-        .split(|c: char| !c.is_alphanumeric() && c != '-')
-        .any(|word| word == name);
-    let text = text.to_lowercase();
-    names && VERBS.split(" | ").any(|verb| text.contains(verb))
+    let lower = text.to_lowercase();
+    if !VERBS.split(" | ").any(|verb| lower.contains(verb)) {
+        return Vec::new();
+    }
+    text.split(|c: char| !c.is_alphanumeric() && c != '-')
+        .filter_map(|word| word.parse().ok())
+        .collect()
 }
 
 /// The records of a head, against which grounds and merges are checked.
 #[derive(Debug)]
 pub(in crate::domain) struct Grounds {
-    records: HashMap<RecordId, Record>,
+    /// The records with their statements, each of which several operations may be checked against.
+    records: HashMap<RecordId, (Record, Statement)>,
     now: DateTime<Utc>,
     /// How many records of a kind have a word; counted when it is needed first.
     counts: OnceCell<HashMap<(RecordKind, Key), usize>>,
@@ -305,11 +299,12 @@ pub(in crate::domain) struct Grounds {
 impl Grounds {
     /// Linear in the document.
     pub(in crate::domain) fn of(document: &str, now: DateTime<Utc>) -> Self {
+        let stated = records(document).into_iter().map(|record| {
+            let statement = Statement::of(&record.content);
+            (record.id, (record, statement))
+        });
         Self {
-            records: records(document)
-                .into_iter()
-                .map(|record| (record.id, record))
-                .collect(),
+            records: stated.collect(),
             now,
             counts: OnceCell::new(),
         }
@@ -325,33 +320,28 @@ impl Grounds {
         ground: Ground,
         leaves: impl Fn(RecordId) -> bool,
     ) -> Result<(), String> {
-        let Some(archived) = self.records.get(&id) else {
+        let Some((archived, stated)) = self.records.get(&id) else {
             return Err(format!("{id} is no active record."));
         };
         let Some(other) = ground.kept() else {
             return self.check_end(archived);
         };
         let kept = self.records.get(&other).filter(|_| !leaves(other));
-        let Some(kept) = kept.filter(|kept| kept.id != id && kept.id.kind == id.kind) else {
+        let Some((kept, stated_by_kept)) = kept.filter(|_| other != id && other.kind == id.kind) else {
             return Err(format!(
                 "{other} is no active record of the same kind, or goes too, so {id} stays."
             ));
         };
         match ground {
-            Ground::DuplicateOf(_) => {
-                let both = (Statement::of(&archived.content), Statement::of(&kept.content));
-                match difference((archived, &both.0), (kept, &both.1)) {
-                    None => Ok(()),
-                    Some(difference) => {
-                        Err(format!("{other} does not say all that {id} says: {difference}."))
-                    }
-                }
-            }
-            _ if kept.id.number < id.number => Err(format!("{other} is older than {id}.")),
+            Ground::DuplicateOf(_) => match difference((archived, stated), (kept, stated_by_kept)) {
+                None => Ok(()),
+                Some(difference) => Err(format!("{other} does not say all that {id} says: {difference}.")),
+            },
+            _ if other.number < id.number => Err(format!("{other} is older than {id}.")),
             _ if id.kind == RecordKind::Verbatim => Err(format!(
                 "{id} is kept to the byte: only an equal snippet takes its place."
             )),
-            _ if supersedes(kept, id) => Ok(()),
+            _ if superseded_by(kept).contains(&id) => Ok(()),
             _ => self.check_change(archived, kept),
         }
     }
@@ -408,7 +398,7 @@ impl Grounds {
     fn counts(&self) -> &HashMap<(RecordKind, Key), usize> {
         self.counts.get_or_init(|| {
             let mut counts = HashMap::new();
-            for record in self.records.values() {
+            for (record, _) in self.records.values() {
                 let keys: HashSet<Key> = keys(&record.content).collect();
                 for key in keys {
                     *counts.entry((record.id.kind, key)).or_default() += 1;
@@ -435,28 +425,26 @@ impl Grounds {
         let mut parts = Vec::with_capacity(ids.len());
         for id in ids {
             match self.records.get(id).filter(|_| !leaves(*id)) {
-                Some(part) if id.kind == RecordKind::Learning => {
-                    parts.push((part, Statement::of(&part.content)))
-                }
+                Some(part) if id.kind == RecordKind::Learning => parts.push(part),
                 Some(_) => return Err(format!("{id} is no learning: only learnings are merged.")),
                 None => return Err(format!("{id} is no active record.")),
             }
         }
         let merged = Statement::of(text);
-        let (first, _) = &parts[0];
+        let (first, _) = parts[0];
         let negations = |statement: &Statement| statement.negations.iter().cloned().collect::<BTreeSet<_>>();
         for (part, stated) in &parts {
             let id = part.id;
             if part.marks != first.marks {
                 return Err(format!("{id} and {} are not pinned and ended alike.", first.id));
             }
-            if negations(stated) != negations(&merged) {
-                return Err(format!("{id} and the new text do not negate alike."));
-            }
             if let Err(missing) = merged.besides(stated) {
                 return Err(format!(
                     "The new text does not say all that {id} says: {missing}."
                 ));
+            }
+            if negations(stated) != negations(&merged) {
+                return Err(format!("{id} and the new text do not negate alike."));
             }
         }
         let own: HashSet<&String> = parts.iter().flat_map(|(_, part)| &part.words).collect();
@@ -583,17 +571,24 @@ pub fn find(document: &str, now: DateTime<Utc>, share: &mut Share) -> Vec<Operat
             archive(record, Ground::Expired, format!("expired on {until}"));
         }
     }
+    let mut newer_of: HashMap<RecordId, RecordId> = HashMap::new();
+    for newer in records
+        .iter()
+        .filter(|record| record.id.kind == RecordKind::Decision)
+    {
+        for older in superseded_by(newer) {
+            if older.kind == newer.id.kind && older.number < newer.id.number {
+                newer_of.entry(older).or_insert(newer.id);
+            }
+        }
+    }
     for record in &open {
-        let is_later =
-            |newer: &&Record| newer.id.kind == record.id.kind && newer.id.number > record.id.number;
-        if record.id.kind == RecordKind::Decision
-            && let Some(newer) = records
-                .iter()
-                .filter(is_later)
-                .find(|newer| supersedes(newer, record.id))
-        {
-            let reason = format!("{} supersedes it", newer.id);
-            archive(record, Ground::SupersededBy(newer.id), reason);
+        if let Some(newer) = newer_of.get(&record.id) {
+            archive(
+                record,
+                Ground::SupersededBy(*newer),
+                format!("{newer} supersedes it"),
+            );
         }
     }
     for (record, other) in duplicates(&records) {
@@ -612,29 +607,32 @@ fn duplicates(records: &[Record]) -> Vec<(&Record, &Record)> {
         .filter(of_kinds)
         .map(|record| (record, Statement::of(&record.content)))
         .collect();
-    // A record that says all that another one says has its rarest word.
+    // A learning that says all that another one says has its rarest word.
     let mut with_word: HashMap<&str, Vec<usize>> = HashMap::new();
-    let mut with_text: HashMap<String, Vec<usize>> = HashMap::new();
+    let text_of = |record: &Record| match record.id.kind {
+        RecordKind::Verbatim => (Some(label(record)), record.content.clone()),
+        _ => (None, bare_words(&record.content)),
+    };
+    let mut with_text: HashMap<(Option<String>, String), Vec<usize>> = HashMap::new();
     for (place, (record, statement)) in statements.iter().enumerate() {
-        for word in statement.words.iter().collect::<HashSet<_>>() {
-            with_word.entry(word).or_default().push(place);
+        if record.id.kind == RecordKind::Learning {
+            for word in &statement.known {
+                with_word.entry(word).or_default().push(place);
+            }
         }
-        with_text
-            .entry(bare_words(&record.content))
-            .or_default()
-            .push(place);
+        with_text.entry(text_of(record)).or_default().push(place);
     }
     let mut found = Vec::new();
     for (place, (record, statement)) in statements.iter().enumerate().rev() {
         if record.marks.pinned {
             continue;
         }
-        let rarest = statement
-            .words
-            .iter()
+        let is_snippet = record.id.kind == RecordKind::Verbatim;
+        let words = statement.words.iter().filter(|_| !is_snippet);
+        let rarest = words
             .filter_map(|word| with_word.get(word.as_str()))
             .min_by_key(|places| places.len());
-        let same = with_text.get(&bare_words(&record.content));
+        let same = with_text.get(&text_of(record));
         // The same text first: it is found however many records have the same words.
         let rarest = rarest.into_iter().flatten().take(MAX_CANDIDATES);
         let kept = same.into_iter().flatten().chain(rarest).copied().find(|other| {

@@ -34,6 +34,8 @@ const LEARNING_BYTES: usize = 600;
 /// The fewest words of a text that is kept; in Japanese, which writes no blanks, the fewest characters.
 const LEAST_WORDS: usize = 2;
 const LEAST_CHARACTERS: usize = 5;
+/// Of a sentence that calls a record wrong, so many quotations are looked for in the memory.
+const MAX_QUOTATIONS: usize = 3;
 /// Parts of the markers of a cause. Only the last cause that a session names stands.
 const CAUSES: [&str; 7] = [
     "cause",
@@ -280,7 +282,8 @@ fn names_a_record(statement: &Statement<'_>, active: &[Active]) -> bool {
 
 /// The active records that a statement names by id or quotes, and calls wrong.
 fn corrections(session: &Session<'_>, active: &[Active]) -> Vec<Correction> {
-    let mut corrections: Vec<Correction> = Vec::new();
+    let known: BTreeSet<RecordId> = active.iter().map(|active| active.record.id).collect();
+    let (mut done, mut corrections) = (BTreeSet::new(), Vec::new());
     for statement in &session.statements {
         let Some(mark) = heard(statement, Kind::Obsolete) else {
             continue;
@@ -289,16 +292,13 @@ fn corrections(session: &Session<'_>, active: &[Active]) -> Vec<Correction> {
         let clause = clause_around(&statement.folded, &mark);
         let mut ids = ids_in(&statement.folded[clause.clone()]);
         ids.extend(quoted_records(&statement.text[clause], active));
-        let ids: Vec<RecordId> = ids
-            .into_iter()
-            .filter(|id| active.iter().any(|active| active.record.id == *id))
-            .collect();
+        let ids: Vec<RecordId> = ids.intersection(&known).copied().collect();
         let instead = match ids[..] {
             [_] => instead(statement, &mark),
             _ => None,
         };
         for id in ids {
-            if corrections.iter().all(|known| known.id != id) {
+            if done.insert(id) {
                 corrections.push(Correction {
                     id,
                     reason: markers().reason("obsolete", mark.language),
@@ -350,7 +350,7 @@ fn ids_in(folded: &str) -> BTreeSet<RecordId> {
 /// The record that a quotation is part of, if there is only one.
 fn quoted_records(text: &str, active: &[Active]) -> Vec<RecordId> {
     let mut ids = Vec::new();
-    for quoted in quotations(text).into_iter().map(bare_words) {
+    for quoted in quotations(text).into_iter().take(MAX_QUOTATIONS).map(bare_words) {
         if quoted.split(' ').count() < LEAST_WORDS && !quoted.chars().any(is_single_char_word) {
             continue;
         }

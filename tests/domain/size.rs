@@ -3,13 +3,19 @@
 
 use chrono::DateTime;
 use std::collections::BTreeSet;
+use std::iter::repeat_with;
 use std::time::{Duration, Instant};
 use working_memory::domain::bring::{self, Note, SourceFile};
+use working_memory::domain::consolidation::{Ground, Share, find};
 use working_memory::domain::document::{Origins, find_section, headings, records, unified_diff};
+use working_memory::domain::evidence::{Examples, Input, Judge, JudgeContext, Strictness};
 use working_memory::domain::handoff::citations_in;
+use working_memory::domain::ids::{RecordId, RecordKind};
 use working_memory::domain::memory::{Counters, Limits, View, apply, project, validate};
-use working_memory::domain::operation::{Item, Operation};
+use working_memory::domain::operation::{AddedRecord, Item, Operation, Progress};
+use working_memory::domain::text::masked;
 use working_memory::domain::window::first_sentence;
+use working_memory::llm::{ConversationMessage, rules};
 
 const ENOUGH: Duration = Duration::from_secs(3);
 
@@ -50,6 +56,136 @@ fn ten_thousand_records_are_validated_and_changed_in_time() {
     let applied = apply(&document, Counters::default(), &operations, now, &limits).expect("applied");
     assert_eq!(project(&document, &applied.text).len(), 20_000);
     assert_eq!(records(&applied.text).len(), 10_000);
+    assert!(begin.elapsed() < ENOUGH, "{:?}", begin.elapsed());
+}
+
+/// What is accepted of operations.
+fn accepted(document: &str, operations: impl Iterator<Item = Operation>) -> usize {
+    let items = operations.enumerate().map(|(place, operation)| Item {
+        operation,
+        range: place..place + 1,
+    });
+    let view = View {
+        document,
+        ended: &BTreeSet::new(),
+        now: DateTime::from_timestamp(0, 0).expect("a time"),
+    };
+    validate(items.collect(), vec![], &view, &[], &crate::LIMITS)
+        .items
+        .len()
+}
+
+#[test]
+fn grounds_and_merges_are_checked_in_time_however_often_they_are_given() {
+    let words = |numbers: &mut dyn Iterator<Item = usize>| -> String {
+        numbers.map(|number| format!("w{number} ")).collect()
+    };
+    let (forwards, backwards) = (words(&mut (0..4_000)), words(&mut (0..4_000).rev()));
+    let document = format!("# Key Learnings\n- KL-1 {forwards}\n- KL-2 {backwards}\n");
+    let [one, two] = [1, 2].map(|number| RecordId::new(RecordKind::Learning, number));
+    let begin = Instant::now();
+    for ground in [
+        Ground::DuplicateOf(two),
+        Ground::SupersededBy(two),
+        Ground::Expired,
+    ] {
+        let archive = || Operation::Archive {
+            id: one,
+            reason: "r".to_owned(),
+            ground: Some(ground),
+        };
+        assert_eq!(accepted(&document, repeat_with(archive).take(2_000)), 0);
+    }
+    let merge = || {
+        Operation::Add(AddedRecord {
+            reason: "r".to_owned(),
+            content: "w1 w2 w3".to_owned(),
+            merges: vec![one, two],
+            ..AddedRecord::default()
+        })
+    };
+    assert_eq!(accepted(&document, repeat_with(merge).take(2_000)), 0);
+    assert!(begin.elapsed() < ENOUGH, "{:?}", begin.elapsed());
+}
+
+#[test]
+fn a_document_of_look_alikes_is_consolidated_in_time() {
+    let decisions: String = (1..=3_000)
+        .map(|number| format!("- D-{number} it replaces D-{}\n", number + 1))
+        .collect();
+    let snippets: String = (1..=3_000)
+        .map(|number| format!("- VC-{number} l{number} => x\n"))
+        .collect();
+    let document = format!("# Verbatim Context\n{snippets}# Decisions\n{decisions}");
+    let begin = Instant::now();
+    let now = DateTime::from_timestamp(0, 0).expect("a time");
+    assert_eq!(find(&document, now, &mut Share::of(&document, 1.0)), []);
+    assert!(begin.elapsed() < ENOUGH, "{:?}", begin.elapsed());
+}
+
+#[test]
+fn credentials_are_found_in_time_whatever_looks_like_one() {
+    let begin = Instant::now();
+    for piece in [
+        "password=(",
+        "password=«<",
+        "password=x",
+        "password: abcde ",
+        "-----BEGIN ",
+        "bearer ",
+        "a://b:",
+    ] {
+        std::hint::black_box(masked(&piece.repeat(40_000 / piece.len())));
+    }
+    assert!(begin.elapsed() < ENOUGH, "{:?}", begin.elapsed());
+}
+
+#[test]
+fn sentences_that_call_many_records_wrong_are_heard_in_time() {
+    let memory = learnings(1..=4_000);
+    let quotations = (0..180).map(|number| format!("\"a {number}\" "));
+    let names = (0..180).map(|number| format!("KL-{number} "));
+    let sentences = [quotations.collect::<String>(), names.collect()].map(|said| said + "is outdated.\n");
+    let message = ConversationMessage {
+        role: "user".to_owned(),
+        content: sentences.concat().repeat(100),
+    };
+    let begin = Instant::now();
+    let operations = rules::operations(&memory, "go on", &[message]);
+    let archived = operations
+        .iter()
+        .filter(|operation| operation.archives().is_some());
+    assert_eq!(archived.count(), 179);
+    assert!(begin.elapsed() < ENOUGH, "{:?}", begin.elapsed());
+}
+
+#[test]
+fn progress_is_compared_with_the_one_before_in_time() {
+    let before: String = (0..12_000).map(|number| format!("- b{number}c\n")).collect();
+    let bullets = (0..12_000).map(|number| format!("d{number}e")).collect();
+    let operation = Operation::RewriteProgress(Progress {
+        in_progress: bullets,
+        ..Progress::default()
+    });
+    let items = vec![Item {
+        operation,
+        range: 0..1,
+    }];
+    let input = Input {
+        task: "f",
+        messages: vec!["g"],
+    };
+    let case = JudgeContext {
+        input: &input,
+        document: "",
+        progress: &before,
+        examples: &Examples::default(),
+        max_archives: 3,
+        strictness: Strictness::Reject,
+    };
+    let begin = Instant::now();
+    let judged = Judge::new(case, &items).items(items);
+    assert_eq!(judged[0].rulings.len(), 12_000);
     assert!(begin.elapsed() < ENOUGH, "{:?}", begin.elapsed());
 }
 

@@ -144,11 +144,14 @@ impl Judge<'_> {
             .iter()
             .map(|addition| Words::of(addition.operation, addition.is_applied))
             .collect();
-        let all: BTreeSet<RecordId> = ids.iter().chain(earlier).copied().collect();
+        let mut counts: HashMap<RecordKind, usize> = HashMap::new();
+        for id in ids.iter().chain(earlier).collect::<BTreeSet<_>>() {
+            *counts.entry(id.kind).or_default() += 1;
+        }
         let named = self.named();
         ids.iter()
             .map(|id| {
-                let of_section = all.iter().filter(|other| other.kind == id.kind).count();
+                let of_section = counts[&id.kind];
                 let mut judged = self.archive(*id, &additions, named.get(id).copied());
                 let most = self.case.max_archives;
                 if judged.ruling.is_none() && of_section > most {

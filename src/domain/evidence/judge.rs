@@ -6,7 +6,7 @@ use super::examples::Examples;
 use super::input::{Evidence, Input, WordIndex};
 use super::verbatim::Sources;
 use crate::domain::operation::{AddedRecord, FaultKind, Item, Operation, Progress};
-use crate::domain::text::content_words::{Word, content_words, keys};
+use crate::domain::text::content_words::{Key, Scripts, Word, content_words, keys};
 use crate::domain::text::{bare_words, has_secret, masked};
 use foldhash::fast::RandomState;
 use std::collections::HashSet;
@@ -63,6 +63,24 @@ pub struct Judged {
     pub evidence: Vec<Evidence>,
     /// The problems found.
     pub rulings: Vec<Ruling>,
+}
+
+/// The words of the progress before, which a bullet may share as well as those of the input.
+#[derive(Debug, Default)]
+struct KnownWords {
+    keys: HashSet<Key, RandomState>,
+    scripts: Scripts,
+}
+
+impl KnownWords {
+    fn of(text: &str) -> Self {
+        let mut known = Self::default();
+        for word in content_words(text) {
+            known.keys.insert(word.key);
+            known.scripts = known.scripts.with(word.scripts);
+        }
+        known
+    }
 }
 
 /// The input indexed for one answer.
@@ -133,7 +151,7 @@ impl<'a> Judge<'a> {
         &self,
         text: &str,
         words: &[Word],
-        (least, others): (usize, &[Word]),
+        (least, others): (usize, &KnownWords),
         detail: &str,
     ) -> Option<Ruling> {
         let ungrounded = |is_warning, detail: &str| {
@@ -149,15 +167,12 @@ impl<'a> Judge<'a> {
                 ungrounded(is_task_alone, detail)
             };
         }
-        let scripts = others
-            .iter()
-            .fold(self.index.scripts, |all, word| all.with(word.scripts));
+        let scripts = self.index.scripts.with(others.scripts);
         let comparable = words
             .iter()
             .filter(|word| word.scripts.are_among(scripts))
             .count();
-        let is_shared =
-            |word: &&Word| self.index.has(word.key) || others.iter().any(|other| other.key == word.key);
+        let is_shared = |word: &&Word| self.index.has(word.key) || others.keys.contains(&word.key);
         let shared = words.iter().filter(is_shared).count();
         let needed = if comparable < 4 { 1 } else { least };
         if shared >= needed {
@@ -230,7 +245,7 @@ impl<'a> Judge<'a> {
         } else {
             let detail = "It shares fewer than two words that mean something with the task and the messages; \
                           say it in their words, or leave it out.";
-            self.unsupported(content, words, (2, &[]), detail)
+            self.unsupported(content, words, (2, &KnownWords::default()), detail)
         };
         self.or_secret(ruling, || has_secret(&whole))
     }
@@ -258,7 +273,7 @@ impl<'a> Judge<'a> {
 
     /// Removes unsupported and duplicate bullets, and then checks that something is left in progress.
     fn progress(&self, progress: Progress, range: Range<usize>) -> Judged {
-        let before = content_words(self.case.progress);
+        let before = KnownWords::of(self.case.progress);
         let known: HashSet<String, RandomState> = self.case.progress.lines().map(bare_words).collect();
         let mut seen: HashSet<String, RandomState> = HashSet::default();
         let mut rulings = Vec::new();
@@ -317,7 +332,7 @@ impl<'a> Judge<'a> {
         &self,
         bullet: &str,
         words: &[Word],
-        (before, is_known): (&[Word], bool),
+        (before, is_known): (&KnownWords, bool),
     ) -> Option<Ruling> {
         let ruling = if self.case.examples.has(bullet) {
             Some(example())

@@ -105,11 +105,14 @@ pub(in crate::domain) fn secrets_with_kind(text: &str) -> Vec<(Range<usize>, &'s
     all
 }
 
+/// Number of bytes of a line that are searched for what it begins.
+const HEAD_BYTES: usize = 80;
+
 fn private_keys(text: &str, found: &mut Vec<Range<usize>>) {
     let mut from = 0;
     while let Some(begin) = text[from..].find("-----BEGIN ").map(|at| from + at) {
-        let line_end = text[begin..].find('\n').map_or(text.len(), |at| begin + at);
-        let head = &text[begin..text.floor_char_boundary(line_end.min(begin + 80))];
+        let head = &text[begin..text.floor_char_boundary(begin + HEAD_BYTES)];
+        let head = head.split('\n').next().unwrap_or_default();
         from = begin + "-----BEGIN ".len();
         if head.contains("PRIVATE KEY") {
             let end = text[from..].find("-----END ").map(|at| from + at);
@@ -122,27 +125,13 @@ fn private_keys(text: &str, found: &mut Vec<Range<usize>>) {
     }
 }
 
-fn is_token_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
-}
-
 fn tokens(text: &str, found: &mut Vec<Range<usize>>) {
-    let bytes = text.as_bytes();
-    let mut at = 0;
-    while at < bytes.len() {
-        if !is_token_byte(bytes[at]) {
-            at += 1;
-            continue;
-        }
-        let end = bytes[at..]
-            .iter()
-            .position(|byte| !is_token_byte(*byte))
-            .map_or(bytes.len(), |length| at + length);
-        let word = text[at..end].trim_end_matches('.');
+    for word in text.split(|c: char| !(c.is_ascii_alphanumeric() || "_-.".contains(c))) {
+        let word = word.trim_end_matches('.');
         if is_token(word) || is_cloud_key(word) || is_signed_token(word) {
-            found.push(at..at + word.len());
+            let start = word.as_ptr() as usize - text.as_ptr() as usize;
+            found.push(start..start + word.len());
         }
-        at = end;
     }
 }
 
@@ -191,6 +180,9 @@ fn url_passwords(text: &str, found: &mut Vec<Range<usize>>) {
 /// Maximum distance in bytes between a name and its value in a sentence.
 const PHRASE_BYTES: usize = 60;
 
+/// Number of bytes of a value that are looked at: a text may consist of names and no end of a value.
+const VALUE_BYTES: usize = 1_000;
+
 /// Names of secrets. A key or token must be longer than a word; a password may be any text.
 const PASSWORDS: &str = "password | passwd | passphrase | pwd | passwort | kennwort | contraseña | contrasena | mot de passe | \
     senha | wachtwoord | парол | パスワード | 密码 | 密碼 | 비밀번호 | passcode";
@@ -215,13 +207,21 @@ enum Link {
 
 fn named_values(text: &str, found: &mut Vec<Range<usize>>) {
     let Some(names) = &*NAMES else { return };
+    let passwords = PASSWORDS.split(" | ").count();
+    // Where the last value ends: what stands in it is no name.
+    let mut end = 0;
     for name in names.find_iter(text) {
-        let is_password = name.pattern().as_usize() < PASSWORDS.split(" | ").count();
-        if let Some((link, at)) = value_after(text, name.end())
+        if name.start() >= end
+            && let Some((link, at)) = value_after(text, name.end())
             && let Some(value) = value_at(text, at)
-            && is_value(text, &value, link, is_password)
+            && is_value(text, &value, link, name.pattern().as_usize() < passwords)
         {
-            found.push(value);
+            end = value.end;
+            if value.len() > VALUE_BYTES - 4 {
+                let rest = &text[value.end..];
+                end += rest.find(char::is_whitespace).unwrap_or(rest.len());
+            }
+            found.push(value.start..end);
         }
     }
     let lower_bearer = |at: usize| {
@@ -296,6 +296,7 @@ fn value_at(text: &str, at: usize) -> Option<Range<usize>> {
         Some(quote) => (start + quote.len_utf8(), &trimmed[quote.len_utf8()..]),
         None => (start, trimmed),
     };
+    let inner = &inner[..inner.floor_char_boundary(VALUE_BYTES)];
     let length = inner
         .find(|c: char| match quote {
             Some(_) => c == close || c == '\n',
@@ -312,19 +313,21 @@ fn value_at(text: &str, at: usize) -> Option<Range<usize>> {
 
 fn is_value(text: &str, range: &Range<usize>, link: Link, is_password: bool) -> bool {
     let value = &text[range.clone()];
+    if is_placeholder(value) || is_reference(value) {
+        return false;
+    }
     let chars = value.chars().count();
     let has = |of: fn(char) -> bool| value.chars().any(of);
     let (digit, letter) = (has(|c| c.is_ascii_digit()), has(char::is_alphabetic));
     let symbol = has(|c| "!@#$%^&*?~+".contains(c));
-    if is_placeholder(value) || is_reference(value) {
-        return false;
-    }
     let is_mixed = letter && (digit || symbol);
     if is_password {
         return match link {
             Link::Assigned => chars >= 3,
             Link::Colon => {
-                let ends_line = text[range.end..].lines().next().unwrap_or_default().trim().len() <= 1;
+                // At most a full stop or a quotation mark follows.
+                let rest = text[range.end..].chars().take_while(|c| *c != '\n');
+                let ends_line = rest.filter(|c| !c.is_whitespace()).nth(1).is_none();
                 chars >= 4 && (is_mixed || digit || symbol) || chars >= 5 && ends_line
             }
             Link::Phrase => {
