@@ -1,7 +1,10 @@
 //! Complete model responses checked against complete inputs: careful paraphrases, and texts from elsewhere.
 
 use serde_json::Value;
+use std::collections::BTreeSet;
+use working_memory::domain::consolidation::Ground;
 use working_memory::domain::evidence::{Examples, Input, Judge, JudgeContext, Judged, Strictness};
+use working_memory::domain::ids::RecordId;
 use working_memory::domain::operation::{Item, Operation};
 
 const PARAPHRASES: &str = include_str!("../data/evidence/paraphrases.jsonl");
@@ -58,6 +61,40 @@ fn faithful_paraphrases_are_accepted() {
 fn texts_without_evidence_in_the_input_are_rejected() {
     let (taken, _) = verdicts("unfaithful");
     assert!(taken.len() <= 20, "{}: {taken:#?}", taken.len());
+}
+
+#[test]
+fn a_decision_is_archived_if_its_id_or_a_word_of_it_is_named() {
+    let document = "# Decisions\n- D-2 we use Redis\n- D-1 we use Postgres\n";
+    let id: RecordId = "D-1".parse().expect("an id");
+    let items = vec![Item {
+        operation: Operation::Archive {
+            id,
+            reason: "it was replaced".to_owned(),
+            ground: Some(Ground::Expired),
+        },
+        range: 0..1,
+    }];
+    for (message, is_called) in [
+        ("D-1 is history.", true),
+        ("Postgres is gone.", true),
+        ("UD-1 and D-10 sing.", false),
+    ] {
+        let input = Input {
+            task: "Go on.",
+            messages: vec![message],
+        };
+        let case = JudgeContext {
+            input: &input,
+            document,
+            progress: "",
+            examples: &Examples::default(),
+            max_archives: 3,
+            strictness: Strictness::Reject,
+        };
+        let judged = Judge::new(case, &items).archives(&[id], &[], &BTreeSet::new());
+        assert_eq!(judged[0].ruling.is_none(), is_called, "{message}");
+    }
 }
 
 #[test]

@@ -15,9 +15,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 const FEW_RECORDS: usize = 2;
 
 /// The active records of the kinds that an answer archives, or copies snippets from.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Actives {
-    records: Vec<Record>,
+    pub(super) snippets: Vec<String>,
     /// The words of the records to be archived.
     archived: HashMap<RecordId, Vec<Word>>,
     /// Number of records of a kind that contain a word.
@@ -36,43 +36,31 @@ impl Actives {
             .iter()
             .filter_map(|item| item.operation.archives())
             .collect();
-        let kinds: BTreeSet<RecordKind> = items
-            .iter()
-            .filter_map(|item| item.operation.role()?.record_kind())
-            .collect();
+        let kind_of = |operation: &Operation| operation.archives().map(|id| id.kind).or(operation.adds());
+        let kinds: BTreeSet<RecordKind> = items.iter().filter_map(|item| kind_of(&item.operation)).collect();
         let entries = entries_of(document, |kind| kinds.contains(&kind));
-        let records: Vec<Record> = entries.filter_map(Entry::into_record).collect();
-        let mut actives = Self {
-            archived: HashMap::new(),
-            frequency: HashMap::default(),
-            counts: HashMap::new(),
-            records: Vec::new(),
-        };
-        if !named.is_empty() {
-            for record in &records {
-                let words = words_of(record);
-                *actives.counts.entry(record.id.kind).or_default() += 1;
+        let mut actives = Self::default();
+        for record in entries.filter_map(Entry::into_record) {
+            let kind = record.id.kind;
+            if !named.is_empty() {
+                let words = words_of(&record);
+                *actives.counts.entry(kind).or_default() += 1;
                 for word in &words {
-                    *actives.frequency.entry((record.id.kind, word.key)).or_default() += 1;
+                    *actives.frequency.entry((kind, word.key)).or_default() += 1;
                 }
                 if named.contains(&record.id) {
                     actives.archived.insert(record.id, words);
                 }
             }
+            if kind == RecordKind::Verbatim {
+                actives.snippets.push(record.content);
+            }
         }
-        actives.records = records;
         actives
     }
 
     pub(super) fn archived_words(&self) -> impl Iterator<Item = Key> {
         self.archived.values().flatten().map(|word| word.key)
-    }
-
-    pub(super) fn snippets(&self) -> impl Iterator<Item = &str> {
-        self.records
-            .iter()
-            .filter(|record| record.id.kind == RecordKind::Verbatim)
-            .map(|record| record.content.as_str())
     }
 
     /// Whether a word distinguishes a record from most others of its section.
@@ -82,6 +70,7 @@ impl Actives {
         holding <= FEW_RECORDS || holding * 3 <= all
     }
 }
+
 /// Number of words that an addition must share with the record it replaces.
 const PAIR_WORDS: usize = 2;
 
@@ -231,17 +220,18 @@ impl Judge<'_> {
 
 /// The id around a dash, in any case, and its byte offset.
 fn id_around(text: &str, dash: usize) -> Option<(RecordId, usize)> {
-    let start = dash.checked_sub(2)?;
-    let prefix = text.get(start..dash)?.to_ascii_uppercase();
-    let kind = prefix.parse().ok()?;
+    let letters = text[..dash].bytes().rev().take_while(u8::is_ascii_alphabetic);
+    // No kind has three.
+    let start = dash - letters.take(3).count();
     let is_inside = text[..start]
         .chars()
         .next_back()
         .is_some_and(char::is_alphanumeric);
     let digits = text[dash + 1..].bytes().take_while(u8::is_ascii_digit).count();
-    let number: i64 = text[dash + 1..dash + 1 + digits].parse().ok()?;
-    (!is_inside).then(|| (RecordId::new(kind, number), start))
+    let id = text[start..=dash + digits].to_ascii_uppercase().parse().ok()?;
+    (!is_inside).then_some((id, start))
 }
+
 /// Sets `replaces` on additions that share words with a record archived in the same answer. Pairs that share
 /// most words are matched first; an addition replaces at most one record, and a record is replaced at most
 /// once. Existing `replaces` values are kept.

@@ -118,7 +118,8 @@ impl<'a> Judge<'a> {
             }
         }
         asked.extend(actives.archived_words());
-        let sources = is_literal.then(|| Sources::of(case.input, actives.snippets()));
+        let snippets = actives.snippets.iter().map(String::as_str);
+        let sources = is_literal.then(|| Sources::of(case.input, snippets));
         Self {
             index: WordIndex::of(case.input, asked),
             case,
