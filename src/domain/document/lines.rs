@@ -4,27 +4,26 @@
 //! ordinary text.
 
 use memchr::memchr;
-use std::ops::Range;
 
 /// The characters that count as blanks inside a line.
 pub(super) const BLANKS: [char; 3] = [' ', '\t', '\r'];
 
 /// One line of a text.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Line<'t> {
+pub(in crate::domain) struct Line<'t> {
     /// Byte offset of its first byte.
-    pub(super) start: usize,
+    pub(in crate::domain) start: usize,
     /// Byte offset after its line end.
-    pub(super) end: usize,
+    pub(in crate::domain) end: usize,
     /// Its text without the line end.
-    pub(super) text: &'t str,
+    pub(in crate::domain) text: &'t str,
 }
 
-/// Iterates over the lines of a byte range, which must begin at the start of a line. Linear.
-pub(super) fn lines(text: &str, range: Range<usize>) -> impl Iterator<Item = Line<'_>> {
-    let Range { mut start, end: last } = range;
+/// Iterates over the lines of a text. A byte order mark at its beginning belongs to none. Linear.
+pub(in crate::domain) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
+    let mut start = begin_of(text);
     std::iter::from_fn(move || {
-        let rest = &text[start..last];
+        let rest = &text[start..];
         let end = start + memchr(b'\n', rest.as_bytes()).map_or(rest.len(), |lf| lf + 1);
         let whole = text.get(start..end).filter(|whole| !whole.is_empty())?;
         let line = Line {
@@ -35,6 +34,14 @@ pub(super) fn lines(text: &str, range: Range<usize>) -> impl Iterator<Item = Lin
         start = end;
         Some(line)
     })
+}
+
+/// Where the first line of a text begins: after a byte order mark, if there is one.
+pub(super) fn begin_of(text: &str) -> usize {
+    match text.starts_with('\u{feff}') {
+        true => '\u{feff}'.len_utf8(),
+        false => 0,
+    }
 }
 
 /// Strips LF or CRLF from a line.
@@ -82,15 +89,18 @@ pub(in crate::domain) fn indent(line: &str) -> usize {
 
 /// An open code fence. Its character and length determine which line closes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::domain) struct Fence {
-    pub(in crate::domain) mark: char,
-    pub(in crate::domain) length: usize,
+pub struct Fence {
+    /// A backtick or a tilde.
+    pub mark: char,
+    /// How many of them.
+    pub length: usize,
 }
 
 impl Fence {
     /// Returns the fence that a line opens. A line with more backticks after the opening run is inline code,
     /// not a fence.
-    pub(in crate::domain) fn opened_by(line: &str) -> Option<Self> {
+    #[must_use]
+    pub fn opened_by(line: &str) -> Option<Self> {
         let rest = fence_text(line)?;
         let mark = rest.chars().next().filter(|c| matches!(c, '`' | '~'))?;
         let info = rest.trim_start_matches(mark);
@@ -99,7 +109,8 @@ impl Fence {
     }
 
     /// Whether a line closes the fence: the same character, at least as many, and nothing else.
-    pub(in crate::domain) fn is_closed_by(self, line: &str) -> bool {
+    #[must_use]
+    pub fn is_closed_by(self, line: &str) -> bool {
         fence_text(line).is_some_and(|rest| {
             let tail = rest.trim_start_matches(self.mark);
             rest.len() - tail.len() >= self.length && is_blank(tail)

@@ -64,7 +64,8 @@ pub use progress::progress_of;
 pub use record::{Record, location_of, record_ranges, records};
 pub use render::{Expiry, Marks, NewRecord, NotATime, Until, written_time};
 
-pub(in crate::domain) use lines::{Fence, TAB, indent, indentation, is_blank as is_blank_line};
+pub use lines::Fence;
+pub(in crate::domain) use lines::{TAB, indent, indentation, is_blank as is_blank_line, lines};
 pub(in crate::domain) use outline::{Layout, heading_of};
 pub(in crate::domain) use progress::progress_parts;
 pub(in crate::domain) use record::{

@@ -1,6 +1,6 @@
 //! Finds the sections, headings, records and fences of a document in one pass over its lines.
 
-use super::lines::{Fence, Line, indent, is_blank, lines};
+use super::lines::{Fence, Line, begin_of, indent, is_blank, lines};
 use crate::domain::ids::RecordKind;
 use memchr::memmem;
 use std::collections::{HashMap, HashSet};
@@ -114,7 +114,7 @@ impl Layout {
             opened: [false; ManagedSection::ALL.len()],
             titled: [None; ManagedSection::ALL.len()],
         };
-        for line in lines(text, begin_of(text)..text.len()) {
+        for line in lines(text) {
             reading.line(&line);
         }
         reading.close(1, text.len());
@@ -147,15 +147,6 @@ fn has_title_of(text: &str, section: ManagedSection) -> bool {
         let line = text[start..].lines().next().unwrap_or_default();
         ManagedSection::from_title(&line["# ".len()..]) == Some(section)
     })
-}
-
-/// Where the first line of a document begins: after a byte order mark, if there is one.
-fn begin_of(text: &str) -> usize {
-    if text.starts_with('\u{feff}') {
-        '\u{feff}'.len_utf8()
-    } else {
-        0
-    }
 }
 
 /// What was found so far, and what the lines that were read mean for the next one.

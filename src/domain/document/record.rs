@@ -4,7 +4,7 @@
 //! Snippets are kept byte for byte. A single line follows `=> ` directly; several lines start on the
 //! next line, each indented by two spaces, with empty lines left empty.
 
-use super::lines::{BLANKS, is_blank, is_blank_byte, lines, without_end};
+use super::lines::{BLANKS, is_blank, is_blank_byte, without_end};
 use super::outline::{Layout, outline};
 use super::render::{Brackets, Marks};
 use crate::domain::ids::{RecordId, RecordKind};
@@ -246,12 +246,12 @@ fn colon_before_blank(text: &str, is_blank: impl Fn(char) -> bool) -> Option<usi
 /// Joins the content of a record that is not a snippet: the rest of its first line and its other lines.
 fn text_of_lines(first: &str, rest: &str) -> String {
     let mut content = first.trim_matches(BLANKS).to_owned();
-    for line in lines(rest, 0..rest.len()) {
+    for line in rest.lines() {
         if !content.is_empty() {
             content.push('\n');
         }
-        if !is_blank(line.text) {
-            content.push_str(line.text.strip_prefix("  ").unwrap_or(line.text));
+        if !is_blank(line) {
+            content.push_str(line.strip_prefix(INDENT).unwrap_or(line));
         }
     }
     content.truncate(content.trim_end_matches(BLANKS).len());
@@ -306,9 +306,8 @@ fn snippet_of(after: &str, first: &str, rest: &str) -> String {
         snippet.push_str(after.strip_prefix([' ', '\t']).unwrap_or(after));
         snippet.push_str(&first[without_end(first).len()..]);
     }
-    for line in lines(rest, 0..rest.len()) {
-        let whole = &rest[line.start..line.end];
-        snippet.push_str(whole.strip_prefix(INDENT).unwrap_or(whole));
+    for line in rest.split_inclusive('\n') {
+        snippet.push_str(line.strip_prefix(INDENT).unwrap_or(line));
     }
     trimmed(&snippet).to_owned()
 }

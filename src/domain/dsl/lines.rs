@@ -1,7 +1,7 @@
 //! Lines with their byte offsets in the input and their indentation in the normalised view; bullets, "no change",
 //! placeholders, and the ends of code fences.
 
-use crate::domain::document::{Fence, TAB, indentation};
+use crate::domain::document::{Fence, TAB, indentation, lines};
 use std::ops::Range;
 
 /// One line. All offsets are byte offsets in the input.
@@ -33,37 +33,22 @@ impl Line {
     }
 }
 
-/// Splits a text into lines. A leading byte order mark belongs to no line.
+/// Splits a text into lines, as a document is split.
 pub(super) fn split(text: &str) -> Vec<Line> {
-    let bytes = text.as_bytes();
-    let mut lines = Vec::with_capacity(bytes.len() / 48 + 1);
-    let mut start = if text.starts_with('\u{feff}') {
-        '\u{feff}'.len_utf8()
-    } else {
-        0
-    };
-    while start < bytes.len() {
-        let (mut end, next) = match text[start..].find('\n') {
-            Some(length) => (start + length, start + length + 1),
-            None => (bytes.len(), bytes.len()),
-        };
-        if end > start && end < next && bytes[end - 1] == b'\r' {
-            end -= 1;
-        }
-        let (width, indent) = indentation(&bytes[start..end], usize::MAX);
-        let first = start + width;
-        let last = first + text[first..end].trim_end().len();
-        lines.push(Line {
-            start,
-            end,
-            next,
+    let mut split = Vec::with_capacity(text.len() / 48 + 1);
+    split.extend(lines(text).map(|line| {
+        let (width, indent) = indentation(line.text.as_bytes(), usize::MAX);
+        let first = line.start + width;
+        Line {
+            start: line.start,
+            end: line.start + line.text.len(),
+            next: line.end,
             first,
-            last,
+            last: first + line.text[width..].trim_end().len(),
             indent,
-        });
-        start = next;
-    }
-    lines
+        }
+    }));
+    split
 }
 
 /// A slice of a line in the normalised view: tabs expanded to multiples of four columns.

@@ -1,6 +1,7 @@
 //! Reads the task and the messages once: sentences that hold a marker, listed items, and fenced texts.
 
 use super::markers::{CHECK_BOXES, Kind, Mark, markers};
+use crate::domain::document::Fence;
 use crate::llm::ConversationMessage;
 use std::ops::Range;
 
@@ -60,7 +61,7 @@ pub(super) struct Statement<'t> {
 
 /// A closed fenced text of a message.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Fence<'t> {
+pub(super) struct FencedText<'t> {
     pub(super) message: usize,
     /// The words after the opening fence.
     pub(super) info: &'t str,
@@ -72,7 +73,7 @@ pub(super) struct Fence<'t> {
 #[derive(Debug, Default)]
 pub(super) struct Session<'t> {
     pub(super) statements: Vec<Statement<'t>>,
-    pub(super) fences: Vec<Fence<'t>>,
+    pub(super) fences: Vec<FencedText<'t>>,
 }
 
 impl<'t> Session<'t> {
@@ -127,7 +128,7 @@ struct Message<'t> {
     number: usize,
     speaker: Speaker,
     statements: Vec<Statement<'t>>,
-    fences: Vec<Fence<'t>>,
+    fences: Vec<FencedText<'t>>,
     /// The list that the last label introduced.
     label: Option<(Kind, usize)>,
     /// The last sentence of the paragraph, unless it is a question.
@@ -153,20 +154,15 @@ impl<'t> Message<'t> {
             withdrawn: None,
         };
         let may_be_heard = markers().may_be_in(text);
-        let mut open: Option<(&str, &str, usize)> = None;
+        let mut open: Option<(Fence, &str, usize)> = None;
         let mut at = 0;
         for line in text.split_inclusive('\n') {
             let start = at;
             at += line.len();
             let trimmed = line.trim();
-            let fence = fence_of(trimmed);
-            match (open, fence) {
-                (Some((mark, info, from)), Some(closing))
-                    if closing.len() >= mark.len()
-                        && closing.starts_with(mark)
-                        && trimmed.len() == closing.len() =>
-                {
-                    message.fences.push(Fence {
+            if let Some((fence, info, from)) = open {
+                if fence.is_closed_by(trimmed) {
+                    message.fences.push(FencedText {
                         message: number,
                         info,
                         code: &text[from..start],
@@ -174,13 +170,10 @@ impl<'t> Message<'t> {
                     });
                     open = None;
                 }
-                (Some(_), _) => {}
-                (None, Some(mark)) => open = Some((mark, trimmed[mark.len()..].trim(), at)),
-                (None, None) => {
-                    if may_be_heard && !message.line(text, start..start + line.trim_end().len()) {
-                        break;
-                    }
-                }
+            } else if let Some(fence) = Fence::opened_by(trimmed) {
+                open = Some((fence, trimmed[fence.length..].trim(), at));
+            } else if may_be_heard && !message.line(text, start..start + line.trim_end().len()) {
+                break;
             }
         }
         message
@@ -306,15 +299,6 @@ impl<'t> Message<'t> {
                 .retain(|statement| !statement.marks.iter().any(reports));
         }
     }
-}
-
-/// The fence that a line begins with.
-fn fence_of(line: &str) -> Option<&str> {
-    ['`', '~'].into_iter().find_map(|mark| {
-        let length = line.len() - line.trim_start_matches(mark).len();
-        let is_inline = mark == '`' && line[length..].contains('`');
-        (length >= 3 && !is_inline).then(|| &line[..length])
-    })
 }
 
 /// The length of the bullet or number of a list item, 0 for none, and what its check box says.

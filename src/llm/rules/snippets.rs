@@ -1,7 +1,7 @@
 //! Snippets that the user asks to keep exactly.
 
 use super::markers::{Kind, markers};
-use super::session::{Fence, Session, Statement, quotations};
+use super::session::{FencedText, Session, Statement, quotations};
 use super::{Active, heard};
 use crate::domain::ids::RecordKind;
 use crate::domain::operation::Operation;
@@ -43,7 +43,7 @@ pub(super) fn kept(session: &Session<'_>, active: &[Active]) -> Vec<Operation> {
 }
 
 fn asked_for<'t>(session: &Session<'t>, statement: &Statement<'t>) -> Option<(&'t str, &'t str)> {
-    let text = |fence: &Fence<'t>| (fence.info, fence.code);
+    let text = |fence: &FencedText<'t>| (fence.info, fence.code);
     let here = || {
         let fences = session.fences.iter();
         fences.filter(|fence| fence.message == statement.message)
