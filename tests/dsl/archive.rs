@@ -1,6 +1,7 @@
 //! `ARCHIVE`: the three spellings, several ids, ids as models write them, and invalid ids.
 
-use crate::table::{ARCHIVE, Table};
+use crate::table::{ARCHIVE, Table, read};
+use working_memory::domain::operation::Operation;
 
 const SNIPPETS: Table = Table("VERBATIM_CONTEXT:\n  ARCHIVE:\n    ");
 
@@ -130,6 +131,28 @@ fn an_archive_without_a_reason_is_rejected() {
         - KL-01 because: ⇒ ! MissingReason
     ",
     );
+}
+
+#[test]
+fn a_ground_may_be_said_in_a_sentence() {
+    for ground in [
+        "duplicate of KL-2",
+        "is a duplicate of KL-2",
+        "superseded by KL-2",
+        "was superseded by kl-2",
+        "has been superseded by **KL-2**",
+        "expired",
+        "has expired",
+    ] {
+        let parsed = read(&format!(
+            "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1, KL-3 {ground} because a\n"
+        ));
+        assert_eq!((parsed.items.len(), parsed.faults.len()), (2, 0), "{ground}");
+        for item in parsed.items {
+            let has_ground = matches!(item.operation, Operation::Archive { ground: Some(_), .. });
+            assert!(has_ground, "{ground}");
+        }
+    }
 }
 
 #[test]

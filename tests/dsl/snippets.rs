@@ -1,6 +1,7 @@
 //! `VERBATIM_CONTEXT / ADD`: label and snippet bytes, where a snippet ends, and fences.
 
 use crate::table::{SNIPPETS, Table, read};
+use working_memory::domain::operation::Operation;
 
 /// Items that are not indented.
 const FLAT: Table = Table("VERBATIM_CONTEXT:\nADD:\n");
@@ -125,6 +126,11 @@ fn an_indented_snippet_ends_at_what_is_not_deeper_than_its_bullet() {
             ],
         );
     }
+    let merged = read(
+        "VERBATIM_CONTEXT:\n  ADD:\n    - because a: l =>\n      x\n  MERGE:\n    - KL-1, KL-2 because b: c\n",
+    );
+    assert_eq!(merged.items[0].operation, Operation::snippet("a", "l", "x"));
+    assert_eq!(merged.items[1].operation.merges().len(), 2);
     SNIPPETS.table("deeper bullets and headers belong to it", r"
         - because a: l =>\n      - because x: y => z\n        - KL-1 because w\n      1. one\n ⇒ VC a | l | - because x: y => z\n  - KL-1 because w\n1. one
         - because a: l =>\n      KEY_LEARNINGS:\n        ADD:\n          - because x: y\n      # Current Progress\n    - because b: m => n\n ⇒ VC a | l | KEY_LEARNINGS:\n  ADD:\n    - because x: y\n# Current Progress + VC b | m | n

@@ -15,6 +15,13 @@ pub(super) enum List {
     Mark,
 }
 
+impl List {
+    /// Whether it is a list of `CURRENT_PROGRESS`; the others are of the sections with records.
+    pub(super) fn is_of_progress(self) -> bool {
+        matches!(self, Self::Completed | Self::InProgress | Self::Remaining)
+    }
+}
+
 /// What a header opens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Opens {

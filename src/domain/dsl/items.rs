@@ -225,7 +225,7 @@ fn split_ground(ids: &str) -> Result<(&str, Option<Ground>), ItemFault> {
         return Ok((ids, None));
     };
     let before = before.trim_end();
-    let bare = [" is a", " is", " as a", " as", ":"]
+    let bare = [" is a", " is", " was", " has been", " has", " as a", " as", ":"]
         .iter()
         .find_map(|word| before.strip_suffix(word));
     Ok((bare.unwrap_or(before), Some(ground)))
@@ -234,7 +234,8 @@ fn split_ground(ids: &str) -> Result<(&str, Option<Ground>), ItemFault> {
 /// Parses a merge: `KL-3, KL-8 because <reason>: <the text that says all that they say>`.
 pub(super) fn merge(text: &str) -> Result<Operation, ItemFault> {
     let (ids, _) = split_archive(text);
-    let (reason, content) = split(text[ids.len()..].trim_start_matches([':', ' ']));
+    let because = text[ids.len()..].trim_start_matches(|c: char| c == ':' || c.is_whitespace());
+    let (reason, content) = split(because);
     merged(&names(ids), reason, content)
 }
 
@@ -245,7 +246,7 @@ pub(super) fn merged(ids: &[&str], reason: &str, content: &str) -> Result<Operat
         // A placeholder is reported after the ids.
         added => added,
     };
-    if !(2..=MAX_IDS).contains(&ids.len()) {
+    if ids.len() < 2 {
         let detail = "a merge names at least two learnings: `- KL-3, KL-8 because <reason>: <text>`";
         return Err(ItemFault::new(FaultKind::MalformedId, detail));
     }

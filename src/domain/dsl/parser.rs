@@ -230,7 +230,7 @@ impl Parser<'_> {
 
     /// Opens a list, unless it is not allowed here.
     fn open_list(&mut self, list: List, line: &Line, header: &Header<'_>) -> bool {
-        let is_of_progress = matches!(list, List::Completed | List::InProgress | List::Remaining);
+        let is_of_progress = list.is_of_progress();
         if self.drops_section() {
             return true;
         }

@@ -15,7 +15,7 @@
 //! - **Fenced**: the fences lose their whole indentation; the lines between them lose the prefix they share,
 //!   at most that of the opening fence. The same applies to the lines after the closing fence.
 
-use super::headers::{self, List, Opens};
+use super::headers::{self, Opens};
 use super::items::after_because;
 use super::lines::{Closings, Line, bullet};
 use crate::domain::document::{Fence, TAB, indentation};
@@ -236,17 +236,16 @@ fn in_common(one: &[u8], other: &[u8]) -> usize {
     one.iter().zip(other).take_while(|(a, b)| a == b).count()
 }
 
-/// Whether a line is a header that ends the snippet. Progress lists belong to another section, a line such as
+/// Whether a line is a header that ends the snippet. Lists of progress belong to another section, a line such as
 /// `add: value` is code, and among unindented lines so is a bare word.
 fn is_header(ending: Ending, content: &str) -> bool {
     headers::known(content).is_some_and(|header| {
         header.after.is_empty()
             && match header.opens {
                 Opens::Section(_) => true,
-                Opens::List(List::Add | List::Archive | List::Mark) => {
-                    header.is_set_apart || ending == Ending::Indented
+                Opens::List(list) => {
+                    !list.is_of_progress() && (header.is_set_apart || ending == Ending::Indented)
                 }
-                Opens::List(_) => false,
             }
     })
 }
