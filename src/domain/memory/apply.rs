@@ -6,7 +6,7 @@ use crate::domain::consolidation::Ground;
 use crate::domain::document::{NewRecord, Record, progress_body};
 use crate::domain::evidence::Evidence;
 use crate::domain::ids::{RecordId, RecordKind};
-use crate::domain::operation::Operation;
+use crate::domain::operation::{AddedRecord, Operation};
 use chrono::{DateTime, Utc};
 use std::collections::{HashMap, HashSet};
 use strum::{IntoStaticStr, VariantNames};
@@ -75,47 +75,41 @@ pub fn apply(
     limits: &Limits,
 ) -> Result<ChangedDocument, EditError> {
     let mut edit = Edit::new(document, counters, now);
-    let last_rewrite = operations
-        .iter()
-        .enumerate()
-        .rev()
-        .find_map(|(cause, operation)| {
-            let Operation::RewriteProgress(progress) = operation else {
-                return None;
-            };
-            Some((cause, progress))
-        });
-    if let Some((cause, progress)) = last_rewrite {
+    let numbered = || operations.iter().enumerate();
+    let mut rewrites = numbered().filter_map(|(cause, operation)| match operation {
+        Operation::RewriteProgress(progress) => Some((cause, progress)),
+        _ => None,
+    });
+    if let Some((cause, progress)) = rewrites.next_back() {
+        edit.cause = Some(cause);
         edit.rewrite_progress(progress_body(progress));
-        caused(&mut edit, 0, cause);
     }
     let archivings = archivings(operations);
-    let mut archived: HashMap<RecordId, usize> = HashMap::with_capacity(archivings.len());
+    // The records that stay in the place of archived ones.
+    let grounds = operations.iter().filter_map(|operation| match operation {
+        Operation::Archive { id, ground, .. } => Some((*id, ground.and_then(Ground::kept)?)),
+        _ => None,
+    });
+    let mut kept: HashMap<RecordId, RecordId> = grounds.collect();
     for kind in RecordKind::ALL {
-        for archiving in archivings.iter().filter(|archiving| archiving.id.kind == kind) {
-            let place = edit.operations.len();
-            edit.archive(archiving.id, archiving.reason)?;
-            edit.operations[place].superseded_by = archiving.kept;
-            archived.insert(archiving.id, place);
-            caused(&mut edit, place, archiving.cause);
+        for (cause, id, reason) in archivings.iter().filter(|(_, id, _)| id.kind == kind) {
+            edit.cause = Some(*cause);
+            edit.archive(*id, reason)?;
         }
-        for (cause, operation) in operations.iter().enumerate() {
-            let Operation::Mark {
+        for (cause, operation) in numbered() {
+            if let Operation::Mark {
                 id,
                 reason,
                 pinned,
                 until,
             } = operation
-            else {
-                continue;
-            };
-            if id.kind == kind {
-                let place = edit.operations.len();
+                && id.kind == kind
+            {
+                edit.cause = Some(cause);
                 edit.mark(*id, reason, |marks| marks.changed(*pinned, *until))?;
-                caused(&mut edit, place, cause);
             }
         }
-        for (cause, operation) in operations.iter().enumerate() {
+        for (cause, operation) in numbered() {
             let Some(added) = operation.addition().filter(|added| added.kind() == kind) else {
                 continue;
             };
@@ -125,64 +119,37 @@ pub fn apply(
                 label: added.label.as_deref(),
                 content: &added.content,
             };
-            let place = edit.operations.len();
+            edit.cause = Some(cause);
             let id = edit.add(kind, &record, now)?;
-            caused(&mut edit, place, cause);
-            // A record that was archived concurrently is not marked as replaced.
-            for replaced in added.replaces.iter().chain(&added.merges) {
-                if let Some(place) = archived.get(replaced) {
-                    edit.operations[*place].superseded_by = Some(id);
-                }
-            }
+            kept.extend(replaced_by(added).map(|replaced| (replaced, id)));
         }
+    }
+    let archived = edit.operations.iter_mut();
+    for archived in archived.filter(|operation| operation.op == OperationName::Archive) {
+        archived.superseded_by = archived.id.and_then(|id| kept.get(&id).copied());
     }
     edit.finish().within(limits.context_bytes, document)
 }
 
-/// Names the operation that made the changes from a place on.
-fn caused(edit: &mut Edit<'_>, from: usize, cause: usize) {
-    for operation in &mut edit.operations[from..] {
-        operation.cause = Some(cause);
-    }
+/// The records that an addition takes the place of.
+fn replaced_by(added: &AddedRecord) -> impl Iterator<Item = RecordId> {
+    added.replaces.iter().chain(&added.merges).copied()
 }
 
-/// An archiving that an operation asks for.
-struct Archiving<'o> {
-    id: RecordId,
-    reason: &'o str,
-    /// The record that stays in its place.
-    kept: Option<RecordId>,
-    /// The index of the operation.
-    cause: usize,
-}
-
-/// All archivings: explicit ones first, then those implied by additions that replace a record.
-fn archivings(operations: &[Operation]) -> Vec<Archiving<'_>> {
+/// All archivings, each with its reason and the index of the operation that asks for it: explicit ones first, then those
+/// implied by additions that replace a record.
+fn archivings(operations: &[Operation]) -> Vec<(usize, RecordId, &str)> {
     let numbered = || operations.iter().enumerate();
     let named = numbered().filter_map(|(cause, operation)| match operation {
-        Operation::Archive { id, reason, ground } => Some(Archiving {
-            id: *id,
-            reason,
-            kept: ground.and_then(Ground::kept),
-            cause,
-        }),
+        Operation::Archive { id, reason, .. } => Some((cause, *id, reason.as_str())),
         _ => None,
     });
+    let additions = numbered().filter_map(|(cause, operation)| Some((cause, operation.addition()?)));
+    let implied = additions
+        .flat_map(|(cause, added)| replaced_by(added).map(move |id| (cause, id, added.reason.as_str())));
     let mut archivings: Vec<_> = named.collect();
-    let mut ids: HashSet<RecordId> = archivings.iter().map(|archiving| archiving.id).collect();
-    for (cause, operation) in numbered() {
-        let Some(added) = operation.addition() else {
-            continue;
-        };
-        let replaced = added.replaces.iter().chain(&added.merges).copied();
-        let implied = replaced.filter(|id| ids.insert(*id)).map(|id| Archiving {
-            id,
-            reason: &added.reason,
-            kept: None,
-            cause,
-        });
-        archivings.extend(implied);
-    }
+    let mut ids: HashSet<RecordId> = archivings.iter().map(|(_, id, _)| *id).collect();
+    archivings.extend(implied.filter(|(_, id, _)| ids.insert(*id)));
     archivings
 }
 
@@ -201,36 +168,13 @@ impl AppliedOperation {
         }
     }
 
-    /// Describes an addition from the added record.
-    pub(in crate::domain) fn added(record: Record) -> Self {
-        Self {
-            op: OperationName::Add,
-            reason: record.reason.clone(),
-            ..Self::archived(record, "")
-        }
-    }
-
-    /// Describes a change of marks and its reason.
-    pub(in crate::domain) fn marked(record: Record, reason: &str) -> Self {
-        let marks = record.marks;
-        let marks = match marks.is_empty() {
-            true => "no marks".to_owned(),
-            false => marks.to_string(),
-        };
-        Self {
-            op: OperationName::Mark,
-            content: Some(marks),
-            ..Self::archived(record, reason)
-        }
-    }
-
-    /// Describes an archiving and its reason.
-    pub(in crate::domain) fn archived(record: Record, reason: &str) -> Self {
+    /// Describes a change of a record, and its reason.
+    pub(in crate::domain) fn of_record(op: OperationName, record: Record, reason: Option<String>) -> Self {
         Self {
             id: Some(record.id),
             label: record.label,
-            reason: Some(reason.to_owned()),
-            ..Self::of_section(OperationName::Archive, record.content)
+            reason,
+            ..Self::of_section(op, record.content)
         }
     }
 }

@@ -32,6 +32,8 @@ pub struct Edit<'t> {
     splices: Vec<Splice>,
     /// What was done, in order.
     pub(in crate::domain) operations: Vec<AppliedOperation>,
+    /// The index of the operation that makes the next changes, of those that [`apply`](super::apply()) was given.
+    pub(super) cause: Option<usize>,
 }
 
 /// A document after an edit.
@@ -147,7 +149,13 @@ impl<'t> Edit<'t> {
             changes: BTreeMap::new(),
             splices: Vec::new(),
             operations: Vec::new(),
+            cause: None,
         }
+    }
+
+    fn note(&mut self, done: AppliedOperation) {
+        let cause = self.cause;
+        self.operations.push(AppliedOperation { cause, ..done });
     }
 
     /// Whether a record is active and was not archived by this edit.
@@ -179,8 +187,13 @@ impl<'t> Edit<'t> {
             text: String::new(),
             on_own_line: false,
         });
-        let archived = AppliedOperation::archived(entry.into_record_of(id), reason);
-        self.operations.push(archived);
+        let archived = entry.into_record_of(id);
+        let reason = Some(reason.to_owned());
+        self.note(AppliedOperation::of_record(
+            OperationName::Archive,
+            archived,
+            reason,
+        ));
         Ok(())
     }
 
@@ -221,8 +234,15 @@ impl<'t> Edit<'t> {
                 text,
                 on_own_line: false,
             });
-            let marked = AppliedOperation::marked(entry.into_record_of(id), reason);
-            self.operations.push(marked);
+            let marks = match entry.marks.is_empty() {
+                true => "no marks".to_owned(),
+                false => entry.marks.to_string(),
+            };
+            let (marked, reason) = (entry.into_record_of(id), Some(reason.to_owned()));
+            self.note(AppliedOperation {
+                content: Some(marks),
+                ..AppliedOperation::of_record(OperationName::Mark, marked, reason)
+            });
         }
         Ok(())
     }
@@ -244,7 +264,8 @@ impl<'t> Edit<'t> {
         let section = ManagedSection::of_records(kind);
         // As it will be read again.
         let added = Entry::read(&lines, 0..lines.len(), kind).into_record_of(id);
-        self.operations.push(AppliedOperation::added(added));
+        let reason = added.reason.clone();
+        self.note(AppliedOperation::of_record(OperationName::Add, added, reason));
         let change = self.changes.entry(section).or_default();
         match kind {
             RecordKind::Learning | RecordKind::Verbatim => change.last.push_str(&lines),
@@ -265,8 +286,7 @@ impl<'t> Edit<'t> {
     /// Replaces the body of `Current Progress`, as [`Self::rewrite`] does.
     pub(in crate::domain) fn rewrite_progress(&mut self, body: String) {
         if self.rewrite(ManagedSection::CurrentProgress, body.clone()) {
-            let rewritten = AppliedOperation::of_section(OperationName::RewriteProgress, body);
-            self.operations.push(rewritten);
+            self.note(AppliedOperation::of_section(OperationName::RewriteProgress, body));
         }
     }
 
