@@ -7,7 +7,9 @@ use super::record::{end_of_reason, push_snippet};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::Progress;
 use crate::domain::text::lines::document_line;
-use chrono::{DateTime, Datelike, Days, NaiveDate, NaiveTime, SecondsFormat, SubsecRound, Utc};
+use chrono::{
+    DateTime, Datelike as _, Days, NaiveDate, NaiveTime, SecondsFormat, SubsecRound as _, Timelike as _, Utc,
+};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -241,10 +243,11 @@ pub(in crate::domain) fn brackets(time: Option<&str>, marks: &Marks) -> String {
     }
 }
 
-/// Reads a time. In UTC it must have a year of four digits, too, or it could not be read as it is written.
+/// Reads a time of the years 1 to 9999 in UTC, without a leap second, to the microsecond: PostgreSQL reads no other.
 pub(super) fn read_time(text: &str) -> Option<DateTime<Utc>> {
     let time = DateTime::parse_from_rfc3339(text).ok()?.to_utc();
-    (0..=9_999).contains(&time.year()).then_some(time)
+    let is_stored = (1..=9999).contains(&time.year()) && time.nanosecond() < 1_000_000_000;
+    is_stored.then(|| time.trunc_subsecs(6))
 }
 
 /// The text of a new record. Characters that a record line cannot represent are normalised when it is

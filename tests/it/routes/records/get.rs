@@ -79,3 +79,21 @@ async fn a_put_that_reuses_an_archived_id_returns_a_warning_and_the_history_has_
     assert_eq!(plain.get("history"), None);
     memory.get("records/KL-1?history=maybe").await.invalid("history");
 }
+
+#[tokio::test]
+async fn a_time_that_the_database_does_not_read_is_content() {
+    let (_, memory) = Service::start().await.agent();
+    for time in [
+        "0000-01-01T00:00:00Z",
+        "0001-01-01T00:00:00+23:59",
+        "9999-12-31T23:59:59-23:59",
+        "2026-12-31T23:59:60.5Z",
+    ] {
+        memory
+            .write(format!("# Key Learnings\n- KL-1 [{time}] because a: one\n"))
+            .await;
+
+        let record = memory.read("records/KL-1").await;
+        assert_eq!(record["content"], format!("[{time}] because a: one"));
+    }
+}
