@@ -229,20 +229,16 @@ impl Storage {
         )
         .fetch_all(&mut self.reader().await?)
         .await?;
-        let archivings = rows.into_iter().map(|row| {
-            let id = row.id.as_deref().unwrap_or_default();
-            let id = id.parse().map_err(|_| {
-                let row = format!("({vault}, {memory}, version {})", row.version);
-                let problem = "archives what is no record";
-                StorageError::corrupt(("memory_contexts", "operations"), row, problem)
-            })?;
+        let archivings = rows.into_iter().filter_map(|row| {
+            // What was redacted names no record.
+            let id = row.id?.parse().ok()?;
             let archiving = Archiving {
                 version: row.version,
                 reason: row.reason,
                 superseded_by: row.superseded_by,
             };
-            Ok((id, archiving))
+            Some((id, archiving))
         });
-        archivings.collect()
+        Ok(archivings.collect())
     }
 }

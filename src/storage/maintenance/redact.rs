@@ -1,6 +1,7 @@
 //! The transaction of `RedactContext`: removes the text of a version from its row and from everything that quotes it.
 
 use crate::domain::ids::{ActorId, MemoryId, RecordId, TaskId, UpdateId, VaultId};
+use crate::domain::memory::OperationName;
 use crate::domain::redaction::{LostRecord, Quotations, Redaction};
 use crate::storage::contexts::{Context, ContextMetadata, ContextRef, find_context};
 use crate::storage::database::connection::Connection;
@@ -20,6 +21,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::slice::from_ref;
+use strum::VariantNames as _;
 
 impl Storage {
     /// Redacts a version: removes its text permanently. The row with its actor and number stays, with who redacted it,
@@ -385,10 +387,11 @@ fn clear_lines(text: &str, quotations: &Quotations) -> String {
     lines.join("\n")
 }
 
-/// Replaces the strings that contain a quotation.
+/// Replaces the strings that contain a quotation. The id of a record and the name of an operation say nothing and stay.
 fn clear_strings(value: &mut Value, quotations: &Quotations) {
+    let is_name = |text: &str| text.parse::<RecordId>().is_ok() || OperationName::VARIANTS.contains(&text);
     match value {
-        Value::String(text) if quotations.are_in(text) => REDACTED.clone_into(text),
+        Value::String(text) if quotations.are_in(text) && !is_name(text) => REDACTED.clone_into(text),
         Value::Array(values) => {
             for value in values {
                 clear_strings(value, quotations);

@@ -149,6 +149,21 @@ async fn text_that_only_the_redacted_version_contained_is_removed_everywhere() {
 }
 
 #[tokio::test]
+async fn operations_still_name_the_records_that_they_changed() {
+    let (_, memory) = Service::start().await.agent();
+    let kept = "# Key Learnings\n- KL-1 because a: stays\n";
+    memory.write(kept).await;
+    memory.write(format!("{kept}- KL-10000 because b: goes\n")).await;
+    memory.archives("KL-10000 because c").await;
+    memory.write(format!("{kept}- KL-10001 because d: new\n")).await;
+
+    memory.redact("2").await.is(200);
+
+    let diff = memory.get_json("contexts/4/diff?base=1").await.is(200).json();
+    has(&diff, json!({"base_version": 1, "version": 4}));
+}
+
+#[tokio::test]
 async fn text_that_another_version_contains_too_stays() {
     let (service, memory) = Service::start().await.agent();
     memory.learns("a: a lesson of many words").await;
