@@ -15,7 +15,7 @@ use crate::storage::database::connection::Connection;
 use crate::storage::maintenance::redact::quotes;
 use crate::storage::{Class, FailingVaults, Storage, StorageError};
 use chrono::TimeDelta;
-use serde_json::Value;
+use serde_json::{Value, json};
 use sqlx::Postgres;
 use sqlx::postgres::PgArguments;
 use sqlx::query::Query;
@@ -50,16 +50,15 @@ pub enum Claim {
 }
 
 impl Storage {
-    /// Claims a key for the request with this fingerprint. `claim` is the claim's id for the methods below.
+    /// Claims a key for the request with this fingerprint.
     ///
     /// # Errors
     /// Database errors.
     #[tracing::instrument(name = "db.idempotency_keys.claim", skip_all)]
     pub async fn claim_key(
         &self,
-        key: &IdempotencyKey,
+        IdempotencyClaim { key, token }: &IdempotencyClaim,
         fingerprint: &[u8; 32],
-        claim: &str,
     ) -> Result<Claim, StorageError> {
         let now = self.clock.now();
         let memory = key.memory.as_ref().map(MemoryId::as_str);
@@ -73,7 +72,7 @@ impl Storage {
                 key.caller,
                 key.key,
                 fingerprint.as_slice(),
-                claim,
+                token,
                 LEASE as _,
                 now,
                 now + KEPT_FOR,
@@ -100,7 +99,7 @@ impl Storage {
                 key.caller,
                 key.key,
                 fingerprint.as_slice(),
-                claim,
+                token,
                 LEASE as _,
                 now,
                 now + KEPT_FOR,
@@ -134,13 +133,15 @@ impl Storage {
         }
     }
 
-    /// Renews a claim. `false` if another request took the key over. A claim that has ended with its saved effect needs
-    /// no renewal.
+    /// Renews a claim. One that was taken over, or that has ended with its saved effect, stays as it is.
     ///
     /// # Errors
     /// Database errors.
     #[tracing::instrument(name = "db.idempotency_keys.renew", skip_all)]
-    pub async fn renew_key(&self, key: &IdempotencyKey, claim: &str) -> Result<bool, StorageError> {
+    pub async fn renew_key(
+        &self,
+        IdempotencyClaim { key, token }: &IdempotencyClaim,
+    ) -> Result<(), StorageError> {
         let renew = || {
             sqlx::query!(
                 "UPDATE idempotency_keys SET lease_until = now() + $5::interval
@@ -149,54 +150,30 @@ impl Storage {
                 key.vault.as_str(),
                 key.caller,
                 key.key,
-                claim,
+                token,
                 LEASE as _,
             )
         };
-        if self
-            .execute(Class::Write, "db.idempotency_keys.renew", renew)
-            .await?
-            == 1
-        {
-            return Ok(true);
-        }
-        let is_own = sqlx::query_scalar!(
-            r#"SELECT EXISTS (
-                   SELECT 1 FROM idempotency_keys
-                   WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3 AND claim_id = $4
-               ) AS "is_own!""#,
-            key.vault.as_str(),
-            key.caller,
-            key.key,
-            claim,
-        )
-        .fetch_one(&mut self.primary_reader(Class::Read).await?)
-        .await?;
-        Ok(is_own)
+        self.execute(Class::Write, "db.idempotency_keys.renew", renew)
+            .await?;
+        Ok(())
     }
 
-    /// Stores the answer of the request that holds the claim. With `about` the answer belongs to this memory and is
-    /// deleted with it. `false` if the key was taken over, or if the answer was stored together with the effect.
+    /// Stores the answer of a request that has ended. With `about` the answer belongs to this memory and is deleted with
+    /// it. Nothing changes if the key was taken over, or if the answer was stored together with the effect.
     ///
     /// # Errors
     /// Database errors.
     #[tracing::instrument(name = "db.idempotency_keys.answer", skip_all)]
     pub async fn answer_key(
         &self,
-        key: &IdempotencyKey,
-        claim: &str,
-        answer: &KeptAnswer,
+        answer: &ClaimedAnswer,
         about: Option<&MemoryId>,
-    ) -> Result<bool, StorageError> {
-        let claim = IdempotencyClaim {
-            key: key.clone(),
-            token: claim.to_owned(),
-        };
-        let answered = || end(&[(&claim, answer, about)]);
-        Ok(self
-            .execute(Class::Write, "db.idempotency_keys.answer", answered)
-            .await?
-            == 1)
+    ) -> Result<(), StorageError> {
+        let answered = || end(&[(answer, about)]);
+        self.execute(Class::Write, "db.idempotency_keys.answer", answered)
+            .await?;
+        Ok(())
     }
 
     /// Releases a claim, so that the next request with the key runs. Waits for a transaction under the claim that is being
@@ -205,7 +182,10 @@ impl Storage {
     /// # Errors
     /// Database errors.
     #[tracing::instrument(name = "db.idempotency_keys.release", skip_all)]
-    pub async fn release_key(&self, key: &IdempotencyKey, claim: &str) -> Result<(), StorageError> {
+    pub async fn release_key(
+        &self,
+        IdempotencyClaim { key, token }: &IdempotencyClaim,
+    ) -> Result<(), StorageError> {
         let release = || {
             sqlx::query!(
                 "DELETE FROM idempotency_keys
@@ -214,7 +194,7 @@ impl Storage {
                 key.vault.as_str(),
                 key.caller,
                 key.key,
-                claim,
+                token,
             )
         };
         self.execute(Class::Write, "db.idempotency_keys.release", release)
@@ -356,11 +336,14 @@ pub struct KeptAnswer {
 /// An answer to be stored under a claim.
 #[derive(Debug, Clone)]
 pub struct ClaimedAnswer {
-    claim: IdempotencyClaim,
-    answer: KeptAnswer,
+    /// The claim.
+    pub claim: IdempotencyClaim,
+    /// The answer.
+    pub answer: KeptAnswer,
 }
 
 /// A claim, and the function that builds the answer to what is saved under it.
+#[derive(Clone)]
 pub struct Answering<'a, T> {
     claim: IdempotencyClaim,
     answer: Arc<dyn Fn(&T) -> KeptAnswer + Send + Sync + 'a>,
@@ -381,15 +364,6 @@ impl<'a, T> Answering<'a, T> {
         ClaimedAnswer {
             claim: self.claim.clone(),
             answer: (self.answer)(done),
-        }
-    }
-}
-
-impl<T> Clone for Answering<'_, T> {
-    fn clone(&self) -> Self {
-        Self {
-            claim: self.claim.clone(),
-            answer: self.answer.clone(),
         }
     }
 }
@@ -430,11 +404,7 @@ pub(in crate::storage) async fn keep_answers(
     if all.is_empty() {
         return Ok(());
     }
-    let answers: Vec<_> = all
-        .iter()
-        .map(|(of, about)| (&of.claim, &of.answer, *about))
-        .collect();
-    let done = end(&answers).execute(connection).await?;
+    let done = end(all).execute(connection).await?;
     if done.rows_affected() == all.len() as u64 {
         Ok(())
     } else {
@@ -443,22 +413,17 @@ pub(in crate::storage) async fn keep_answers(
 }
 
 /// Ends claims with their answers; changes no row of a claim that is no longer held.
-fn end(all: &[(&IdempotencyClaim, &KeptAnswer, Option<&MemoryId>)]) -> Query<'static, Postgres, PgArguments> {
-    let column =
-        |of: fn(&IdempotencyClaim) -> &str| all.iter().map(|(claim, ..)| of(claim)).collect::<Vec<_>>();
-    let statuses: Vec<i32> = all.iter().map(|(_, answer, _)| answer.status.into()).collect();
-    let headers = all.iter().map(|(_, answer, _)| {
-        let headers = answer.headers.iter();
-        headers
-            .map(|(name, value)| Value::from(vec![&**name, &**value]))
-            .collect::<Value>()
-    });
-    let headers: Vec<Value> = headers.collect();
-    let bodies: Vec<&[u8]> = all.iter().map(|(_, answer, _)| &*answer.body).collect();
-    let memories: Vec<Option<&str>> = all
-        .iter()
-        .map(|(.., about)| about.map(MemoryId::as_str))
-        .collect();
+fn end(all: &[(&ClaimedAnswer, Option<&MemoryId>)]) -> Query<'static, Postgres, PgArguments> {
+    let claims = |of: fn(&IdempotencyClaim) -> &str| {
+        all.iter()
+            .map(|(of_claim, _)| of(&of_claim.claim))
+            .collect::<Vec<_>>()
+    };
+    let answers = || all.iter().map(|(of_claim, _)| &of_claim.answer);
+    let statuses: Vec<i32> = answers().map(|answer| answer.status.into()).collect();
+    let headers: Vec<Value> = answers().map(|answer| json!(answer.headers)).collect();
+    let bodies: Vec<&[u8]> = answers().map(|answer| &*answer.body).collect();
+    let memories: Vec<Option<&str>> = all.iter().map(|(_, about)| about.map(MemoryId::as_str)).collect();
     sqlx::query!(
         "UPDATE idempotency_keys
          SET status = 'done', lease_until = NULL, answer_status = given.answer_status,
@@ -470,10 +435,10 @@ fn end(all: &[(&IdempotencyClaim, &KeptAnswer, Option<&MemoryId>)]) -> Query<'st
            AND idempotency_keys.caller = given.caller
            AND idempotency_keys.idempotency_key = given.idempotency_key
            AND idempotency_keys.claim_id = given.claim_id AND idempotency_keys.status = 'running'",
-        &column(|claim| claim.key.vault.as_str()) as &[&str],
-        &column(|claim| &claim.key.caller) as &[&str],
-        &column(|claim| &claim.key.key) as &[&str],
-        &column(|claim| &claim.token) as &[&str],
+        &claims(|claim| claim.key.vault.as_str()) as &[&str],
+        &claims(|claim| &claim.key.caller) as &[&str],
+        &claims(|claim| &claim.key.key) as &[&str],
+        &claims(|claim| &claim.token) as &[&str],
         &statuses,
         &headers,
         &bodies as &[&[u8]],

@@ -18,7 +18,7 @@ use crate::http::middleware::bounds::Slot;
 use crate::http::problem::{Kind, Problem};
 use crate::http::state::{AppState, Settings};
 use crate::storage::Storage;
-use crate::storage::idempotency::{Claim, Gone, IdempotencyClaim, IdempotencyKey, KeptAnswer};
+use crate::storage::idempotency::{Claim, ClaimedAnswer, Gone, IdempotencyClaim, IdempotencyKey, KeptAnswer};
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{FromRequestParts, RawPathParams, Request};
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, IF_MATCH, IF_NONE_MATCH};
@@ -260,8 +260,7 @@ async fn win(
     let waits_until = Instant::now() + wait;
     let mut pause = FIRST_PAUSE;
     loop {
-        let won = state.storage.claim_key(&claim.key, fingerprint, &claim.token);
-        match won.await? {
+        match state.storage.claim_key(claim, fingerprint).await? {
             Claim::Won => return Ok(None),
             Claim::Answered(answer) => return Ok(Some(answer)),
             Claim::Gone(why) => return Err(gone(why)),
@@ -357,7 +356,7 @@ impl Running {
                 .collect(),
             body: body.to_vec(),
         };
-        if !self.keep(&answer, about).await {
+        if !self.keep(answer, about).await {
             // Nothing was saved, or its answer is stored already.
             self.release().await;
         }
@@ -368,23 +367,22 @@ impl Running {
     async fn renew(&self) -> Infallible {
         loop {
             tokio::time::sleep(RENEWED_EVERY).await;
-            match self.storage.renew_key(&self.claim.key, &self.claim.token).await {
-                Ok(true) => {}
-                Ok(false) => {
-                    tracing::warn!("another request took over an idempotency key while its first one ran")
-                }
-                Err(error) => tracing::warn!(%error, "the claim of an idempotency key could not be renewed"),
+            if let Err(error) = self.storage.renew_key(&self.claim).await {
+                tracing::warn!(%error, "the claim of an idempotency key could not be renewed");
             }
         }
     }
 
     /// Stores the response; `false` if all attempts failed.
-    async fn keep(&self, answer: &KeptAnswer, about: Option<&AnswerAbout>) -> bool {
-        let IdempotencyClaim { key, token } = &self.claim;
+    async fn keep(&self, answer: KeptAnswer, about: Option<&AnswerAbout>) -> bool {
+        let answer = ClaimedAnswer {
+            claim: self.claim.clone(),
+            answer,
+        };
         let about = about.map(|AnswerAbout(memory)| memory);
         for tried in 1..=KEEP_TRIES {
-            match self.storage.answer_key(key, token, answer, about).await {
-                Ok(_) => return true,
+            match self.storage.answer_key(&answer, about).await {
+                Ok(()) => return true,
                 Err(error) => {
                     tracing::warn!(%error, tried, "the answer for an idempotency key could not be kept")
                 }
@@ -397,8 +395,7 @@ impl Running {
     /// Releases the claim, so that a retry runs at once. If that fails, a retry takes the claim over when it is not renewed any
     /// more.
     async fn release(self) {
-        let IdempotencyClaim { key, token } = self.claim;
-        if let Err(error) = self.storage.release_key(&key, &token).await {
+        if let Err(error) = self.storage.release_key(&self.claim).await {
             tracing::warn!(%error, "an idempotency key could not be released");
         }
     }
