@@ -28,12 +28,14 @@ pub use read::{Event, Place, Resumed, StreamState};
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
 use crate::domain::listed;
 use crate::storage::batcher::{Batcher, Batchers, Job, Slots, cancelled, unanswered};
+use crate::storage::columns::by_name;
 use crate::storage::database::connection::Connection;
 use crate::storage::database::listen;
 use crate::storage::database::notification::Notification;
 use crate::storage::error::is_of_a_statement;
 use crate::storage::{Source, Storage, StorageError};
 use chrono::{DateTime, Utc};
+use serde::Serialize;
 use serde_json::Value;
 use sqlx::{Postgres, QueryBuilder};
 use std::slice::from_ref;
@@ -83,22 +85,28 @@ impl EventKind {
     }
 }
 
-/// An event to be written. It contains identifiers but never text of a document.
-#[derive(Debug, Clone)]
+/// An event to be written. It contains identifiers but never text of a document. Serialized as a step of the run that made
+/// a version, whose statement knows the memory.
+#[derive(Debug, Clone, Serialize)]
 pub struct NewEvent {
     /// A UUID of version 7, from [`crate::clock::Clock::new_id`].
     pub event_id: String,
     /// Which memory.
+    #[serde(skip)]
     pub memory: MemoryId,
     /// The kind.
+    #[serde(serialize_with = "by_name::serialize")]
     pub kind: EventKind,
     /// The time; for a version its creation time.
     pub created_at: DateTime<Utc>,
     /// The created version.
+    #[serde(skip)]
     pub version: Option<(i64, ContextId)>,
     /// The actor.
+    #[serde(rename = "actor_id")]
     pub actor: Option<ActorId>,
     /// The source of the version.
+    #[serde(skip)]
     pub source: Option<Source>,
     /// The run it belongs to.
     pub update_id: Option<UpdateId>,

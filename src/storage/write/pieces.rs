@@ -7,25 +7,16 @@
 
 use std::sync::LazyLock;
 
-/// The statements, in order of execution.
+/// The statements, in order of execution. Each has all parameters of the whole statement and reads some of them.
 pub(super) struct Pieces {
     /// Moves the heads, and returns the places of the moved ones.
-    pub(super) moves: Piece,
-    pub(super) inserts: Vec<Piece>,
+    pub(super) moves: String,
+    pub(super) inserts: Vec<String>,
 }
 
-/// A statement that has all parameters of the whole statement and reads some of them.
-pub(super) struct Piece {
-    pub(super) text: String,
-    /// One bit for each parameter. Expressions before an insert may name others, which it does not use.
-    reads: u32,
-}
-
-impl Piece {
-    /// Whether a parameter is read, by its number; others may be empty.
-    pub(super) fn reads(&self, parameter: u32) -> bool {
-        self.reads & 1 << parameter != 0
-    }
+/// Whether a piece reads a parameter, by its number; others may be empty.
+pub(super) fn reads(piece: &str, parameter: u32) -> bool {
+    piece.contains(&format!("${parameter}::"))
 }
 
 pub(super) static PIECES: LazyLock<Pieces> = LazyLock::new(|| Pieces::of(include_str!("save_versions.sql")));
@@ -44,7 +35,7 @@ impl Pieces {
         let whole = whole
             .replace("= ANY ($1::text[])", VAULT)
             .replace("= ANY ($1)", VAULT)
-            .replace("LIMIT (SELECT $6::bigint)", "LIMIT $6");
+            .replace("LIMIT (SELECT $6::bigint)", "LIMIT $6::bigint");
         let expressions = expressions(&whole);
         let of = |name: &str| -> &str {
             let found = expressions.iter().find(|(other, _)| *other == name);
@@ -56,28 +47,18 @@ impl Pieces {
             of("locked"),
             of("moved"),
         );
-        let moves = Piece {
-            reads: parameters(&moves),
-            text: moves,
-        };
-        // Inlined, so that the planner knows where the joined rows are.
-        let before = format!(
-            "WITH version AS NOT MATERIALIZED ({}),\nmoved AS NOT MATERIALIZED ({MOVED}),\n\
-             record AS NOT MATERIALIZED ({})\n",
-            of("version"),
-            of("record"),
-        );
         let inserts = expressions.iter().map(|(_, text)| *text);
         let inserts = inserts.filter(|text| text.contains("INSERT INTO"));
-        let inserts = inserts.map(|text| {
-            let of_record = match text.contains("FROM record\n") {
-                true => parameters(of("record")),
-                false => 0,
+        // Inlined, so that the planner knows where the joined rows are.
+        let inserts = inserts.map(|insert| {
+            let record = match insert.contains("FROM record\n") {
+                true => format!(",\nrecord AS NOT MATERIALIZED ({})", of("record")),
+                false => String::new(),
             };
-            Piece {
-                text: format!("{before}{text}"),
-                reads: parameters(of("version")) | parameters(MOVED) | of_record | parameters(text),
-            }
+            format!(
+                "WITH version AS NOT MATERIALIZED ({}),\nmoved AS NOT MATERIALIZED ({MOVED}){record}\n{insert}",
+                of("version"),
+            )
         });
         Self {
             moves,
@@ -86,38 +67,14 @@ impl Pieces {
     }
 }
 
-/// The parameters in a text, one bit for each.
-fn parameters(text: &str) -> u32 {
-    let numbers = text.split('$').skip(1).filter_map(|after| {
-        let end = after.find(|c: char| !c.is_ascii_digit()).unwrap_or(after.len());
-        after[..end].parse::<u32>().ok()
-    });
-    numbers.fold(0, |all, number| all | 1 << number)
-}
-
 /// The names and bodies of the common table expressions of a statement. Each begins with `name AS (` at the end of a
 /// line, and ends with a bracket at the beginning of one.
 fn expressions(statement: &str) -> Vec<(&str, &str)> {
-    let mut rest = statement;
-    let mut found = Vec::new();
-    while let Some((before, body)) = rest.split_once(" AS (\n") {
-        let name = before
-            .rsplit(|c: char| c.is_whitespace())
-            .next()
-            .unwrap_or_default();
-        // Nested expressions are indented.
-        let is_outer = before
-            .lines()
-            .last()
-            .is_some_and(|line| line.trim_start_matches("WITH ") == name);
-        let Some(end) = body.find("\n)").filter(|_| is_outer) else {
-            rest = body;
-            continue;
-        };
-        found.push((name, &body[..end]));
-        rest = &body[end..];
-    }
-    found
+    let expression = |part| {
+        let (before, body) = str::split_once(part, " AS (\n")?;
+        Some((before.lines().last()?.trim_start_matches("WITH "), body))
+    };
+    statement.split("\n)").filter_map(expression).collect()
 }
 
 #[cfg(test)]
@@ -146,17 +103,21 @@ mod tests {
             ]
         );
         for insert in &PIECES.inserts {
-            assert_eq!(insert.text.matches("INSERT INTO").count(), 1, "{}", insert.text);
-            assert!(!insert.text.contains("ANY ($1"), "{}", insert.text);
-            assert!(insert.text.contains("moved.vault_id"), "{}", insert.text);
+            assert_eq!(insert.matches("INSERT INTO").count(), 1, "{insert}");
+            assert!(!insert.contains("ANY ($1"), "{insert}");
+            assert!(insert.contains("moved.vault_id"), "{insert}");
         }
-        let moves = &PIECES.moves.text;
+        let moves = &PIECES.moves;
         assert!(moves.contains("FOR UPDATE SKIP LOCKED") && moves.contains("UPDATE memories"));
     }
 
     #[test]
     fn a_piece_gets_the_parameters_it_reads() {
-        let read = |piece: &Piece| (1..=9).filter(|number| piece.reads(*number)).collect::<Vec<_>>();
+        let read = |piece: &String| {
+            (1..=10)
+                .filter(|number| reads(piece, *number))
+                .collect::<Vec<_>>()
+        };
         assert_eq!(read(&PIECES.moves), [1, 2, 6]);
         let inserts: Vec<_> = PIECES.inserts.iter().map(read).collect();
         assert_eq!(
@@ -165,7 +126,7 @@ mod tests {
                 vec![1, 2, 3, 6],
                 vec![1, 2, 6],
                 vec![1, 2, 6, 8],
-                vec![1, 2, 6, 7],
+                vec![1, 2, 6, 7, 10],
                 vec![1, 2, 6, 9],
                 vec![1, 2, 4, 6],
                 vec![1, 2, 4, 6],

@@ -3,7 +3,7 @@
 //! column there.
 
 use super::new_version::Prepared;
-use super::pieces::{PIECES, Piece, Pieces};
+use super::pieces::{PIECES, Pieces, reads};
 use crate::domain::ids::RecordKind;
 use crate::domain::memory::Counters;
 use crate::storage::StorageError;
@@ -101,7 +101,7 @@ async fn save_in_pieces(
     all: &[Prepared],
 ) -> Result<Vec<i64>, StorageError> {
     let Pieces { moves, inserts } = &*PIECES;
-    let moved: Option<Vec<i64>> = sqlx::query_scalar_with(&*moves.text, rows.arguments(moves)?)
+    let moved: Option<Vec<i64>> = sqlx::query_scalar_with(&**moves, rows.arguments(moves)?)
         .fetch_one(&mut *connection)
         .await?;
     let moved = moved.unwrap_or_default();
@@ -110,7 +110,7 @@ async fn save_in_pieces(
     }
     for insert in inserts {
         if rows.are_for(insert) {
-            sqlx::query_with(&*insert.text, rows.arguments(insert)?)
+            sqlx::query_with(&**insert, rows.arguments(insert)?)
                 .execute(&mut *connection)
                 .await?;
         }
@@ -130,11 +130,11 @@ struct Rows<'a> {
     vaults: Vec<&'a str>,
     versions: Vec<VersionRow<'a>>,
     texts: Vec<&'a str>,
-    records: Vec<RecordRow<'a>>,
+    records: Vec<Placed<'a, ChangedRecord>>,
     runs: Vec<RunRow<'a>>,
     run_texts: Vec<&'a str>,
     instructions: Vec<InstructionRow<'a>>,
-    steps: Vec<StepRow<'a>>,
+    steps: Vec<Placed<'a, NewEvent>>,
 }
 
 impl<'a> Rows<'a> {
@@ -150,11 +150,11 @@ impl<'a> Rows<'a> {
         vaults.extend(repeated.into_iter().skip(vaults.len()));
         let records = placed(all).flat_map(|(place, version)| {
             let changed = version.records.iter();
-            changed.map(move |changed| RecordRow { place, changed })
+            changed.map(move |row| Placed { place, row })
         });
         let steps = placed(all).flat_map(|(place, version)| {
             let run = version.new.run.iter();
-            run.flat_map(move |run| run.events.iter().map(move |step| StepRow::of(place, step)))
+            run.flat_map(move |run| run.events.iter().map(move |row| Placed { place, row }))
         });
         let mut run_texts = Vec::new();
         let runs = placed(all)
@@ -175,7 +175,7 @@ impl<'a> Rows<'a> {
     }
 
     /// Whether there is something for an insert to write: the rows that it reads, by the number of their parameter.
-    fn are_for(&self, insert: &Piece) -> bool {
+    fn are_for(&self, insert: &str) -> bool {
         let absent = [
             (4, self.records.is_empty()),
             (7, self.runs.is_empty()),
@@ -183,27 +183,27 @@ impl<'a> Rows<'a> {
         ];
         !absent
             .iter()
-            .any(|(rows, is_empty)| *is_empty && insert.reads(*rows))
+            .any(|(rows, is_empty)| *is_empty && reads(insert, *rows))
     }
 
     /// The parameters in the order of [`save_at_once`]. Those that the piece does not read are empty, because texts are
     /// long and each piece is sent separately.
-    fn arguments(&self, piece: &Piece) -> Result<PgArguments, StorageError> {
+    fn arguments(&self, piece: &str) -> Result<PgArguments, StorageError> {
         fn if_read<T>(is_read: bool, value: T) -> Option<T> {
             is_read.then_some(value)
         }
         let mut arguments = PgArguments::default();
         let added = (|| {
-            arguments.add(if_read(piece.reads(1), &self.vaults))?;
-            arguments.add(if_read(piece.reads(2), Json(&self.versions)))?;
-            arguments.add(if_read(piece.reads(3), &self.texts))?;
-            arguments.add(if_read(piece.reads(4), Json(&self.records)))?;
-            arguments.add(if_read(piece.reads(5), CHANNEL))?;
-            arguments.add(if_read(piece.reads(6), self.versions.len() as i64))?;
-            arguments.add(if_read(piece.reads(7), Json(&self.runs)))?;
-            arguments.add(if_read(piece.reads(8), Json(&self.instructions)))?;
-            arguments.add(if_read(piece.reads(9), Json(&self.steps)))?;
-            arguments.add(if_read(piece.reads(10), &self.run_texts))
+            arguments.add(if_read(reads(piece, 1), &self.vaults))?;
+            arguments.add(if_read(reads(piece, 2), Json(&self.versions)))?;
+            arguments.add(if_read(reads(piece, 3), &self.texts))?;
+            arguments.add(if_read(reads(piece, 4), Json(&self.records)))?;
+            arguments.add(if_read(reads(piece, 5), CHANNEL))?;
+            arguments.add(if_read(reads(piece, 6), self.versions.len() as i64))?;
+            arguments.add(if_read(reads(piece, 7), Json(&self.runs)))?;
+            arguments.add(if_read(reads(piece, 8), Json(&self.instructions)))?;
+            arguments.add(if_read(reads(piece, 9), Json(&self.steps)))?;
+            arguments.add(if_read(reads(piece, 10), &self.run_texts))
         })();
         added.map_err(sqlx::Error::Encode)?;
         Ok(arguments)
@@ -217,7 +217,7 @@ fn placed(all: &[Prepared]) -> impl Iterator<Item = (usize, &Prepared)> {
 
 /// A version and the new values of its memory's row. Its text is sent separately.
 #[derive(Serialize)]
-pub(super) struct VersionRow<'a> {
+struct VersionRow<'a> {
     /// Its position among the versions saved together, from 1.
     place: usize,
     vault_id: &'a str,
@@ -243,7 +243,7 @@ pub(super) struct VersionRow<'a> {
 }
 
 impl<'a> VersionRow<'a> {
-    pub(super) fn of(place: usize, prepared: &'a Prepared) -> Self {
+    fn of(place: usize, prepared: &'a Prepared) -> Self {
         let metadata = &prepared.metadata;
         Self {
             place,
@@ -270,7 +270,7 @@ impl<'a> VersionRow<'a> {
 
 /// The run that created a version.
 #[derive(Serialize)]
-pub(super) struct RunRow<'a> {
+struct RunRow<'a> {
     /// The position of its version.
     place: usize,
     kind: &'static str,
@@ -286,7 +286,7 @@ pub(super) struct RunRow<'a> {
 impl<'a> RunRow<'a> {
     /// Of the run of a version that has no row yet. Its texts are appended to those of the runs before: they may be long, so
     /// they are not quoted in the JSON of the rows.
-    pub(super) fn of(place: usize, version: &'a Prepared, texts: &mut Vec<&'a str>) -> Option<Self> {
+    fn of(place: usize, version: &'a Prepared, texts: &mut Vec<&'a str>) -> Option<Self> {
         let (run, ran) = (version.new.run.as_deref()?, version.ran.as_ref()?);
         texts.extend([&*ran.request, &ran.exchanges, &ran.outcome]);
         Some(Self {
@@ -304,7 +304,7 @@ impl<'a> RunRow<'a> {
 
 /// Instructions that a run names.
 #[derive(Serialize)]
-pub(super) struct InstructionRow<'a> {
+struct InstructionRow<'a> {
     /// The position of its version.
     place: usize,
     hash: &'a str,
@@ -313,7 +313,7 @@ pub(super) struct InstructionRow<'a> {
 
 impl<'a> InstructionRow<'a> {
     /// Those of the run of a version that has no row yet.
-    pub(super) fn all_of(place: usize, version: &'a Prepared) -> impl Iterator<Item = Self> {
+    fn all_of(place: usize, version: &'a Prepared) -> impl Iterator<Item = Self> {
         version.ran.iter().flat_map(move |texts| {
             let named = texts.hashes.iter().zip(&texts.instructions);
             named.map(move |(hash, text)| Self { place, hash, text })
@@ -321,38 +321,11 @@ impl<'a> InstructionRow<'a> {
     }
 }
 
-/// A step of the run that created a version, as an event.
+/// A record that a version changed, or a step of the run that created it.
 #[derive(Serialize)]
-pub(super) struct StepRow<'a> {
-    /// The position of its version.
-    place: usize,
-    event_id: &'a str,
-    kind: &'static str,
-    created_at: DateTime<Utc>,
-    actor_id: Option<&'a str>,
-    update_id: Option<&'a str>,
-    details: Option<&'a Value>,
-}
-
-impl<'a> StepRow<'a> {
-    pub(super) fn of(place: usize, step: &'a NewEvent) -> Self {
-        Self {
-            place,
-            event_id: &step.event_id,
-            kind: step.kind.name(),
-            created_at: step.created_at,
-            actor_id: step.actor.as_ref().map(|actor| actor.as_str()),
-            update_id: step.update_id.as_ref().map(|id| id.as_str()),
-            details: step.details.as_ref(),
-        }
-    }
-}
-
-/// A record that a version changed.
-#[derive(Serialize)]
-pub(super) struct RecordRow<'a> {
+struct Placed<'a, T> {
     /// The position of its version.
     place: usize,
     #[serde(flatten)]
-    changed: &'a ChangedRecord,
+    row: &'a T,
 }

@@ -2,14 +2,14 @@
 -- records and the history of these, the runs that made them, and their events. One statement, so all of a version or nothing.
 -- Where the database is distributed by vault, `pieces.rs` makes statements of its common table expressions.
 --
--- $1 the vaults, $2 the versions (`VersionRow`), $3 their texts, $4 their records (`RecordRow`), $5 the channel of
+-- $1 the vaults, $2 the versions (`VersionRow`), $3 their texts, $4 their records (`ChangedRecord`), $5 the channel of
 -- notifications, $6 how many versions there are: a limit leaves the planner to expect few, so that it looks up each memory by
 -- its key, where for the hundred that it expects of any list of JSON it would read all memories of the vaults.
 -- The limit stands in a subquery, so that its value changes no estimate, and there are at least as many vaults as the planner
 -- expects of a list that it does not know (`PLANNED_VAULTS`): so a plan for the values of one execution never looks cheaper than
 -- the generic plan, and the statement, which takes longer to plan than to save a version, is not planned each time.
 --
--- Of runs: $7 the runs (`RunRow`), $8 the instructions that they name (`InstructionRow`), $9 the steps (`StepRow`).
+-- Of runs: $7 the runs (`RunRow`), $8 the instructions that they name (`InstructionRow`), $9 the steps (`NewEvent`).
 --
 -- A version is passed over if another transaction holds the row of its memory, if the head is not its base any more, or
 -- if the counters are not those that it was decided by. The lock looks at the newest committed row. What the
