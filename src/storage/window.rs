@@ -93,36 +93,14 @@ impl Storage {
         after: Option<&str>,
         limit: i64,
     ) -> Result<Vec<Epic>, StorageError> {
-        let by_week = by == Grouping::Week;
         let mut connection = self.reader().await?;
-        let groups = sqlx::query!(
-            r#"SELECT name AS "name!", count(*) AS "tasks!", min(time) AS "first!", max(time) AS "last!"
-               FROM (
-                   SELECT COALESCE(written_at, created_at) AS time,
-                          (CASE WHEN $3 THEN to_char(COALESCE(written_at, created_at) AT TIME ZONE 'UTC',
-                                                     'IYYY-"W"IW')
-                                ELSE COALESCE(epic, '') END) COLLATE "C" AS name
-                   FROM records
-                   WHERE vault_id = $1 AND memory_id = $2 AND kind = 'T' AND status = 'archived'
-               ) AS tasks
-               WHERE $4::text IS NULL OR name > $4
-               GROUP BY name
-               ORDER BY name
-               LIMIT $5"#,
-            vault.as_str(),
-            memory.as_str(),
-            by_week,
-            after,
-            limit,
-        )
-        .fetch_all(&mut connection)
-        .await?;
-        let names: Vec<String> = groups.iter().map(|group| group.name.clone()).collect();
         let latest = sqlx::query!(
-            r#"SELECT name AS "name!", number AS "number!"
+            r#"SELECT name AS "name!", tasks AS "tasks!", first AS "first!", last AS "last!", number AS "number!"
                FROM (
-                   SELECT number, time, name,
-                          row_number() OVER (PARTITION BY name ORDER BY time DESC, number DESC) AS place
+                   SELECT name, number, time, count(*) OVER of_name AS tasks, min(time) OVER of_name AS first,
+                          max(time) OVER of_name AS last,
+                          row_number() OVER (PARTITION BY name ORDER BY time DESC, number DESC) AS place,
+                          dense_rank() OVER (ORDER BY name) AS epic
                    FROM (
                        SELECT number, COALESCE(written_at, created_at) AS time,
                               (CASE WHEN $3 THEN to_char(COALESCE(written_at, created_at) AT TIME ZONE 'UTC',
@@ -131,14 +109,16 @@ impl Storage {
                        FROM records
                        WHERE vault_id = $1 AND memory_id = $2 AND kind = 'T' AND status = 'archived'
                    ) AS tasks
-                   WHERE name = ANY ($4)
+                   WHERE $4::text IS NULL OR name > $4
+                   WINDOW of_name AS (PARTITION BY name)
                ) AS placed
-               WHERE place <= $5
-               ORDER BY time, number"#,
+               WHERE epic <= $5 AND place <= $6
+               ORDER BY name, time, number"#,
             vault.as_str(),
             memory.as_str(),
-            by_week,
-            &names,
+            by == Grouping::Week,
+            after,
+            limit,
             LATEST,
         )
         .fetch_all(&mut connection)
@@ -149,20 +129,17 @@ impl Storage {
         let tasks = records::some(&mut connection, vault, memory, &ids.collect::<Vec<_>>()).await?;
         let tasks = tasks.into_iter().map(|task| (task.record.id.number, task));
         let mut tasks: HashMap<i64, StoredRecord> = tasks.collect();
-        let mut epics: Vec<Epic> = groups
-            .into_iter()
-            .map(|group| Epic {
-                name: Some(group.name).filter(|name| !name.is_empty()),
-                tasks: group.tasks,
-                first: group.first,
-                last: group.last,
-                latest: Vec::new(),
-            })
-            .collect();
-        for row in latest {
-            if let (Ok(place), Some(task)) = (names.binary_search(&row.name), tasks.remove(&row.number)) {
-                epics[place].latest.push(archived(task).1);
-            }
+        let mut epics = Vec::new();
+        for of_name in latest.chunk_by(|one, next| one.name == next.name) {
+            let [first, ..] = of_name else { continue };
+            let latest = of_name.iter().filter_map(|row| tasks.remove(&row.number));
+            epics.push(Epic {
+                name: Some(first.name.clone()).filter(|name| !name.is_empty()),
+                tasks: first.tasks,
+                first: first.first,
+                last: first.last,
+                latest: latest.map(|task| archived(task).1).collect(),
+            });
         }
         Ok(epics)
     }
