@@ -8,6 +8,7 @@
 use super::document::{Marks, Record, records};
 use super::ids::{ActorId, RecordId};
 use super::memory::{RecordChange, project};
+use super::window::Task;
 use chrono::{DateTime, Utc};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use strum::{EnumString, IntoStaticStr, VariantNames};
@@ -123,6 +124,8 @@ pub struct OperationDetails {
     pub superseded: HashMap<RecordId, RecordId>,
     /// Records that went directly to the archive, with reasons.
     pub historic: Vec<(Record, String)>,
+    /// The reported facts of tasks.
+    pub tasks: HashMap<RecordId, Task>,
 }
 
 /// A life being rebuilt; uncertain parts are taken from the stored data.

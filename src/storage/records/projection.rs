@@ -10,7 +10,7 @@ use crate::domain::ids::RecordId;
 use crate::domain::memory::RecordChange;
 use crate::domain::window::Task;
 use crate::storage::contexts::Source;
-use crate::storage::write::{operation_details, task_facts_of_operations};
+use crate::storage::write::operation_details;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -47,14 +47,14 @@ impl ProjectedVersion<'_> {
     /// The records that it changes, by the changes from the document before it to its own, and those that it adds to the
     /// archive.
     pub(in crate::storage) fn changed_records(&self, changes: Vec<RecordChange>) -> Vec<ChangedRecord> {
-        let (details, tasks) = (self.details(), task_facts_of_operations(self.operations));
+        let details = self.details();
         let end = |reason, superseded_by| LifeEnd {
             mark: self.mark.clone(),
             reason,
             superseded_by,
         };
         let changed = |record: Record, end, change| {
-            let (task, born) = (tasks.get(&record.id), self.mark.clone());
+            let (task, born) = (details.tasks.get(&record.id), self.mark.clone());
             let row = RecordRow::of(RecordLife { record, born, end }, task);
             ChangedRecord { change, row }
         };
@@ -62,7 +62,7 @@ impl ProjectedVersion<'_> {
             let end = step.change.is_end().then(|| end(step.reason, step.superseded_by));
             changed(step.record, end, Some(step.change.name()))
         });
-        let historic = details.historic.into_iter();
+        let historic = details.historic.iter().cloned();
         let historic = historic.map(|(record, reason)| changed(record, Some(end(Some(reason), None)), None));
         steps.chain(historic).collect()
     }
@@ -95,9 +95,9 @@ impl Projection {
 
     /// Adds the next version.
     pub(in crate::storage) fn version(&mut self, version: &ProjectedVersion<'_>) {
-        self.rebuild
-            .version(&version.mark, version.text, &version.details());
-        self.tasks.extend(task_facts_of_operations(version.operations));
+        let details = version.details();
+        self.rebuild.version(&version.mark, version.text, &details);
+        self.tasks.extend(details.tasks);
     }
 
     pub(in crate::storage) fn finish(self) -> Projected {

@@ -37,5 +37,5 @@ pub(super) use head::lock_memory;
 pub use head::{EntityTags, Head, HeadSnapshot, PreconditionFailed, Preconditions};
 pub use new_version::NewVersion;
 pub(super) use new_version::Prepared;
-pub(super) use stored_operations::{operation_details, task_facts_of_operations};
+pub(super) use stored_operations::operation_details;
 pub use window::WindowRows;
