@@ -4,6 +4,7 @@ use super::document::Record;
 use super::ids::RecordId;
 use super::memory::{AppliedOperation, OperationName, RecordChange};
 use super::text::lines::{clipped, start_of};
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 /// Maximum number of characters quoted of a record in a log line.
@@ -50,12 +51,18 @@ fn record_lines(log: &mut String, changes: &[RecordChange]) {
     }
 }
 
-/// Describes operations, one line each. `numbered` are hand-written bullets that were assigned ids.
+/// Describes operations, one line each, after the hand-written bullets that were assigned ids: what was added besides.
 #[must_use]
-pub fn of_operations(operations: &[AppliedOperation], numbered: &[RecordId]) -> String {
+pub fn of_operations(operations: &[AppliedOperation], changes: &[RecordChange]) -> String {
     let mut log = String::new();
-    for id in numbered {
-        line(&mut log, '~', &format!("{id} given to a bullet written by hand"));
+    let named: HashSet<RecordId> = operations.iter().filter_map(|operation| operation.id).collect();
+    for change in changes {
+        if let RecordChange::Added(record) = change
+            && !named.contains(&record.id)
+        {
+            let id = record.id;
+            line(&mut log, '~', &format!("{id} given to a bullet written by hand"));
+        }
     }
     for operation in operations {
         let id = operation.id.map(|id| id.to_string()).unwrap_or_default();

@@ -306,15 +306,7 @@ fn log(
     changes: &[RecordChange],
     (rejected, more): (&[Rejection], usize),
 ) -> String {
-    let named: Vec<RecordId> = operations.iter().filter_map(|operation| operation.id).collect();
-    let numbered: Vec<RecordId> = changes
-        .iter()
-        .filter_map(|change| match change {
-            RecordChange::Added(record) if !named.contains(&record.id) => Some(record.id),
-            _ => None,
-        })
-        .collect();
-    let words = changelog::of_operations(operations, &numbered);
+    let words = changelog::of_operations(operations, changes);
     let title = running.title.clone();
     let mut lines = match (running.kind, words.is_empty()) {
         (RunKind::Operations | RunKind::Consolidation, true) => vec!["nothing was applied".to_owned()],

@@ -6,7 +6,6 @@ use super::error::WriteError;
 use super::head::Head;
 use super::new_version::NewVersion;
 use crate::domain::changelog;
-use crate::domain::document::records;
 use crate::domain::history::VersionMark;
 use crate::domain::ids::{ActorId, MemoryId, RecordId, TaskId, VaultId};
 use crate::domain::memory::{ChangedDocument, RecordChange};
@@ -87,28 +86,11 @@ impl Writer {
         let added = written.added();
         let mut version = NewVersion::of_text(head, written.text, source, self.actor.clone());
         version.counters = version.counters.raised_by(&written.counters);
-        let numbered: Vec<RecordId> = version
-            .changes
-            .iter()
-            .filter_map(|change| match change {
-                RecordChange::Added(record) => Some(record.id),
-                RecordChange::Changed { .. } | RecordChange::Archived(_) => None,
-            })
-            .filter(|id| {
-                written
-                    .operations
-                    .iter()
-                    .all(|operation| operation.id != Some(*id))
-            })
-            .collect();
-        version.log = changelog::of_operations(&written.operations, &numbered);
+        version.log = changelog::of_operations(&written.operations, &version.changes);
         version.operations = written.operations;
-        let record = added.and_then(|id| {
-            let added = records(&version.text)
-                .into_iter()
-                .find(|record| record.id == id)?;
-            Some(StoredRecord {
-                record: added,
+        let record = version.changes.iter().find_map(|change| match change {
+            RecordChange::Added(record) if Some(record.id) == added => Some(StoredRecord {
+                record: record.clone(),
                 born: VersionMark {
                     version: head.version + 1,
                     at: head.now,
@@ -116,7 +98,8 @@ impl Writer {
                 },
                 end: None,
                 reported: None,
-            })
+            }),
+            _ => None,
         });
         (version, record)
     }
