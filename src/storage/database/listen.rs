@@ -93,7 +93,7 @@ impl Storage {
                 }
                 Err(error) => Err(error),
             };
-            self.notifications.head_cache.revoke();
+            self.notifications.head_cache.next_epoch();
             let was_proved = self.notifications.proved.send_replace(false);
             match ended {
                 Ok(()) => tracing::warn!("the listening connection was lost, connecting again"),

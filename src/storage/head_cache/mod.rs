@@ -224,7 +224,8 @@ impl HeadCache {
         self.cached.remove_if(&key, is_other);
     }
 
-    /// A new listening connection, or another server: clears the cache, and serves nothing before the lease is renewed.
+    /// The listening connection is lost or new, or leads to another server: clears the cache, and serves nothing before
+    /// the lease is renewed.
     pub(super) fn next_epoch(&self) {
         self.lease.next_epoch();
         for stripe in 0..STRIPES as u64 {
@@ -232,11 +233,6 @@ impl HeadCache {
             drop(self.stripe(stripe));
         }
         self.cached.clear();
-    }
-
-    /// The listening connection is lost.
-    pub(super) fn revoke(&self) {
-        self.lease.next_epoch();
     }
 
     /// The invalidation lease.
