@@ -17,7 +17,7 @@ use crate::domain::memory::Limits;
 use crate::domain::operation::{Fault, FaultKind, Operation, Role};
 use crate::fair;
 use crate::llm::{Request, RoleModel, models};
-use crate::storage::{HeadSnapshot, Preconditions, StorageError};
+use crate::storage::{Head, Preconditions, StorageError};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
@@ -32,7 +32,7 @@ impl Pipeline {
     pub(super) async fn consolidate(
         &self,
         request: &UpdateRequest,
-        snapshot: &HeadSnapshot,
+        snapshot: &Head,
         limits: &Limits,
     ) -> Result<RoleOutcome, StorageError> {
         let document = &snapshot.text;
@@ -102,7 +102,7 @@ impl Pipeline {
     async fn ask_what_goes(
         &self,
         request: &UpdateRequest,
-        snapshot: &HeadSnapshot,
+        snapshot: &Head,
         speaker: &RoleModel,
         (found, share): (&Reading, Share),
         limits: &Limits,

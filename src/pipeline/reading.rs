@@ -9,6 +9,7 @@ use crate::domain::memory::{Limits, View, validate};
 use crate::domain::operation::{Fault, FaultKind, Item, Operation, Role};
 use crate::domain::text::masked;
 use crate::fair;
+use crate::storage::records::archived;
 use crate::storage::{Storage, StorageError};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -157,9 +158,8 @@ pub(super) async fn read(
     against: Against<'_>,
     limits: &Limits,
 ) -> Result<Reading, StorageError> {
-    let ended = storage
-        .archived_among(place.0, place.1, &mentioned(&parsed.items, &parsed.faults))
-        .await?;
+    let mentioned = mentioned(&parsed.items, &parsed.faults);
+    let ended = archived(storage.records(place.0, place.1, &mentioned).await?);
     let view = View {
         document,
         ended: &ended,

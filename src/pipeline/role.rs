@@ -17,7 +17,7 @@ use crate::pipeline::prompts::{Template, quoted, section_of, shown_messages, sho
 use crate::pipeline::review::rewrites_progress;
 use crate::pipeline::run::mask;
 use crate::pipeline::{Pipeline, Step, Steps, UpdateRequest, consolidation};
-use crate::storage::{HeadSnapshot, StorageError};
+use crate::storage::{Head, StorageError};
 use crate::telemetry::meters;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
@@ -49,7 +49,7 @@ impl Pipeline {
     pub(super) async fn ask_role(
         &self,
         request: &UpdateRequest,
-        snapshot: &HeadSnapshot,
+        snapshot: &Head,
         (role, speaker): (Role, &RoleModel),
         limits: &Limits,
     ) -> Result<RoleOutcome, StorageError> {
@@ -78,7 +78,7 @@ impl Pipeline {
     pub(super) async fn ask_until_right(
         &self,
         request: &UpdateRequest,
-        snapshot: &HeadSnapshot,
+        snapshot: &Head,
         (speaker, mut asking): (&RoleModel, Request),
         (against, share): (Against<'_>, Option<&Share>),
         (ids, limits): (&str, &Limits),
@@ -141,7 +141,7 @@ impl Pipeline {
         &'a self,
         request: &UpdateRequest,
         input: &'a Input<'a>,
-        snapshot: &'a HeadSnapshot,
+        snapshot: &'a Head,
     ) -> JudgeContext<'a> {
         JudgeContext {
             input,
@@ -458,7 +458,7 @@ impl Pipeline {
     pub(super) async fn apply_rules(
         &self,
         request: &UpdateRequest,
-        snapshot: &HeadSnapshot,
+        snapshot: &Head,
         roles: &[Role],
         limits: &Limits,
     ) -> Result<BTreeMap<Role, RoleOutcome>, StorageError> {

@@ -19,7 +19,7 @@ use crate::storage::idempotency::{Answering, ClaimedAnswer};
 use crate::storage::records::StoredRecord;
 use crate::storage::updates::{Run, RunKind, RunStatus};
 use crate::storage::usage::{RoleSpent, Spender, Spent};
-use crate::storage::{HeadSnapshot, Preconditions};
+use crate::storage::{Head, Preconditions};
 use chrono::{DateTime, Days, NaiveTime, Utc};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -43,9 +43,9 @@ pub(super) struct Running {
     /// The first line of the log entry.
     pub(super) title: String,
     /// The head snapshot of the start.
-    pub(super) base: HeadSnapshot,
+    pub(super) base: Head,
     /// The head snapshot that progress was written for; equals `base` until the role is asked again.
-    pub(super) progress_base: HeadSnapshot,
+    pub(super) progress_base: Head,
     pub(super) results: Results,
     /// Model usage that is not recorded yet.
     pub(super) spent: Vec<RoleSpent>,
@@ -89,7 +89,7 @@ impl Running {
         kind: RunKind,
         (actor, created_at): (ActorId, DateTime<Utc>),
         (limits, title): (Limits, String),
-        base: HeadSnapshot,
+        base: Head,
     ) -> Self {
         Self {
             update_id,
@@ -254,7 +254,8 @@ impl Pipeline {
             resolved_by: None,
             request: running.request.clone(),
             exchanges: running.results.exchanges.clone().into(),
-            shown: (running.base.version > 0).then(|| (running.base.version, running.base.text.clone())),
+            shown: (running.base.version > 0)
+                .then(|| (running.base.version, running.base.text.as_str().into())),
             outcome,
             claim: running.claim.as_ref().map(|claim| claim.id.clone()),
             identity: running.identity().cloned(),

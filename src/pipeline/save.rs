@@ -22,9 +22,7 @@ use crate::pipeline::run::Running;
 use crate::pipeline::{Mode, Pipeline, PipelineError};
 use crate::storage::records::StoredRecord;
 use crate::storage::updates::{Run, RunKind, RunStatus};
-use crate::storage::{
-    ChangeError, Decision, Head, HeadSnapshot, NewVersion, Preconditions, Source, WindowRows,
-};
+use crate::storage::{AlsoRead, ChangeError, Decision, Head, NewVersion, Preconditions, Source, WindowRows};
 
 /// The result of a run.
 pub(super) struct RunResult {
@@ -39,7 +37,7 @@ impl Pipeline {
         &self,
         (vault, memory): (&VaultId, &MemoryId),
         preconditions: &Preconditions,
-    ) -> Result<HeadSnapshot, PipelineError> {
+    ) -> Result<Head, PipelineError> {
         let snapshot = self.storage.head_snapshot(vault, memory).await?;
         preconditions.check(snapshot.context_id.as_ref(), Some(snapshot.version))?;
         Ok(snapshot)
@@ -72,8 +70,8 @@ impl Pipeline {
         let place = (&running.vault, &running.memory);
         let written = |item: &Accepted| item.written.text.len();
         let bytes = running.base.text.len() + accepted.iter().map(written).sum::<usize>();
-        let decide = |head: &Head, known: Option<StoredRecord>| {
-            let known = known.as_ref().or(running.known.as_ref());
+        let decide = |head: &Head| {
+            let known = head.task.as_ref().or(running.known.as_ref());
             fair::run_blocking_if_long(bytes, || match &running.review {
                 Some(review) => self.decide_approval(running, review, head, known),
                 None => {
@@ -86,12 +84,14 @@ impl Pipeline {
             })
         };
         let began = (&running.base, running.is_likely());
-        let outcome = self
-            .storage
-            .change_snapshot(place, began, &ids, running.task_id(), decide)
-            .await;
-        let RunResult { answer, run } = match outcome {
-            Ok(outcome) => outcome.result,
+        let also = AlsoRead {
+            mentioned: &ids,
+            task: running.task_id(),
+            ..AlsoRead::default()
+        };
+        let changed = self.storage.change_snapshot(place, began, also, decide).await;
+        let RunResult { answer, run } = match changed {
+            Ok(result) => result,
             Err(ChangeError::Refused(PipelineError::Conflict { .. })) => return Ok(None),
             Err(ChangeError::Refused(refused)) => return self.fail(running, refused).await,
             Err(ChangeError::Storage(error)) => return Err(error.into()),

@@ -19,7 +19,7 @@ use crate::storage::idempotency::Answering;
 use crate::storage::updates::Run;
 use crate::storage::updates::queue::{Claimed, EnqueueError, NewUpdate, QueueLimits, is_redacted};
 use crate::storage::usage::{RoleSpent, Spender};
-use crate::storage::{HeadSnapshot, Preconditions};
+use crate::storage::{Head, Preconditions};
 use futures::future::{join, join_all};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -240,7 +240,7 @@ impl Pipeline {
     async fn ask_roles(
         &self,
         request: &UpdateRequest,
-        snapshot: &HeadSnapshot,
+        snapshot: &Head,
         roles: impl IntoIterator<Item = &Role>,
         limits: &Limits,
     ) -> Result<BTreeMap<Role, RoleOutcome>, PipelineError> {
@@ -273,7 +273,7 @@ impl Pipeline {
     async fn ask_progress_again(
         &self,
         request: &UpdateRequest,
-        head: &HeadSnapshot,
+        head: &Head,
         limits: &Limits,
         outcomes: &mut BTreeMap<Role, RoleOutcome>,
     ) -> Result<RoleSpent, PipelineError> {

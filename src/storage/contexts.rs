@@ -5,13 +5,13 @@ mod version;
 
 pub use version::{Context, ContextMetadata, ContextRef, Redaction, Source};
 
+use crate::domain::document::Origins;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
 use crate::storage::database::connection::Connection;
 use crate::storage::head_cache::CachedHead;
 use crate::storage::pages::{Reading, Rows};
 use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
-use futures::future::BoxFuture;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -37,11 +37,12 @@ struct Row {
 }
 
 impl Row {
-    fn into_head(mut self) -> CachedHead {
+    /// The version, with the origins of its lines if they were read.
+    fn with_origins(mut self) -> (Context, Option<Origins>) {
         let stored = self.line_origins.take();
         let context = self.into_context();
         let origins = stored.and_then(|stored| origins::from_stored(&stored, &context.text));
-        CachedHead::new(context.without_log(), origins)
+        (context, origins)
     }
 
     fn into_context(self) -> Context {
@@ -102,7 +103,8 @@ impl Storage {
         self.liveness.want_beat();
         match self.head_cache.get(vault, memory) {
             Some(kept) => Ok(Some(kept)),
-            None => self.latest_head(vault, memory).await,
+            // Boxed, because most reads are served from the head cache and do not need it.
+            None => Box::pin(self.latest_head(vault, memory)).await,
         }
     }
 
@@ -115,26 +117,8 @@ impl Storage {
         vault: &VaultId,
         memory: &MemoryId,
     ) -> Result<Option<Context>, StorageError> {
-        let head = self.latest_head(vault, memory).await?;
+        let head = Box::pin(self.latest_head(vault, memory)).await?;
         Ok(head.map(|head| Arc::unwrap_or_clone(head.context)))
-    }
-
-    /// The newest version of a memory, read from the database. It replaces an older one in the head cache.
-    ///
-    /// Boxed, because most reads are served from the head cache and do not need it.
-    fn latest_head<'s>(
-        &'s self,
-        vault: &'s VaultId,
-        memory: &'s MemoryId,
-    ) -> BoxFuture<'s, Result<Option<CachedHead>, StorageError>> {
-        Box::pin(async move {
-            let token = self.head_cache.fill_token(vault, memory);
-            let head = self.latest_batched(vault, memory).await?;
-            if let Some(head) = &head {
-                self.head_cache.fill(token, head.clone());
-            }
-            Ok(head)
-        })
     }
 
     /// The version that was the newest at `time`; `None` if there was none yet, or if it may have been pruned: if its
@@ -208,7 +192,7 @@ pub(super) async fn latest(
     connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
-) -> Result<Option<CachedHead>, StorageError> {
+) -> Result<Option<(Context, Option<Origins>)>, StorageError> {
     let row = sqlx::query_as!(
         Row,
         "SELECT vault_id, memory_id, context_id, actor_id, context, creation_time, version, source, bytes,
@@ -222,7 +206,7 @@ pub(super) async fn latest(
     )
     .fetch_optional(connection)
     .await?;
-    Ok(row.map(Row::into_head))
+    Ok(row.map(Row::with_origins))
 }
 
 /// The newest versions of those of the memories that exist, in any vaults, in one statement.
@@ -252,7 +236,8 @@ pub(super) async fn latest_of(
     )
     .fetch_all(connection)
     .await?;
-    Ok(rows.into_iter().map(Row::into_head).collect())
+    let newest = rows.into_iter().map(Row::with_origins);
+    Ok(newest.map(CachedHead::new).collect())
 }
 
 /// As [`Storage::context`], on a connection, which may be in a transaction.
@@ -313,21 +298,7 @@ impl Storage {
         Ok(page.rows())
     }
 
-    /// The existing versions among these numbers, without texts.
-    ///
-    /// # Errors
-    /// Database errors.
-    pub(in crate::storage) async fn versions(
-        &self,
-        vault: &VaultId,
-        memory: &MemoryId,
-        versions: &[i64],
-    ) -> Result<Vec<ContextMetadata>, StorageError> {
-        self.metadata((vault, memory), Some(versions), None, i64::MAX)
-            .await
-    }
-
-    /// Versions, of these or all numbers and below `before`, newest first, at most `limit`.
+    /// Versions, of these or all numbers and below `before`, newest first, at most `limit`, without texts.
     #[tracing::instrument(name = "db.memory_contexts.list", skip_all)]
     async fn metadata(
         &self,

@@ -42,7 +42,7 @@ pub use write::put::{Guard, Put, PutJob};
 pub use write::restore::RestoreJob;
 pub use write::window::{NewDecision, WindowChange, WindowImported, Writer};
 pub use write::{
-    ChangeError, Decision, EntityTags, Head, HeadSnapshot, NewVersion, Outcome, PreconditionFailed,
-    Preconditions, WindowRows,
+    AlsoRead, ChangeError, Decision, EntityTags, Head, NewVersion, PreconditionFailed, Preconditions,
+    WindowRows,
 };
 pub use write::{Missing, WriteError};

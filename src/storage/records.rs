@@ -17,6 +17,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sqlx::types::Json;
+use std::collections::BTreeSet;
 use strum::{EnumString, IntoStaticStr, VariantNames};
 
 /// A row of `records`: as it is read, as a save, a rebuild or an import writes it, and as a file of an export tells it.
@@ -171,19 +172,20 @@ impl Storage {
         Ok(page.rows())
     }
 
-    /// A record; `None` if the memory or the record does not exist.
+    /// The records of a memory with these ids, by kind and number.
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.records.get", skip_all)]
-    pub async fn record(
+    pub async fn records(
         &self,
         vault: &VaultId,
         memory: &MemoryId,
-        id: RecordId,
-    ) -> Result<Option<StoredRecord>, StorageError> {
-        let found = some(&mut self.reader().await?, vault, memory, &[id]).await?;
-        Ok(found.into_iter().next())
+        ids: &[RecordId],
+    ) -> Result<Vec<StoredRecord>, StorageError> {
+        match ids {
+            [] => Ok(Vec::new()),
+            ids => some(&mut self.reader().await?, vault, memory, ids).await,
+        }
     }
 
     /// The records that this one took the place of: it replaced them, or they were merged into it.
@@ -213,42 +215,13 @@ impl Storage {
             .map(|row| RecordId::new(row.kind, row.number))
             .collect())
     }
+}
 
-    /// Which of the `mentioned` ids are archived.
-    ///
-    /// # Errors
-    /// Database errors.
-    pub async fn archived_among(
-        &self,
-        vault: &VaultId,
-        memory: &MemoryId,
-        mentioned: &[RecordId],
-    ) -> Result<std::collections::BTreeSet<RecordId>, StorageError> {
-        if mentioned.is_empty() {
-            return Ok(std::collections::BTreeSet::new());
-        }
-        let mut connection = self.reader().await?;
-        archived_among(&mut connection, vault, memory, mentioned).await
-    }
-
-    /// Which of `ids` existed before a version, active or archived.
-    ///
-    /// # Errors
-    /// Database errors.
-    #[tracing::instrument(name = "db.records.known_before", skip_all)]
-    pub(super) async fn known_before(
-        &self,
-        (vault, memory): (&VaultId, &MemoryId),
-        version: i64,
-        ids: &[RecordId],
-    ) -> Result<Vec<RecordId>, StorageError> {
-        if ids.is_empty() {
-            return Ok(Vec::new());
-        }
-        let found = some(&mut self.reader().await?, vault, memory, ids).await?;
-        let known = found.into_iter().filter(|known| known.born.version < version);
-        Ok(known.map(|known| known.record.id).collect())
-    }
+/// The ids of those records that are archived.
+#[must_use]
+pub fn archived(records: Vec<StoredRecord>) -> BTreeSet<RecordId> {
+    let archived = records.into_iter().filter(|record| record.end.is_some());
+    archived.map(|archived| archived.record.id).collect()
 }
 
 /// All records of a memory by kind and number, on a connection, which may be in a transaction.
@@ -293,7 +266,7 @@ async fn rows(
     Ok(rows)
 }
 
-/// The records of a memory with these ids, by kind and number.
+/// As [`Storage::records`], on a connection, which may be in a transaction.
 #[tracing::instrument(name = "db.records.some", skip_all)]
 pub(super) async fn some(
     connection: &mut Connection,
@@ -357,22 +330,6 @@ pub(super) async fn write(
     .execute(connection)
     .await?;
     Ok(())
-}
-
-/// As [`Storage::archived_among`], on a connection, which may be in a transaction.
-#[tracing::instrument(name = "db.records.archived_among", skip_all)]
-pub(super) async fn archived_among(
-    connection: &mut Connection,
-    vault: &VaultId,
-    memory: &MemoryId,
-    mentioned: &[RecordId],
-) -> Result<std::collections::BTreeSet<RecordId>, StorageError> {
-    if mentioned.is_empty() {
-        return Ok(std::collections::BTreeSet::new());
-    }
-    let found = some(connection, vault, memory, mentioned).await?;
-    let archived = found.into_iter().filter(|found| found.end.is_some());
-    Ok(archived.map(|found| found.record.id).collect())
 }
 
 /// The task of a memory with this task id, on a connection, which may be in a transaction.

@@ -143,28 +143,6 @@ impl Storage {
         }
         Ok(epics)
     }
-
-    /// The reported facts of the tasks with these numbers.
-    ///
-    /// # Errors
-    /// Database errors.
-    #[tracing::instrument(name = "db.records.told_tasks", skip_all)]
-    pub async fn reported_tasks(
-        &self,
-        vault: &VaultId,
-        memory: &MemoryId,
-        numbers: &[i64],
-    ) -> Result<HashMap<RecordId, Task>, StorageError> {
-        let ids = numbers
-            .iter()
-            .map(|number| RecordId::new(RecordKind::Task, *number));
-        let ids: Vec<RecordId> = ids.collect();
-        let found = records::some(&mut self.reader().await?, vault, memory, &ids).await?;
-        let reported = found
-            .into_iter()
-            .filter_map(|stored| Some((stored.record.id, stored.reported?)));
-        Ok(reported.collect())
-    }
 }
 
 /// The archiving of a record by an operation.

@@ -306,10 +306,12 @@ pub(crate) async fn get_record(
     Path((vault_id, memory_id, entry)): EntryPath<RecordId>,
     Query(HistoryParams { history }): Query<HistoryParams>,
 ) -> Result<Json<RecordBody>, Problem> {
-    let record = state.storage.record(&vault_id, &memory_id, entry).await?;
-    let record = record
-        .ok_or_else(|| Problem::not_found("there is no such memory or record").with("field", "record_id"))?;
     let asked = [entry];
+    let found = state.storage.records(&vault_id, &memory_id, &asked).await?;
+    let record = found
+        .into_iter()
+        .next()
+        .ok_or_else(|| Problem::not_found("there is no such memory or record").with("field", "record_id"))?;
     let (evidence, superseded) = tokio::try_join!(
         state.storage.evidence(&vault_id, &memory_id, &asked),
         state.storage.superseded_by(&vault_id, &memory_id, entry),

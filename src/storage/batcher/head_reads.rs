@@ -59,7 +59,7 @@ async fn read(storage: &Storage, slots: &Slots, jobs: &[HeadRead]) -> Result<Vec
 async fn newest(connection: &mut Connection, jobs: &[HeadRead]) -> Result<Vec<CachedHead>, StorageError> {
     if let [HeadRead { vault, memory }] = jobs {
         let newest = contexts::latest(connection, vault, memory).await?;
-        return Ok(newest.into_iter().collect());
+        return Ok(newest.map(CachedHead::new).into_iter().collect());
     }
     contexts::latest_of(connection, &jobs.iter().map(HeadRead::key).collect()).await
 }
@@ -83,23 +83,34 @@ fn handed_out(jobs: &[HeadRead], read: &[CachedHead]) -> Vec<Read> {
 }
 
 impl Storage {
-    /// Returns the newest version of a memory, read alone or in a batch, but not before the call.
-    pub(in crate::storage) async fn latest_batched(
+    /// The newest version of a memory, read from the database alone or in a batch, but not before the call. It replaces an
+    /// older one in the head cache.
+    pub(in crate::storage) async fn latest_head(
         &self,
         vault: &VaultId,
         memory: &MemoryId,
     ) -> Result<Option<CachedHead>, StorageError> {
+        let token = self.head_cache.fill_token(vault, memory);
         let wanted = HeadRead {
             vault: vault.clone(),
             memory: memory.clone(),
         };
-        if self.crosses_vaults()
-            && let Some(Some(read)) = self.submit(wanted).await
-        {
-            return read;
+        let batched = match self.crosses_vaults() {
+            true => self.submit(wanted).await.flatten(),
+            false => None,
+        };
+        let head = match batched {
+            Some(read) => read?,
+            None => {
+                // The head cache is filled with the result, so it is read from the primary.
+                let mut reader = self.primary_reader(Class::Read).await?;
+                let newest = contexts::latest(&mut reader, vault, memory).await?;
+                newest.map(CachedHead::new)
+            }
+        };
+        if let Some(head) = &head {
+            self.head_cache.fill(token, head.clone());
         }
-        // The head cache is filled with the result, so it is read from the primary.
-        let mut reader = self.primary_reader(Class::Read).await?;
-        contexts::latest(&mut reader, vault, memory).await
+        Ok(head)
     }
 }

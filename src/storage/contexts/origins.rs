@@ -52,9 +52,9 @@ impl Storage {
         let versions: BTreeSet<_> = origins.runs().iter().map(|run| run.version).collect();
         let versions: Vec<_> = versions.into_iter().collect();
         let metadata = &context.metadata;
-        let versions = self
-            .versions(&metadata.vault_id, &metadata.memory_id, &versions)
-            .await?
+        let of = (&metadata.vault_id, &metadata.memory_id);
+        let versions = self.metadata(of, Some(&versions), None, i64::MAX).await?;
+        let versions = versions
             .into_iter()
             .map(|version| (version.version, version))
             .collect();
@@ -122,12 +122,6 @@ impl Storage {
     #[tracing::instrument(name = "db.memory_contexts.keep_origins", skip_all)]
     async fn keep_origins(&self, version: &ContextMetadata, origins: &Origins) {
         let Some(stored) = to_stored(origins) else { return };
-        if let Err(error) = self.try_keep_origins(version, &stored).await {
-            tracing::debug!(%error, "the origins of lines could not be kept");
-        }
-    }
-
-    async fn try_keep_origins(&self, version: &ContextMetadata, stored: &[i64]) -> Result<(), StorageError> {
         let keep = || {
             sqlx::query!(
                 "UPDATE memory_contexts
@@ -136,11 +130,12 @@ impl Storage {
                 version.vault_id.as_str(),
                 version.memory_id.as_str(),
                 version.version,
-                stored,
+                &stored,
             )
         };
-        self.execute(Class::Write, "db.memory_contexts.keep_origins", keep)
-            .await?;
-        Ok(())
+        let kept = self.execute(Class::Write, "db.memory_contexts.keep_origins", keep);
+        if let Err(error) = kept.await {
+            tracing::debug!(%error, "the origins of lines could not be kept");
+        }
     }
 }

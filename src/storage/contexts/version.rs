@@ -94,14 +94,6 @@ pub struct Context {
     pub text: String,
 }
 
-impl Context {
-    /// The form for the head cache: logs are long, and readers of the newest text do not need them.
-    pub(in crate::storage) fn without_log(mut self) -> Self {
-        self.metadata.log = String::new();
-        self
-    }
-}
-
 /// A client's reference to a version: number or id.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]

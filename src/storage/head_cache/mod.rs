@@ -75,8 +75,9 @@ pub(super) struct CachedHead {
 }
 
 impl CachedHead {
-    /// A head to cache.
-    pub(super) fn new(context: Context, origins: Option<Origins>) -> Self {
+    /// A head to cache, without its log: logs are long, and readers of the newest text do not need them.
+    pub(super) fn new((mut context, origins): (Context, Option<Origins>)) -> Self {
+        context.metadata.log = String::new();
         Self {
             context: Arc::new(context),
             origins: origins.map(Arc::new),

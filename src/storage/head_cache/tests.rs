@@ -30,7 +30,7 @@ pub(super) fn head(version: i64, text: &str) -> CachedHead {
 }
 
 fn kept(context: Context) -> CachedHead {
-    CachedHead::new(context, None)
+    CachedHead::new((context, None))
 }
 
 #[test]

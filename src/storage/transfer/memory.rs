@@ -574,7 +574,7 @@ impl Append {
         vault: &VaultId,
         line: &MemoryLine,
     ) -> Result<Self, LineError> {
-        let head = storage.lock_head(connection, vault, &line.memory_id, &[]).await?;
+        let head = storage.lock_head(connection, (vault, &line.memory_id)).await?;
         sqlx::raw_sql("SAVEPOINT known").execute(connection).await?;
         Ok(Self {
             known: head.clone(),

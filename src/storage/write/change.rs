@@ -1,58 +1,37 @@
 //! Changes a memory: a decision about its head, and the version that results from it.
 
 use super::head::Head;
-use super::head::HeadSnapshot;
 use super::new_version::NewVersion;
 use super::new_version::Prepared;
 use super::save::save;
 use crate::domain::ids::{MemoryId, RecordId, TaskId, VaultId};
-use crate::domain::window::KnownEntries;
-use crate::storage::contexts::{Context, ContextMetadata, ContextRef, find_context};
+use crate::storage::contexts::{ContextRef, find_context};
 use crate::storage::database::connection::Connection;
 use crate::storage::database::transaction::TransactionError;
-use crate::storage::records::{StoredRecord, find_task};
+use crate::storage::records::{archived, find_task, some};
 use crate::storage::{Storage, StorageError, window};
 use std::slice::from_ref;
 
-/// What else of the memory a decision needs, read while its row is locked.
-#[derive(Debug)]
-pub(super) enum AdditionalRead<'a> {
-    /// Nothing.
-    Nothing,
-    /// A version.
-    Version(&'a ContextRef),
-    /// The task with this id, if it exists.
-    Task(&'a TaskId),
+/// What of the memory a decision needs besides its newest version, read into the [`Head`] while its row is locked.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct AlsoRead<'a> {
+    /// Which of these records are archived.
+    pub mentioned: &'a [RecordId],
+    /// This version.
+    pub version: Option<&'a ContextRef>,
+    /// The record of the task with this id.
+    pub task: Option<&'a TaskId>,
     /// All tasks and decisions.
-    KnownEntries,
+    pub entries: bool,
 }
 
-/// What was read.
-#[derive(Debug, Default)]
-pub(super) struct AdditionalData {
-    pub(super) version: Option<Context>,
-    pub(super) task: Option<StoredRecord>,
-    pub(super) known: KnownEntries,
-}
-
-/// The decision about a head.
+/// The decision about a head, with the result of the change.
 #[derive(Debug)]
 pub enum Decision<T> {
     /// Do not change it.
     Keep(T),
     /// Save a new version.
     Save(Box<NewVersion>, T),
-}
-
-/// The result of a change.
-#[derive(Debug)]
-pub struct Outcome<T> {
-    /// The saved version, if any.
-    pub saved: Option<ContextMetadata>,
-    /// If nothing was saved: the newest version, on which the decision was based; `None` if the memory does not exist.
-    pub head: Option<ContextMetadata>,
-    /// The result of the decision.
-    pub result: T,
 }
 
 /// Why a change failed.
@@ -79,19 +58,9 @@ impl<E, S: Into<StorageError>> From<S> for ChangeError<E> {
     }
 }
 
-/// A head that is probably still the newest one, with which a change can be decided before anything is locked.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Likely<'a> {
-    /// The newest version known to this process. Its counters are unknown, so it suits only changes that assign no
-    /// numbers.
-    Cached,
-    /// The one that a model was called with.
-    Snapshot(&'a HeadSnapshot),
-}
-
 impl Storage {
     /// Changes a memory: passes its head to `decide` and saves the resulting version, in one transaction; creates the
-    /// memory if it does not exist. `mentioned` are the ids whose archived state `decide` needs in [`Head::archived`].
+    /// memory if it does not exist.
     ///
     /// `decide` may be called again with a newer head if the transaction lost a race, so it must not have effects.
     ///
@@ -99,123 +68,93 @@ impl Storage {
     /// The rejection of `decide`, or database errors; in both cases nothing was saved.
     pub async fn change<T, E>(
         &self,
-        vault: &VaultId,
-        memory: &MemoryId,
-        mentioned: &[RecordId],
+        of: (&VaultId, &MemoryId),
+        also: AlsoRead<'_>,
         decide: impl Fn(&Head) -> Result<Decision<T>, E>,
-    ) -> Result<Outcome<T>, ChangeError<E>> {
-        let decide = |head: &Head, _: AdditionalData| decide(head);
-        self.change_locked(
-            (vault, memory),
-            mentioned,
-            &AdditionalRead::Nothing,
-            None,
-            &decide,
-        )
-        .await
+    ) -> Result<T, ChangeError<E>> {
+        self.change_locked(of, also, None, &decide).await
     }
 
-    /// As [`Self::change`], of what began with a `snapshot`, and with the record of `task`. If `is_likely` the snapshot is
-    /// probably still the newest version: then the change is decided before anything is locked, without a task, and saved
-    /// in a batch with others. If it is not, or if `decide` does not save a version, it is decided again under the lock.
+    /// As [`Self::change`], of what began with a `snapshot`. If `is_likely` the snapshot is probably still the newest
+    /// version: then the change is decided before anything is locked, without what is `also` read, and saved in a batch with
+    /// others. If it is not, or if `decide` does not save a version, it is decided again under the lock.
     ///
     /// # Errors
     /// As [`Self::change`]. [`StorageError::MemoryDeleted`] if the memory did not exist then and was deleted since.
     pub async fn change_snapshot<T, E>(
         &self,
         of: (&VaultId, &MemoryId),
-        (snapshot, is_likely): (&HeadSnapshot, bool),
-        mentioned: &[RecordId],
-        task: Option<&TaskId>,
-        decide: impl Fn(&Head, Option<StoredRecord>) -> Result<Decision<T>, E>,
-    ) -> Result<Outcome<T>, ChangeError<E>> {
-        if is_likely {
-            let decide = |head: &Head| decide(head, None);
-            let likely = Likely::Snapshot(snapshot);
-            if let Some(outcome) = self.change_optimistic(of, likely, &decide).await? {
-                return Ok(outcome);
-            }
+        (snapshot, is_likely): (&Head, bool),
+        also: AlsoRead<'_>,
+        decide: impl Fn(&Head) -> Result<Decision<T>, E>,
+    ) -> Result<T, ChangeError<E>> {
+        if is_likely && let Some(result) = self.change_optimistic(of, Some(snapshot), &decide).await? {
+            return Ok(result);
         }
-        let decide = |head: &Head, found: AdditionalData| decide(head, found.task);
-        let read = task.map_or(AdditionalRead::Nothing, AdditionalRead::Task);
-        self.change_locked(of, mentioned, &read, Some(snapshot), &decide)
-            .await
-    }
-
-    /// As [`Self::change`], and reads what `read` specifies while the memory's row is locked.
-    pub(super) async fn change_with_read<T, E>(
-        &self,
-        of: (&VaultId, &MemoryId),
-        read: &AdditionalRead<'_>,
-        decide: impl Fn(&Head, AdditionalData) -> Result<Decision<T>, E>,
-    ) -> Result<Outcome<T>, ChangeError<E>> {
-        self.change_locked(of, &[], read, None, &decide).await
+        self.change_locked(of, also, Some(snapshot), &decide).await
     }
 
     #[tracing::instrument(name = "db.memories.change", skip_all)]
-    pub(super) async fn change_locked<T, E>(
+    async fn change_locked<T, E>(
         &self,
         of: (&VaultId, &MemoryId),
-        mentioned: &[RecordId],
-        read: &AdditionalRead<'_>,
-        began: Option<&HeadSnapshot>,
-        decide: &impl Fn(&Head, AdditionalData) -> Result<Decision<T>, E>,
-    ) -> Result<Outcome<T>, ChangeError<E>> {
+        also: AlsoRead<'_>,
+        began: Option<&Head>,
+        decide: &impl Fn(&Head) -> Result<Decision<T>, E>,
+    ) -> Result<T, ChangeError<E>> {
         let (vault, memory) = of;
         self.know_room(vault).await?;
-        let (saved, head, result) = self
+        let (saved, result) = self
             .transaction("db.memories.change", |mut transaction| async move {
                 let token = self.head_cache.fill_token(vault, memory);
-                let head = self.lock_head(&mut transaction, vault, memory, mentioned).await?;
+                let mut head = self.lock_head(&mut transaction, of).await?;
                 if let Some(began) = began {
                     began.must_not_have_been_deleted(&mut transaction, of).await?;
                 }
-                let found = find(&mut transaction, of, read).await?;
-                let (new, result) = match decide(&head, found).map_err(ChangeError::Refused)? {
+                head.also_read(&mut transaction, of, also).await?;
+                let (new, result) = match decide(&head).map_err(ChangeError::Refused)? {
                     Decision::Save(new, result) => (*new, result),
-                    Decision::Keep(result) => {
-                        // Under the lock: another writer's version was not compared.
-                        let head = match head.context_id.map(ContextRef::Id) {
-                            Some(id) => find_context(&mut transaction, vault, memory, &id).await?,
-                            None => None,
-                        };
-                        let head = head.map(|head| head.metadata);
-                        // At most the row of a memory that is not created was written.
-                        return Ok(transaction.roll_back_with((None, head, result)));
-                    }
+                    // At most the row of a memory that is not created was written.
+                    Decision::Keep(result) => return Ok(transaction.roll_back_with((None, result))),
                 };
                 let room = self.take_room(vault, !head.exists(), new.text.len())?;
                 let counted = head.counters;
                 let prepared = Prepared::new(head, Some(counted), of, new);
                 save_locked(&mut transaction, &prepared).await?;
                 let saved = Some((Box::new(prepared), token, room));
-                Ok::<_, ChangeError<E>>(transaction.commit_with((saved, None, result)))
+                Ok::<_, ChangeError<E>>(transaction.commit_with((saved, result)))
             })
             .await?;
-        let saved = saved.map(|(prepared, token, room)| {
+        if let Some((prepared, token, room)) = saved {
             room.keep();
-            self.committed(*prepared, token)
-        });
-        Ok(Outcome { saved, head, result })
+            self.committed(*prepared, token);
+        }
+        Ok(result)
     }
 }
 
-/// Reads what a decision needs besides the head.
-async fn find(
-    connection: &mut Connection,
-    (vault, memory): (&VaultId, &MemoryId),
-    read: &AdditionalRead<'_>,
-) -> Result<AdditionalData, StorageError> {
-    let mut found = AdditionalData::default();
-    match read {
-        AdditionalRead::Nothing => {}
-        AdditionalRead::Version(reference) => {
-            found.version = find_context(connection, vault, memory, reference).await?;
+impl Head {
+    /// Reads what a decision needs besides the newest version.
+    async fn also_read(
+        &mut self,
+        connection: &mut Connection,
+        (vault, memory): (&VaultId, &MemoryId),
+        also: AlsoRead<'_>,
+    ) -> Result<(), StorageError> {
+        if !also.mentioned.is_empty() {
+            self.archived = archived(some(connection, vault, memory, also.mentioned).await?);
         }
-        AdditionalRead::Task(id) => found.task = find_task(connection, vault, memory, id).await?,
-        AdditionalRead::KnownEntries => found.known = window::known(connection, vault, memory).await?,
+        if let Some(reference) = also.version {
+            self.named = find_context(connection, vault, memory, reference).await?;
+        }
+        if let Some(id) = also.task {
+            self.task = find_task(connection, vault, memory, id).await?;
+        }
+        if also.entries {
+            self.entries = window::known(connection, vault, memory).await?;
+        }
+        Ok(())
     }
-    Ok(found)
 }
 
 /// Saves a version that was decided under the lock held by this transaction, so it cannot be skipped.

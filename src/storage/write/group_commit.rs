@@ -4,13 +4,13 @@
 //! faster: each is half as large.) A batch never waits for a row lock, so it cannot be part of a deadlock. A version
 //! that it skips is decided again under the lock of its row.
 
-use super::change::{ChangeError, Decision, Likely, Outcome};
+use super::change::{ChangeError, Decision};
 use super::head::Head;
 use super::new_version::Prepared;
 use super::save::{is_one_statement, save};
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::storage::batcher::{Batcher, Batchers, Job, Slots, cancelled, unanswered};
-use crate::storage::contexts::{Context, ContextMetadata};
+use crate::storage::contexts::Context;
 use crate::storage::head_cache::FillToken;
 use crate::storage::{Storage, StorageError, error};
 use std::collections::HashMap;
@@ -25,15 +25,15 @@ pub(in crate::storage) struct Submitted {
 }
 
 impl Job for Submitted {
-    /// `None` if the version was skipped: nothing was saved.
-    type Answer = Option<Result<ContextMetadata, StorageError>>;
+    /// Whether the version was saved; if not, it was skipped.
+    type Answer = Result<bool, StorageError>;
 
     const MAX_IN_FLIGHT: usize = 1;
 
     const MAX_JOBS: usize = 64;
 
     fn bytes(&self) -> usize {
-        self.prepared.bytes()
+        self.prepared.new.text.len()
     }
 
     fn batcher(batchers: &Batchers) -> &Arc<Batcher<Self>> {
@@ -59,11 +59,12 @@ impl Job for Submitted {
             tracing::debug!(%error, versions = prepared.len(), "versions are saved one by one");
         }
         let answer = |(place, (version, token)): (usize, (Prepared, FillToken))| match &saved {
-            Ok(saved) => saved
-                .contains(&place)
-                .then(|| Ok(storage.committed(version, token))),
-            Err(NotSaved::Refused(_)) => None,
-            Err(NotSaved::Unknown(error)) => Some(Err(unanswered(error))),
+            Ok(saved) if saved.contains(&place) => {
+                storage.committed(version, token);
+                Ok(true)
+            }
+            Ok(_) | Err(NotSaved::Refused(_)) => Ok(false),
+            Err(NotSaved::Unknown(error)) => Err(unanswered(error)),
         };
         let answers = prepared.into_iter().zip(tokens).enumerate().map(answer).collect();
         drop(locks);
@@ -81,26 +82,29 @@ enum NotSaved {
 }
 
 impl Storage {
-    /// Decides a change with a head that is probably the newest, and saves it in a batch. Returns `None` if nothing was
-    /// saved and the change must be decided under the lock: the head is unknown, `decide` saves no version (a
-    /// rejection, or a result without a change, must be based on the certain head), or the version was skipped.
+    /// Decides a change with a head that is probably the newest, and saves it in a batch: the snapshot, or without one the
+    /// version that is known to this process. The counters of that are unknown, so it suits only changes that assign no
+    /// numbers.
+    ///
+    /// Returns `None` if nothing was saved and the change must be decided under the lock: the head is unknown, `decide`
+    /// saves no version (a rejection, or a result without a change, must be based on the certain head), or the version was
+    /// skipped.
     pub(super) async fn change_optimistic<T, E>(
         &self,
         (vault, memory): (&VaultId, &MemoryId),
-        likely: Likely<'_>,
+        snapshot: Option<&Head>,
         decide: &impl Fn(&Head) -> Result<Decision<T>, E>,
-    ) -> Result<Option<Outcome<T>>, ChangeError<E>> {
+    ) -> Result<Option<T>, ChangeError<E>> {
         // A batch has versions of several vaults.
         let Some(locks) = self.memory_locks.as_ref().filter(|_| self.crosses_vaults()) else {
             return Ok(None);
         };
         self.know_room(vault).await?;
         let lock = locks.lock((vault, memory)).await;
-        let (head, counted) = match likely {
-            Likely::Cached => (self.cached_head(vault, memory).await?, None),
-            // The archived state of the mentioned ids was read with the snapshot.
-            Likely::Snapshot(snapshot) => {
-                let head = (snapshot.version > 0).then(|| self.head_of(snapshot));
+        let (head, counted) = match snapshot {
+            None => (self.cached_head(vault, memory).await?, None),
+            Some(snapshot) => {
+                let head = (snapshot.version > 0).then(|| self.head_now(snapshot));
                 let counted = head.as_ref().map(|head| head.counters);
                 (head, counted)
             }
@@ -120,13 +124,10 @@ impl Storage {
             prepared,
             _lock: lock,
         };
-        let saved = self.submit(submitted).await.ok_or_else(cancelled)?.transpose()?;
-        let Some(saved) = saved else { return Ok(None) };
-        room.keep();
-        Ok(Some(Outcome {
-            saved: Some(saved),
-            head: None,
-            result,
+        let is_saved = self.submit(submitted).await.ok_or_else(cancelled)??;
+        Ok(is_saved.then(|| {
+            room.keep();
+            result
         }))
     }
 
@@ -138,6 +139,7 @@ impl Storage {
             Head {
                 version: metadata.version,
                 context_id: Some(metadata.context_id.clone()),
+                metadata: Some(metadata.clone()),
                 text: text.clone(),
                 origins: newest.origins.as_deref().cloned(),
                 ..self.empty_head(metadata.creation_time)

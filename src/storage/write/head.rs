@@ -4,19 +4,19 @@
 use crate::domain::document::Origins;
 use crate::domain::ids::{ContextId, MemoryId, RecordId, VaultId};
 use crate::domain::memory::Counters;
-use crate::storage::contexts::origins;
+use crate::domain::window::KnownEntries;
+use crate::storage::contexts::{self, Context, ContextMetadata, origins};
 use crate::storage::database::connection::Connection;
-use crate::storage::records::archived_among;
+use crate::storage::records::StoredRecord;
 use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 /// How often a row is looked for if others delete it.
 const MAX_LOOKS: u32 = 5;
 
-/// The state of a memory while its row is locked.
+/// The state of a memory that a change is decided on: read while its row is locked, or a snapshot of it.
 #[derive(Debug, Clone)]
 pub struct Head {
     /// The newest version's number; 0 if the memory does not exist.
@@ -26,14 +26,24 @@ pub struct Head {
     pub identity: Option<String>,
     /// The newest version's id.
     pub context_id: Option<ContextId>,
+    /// The newest version; unknown where only a snapshot was read.
+    pub metadata: Option<ContextMetadata>,
     /// The newest version's text; empty if the memory does not exist.
     pub text: String,
     /// The origins of its lines, if known.
     pub(super) origins: Option<Origins>,
     /// The highest numbers ever assigned.
     pub counters: Counters,
-    /// Which of the ids mentioned by the caller are archived.
+    /// Which of the mentioned records are archived: this and the following as [`AlsoRead`](super::AlsoRead) asked for.
     pub archived: BTreeSet<RecordId>,
+    /// The named version, if it exists.
+    pub(super) named: Option<Context>,
+    /// The record of the task, if it exists.
+    pub task: Option<StoredRecord>,
+    /// All tasks and decisions.
+    pub(super) entries: KnownEntries,
+    /// In a snapshot of a memory that did not exist: the event of its last deletion, if there is one.
+    deletion: Option<String>,
     /// The time of the change: now, but never before the newest version.
     pub now: DateTime<Utc>,
     /// The id of the next version.
@@ -65,10 +75,15 @@ impl Storage {
             version: 0,
             identity: None,
             context_id: None,
+            metadata: None,
             text: String::new(),
             origins: None,
             counters: Counters::default(),
             archived: BTreeSet::new(),
+            named: None,
+            task: None,
+            entries: KnownEntries::default(),
+            deletion: None,
             now: self.clock.now().max(changed_at),
             next_context_id: self.clock.new_id().into(),
             next_event_id: self.clock.new_id().to_string(),
@@ -79,27 +94,33 @@ impl Storage {
     pub(in crate::storage) async fn lock_head(
         &self,
         connection: &mut Connection,
-        vault: &VaultId,
-        memory: &MemoryId,
-        mentioned: &[RecordId],
+        of: (&VaultId, &MemoryId),
     ) -> Result<Head, StorageError> {
+        let (vault, memory) = of;
         let row = self.lock_or_insert(connection, vault, memory).await?;
         // Read after the lock was granted, so that a writer that waited has a later time than the one it waited for.
-        let head = self.empty_head(row.changed_at);
-        let (text, origins) = match row.context_id {
-            Some(_) => read_text(connection, vault, memory, row.version).await?,
-            None => (String::new(), Some(Origins::default())),
-        };
-        Ok(Head {
+        let mut head = Head {
             version: row.version,
             identity: row.identity,
             context_id: row.context_id,
-            text,
-            origins,
+            origins: Some(Origins::default()),
             counters: row.counters,
-            archived: archived_among(connection, vault, memory, mentioned).await?,
-            ..head
-        })
+            ..self.empty_head(row.changed_at)
+        };
+        if head.exists() {
+            let newest = contexts::latest(connection, vault, memory).await?;
+            let (newest, origins) = newest
+                .filter(|(newest, _)| newest.metadata.version == head.version)
+                .ok_or_else(|| {
+                    let row = format!("({vault}, {memory})");
+                    let problem = format_args!("version {} is not there", head.version);
+                    StorageError::corrupt(("memories", "head_version"), row, problem)
+                })?;
+            head.metadata = Some(newest.metadata);
+            head.text = newest.text;
+            head.origins = origins;
+        }
+        Ok(head)
     }
 
     /// An existing row may be deleted while the lock is waited for, and one that prevented an insertion may be deleted
@@ -182,66 +203,13 @@ async fn insert_memory(
     Ok(done.rows_affected() == 1)
 }
 
-#[tracing::instrument(name = "db.memory_contexts.text", skip_all)]
-async fn read_text(
-    connection: &mut Connection,
-    vault: &VaultId,
-    memory: &MemoryId,
-    version: i64,
-) -> Result<(String, Option<Origins>), StorageError> {
-    let row = sqlx::query!(
-        "SELECT context, line_origins
-         FROM memory_contexts
-         WHERE vault_id = $1 AND memory_id = $2 AND version = $3",
-        vault.as_str(),
-        memory.as_str(),
-        version,
-    )
-    .fetch_optional(connection)
-    .await?;
-    let row = row.ok_or_else(|| {
-        let problem = format_args!("version {version} is not there");
-        StorageError::corrupt(
-            ("memories", "head_version"),
-            format!("({vault}, {memory})"),
-            problem,
-        )
-    })?;
-    let origins = row
-        .line_origins
-        .and_then(|stored| origins::from_stored(&stored, &row.context));
-    Ok((row.context, origins))
-}
-
-/// A head that was read without a lock.
-#[derive(Debug, Clone)]
-pub struct HeadSnapshot {
-    /// The newest version's number; 0 if the memory did not exist.
-    pub version: i64,
-    /// The identity of the memory; `None` if it did not exist.
-    pub identity: Option<String>,
-    /// If it did not exist: the event of its last deletion, if there is one.
-    deletion: Option<String>,
-    /// The newest version's id.
-    pub context_id: Option<ContextId>,
-    /// The newest version's text; empty if the memory did not exist.
-    pub text: Arc<str>,
-    counters: Counters,
-    origins: Option<Origins>,
-    changed_at: DateTime<Utc>,
-}
-
 impl Storage {
-    /// Reads the head from the database.
+    /// Reads the head from the database, without a lock.
     ///
     /// # Errors
     /// Database errors.
     #[tracing::instrument(name = "db.memories.snapshot", skip_all)]
-    pub async fn head_snapshot(
-        &self,
-        vault: &VaultId,
-        memory: &MemoryId,
-    ) -> Result<HeadSnapshot, StorageError> {
+    pub async fn head_snapshot(&self, vault: &VaultId, memory: &MemoryId) -> Result<Head, StorageError> {
         let mut reader = self.reader().await?;
         let row = sqlx::query!(
             r#"SELECT m.head_version, m.head_context_id, COALESCE(c.context, '') AS "context!", c.line_origins, m.identity,
@@ -255,47 +223,44 @@ impl Storage {
         .fetch_optional(&mut reader)
         .await?;
         let Some(row) = row else {
-            return Ok(HeadSnapshot {
-                version: 0,
-                identity: None,
+            return Ok(Head {
                 deletion: last_deletion(&mut reader, (vault, memory)).await?,
-                context_id: None,
-                text: "".into(),
-                counters: Counters::default(),
-                origins: None,
-                changed_at: DateTime::UNIX_EPOCH,
+                ..self.empty_head(DateTime::UNIX_EPOCH)
             });
         };
-        Ok(HeadSnapshot {
+        Ok(Head {
             version: row.head_version,
             identity: Some(row.identity),
-            deletion: None,
             context_id: row.head_context_id,
             origins: row
                 .line_origins
                 .and_then(|stored| origins::from_stored(&stored, &row.context)),
-            text: row.context.into(),
+            text: row.context,
             counters: Counters::of_numbers(&row.counters),
-            changed_at: row.changed_at,
+            ..self.empty_head(row.changed_at)
         })
     }
 
-    pub(super) fn head_of(&self, snapshot: &HeadSnapshot) -> Head {
+    /// The same head, for a change at the current time.
+    pub(super) fn head_now(&self, snapshot: &Head) -> Head {
+        let Head {
+            now,
+            next_context_id,
+            next_event_id,
+            ..
+        } = self.empty_head(snapshot.now);
         Head {
-            version: snapshot.version,
-            identity: snapshot.identity.clone(),
-            context_id: snapshot.context_id.clone(),
-            text: (*snapshot.text).to_owned(),
-            origins: snapshot.origins.clone(),
-            counters: snapshot.counters,
-            ..self.empty_head(snapshot.changed_at)
+            now,
+            next_context_id,
+            next_event_id,
+            ..snapshot.clone()
         }
     }
 }
 
-impl HeadSnapshot {
-    /// Fails if the memory did not exist and was made and deleted since: what began then is not to bring it back. Under the
-    /// lock of the memory's row.
+impl Head {
+    /// Fails if the memory did not exist when this snapshot was read, and was made and deleted since: what began then is
+    /// not to bring it back. Under the lock of the memory's row.
     pub(super) async fn must_not_have_been_deleted(
         &self,
         connection: &mut Connection,
@@ -374,21 +339,13 @@ impl Preconditions {
     /// # Errors
     /// They do not hold.
     pub fn check(&self, current: Option<&ContextId>, version: Option<i64>) -> Result<(), PreconditionFailed> {
-        if self.hold(current.map(ContextId::as_str)) {
+        let is_named = |tags: &EntityTags| tags.contains(current.map(ContextId::as_str));
+        let is_excluded = self.if_none_match.as_ref().is_some_and(is_named);
+        if self.if_match.as_ref().is_none_or(is_named) && !is_excluded {
             return Ok(());
         }
         let current = current.cloned();
         let version = version.filter(|_| current.is_some());
         Err(PreconditionFailed { current, version })
-    }
-
-    /// Whether a head with this tag (`None`: no memory) meets them.
-    #[must_use]
-    pub fn hold(&self, current: Option<&str>) -> bool {
-        self.if_match.as_ref().is_none_or(|tags| tags.contains(current))
-            && self
-                .if_none_match
-                .as_ref()
-                .is_none_or(|tags| !tags.contains(current))
     }
 }

@@ -29,12 +29,12 @@ mod stored_operations;
 pub mod window;
 
 pub(super) use change::save_locked;
-pub use change::{ChangeError, Decision, Outcome};
+pub use change::{AlsoRead, ChangeError, Decision};
 pub use error::{Missing, WriteError};
 pub(super) use group_commit::MemoryLocks;
 pub(super) use group_commit::Submitted;
 pub(super) use head::lock_memory;
-pub use head::{EntityTags, Head, HeadSnapshot, PreconditionFailed, Preconditions};
+pub use head::{EntityTags, Head, PreconditionFailed, Preconditions};
 pub use new_version::NewVersion;
 pub(super) use new_version::Prepared;
 pub(super) use stored_operations::operation_details;

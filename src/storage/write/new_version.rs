@@ -9,7 +9,6 @@ use crate::domain::memory::{AppliedOperation, Counters, RecordChange, project};
 use crate::storage::Storage;
 use crate::storage::contexts::{Context, ContextMetadata, Source};
 use crate::storage::database::notification::Notification;
-use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::head_cache::{CachedHead, FillToken};
 use crate::storage::idempotency::{Answering, ClaimedAnswer};
 use crate::storage::records::projection::{ChangedRecord, ProjectedVersion};
@@ -97,28 +96,6 @@ impl NewVersion {
             redaction: None,
         }
     }
-
-    /// The origins of its lines, if the head's are known.
-    pub(super) fn origins(&self, head: &Head) -> Option<Origins> {
-        let before = head.origins.as_ref()?;
-        Some(before.after(&head.text, &self.text, head.version + 1))
-    }
-}
-
-/// The event of a new version.
-pub(super) fn version_event(event_id: String, saved: &ContextMetadata) -> NewEvent {
-    NewEvent {
-        version: Some((saved.version, saved.context_id.clone())),
-        actor: Some(saved.actor_id.clone()),
-        source: Some(saved.source),
-        update_id: saved.update_id.clone(),
-        ..NewEvent::new(
-            event_id,
-            saved.memory_id.clone(),
-            EventKind::Version,
-            saved.creation_time,
-        )
-    }
 }
 
 /// A version with everything derived from it. It is saved only if the head of its memory is still `base`.
@@ -136,7 +113,8 @@ pub(in crate::storage) struct Prepared {
     pub(super) origins: Option<Origins>,
     /// The records that it changes.
     pub(super) records: Vec<ChangedRecord>,
-    pub(super) event: NewEvent,
+    /// The id of its event.
+    pub(super) event_id: String,
     /// The stored form of its run, if the run's row is inserted with the version.
     pub(super) ran: Option<RunJson>,
 }
@@ -162,12 +140,13 @@ impl Prepared {
             text: Some(&new.text),
             operations: operations.as_ref(),
         };
+        let origins = head.origins.as_ref();
         Self {
             counted,
             records: version.changed_records(changes),
-            origins: new.origins(&head),
+            origins: origins.map(|before| before.after(&head.text, &new.text, metadata.version)),
             operations,
-            event: version_event(head.next_event_id, &metadata),
+            event_id: head.next_event_id,
             base: head.context_id,
             ran: new.run.as_deref().filter(|run| is_new(run)).map(RunJson::of),
             metadata,
@@ -184,12 +163,7 @@ impl Prepared {
             && self.new.run.as_deref().is_none_or(is_of_its_base)
     }
 
-    /// The approximate size of its texts in bytes.
-    pub(super) fn bytes(&self) -> usize {
-        self.new.text.len()
-    }
-
-    /// Tells the instances of it.
+    /// Tells the instances of it and of the steps of its run.
     pub(super) fn notification(&self) -> Notification {
         let metadata = &self.metadata;
         Notification {
@@ -197,14 +171,6 @@ impl Prepared {
             context: Some(metadata.context_id.clone()),
             ..Notification::of(&metadata.vault_id, &metadata.memory_id)
         }
-    }
-
-    /// Its events: the steps of its run, then the version.
-    fn events(&self) -> Vec<NewEvent> {
-        let run = self.new.run.as_deref();
-        let mut events = run.map_or_else(Vec::new, |run| run.events.clone());
-        events.push(self.event.clone());
-        events
     }
 }
 
@@ -216,22 +182,21 @@ fn is_new(run: &Run) -> bool {
 impl Storage {
     /// Must be called for each version after its transaction was committed, before its writer is answered: caches the
     /// new head, and wakes readers of events. `token` was taken before the memory's row was locked.
-    pub(in crate::storage) fn committed(&self, prepared: Prepared, token: FillToken) -> ContextMetadata {
-        let events = prepared.events();
+    pub(in crate::storage) fn committed(&self, prepared: Prepared, token: FillToken) {
+        let notification = prepared.notification();
         let Prepared {
             metadata, mut new, ..
         } = prepared;
         // It may stay in the cache for long, and its buffer is larger than needed.
         new.text.shrink_to_fit();
+        meters::version_made(metadata.source.name());
         let context = Context {
-            metadata: metadata.clone(),
+            metadata,
             text: new.text,
         };
-        let head = CachedHead::new(context.without_log(), prepared.origins);
+        let head = CachedHead::new((context, prepared.origins));
         self.head_cache.fill_written(token, head);
-        meters::version_made(metadata.source.name());
-        self.appended(&metadata.vault_id, &events);
+        self.notifications.publish(notification);
         self.written.notify_one();
-        metadata
     }
 }

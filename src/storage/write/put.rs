@@ -1,7 +1,7 @@
 //! `PutContext`'s transaction.
 
 use super::Preconditions;
-use super::change::{Decision, Likely};
+use super::change::{AlsoRead, Decision};
 use super::error::WriteError;
 use super::head::Head;
 use super::new_version::NewVersion;
@@ -10,9 +10,9 @@ use crate::domain::document::records;
 use crate::domain::ids::{ActorId, MemoryId, RecordId, VaultId};
 use crate::domain::memory::{Collapse, RecordChange, collapse};
 use crate::fair;
+use crate::storage::Storage;
 use crate::storage::contexts::{ContextMetadata, Source};
 use crate::storage::idempotency::Answering;
-use crate::storage::{Storage, StorageError};
 
 /// How to treat a put that removes much of the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -54,49 +54,35 @@ pub struct PutJob {
     pub idempotency: Option<Answering<'static, Put>>,
 }
 
-/// Side effects of a put.
-#[derive(Default)]
-struct Effects {
-    lost: Vec<Collapse>,
-    /// Records that become active.
-    added: Vec<RecordId>,
-}
-
-/// Decides a put.
-fn decide(job: &PutJob, head: &Head) -> Result<Decision<Effects>, WriteError> {
+/// Decides a put. Returned with its result: the records that become active, if it is not known yet which of them were
+/// archived.
+fn decide(job: &PutJob, head: &Head) -> Result<Decision<(Put, Vec<RecordId>)>, WriteError> {
     head.meets(&job.preconditions)?;
     let text = job.text.as_str();
-    if head.exists() && head.text == text {
-        return Ok(Decision::Keep(Effects::default()));
+    if let Some(newest) = head.metadata.as_ref().filter(|_| head.text == text) {
+        return Ok(Decision::Keep((Put::Unchanged(newest.clone()), Vec::new())));
     }
     let mut version = NewVersion::of_text(head, text.to_owned(), Source::Put, job.actor.clone());
-    let lost = match job.guard {
-        Guard::Off => Vec::new(),
-        Guard::Warn | Guard::Reject => collapse(&head.text, text, &version.changes),
-    };
+    let (mut lost, mut added) = (Vec::new(), Vec::new());
+    if job.guard != Guard::Off {
+        lost = collapse(&head.text, text, &version.changes);
+        added.extend(version.changes.iter().filter_map(|change| match change {
+            RecordChange::Added(record) => Some(record.id),
+            RecordChange::Changed { .. } | RecordChange::Archived(_) => None,
+        }));
+    }
     if job.guard == Guard::Reject && !lost.is_empty() {
         return Err(WriteError::Collapses(lost));
     }
     version.log = changelog::of_text(changelog::PUT, (&head.text, text), &version.changes);
-    let added = version.changes.iter().filter_map(|change| match change {
-        RecordChange::Added(record) => Some(record.id),
-        RecordChange::Changed { .. } | RecordChange::Archived(_) => None,
-    });
-    let added: Vec<RecordId> = match job.guard {
-        Guard::Off => Vec::new(),
-        Guard::Warn | Guard::Reject => added.collect(),
-    };
-    let mut effects = Effects { lost, added };
-    if let Some(under) = &job.idempotency {
+    if job.idempotency.is_some() {
         // The answer is stored with the version, so it is complete now.
-        let added = std::mem::take(&mut effects.added).into_iter();
-        let reused = added.filter(|id| head.archived.contains(id)).collect();
-        warn_of_reused(&mut effects.lost, reused);
-        let metadata = version.metadata(&job.vault, &job.memory, head);
-        let done = Put::Created(metadata, effects.lost.clone());
-        version.answer_under(Some(under), &done);
+        added.retain(|id| head.archived.contains(id));
+        warn_of_reused(&mut lost, std::mem::take(&mut added));
     }
-    Ok(Decision::Save(Box::new(version), effects))
+    let done = Put::Created(version.metadata(&job.vault, &job.memory, head), lost);
+    version.answer_under(job.idempotency.as_ref(), &done);
+    Ok(Decision::Save(Box::new(version), (done, added)))
 }
 
 fn warn_of_reused(lost: &mut Vec<Collapse>, reused: Vec<RecordId>) {
@@ -114,29 +100,32 @@ impl Storage {
         let bytes = job.text.len();
         let decide = |head: &Head| fair::run_blocking_if_long(bytes, || decide(&job, head));
         let of = (&job.vault, &job.memory);
-        let outcome = match &job.idempotency {
-            None => match self.change_optimistic(of, Likely::Cached, &decide).await? {
-                Some(outcome) => outcome,
-                None => self.change(of.0, of.1, &[], decide).await?,
-            },
-            Some(_) => {
-                let mentioned: Vec<RecordId> = records(&job.text).iter().map(|record| record.id).collect();
-                self.change(of.0, of.1, &mentioned, decide).await?
+        let optimistic = match &job.idempotency {
+            None => self.change_optimistic(of, None, &decide).await?,
+            Some(_) => None,
+        };
+        let (put, added) = match optimistic {
+            Some(done) => done,
+            None => {
+                let mentioned: Vec<RecordId> = match &job.idempotency {
+                    None => Vec::new(),
+                    Some(_) => records(&job.text).iter().map(|record| record.id).collect(),
+                };
+                let also = AlsoRead {
+                    mentioned: &mentioned,
+                    ..AlsoRead::default()
+                };
+                self.change(of, also, decide).await?
             }
         };
-        match outcome.saved {
-            Some(metadata) => {
-                let Effects { mut lost, added } = outcome.result;
-                let reused = self.known_before(of, metadata.version, &added).await;
-                warn_of_reused(&mut lost, reused.unwrap_or_default());
-                Ok(Put::Created(metadata, lost))
-            }
-            None => outcome
-                .head
-                .map(Put::Unchanged)
-                .ok_or(WriteError::Storage(StorageError::WrongRowCount(
-                    "db.memory_contexts.get",
-                ))),
-        }
+        let Put::Created(metadata, mut lost) = put else {
+            return Ok(put);
+        };
+        let known = self.records(of.0, of.1, &added).await.unwrap_or_default();
+        let reused = known
+            .into_iter()
+            .filter(|known| known.born.version < metadata.version);
+        warn_of_reused(&mut lost, reused.map(|reused| reused.record.id).collect());
+        Ok(Put::Created(metadata, lost))
     }
 }

@@ -1,12 +1,12 @@
 //! `RestoreContext`'s transaction.
 
 use super::Preconditions;
-use super::change::{AdditionalRead, Decision};
+use super::change::{AlsoRead, Decision};
 use super::error::{Missing, WriteError};
 use super::new_version::NewVersion;
 use super::put::Put;
 use crate::domain::changelog;
-use crate::domain::document::{self};
+use crate::domain::document;
 use crate::domain::ids::{ActorId, MemoryId, VaultId};
 use crate::domain::memory::{Collapse, collapse};
 use crate::storage::Storage;
@@ -42,39 +42,34 @@ impl Storage {
     /// # Errors
     /// As [`WriteError`] says.
     pub async fn restore_context(&self, job: &RestoreJob) -> Result<Put, WriteError> {
-        let read = AdditionalRead::Version(&job.reference);
-        let outcome = self
-            .change_with_read((&job.vault, &job.memory), &read, |head, found| {
-                head.meets(&job.preconditions)?;
-                let Context { metadata, text } =
-                    found.version.ok_or(WriteError::NotFound(Missing::Version))?;
-                if let Some(redaction) = metadata.redaction {
-                    return Err(WriteError::Redacted {
-                        version: metadata.version,
-                        redaction,
-                    });
-                }
-                if head.text == text {
-                    return Ok(Decision::Keep(Vec::new()));
-                }
-                document::check(&text, job.limit)?;
-                let mut new = NewVersion::of_text(head, text, Source::Restore, job.actor.clone());
-                let texts = (head.text.as_str(), new.text.as_str());
-                let restored = changelog::restored(metadata.version, job.reason.as_deref());
-                new.log = changelog::of_text(&restored, texts, &new.changes);
-                let lost = dropped(&head.text, &new);
-                let done = Put::Created(new.metadata(&job.vault, &job.memory, head), lost.clone());
-                new.answer_under(job.idempotency.as_ref(), &done);
-                Ok(Decision::Save(Box::new(new), lost))
-            })
-            .await?;
-        match outcome.saved {
-            Some(metadata) => Ok(Put::Created(metadata, outcome.result)),
-            None => outcome
-                .head
-                .map(Put::Unchanged)
-                .ok_or(WriteError::NotFound(Missing::Version)),
-        }
+        let of = (&job.vault, &job.memory);
+        let also = AlsoRead {
+            version: Some(&job.reference),
+            ..AlsoRead::default()
+        };
+        let restored = self.change(of, also, |head| {
+            head.meets(&job.preconditions)?;
+            let (Some(newest), Some(Context { metadata, text })) = (&head.metadata, &head.named) else {
+                return Err(WriteError::NotFound(Missing::Version));
+            };
+            if let Some(redaction) = metadata.redaction.clone() {
+                return Err(WriteError::Redacted {
+                    version: metadata.version,
+                    redaction,
+                });
+            }
+            if head.text == *text {
+                return Ok(Decision::Keep(Put::Unchanged(newest.clone())));
+            }
+            document::check(text, job.limit)?;
+            let mut new = NewVersion::of_text(head, text.clone(), Source::Restore, job.actor.clone());
+            let restored = changelog::restored(metadata.version, job.reason.as_deref());
+            new.log = changelog::of_text(&restored, (&head.text, text), &new.changes);
+            let done = Put::Created(new.metadata(of.0, of.1, head), dropped(&head.text, &new));
+            new.answer_under(job.idempotency.as_ref(), &done);
+            Ok(Decision::Save(Box::new(new), done))
+        });
+        Ok(restored.await?)
     }
 }
 

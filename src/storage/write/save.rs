@@ -262,7 +262,7 @@ impl<'a> VersionRow<'a> {
             operations: prepared.operations.as_ref(),
             log: &metadata.log,
             line_origins: prepared.origins.as_ref().and_then(origins::to_stored),
-            event_id: &prepared.event.event_id,
+            event_id: &prepared.event_id,
             notification: prepared.notification().payload(),
         }
     }

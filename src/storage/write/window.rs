@@ -1,7 +1,7 @@
 //! The transactions of `RecordTask`, `RecordDecision`, `SetStatus` and `ImportWindow`.
 
 use super::Preconditions;
-use super::change::{AdditionalRead, Decision, Outcome};
+use super::change::{AlsoRead, Decision};
 use super::error::WriteError;
 use super::head::Head;
 use super::new_version::NewVersion;
@@ -112,45 +112,35 @@ impl Writer {
         source: Source,
         reported: Option<&Task>,
         under: Option<&Answering<'_, WindowChange>>,
-    ) -> Decision<Made> {
+    ) -> Decision<WindowChange> {
         let (archived, status) = (written.archived(), Status::of(&written.text));
         let (mut version, mut record) = self.version(head, written, source);
         if let (Some(record), Some(task)) = (&mut record, reported) {
             record.reported = Some(task.clone());
             version.window.tasks.push((record.record.id, task.clone()));
         }
-        let made = Made {
+        let done = WindowChange {
+            metadata: version.metadata(&self.vault, &self.memory, head),
+            unchanged: false,
             record,
             archived,
             status,
         };
-        if under.is_some() {
-            let metadata = version.metadata(&self.vault, &self.memory, head);
-            version.answer_under(under, &made.clone().into_change(metadata, false));
-        }
-        Decision::Save(Box::new(version), made)
+        version.answer_under(under, &done);
+        Decision::Save(Box::new(version), done)
     }
 }
 
-/// The result of a decision, before it is saved.
-#[derive(Clone)]
-struct Made {
-    record: Option<StoredRecord>,
-    archived: Vec<RecordId>,
-    status: Status,
-}
-
-impl Made {
-    /// The answer when the version is saved or, if there is none, was there already.
-    fn into_change(self, metadata: ContextMetadata, unchanged: bool) -> WindowChange {
-        WindowChange {
-            metadata,
-            unchanged,
-            record: self.record,
-            archived: self.archived,
-            status: self.status,
-        }
-    }
+/// The decision to keep the newest version, which has the record already.
+fn keep(head: &Head, record: Option<StoredRecord>) -> Result<Decision<WindowChange>, WriteError> {
+    let metadata = head.metadata.clone();
+    Ok(Decision::Keep(WindowChange {
+        metadata: metadata.ok_or(StorageError::WrongRowCount("db.memory_contexts.get"))?,
+        unchanged: true,
+        record,
+        archived: Vec::new(),
+        status: Status::of(&head.text),
+    }))
 }
 
 impl Storage {
@@ -164,29 +154,23 @@ impl Storage {
         task: &Task,
         under: Option<&Answering<'_, WindowChange>>,
     ) -> Result<WindowChange, WriteError> {
-        let read = task
-            .task_id
-            .as_ref()
-            .map_or(AdditionalRead::Nothing, AdditionalRead::Task);
-        let outcome = self
-            .change_with_read((&writer.vault, &writer.memory), &read, |head, found| {
-                head.meets(&writer.preconditions)?;
-                if let Some(known) = found.task {
-                    // A redacted task has no facts that could differ.
-                    if known.reported.as_ref().is_some_and(|reported| reported != task) {
-                        return Err(WriteError::OtherTask(known.record.id));
-                    }
-                    return Ok(Decision::Keep(Made {
-                        record: Some(known),
-                        archived: Vec::new(),
-                        status: Status::of(&head.text),
-                    }));
+        let also = AlsoRead {
+            task: task.task_id.as_ref(),
+            ..AlsoRead::default()
+        };
+        let recorded = self.change((&writer.vault, &writer.memory), also, |head| {
+            head.meets(&writer.preconditions)?;
+            if let Some(known) = &head.task {
+                // A redacted task has no facts that could differ.
+                if known.reported.as_ref().is_some_and(|reported| reported != task) {
+                    return Err(WriteError::OtherTask(known.record.id));
                 }
-                let written = record_task(&head.text, head.counters, head.now, task, &writer.sizes)?;
-                Ok(writer.save(head, written, Source::Task, Some(task), under))
-            })
-            .await?;
-        outcome.try_into()
+                return keep(head, Some(known.clone()));
+            }
+            let written = record_task(&head.text, head.counters, head.now, task, &writer.sizes)?;
+            Ok(writer.save(head, written, Source::Task, Some(task), under))
+        });
+        Ok(recorded.await?)
     }
 
     /// Adds a decision to the window.
@@ -199,17 +183,15 @@ impl Storage {
         decision: &NewDecision,
         under: Option<&Answering<'_, WindowChange>>,
     ) -> Result<WindowChange, WriteError> {
-        let outcome = self
-            .change(&writer.vault, &writer.memory, &[], |head| {
-                head.meets(&writer.preconditions)?;
-                let words = (decision.decision.as_str(), decision.reason.as_deref());
-                let (now, supersedes) = (head.now, decision.supersedes);
-                let written =
-                    record_decision(&head.text, head.counters, now, words, supersedes, &writer.sizes)?;
-                Ok::<_, WriteError>(writer.save(head, written, Source::Decision, None, under))
-            })
-            .await?;
-        outcome.try_into()
+        let of = (&writer.vault, &writer.memory);
+        let recorded = self.change(of, AlsoRead::default(), |head| {
+            head.meets(&writer.preconditions)?;
+            let words = (decision.decision.as_str(), decision.reason.as_deref());
+            let (now, supersedes) = (head.now, decision.supersedes);
+            let written = record_decision(&head.text, head.counters, now, words, supersedes, &writer.sizes)?;
+            Ok::<_, WriteError>(writer.save(head, written, Source::Decision, None, under))
+        });
+        Ok(recorded.await?)
     }
 
     /// Sets goal and blocker; see [`set_status`].
@@ -223,21 +205,16 @@ impl Storage {
         blocker: FieldUpdate<'_>,
         under: Option<&Answering<'_, WindowChange>>,
     ) -> Result<WindowChange, WriteError> {
-        let outcome = self
-            .change(&writer.vault, &writer.memory, &[], |head| {
-                head.meets(&writer.preconditions)?;
-                let written = set_status(&head.text, head.counters, head.now, goal, blocker, &writer.sizes)?;
-                if written.operations.is_empty() {
-                    return Ok(Decision::Keep(Made {
-                        record: None,
-                        archived: Vec::new(),
-                        status: Status::of(&written.text),
-                    }));
-                }
-                Ok::<_, WriteError>(writer.save(head, written, Source::Status, None, under))
-            })
-            .await?;
-        outcome.try_into()
+        let of = (&writer.vault, &writer.memory);
+        let set = self.change(of, AlsoRead::default(), |head| {
+            head.meets(&writer.preconditions)?;
+            let written = set_status(&head.text, head.counters, head.now, goal, blocker, &writer.sizes)?;
+            match written.operations.is_empty() {
+                true => keep(head, None),
+                false => Ok(writer.save(head, written, Source::Status, None, under)),
+            }
+        });
+        Ok(set.await?)
     }
 
     /// Imports tasks and decisions; see [`window::import_window`]. Reads all tasks and decisions of the memory.
@@ -250,81 +227,44 @@ impl Storage {
         import: &WindowImport,
         under: Option<&Answering<'_, WindowImported>>,
     ) -> Result<WindowImported, WriteError> {
-        let outcome = self
-            .change_with_read(
-                (&writer.vault, &writer.memory),
-                &AdditionalRead::KnownEntries,
-                |head, found| {
-                    head.meets(&writer.preconditions)?;
-                    // Thousands of entries take a while.
-                    let import_result = run_blocking(|| {
-                        let (text, import) = (&head.text, import.clone());
-                        window::import_window(
-                            text,
-                            head.counters,
-                            head.now,
-                            import,
-                            found.known,
-                            &writer.sizes,
-                        )
-                    })?;
-                    let result = (
-                        import_result.imported,
-                        import_result.present,
-                        import_result.written.archived(),
-                    );
-                    if import_result.imported == ImportCounts::default() {
-                        return Ok::<_, WriteError>(Decision::Keep(result));
-                    }
-                    let (mut version, _) = writer.version(head, import_result.written, Source::Import);
-                    version.window = WindowRows {
-                        tasks: import_result.tasks,
-                        historic: import_result.historic,
-                    };
-                    let history = version.window.historic.len();
-                    if history > 0 {
-                        version.log = format!(
-                            "{history} older records taken over into the archive\n{}",
-                            version.log
-                        );
-                    }
-                    let (imported, present, archived) = result.clone();
-                    let done = WindowImported {
-                        metadata: Some(version.metadata(&writer.vault, &writer.memory, head)),
-                        unchanged: false,
-                        imported,
-                        present,
-                        archived,
-                    };
-                    version.answer_under(under, &done);
-                    Ok(Decision::Save(Box::new(version), result))
-                },
-            )
-            .await?;
-        let (imported, present, archived) = outcome.result;
-        let unchanged = outcome.saved.is_none();
-        let metadata = outcome.saved.or(outcome.head);
-        Ok(WindowImported {
-            metadata,
-            unchanged,
-            imported,
-            present,
-            archived,
-        })
-    }
-}
-
-impl TryFrom<Outcome<Made>> for WindowChange {
-    type Error = WriteError;
-
-    /// Converts to the answer. If nothing was saved, it contains the version on which the decision was based.
-    fn try_from(outcome: Outcome<Made>) -> Result<Self, WriteError> {
-        let unchanged = outcome.saved.is_none();
-        let metadata = outcome
-            .saved
-            .or(outcome.head)
-            .ok_or(StorageError::WrongRowCount("db.memory_contexts.get"))?;
-        Ok(outcome.result.into_change(metadata, unchanged))
+        let also = AlsoRead {
+            entries: true,
+            ..AlsoRead::default()
+        };
+        let imported = self.change((&writer.vault, &writer.memory), also, |head| {
+            head.meets(&writer.preconditions)?;
+            // Thousands of entries take a while.
+            let result = run_blocking(|| {
+                let (import, known) = (import.clone(), head.entries.clone());
+                window::import_window(&head.text, head.counters, head.now, import, known, &writer.sizes)
+            })?;
+            let mut done = WindowImported {
+                metadata: head.metadata.clone(),
+                unchanged: result.imported == ImportCounts::default(),
+                imported: result.imported,
+                present: result.present,
+                archived: result.written.archived(),
+            };
+            if done.unchanged {
+                return Ok::<_, WriteError>(Decision::Keep(done));
+            }
+            let (mut version, _) = writer.version(head, result.written, Source::Import);
+            version.window = WindowRows {
+                tasks: result.tasks,
+                historic: result.historic,
+            };
+            let history = version.window.historic.len();
+            if history > 0 {
+                version.log = format!(
+                    "{history} older records taken over into the archive\n{}",
+                    version.log
+                );
+            }
+            done.metadata = Some(version.metadata(&writer.vault, &writer.memory, head));
+            version.answer_under(under, &done);
+            Ok(Decision::Save(Box::new(version), done))
+        });
+        Ok(imported.await?)
     }
 }
 

@@ -3,7 +3,7 @@
 pub(super) mod fields;
 
 use crate::domain::document::written_time;
-use crate::domain::ids::{ActorId, MemoryId, RecordKind, VaultId};
+use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, VaultId};
 use crate::domain::window::{
     ArchivedTask, Epic, Grouping, Sizes, Status, Window, WindowDecision, WindowTask,
 };
@@ -100,13 +100,16 @@ pub(crate) async fn get_window(
     if conditions.has_already(&etag)? {
         return Ok((StatusCode::NOT_MODIFIED, headers).into_response());
     }
-    let ids: Vec<i64> = crate::domain::document::records(&version.text)
+    let ids: Vec<RecordId> = crate::domain::document::records(&version.text)
         .into_iter()
         .filter(|record| record.id.kind == RecordKind::Task)
-        .map(|record| record.id.number)
+        .map(|record| record.id)
         .collect();
-    let reported = state.storage.reported_tasks(&vault_id, &memory_id, &ids).await?;
-    let window = Window::of(&version.text, reported);
+    let tasks = state.storage.records(&vault_id, &memory_id, &ids).await?;
+    let reported = tasks
+        .into_iter()
+        .filter_map(|task| Some((task.record.id, task.reported?)));
+    let window = Window::of(&version.text, reported.collect());
     if representation != Representation::Json {
         return Ok((headers, representation, window.markdown()).into_response());
     }

@@ -8,7 +8,7 @@ use crate::domain::memory_files::{Edited, FilePath, Refusal};
 use crate::storage::contexts::ContextMetadata;
 use crate::storage::idempotency::Answering;
 use crate::storage::write::{Prepared, save_locked};
-use crate::storage::{ChangeError, Decision, NewVersion, Preconditions, Source};
+use crate::storage::{AlsoRead, Decision, NewVersion, Preconditions, Source};
 use crate::storage::{Missing, WriteError};
 
 impl Storage {
@@ -30,36 +30,26 @@ impl Storage {
             let answer = |made| WrittenFile::made(path, made);
             return self.make_file(tree, path, file, actor, under, answer).await;
         };
-        let outcome = self
-            .change(&tree.vault, &memory, &[], |head| {
-                if !head.exists() {
-                    // The memory was deleted, and its path with it.
-                    return Err(WriteError::NotFound(Missing::File));
-                }
-                head.meets(preconditions)?;
-                if head.text == file.text {
-                    return Ok(Decision::Keep(()));
-                }
-                let mut version = NewVersion::of_text(head, file.text.clone(), Source::Tool, actor.clone());
-                version.log =
-                    changelog::of_text(changelog::PUT, (&head.text, &version.text), &version.changes);
-                let made = version.metadata(&tree.vault, &memory, head);
-                version.answer_under(under, &WrittenFile::made(path, made));
-                Ok(Decision::Save(Box::new(version), ()))
-            })
-            .await
-            .map_err(|error| match error {
-                ChangeError::Refused(refused) => refused,
-                ChangeError::Storage(error) => error.into(),
-            })?;
-        let unchanged = outcome.saved.is_none();
-        let Some(metadata) = outcome.saved.or(outcome.head) else {
-            return Err(WriteError::NotFound(Missing::File));
-        };
-        Ok(WrittenFile {
-            file: StoredFile::of(path, metadata),
-            unchanged,
-        })
+        let written = self.change((&tree.vault, &memory), AlsoRead::default(), |head| {
+            let Some(newest) = head.metadata.clone() else {
+                // The memory was deleted, and its path with it.
+                return Err(WriteError::NotFound(Missing::File));
+            };
+            head.meets(preconditions)?;
+            if head.text == file.text {
+                let file = StoredFile::of(path, newest);
+                return Ok(Decision::Keep(WrittenFile {
+                    file,
+                    unchanged: true,
+                }));
+            }
+            let mut version = NewVersion::of_text(head, file.text.clone(), Source::Tool, actor.clone());
+            version.log = changelog::of_text(changelog::PUT, (&head.text, &version.text), &version.changes);
+            let made = WrittenFile::made(path, version.metadata(&tree.vault, &memory, head));
+            version.answer_under(under, &made);
+            Ok(Decision::Save(Box::new(version), made))
+        });
+        Ok(written.await?)
     }
 }
 
@@ -129,7 +119,7 @@ impl Storage {
         answer: impl Fn(ContextMetadata) -> T,
     ) -> Result<T, WriteError> {
         let made = &answer;
-        let (prepared, token) = self
+        let (prepared, token, answer) = self
             .transaction("db.memory_paths.create", |mut transaction| async move {
                 let vault = &tree.vault;
                 hold_root(&mut transaction, tree).await?;
@@ -143,19 +133,20 @@ impl Storage {
                 }
                 let memory = path.new_memory_id(self.clock.new_id());
                 let token = self.head_cache.fill_token(vault, &memory);
-                let head = self.lock_head(&mut transaction, vault, &memory, &[]).await?;
+                let head = self.lock_head(&mut transaction, (vault, &memory)).await?;
                 let mut new = NewVersion::of_text(&head, file.text.clone(), Source::Tool, actor.clone());
                 new.log = changelog::of_text(changelog::PUT, (&head.text, &new.text), &new.changes);
-                let metadata = new.metadata(vault, &memory, &head);
-                new.answer_under(under, &made(metadata));
+                let answer = made(new.metadata(vault, &memory, &head));
+                new.answer_under(under, &answer);
                 let counted = head.counters;
                 let prepared = Prepared::new(head, Some(counted), (vault, &memory), new);
                 save_locked(&mut transaction, &prepared).await?;
                 insert(&mut transaction, tree, path, &memory).await?;
-                Ok::<_, WriteError>(transaction.commit_with((Box::new(prepared), token)))
+                Ok::<_, WriteError>(transaction.commit_with((Box::new(prepared), token, answer)))
             })
             .await?;
-        Ok(answer(self.committed(*prepared, token)))
+        self.committed(*prepared, token);
+        Ok(answer)
     }
 }
 
@@ -178,8 +169,9 @@ impl Storage {
         let Some(memory) = self.file_memory(tree, path).await? else {
             return Err(Refusal::NoSuchPath(path.clone()).into());
         };
-        let outcome = self
-            .change(&tree.vault, &memory, &[], |head| {
+        let of = (&tree.vault, &memory);
+        let changed = self
+            .change(of, AlsoRead::default(), |head| {
                 if !head.exists() {
                     // The memory was deleted, and its path with it.
                     return Err(Refusal::NoSuchPath(path.clone()));
@@ -203,6 +195,6 @@ impl Storage {
                 Ok(Decision::Save(Box::new(version), change))
             })
             .await?;
-        Ok(outcome.result)
+        Ok(changed)
     }
 }

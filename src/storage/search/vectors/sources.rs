@@ -12,7 +12,6 @@ use crate::storage::{Class, Storage, StorageError};
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 use std::collections::HashMap;
-use std::sync::Arc;
 
 /// Maximum number of records of a memory that search covers: the active ones, then the most recent.
 const RECORDS: i64 = 5_000;
@@ -72,10 +71,9 @@ pub(super) async fn read_sources(
     vault: &VaultId,
     memory: &MemoryId,
 ) -> Result<Option<Sources>, StorageError> {
-    let Some(head) = latest(connection, vault, memory).await? else {
+    let Some((Context { metadata, text }, _)) = latest(connection, vault, memory).await? else {
         return Ok(None);
     };
-    let Context { metadata, text } = Arc::unwrap_or_clone(head.context);
     let records = sqlx::query_as!(
         RecordRow,
         r#"SELECT kind, number, status, label, reason, content, created_version, created_at, created_by,
