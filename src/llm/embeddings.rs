@@ -142,7 +142,7 @@ impl Embedder {
                     all.vectors.extend(vectors.into_iter().map(Some));
                     all.input_tokens = all.input_tokens.saturating_add(tokens);
                 }
-                Err(EmbedError::Model(error)) if is_of_the_texts(&error) => match part {
+                Err(error) if error.is_of_the_texts() => match part {
                     [_] => all.vectors.push(None),
                     _ => {
                         let (first, second) = part.split_at(part.len() / 2);
@@ -202,12 +202,16 @@ impl Embedder {
     }
 }
 
-/// Whether a failure was caused by the texts, so that other texts may succeed.
-fn is_of_the_texts(error: &ModelError) -> bool {
-    match error {
-        ModelError::BadAnswer { .. } | ModelError::TooLarge { .. } => true,
-        ModelError::Status { code, .. } => matches!(code, 400 | 413 | 422),
-        ModelError::TimedOut { .. } | ModelError::Unreachable { .. } => false,
+impl EmbedError {
+    /// Whether the failure may have been caused by the texts, so that other texts may succeed.
+    #[must_use]
+    pub fn is_of_the_texts(&self) -> bool {
+        match self {
+            Self::Model(ModelError::BadAnswer { .. } | ModelError::TooLarge { .. }) => true,
+            Self::Model(ModelError::Status { code, .. }) => matches!(code, 400 | 413 | 422),
+            Self::Model(ModelError::TimedOut { .. } | ModelError::Unreachable { .. })
+            | Self::Dimensions { .. } => false,
+        }
     }
 }
 

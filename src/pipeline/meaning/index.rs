@@ -40,6 +40,16 @@ pub enum Pass {
     Idle,
 }
 
+impl Model {
+    /// The vector of a text that every model can embed.
+    async fn probe(&self, wanted: EmbeddingModel<'_>) -> Result<Vec<f32>, EmbedError> {
+        let settings = self.embedder.settings();
+        let text = format!("{}dimensions", settings.document_prefix);
+        let (vector, _) = self.embedder.embed_once(wanted, &text, settings.timeout).await?;
+        Ok(vector)
+    }
+}
+
 /// A memory that is being embedded, and the vectors of its passages that are known.
 type Work<'a> = (&'a Pending, HashMap<PassageHash, Kept>);
 
@@ -160,6 +170,10 @@ impl Meaning {
             true => EmbeddingResult::default(),
             false => self.ask(model, wanted, &texts, &first.vault).await?,
         };
+        if !texts.is_empty() && embedded.vectors.iter().all(Option::is_none) {
+            // Is it the texts? A model that has a vector for none is asked for these again later.
+            model.probe(wanted).await?;
+        }
         let kept = |vector: Option<Vec<f32>>| Kept {
             vector: vector.map(|vector| (signs(&vector), quantised(&vector))),
         };
@@ -218,11 +232,9 @@ impl Meaning {
             model: &settings.model,
             dimensions: None,
         };
-        let text = format!("{}dimensions", settings.document_prefix);
-        let (vector, _) = model.embedder.embed_once(wanted, &text, settings.timeout).await?;
         let settings = SpaceSettings {
             model: settings.model.clone(),
-            dimensions: vector.len(),
+            dimensions: model.probe(wanted).await?.len(),
             query_prefix: settings.query_prefix.clone(),
             document_prefix: settings.document_prefix.clone(),
         };

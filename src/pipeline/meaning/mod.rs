@@ -133,12 +133,15 @@ impl Meaning {
             }
             Err(error) => {
                 tracing::warn!(%error, "a query could not be embedded, searches go by words");
-                let why = match error {
+                let why = match &error {
                     EmbedError::Model(error) => error.public(),
                     EmbedError::Dimensions { .. } => "the model answers vectors of another length".to_owned(),
                 };
                 let shown = away(&why);
-                *locked(&model.failing) = Some((Instant::now(), why));
+                // What the model says of one query holds for no other.
+                if !error.is_of_the_texts() {
+                    *locked(&model.failing) = Some((Instant::now(), why));
+                }
                 Ok(Err(shown))
             }
         }

@@ -24,7 +24,11 @@ struct Shared {
     /// Texts by the name of the model that was called.
     asked: HashMap<String, Vec<String>>,
     is_down: bool,
+    /// Whether its answers are of another form.
+    is_broken: bool,
     dimensions: usize,
+    /// The length of vectors.
+    scale: f64,
     /// How long a response takes.
     takes: Duration,
 }
@@ -40,6 +44,7 @@ impl EmbeddingServer {
     pub(crate) async fn start() -> Self {
         let shared = Arc::new(Mutex::new(Shared {
             dimensions: 256,
+            scale: 1.0,
             ..Shared::default()
         }));
         let router = Router::new()
@@ -80,6 +85,16 @@ impl EmbeddingServer {
         self.shared.lock().unwrap().is_down = is_down;
     }
 
+    /// Whether it responds with 200 and no vectors.
+    pub(crate) fn is_broken(&self, is_broken: bool) {
+        self.shared.lock().unwrap().is_broken = is_broken;
+    }
+
+    /// How much longer its vectors are than otherwise.
+    pub(crate) fn scale(&self, scale: f64) {
+        self.shared.lock().unwrap().scale = scale;
+    }
+
     /// The number of dimensions from now on.
     pub(crate) fn dimensions(&self, dimensions: usize) {
         self.shared.lock().unwrap().dimensions = dimensions;
@@ -109,12 +124,15 @@ async fn embeddings(
     if shared.is_down {
         return Err(StatusCode::SERVICE_UNAVAILABLE);
     }
+    if shared.is_broken {
+        return Ok(Json(json!({"status": "starting"})));
+    }
     let model = body["model"].as_str().unwrap().to_owned();
-    let dimensions = shared.dimensions;
+    let form = (shared.dimensions, shared.scale);
     let data: Vec<Value> = texts
         .iter()
         .enumerate()
-        .map(|(index, text)| json!({"index": index, "embedding": vector(&model, text, dimensions)}))
+        .map(|(index, text)| json!({"index": index, "embedding": vector(&model, text, form)}))
         .collect();
     let tokens = texts.iter().map(|text| text.split(' ').count()).sum::<usize>();
     shared.asked.entry(model).or_default().extend(texts);
@@ -122,7 +140,7 @@ async fn embeddings(
 }
 
 /// The meaning of the words of a text, each as some numbers.
-fn vector(model: &str, text: &str, dimensions: usize) -> Value {
+fn vector(model: &str, text: &str, (dimensions, scale): (usize, f64)) -> Value {
     if text.contains("poison") {
         return json!([null, 1.0]);
     }
@@ -139,9 +157,9 @@ fn vector(model: &str, text: &str, dimensions: usize) -> Value {
             (model, meaning, part).hash(&mut hash);
             let hash = hash.finish();
             let place = usize::try_from(hash >> 1).unwrap() % dimensions;
-            vector[place] += if hash & 1 == 0 { 1.0 } else { -1.0 };
+            vector[place] += if hash & 1 == 0 { scale } else { -scale };
         }
     }
-    vector[0] += 0.01;
+    vector[0] += 0.01 * scale;
     json!(vector)
 }

@@ -312,6 +312,34 @@ async fn a_text_that_the_model_rejects_does_not_affect_others() {
 }
 
 #[tokio::test]
+async fn a_query_that_the_model_rejects_affects_no_other() {
+    let (_server, service) = with_model().await;
+    service.memory("m").write(CAR).await;
+    service.index().await;
+    let rejected = search(&service, "q=poison").await;
+    has(&rejected, json!({"mode": "text", "items": []}));
+    assert!(rejected["degraded"].is_string());
+    let other = search(&service, "q=vehicle&min_score=0.2").await;
+    has(&other, json!({"mode": "hybrid", "degraded": null}));
+    assert_eq!(found(&other), ["m/KL-1"]);
+}
+
+#[tokio::test]
+async fn texts_that_a_broken_server_was_asked_for_are_embedded_later() {
+    let (server, service) = with_model().await;
+    service.memory("first").write("# Facts\nA bridge.\n").await;
+    service.index().await;
+    service.memory("m").write(CAR).await;
+    service.index_words().await;
+    server.is_broken(true);
+    assert!(service.meaning().index().await.is_err());
+    server.is_broken(false);
+    service.index().await;
+    let page = search(&service, "q=vehicle&mode=semantic&min_score=0.2").await;
+    assert_eq!(found(&page), ["m/KL-1"]);
+}
+
+#[tokio::test]
 async fn vectors_of_another_dimension_belong_to_another_model() {
     let (server, service) = with_model().await;
     service.memory("m").write(CAR).await;
