@@ -177,10 +177,10 @@ pub fn quantised(vector: &[f32]) -> Vec<u8> {
     let largest = vector
         .iter()
         .fold(0.0_f32, |largest, number| largest.max(number.abs()));
-    let scale = if largest > 0.0 { 127.0 / largest } else { 0.0 };
+    // Divided first, since the inverse of a very small number is infinite. Of nothing but zeros that is no number, and 0.
     vector
         .iter()
-        .map(|number| ((number * scale).round() as i8).cast_unsigned())
+        .map(|number| ((number / largest * 127.0).round() as i8).cast_unsigned())
         .collect()
 }
 
@@ -216,15 +216,18 @@ fn word(bytes: &[u8]) -> u64 {
 /// The cosine similarity of a vector and a quantised one, from -1 to 1; 0 if one of them is zero.
 #[must_use]
 pub fn similarity(query: &[f32], kept: &[u8]) -> f32 {
-    let (mut product, mut of_query, mut of_kept) = (0.0_f32, 0.0_f32, 0.0_f32);
+    // In double precision, in which the square of no number of single precision is infinite or 0.
+    let (mut product, mut of_query, mut of_kept) = (0.0_f64, 0.0_f64, 0.0_f64);
     for (number, byte) in query.iter().zip(kept) {
-        let kept = f32::from(byte.cast_signed());
+        let (number, kept) = (f64::from(*number), f64::from(byte.cast_signed()));
         product += number * kept;
         of_query += number * number;
         of_kept += kept * kept;
     }
     let length = (of_query * of_kept).sqrt();
-    if length > 0.0 { product / length } else { 0.0 }
+    #[expect(clippy::cast_possible_truncation, reason = "from -1 to 1")]
+    let cosine = (product / length) as f32;
+    if length > 0.0 { cosine } else { 0.0 }
 }
 
 #[cfg(test)]
@@ -328,7 +331,12 @@ mod vectors_tests {
             one in prop::collection::vec(-1.0_f32..1.0, 64),
             other in prop::collection::vec(-1.0_f32..1.0, 64),
         ) {
-            prop_assert!((similarity(&one, &quantised(&other)) - cosine(&one, &other)).abs() < 0.02);
+            let expected = cosine(&one, &other);
+            prop_assert!((similarity(&one, &quantised(&other)) - expected).abs() < 0.02);
+            for scale in [1e-37, 1e37] {
+                let scaled = |vector: &[f32]| vector.iter().map(|number| number * scale).collect::<Vec<_>>();
+                prop_assert!((similarity(&scaled(&one), &quantised(&scaled(&other))) - expected).abs() < 0.02);
+            }
         }
     }
 }

@@ -340,6 +340,20 @@ async fn texts_that_a_broken_server_was_asked_for_are_embedded_later() {
 }
 
 #[tokio::test]
+async fn vectors_of_any_length_are_compared_by_their_angle() {
+    for scale in [1e-38, 1e37] {
+        let (server, service) = with_model().await;
+        server.scale(scale);
+        service.memory("m").write(CAR).await;
+        service.index().await;
+        let page = search(&service, "q=vehicle&mode=semantic&min_score=0.2").await;
+        assert_eq!(found(&page), ["m/KL-1"], "{scale}");
+        let score = page["items"][0]["score"].as_f64().unwrap();
+        assert!(score < 1.001, "{page}");
+    }
+}
+
+#[tokio::test]
 async fn vectors_of_another_dimension_belong_to_another_model() {
     let (server, service) = with_model().await;
     service.memory("m").write(CAR).await;
