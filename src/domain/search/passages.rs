@@ -9,6 +9,7 @@
 
 use crate::domain::document::{outline, record_ranges};
 use crate::domain::ids::RecordId;
+use crate::domain::text::lines::start_of;
 use sha2::Digest as _;
 use sha2::Sha256;
 use std::ops::Range;
@@ -18,6 +19,9 @@ const SPLIT_BYTES: usize = 200;
 
 /// Maximum size of a passage in bytes: the context of small models.
 const MAX_PASSAGE_BYTES: usize = 1_200;
+
+/// How many characters of a section's title each of its passages has.
+const MAX_TITLE_CHARS: usize = 200;
 
 /// The hash that identifies a passage within its memory.
 pub type PassageHash = [u8; 16];
@@ -115,7 +119,7 @@ impl Passage {
 fn push(passages: &mut Vec<Passage>, title: Option<&str>, text: &str) {
     passages.extend(pieces(text).into_iter().map(|range| Passage {
         record: None,
-        section: title.map(str::to_owned),
+        section: title.map(|title| start_of(title, MAX_TITLE_CHARS).to_owned()),
         text: text[range].trim().to_owned(),
     }));
 }

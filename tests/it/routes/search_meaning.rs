@@ -257,6 +257,20 @@ async fn a_text_with_a_vector_is_not_embedded_again() {
 }
 
 #[tokio::test]
+async fn a_long_title_is_not_embedded_with_each_of_its_passages() {
+    let (server, service) = with_model().await;
+    let title = "a long title ".repeat(1_000);
+    let text = format!("# {title}\nThe physician is called Nowak.\n");
+    service.memory("m").write(text).await;
+    service.index().await;
+    assert!(server.asked("one").iter().all(|text| text.len() < 1_000));
+    assert_eq!(
+        search(&service, "q=medic&mode=semantic").await["items"][0]["memory_id"],
+        "m"
+    );
+}
+
+#[tokio::test]
 async fn an_outage_disables_only_semantic_search_and_the_response_says_so() {
     let (server, service) = with_model().await;
     service.memory("m").write(CAR).await;
