@@ -10,7 +10,7 @@ use crate::pipeline::reading::Reading;
 use crate::pipeline::report::{Rejection, UpdateAnswer, Warning};
 use crate::pipeline::request::read_stored;
 use crate::pipeline::role::{RoleOutcome, sent};
-use crate::pipeline::run::{Results, Running, stored};
+use crate::pipeline::run::{Results, Running, mask, stored};
 use crate::pipeline::steps::{Step, WRITE_EVERY, count_end, measure_step};
 use crate::pipeline::{
     LimitReached, Mode, OnInvalid, Pipeline, PipelineError, Steps, UpdateInput, UpdateRequest,
@@ -465,13 +465,17 @@ impl Pipeline {
         let created_at = self.clock.now();
         let place = (&request.vault, &request.memory);
         let base = self.capture(place, &request.preconditions).await?;
+        let mut input = json!(request.input);
+        // What waits is stored. The session record stays as it is: the version that it is for has it.
+        let mask_texts = || ["task", "messages"].map(|member| mask(&mut input[member]));
+        fair::on_cpu(sent(&request).bytes(), mask_texts).await;
         let limits = QueueLimits {
             per_memory: i64::from(self.config.pipeline.queue.max_per_memory),
             per_vault: i64::from(self.config.pipeline.queue.max_per_vault),
         };
         let new = NewUpdate {
             kind: request.input.kind(),
-            request: json!(request.input),
+            request: input,
             preconditions: json!(request.preconditions),
             vault: request.vault,
             memory: request.memory,
