@@ -119,6 +119,20 @@ async fn a_call_with_the_same_task_id_is_a_repeat_that_calls_no_model() {
 }
 
 #[tokio::test]
+async fn a_task_that_is_sent_again_is_a_repeat_whatever_numbers_it_reports() {
+    let (service, memory) = Dictated::new().service().await.agent();
+    let mut task = record("t", "a");
+    task["outcome"] = json!({"rows": [1e16, -2.5e17, 1.0, 0.1, 7, -0.0]});
+
+    for status in ["applied", "unchanged"] {
+        let answer = memory.updated(session(json!({}), task.clone())).await;
+        assert_eq!(answer["status"], status, "{answer}");
+    }
+
+    assert_eq!(service.count("memory_contexts").await, 1);
+}
+
+#[tokio::test]
 async fn the_record_is_applied_to_a_head_that_changed() {
     let (gate, service, memory) = Gate::agent(Role::Learnings).await;
     memory
