@@ -58,7 +58,7 @@ impl Storage {
         after: Option<&SearchPlace>,
     ) -> Result<Vec<SearchMatch>, StorageError> {
         let known = self.frequent_words(vault).await?;
-        if known.is_small() {
+        if known.is_small {
             let found = self.search_newest(vault, query, READ, RANKED).await?;
             return Ok(by_rank(found, after));
         }

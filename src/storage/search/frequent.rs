@@ -17,15 +17,19 @@ const SMALL_BYTES: i64 = 2 * 1024 * 1024;
 /// A word is frequent from this share of the sample on.
 const FREQUENT: f32 = 0.2;
 
-/// How long the result is cached.
+/// How long the result is cached; that a vault is small only for a moment, since of one that an import fills, the older
+/// documents would not be found.
 const KEPT_FOR: Duration = Duration::from_secs(60);
+const SMALL_FOR: Duration = Duration::from_secs(1);
 
 impl Storage {
     /// The word statistics of a vault; at most one minute old.
     pub(super) async fn frequent_words(&self, vault: &VaultId) -> Result<Arc<OfVault>, StorageError> {
-        let kept = self.frequent_words.0.get(vault);
-        if let Some(kept) = kept.filter(|kept| kept.since.elapsed() < KEPT_FOR) {
-            return Ok(kept);
+        if let Some(kept) = self.frequent_words.0.get(vault) {
+            let kept_for = if kept.is_small { SMALL_FOR } else { KEPT_FOR };
+            if kept.since.elapsed() < kept_for {
+                return Ok(kept);
+            }
         }
         let read = Arc::new(self.read_frequent(vault).await?);
         self.frequent_words.0.insert(vault.clone(), read.clone());
@@ -85,19 +89,15 @@ pub(in crate::storage) struct FrequentWords(pub(super) Cache<VaultId, Arc<OfVaul
 /// The word statistics of a vault.
 #[derive(Debug)]
 pub(super) struct OfVault {
-    pub(super) since: Instant,
+    since: Instant,
+    /// Whether scanning its documents is faster than the index. The index serves all vaults: the cost of a lookup grows
+    /// with all documents that contain the word or prefix.
     pub(super) is_small: bool,
     /// The shares of documents that contain the frequent words; empty for few documents.
-    pub(super) shares: HashMap<String, f32>,
+    shares: HashMap<String, f32>,
 }
 
 impl OfVault {
-    /// Whether scanning its documents is faster than the index. The index serves all vaults: the cost of a lookup grows
-    /// with all documents that contain the word or prefix.
-    pub(super) fn is_small(&self) -> bool {
-        self.is_small
-    }
-
     /// The estimated share of documents that contain the words of a query; `None` if it is small, or the words must be
     /// adjacent.
     pub(super) fn share(&self, query: &Query) -> Option<f32> {

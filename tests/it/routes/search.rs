@@ -158,6 +158,26 @@ async fn a_large_vault_has_the_same_results_as_a_small_one() {
 }
 
 #[tokio::test]
+async fn an_old_document_of_a_vault_that_has_grown_is_found() {
+    let (service, memory) = Service::start().await.agent();
+    memory.write("a quokka").await;
+    assert_eq!(found(&service, "quokka").await, ["agent"]);
+
+    service
+        .execute(
+            "INSERT INTO memories (vault_id, memory_id, head_version, head_context_id, created_at, changed_at, indexed_version)
+             SELECT 'acme', 'm' || number, 1, 'x', now(), now(), 1 FROM generate_series(1, 3100) AS number;
+             INSERT INTO search_entries (vault_id, memory_id, version, creation_time, words)
+             SELECT 'acme', 'm' || number, 1, '2100-01-01', '''/acme'' filler:1'::tsvector
+             FROM generate_series(1, 3100) AS number;",
+        )
+        .await;
+
+    let found = eventually_finds(&service, "quokka", 1);
+    assert!(tokio::time::timeout(Duration::from_secs(20), found).await.is_ok());
+}
+
+#[tokio::test]
 async fn only_the_newest_version_is_found() {
     let (service, memory) = Service::start().await.agent();
     memory.write("the first draft").await;
