@@ -371,12 +371,12 @@ impl Proposal {
         }
     }
 
-    /// The operations with these numbers; the numbers must exist. An addition does not supersede a record whose
+    /// The operations with these numbers, which must exist, in their order. An addition does not supersede a record whose
     /// archive operation is not chosen too.
     pub(super) fn chosen(&self, numbers: &[usize]) -> Vec<Accepted> {
         let all = self.operations.iter().enumerate();
-        let left: Vec<RecordId> = all
-            .filter(|(number, _)| !numbers.contains(number))
+        let left: BTreeSet<RecordId> = all
+            .filter(|(number, _)| numbers.binary_search(number).is_err())
             .filter_map(|(_, item)| item.operation.archives())
             .collect();
         let items = numbers.iter().filter_map(|number| self.operations.get(*number));

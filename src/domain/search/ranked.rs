@@ -106,7 +106,9 @@ pub fn fused<K: Clone + Eq + Hash>(lists: &[Vec<K>]) -> Vec<(K, f32)> {
     let mut order: Vec<(K, f32)> = Vec::new();
     let mut places: HashMap<K, usize> = HashMap::new();
     for list in lists {
-        for (key, place) in list.iter().zip(1_u16..) {
+        // Far down in a list a place makes no difference.
+        let places_of_list = (1..=u16::MAX).chain(std::iter::repeat(u16::MAX));
+        for (key, place) in list.iter().zip(places_of_list) {
             let counts = 1.0 / (DAMPING + f32::from(place));
             match places.get(key) {
                 Some(index) => order[*index].1 += counts,
@@ -179,5 +181,7 @@ mod fusion_tests {
         assert_eq!(keys(&[vec!["a", "b"], vec![]]), ["a", "b"]);
         assert_eq!(keys(&[vec!["a"], vec!["b"]]), ["a", "b"]);
         assert_eq!(keys(&[vec![], vec![]]), Vec::<&str>::new());
+        let long: Vec<usize> = (0..70_000).collect();
+        assert_eq!(fused(std::slice::from_ref(&long)).len(), long.len());
     }
 }

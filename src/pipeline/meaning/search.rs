@@ -10,7 +10,7 @@ use crate::storage::records::StoredRecord;
 use crate::storage::search::vectors::{Near, Nearest, PassageFilter, Sources};
 use crate::storage::search::{Hit, SearchPlace};
 use crate::storage::{Class, StorageError};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use strum::{EnumString, IntoStaticStr, VariantNames};
 
 /// How many documents with matching text are considered when they are only a part of the result.
@@ -163,13 +163,15 @@ impl Meaning {
             .storage
             .search_sources(request.vault, memory, Class::Search)
             .await?;
-        Ok(sources.is_some_and(|sources| {
+        let Some(sources) = sources else { return Ok(false) };
+        let look = || {
             let wanted: Vec<String> = wanted(&sources, &request.filter)
                 .map(|(passage, _)| passage.text)
                 .collect();
             let texts: Vec<&str> = wanted.iter().map(String::as_str).collect();
             !ranked(query, &texts).is_empty()
-        }))
+        };
+        Ok(fair::on_cpu(sources.bytes(), look).await)
     }
 
     /// Builds the results of matching memories. Memories that were deleted meanwhile are omitted.
@@ -206,7 +208,9 @@ impl Meaning {
                     .storage
                     .search_sources(request.vault, memory, Class::Search)
                     .await?;
-                hits.extend(sources.and_then(|sources| Hit::of(request, &query, found, &sources)));
+                let Some(sources) = sources else { continue };
+                let look = || Hit::of(request, &query, found, &sources);
+                hits.extend(fair::on_cpu(sources.bytes(), look).await);
             }
         }
         self.with_origins(request.vault, hits).await
@@ -368,15 +372,8 @@ impl Meaning {
             return Ok(None);
         };
         let (near, mode, degraded) = self.by_meaning(request, Some(memory)).await?;
-        let bytes = sources.text.len()
-            + sources
-                .records
-                .iter()
-                .map(|stored| stored.record.content.len())
-                .sum::<usize>();
         let look = || hits(request, mode, memory, &sources, &near);
-        let mut found = fair::on_cpu(bytes, look).await;
-        found.truncate(request.limit);
+        let found = fair::on_cpu(sources.bytes(), look).await;
         let found = self.with_origins(request.vault, found).await?;
         Ok(Some(SearchResults {
             found,
@@ -453,26 +450,31 @@ fn hits(
         Mode::Semantic => Vec::new(),
         Mode::Text | Mode::Hybrid => ranked(&query, &texts),
     };
-    let places: HashMap<PassageHash, usize> = passages
+    let mut places: HashMap<PassageHash, usize> = HashMap::new();
+    if !near.is_empty() {
+        let hashes = passages.iter().map(|(passage, _)| passage.hash());
+        places.extend(hashes.zip(0..));
+    }
+    let by_meaning = near
         .iter()
-        .enumerate()
-        .map(|(place, (passage, _))| (passage.hash(), place))
-        .collect();
-    let scores: HashMap<PassageHash, f32> = near.iter().map(|near| (near.hash, near.score)).collect();
-    let by_meaning = near.iter().filter_map(|near| places.get(&near.hash).copied());
-    let by_meaning: Vec<usize> = by_meaning.collect();
+        .filter_map(|near| Some((*places.get(&near.hash)?, near.score)));
+    let by_meaning: Vec<(usize, f32)> = by_meaning.collect();
     let counts: HashMap<usize, f32> = by_text.iter().copied().collect();
-    let lists = [by_text.iter().map(|(place, _)| *place).collect(), by_meaning];
-    let mut returned = Vec::new();
+    let scores: HashMap<usize, f32> = by_meaning.iter().copied().collect();
+    let lists: [Vec<usize>; 2] =
+        [by_text, by_meaning].map(|list| list.into_iter().map(|(place, _)| place).collect());
+    let mut returned: HashSet<RecordId> = HashSet::new();
     let mut hits = Vec::new();
     for (place, fused) in fused(&lists) {
+        if hits.len() == request.limit {
+            break;
+        }
         let (passage, _) = &passages[place];
         // A long record has several passages, but is returned once.
-        if passage.record.is_some() && returned.contains(&passage.record) {
+        if passage.record.is_some_and(|record| !returned.insert(record)) {
             continue;
         }
-        returned.push(passage.record);
-        let score = scores.get(&passage.hash()).copied();
+        let score = scores.get(&place).copied();
         let rank = match mode {
             Mode::Text => counts.get(&place).copied(),
             Mode::Semantic => score,

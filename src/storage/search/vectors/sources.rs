@@ -34,6 +34,13 @@ pub struct Sources {
 }
 
 impl Sources {
+    /// The size of its texts.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let contents = self.records.iter().map(|stored| stored.record.content.len());
+        self.text.len() + contents.sum::<usize>()
+    }
+
     /// All passages, each with its record if it belongs to one.
     pub fn passages(&self) -> impl Iterator<Item = (Passage, Option<&StoredRecord>)> {
         let of_records = self.records.iter().flat_map(|stored| {
