@@ -179,8 +179,8 @@ impl Steps {
         self.event(json!({"step": "finished", "status": status.name()}))
     }
 
-    /// Takes the lock for writing events. Without it, two transactions that write the same steps would wait for each
-    /// other, and two that write the steps of several updates could deadlock.
+    /// Takes the lock for writing events. Without it, the transaction that saves, perhaps with versions of others, would
+    /// wait for one that writes the same steps.
     pub(super) async fn to_be_written(&self) -> MutexGuard<'_, ()> {
         self.0.writing.lock().await
     }

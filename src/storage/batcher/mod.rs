@@ -7,7 +7,6 @@
 //! |---|---|
 //! | `Submitted` | versions of memories, a group commit ([`crate::storage::write`]) |
 //! | `HeadRead` | reads of newest versions, in one statement that begins after all of them were submitted ([`head_reads`]) |
-//! | `Appended` | events of updates, in one transaction ([`crate::storage::events`]): transactions that notify commit one after another |
 //!
 //! - Each job is answered after its own work was committed. It is as durable as if it had been sent alone.
 //! - An error of one job fails only that job. If the statement for all of them fails, each is sent alone.
@@ -21,7 +20,6 @@ mod head_reads;
 use crate::domain::ids::VaultId;
 use crate::storage::database::connect::BELIEVED_FOR;
 use crate::storage::database::connection::Connection;
-use crate::storage::events::Appended;
 use crate::storage::write::Submitted;
 use crate::storage::{Class, Storage, StorageError};
 use head_reads::HeadRead;
@@ -124,17 +122,12 @@ async fn go_on<J: Job>(batch: Batch<J>) {
 #[derive(Default)]
 pub(in crate::storage) struct Batchers {
     pub(super) versions: Arc<Batcher<Submitted>>,
-    pub(super) events: Arc<Batcher<Appended>>,
     heads: Arc<Batcher<HeadRead>>,
 }
 
 impl Batchers {
-    fn connections(&self) -> [&Slots; 3] {
-        [
-            &self.versions.connections,
-            &self.events.connections,
-            &self.heads.connections,
-        ]
+    fn connections(&self) -> [&Slots; 2] {
+        [&self.versions.connections, &self.heads.connections]
     }
 
     /// The number of idle connections in the slots.
@@ -287,7 +280,7 @@ impl<J: Job> Batcher<J> {
 /// How long a connection is reserved. Then it is returned, so that the server frees the session's memory.
 const STAYS_FOR: Duration = Duration::from_mins(10);
 
-/// The smallest pool with reserved connections: the batchers together have five batches in flight.
+/// The smallest pool with reserved connections: the batchers together have three batches in flight.
 const SMALLEST_POOL: u32 = 8;
 
 /// Holds the connections of a batcher between batches.

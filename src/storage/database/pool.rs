@@ -276,8 +276,8 @@ impl Class {
 /// Connections outside the pool, for API keys, readiness and events.
 pub const OWN_CONNECTIONS: u32 = 3;
 
-/// Connections reserved for the service, if the pool has more than twice as many: the batchers run at most this many
-/// batches at the same time.
+/// Connections reserved for the service, if the pool has more than twice as many: for its batches, of which three run at
+/// the same time, and for its work in the background.
 const OF_THE_SERVICE: u32 = 5;
 
 /// One search may run for each so many connections: a search keeps a CPU of the database busy, while the other

@@ -27,19 +27,15 @@ pub use read::{Event, Place, Resumed, StreamState};
 
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
 use crate::domain::listed;
-use crate::storage::batcher::{Batcher, Batchers, Job, Slots, cancelled, unanswered};
 use crate::storage::columns::by_name;
 use crate::storage::database::connection::Connection;
 use crate::storage::database::listen;
 use crate::storage::database::notification::Notification;
-use crate::storage::error::is_of_a_statement;
 use crate::storage::{Source, Storage, StorageError};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::Value;
 use sqlx::{Postgres, QueryBuilder};
-use std::slice::from_ref;
-use std::sync::Arc;
 use strum::{EnumString, IntoStaticStr, VariantNames};
 
 /// Maximum rows of one statement.
@@ -144,32 +140,23 @@ impl Storage {
         )
     }
 
-    /// Writes events in a transaction of their own, batched with concurrent ones. Existing events stay unchanged.
+    /// Writes events in a transaction of their own. Existing events stay unchanged.
+    ///
+    /// Its commit is not waited for on the disk: transactions that notify commit one after another, so writers of versions would
+    /// wait for it too. A reader gets only numbered events, and numbering them is a commit behind this one in the log.
     ///
     /// # Errors
     /// Database errors.
     pub async fn append_events(&self, vault: &VaultId, events: &[NewEvent]) -> Result<(), StorageError> {
-        let job = Appended {
-            vault: vault.clone(),
-            events: events.to_vec(),
-        };
-        if self.crosses_vaults() {
-            self.submit(job).await.ok_or_else(cancelled)?
-        } else {
-            self.append_batch(&self.batchers.events.connections, &[job]).await
-        }
-    }
-
-    async fn append_batch(&self, slots: &Slots, jobs: &[Appended]) -> Result<(), StorageError> {
-        let of_vaults: Vec<_> = jobs.iter().map(|of| (&of.vault, &*of.events)).collect();
-        let mut connection = slots.take(self).await?;
-        // Notifying the instances is another statement.
-        connection.begin().await?;
-        append_all(&mut connection, &of_vaults).await?;
-        slots.put_back(self, connection.commit_and_keep().await?);
-        for (vault, events) in of_vaults {
-            self.appended(vault, events);
-        }
+        self.transaction("db.events.append", |mut transaction| async move {
+            sqlx::raw_sql("SET LOCAL synchronous_commit TO off")
+                .execute(&mut transaction)
+                .await?;
+            append(&mut transaction, vault, events).await?;
+            Ok::<_, StorageError>(transaction.commit_with(()))
+        })
+        .await?;
+        self.appended(vault, events);
         Ok(())
     }
 
@@ -182,89 +169,33 @@ impl Storage {
     }
 }
 
-/// Events of a vault to write.
-#[derive(Debug)]
-pub(in crate::storage) struct Appended {
-    vault: VaultId,
-    events: Vec<NewEvent>,
-}
-
-impl Job for Appended {
-    type Answer = Result<(), StorageError>;
-
-    const MAX_IN_FLIGHT: usize = 1;
-
-    const MAX_JOBS: usize = 64;
-
-    fn batcher(batchers: &Batchers) -> &Arc<Batcher<Self>> {
-        &batchers.events
-    }
-
-    fn vault(&self) -> &VaultId {
-        &self.vault
-    }
-
-    async fn run(storage: &Storage, connections: &Slots, jobs: Vec<Self>) -> Vec<Self::Answer> {
-        let all = storage.append_batch(connections, &jobs).await;
-        match (all, &*jobs) {
-            (all, [_]) => vec![all],
-            (Ok(()), _) => jobs.iter().map(|_| Ok(())).collect(),
-            // An error of one fails only that one.
-            (Err(error), _) if is_of_a_statement(&error) => {
-                let mut answers = Vec::with_capacity(jobs.len());
-                for job in &jobs {
-                    answers.push(storage.append_batch(connections, from_ref(job)).await);
-                }
-                answers
-            }
-            (Err(error), _) => jobs.iter().map(|_| Err(unanswered(&error))).collect(),
-        }
-    }
-}
-
 /// Writes events inside a writer's transaction, and notifies all instances when it commits. Call [`Storage::appended`]
 /// afterwards to wake this instance directly.
 ///
 /// # Errors
 /// Database errors.
+#[tracing::instrument(name = "db.events.append", skip_all)]
 pub(super) async fn append(
     connection: &mut Connection,
     vault: &VaultId,
     events: &[NewEvent],
 ) -> Result<(), StorageError> {
-    append_all(connection, &[(vault, events)]).await
-}
-
-/// As [`append`], for several vaults.
-#[tracing::instrument(name = "db.events.append", skip_all)]
-pub(super) async fn append_all(
-    connection: &mut Connection,
-    of_vaults: &[(&VaultId, &[NewEvent])],
-) -> Result<(), StorageError> {
-    let events: Vec<(&VaultId, &NewEvent)> = of_vaults
-        .iter()
-        .flat_map(|(vault, events)| events.iter().map(move |event| (*vault, event)))
-        .collect();
     if events.is_empty() {
         return Ok(());
     }
     for rows in events.chunks(ROWS_PER_STATEMENT) {
-        insert(connection, rows).await?;
+        insert(connection, vault, rows).await?;
     }
-    let all: Vec<Notification> = of_vaults
-        .iter()
-        .flat_map(|(vault, events)| notifications(vault, events))
-        .collect();
-    listen::notify(connection, &all).await
+    listen::notify(connection, &notifications(vault, events)).await
 }
 
 /// Built at run time because the number of rows varies; the text is constant except for the placeholders.
-async fn insert(connection: &mut Connection, rows: &[(&VaultId, &NewEvent)]) -> Result<(), StorageError> {
+async fn insert(connection: &mut Connection, vault: &VaultId, rows: &[NewEvent]) -> Result<(), StorageError> {
     let mut statement = QueryBuilder::<Postgres>::new(
         "INSERT INTO events (vault_id, event_id, memory_id, kind, created_at, version, context_id, actor_id, source,
                              update_id, details) ",
     );
-    statement.push_values(rows, |mut row, (vault, event)| {
+    statement.push_values(rows, |mut row, event| {
         let (version, context) = event.version.as_ref().map(|(version, id)| (*version, id)).unzip();
         row.push_bind(vault.as_str())
             .push_bind(&event.event_id)
