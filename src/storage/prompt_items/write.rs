@@ -12,7 +12,7 @@ use chrono::{DateTime, Utc};
 use serde_json::json;
 use sqlx::types::Json;
 use sqlx::{Postgres, QueryBuilder};
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 /// A row takes 9 of the 65,535 parameters that a statement may have.
 const ITEMS_PER_STATEMENT: usize = 5_000;
@@ -99,7 +99,7 @@ impl Storage {
                     return Ok(transaction.roll_back_with((replaced, None)));
                 }
                 self.forget_expired(&mut transaction, owner).await?;
-                delete(&mut transaction, owner, category).await?;
+                delete(&mut transaction, owner, None, Some(category)).await?;
                 let stored = |item: &NewItem| self.stored(owner, category, item.clone(), actor, now);
                 let stored: Vec<PromptItem> = items.iter().map(stored).collect();
                 insert(&mut transaction, owner, &stored).await?;
@@ -147,18 +147,7 @@ impl Storage {
             .transaction("db.prompt_items.remove", |mut transaction| async move {
                 lock(&mut transaction, owner).await?;
                 self.forget_expired(&mut transaction, owner).await?;
-                let removed = sqlx::query_scalar!(
-                    "DELETE FROM prompt_items
-                     WHERE vault_id = $1 AND memory_id = $2 AND ($3::text IS NULL OR item_id = $3)
-                       AND ($4::text IS NULL OR category = $4)
-                     RETURNING category",
-                    owner.vault.as_str(),
-                    owner.memory_id(),
-                    id.map(ItemId::as_str),
-                    category.map(Category::as_str),
-                )
-                .fetch_all(&mut transaction)
-                .await?;
+                let removed = delete(&mut transaction, owner, id, category).await?;
                 delete_empty(&mut transaction, owner).await?;
                 let changed = removed.first();
                 let changed = changed.and_then(|category| self.items_changed(owner, category, None));
@@ -234,13 +223,13 @@ impl Storage {
         }
     }
 
-    /// Deletes an owner's expired items.
+    /// Deletes an owner's expired items, and returns their number.
     async fn forget_expired(
         &self,
         connection: &mut Connection,
         owner: &ItemOwner,
-    ) -> Result<(), StorageError> {
-        sqlx::query!(
+    ) -> Result<u64, StorageError> {
+        let done = sqlx::query!(
             "DELETE FROM prompt_items WHERE vault_id = $1 AND memory_id = $2 AND expires_at <= $3",
             owner.vault.as_str(),
             owner.memory_id(),
@@ -248,24 +237,30 @@ impl Storage {
         )
         .execute(connection)
         .await?;
-        Ok(())
+        Ok(done.rows_affected())
     }
 }
 
+/// Deletes the item with this id, or those of a category, of a locked owner. Returns the category of each.
 async fn delete(
     connection: &mut Connection,
     owner: &ItemOwner,
-    category: &Category,
-) -> Result<(), StorageError> {
-    sqlx::query!(
-        "DELETE FROM prompt_items WHERE vault_id = $1 AND memory_id = $2 AND category = $3",
+    id: Option<&ItemId>,
+    category: Option<&Category>,
+) -> Result<Vec<Category>, StorageError> {
+    let deleted = sqlx::query_scalar!(
+        "DELETE FROM prompt_items
+                     WHERE vault_id = $1 AND memory_id = $2 AND ($3::text IS NULL OR item_id = $3)
+                       AND ($4::text IS NULL OR category = $4)
+                     RETURNING category",
         owner.vault.as_str(),
         owner.memory_id(),
-        category.as_str(),
+        id.map(ItemId::as_str),
+        category.map(Category::as_str),
     )
-    .execute(connection)
+    .fetch_all(connection)
     .await?;
-    Ok(())
+    Ok(deleted)
 }
 
 /// Adds items; those whose ids exist stay as they are. Built at run time because the number of rows varies; the text is constant
@@ -392,8 +387,8 @@ async fn lock_vault(connection: &mut Connection, vault: &VaultId) -> Result<(), 
 }
 
 impl Storage {
-    /// Deletes the expired items, as many as `batch` at once, and returns their number. May run on any number of instances
-    /// at the same time. Vaults for which it fails are skipped.
+    /// Deletes the expired items, those of the owners of `batch` items at once, and returns their number. May run on any number
+    /// of instances at the same time. Vaults for which it fails are skipped.
     ///
     /// # Errors
     /// Database errors.
@@ -418,7 +413,7 @@ impl Storage {
         let now = self.clock.now();
         // Rare read over all vaults; the deletion then goes owner by owner.
         let expired = sqlx::query!(
-            r#"SELECT vault_id, NULLIF(memory_id, '') AS "memory: MemoryId", item_id FROM prompt_items
+            r#"SELECT vault_id, NULLIF(memory_id, '') AS "memory: MemoryId" FROM prompt_items
                WHERE expires_at <= $1 AND vault_id <> ALL ($3)
                ORDER BY expires_at
                LIMIT $2"#,
@@ -428,45 +423,25 @@ impl Storage {
         )
         .fetch_all(&mut self.reader_for(Class::Maintenance).await?)
         .await?;
-        let mut owners: BTreeMap<ItemOwner, Vec<String>> = BTreeMap::new();
-        for row in expired {
-            let (vault, memory) = (row.vault_id, row.memory);
-            let items = owners.entry(ItemOwner { vault, memory }).or_default();
-            items.push(row.item_id.to_string());
-        }
+        let owners = expired.into_iter().map(|row| ItemOwner {
+            vault: row.vault_id,
+            memory: row.memory,
+        });
         let mut deleted = 0;
-        for (owner, items) in owners {
-            let done = self.purge_items_of(&owner, &items, now).await;
-            deleted += failing.pass_over(owner.vault.as_str(), done)?.unwrap_or_default();
+        for owner in &owners.collect::<BTreeSet<_>>() {
+            let purge = self.transaction_for(
+                Class::Sweep,
+                "db.prompt_items.purge",
+                |mut transaction| async move {
+                    lock(&mut transaction, owner).await?;
+                    let purged = self.forget_expired(&mut transaction, owner).await?;
+                    delete_empty(&mut transaction, owner).await?;
+                    Ok::<_, StorageError>(transaction.commit_with(purged))
+                },
+            );
+            let purged = failing.pass_over(owner.vault.as_str(), purge.await)?;
+            deleted += purged.unwrap_or_default();
         }
         Ok(deleted)
-    }
-
-    async fn purge_items_of(
-        &self,
-        owner: &ItemOwner,
-        items: &[String],
-        now: DateTime<Utc>,
-    ) -> Result<u64, StorageError> {
-        self.transaction_for(
-            Class::Sweep,
-            "db.prompt_items.purge",
-            |mut transaction| async move {
-                lock(&mut transaction, owner).await?;
-                let done = sqlx::query!(
-                    "DELETE FROM prompt_items
-                 WHERE vault_id = $1 AND memory_id = $2 AND expires_at <= $3 AND item_id = ANY($4)",
-                    owner.vault.as_str(),
-                    owner.memory_id(),
-                    now,
-                    items,
-                )
-                .execute(&mut transaction)
-                .await?;
-                delete_empty(&mut transaction, owner).await?;
-                Ok(transaction.commit_with(done.rows_affected()))
-            },
-        )
-        .await
     }
 }
