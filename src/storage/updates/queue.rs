@@ -88,9 +88,6 @@ pub fn is_redacted(request: &Value) -> bool {
     *request == redacted_json()
 }
 
-/// How often a position is tried if concurrent requests take it.
-const MAX_TRIES: u32 = 50;
-
 /// Maximum number of queued and running updates.
 #[derive(Debug, Clone, Copy)]
 pub struct QueueLimits {
@@ -174,51 +171,49 @@ impl Storage {
     /// As [`EnqueueError`] says.
     #[tracing::instrument(name = "db.updates.enqueue", skip_all)]
     pub async fn enqueue_update(&self, new: &NewUpdate, limits: &QueueLimits) -> Result<Run, EnqueueError> {
-        for _ in 0..MAX_TRIES {
-            let queued = self
-                .transaction("db.updates.enqueue", |mut transaction| async move {
-                    let of = (&new.vault, &new.memory);
-                    must_live_on(&mut transaction, of, new.identity.as_deref()).await?;
-                    let place = next_place(&mut transaction, new, limits).await?;
-                    let Some(run) = insert_queued(&mut transaction, new, place).await? else {
-                        return Ok(transaction.roll_back_with(None));
-                    };
-                    let event = self.queue_event(
-                        &new.memory,
-                        &new.update_id,
-                        Some(&new.actor),
-                        json!({"step": "queued"}),
-                    );
-                    events::append(&mut transaction, &new.vault, from_ref(&event)).await?;
-                    keep_one(
-                        &mut transaction,
-                        new.idempotency.as_ref(),
-                        Some(&new.memory),
-                        &run,
-                    )
-                    .await?;
-                    listen::notify(&mut transaction, &[changed(&new.vault, &new.memory)]).await?;
-                    Ok::<_, EnqueueError>(transaction.commit_with(Some((run, event))))
-                })
+        let (run, event) = self
+            .transaction("db.updates.enqueue", |mut transaction| async move {
+                let of = (&new.vault, &new.memory);
+                must_live_on(&mut transaction, of, new.identity.as_deref()).await?;
+                let place = next_place(&mut transaction, new, limits).await?;
+                let run = insert_queued(&mut transaction, new, place).await?;
+                let event = self.queue_event(
+                    &new.memory,
+                    &new.update_id,
+                    Some(&new.actor),
+                    json!({"step": "queued"}),
+                );
+                events::append(&mut transaction, &new.vault, from_ref(&event)).await?;
+                keep_one(
+                    &mut transaction,
+                    new.idempotency.as_ref(),
+                    Some(&new.memory),
+                    &run,
+                )
                 .await?;
-            if let Some((run, event)) = queued {
-                self.appended(&new.vault, &[event]);
-                self.notifications.publish(changed(&new.vault, &new.memory));
-                return Ok(run);
-            }
-        }
-        Err(EnqueueError::MemoryFull {
-            limit: limits.per_memory,
-        })
+                listen::notify(&mut transaction, &[changed(&new.vault, &new.memory)]).await?;
+                Ok::<_, EnqueueError>(transaction.commit_with((run, event)))
+            })
+            .await?;
+        self.appended(&new.vault, &[event]);
+        self.notifications.publish(changed(&new.vault, &new.memory));
+        Ok(run)
     }
 }
 
-/// The next free position in the memory's queue, and the time of the database.
+/// The next position in the memory's queue, and the time of the database. One request after another gets one.
 async fn next_place(
     connection: &mut Connection,
     new: &NewUpdate,
     limits: &QueueLimits,
 ) -> Result<(i64, DateTime<Utc>), EnqueueError> {
+    sqlx::query!(
+        "SELECT pg_advisory_xact_lock(hashtextextended('queue of ' || $1::text || '/' || $2::text, 0))",
+        new.vault.as_str(),
+        new.memory.as_str(),
+    )
+    .execute(&mut *connection)
+    .await?;
     let line = sqlx::query!(
         r#"SELECT count(*) AS "length!", COALESCE(max(queue_place), 0) AS "last!", now() AS "now!",
                   COALESCE(bool_or(kind = $3), false) AS "has_other!"
@@ -252,18 +247,16 @@ async fn next_place(
     Ok((line.last + 1, line.now))
 }
 
-/// `None` if a concurrent request took the position.
 async fn insert_queued(
     connection: &mut Connection,
     new: &NewUpdate,
     (place, now): (i64, DateTime<Utc>),
-) -> Result<Option<Run>, StorageError> {
+) -> Result<Run, StorageError> {
     let row = sqlx::query_as!(
         Row,
         "INSERT INTO updates (vault_id, memory_id, update_id, kind, status, actor_id, created_at, base_version,
                               request, exchanges, outcome, attempts, queue_place, not_before, preconditions)
          VALUES ($1, $2, $3, $11, 'queued', $4, $5, $6, $7, '[]', '{}', 0, $8, $9, $10)
-         ON CONFLICT (vault_id, memory_id, queue_place) WHERE queue_place IS NOT NULL DO NOTHING
          RETURNING vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at, attempts,
                    base_version, version, context_id, resolved_by, request, exchanges, outcome,
                    NULL::jsonb AS instructions, NULL::text AS shown, NULL::jsonb AS made",
@@ -279,9 +272,9 @@ async fn insert_queued(
         new.preconditions,
         new.kind.name(),
     )
-    .fetch_optional(connection)
+    .fetch_one(connection)
     .await?;
-    row.map(Run::try_from).transpose()
+    Run::try_from(row)
 }
 
 /// The key of an update that can be claimed.
