@@ -4,8 +4,8 @@ use super::frequent::looked_at;
 use super::{SearchMatch, SearchPlace};
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::domain::search::Query;
-use crate::storage::database::connection::Connection;
 use crate::storage::{Class, Storage, StorageError};
+use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
 /// Maximum number of matches that are ranked: those changed last. Otherwise the database would read every document for
@@ -21,9 +21,10 @@ const RANKED_OF_MANY: u8 = 150;
 const ENOUGH: usize = 100;
 
 impl SearchPlace {
-    /// Whether it comes after another one.
-    fn is_after(&self, other: &Self) -> bool {
-        self.rank < other.rank || (self.rank <= other.rank && self.memory > other.memory)
+    /// Best first, then by memory.
+    fn order(&self, other: &Self) -> Ordering {
+        let by_memory = || self.memory.cmp(&other.memory);
+        other.rank.total_cmp(&self.rank).then_with(by_memory)
     }
 }
 
@@ -45,22 +46,19 @@ impl Storage {
             return Ok(Vec::new());
         }
         let _permit = self.search_permit().await?;
-        let found = self.search_entries(vault, query, after).await?;
+        let mut found = self.search_entries(vault, query).await?;
+        found.retain(|found| after.is_none_or(|after| found.place.order(after).is_gt()));
+        found.sort_unstable_by(|one, other| one.place.order(&other.place));
         self.still_newest(vault, found, usize::try_from(limit).unwrap_or(usize::MAX))
             .await
     }
 
-    /// The matching entries of a vault by rank; some may be of versions that were replaced.
-    async fn search_entries(
-        &self,
-        vault: &VaultId,
-        query: &Query,
-        after: Option<&SearchPlace>,
-    ) -> Result<Vec<SearchMatch>, StorageError> {
+    /// The matching entries of a vault with their ranks, of many only those changed last; some may be of versions that were
+    /// replaced.
+    async fn search_entries(&self, vault: &VaultId, query: &Query) -> Result<Vec<SearchMatch>, StorageError> {
         let known = self.frequent_words(vault).await?;
         if known.is_small {
-            let found = self.search_newest(vault, query, READ, RANKED).await?;
-            return Ok(by_rank(found, after));
+            return self.search_newest(vault, query, READ, RANKED).await;
         }
         if let Some(share) = known.share(query) {
             let looked_at = looked_at(share, RANKED_OF_MANY);
@@ -69,7 +67,7 @@ impl Storage {
                 .await?;
             // The share was an estimate.
             if found.len() >= ENOUGH {
-                return Ok(by_rank(found, after));
+                return Ok(found);
             }
         }
         let mut transaction = self.begin(Class::Search).await?;
@@ -81,9 +79,40 @@ impl Storage {
         )
         .fetch_one(&mut transaction)
         .await?;
-        let found = ranked(&mut transaction, vault, query, after).await?;
+        let rows = sqlx::query!(
+            r#"WITH found AS MATERIALIZED (
+             SELECT memory_id, version, words
+             FROM (
+               SELECT memory_id, version, words
+               FROM search_entries
+               WHERE vault_id = $1 AND words @@ $2::text::tsquery
+               ORDER BY creation_time DESC, memory_id
+               LIMIT $5
+             ) AS candidates
+             WHERE NOT $6::boolean OR words @@ $3::text::tsquery
+             LIMIT $4
+           )
+           -- A query is read once where it is asked for by itself, and for each row otherwise.
+           SELECT memory_id AS "memory_id: MemoryId", version, ts_rank(words, (SELECT $3::text::tsquery), 1) AS "rank!"
+           FROM found"#,
+            vault.as_str(),
+            query.candidates(vault),
+            query.tsquery(),
+            RANKED,
+            if query.has_neighbours() { READ } else { RANKED },
+            query.has_neighbours(),
+        )
+        .fetch_all(&mut transaction)
+        .await?;
         transaction.commit().await?;
-        Ok(found)
+        let found = rows.into_iter().map(|row| SearchMatch {
+            place: SearchPlace {
+                rank: row.rank,
+                memory: row.memory_id,
+            },
+            version: row.version,
+        });
+        Ok(found.collect())
     }
 
     /// The first `limit` of these that are still the newest versions of their memories. The head cache confirms most of
@@ -190,62 +219,4 @@ impl Storage {
             });
         Ok(found.collect())
     }
-}
-
-/// Sorts by rank and keeps those after `after`.
-fn by_rank(mut found: Vec<SearchMatch>, after: Option<&SearchPlace>) -> Vec<SearchMatch> {
-    found.retain(|found| after.is_none_or(|after| found.place.is_after(after)));
-    found.sort_unstable_by(|one, other| {
-        let by_memory = || one.place.memory.cmp(&other.place.memory);
-        other.place.rank.total_cmp(&one.place.rank).then_with(by_memory)
-    });
-    found
-}
-
-/// The matches of the index in a vault, ranked; of many only those changed last.
-async fn ranked(
-    connection: &mut Connection,
-    vault: &VaultId,
-    query: &Query,
-    after: Option<&SearchPlace>,
-) -> Result<Vec<SearchMatch>, StorageError> {
-    let rows = sqlx::query!(
-        r#"WITH found AS MATERIALIZED (
-             SELECT memory_id, version, words
-             FROM (
-               SELECT memory_id, version, words
-               FROM search_entries
-               WHERE vault_id = $1 AND words @@ $2::text::tsquery
-               ORDER BY creation_time DESC, memory_id
-               LIMIT $7
-             ) AS candidates
-             WHERE NOT $8::boolean OR words @@ $3::text::tsquery
-             LIMIT $6
-           ), ranked AS MATERIALIZED (
-             -- A query is read once where it is asked for by itself, and for each row otherwise.
-             SELECT memory_id, version, ts_rank(words, (SELECT $3::text::tsquery), 1) AS rank FROM found
-           )
-           SELECT memory_id AS "memory_id: MemoryId", version, rank AS "rank!"
-           FROM ranked
-           WHERE $4::real IS NULL OR rank < $4 OR (rank = $4 AND memory_id > $5)
-           ORDER BY rank DESC, memory_id"#,
-        vault.as_str(),
-        query.candidates(vault),
-        query.tsquery(),
-        after.map(|after| after.rank),
-        after.map(|after| after.memory.as_str()),
-        RANKED,
-        if query.has_neighbours() { READ } else { RANKED },
-        query.has_neighbours(),
-    )
-    .fetch_all(connection)
-    .await?;
-    let found = |(memory, version, rank)| SearchMatch {
-        place: SearchPlace { rank, memory },
-        version,
-    };
-    Ok(rows
-        .into_iter()
-        .map(|row| found((row.memory_id, row.version, row.rank)))
-        .collect())
 }
