@@ -17,7 +17,7 @@ use crate::llm::{ModelError, Request};
 use crate::pipeline::prompts::{Template, quoted};
 use crate::pipeline::role::RoleOutcome;
 use crate::pipeline::{LimitReached, Pipeline, PipelineError, Steps};
-use crate::storage::handoffs::{Handoff, SaveHandoff};
+use crate::storage::handoffs::Handoff;
 use crate::storage::usage::Spender;
 use crate::storage::{Storage, StorageError};
 use serde_json::{Map, Value, json};
@@ -98,7 +98,7 @@ impl Pipeline {
     /// says so.
     pub async fn refresh_handoff(&self, request: &HandoffRequest) -> Result<Refreshed, HandoffError> {
         let (vault, memory) = (&request.vault, &request.memory);
-        if self.storage.memory_born(vault, memory).await?.is_none() {
+        if !self.storage.memory_exists(vault, memory).await? {
             return Err(HandoffError::NoMemory);
         }
         let window = request.window.unwrap_or(self.config.handoff.window);
@@ -138,20 +138,15 @@ impl Pipeline {
                 .await?
                 .ok_or(HandoffError::NoMemory)?;
             let handoff = self.make_handoff(request, &snapshot, window, number).await?;
-            match self
+            let saved = self
                 .storage
-                .save_handoff(&snapshot, handoff, self.config.handoff.keep)
-                .await?
-            {
-                SaveHandoff::Saved(handoff) => {
-                    return Ok(Refreshed {
-                        freshness: judge(&self.storage, &handoff).await?,
-                        handoff: *handoff,
-                        is_new: true,
-                    });
-                }
-                SaveHandoff::Overtaken | SaveHandoff::Moved => {}
-                SaveHandoff::NoMemory => return Err(HandoffError::NoMemory),
+                .save_handoff(&snapshot, handoff, self.config.handoff.keep);
+            if let Some(handoff) = saved.await? {
+                return Ok(Refreshed {
+                    freshness: judge(&self.storage, &handoff).await?,
+                    handoff,
+                    is_new: true,
+                });
             }
         }
         Err(HandoffError::Moved)

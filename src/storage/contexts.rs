@@ -176,14 +176,6 @@ impl Storage {
         let mut connection = self.reader().await?;
         find_context(&mut connection, vault, memory, reference).await
     }
-
-    /// Whether a memory has a document.
-    ///
-    /// # Errors
-    /// Database errors.
-    pub async fn memory_exists(&self, vault: &VaultId, memory: &MemoryId) -> Result<bool, StorageError> {
-        Ok(self.memory_born(vault, memory).await?.is_some())
-    }
 }
 
 /// The newest version of a memory.

@@ -6,7 +6,6 @@ use crate::domain::history::{RecordEvent, RecordLife, VersionMark};
 use crate::domain::ids::{ActorId, ContextId, HandoffId, MemoryId, RecordId, VaultId};
 use crate::storage::columns::FromJson;
 use crate::storage::database::connection::Connection;
-use crate::storage::database::transaction::Ending;
 use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::records::history::Row;
 use crate::storage::write::lock_memory;
@@ -45,19 +44,6 @@ pub struct Handoff {
     pub manifest: Value,
     /// Its lines with citations.
     pub citations: Vec<CitedLine>,
-}
-
-/// The result of saving a handoff.
-#[derive(Debug)]
-pub enum SaveHandoff {
-    /// It is the newest one now.
-    Saved(Box<Handoff>),
-    /// Another handoff was saved meanwhile.
-    Overtaken,
-    /// A text that it may quote was removed meanwhile; it must be created again.
-    Moved,
-    /// The memory no longer exists.
-    NoMemory,
 }
 
 impl Storage {
@@ -137,8 +123,9 @@ impl Storage {
     }
 
     /// Saves a handoff as the newest one under the lock of the memory's row, deletes the oldest beyond `keep`, and
-    /// notifies. `handoff.number` is the number of the newest handoff known when it was created, 0 for none. It is
-    /// saved only if that is still the newest one, and if its inputs may still be quoted.
+    /// notifies. `handoff.number` is the number of the newest handoff known when it was created, 0 for none. `None` if
+    /// that is no longer the newest one, or a text that it may quote was removed, perhaps with the memory: it must be
+    /// created again.
     ///
     /// # Errors
     /// Database errors; nothing was saved.
@@ -148,63 +135,47 @@ impl Storage {
         snapshot: &Snapshot,
         handoff: Handoff,
         keep: i64,
-    ) -> Result<SaveHandoff, StorageError> {
-        let handoff = &handoff;
-        let (saved, event) = self
-            .transaction("db.handoffs.save", |transaction| {
-                self.save_handoff_in(transaction, snapshot, handoff, keep)
-            })
-            .await?;
-        self.appended(&handoff.vault_id, event.as_slice());
-        Ok(saved)
-    }
-
-    /// Also returns the events to publish.
-    async fn save_handoff_in(
-        &self,
-        mut transaction: Connection,
-        snapshot: &Snapshot,
-        handoff: &Handoff,
-        keep: i64,
-    ) -> Result<Ending<(SaveHandoff, Option<NewEvent>)>, StorageError> {
-        let (vault, memory) = (&handoff.vault_id, &handoff.memory_id);
-        if lock_memory(&mut transaction, vault, memory).await?.is_none() {
-            return Ok(transaction.roll_back_with((SaveHandoff::NoMemory, None)));
-        }
-        let newest = sqlx::query_scalar!(
+    ) -> Result<Option<Handoff>, StorageError> {
+        let new = Handoff {
+            number: handoff.number + 1,
+            ..handoff
+        };
+        let (handoff, vault, memory) = (&new, &new.vault_id, &new.memory_id);
+        let event = self
+            .transaction("db.handoffs.save", |mut transaction| async move {
+                if lock_memory(&mut transaction, vault, memory).await?.is_none() {
+                    return Ok(transaction.roll_back_with(None));
+                }
+                let newest = sqlx::query_scalar!(
             r#"SELECT COALESCE(max(number), 0) AS "number!" FROM handoffs WHERE vault_id = $1 AND memory_id = $2"#,
             vault.as_str(),
             memory.as_str(),
         )
         .fetch_one(&mut transaction)
         .await?;
-        if newest != handoff.number {
-            return Ok(transaction.roll_back_with((SaveHandoff::Overtaken, None)));
-        }
-        if !may_be_quoted(&mut transaction, snapshot).await? {
-            return Ok(transaction.roll_back_with((SaveHandoff::Moved, None)));
-        }
-        let handoff = Handoff {
-            number: handoff.number + 1,
-            ..handoff.clone()
-        };
-        insert(&mut transaction, &handoff).await?;
-        sqlx::query!(
-            "DELETE FROM handoffs WHERE vault_id = $1 AND memory_id = $2 AND number <= $3",
-            vault.as_str(),
-            memory.as_str(),
-            handoff.number.saturating_sub(keep),
-        )
-        .execute(&mut transaction)
-        .await?;
-        let event = NewEvent {
-            actor: Some(handoff.generated_by.clone()),
-            details: Some(json!({ "handoff_id": handoff.handoff_id.as_str() })),
-            ..self.event(memory, EventKind::Handoff)
-        };
-        events::append(&mut transaction, vault, from_ref(&event)).await?;
-        let saved = SaveHandoff::Saved(Box::new(handoff));
-        Ok(transaction.commit_with((saved, Some(event))))
+                if newest + 1 != handoff.number || !may_be_quoted(&mut transaction, snapshot).await? {
+                    return Ok(transaction.roll_back_with(None));
+                }
+                insert(&mut transaction, handoff).await?;
+                sqlx::query!(
+                    "DELETE FROM handoffs WHERE vault_id = $1 AND memory_id = $2 AND number <= $3",
+                    vault.as_str(),
+                    memory.as_str(),
+                    handoff.number.saturating_sub(keep),
+                )
+                .execute(&mut transaction)
+                .await?;
+                let event = NewEvent {
+                    actor: Some(handoff.generated_by.clone()),
+                    details: Some(json!({ "handoff_id": handoff.handoff_id.as_str() })),
+                    ..self.event(memory, EventKind::Handoff)
+                };
+                events::append(&mut transaction, vault, from_ref(&event)).await?;
+                Ok::<_, StorageError>(transaction.commit_with(Some(event)))
+            })
+            .await?;
+        self.appended(vault, event.as_slice());
+        Ok(event.map(|_| new))
     }
 }
 
@@ -363,25 +334,6 @@ impl Storage {
             has_more_changes,
             records,
         }))
-    }
-
-    /// When a memory was created; `None` if it has no document.
-    ///
-    /// # Errors
-    /// Database errors.
-    #[tracing::instrument(name = "db.memories.born", skip_all)]
-    pub async fn memory_born(
-        &self,
-        vault: &VaultId,
-        memory: &MemoryId,
-    ) -> Result<Option<DateTime<Utc>>, StorageError> {
-        Ok(sqlx::query_scalar!(
-            "SELECT created_at FROM memories WHERE vault_id = $1 AND memory_id = $2 AND head_version > 0",
-            vault.as_str(),
-            memory.as_str(),
-        )
-        .fetch_optional(&mut self.reader().await?)
-        .await?)
     }
 
     /// The current facts for evaluating a handoff: the records it cites, and the changes since its version.

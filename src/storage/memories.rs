@@ -14,7 +14,7 @@ use crate::storage::idempotency::delete_answers;
 use crate::storage::prompt_items::delete_items_of_memory;
 use crate::storage::usage::stored::{self, Stored};
 use crate::storage::write::lock_memory;
-use crate::storage::{Class, Missing, Preconditions, Storage, WriteError};
+use crate::storage::{Class, Missing, Preconditions, Storage, StorageError, WriteError};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
@@ -87,6 +87,22 @@ pub struct MemoryState {
 }
 
 impl Storage {
+    /// Whether a memory has a document.
+    ///
+    /// # Errors
+    /// Database errors.
+    #[tracing::instrument(name = "db.memories.exists", skip_all)]
+    pub async fn memory_exists(&self, vault: &VaultId, memory: &MemoryId) -> Result<bool, StorageError> {
+        let created_at = sqlx::query_scalar!(
+            "SELECT created_at FROM memories WHERE vault_id = $1 AND memory_id = $2 AND head_version > 0",
+            vault.as_str(),
+            memory.as_str(),
+        )
+        .fetch_optional(&mut self.reader().await?)
+        .await?;
+        Ok(created_at.is_some())
+    }
+
     /// Deletes a memory with its versions, records, runs, prompt items and stored answers, in one transaction. Later
     /// writes to the same id create a new memory, which begins at version 1 with new ids. Failed runs of a memory that
     /// was never created are deleted too, although a memory with nothing else does not appear anywhere.
