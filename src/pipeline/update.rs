@@ -434,7 +434,7 @@ impl Pipeline {
             state.bytes * 100 >= full.saturating_mul(settings.at_percent.into()),
         );
         let is_due = is_grown || (is_full && state.new_records >= NEW_RECORDS_WHEN_FULL);
-        if state.is_waiting || !is_due {
+        if !is_due {
             return Ok(false);
         }
         let request = UpdateRequest {

@@ -18,8 +18,6 @@ pub struct ConsolidationState {
     pub new_records: i64,
     /// The size of the newest version in bytes.
     pub bytes: i64,
-    /// A consolidation is queued or running.
-    pub is_waiting: bool,
 }
 
 impl Storage {
@@ -36,13 +34,11 @@ impl Storage {
         let state = sqlx::query_as!(
             ConsolidationState,
             r#"WITH runs AS (
-                   SELECT COALESCE(max(base_version) FILTER (WHERE status NOT IN ('failed', 'cancelled', 'conflict')), 0) AS last,
-                          COALESCE(bool_or(status IN ('queued', 'running')), false) AS is_waiting
+                   SELECT COALESCE(max(base_version) FILTER (WHERE status NOT IN ('failed', 'cancelled', 'conflict')), 0) AS last
                    FROM updates
                    WHERE vault_id = $1 AND memory_id = $2 AND kind = 'consolidation'
                )
-               SELECT runs.is_waiting AS "is_waiting!",
-                      (SELECT count(*) FROM records
+               SELECT (SELECT count(*) FROM records
                        WHERE vault_id = $1 AND memory_id = $2 AND status = 'active' AND created_version > runs.last)
                           AS "new_records!",
                       COALESCE((SELECT head.bytes FROM memories AS memory
