@@ -98,7 +98,9 @@ async fn a_key_belongs_to_one_request() {
         memory.applying("", "one").header(KEY, "k"),
         memory.applying("?dry_run=true", "one").header(KEY, "k"),
     ] {
-        Answer::to(another).await.problem(422, "key-reused", Some(KEY));
+        let problem = Answer::to(another).await.problem(422, "key-reused", Some(KEY));
+        // A retry may ask for another form: that is no other request.
+        crate::harness::lacks(problem["detail"].as_str().unwrap(), &["Accept", "Prefer"]);
     }
 
     assert_eq!(service.count("memory_contexts").await, 1);
