@@ -6,7 +6,7 @@
 use crate::domain::access::AccessRole;
 use crate::domain::ids::MAX_ID_BYTES;
 use crate::http::middleware::{access, document_replica, document_site, idempotency};
-use crate::http::problem::{self, Kind, ProblemDocument};
+use crate::http::problem::{self, Kind, ProblemBody};
 use crate::http::router;
 use axum::http::Method;
 use strum::VariantNames as _;
@@ -128,7 +128,7 @@ pub(crate) fn document() -> OpenApi {
     let mut document = router::api().into_openapi();
     let components = document.components.get_or_insert_with(Components::new);
     components.schemas.insert(
-        ProblemDocument::name().into_owned(),
+        ProblemBody::name().into_owned(),
         Schema::from(problem::schema()).into(),
     );
     let mut id = text_schema(ID_PATTERN);
@@ -269,7 +269,7 @@ fn name_entries(components: &mut Components) {
 }
 
 fn as_problem(response: Response) -> Response {
-    let schema = Ref::from_schema_name(ProblemDocument::name());
+    let schema = Ref::from_schema_name(ProblemBody::name());
     let content = ContentBuilder::new().schema(Some(schema)).build();
     ResponseBuilder::from(response)
         .content(problem::MEDIA_TYPE, content)

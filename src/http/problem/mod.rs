@@ -216,26 +216,32 @@ impl Problem {
 
     /// The body of the problem, for a stream that has already begun. Its cause is logged here.
     pub(crate) fn into_body(self) -> ProblemBody {
+        let (body, _, cause) = self.into_parts();
+        if let Some(Cause(cause)) = cause {
+            tracing::warn!(%cause, "a stream ended with a problem");
+        }
+        body
+    }
+
+    fn into_parts(self) -> (ProblemBody, HeaderMap, Option<Cause>) {
         let Parts {
             kind,
             detail,
             members,
+            headers,
             cause,
-            ..
         } = *self.0;
-        if let Some(Cause(cause)) = cause {
-            tracing::warn!(%cause, "a stream ended with a problem");
-        }
-        ProblemBody {
+        let body = ProblemBody {
             type_uri: kind.type_uri(),
             title: kind.title(),
             status: kind.status().as_u16(),
             detail,
             members,
-        }
+        };
+        (body, headers, cause)
     }
 
-    /// Adds a member. [`ProblemDocument`] must document it.
+    /// Adds a member. [`Members`] must document it.
     pub(crate) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         debug_assert!(has_member(name), "{name} is not documented");
         self.0.members.insert(name.to_owned(), value.into());
@@ -278,13 +284,23 @@ fn shortened(mut detail: String) -> String {
     detail
 }
 
-/// The body of every error (RFC 9457), as [`ProblemDocument`] documents it.
-#[derive(Debug, Serialize)]
+/// The body of every error (RFC 9457). The first four members are always there; the others depend on the type.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Problem)]
 pub(crate) struct ProblemBody {
+    /// What kind of problem it is: a stable URI, to be compared and not fetched.
     #[serde(rename = "type")]
+    #[schema(
+        example = "urn:working-memory:problem:invalid",
+        pattern = "^urn:working-memory:problem:[a-z-]+$"
+    )]
     type_uri: String,
+    /// The kind in words, the same for every occurrence.
     title: &'static str,
+    /// The status of the answer.
+    #[schema(minimum = 400, maximum = 599)]
     status: u16,
+    /// What is wrong with this request: the field, the limit.
     detail: String,
     #[serde(flatten)]
     members: Map<String, Value>,
@@ -292,24 +308,11 @@ pub(crate) struct ProblemBody {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let Parts {
-            kind,
-            detail,
-            members,
-            headers,
-            cause,
-        } = *self.0;
-        let status = kind.status();
-        let body = ProblemBody {
-            type_uri: kind.type_uri(),
-            title: kind.title(),
-            status: status.as_u16(),
-            detail,
-            members,
-        };
+        let kind = self.0.kind;
+        let (body, headers, cause) = self.into_parts();
         // Serializing strings and numbers in a map with text keys cannot fail.
         let text = serde_json::to_string(&body).unwrap_or_default();
-        let mut response = (status, headers, [(CONTENT_TYPE, MEDIA_TYPE)], text).into_response();
+        let mut response = (kind.status(), headers, [(CONTENT_TYPE, MEDIA_TYPE)], text).into_response();
         if kind == Kind::Quota {
             // The caller can fix this; it is no failure of the service.
             response.extensions_mut().insert(Passing);
@@ -325,26 +328,10 @@ impl IntoResponse for Problem {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Passing;
 
-/// The body of every error (RFC 9457). The first four members are always there; which of the others are depends on the
-/// type.
+/// The members that problems have besides those of [`ProblemBody`], each only where it says something.
 #[derive(ToSchema)]
-#[schema(as = Problem)]
 #[expect(dead_code, reason = "documents what `Problem::with` is given")]
-pub(crate) struct ProblemDocument {
-    /// What kind of problem it is: a stable URI, to be compared and not fetched.
-    #[schema(
-        rename = "type",
-        example = "urn:working-memory:problem:invalid",
-        pattern = "^urn:working-memory:problem:[a-z-]+$"
-    )]
-    type_uri: String,
-    /// The kind in words, the same for every occurrence.
-    title: String,
-    /// The status of the answer.
-    #[schema(minimum = 400, maximum = 599)]
-    status: u16,
-    /// What is wrong with this request: the field, the limit.
-    detail: String,
+struct Members {
     /// The parameter, header or member of the body that is wrong; `body` for the body as a whole.
     field: String,
     /// The limit that is broken, in the unit that the detail names.
@@ -418,20 +405,20 @@ pub(crate) struct ProblemDocument {
     warnings: Vec<CollapseBody>,
 }
 
-/// How many members every problem has: the first ones.
-const ALWAYS: usize = 4;
-
 /// The schema of problems. A member that a problem does not have is absent, never null.
 pub(super) fn schema() -> Object {
-    let RefOr::T(Schema::Object(mut object)) = ProblemDocument::schema() else {
-        return Object::default();
+    let of = |schema| match schema {
+        RefOr::T(Schema::Object(object)) => object,
+        _ => Object::default(),
     };
-    object.required.truncate(ALWAYS);
-    object
+    let mut problem = of(ProblemBody::schema());
+    problem.properties.extend(of(Members::schema()).properties);
+    problem.additional_properties = None;
+    problem
 }
 
 /// Whether problems can have a member of this name.
-pub(super) fn has_member(name: &str) -> bool {
+fn has_member(name: &str) -> bool {
     static NAMES: LazyLock<BTreeSet<String>> =
         LazyLock::new(|| schema().properties.keys().cloned().collect());
     NAMES.contains(name)
