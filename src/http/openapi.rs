@@ -65,6 +65,9 @@ const HEADERS: &[(&str, &str)] = &[
     ),
 ];
 
+/// The ends of the paths of writes that make no version, so that no quota refuses them.
+const NO_VERSIONS: [&str; 5] = ["/items", "/items/{item}", "/redact", "/refresh", "/reject"];
+
 /// The prefix of the schema names of lists, before the name of their entries.
 const LIST_PREFIX: &str = "List_";
 
@@ -140,6 +143,9 @@ pub(crate) fn document() -> OpenApi {
         for write in [&mut item.put, &mut item.post].into_iter().flatten() {
             if path.starts_with("/v1/vaults/{vault_id}") {
                 idempotency::document(write);
+                if !NO_VERSIONS.iter().any(|end| path.ends_with(end)) {
+                    add_problem(write, Kind::Quota, Kind::Quota.title());
+                }
             }
         }
         for (method, operation) in operations(item) {
@@ -209,8 +215,11 @@ fn complete(path: &str, operation: &mut Operation) {
         .map(|parameter| RefOr::T(path_parameter(parameter)))
         .collect();
     let mut common = vec![Kind::Internal];
+    if path != "/healthz" {
+        common.push(Kind::Unavailable);
+    }
     if path.starts_with("/v1/") {
-        common.extend([Kind::Malformed, Kind::Invalid, Kind::Unavailable]);
+        common.push(Kind::Invalid);
     }
     if operation.request_body.is_some() {
         common.extend([Kind::RequestTimeout, Kind::TooLarge, Kind::UnsupportedMediaType]);

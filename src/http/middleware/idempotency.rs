@@ -15,6 +15,7 @@ use crate::http::extract::body::{self, Limit};
 use crate::http::extract::caller::CallerOf;
 use crate::http::extract::headers::single_header;
 use crate::http::middleware::bounds::Slot;
+use crate::http::openapi::add_problem;
 use crate::http::problem::{Kind, Problem};
 use crate::http::state::{AppState, Settings};
 use crate::storage::Storage;
@@ -34,7 +35,7 @@ use tokio::time::Instant;
 use tracing::Instrument;
 use utoipa::IntoParams as _;
 use utoipa::openapi::path::Operation;
-use utoipa::openapi::{Header, RefOr, Response as Described};
+use utoipa::openapi::{Header, RefOr};
 
 /// The header, for the documentation.
 #[derive(utoipa::IntoParams)]
@@ -57,26 +58,19 @@ struct KeyHeader {
 pub(crate) fn document(operation: &mut Operation) {
     let parameters = operation.parameters.get_or_insert_default();
     parameters.extend(KeyHeader::into_params(|| None).into_iter().map(RefOr::T));
-    let responses = &mut operation.responses.responses;
-    for (status, response) in responses.iter_mut() {
-        if let (true, RefOr::T(response)) = (status.starts_with('2'), response) {
+    for (status, response) in &mut operation.responses.responses {
+        let RefOr::T(response) = response else { continue };
+        if status.starts_with('2') {
+            let replayed = RefOr::T(Header::default());
             response
                 .headers
-                .insert("Idempotency-Replayed".to_owned(), RefOr::T(Header::default()));
+                .insert("Idempotency-Replayed".to_owned(), replayed);
+        } else if *status == Kind::StillRunning.status().as_str() {
+            response.description += &format!(" Or: {}.", Kind::StillRunning.title());
         }
     }
-    let title = Kind::StillRunning.title();
-    let status = Kind::StillRunning.status().as_str().to_owned();
-    let conflict = responses
-        .entry(status)
-        .or_insert_with(|| RefOr::T(Described::new("")));
-    if let RefOr::T(conflict) = conflict {
-        let before = std::mem::take(&mut conflict.description);
-        conflict.description = if before.is_empty() {
-            title.to_owned()
-        } else {
-            format!("{before} Or: {title}.")
-        };
+    for kind in [Kind::StillRunning, Kind::Gone] {
+        add_problem(operation, kind, kind.title());
     }
 }
 

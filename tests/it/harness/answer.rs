@@ -1,8 +1,9 @@
 //! A response of the service.
 
-use reqwest::RequestBuilder;
 use reqwest::header::HeaderMap;
+use reqwest::{Method, RequestBuilder};
 use serde_json::Value;
+use std::sync::LazyLock;
 
 /// Checks members of a JSON object; others may be there too.
 #[track_caller]
@@ -48,6 +49,62 @@ pub(crate) fn rows(table: &'static str) -> impl Iterator<Item = (Value, &'static
     })
 }
 
+/// An operation of `openapi.yaml`, and the statuses of its answers.
+struct Operation {
+    method: String,
+    path: &'static str,
+    statuses: Vec<&'static str>,
+}
+
+/// Read by its lines, since every test is a process that would have to parse the whole document.
+static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {
+    let mut operations: Vec<Operation> = Vec::new();
+    let mut path = "";
+    let lines = include_str!("../../../openapi.yaml").lines();
+    for line in lines.skip_while(|line| *line != "paths:").skip(1) {
+        let name = line.trim_start();
+        match line.len() - name.len() {
+            0 => break,
+            2 => path = name.trim_end_matches(':'),
+            4 => operations.push(Operation {
+                method: name.trim_end_matches(':').to_uppercase(),
+                path,
+                statuses: Vec::new(),
+            }),
+            8 => {
+                let status = name.strip_prefix('\'').and_then(|name| name.split_once("':"));
+                let operation = operations.last_mut();
+                operation
+                    .unwrap()
+                    .statuses
+                    .extend(status.map(|(status, _)| status));
+            }
+            _ => {}
+        }
+    }
+    operations
+});
+
+/// Whether the document has this answer; it says nothing of pages, and of paths and methods that it does not have.
+fn is_documented(method: &Method, path: &str, status: u16) -> bool {
+    let method = if *method == Method::HEAD {
+        &Method::GET
+    } else {
+        method
+    };
+    let is_asked = |operation: &&Operation| {
+        let (names, segments) = (operation.path.split('/'), path.split('/'));
+        operation.method == method.as_str()
+            && names.clone().count() == segments.clone().count()
+            && names
+                .zip(segments)
+                .all(|(name, segment)| name.starts_with('{') || name == segment)
+    };
+    let status = status.to_string();
+    let mut asked = OPERATIONS.iter().filter(is_asked).peekable();
+    asked.peek().is_none() || asked.any(|operation| operation.statuses.contains(&status.as_str()))
+}
+
 #[derive(Debug, Clone)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -56,10 +113,17 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// Sends a request and reads the whole response.
+    /// Sends a request and reads the whole response, which `openapi.yaml` must describe.
     pub(crate) async fn to(request: RequestBuilder) -> Self {
-        let response = request.send().await.unwrap();
+        let (client, request) = request.build_split();
+        let request = request.unwrap();
+        let (method, path) = (request.method().clone(), request.url().path().to_owned());
+        let response = client.execute(request).await.unwrap();
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        assert!(
+            is_documented(&method, &path, status),
+            "openapi.yaml does not describe the answer {status} to {method} {path}"
+        );
         Self {
             status,
             headers,
