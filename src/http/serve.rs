@@ -27,6 +27,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use std::collections::HashMap;
 use std::convert::Infallible;
+use std::fmt::Display;
 use std::future::Future;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -380,31 +381,10 @@ impl Drop for UnauthenticatedConnection {
     }
 }
 
-/// Why TLS cannot be used. Every message names the setting and the file.
+/// Why TLS cannot be used: the setting, the file and the problem.
 #[derive(Debug, thiserror::Error)]
-pub enum TlsError {
-    /// A file that cannot be read or does not contain what is expected.
-    #[error("{setting} {file}: {problem}", file = file.display())]
-    File {
-        /// The setting that names the file.
-        setting: &'static str,
-        /// The file.
-        file: PathBuf,
-        /// The problem.
-        problem: String,
-    },
-    /// A certificate and a key that do not match.
-    #[error("http.tls.certificate {certificate} and http.tls.key {key} cannot be used: {problem}",
-            certificate = certificate.display(), key = key.display())]
-    Pair {
-        /// The file of the certificate.
-        certificate: PathBuf,
-        /// The file of the key.
-        key: PathBuf,
-        /// The problem.
-        problem: String,
-    },
-}
+#[error("{0}")]
+pub struct TlsError(String);
 
 /// The current certificate. A connection keeps the one it started with.
 #[derive(Debug)]
@@ -445,32 +425,33 @@ impl Tls {
 }
 
 fn read_pair(certificate: &Path, key: &Path) -> Result<Arc<ServerConfig>, TlsError> {
-    let wrong = |setting, file: &Path, problem: String| TlsError::File {
-        setting,
-        file: file.to_owned(),
-        problem,
+    let of_certificate = |problem: &dyn Display| {
+        TlsError(format!(
+            "http.tls.certificate {}: {problem}",
+            certificate.display()
+        ))
     };
-    let bad_certificate = |problem| wrong("http.tls.certificate", certificate, problem);
     let chain = CertificateDer::pem_file_iter(certificate)
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-        .map_err(|error| bad_certificate(error.to_string()))?;
+        .map_err(|error| of_certificate(&error))?;
     if chain.is_empty() {
-        return Err(bad_certificate("there is no PEM certificate in it".to_owned()));
+        return Err(of_certificate(&"there is no PEM certificate in it"));
     }
-    let private =
-        PrivateKeyDer::from_pem_file(key).map_err(|error| wrong("http.tls.key", key, error.to_string()))?;
-    let pair = |error: rustls::Error| TlsError::Pair {
-        certificate: certificate.to_owned(),
-        key: key.to_owned(),
-        problem: error.to_string(),
+    let private = PrivateKeyDer::from_pem_file(key)
+        .map_err(|error| TlsError(format!("http.tls.key {}: {error}", key.display())))?;
+    let of_both = |error: rustls::Error| {
+        let (certificate, key) = (certificate.display(), key.display());
+        TlsError(format!(
+            "http.tls.certificate {certificate} and http.tls.key {key} cannot be used: {error}"
+        ))
     };
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let mut config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
-        .map_err(pair)?
+        .map_err(of_both)?
         .with_no_client_auth()
         .with_single_cert(chain, private)
-        .map_err(pair)?;
+        .map_err(of_both)?;
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(Arc::new(config))
 }
