@@ -90,7 +90,7 @@ impl LimitsConfig {
 /// What happens to a put that drops more than half of the bytes, or any active record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, EnumString, VariantNames)]
 #[strum(serialize_all = "snake_case", ascii_case_insensitive)]
-pub enum Collapse {
+pub enum Guard {
     /// Nothing.
     Off,
     /// The version is saved, and the response reports what it dropped.
@@ -100,12 +100,12 @@ pub enum Collapse {
     Reject,
 }
 
-read_from_words!(Collapse);
+read_from_words!(Guard);
 
 /// What happens to a put that drops much of a document.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct GuardConfig {
     /// A put that drops more than half of the bytes, or any active record.
-    pub collapse: Collapse,
+    pub collapse: Guard,
 }

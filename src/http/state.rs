@@ -3,7 +3,7 @@
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::config::hosts::Authority;
-use crate::config::limits::{Collapse, LimitsConfig};
+use crate::config::limits::{Guard, LimitsConfig};
 use crate::config::llm::LlmConfig;
 use crate::config::prices::Price;
 use crate::config::window::WindowConfig;
@@ -14,8 +14,8 @@ use crate::http::middleware::access::{Gate, Rates};
 use crate::http::middleware::bounds::Budget;
 use crate::http::serve::Tls;
 use crate::pipeline::Pipeline;
+use crate::storage::Storage;
 use crate::storage::usage::DayOfModel;
-use crate::storage::{Guard, Storage};
 use crate::tokens::Tokens;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -207,11 +207,7 @@ impl Settings {
         Self {
             context_bytes: config.limits.context_bytes,
             body_bytes: config.limits.body_bytes,
-            guard: match config.guard.collapse {
-                Collapse::Off => Guard::Off,
-                Collapse::Warn => Guard::Warn,
-                Collapse::Reject => Guard::Reject,
-            },
+            guard: config.guard.collapse,
             items: ItemLimits::default(),
             window: config.window.clone(),
             header_timeout: HEADER_TIMEOUT,

@@ -38,7 +38,7 @@ pub use head_cache::{HeadCacheUse, STALENESS_BOUND};
 pub use maintenance::Rebuilt;
 pub use pages::Rows;
 pub use usage::stored::{OverQuota, Quotas, Stored};
-pub use write::put::{Guard, Put, PutJob};
+pub use write::put::{Put, PutJob};
 pub use write::restore::RestoreJob;
 pub use write::window::{NewDecision, WindowChange, WindowImported, Writer};
 pub use write::{

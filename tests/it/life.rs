@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use working_memory::clock::Clock;
 use working_memory::config::Config;
+use working_memory::config::limits::Guard;
 use working_memory::domain::document::{Record, records};
 use working_memory::domain::ids::{ActorId, ContextId, MemoryId, RecordId, VaultId};
 use working_memory::domain::retention::Retention;
@@ -26,8 +27,7 @@ use working_memory::pipeline::{
 use working_memory::storage::records::{RecordFilter, StoredRecord};
 use working_memory::storage::transfer::OnConflict;
 use working_memory::storage::{
-    ContextRef, Guard, Missing, PoolOptions, Preconditions, Put, PutJob, Rebuilt, RestoreJob, Storage,
-    WriteError,
+    ContextRef, Missing, PoolOptions, Preconditions, Put, PutJob, Rebuilt, RestoreJob, Storage, WriteError,
 };
 
 const SEQUENCES: usize = 1_000;

@@ -5,6 +5,7 @@ use super::change::{AlsoRead, Decision};
 use super::error::WriteError;
 use super::head::Head;
 use super::new_version::NewVersion;
+use crate::config::limits::Guard;
 use crate::domain::changelog;
 use crate::domain::document::records;
 use crate::domain::ids::{ActorId, MemoryId, RecordId, VaultId};
@@ -13,18 +14,6 @@ use crate::fair;
 use crate::storage::Storage;
 use crate::storage::contexts::{ContextMetadata, Source};
 use crate::storage::idempotency::Answering;
-
-/// How to treat a put that removes much of the document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Guard {
-    /// Not checked.
-    Off,
-    /// Accepted, with a warning.
-    #[default]
-    Warn,
-    /// Rejected.
-    Reject,
-}
 
 /// The result of a put.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use crate::access::with_admin;
 use crate::harness::{Answer, Memory, Service, holds, lacks};
 use reqwest::Method;
 use working_memory::config::Config;
-use working_memory::config::limits::Collapse;
+use working_memory::config::limits::Guard;
 
 const EDIT: &str = "/ui/vaults/acme/memories/agent/edit";
 const FIRST: [(&str, &str); 3] = [("text", "mine\n"), ("once", "one"), ("if_match", "")];
@@ -403,7 +403,7 @@ async fn a_refused_form_tells_the_fault_in_place_and_keeps_what_was_entered() {
 
 #[tokio::test]
 async fn an_edited_text_is_kept_until_its_collapse_is_confirmed() {
-    let reject = |config: &mut Config| config.guard.collapse = Collapse::Reject;
+    let reject = |config: &mut Config| config.guard.collapse = Guard::Reject;
     let (service, memory) = Service::configured(reject).await.agent();
     let long: String = (0..400)
         .map(|line| format!("- line {line} of a long document\n"))

@@ -8,7 +8,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use reqwest::Method;
 use serde_json::json;
-use working_memory::config::limits::Collapse;
+use working_memory::config::limits::Guard;
 
 /// One change of a chain, depending on the previous one.
 #[derive(Debug, Clone)]
@@ -188,7 +188,7 @@ async fn batched_and_single_changes_have_the_same_results() {
         move |config: &mut working_memory::config::Config| {
             config.database.gather_puts = gather_puts;
             config.database.prepared_statements = Some(prepared_statements);
-            config.guard.collapse = Collapse::Reject;
+            config.guard.collapse = Guard::Reject;
         }
     };
     let models = Dictated::new();

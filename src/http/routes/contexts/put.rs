@@ -1,5 +1,6 @@
 //! `PUT M/context`, `POST M/contexts/{ref}/restore` and `…/redact`
 
+use crate::config::limits::Guard;
 use crate::domain::document::{self, InvalidDocument};
 use crate::domain::listed;
 use crate::http::extract::body::{self, Limit, MediaType};
@@ -12,7 +13,7 @@ use crate::http::routes::contexts::{ContextBody, saved};
 use crate::http::routes::window::below;
 use crate::http::state::AppState;
 use crate::storage::idempotency::{Answering, KeptAnswer};
-use crate::storage::{ContextRef, Guard, Put, PutJob, RestoreJob};
+use crate::storage::{ContextRef, Put, PutJob, RestoreJob};
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::header::LOCATION;

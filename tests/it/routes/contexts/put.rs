@@ -6,7 +6,7 @@ use reqwest::{Body, Method, RequestBuilder};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use working_memory::config::Config;
-use working_memory::config::limits::Collapse;
+use working_memory::config::limits::Guard;
 
 fn as_json(memory: &Memory, body: impl Into<Body>) -> RequestBuilder {
     let request = memory.request(Method::PUT, "context");
@@ -195,7 +195,7 @@ async fn a_put_that_drops_much_of_the_document_returns_a_warning() {
 
 #[tokio::test]
 async fn a_put_that_drops_much_of_the_document_can_be_rejected() {
-    let reject = |config: &mut Config| config.guard.collapse = Collapse::Reject;
+    let reject = |config: &mut Config| config.guard.collapse = Guard::Reject;
     let (_, memory) = Service::configured(reject).await.agent();
     let etag = memory.put(WITH_RECORDS).await.is(201).header("etag").to_owned();
 
@@ -223,7 +223,7 @@ async fn a_put_that_drops_much_of_the_document_can_be_rejected() {
 
 #[tokio::test]
 async fn nothing_is_checked_when_the_guard_is_off() {
-    let service = Service::configured(|config| config.guard.collapse = Collapse::Off).await;
+    let service = Service::configured(|config| config.guard.collapse = Guard::Off).await;
     let memory = service.memory("agent");
     memory.write(WITH_RECORDS).await;
     assert_eq!(memory.write("x").await["warnings"], json!([]));
