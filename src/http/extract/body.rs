@@ -7,15 +7,11 @@ use axum::BoxError;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::HeaderMap;
-use axum::http::header::{CONTENT_LENGTH, EXPECT};
+use axum::http::header::CONTENT_LENGTH;
 use bytes::BytesMut;
 use futures::StreamExt;
 use std::time::Duration;
 use strum::IntoStaticStr;
-
-/// How many bytes of a body that is too large are read and discarded. A client that sends its whole body before it
-/// reads then receives the 413 instead of a broken connection.
-const DISCARDED_BYTES: u64 = 16 << 20;
 
 /// A limit on the size of a body, with its name in the configuration.
 #[derive(Debug, Clone, Copy)]
@@ -71,31 +67,20 @@ pub(crate) fn declared_length(headers: &HeaderMap) -> Option<u64> {
 
 async fn read_bounded(headers: &HeaderMap, body: Body, limit: Limit) -> Result<Vec<u8>, Problem> {
     let declared = declared_length(headers);
-    let most = u64::try_from(limit.bytes).unwrap_or(u64::MAX);
-    let too_large = |actual| Problem::too_large("body", limit.name, limit.bytes, actual);
-    let waits_for_word = headers.contains_key(EXPECT);
-    if let Some(length) = declared.filter(|length| *length > most)
-        && (waits_for_word || length > DISCARDED_BYTES)
-    {
-        return Err(too_large(Some(length)));
+    let too_large = || Problem::too_large("body", limit.name, limit.bytes, declared);
+    if declared.is_some_and(|length| length > limit.bytes as u64) {
+        return Err(too_large());
     }
     let mut stream = body.into_data_stream();
-    let mut kept = BytesMut::new();
-    let mut seen: u64 = 0;
+    let mut read = BytesMut::new();
     while let Some(chunk) = stream.next().await {
         let chunk = chunk.map_err(broken)?;
-        seen = seen.saturating_add(chunk.len() as u64);
-        if seen <= most {
-            kept.extend_from_slice(&chunk);
-        } else if seen > DISCARDED_BYTES {
-            return Err(too_large(declared));
+        if chunk.len() > limit.bytes - read.len() {
+            return Err(too_large());
         }
+        read.extend_from_slice(&chunk);
     }
-    if seen > most {
-        Err(too_large(Some(seen)))
-    } else {
-        Ok(kept.into())
-    }
+    Ok(read.into())
 }
 
 /// Why a body broke off: the problem of a limit that it did not fit while it arrived, or the client.

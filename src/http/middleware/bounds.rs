@@ -147,7 +147,6 @@ fn counted(body: Body, state: AppState, slot: Slot, weighs: Weighs) -> Body {
                 Some(Err(error)) => Some((Err(BoxError::from(error)), None)),
                 Some(Ok(piece)) => {
                     let cost = match weighs {
-                        _ if size > state.budget.largest => 0,
                         Weighs::Work => piece.len(),
                         Weighs::Kept => piece.len().saturating_mul(KEPT_COST),
                     };
@@ -303,8 +302,6 @@ pub(crate) const WORK_COST: usize = 16;
 #[derive(Debug)]
 pub(crate) struct Budget {
     limit: usize,
-    /// The size of the largest allowed body. Of a larger body the rest is discarded.
-    pub(crate) largest: usize,
     carried: FairSemaphore,
     worked_on: FairSemaphore,
 }
@@ -317,7 +314,6 @@ impl Budget {
             .max(largest.saturating_mul(LARGEST_BODIES));
         Self {
             limit,
-            largest: largest.saturating_mul(LARGEST_BODIES),
             carried: FairSemaphore::new(ShareLimits::of(limit / 2)),
             worked_on: FairSemaphore::new(ShareLimits::of(limit / 2)),
         }
@@ -375,9 +371,10 @@ impl Budget {
     }
 }
 
-/// How many bytes are read and discarded, and for how long.
-const DISCARDED_BYTES: usize = 1 << 20;
-const DISCARDED_WITHIN: Duration = Duration::from_secs(1);
+/// How many bytes are read and discarded, and for how long: also of a body that is too large, since many clients send all of
+/// it before they read.
+const DISCARDED_BYTES: usize = 16 << 20;
+const DISCARDED_WITHIN: Duration = Duration::from_secs(3);
 
 /// Where a body goes that is dropped before its end.
 type Rest = Arc<Mutex<Option<Body>>>;
