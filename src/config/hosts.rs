@@ -4,6 +4,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use std::net::IpAddr;
 use std::str::FromStr;
+use url::Host;
 
 /// `host` or `host:port`, as in `Host` and `Origin`, normalised: letters are lower case, and IP addresses are
 /// parsed.
@@ -12,12 +13,6 @@ pub struct Authority {
     host: Host,
     /// The port, if one is given.
     pub port: Option<u16>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Host {
-    Name(String),
-    Address(IpAddr),
 }
 
 /// The text is not `host` or `host:port`.
@@ -29,67 +24,57 @@ impl FromStr for Authority {
     type Err = NoAuthority;
 
     fn from_str(text: &str) -> Result<Self, NoAuthority> {
-        if let Ok(address) = text.parse::<IpAddr>() {
-            return Ok(Self::new(Host::Address(address.to_canonical()), None));
+        if let Ok(address) = text.parse() {
+            return Ok(Self::of_address(address));
         }
-        let (host, port) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-            Some((address, rest)) => {
-                let address = address.parse::<std::net::Ipv6Addr>().map_err(|_| NoAuthority)?;
-                let port = rest.strip_prefix(':').or(rest.is_empty().then_some(""));
-                (
-                    Host::Address(IpAddr::V6(address).to_canonical()),
-                    port.ok_or(NoAuthority)?,
-                )
-            }
-            None => {
-                let (host, port) = text.split_once(':').unwrap_or((text, ""));
-                (Host::of(host)?, port)
-            }
+        // The colons of an IPv6 address are in brackets.
+        let (host, port) = match text.rsplit_once(':') {
+            Some((host, port)) if !port.ends_with(']') => (host, port),
+            _ => (text, ""),
         };
-        match port {
-            // An empty port after the colon counts as none (RFC 3986, 3.2.3).
-            "" => Ok(Self::new(host, None)),
-            digits if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
-                let port = digits.parse().map_err(|_| NoAuthority)?;
-                Ok(Self::new(host, Some(port)))
-            }
-            _ => Err(NoAuthority),
-        }
-    }
-}
-
-impl Host {
-    fn of(text: &str) -> Result<Self, NoAuthority> {
-        // A trailing dot (the root) does not change the name.
-        let name = text.strip_suffix('.').unwrap_or(text);
-        let sane = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
-        if name.is_empty() || !name.bytes().all(sane) {
+        // Neither percent-encoding nor letters other than ASCII, which the parser of URLs would accept.
+        let is_sane = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+        if !host.starts_with('[') && !host.bytes().all(is_sane) {
             return Err(NoAuthority);
         }
-        Ok(match name.parse::<IpAddr>() {
-            Ok(address) => Self::Address(address),
-            Err(_) => Self::Name(name.to_ascii_lowercase()),
+        // A trailing dot (the root) does not change the name.
+        let host = Host::parse(host.strip_suffix('.').unwrap_or(host)).map_err(|_| NoAuthority)?;
+        let port = match port {
+            // An empty port after the colon counts as none (RFC 3986, 3.2.3).
+            "" => None,
+            digits if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
+                Some(digits.parse().map_err(|_| NoAuthority)?)
+            }
+            _ => return Err(NoAuthority),
+        };
+        Ok(match host {
+            Host::Ipv6(address) => Self {
+                port,
+                ..Self::of_address(address.into())
+            },
+            host => Self { host, port },
         })
     }
 }
 
 impl Authority {
-    fn new(host: Host, port: Option<u16>) -> Self {
-        Self { host, port }
-    }
-
     /// An IP address.
     #[must_use]
     pub fn of_address(address: IpAddr) -> Self {
-        Self::new(Host::Address(address.to_canonical()), None)
+        let host = match address.to_canonical() {
+            IpAddr::V4(address) => Host::Ipv4(address),
+            IpAddr::V6(address) => Host::Ipv6(address),
+        };
+        Self { host, port: None }
     }
 
     /// Whether it is a loopback name or address (RFC 6761 for `localhost` and all names below it).
     #[must_use]
     pub fn is_loopback(&self) -> bool {
         match &self.host {
-            Host::Address(address) => address.is_loopback(),
-            Host::Name(name) => name == "localhost" || name.ends_with(".localhost"),
+            Host::Domain(name) => name == "localhost" || name.ends_with(".localhost"),
+            Host::Ipv4(address) => address.is_loopback(),
+            Host::Ipv6(address) => address.is_loopback(),
         }
     }
 

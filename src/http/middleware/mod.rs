@@ -372,7 +372,7 @@ fn host(request: &Request) -> Result<Authority, Problem> {
 fn foreign(headers: &HeaderMap, host: &Authority, own: &[Authority], tls: bool) -> Option<Problem> {
     if !host.is_loopback() && !own.iter().any(|own| own.covers(host)) {
         return Some(refusal(
-            HOST,
+            "Host",
             "names neither this machine (localhost, 127.0.0.1, [::1]) nor one of http.allowed_hosts: list it there if \
              the service is reached by this name",
         ));
@@ -380,7 +380,7 @@ fn foreign(headers: &HeaderMap, host: &Authority, own: &[Authority], tls: bool) 
     let from = |origin: &HeaderValue| is_own_origin(origin, host, tls);
     if !headers.get_all(ORIGIN).iter().all(from) {
         return Some(refusal(
-            ORIGIN,
+            "Origin",
             "names another site than the request is for: pages are answered only on the service's own host, which is \
              one of loopback or of http.allowed_hosts",
         ));
@@ -388,7 +388,7 @@ fn foreign(headers: &HeaderMap, host: &Authority, own: &[Authority], tls: bool) 
     let of_own = |site: &HeaderValue| OWN.contains(&site.as_bytes());
     if !headers.get_all(SEC_FETCH_SITE).iter().all(of_own) {
         return Some(refusal(
-            SEC_FETCH_SITE,
+            "Sec-Fetch-Site",
             "says that a page of another site sent the request: pages are answered only on the service's own host, \
              which is one of loopback or of http.allowed_hosts",
         ));
@@ -412,12 +412,7 @@ fn is_own_origin(origin: &HeaderValue, host: &Authority, tls: bool) -> bool {
         .is_ok_and(|origin| host.same_host(&origin) && port(host) == port(&origin))
 }
 
-fn refusal(header: HeaderName, why: &str) -> Problem {
-    let name = match header {
-        HOST => "Host",
-        ORIGIN => "Origin",
-        _ => "Sec-Fetch-Site",
-    };
+fn refusal(name: &str, why: &str) -> Problem {
     let detail = format!("this service asks for no key, and the header {name} {why}; or make an API key");
     Problem::new(Kind::ForeignSite, detail)
         .with("field", name)
