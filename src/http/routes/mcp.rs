@@ -6,6 +6,7 @@
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::http::extract::body::{self, Limit};
 use crate::http::extract::caller::X_ACTOR_ID;
+use crate::http::extract::headers::{Accept, Representation};
 use crate::http::extract::params::{Params, Query};
 use crate::http::feed::ServerSentEvent;
 use crate::http::middleware::carried;
@@ -115,9 +116,15 @@ pub(crate) async fn speak_mcp(
     State(state): State<AppState>,
     Query(params): Query<McpParams>,
     Extension(Protocol(protocol)): Extension<Protocol>,
+    accept: Accept,
     request: Request,
 ) -> Result<Response, Problem> {
+    accept.choose(&[Representation::Json])?;
+    accept.choose(&[Representation::EventStream])?;
     let (mut parts, body) = request.into_parts();
+    // The transport looks for both by name, and not for ranges such as `*/*`.
+    let both = HeaderValue::from_static("application/json, text/event-stream");
+    parts.headers.insert(ACCEPT, both);
     let document = state
         .settings
         .context_bytes
@@ -131,7 +138,6 @@ pub(crate) async fn speak_mcp(
     };
     let message = body::read(&parts.headers, body, limit, state.settings.body_timeout).await?;
     let message = Bytes::from(message);
-    accept_both(&mut parts);
     parts.extensions.insert(Fixed {
         vault: params.vault,
         memory: params.memory,
@@ -139,18 +145,6 @@ pub(crate) async fn speak_mcp(
     let request = Request::from_parts(parts, Body::from(message.clone()));
     let response = protocol.handle(request).await.map(Body::new);
     convert_error(response, &message).await
-}
-
-/// A client that accepts any media type accepts both forms of a response.
-fn accept_both(parts: &mut Parts) {
-    let accepts_anything = match parts.headers.get(ACCEPT) {
-        None => true,
-        Some(value) => value == "*/*",
-    };
-    if accepts_anything {
-        let both = HeaderValue::from_static("application/json, text/event-stream");
-        parts.headers.insert(ACCEPT, both);
-    }
 }
 
 /// Calls the routes of this service, which authorize the caller and limit the time.
@@ -250,8 +244,6 @@ async fn convert_error(response: Response, message: &[u8]) -> Result<Response, P
         StatusCode::BAD_REQUEST => Kind::Malformed,
         StatusCode::FORBIDDEN => Kind::Forbidden,
         StatusCode::NOT_FOUND => Kind::NotFound,
-        StatusCode::NOT_ACCEPTABLE => Kind::NotAcceptable,
-        StatusCode::PAYLOAD_TOO_LARGE => Kind::TooLarge,
         StatusCode::UNSUPPORTED_MEDIA_TYPE => Kind::UnsupportedMediaType,
         _ => return Err(Problem::internal(sentence)),
     };

@@ -2,6 +2,7 @@
 
 use super::{ask, asked, call, message, posting, refused};
 use crate::harness::{Answer, Service};
+use reqwest::Method;
 use serde_json::json;
 
 /// A tool with its arguments (`agent`: beside those of the memory `agent`), and what the error says.
@@ -95,6 +96,19 @@ async fn an_invalid_message_is_a_json_rpc_error() {
         .header("Content-Type", "application/json")
         .body(vec![b' '; 2 * 1024 * 1024]);
     Answer::to(large).await.problem(413, "too-large", None);
+    for (accept, status) in [
+        ("*/*;q=0.5", 200),
+        ("application/*, text/event-stream", 200),
+        ("application/json", 406),
+        ("application/json, text/event-stream;q=0", 406),
+    ] {
+        let request = service
+            .request(Method::POST, "/mcp")
+            .header("Accept", accept)
+            .json(&message("tools/list", json!({})));
+        let answer = Answer::to(request).await;
+        assert_eq!(answer.status, status, "{accept}: {}", answer.text());
+    }
     let version = posting(&service, "")
         .json(&message("tools/list", json!({})))
         .header("MCP-Protocol-Version", "1999-01-01");
