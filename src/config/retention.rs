@@ -7,8 +7,9 @@ use chrono::TimeDelta;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
-/// The longest accepted duration, in days: ten thousand years, which dates can still represent.
-const MAX_DAYS: i64 = 10_000 * 366;
+/// The longest accepted duration, in days: five thousand years. So long ago is a time that PostgreSQL can still represent,
+/// whose calendar begins in 4713 BC.
+const MAX_DAYS: i64 = 5_000 * 366;
 
 /// Which old versions and runs are deleted; the newest version of a memory never is.
 #[derive(Debug, Clone, Deserialize)]
@@ -106,7 +107,12 @@ mod tests {
             keep_provenance: false,
         };
         assert_eq!(config.retention.policy(), Some(expected));
-        for (key, value) in [("MAX_VERSIONS", "0"), ("MAX_AGE", "soon"), ("RUNS_MAX_AGE", "0d")] {
+        for (key, value) in [
+            ("MAX_VERSIONS", "0"),
+            ("MAX_AGE", "soon"),
+            ("MAX_AGE", "3600000d"),
+            ("RUNS_MAX_AGE", "0d"),
+        ] {
             let environment = [(format!("WORKING_MEMORY__RETENTION__{key}"), value.to_owned())];
             let error = crate::config::Config::load(None, environment).unwrap_err();
             assert!(error.to_string().contains(&key.to_lowercase()), "{error}");
