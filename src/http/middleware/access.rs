@@ -76,7 +76,7 @@ pub(super) async fn check<F: Future<Output = Response>>(
         Err(problem) => problem.into_response(),
     };
     if let Some(rate_limit) = rate_limit {
-        rate_limit.write(response.headers_mut());
+        response.headers_mut().extend(rate_limit);
     }
     response
 }
@@ -103,12 +103,12 @@ pub(super) async fn check_again<F: Future<Output = Response>>(
     }
 }
 
-/// Identifies the caller and puts it into the extensions. `rate_limit` becomes the state of its rate limit.
+/// Identifies the caller and puts it into the extensions. `rate_limit` becomes the headers of its rate limit.
 async fn admit(
     state: &AppState,
     parts: &mut Parts,
     route: &str,
-    rate_limit: &mut Option<RateLimitState>,
+    rate_limit: &mut Option<RateHeaders>,
 ) -> Result<(), Problem> {
     let identified = identify(state, parts, route).await;
     let caller = identified.as_ref().ok().map(|(caller, _)| &caller.0);
@@ -360,27 +360,15 @@ pub(crate) enum Subject {
     Address(IpAddr),
 }
 
-/// The state of a subject's rate limit.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct RateLimitState {
-    limit: u32,
-    remaining: u32,
-    reset: Duration,
-}
+/// The headers that tell the state of a subject's rate limit.
+pub(crate) type RateHeaders = [(HeaderName, HeaderValue); 3];
 
-impl RateLimitState {
-    /// Sets the rate limit headers.
-    pub(crate) fn write(self, headers: &mut HeaderMap) {
-        headers.extend(self.headers());
-    }
-
-    fn headers(self) -> [(HeaderName, HeaderValue); 3] {
-        [
-            (LIMIT, self.limit.into()),
-            (REMAINING, self.remaining.into()),
-            (RESET, whole_seconds(self.reset).into()),
-        ]
-    }
+fn rate_headers(limit: u32, remaining: u32, reset: Duration) -> RateHeaders {
+    [
+        (LIMIT, limit.into()),
+        (REMAINING, remaining.into()),
+        (RESET, whole_seconds(reset).into()),
+    ]
 }
 
 /// The buckets of an instance.
@@ -400,11 +388,11 @@ impl Rates {
         }
     }
 
-    /// Counts a request. `None` is not counted.
+    /// Counts a request, and returns the headers for its response. `None` is not counted.
     ///
     /// # Errors
     /// 429 if the bucket is empty, with the rate limit headers.
-    pub(crate) fn count(&self, subject: Option<Subject>) -> Result<Option<RateLimitState>, Problem> {
+    pub(crate) fn count(&self, subject: Option<Subject>) -> Result<Option<RateHeaders>, Problem> {
         let Some(subject) = subject else { return Ok(None) };
         let (quota, setting) = match subject {
             Subject::Key(_) => (self.per_key, "http.rate_per_key"),
@@ -416,26 +404,17 @@ impl Rates {
             Ok(state) => {
                 let remaining = state.remaining_burst_capacity();
                 let reset = quota.replenish_interval() * limit.saturating_sub(remaining);
-                Ok(Some(RateLimitState {
-                    limit,
-                    remaining,
-                    reset,
-                }))
+                Ok(Some(rate_headers(limit, remaining, reset)))
             }
             Err(until) => {
                 telemetry::refused("rate");
                 let reset = until.wait_time_from(DefaultClock::default().now());
-                let exceeded = RateLimitState {
-                    limit,
-                    remaining: 0,
-                    reset,
-                };
                 let detail =
                     format!("more than {limit} requests a minute ({setting}); wait as Retry-After says");
                 let problem = Problem::new(Kind::TooManyRequests, detail)
                     .with("limit", limit)
                     .retry_after(whole_seconds(reset));
-                let headers = exceeded.headers().into_iter();
+                let headers = rate_headers(limit, 0, reset).into_iter();
                 Err(headers.fold(problem, |problem, (name, value)| problem.header(name, value)))
             }
         }

@@ -1,11 +1,10 @@
 //! Authenticates visitors of the dashboard by the session cookie. The cookie is valid only for pages, never for API
 //! routes. It is the only one, of hexadecimal digits, so that a crate for cookies would have little to do.
 
-use super::access::{Admission, subject};
+use super::access::{Admission, RateHeaders, subject};
 use crate::dashboard::{self, Visitor};
 use crate::domain::access::{Caller, SessionToken};
 use crate::fair::Party;
-use crate::http::middleware::access::RateLimitState;
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
 use crate::random;
@@ -47,7 +46,7 @@ pub(super) async fn check<F: Future<Output = Response>>(
         Err(problem) => (problem.into_response(), None),
     };
     if let Some(rate_limit) = rate_limit {
-        rate_limit.write(response.headers_mut());
+        response.headers_mut().extend(rate_limit);
     }
     if let Some(token) = cookie {
         give(&mut response, &token, state.settings.tls.is_some());
@@ -55,12 +54,12 @@ pub(super) async fn check<F: Future<Output = Response>>(
     response
 }
 
-/// Puts the visitor into the extensions, and returns the cookie to set. `rate_limit` becomes the state of the visitor's
+/// Puts the visitor into the extensions, and returns the cookie to set. `rate_limit` becomes the headers of the visitor's
 /// rate limit.
 async fn admit(
     state: &AppState,
     parts: &mut Parts,
-    rate_limit: &mut Option<RateLimitState>,
+    rate_limit: &mut Option<RateHeaders>,
 ) -> Result<Option<SessionToken>, Problem> {
     let shown = of(&parts.headers);
     let found = match &shown {
