@@ -72,15 +72,18 @@ pub(crate) fn around_routes(router: Router, clock: Arc<dyn Clock>) -> Router {
     )
 }
 
-/// Observes a request, and converts problems of the dashboard into pages.
+/// Observes a request, and converts problems of the dashboard into pages. A panic is a response by then.
 async fn observed<S: Inner>(clock: Arc<Arc<dyn Clock>>, request: Request, next: Next<S>) -> Response {
     let path = request.uri().path();
     let page = dashboard::is_page(path).then(|| path.to_owned());
-    let id = request.headers().get(X_REQUEST_ID).cloned();
-    let response = observe(&**clock, request, async |request| {
-        named(next.run(request).await, id.as_ref()).await
-    })
-    .await;
+    let mut line = LogLine::start(&request);
+    let span = line.span(request.headers());
+    let response = next.run(request).instrument(span.clone()).await;
+    line.end(&response);
+    line.keep_failure(&**clock);
+    traces::request_ended(&span, line.status);
+    line.write();
+    let response = named(response, line.request_id()).await;
     match page {
         Some(path) => Box::pin(dashboard::as_page(&path, response)).await,
         None => response,
@@ -88,14 +91,14 @@ async fn observed<S: Inner>(clock: Arc<Arc<dyn Clock>>, request: Request, next: 
 }
 
 /// Adds the id of the request to a problem, so that who reports it names the line of the log.
-async fn named(response: Response, id: Option<&HeaderValue>) -> Response {
-    let is_problem = response
+async fn named(response: Response, id: &str) -> Response {
+    if response
         .headers()
         .get(CONTENT_TYPE)
-        .is_some_and(|kind| kind == MEDIA_TYPE);
-    let Some(id) = id.and_then(|id| id.to_str().ok()).filter(|_| is_problem) else {
+        .is_none_or(|kind| kind != MEDIA_TYPE)
+    {
         return response;
-    };
+    }
     let (parts, body) = response.into_parts();
     // A problem is in memory: reading it does not fail.
     let bytes = to_bytes(body, usize::MAX).await.unwrap_or_default();
@@ -147,22 +150,6 @@ const NO_ROUTE: &str = "none";
 /// nginx's "client closed request": no response was sent. It appears only in the log and in metrics.
 const CLIENT_GONE: u16 = 499;
 
-/// Observes a request that has an id. A panic is a response by then.
-pub(super) async fn observe<F: Future<Output = Response>>(
-    clock: &dyn Clock,
-    request: Request,
-    next: impl FnOnce(Request) -> F,
-) -> Response {
-    let mut line = LogLine::start(&request);
-    let span = line.span(request.headers());
-    let response = next(request).instrument(span.clone()).await;
-    line.end(&response);
-    line.keep_failure(clock);
-    traces::request_ended(&span, line.status);
-    line.write();
-    response
-}
-
 /// The request without a client's id that is not safe to log: it gets a new one.
 pub(super) fn without_unsafe_id(mut request: Request) -> Request {
     if request.headers().contains_key(X_REQUEST_ID) && !has_safe_id(request.headers()) {
@@ -183,16 +170,9 @@ fn has_safe_id(headers: &HeaderMap) -> bool {
 
 /// Methods are a metric label: a client must not be able to create new values.
 fn method_label(method: &Method) -> &'static str {
-    match method.as_str() {
-        "GET" => "GET",
-        "HEAD" => "HEAD",
-        "PUT" => "PUT",
-        "POST" => "POST",
-        "DELETE" => "DELETE",
-        "PATCH" => "PATCH",
-        "OPTIONS" => "OPTIONS",
-        _ => "other",
-    }
+    let known = ["GET", "HEAD", "PUT", "POST", "DELETE", "PATCH", "OPTIONS"];
+    let label = known.into_iter().find(|known| *known == method.as_str());
+    label.unwrap_or("other")
 }
 
 /// One log line and two metrics for each request, including those that panic or whose client disconnects: written at the end of
