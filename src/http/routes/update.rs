@@ -29,7 +29,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
-use futures::stream::unfold;
+use futures::stream::{self, unfold};
 use serde::Deserialize;
 use serde_json::Value;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -177,7 +177,7 @@ pub(super) async fn respond(
             request.idempotency = claim.answering(ok);
             Ok(ok(&state.pipeline.update(request).await?).into_response())
         }
-        ResponseMode::Stream(slot, admission) => stream(state, request, claim, (slot, admission)).await,
+        ResponseMode::Stream(slot, admission) => streamed(state, request, claim, (slot, admission)).await,
         ResponseMode::Async => {
             let run = state.pipeline.accept(request, claim.answering(queued)).await?;
             Ok(queued(&run).into_response())
@@ -445,20 +445,11 @@ impl RecordBody {
 /// How long the start of the stream is delayed, so that an early failure still has its own HTTP status.
 const EARLY: Duration = Duration::from_millis(250);
 
-struct Watched {
-    steps: UnboundedReceiver<Step>,
-    first: Option<Step>,
-    /// Taken when the update has ended.
-    update: Option<JoinHandle<Result<UpdateAnswer, Problem>>>,
-    heartbeat: Duration,
-    _open: OpenStream,
-}
-
 /// Runs an update and streams its steps. The update continues if the client disconnects.
 ///
 /// # Errors
 /// An error before the first step.
-pub(super) async fn stream(
+async fn streamed(
     state: &AppState,
     mut request: UpdateRequest,
     claim: UnderClaim,
@@ -487,21 +478,27 @@ pub(super) async fn stream(
         // The sender is dropped when the update ends.
         Ok(None) => {
             let done = frame("done", None, &ended(update).await?);
-            return Ok(event_stream(futures::stream::iter([done])));
+            return Ok(event_stream(stream::iter([done])));
         }
         Ok(first) => first,
         Err(_) => None,
     };
-    let watched = Watched {
-        steps,
-        first,
-        update: Some(update),
-        heartbeat: state.settings.heartbeat,
-        _open: open,
-    };
-    let chunks = unfold(watched, |mut watched| async move {
-        let bytes = watched.next().await?;
-        Some((bytes, watched))
+    let first = stream::iter(first.map(|step| shown(&step)));
+    let steps = unfold(steps, |mut steps| async move {
+        let step = steps.recv().await?;
+        Some((shown(&step), steps))
+    });
+    let end = stream::once(async move {
+        match ended(update).await {
+            Ok(answer) => frame("done", None, &answer),
+            Err(problem) => frame("problem", None, &problem.into_body()),
+        }
+    });
+    let frames = Box::pin(first.chain(steps).chain(end));
+    let heartbeat = state.settings.heartbeat;
+    let chunks = unfold((frames, open), move |(mut frames, open)| async move {
+        let next = timeout(heartbeat, frames.next()).await;
+        Some((next.unwrap_or(Some(COMMENT))?, (frames, open)))
     });
     Ok(event_stream(chunks.take_until(admission.ended())))
 }
@@ -542,24 +539,6 @@ async fn whole(
     let result = timeout(time, Box::pin(state.pipeline.update(request))).await;
     let answer = result.map_err(|_| Problem::given_up(time))??;
     Ok(told(&answer).into_response())
-}
-
-impl Watched {
-    async fn next(&mut self) -> Option<Bytes> {
-        if let Some(step) = self.first.take() {
-            return Some(shown(&step));
-        }
-        self.update.as_ref()?;
-        match timeout(self.heartbeat, self.steps.recv()).await {
-            Err(_) => Some(COMMENT),
-            Ok(Some(step)) => Some(shown(&step)),
-            // The sender is dropped when the update ends.
-            Ok(None) => Some(match ended(self.update.take()?).await {
-                Ok(answer) => frame("done", None, &answer),
-                Err(problem) => frame("problem", None, &problem.into_body()),
-            }),
-        }
-    }
 }
 
 fn shown(step: &Step) -> Bytes {
