@@ -340,6 +340,7 @@ async fn rebuild(storage: &Storage) -> Result<(), Box<dyn Error>> {
     if !storage.rebuild_embeddings().await? {
         return Err(NO_EMBEDDINGS.into());
     }
-    let done = "all memories are marked; a running service embeds them again (working-memory embeddings status)";
+    let done =
+        "all memories are marked; a running service embeds them again (working-memory embeddings status)";
     Ok(Output::new().text(done).end().write()?)
 }

@@ -391,7 +391,9 @@ const MOST_BYTES: usize = 512 * 1024 * 1024;
 /// Reads a response with its body. One without end is as that of another program at the address: a gateway's.
 pub(in crate::cli) async fn whole(mut response: Response) -> reqwest::Result<ServiceResponse> {
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
-    let announced = response.content_length().and_then(|length| usize::try_from(length).ok());
+    let announced = response
+        .content_length()
+        .and_then(|length| usize::try_from(length).ok());
     let mut body = Vec::new();
     let mut fits = announced.is_none_or(|length| length <= MOST_BYTES);
     while fits && let Some(piece) = response.chunk().await? {
@@ -399,8 +401,16 @@ pub(in crate::cli) async fn whole(mut response: Response) -> reqwest::Result<Ser
         fits = body.len() <= MOST_BYTES;
     }
     Ok(match fits {
-        true => ServiceResponse { status, headers, body: body.into() },
-        false => ServiceResponse { status: 502, headers: HeaderMap::new(), body: Bytes::new() },
+        true => ServiceResponse {
+            status,
+            headers,
+            body: body.into(),
+        },
+        false => ServiceResponse {
+            status: 502,
+            headers: HeaderMap::new(),
+            body: Bytes::new(),
+        },
     })
 }
 

@@ -150,7 +150,9 @@ pub(in crate::cli) fn keep(
 ) -> io::Result<String> {
     let name = path.rsplit('/').next().unwrap_or(path);
     for copy in copies {
-        if create_like(tree, &copy, bytes, name)? == Placed::Done || tree.read(&copy)?.as_deref() == Some(bytes) {
+        if create_like(tree, &copy, bytes, name)? == Placed::Done
+            || tree.read(&copy)?.as_deref() == Some(bytes)
+        {
             return Ok(copy);
         }
     }

@@ -11,8 +11,8 @@ mod transcript;
 use self::position::Position;
 use self::transcript::Conversation;
 use super::client::{
-    Exit, Failure, MemoryRef, Method, Output, Service, ServiceArgs, ServiceResponse, escaped, found, note, read,
-    text,
+    Exit, Failure, MemoryRef, Method, Output, Service, ServiceArgs, ServiceResponse, escaped, found, note,
+    read, text,
 };
 use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};

@@ -43,7 +43,7 @@ pub struct Head {
     /// All tasks and decisions.
     pub(super) entries: KnownEntries,
     /// In a snapshot of a memory that did not exist: the event of its last deletion, if there is one.
-    deletion: Option<String>,
+    pub(super) deletion: Option<String>,
     /// The time of the change: now, but never before the newest version.
     pub now: DateTime<Utc>,
     /// The id of the next version.

@@ -142,7 +142,9 @@ async fn any_route_can_be_called_with_the_settings_of_the_other_commands() {
     assert_eq!(error["problem"]["status"], 404, "{error}");
     user.run(&["api", "DELETE", memory]).await.is(0);
     assert_eq!(service.count("memories").await, 0);
-    let key = user.done("api POST /v1/keys --field name=root --field role=admin").await;
+    let key = user
+        .done("api POST /v1/keys --field name=root --field role=admin")
+        .await;
     assert!(key.json()["key"].as_str().unwrap().starts_with("wm_"), "{key:?}");
     user.session(
         "
@@ -216,14 +218,17 @@ async fn events_are_printed_and_followed() {
     drop(lines);
     let ended = async {
         for number in 0.. {
-            user.done_with("put --memory other", &format!("more {number}")).await;
+            user.done_with("put --memory other", &format!("more {number}"))
+                .await;
             if let Ok(ended) = tokio::time::timeout(Duration::from_millis(500), follow.wait()).await {
                 return ended.unwrap();
             }
         }
         unreachable!()
     };
-    let ended = tokio::time::timeout(Duration::from_secs(60), ended).await.unwrap();
+    let ended = tokio::time::timeout(Duration::from_secs(60), ended)
+        .await
+        .unwrap();
     assert_eq!(ended.code(), Some(0));
     user.session("3 events --follow --url http://127.0.0.1:9 ⇒ no service answers")
         .await;

@@ -114,7 +114,12 @@ async fn a_file_that_a_killed_program_left_behind_stops_no_later_one() {
 #[tokio::test]
 async fn init_writes_no_address_that_the_other_commands_would_refuse() {
     let user = User::nobody();
-    for url in ["ftp://127.0.0.1", "x:\"", "http://u:p@127.0.0.1", "http://127.0.0.1/?q"] {
+    for url in [
+        "ftp://127.0.0.1",
+        "x:\"",
+        "http://u:p@127.0.0.1",
+        "http://127.0.0.1/?q",
+    ] {
         let init = ["init", "--vault", "acme", "--memory", "agent", "--url", url];
         user.run(&init).await.is(2);
         assert!(!user.path().join(".working-memory.toml").exists(), "{url}");

@@ -195,7 +195,10 @@ async fn branch_head_and_changed_files_of_the_folder_are_sent() {
     assert!(branch.status().await.unwrap().success());
     user.done("refresh").await;
     let workspace = stub.asked()[2].json()["workspace"].clone();
-    assert!(workspace["branch"].is_null() && workspace["head"].is_string(), "{workspace}");
+    assert!(
+        workspace["branch"].is_null() && workspace["head"].is_string(),
+        "{workspace}"
+    );
 }
 
 #[tokio::test]

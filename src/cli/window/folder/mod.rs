@@ -163,7 +163,10 @@ pub(super) fn render(folder: &Folder) -> Vec<(String, String)> {
         for task in tasks {
             text.push_str(&written(&without_epic(task)));
         }
-        files.push((format!("{EPICS}{}.md", file_name(epic, &mut used, &mut numbers)), text));
+        files.push((
+            format!("{EPICS}{}.md", file_name(epic, &mut used, &mut numbers)),
+            text,
+        ));
     }
     let mut weeks: BTreeMap<String, Vec<ImportedTask>> = BTreeMap::new();
     for task in &folder.window.history {

@@ -214,6 +214,7 @@ async fn a_run_that_ends_after_the_redaction_does_not_quote_the_text() {
         attempts: 1,
         base_version: 1,
         version: None,
+        context_id: None,
         resolved_by: None,
         request: json!({"task": MARKER}),
         exchanges: json!([MARKER]),

@@ -79,11 +79,20 @@ async fn a_decision_that_begins_like_a_reason_is_imported_whole_and_once() {
     let (_, memory) = Service::start().await.agent();
     let made = json!({"time": "2026-10-01T00:00:00Z", "decision": "Because of load: one queue"});
     let folder = json!({ "decisions": [made] });
-    assert_eq!(import(&memory, &folder).await.is(201).json()["taken"]["decisions"], 1);
+    assert_eq!(
+        import(&memory, &folder).await.is(201).json()["taken"]["decisions"],
+        1
+    );
     let record = memory.read("records/D-1").await;
-    has(&record, json!({"content": "Because\u{a0}of load: one queue", "reason": null}));
+    has(
+        &record,
+        json!({"content": "Because\u{a0}of load: one queue", "reason": null}),
+    );
     let again = import(&memory, &folder).await.is(200).json();
-    assert_eq!((&again["unchanged"], &again["present"]["decisions"]), (&json!(true), &json!(1)));
+    assert_eq!(
+        (&again["unchanged"], &again["present"]["decisions"]),
+        (&json!(true), &json!(1))
+    );
 }
 
 #[tokio::test]

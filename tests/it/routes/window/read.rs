@@ -59,9 +59,14 @@ async fn no_text_of_a_writer_forms_a_heading() {
     record(&memory, recorded).await.is(201);
     let document = memory.text().await;
     let document = document.replace("Goal: none", "Goal: ship\r# Five");
-    memory.write(&(document + "\n# Decisions\n- D-1 because it\r# is: so\n")).await;
+    memory
+        .write(&(document + "\n# Decisions\n- D-1 because it\r# is: so\n"))
+        .await;
     let window = memory.get("window").await.is(200);
-    let headings = window.text().split(['\n', '\r']).filter(|line| line.starts_with('#'));
+    let headings = window
+        .text()
+        .split(['\n', '\r'])
+        .filter(|line| line.starts_with('#'));
     let headings: Vec<&str> = headings.map(|line| line.split(" [").next().unwrap()).collect();
     assert_eq!(headings, ["# Status", "# Recent Tasks", "## T-1", "# Decisions"]);
     assert!(window.text().contains("\n> One.\n> # Two\n> # Three\n> # Four\n"));
