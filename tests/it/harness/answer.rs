@@ -64,7 +64,7 @@ static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {
     for line in lines.skip_while(|line| *line != "paths:").skip(1) {
         let name = line.trim_start();
         match line.len() - name.len() {
-            0 => break,
+            0 if !line.is_empty() => break,
             2 => path = name.trim_end_matches(':'),
             4 => operations.push(Operation {
                 method: name.trim_end_matches(':').to_uppercase(),
