@@ -362,3 +362,33 @@ pub struct Fault {
     /// A sentence that says what is wrong and how to correct it.
     pub detail: String,
 }
+
+impl Fault {
+    /// A fault whose place is not known yet.
+    #[must_use]
+    pub fn new(kind: FaultKind, detail: impl Into<String>) -> Self {
+        Self {
+            kind,
+            section: None,
+            id: None,
+            range: 0..0,
+            detail: detail.into(),
+        }
+    }
+
+    /// The same about a record.
+    #[must_use]
+    pub fn of(self, id: RecordId) -> Self {
+        Self { id: Some(id), ..self }
+    }
+
+    /// The same at a place.
+    #[must_use]
+    pub fn at(self, section: Option<Role>, range: Range<usize>) -> Self {
+        Self {
+            section,
+            range,
+            ..self
+        }
+    }
+}

@@ -174,15 +174,11 @@ pub(super) fn steps_only(mut parsed: dsl::Parsed) -> dsl::Parsed {
         matches!(operation, Operation::Archive { ground: Some(_), .. }) || !operation.merges().is_empty()
     };
     for item in parsed.items.extract_if(.., |item| !is_step(&item.operation)) {
-        parsed.faults.push(Fault {
-            kind: FaultKind::Uncovered,
-            section: item.operation.role(),
-            id: item.operation.names(),
-            range: item.range,
-            detail: "A consolidation adds and rewrites nothing: it archives a record as `duplicate of` or `superseded by` \
-                another one or as `expired`, or merges several."
-                .to_owned(),
-        });
+        let detail = "A consolidation adds and rewrites nothing: it archives a record as `duplicate of` or `superseded by` \
+                      another one or as `expired`, or merges several.";
+        let id = item.operation.names();
+        let fault = Fault::new(FaultKind::Uncovered, detail).at(item.operation.role(), item.range);
+        parsed.faults.push(Fault { id, ..fault });
     }
     parsed
 }
@@ -200,15 +196,9 @@ pub(super) fn within(mut reading: Reading, mut share: Share) -> Reading {
     });
     for (section, id, written) in refused {
         let detail =
-            "More of this section than may go in one run (consolidation.max_share): leave it to the next."
-                .to_owned();
-        let fault = Fault {
-            kind: FaultKind::TooManyArchives,
-            section,
-            id,
-            range: 0..0,
-            detail,
-        };
+            "More of this section than may go in one run (consolidation.max_share): leave it to the next.";
+        let fault = Fault::new(FaultKind::TooManyArchives, detail).at(section, 0..0);
+        let fault = Fault { id, ..fault };
         reading.found.push(FoundFault::of(written, fault));
     }
     reading.keep_few();

@@ -178,7 +178,6 @@ pub(super) async fn read(
         items,
         faults,
         mut omitted,
-        ..
     } = parsed;
     let bytes = document.len() + items.len() * ITEM_BYTES;
     let validated = fair::on_cpu(bytes, || validate(items, faults, &view, earlier, limits)).await;
@@ -239,7 +238,6 @@ fn checked_against_input(
         items,
         mut faults,
         mut omitted,
-        ..
     }: dsl::Parsed,
     written: &impl Fn(Range<usize>) -> WrittenItem,
     view: &View<'_>,
@@ -362,11 +360,8 @@ fn found_of(
         written: quoted.masked(),
         is_notice: ruling.is_warning,
         fault: Fault {
-            kind: ruling.kind,
-            section,
             id,
-            range: range.clone(),
-            detail: ruling.detail,
+            ..Fault::new(ruling.kind, ruling.detail).at(section, range.clone())
         },
     }
 }

@@ -4,7 +4,7 @@ use super::lines::{is_placeholder, is_template_snippet};
 use crate::domain::consolidation::Ground;
 use crate::domain::document::{changed_marks, reason_end};
 use crate::domain::ids::{RecordId, RecordKind};
-use crate::domain::operation::{AddedRecord, FaultKind, Operation};
+use crate::domain::operation::{AddedRecord, Fault, FaultKind, Operation};
 use crate::domain::text::lines::start_of;
 
 /// Maximum number of ids in one `ARCHIVE` item: each gets a copy of the reason.
@@ -16,34 +16,10 @@ const MAX_SHARED_REASON: usize = 1_000;
 /// Number of characters of a text that a message quotes.
 pub(super) const EXCERPT_CHARS: usize = 60;
 
-/// What is wrong with an item.
-#[derive(Debug)]
-pub(super) struct ItemFault {
-    pub(super) kind: FaultKind,
-    pub(super) detail: String,
-    /// The record that it is about, if its id was readable.
-    pub(super) id: Option<RecordId>,
-}
-
-impl ItemFault {
-    pub(super) fn new(kind: FaultKind, detail: impl Into<String>) -> Self {
-        Self {
-            kind,
-            detail: detail.into(),
-            id: None,
-        }
-    }
-
-    /// The same about a record.
-    pub(super) fn of(self, id: RecordId) -> Self {
-        Self { id: Some(id), ..self }
-    }
-}
-
 /// The warning about an insight of several lines.
-pub(super) fn joined() -> ItemFault {
+pub(super) fn joined() -> Fault {
     let detail = "an insight is one line; its lines were joined with blanks";
-    ItemFault::new(FaultKind::MultiLineInsight, detail)
+    Fault::new(FaultKind::MultiLineInsight, detail)
 }
 
 /// Returns the text after a leading `because`, in any case; `None` if the item does not start with it.
@@ -67,27 +43,27 @@ pub(super) fn split(text: &str) -> (&str, &str) {
 }
 
 /// Parses a learning from the folded text of its item.
-pub(super) fn learning(text: &str) -> Result<Operation, ItemFault> {
+pub(super) fn learning(text: &str) -> Result<Operation, Fault> {
     let (reason, content) = split(text);
     Ok(Operation::Add(addition(reason, None, content.to_owned())?))
 }
 
 /// The record of an addition: a learning, or with a label a snippet.
-pub(super) fn addition(reason: &str, label: Option<&str>, content: String) -> Result<AddedRecord, ItemFault> {
+pub(super) fn addition(reason: &str, label: Option<&str>, content: String) -> Result<AddedRecord, Fault> {
     if reason.is_empty() {
         let detail = "an addition needs its reason, why it is worth keeping; in text it begins with `because`, \
                       the reason and a colon: `- because <reason>: <content>`";
-        return Err(ItemFault::new(FaultKind::MissingReason, detail));
+        return Err(Fault::new(FaultKind::MissingReason, detail));
     }
     if content.trim().is_empty() {
         let detail = "it has no content: write what is to be kept, in text after the reason and its colon";
-        return Err(ItemFault::new(FaultKind::EmptyContent, detail));
+        return Err(Fault::new(FaultKind::EmptyContent, detail));
     }
     let is_template = match label {
         Some("") => {
             let detail = "a snippet needs its label, what it is, such as a file path or a config key; in text `=>` \
                           follows it: `- because <reason>: <label> => <snippet>`";
-            return Err(ItemFault::new(FaultKind::MissingLabel, detail));
+            return Err(Fault::new(FaultKind::MissingLabel, detail));
         }
         Some(label) => is_placeholder(label) || is_template_snippet(&content),
         None => is_placeholder(&content),
@@ -104,13 +80,13 @@ pub(super) fn addition(reason: &str, label: Option<&str>, content: String) -> Re
 }
 
 /// The fault for a template placeholder that was returned unchanged.
-pub(super) fn placeholder() -> ItemFault {
+pub(super) fn placeholder() -> Fault {
     let detail = "a placeholder in angle brackets was copied: write real content in its place";
-    ItemFault::new(FaultKind::Placeholder, detail)
+    Fault::new(FaultKind::Placeholder, detail)
 }
 
 /// What was read of an item about records: an operation or a fault for each of its ids, or the fault of the item.
-pub(super) type OfRecords = Vec<Result<Operation, ItemFault>>;
+pub(super) type OfRecords = Vec<Result<Operation, Fault>>;
 
 /// Parses the archivings of one item: one per id.
 pub(super) fn archive(text: &str, kind: RecordKind) -> OfRecords {
@@ -152,14 +128,14 @@ fn of_records(
     ids: &str,
     reason: &str,
     (kind, has_ground): (RecordKind, bool),
-    operation: impl Fn(RecordId) -> Result<Operation, ItemFault>,
+    operation: impl Fn(RecordId) -> Result<Operation, Fault>,
 ) -> OfRecords {
     let outcome = |name| {
         let id = record_id(name, Some(kind))?;
         if id.kind != kind && !has_ground {
             let prefix = kind.prefix();
             let detail = format!("{id} is not an id of this section, whose ids begin with {prefix}-");
-            return Err(ItemFault::new(FaultKind::WrongSectionId, detail).of(id));
+            return Err(Fault::new(FaultKind::WrongSectionId, detail).of(id));
         }
         let operation = match is_placeholder(reason) {
             true => Err(placeholder()),
@@ -174,14 +150,14 @@ fn of_records(
 }
 
 /// The names of the records of an item, if it has them and a reason; otherwise the fault, and the first id if it is readable.
-fn named<'t>(ids: &'t str, reason: &str, kind: RecordKind) -> Result<Vec<&'t str>, ItemFault> {
+fn named<'t>(ids: &'t str, reason: &str, kind: RecordKind) -> Result<Vec<&'t str>, Fault> {
     let form = format!("`- {}-3 because <reason>`", kind.prefix());
     let names = names(ids);
     let (wrong, detail) = if reason.is_empty() {
         let id = ids.split_whitespace().next().and_then(|name| read_id(bare(name)));
         let detail = format!("an archiving needs its reason: {form}");
-        let wrong = ItemFault::new(FaultKind::MissingReason, detail);
-        return Err(ItemFault { id, ..wrong });
+        let wrong = Fault::new(FaultKind::MissingReason, detail);
+        return Err(Fault { id, ..wrong });
     } else if names.is_empty() {
         let detail = format!("an archiving begins with an id: {form}");
         (FaultKind::MalformedId, detail)
@@ -196,7 +172,7 @@ fn named<'t>(ids: &'t str, reason: &str, kind: RecordKind) -> Result<Vec<&'t str
     } else {
         return Ok(names);
     };
-    Err(ItemFault::new(wrong, detail))
+    Err(Fault::new(wrong, detail))
 }
 
 /// The ids of an item, as they are written.
@@ -209,7 +185,7 @@ fn names(ids: &str) -> Vec<&str> {
 }
 
 /// Splits the ground off the ids of an archiving: `duplicate of KL-3`, `superseded by KL-3` or `expired`.
-fn split_ground(ids: &str) -> Result<(&str, Option<Ground>), ItemFault> {
+fn split_ground(ids: &str) -> Result<(&str, Option<Ground>), Fault> {
     let lower = ids.to_ascii_lowercase();
     let kept_after = |phrase: &str| {
         let at = lower.find(phrase)?;
@@ -232,7 +208,7 @@ fn split_ground(ids: &str) -> Result<(&str, Option<Ground>), ItemFault> {
 }
 
 /// Parses a merge: `KL-3, KL-8 because <reason>: <the text that says all that they say>`.
-pub(super) fn merge(text: &str) -> Result<Operation, ItemFault> {
+pub(super) fn merge(text: &str) -> Result<Operation, Fault> {
     let (ids, _) = split_archive(text);
     let because = text[ids.len()..].trim_start_matches(|c: char| c == ':' || c.is_whitespace());
     let (reason, content) = split(because);
@@ -240,7 +216,7 @@ pub(super) fn merge(text: &str) -> Result<Operation, ItemFault> {
 }
 
 /// The operation that merges learnings into one.
-pub(super) fn merged(ids: &[&str], reason: &str, content: &str) -> Result<Operation, ItemFault> {
+pub(super) fn merged(ids: &[&str], reason: &str, content: &str) -> Result<Operation, Fault> {
     let added = match addition(reason, None, content.to_owned()) {
         Err(wrong) if wrong.kind < FaultKind::MalformedId => return Err(wrong),
         // A placeholder is reported after the ids.
@@ -248,23 +224,23 @@ pub(super) fn merged(ids: &[&str], reason: &str, content: &str) -> Result<Operat
     };
     if ids.len() < 2 {
         let detail = "a merge names at least two learnings: `- KL-3, KL-8 because <reason>: <text>`";
-        return Err(ItemFault::new(FaultKind::MalformedId, detail));
+        return Err(Fault::new(FaultKind::MalformedId, detail));
     }
     let added = added?;
     let ids = ids.iter().map(|name| record_id(name, None));
     let merges: Vec<RecordId> = ids.collect::<Result<_, _>>()?;
     if let Some(id) = merges.iter().find(|id| id.kind != RecordKind::Learning) {
         let detail = format!("{id} is no learning: only learnings are merged");
-        return Err(ItemFault::new(FaultKind::WrongSectionId, detail));
+        return Err(Fault::new(FaultKind::WrongSectionId, detail));
     }
     Ok(Operation::Add(AddedRecord { merges, ..added }))
 }
 
 /// The fault of a change of marks that names none, or one that cannot be read.
-pub(super) fn no_mark() -> ItemFault {
+pub(super) fn no_mark() -> Fault {
     let detail = "marks are `pinned` or `unpinned`, and `until` with a date (2027-08-31), a time \
                   (2027-08-31T12:00:00Z) or `never`";
-    ItemFault::new(FaultKind::MalformedMark, detail)
+    Fault::new(FaultKind::MalformedMark, detail)
 }
 
 /// Splits a text at the first word `because` into ids and reason; without it the whole text is the first
@@ -300,7 +276,7 @@ fn read_id(bare: &str) -> Option<RecordId> {
 }
 
 /// Reads an id in any of the spellings of models.
-pub(super) fn record_id(name: &str, kind: Option<RecordKind>) -> Result<RecordId, ItemFault> {
+pub(super) fn record_id(name: &str, kind: Option<RecordKind>) -> Result<RecordId, Fault> {
     let bare = bare(name);
     let is_template = |(prefix, rest)| prefix_kind(prefix).is_some() && is_placeholder(rest);
     if bare.split_once('-').is_some_and(is_template) {
@@ -310,13 +286,13 @@ pub(super) fn record_id(name: &str, kind: Option<RecordKind>) -> Result<RecordId
 }
 
 /// The fault for a malformed id.
-fn malformed(id: &str, kind: Option<RecordKind>) -> ItemFault {
+fn malformed(id: &str, kind: Option<RecordKind>) -> Fault {
     let prefix = kind.map_or_else(|| "KL- or VC-".to_owned(), |kind| format!("{}-", kind.prefix()));
     let detail = format!(
         "`{}` is not an id: write {prefix} and a number of at least 1 without leading zeros",
         start_of(id, EXCERPT_CHARS)
     );
-    ItemFault::new(FaultKind::MalformedId, detail)
+    Fault::new(FaultKind::MalformedId, detail)
 }
 
 fn prefix_kind(prefix: &str) -> Option<RecordKind> {

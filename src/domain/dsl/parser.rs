@@ -1,7 +1,7 @@
 //! `answer = { section | prose }`: dispatches each line of a text, and collects its operations and faults.
 
 use super::headers::{self, Header, List, Opens, Resemblance};
-use super::items::{self, ItemFault, after_because, begins_with_id};
+use super::items::{self, after_because, begins_with_id};
 use super::lines::{self, Closings, Line, bullet, is_no_change};
 use super::progress::Block;
 use super::snippets::{Snippet, SnippetStart};
@@ -22,8 +22,6 @@ pub struct Parsed {
     pub faults: Vec<Fault>,
     /// Number of faults and items beyond the limits.
     pub omitted: Omitted,
-    /// The sections in the text, in order of first appearance.
-    pub sections: Vec<Role>,
 }
 
 impl Parsed {
@@ -31,36 +29,16 @@ impl Parsed {
         if self.items.len() < MAX_TEXT_ITEMS {
             return self.items.push(Item { operation, range });
         }
-        self.fault(Fault {
-            kind: FaultKind::TooLarge,
-            section: operation.role(),
-            id: operation.archives(),
-            range,
-            detail: format!(
-                "at most {MAX_TEXT_ITEMS} items are accepted at once; this one and those after it were not"
-            ),
-        });
+        let detail = format!(
+            "at most {MAX_TEXT_ITEMS} items are accepted at once; this one and those after it were not"
+        );
+        let id = operation.archives();
+        let wrong = Fault::new(FaultKind::TooLarge, detail).at(operation.role(), range);
+        self.fault(Fault { id, ..wrong });
     }
 
     pub(super) fn fault(&mut self, fault: Fault) {
         keep(&mut self.faults, &mut self.omitted, fault);
-    }
-
-    /// Adds the fault of an item.
-    pub(super) fn reject(&mut self, section: Option<Role>, range: Range<usize>, wrong: ItemFault) {
-        self.fault(Fault {
-            kind: wrong.kind,
-            section,
-            id: wrong.id,
-            range,
-            detail: wrong.detail,
-        });
-    }
-
-    pub(super) fn open_section(&mut self, role: Role) {
-        if !self.sections.contains(&role) {
-            self.sections.push(role);
-        }
     }
 }
 
@@ -81,7 +59,7 @@ fn read(text: &str, is_cut_off: bool) -> Parsed {
     if count > MAX_TEXT_LINES {
         let mut parsed = Parsed::default();
         let detail = format!("the text has {count} lines; at most {MAX_TEXT_LINES} are read");
-        parsed.reject(None, 0..0, ItemFault::new(FaultKind::TooLarge, detail));
+        parsed.fault(Fault::new(FaultKind::TooLarge, detail));
         return parsed;
     }
     let lines = lines::split(text);
@@ -220,7 +198,6 @@ impl Parser<'_> {
 
     fn open_section(&mut self, role: Role, line: &Line) {
         self.close_block();
-        self.parsed.open_section(role);
         if role == Role::Progress {
             self.block = Some(Block::new(line.first..line.last));
         }
@@ -308,8 +285,8 @@ impl Parser<'_> {
              ADD and ARCHIVE",
             start_of(&self.text[header.clone()], items::EXCERPT_CHARS)
         );
-        let wrong = ItemFault::new(FaultKind::UnknownHeader, detail);
-        self.parsed.reject(section, header, wrong);
+        let wrong = Fault::new(FaultKind::UnknownHeader, detail);
+        self.parsed.fault(wrong.at(section, header));
     }
 
     /// `item = progress-bullet | learning | snippet-item | archiving | merge | mark`: parses an item according to its
@@ -335,8 +312,8 @@ impl Parser<'_> {
         // without `ARCHIVE`.
         if list.is_none() && begins_with_id(item) {
             let detail = "an item must be below `ADD:` or `ARCHIVE:`";
-            let wrong = ItemFault::new(FaultKind::UnknownHeader, detail);
-            return self.parsed.reject(Some(section), range, wrong);
+            let wrong = Fault::new(FaultKind::UnknownHeader, detail);
+            return self.parsed.fault(wrong.at(Some(section), range));
         }
         match (list, section) {
             (Some(List::Archive), _) => self.of_records(line, item, section, items::archive, kind),
@@ -364,22 +341,18 @@ impl Parser<'_> {
         for outcome in read(&folded.text, kind) {
             match outcome {
                 Ok(operation) => self.parsed.accept(operation, range.clone()),
-                Err(wrong) => self.parsed.reject(Some(section), range.clone(), wrong),
+                Err(wrong) => self.parsed.fault(wrong.at(Some(section), range.clone())),
             }
         }
     }
 
     /// A learning (`because reason ":" insight`) or a merge of learnings (`id "," id { "," id } because reason ":" insight`).
-    fn added(
-        &mut self,
-        line: &Line,
-        item: &str,
-        marks: Marks,
-        read: fn(&str) -> Result<Operation, ItemFault>,
-    ) {
+    fn added(&mut self, line: &Line, item: &str, marks: Marks, read: fn(&str) -> Result<Operation, Fault>) {
         let folded = self.fold(line, item);
         let range = line.first..folded.end;
-        let warning = folded.is_multi_line.then(|| (range.clone(), items::joined()));
+        let warning = folded
+            .is_multi_line
+            .then(|| items::joined().at(Some(Role::Learnings), range.clone()));
         self.take(Role::Learnings, read(&folded.text), marks, range, warning);
     }
 
@@ -387,20 +360,20 @@ impl Parser<'_> {
     fn take(
         &mut self,
         section: Role,
-        read: Result<Operation, ItemFault>,
+        read: Result<Operation, Fault>,
         marks: Marks,
         range: Range<usize>,
-        warning: Option<(Range<usize>, ItemFault)>,
+        warning: Option<Fault>,
     ) {
         match read {
             Ok(mut operation) => {
                 operation.set_marks(marks);
-                if let Some((place, warning)) = warning {
-                    self.parsed.reject(Some(section), place, warning);
+                if let Some(warning) = warning {
+                    self.parsed.fault(warning);
                 }
                 self.parsed.accept(operation, range);
             }
-            Err(wrong) => self.parsed.reject(Some(section), range, wrong),
+            Err(wrong) => self.parsed.fault(wrong.at(Some(section), range)),
         }
     }
 
@@ -434,7 +407,7 @@ impl Parser<'_> {
         };
         let warning = unclosed.map(|fence| {
             let detail = "the code fence is never closed, so it was read as plain text";
-            (fence, ItemFault::new(FaultKind::UnclosedFence, detail))
+            Fault::new(FaultKind::UnclosedFence, detail).at(Some(Role::Verbatim), fence)
         });
         let read = read.map(Operation::Add);
         self.take(Role::Verbatim, read, marks, line.first..end, warning);
@@ -516,10 +489,10 @@ impl Parser<'_> {
             Some(Err(fault)) => self.parsed.faults.push(fault),
             None => {}
         }
-        if self.parsed.sections.is_empty() {
+        if self.section.is_none() {
             let detail = "no section header was found: CURRENT_PROGRESS, KEY_LEARNINGS or VERBATIM_CONTEXT";
-            let wrong = ItemFault::new(FaultKind::NoSection, detail);
-            self.parsed.reject(None, 0..self.text.len(), wrong);
+            let wrong = Fault::new(FaultKind::NoSection, detail);
+            self.parsed.fault(wrong.at(None, 0..self.text.len()));
         }
         cut(&mut self.parsed.faults, &mut self.parsed.omitted);
         if is_cut_off {
@@ -554,13 +527,9 @@ impl Parser<'_> {
             !is_last
         });
         // Kept even beyond the limit: it concerns the whole text.
-        self.parsed.faults.push(Fault {
-            kind: FaultKind::Truncated,
-            section: truncated.0,
-            id: None,
-            range: truncated.1,
-            detail: "the model stopped at its token limit, so its last item was not taken".to_owned(),
-        });
+        let detail = "the model stopped at its token limit, so its last item was not taken";
+        let fault = Fault::new(FaultKind::Truncated, detail);
+        self.parsed.faults.push(fault.at(truncated.0, truncated.1));
     }
 }
 

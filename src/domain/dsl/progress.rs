@@ -1,7 +1,7 @@
 //! Accumulates one `CURRENT_PROGRESS` block.
 
 use super::headers::List;
-use super::items::{ItemFault, placeholder};
+use super::items::placeholder;
 use super::lines::is_placeholder;
 use super::parser::Parsed;
 use crate::domain::faults::MAX_TEXT_ITEMS;
@@ -49,7 +49,7 @@ impl Block {
             let detail = format!(
                 "at most {MAX_TEXT_ITEMS} bullets are accepted at once; this one and those after it were not"
             );
-            ItemFault::new(FaultKind::TooLarge, detail)
+            Fault::new(FaultKind::TooLarge, detail)
         } else {
             return match list {
                 Some(List::Completed) => self.progress.completed.push(text),
@@ -58,7 +58,7 @@ impl Block {
                 _ => {}
             };
         };
-        parsed.reject(Some(Role::Progress), range, wrong);
+        parsed.fault(wrong.at(Some(Role::Progress), range));
     }
 
     /// Returns the progress, or the fault if there are bullets, but none in `In Progress`; nothing if it has no bullet
@@ -71,14 +71,8 @@ impl Block {
             }));
         }
         (self.bullets > 0 && self.faulty_in_progress == 0).then(|| {
-            Err(Fault {
-                kind: FaultKind::MissingInProgress,
-                section: Some(Role::Progress),
-                id: None,
-                range: self.range,
-                detail: "`In Progress` needs at least one bullet; the previous progress stays as it is"
-                    .to_owned(),
-            })
+            let detail = "`In Progress` needs at least one bullet; the previous progress stays as it is";
+            Err(Fault::new(FaultKind::MissingInProgress, detail).at(Some(Role::Progress), self.range))
         })
     }
 }

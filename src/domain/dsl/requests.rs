@@ -19,13 +19,13 @@
 
 use super::Parsed;
 use super::headers::List;
-use super::items::{self, ItemFault, after_because, placeholder};
+use super::items::{self, after_because, placeholder};
 use super::lines::is_placeholder;
 use super::progress::Block;
 use crate::domain::consolidation::Ground;
 use crate::domain::document::{Expiry, Marks};
 use crate::domain::ids::{RecordId, RecordKind};
-use crate::domain::operation::{AddedRecord, FaultKind, Operation, Role};
+use crate::domain::operation::{AddedRecord, Fault, FaultKind, Operation, Role};
 use crate::domain::text::lines::document_line;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -304,24 +304,23 @@ pub fn read(requests: &[OperationRequest]) -> Parsed {
     let mut parsed = Parsed::default();
     for (index, request) in requests.iter().enumerate() {
         let range = index..index;
-        if let OperationRequest::RewriteProgress {
-            completed,
-            in_progress,
-            remaining,
-        } = request
-        {
-            progress([completed, in_progress, remaining], range, &mut parsed);
-            parsed.open_section(Role::Progress);
-            continue;
-        }
-        let section = match operation(request) {
+        let outcome = match request {
+            OperationRequest::RewriteProgress {
+                completed,
+                in_progress,
+                remaining,
+            } => {
+                progress([completed, in_progress, remaining], range, &mut parsed);
+                continue;
+            }
+            _ => operation(request),
+        };
+        match outcome {
             Ok(operation) => {
-                let section = operation.role();
                 if is_folded(request) {
-                    parsed.reject(section, range.clone(), items::joined());
+                    parsed.fault(items::joined().at(operation.role(), range.clone()));
                 }
                 parsed.accept(operation, range);
-                section
             }
             Err(wrong) => {
                 let section = match request {
@@ -329,12 +328,8 @@ pub fn read(requests: &[OperationRequest]) -> Parsed {
                     OperationRequest::Merge { .. } => Some(Role::Learnings),
                     _ => wrong.id.and_then(|id| Role::of_records(id.kind)),
                 };
-                parsed.reject(section, range, wrong);
-                section
+                parsed.fault(wrong.at(section, range));
             }
-        };
-        if let Some(section) = section {
-            parsed.open_section(section);
         }
     }
     parsed
@@ -347,7 +342,7 @@ fn is_folded(request: &OperationRequest) -> bool {
 }
 
 /// The operation that a request asks for. The bullets of progress are checked one by one instead.
-fn operation(request: &OperationRequest) -> Result<Operation, ItemFault> {
+fn operation(request: &OperationRequest) -> Result<Operation, Fault> {
     match request {
         OperationRequest::Add {
             section,
@@ -411,16 +406,16 @@ fn operation(request: &OperationRequest) -> Result<Operation, ItemFault> {
     }
 }
 
-fn missing_in_progress() -> ItemFault {
+fn missing_in_progress() -> Fault {
     let detail = "`in_progress` needs at least one bullet; the previous progress stays as it is";
-    ItemFault::new(FaultKind::MissingInProgress, detail)
+    Fault::new(FaultKind::MissingInProgress, detail)
 }
 
 fn progress(lists: [&Vec<String>; 3], range: Range<usize>, parsed: &mut Parsed) {
     let mut block = Block::new(range.clone());
     let lists = lists.map(|list| list.iter().map(|text| document_line(text)).collect::<Vec<_>>());
     if lists.iter().flatten().all(String::is_empty) {
-        return parsed.reject(Some(Role::Progress), range, missing_in_progress());
+        return parsed.fault(missing_in_progress().at(Some(Role::Progress), range));
     }
     for (list, bullets) in [List::Completed, List::InProgress, List::Remaining]
         .into_iter()
@@ -445,13 +440,13 @@ fn reason_of(text: &str) -> String {
 }
 
 /// Parses the id of the record that an addition to a section replaces.
-fn replaced(id: &str, role: Role) -> Result<RecordId, ItemFault> {
+fn replaced(id: &str, role: Role) -> Result<RecordId, Fault> {
     let read = items::record_id(id, role.record_kind())?;
     if Some(read.kind) == role.record_kind() {
         return Ok(read);
     }
     let detail = format!("{read} is of another section than what replaces it");
-    Err(ItemFault::new(FaultKind::WrongSectionId, detail))
+    Err(Fault::new(FaultKind::WrongSectionId, detail))
 }
 
 /// The ground of an archiving, if it has one and needs none for its kind.
@@ -460,7 +455,7 @@ fn ground(
     duplicate_of: Option<&String>,
     superseded_by: Option<&String>,
     expired: bool,
-) -> Result<Option<Ground>, ItemFault> {
+) -> Result<Option<Ground>, Fault> {
     let ground = match (duplicate_of, superseded_by) {
         (Some(name), _) => Some(Ground::DuplicateOf(items::record_id(name, None)?)),
         (_, Some(name)) => Some(Ground::SupersededBy(items::record_id(name, None)?)),
@@ -468,18 +463,18 @@ fn ground(
     };
     if ground.is_none() && !matches!(id.kind, RecordKind::Learning | RecordKind::Verbatim) {
         let detail = format!("{id} is neither a learning (KL-) nor a snippet (VC-)");
-        return Err(ItemFault::new(FaultKind::WrongSectionId, detail));
+        return Err(Fault::new(FaultKind::WrongSectionId, detail));
     }
     Ok(ground)
 }
 
 /// The id and the reason of an operation on an existing record.
-fn id_and_reason(id: &str, reason: &str, what: &str) -> Result<(RecordId, String), ItemFault> {
+fn id_and_reason(id: &str, reason: &str, what: &str) -> Result<(RecordId, String), Fault> {
     let read = items::record_id(id, None);
     let reason = reason_of(reason);
     if reason.is_empty() {
-        let wrong = ItemFault::new(FaultKind::MissingReason, format!("{what} needs its `reason`"));
-        return Err(ItemFault {
+        let wrong = Fault::new(FaultKind::MissingReason, format!("{what} needs its `reason`"));
+        return Err(Fault {
             id: read.ok(),
             ..wrong
         });

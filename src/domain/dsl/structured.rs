@@ -142,7 +142,7 @@ struct JsonMerge {
 /// `None` if the answer does not match the schema.
 #[must_use]
 pub fn read(role: impl Into<Option<Role>>, answer: &str) -> Option<(Parsed, Vec<String>)> {
-    let role = role.into();
+    let role: Option<Role> = role.into();
     let answer: JsonAnswer = serde_json::from_str(answer).ok()?;
     let mut requests = Vec::new();
     let has_bullets = [&answer.completed, &answer.in_progress, &answer.remaining]
@@ -189,9 +189,5 @@ pub fn read(role: impl Into<Option<Role>>, answer: &str) -> Option<(Parsed, Vec<
         .iter()
         .map(|request| serde_json::to_string(request).unwrap_or_default())
         .collect();
-    let mut parsed = requests::read(&requests);
-    if let Some(role) = role {
-        parsed.sections = vec![role];
-    }
-    Some((parsed, written))
+    Some((requests::read(&requests), written))
 }

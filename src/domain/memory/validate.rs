@@ -40,8 +40,8 @@ pub struct Validated {
 /// same update: the records they archive count as archived, and the records they add exist and count towards
 /// the limit.
 ///
-/// An addition that replaces a record also archives it, unless the text archives it explicitly; then both are
-/// accepted or rejected together.
+/// An addition that replaces a record also archives it, unless the text archives it explicitly. If that archiving is rejected,
+/// the addition replaces nothing.
 ///
 /// A `placeholder` fault in an `ARCHIVE` item whose id never existed becomes `unknown_id`, which has priority
 /// in the fault table. A warning about a rejected item is dropped. Linear in the document and the items.
@@ -74,9 +74,11 @@ pub fn validate(
         }
         match verdict.or_else(|| additions.judge(&item.operation)) {
             None => accepted.push(item),
-            Some((kind, detail)) => {
+            Some(fault) => {
                 rejected_ranges.insert(item.range.start, item.range.end);
-                keep(&mut rejected, &mut omitted, fault_of(&item, kind, detail));
+                let fault = fault.at(item.operation.role(), item.range);
+                let id = item.operation.names();
+                keep(&mut rejected, &mut omitted, Fault { id, ..fault });
             }
         }
     }
@@ -95,8 +97,8 @@ pub fn validate(
     }
 }
 
-/// Why an item is rejected, and the message.
-type Verdict = Option<(FaultKind, String)>;
+/// Why an item is rejected.
+type Verdict = Option<Fault>;
 
 /// Which records exist, and which are archived during validation.
 struct Archives<'a> {
@@ -180,16 +182,16 @@ impl<'a> Archives<'a> {
         }
         let added = operation.addition()?;
         if self.pinned.is_some() && !added.marks.is_empty() {
-            return Some((FaultKind::Protected, ONLY_PEOPLE.to_owned()));
+            return Some(Fault::new(FaultKind::Protected, ONLY_PEOPLE));
         }
         let id = added.replaces?;
         if id.kind != added.kind() {
             let detail = format!("{id} is of another section than what replaces it.");
-            return Some((FaultKind::WrongSectionId, detail));
+            return Some(Fault::new(FaultKind::WrongSectionId, detail));
         }
         if !self.replaced.insert(id) {
             let detail = format!("{id} is replaced by an earlier item; one record takes its place.");
-            return Some((FaultKind::AlreadyArchived, detail));
+            return Some(Fault::new(FaultKind::AlreadyArchived, detail));
         }
         if self.named.contains(&id) {
             // The explicit archiving reports its own faults; the addition itself is valid.
@@ -203,15 +205,15 @@ impl<'a> Archives<'a> {
     /// Archives a record if that is possible; otherwise returns the fault.
     fn judge_archiving(&mut self, id: RecordId, again: impl FnOnce() -> String) -> Verdict {
         if !self.existed(id) {
-            return Some((FaultKind::UnknownId, never_existed(id)));
+            return Some(Fault::new(FaultKind::UnknownId, never_existed(id)));
         }
         if self.pinned.as_ref().is_some_and(|pinned| pinned.contains(&id)) {
-            return Some((FaultKind::Protected, is_protected(id)));
+            return Some(Fault::new(FaultKind::Protected, is_protected(id)));
         }
         if self.active.contains(&id) && self.archived_now.insert(id) {
             return None;
         }
-        Some((FaultKind::AlreadyArchived, again()))
+        Some(Fault::new(FaultKind::AlreadyArchived, again()))
     }
 
     fn judge_ground(&mut self, id: RecordId, ground: Ground) -> Verdict {
@@ -219,7 +221,7 @@ impl<'a> Archives<'a> {
         let check = || {
             let leaves = |other| self.leaving.contains(&other);
             let fault = grounds.check(id, ground, leaves).err()?;
-            Some((FaultKind::Uncovered, fault))
+            Some(Fault::new(FaultKind::Uncovered, fault))
         };
         self.checked.entry((id, ground)).or_insert_with(check).clone()
     }
@@ -230,11 +232,11 @@ impl<'a> Archives<'a> {
         let is_pinned = |id: &&RecordId| self.pinned.as_ref().is_some_and(|pinned| pinned.contains(id));
         for id in merges.iter() {
             if !self.existed(*id) {
-                return Some((FaultKind::UnknownId, never_existed(*id)));
+                return Some(Fault::new(FaultKind::UnknownId, never_existed(*id)));
             }
         }
         if let Some(id) = merges.iter().find(is_pinned) {
-            return Some((FaultKind::Protected, is_protected(*id)));
+            return Some(Fault::new(FaultKind::Protected, is_protected(*id)));
         }
         let goes = |id| self.archived_now.contains(&id);
         match self.grounds.as_ref()?.check_merge(merges, &merged.content, goes) {
@@ -243,24 +245,24 @@ impl<'a> Archives<'a> {
                 merged.marks = marks;
                 None
             }
-            Err(fault) => Some((FaultKind::Uncovered, fault)),
+            Err(fault) => Some(Fault::new(FaultKind::Uncovered, fault)),
         }
     }
 
     fn judge_mark(&mut self, id: RecordId) -> Verdict {
         if self.pinned.is_some() {
-            return Some((FaultKind::Protected, ONLY_PEOPLE.to_owned()));
+            return Some(Fault::new(FaultKind::Protected, ONLY_PEOPLE));
         }
         if !self.existed(id) {
-            return Some((FaultKind::UnknownId, never_existed(id)));
+            return Some(Fault::new(FaultKind::UnknownId, never_existed(id)));
         }
         if !self.active.contains(&id) || self.leaving.contains(&id) {
             let detail = format!("{id} is archived; marks are of active records.");
-            return Some((FaultKind::AlreadyArchived, detail));
+            return Some(Fault::new(FaultKind::AlreadyArchived, detail));
         }
         if !self.marked.insert(id) {
             let detail = format!("An earlier item marks {id}; give all its marks in one.");
-            return Some((FaultKind::Duplicate, detail));
+            return Some(Fault::new(FaultKind::Duplicate, detail));
         }
         None
     }
@@ -327,7 +329,10 @@ impl<'a> Additions<'a> {
         let (kind, bytes) = (added.kind(), added.content.len());
         let duplicate_key = key_of(added);
         if let Some(existing) = self.known.get(&duplicate_key) {
-            return Some((FaultKind::Duplicate, format!("It says the same as {existing}.")));
+            return Some(Fault::new(
+                FaultKind::Duplicate,
+                format!("It says the same as {existing}."),
+            ));
         }
         self.known.insert(duplicate_key, EARLIER_ITEM.into());
         let Limits {
@@ -338,11 +343,11 @@ impl<'a> Additions<'a> {
         let count = self.counts.entry(kind).or_default();
         if *count >= max_additions {
             let detail = format!("Only the first {max_additions} additions of a section are taken.");
-            return Some((FaultKind::TooManyAdditions, detail));
+            return Some(Fault::new(FaultKind::TooManyAdditions, detail));
         }
         if bytes > item_bytes {
             let detail = format!("It has {bytes} bytes, over limits.item_bytes = {item_bytes}.");
-            return Some((FaultKind::TooLarge, detail));
+            return Some(Fault::new(FaultKind::TooLarge, detail));
         }
         *count += 1;
         None
@@ -376,14 +381,4 @@ fn is_warning_within(rejected_ranges: &BTreeMap<usize, usize>, fault: &Fault) ->
             .range(..=fault.range.start)
             .next_back()
             .is_some_and(|(_, end)| fault.range.end <= *end)
-}
-
-fn fault_of(item: &Item, kind: FaultKind, detail: String) -> Fault {
-    Fault {
-        kind,
-        section: item.operation.role(),
-        id: item.operation.names(),
-        range: item.range.clone(),
-        detail,
-    }
 }
