@@ -221,7 +221,7 @@ impl<'t> Edit<'t> {
             let mut text = brackets(time.map(str::trim), &entry.marks);
             if range.is_empty() {
                 // An id may stand at the end of its line.
-                match self.text[..range.start].ends_with([' ', '\t']) {
+                match self.text[..range.start].ends_with([' ', '\t', '\r']) {
                     true => text.push(' '),
                     false => text.insert(0, ' '),
                 }
