@@ -191,6 +191,7 @@ async fn expired_rows_of_a_vault_that_fails_do_not_hide_those_of_others() {
             let path = memory.path(&format!("items/category{key}"));
             service.put_json(&path, &item).await.is(200);
         }
+        service.clock.advance(Duration::from_secs(1));
     }
     service
         .execute(
