@@ -7,7 +7,7 @@ use crate::http::extract::body::{self, Limit, MediaType};
 use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
 use crate::http::extract::json::{JsonBody, Object, exact, parse, parse_list};
 use crate::http::extract::page::{List, Page};
-use crate::http::extract::params::{Item, ItemsOf, Params, Query, parsed};
+use crate::http::extract::params::{ItemPath, Params, Query, parsed};
 use crate::http::middleware::standard::Detail;
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
@@ -50,7 +50,7 @@ impl Params for ItemParams {}
 )]
 pub(crate) async fn list_items(
     State(state): State<AppState>,
-    ItemsOf(owner): ItemsOf,
+    ItemPath { owner, .. }: ItemPath,
     Query((params, page)): Query<(ItemParams, Page)>,
 ) -> Result<Json<List<ItemBody>>, Problem> {
     let ItemParams { category } = params;
@@ -76,11 +76,10 @@ pub(crate) async fn list_items(
 )]
 pub(crate) async fn get_item(
     State(state): State<AppState>,
-    ItemsOf(owner): ItemsOf,
-    Item(id): Item<ItemId>,
+    ItemPath { owner, entry }: ItemPath<ItemId>,
     _: Query<()>,
 ) -> Result<Json<ItemBody>, Problem> {
-    let item = state.storage.item(&owner, &id).await?.ok_or_else(missing)?;
+    let item = state.storage.item(&owner, &entry).await?.ok_or_else(missing)?;
     Ok(Json(ItemBody::of(&owner.vault, item)))
 }
 
@@ -134,7 +133,7 @@ pub(crate) struct NewItemBody {
 )]
 pub(crate) async fn add_item(
     State(state): State<AppState>,
-    ItemsOf(owner): ItemsOf,
+    ItemPath { owner, .. }: ItemPath,
     _: Query<()>,
     caller: CallerOf,
     Actor(actor): Actor,
@@ -230,8 +229,7 @@ pub(crate) struct ReplacedBody {
 )]
 pub(crate) async fn put_items(
     State(state): State<AppState>,
-    ItemsOf(owner): ItemsOf,
-    Item(category): Item<Category>,
+    ItemPath { owner, entry }: ItemPath<Category>,
     _: Query<()>,
     caller: CallerOf,
     Actor(actor): Actor,
@@ -239,13 +237,13 @@ pub(crate) async fn put_items(
     request: Request,
 ) -> Response {
     let replaced = async {
-        check_category(&caller, &category)?;
+        check_category(&caller, &entry)?;
         let items = read_items(&state, request).await?;
         let limits = &state.settings.items;
         let under = claim.answering(|replaced| replaced_answer(&owner, replaced));
         let replaced = state
             .storage
-            .replace_items(&owner, &category, items, &actor, limits, under.as_ref())
+            .replace_items(&owner, &entry, items, &actor, limits, under.as_ref())
             .await?;
         Ok((replaced_answer(&owner, &replaced), ids(&replaced.items)))
     };
@@ -308,16 +306,15 @@ async fn read_items(state: &AppState, request: Request) -> Result<Vec<NewItem>, 
 )]
 pub(crate) async fn remove_item(
     State(state): State<AppState>,
-    ItemsOf(owner): ItemsOf,
-    Item(id): Item<ItemId>,
+    ItemPath { owner, entry }: ItemPath<ItemId>,
     _: Query<()>,
     caller: CallerOf,
 ) -> Response {
     let removed = async {
         // An item never changes its category, so the check is still valid when it is deleted.
-        let item = state.storage.item(&owner, &id).await?.ok_or_else(missing)?;
+        let item = state.storage.item(&owner, &entry).await?.ok_or_else(missing)?;
         require_role(&caller, &item.category)?;
-        match state.storage.remove_item(&owner, &id).await? {
+        match state.storage.remove_item(&owner, &entry).await? {
             true => Ok((StatusCode::NO_CONTENT, ids(&[item]))),
             false => Err(missing()),
         }
@@ -364,7 +361,7 @@ pub(crate) struct RemovedBody {
 )]
 pub(crate) async fn remove_items(
     State(state): State<AppState>,
-    ItemsOf(owner): ItemsOf,
+    ItemPath { owner, .. }: ItemPath,
     Query(RemovedParams { category }): Query<RemovedParams>,
     caller: CallerOf,
 ) -> Response {
