@@ -219,8 +219,8 @@ async fn read_page(
                 Resumed::Lost(_) => (0, true),
             };
             let events = storage.events_after(vault, from, memory, kinds, fetch).await?;
-            let shown = events.iter().take(usize::try_from(fetch - 1).unwrap_or_default());
-            let last = shown.last().map(Event::place);
+            let mut shown = events.iter().take(usize::try_from(fetch - 1).unwrap_or_default());
+            let last = shown.next_back().map(Event::place);
             (events, reset, last.or((!reset).then_some(place)))
         }
     };
