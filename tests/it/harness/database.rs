@@ -79,6 +79,11 @@ impl Drop for Database {
 /// distributed over shards on this one server: a statement that cannot be planned over many nodes fails on it too.
 const DISTRIBUTED: &str = "TEST_CITUS_URL";
 
+/// Whether the tables of tests are distributed by vault.
+pub(super) fn is_distributed() -> bool {
+    std::env::var_os(DISTRIBUTED).is_some()
+}
+
 fn server() -> PgConnectOptions {
     let url = std::env::var(DISTRIBUTED).or_else(|_| std::env::var("DATABASE_URL"));
     let url = url.expect(
@@ -140,7 +145,7 @@ async fn make_schema(database: &PgConnectOptions) {
     };
     let storage = Storage::connect_lazy(&options, Arc::new(TestClock::new())).unwrap();
     storage.migrate().await.unwrap();
-    if std::env::var_os(DISTRIBUTED).is_some() {
+    if is_distributed() {
         let mut connection = database.connect().await.unwrap();
         let port = database.get_port();
         for statement in [

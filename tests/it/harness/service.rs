@@ -137,6 +137,10 @@ impl Service {
             .unwrap()
             .map(|settings| Embedder::new(settings).unwrap());
         let storage = storage.embedding(embedder.is_some());
+        // As the program does when it starts.
+        if super::database::is_distributed() {
+            storage.distribution().await.unwrap();
+        }
         let models = models.unwrap_or_else(|| Models::from_config(&config.llm).unwrap());
         let settings = Settings::of(&config);
         let prompts = Prompts::load(None).unwrap();
