@@ -180,7 +180,7 @@ fn url_passwords(text: &str, found: &mut Vec<Range<usize>>) {
 /// Maximum distance in bytes between a name and its value in a sentence.
 const PHRASE_BYTES: usize = 60;
 
-/// Number of bytes of a value that are looked at: a text may consist of names and no end of a value.
+/// Number of bytes by which it is judged whether a value is one: a text may consist of names and no end of a value.
 const VALUE_BYTES: usize = 1_000;
 
 /// Names of secrets. A key or token must be longer than a word; a password may be any text.
@@ -213,26 +213,27 @@ fn named_values(text: &str, found: &mut Vec<Range<usize>>) {
     for name in names.find_iter(text) {
         if name.start() >= end
             && let Some((link, at)) = value_after(text, name.end())
-            && let Some(value) = value_at(text, at)
-            && is_value(text, &value, link, name.pattern().as_usize() < passwords)
+            && let Some(begin) = value_at(text, at, VALUE_BYTES)
+            && is_value(text, &begin, link, name.pattern().as_usize() < passwords)
+            && let Some(value) = value_at(text, at, usize::MAX)
         {
             end = value.end;
-            if value.len() > VALUE_BYTES - 4 {
-                let rest = &text[value.end..];
-                end += rest.find(char::is_whitespace).unwrap_or(rest.len());
-            }
-            found.push(value.start..end);
+            found.push(value);
         }
     }
     let lower_bearer = |at: usize| {
         text.get(at..at + 7)
             .is_some_and(|word| word.eq_ignore_ascii_case("bearer "))
     };
+    end = 0;
     for at in memchr::memchr2_iter(b'b', b'B', text.as_bytes()).filter(|at| lower_bearer(*at)) {
-        if let Some(value) = value_at(text, at + 7)
-            && value.len() >= 16
-            && text[value.clone()].bytes().any(|byte| byte.is_ascii_digit())
+        if at >= end
+            && let Some(begin) = value_at(text, at + 7, VALUE_BYTES)
+            && begin.len() >= 16
+            && text[begin].bytes().any(|byte| byte.is_ascii_digit())
+            && let Some(value) = value_at(text, at + 7, usize::MAX)
         {
+            end = value.end;
             found.push(value);
         }
     }
@@ -276,8 +277,8 @@ fn value_after(text: &str, end: usize) -> Option<(Link, usize)> {
     Some((Link::Phrase, place(rest) + at + length))
 }
 
-/// The range of the value that begins here: a quoted text, or a word.
-fn value_at(text: &str, at: usize) -> Option<Range<usize>> {
+/// The range of the value that begins here, or of so many bytes of it: a quoted text, or a word.
+fn value_at(text: &str, at: usize, at_most: usize) -> Option<Range<usize>> {
     let rest = &text[at..];
     let trimmed = rest.trim_start_matches([' ', '\t', '*']);
     let start = text.len() - trimmed.len();
@@ -296,7 +297,7 @@ fn value_at(text: &str, at: usize) -> Option<Range<usize>> {
         Some(quote) => (start + quote.len_utf8(), &trimmed[quote.len_utf8()..]),
         None => (start, trimmed),
     };
-    let inner = &inner[..inner.floor_char_boundary(VALUE_BYTES)];
+    let inner = &inner[..inner.floor_char_boundary(at_most)];
     let length = inner
         .find(|c: char| match quote {
             Some(_) => c == close || c == '\n',
@@ -402,6 +403,19 @@ mod tests {
         ] {
             assert_eq!(masked(text), wanted);
             assert!(has_secret(text));
+        }
+        // A value is masked to its end, however long it is.
+        let long = "a1".repeat(VALUE_BYTES);
+        for (before, after) in [
+            ("Bearer ", ", ok"),
+            ("password=", ";x"),
+            ("token: \"two ", "\" end"),
+        ] {
+            let secret = before.trim_end_matches("two ");
+            assert_eq!(
+                masked(&format!("{before}{long}{after}")),
+                format!("{secret}[secret]{after}")
+            );
         }
     }
 
