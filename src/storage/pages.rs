@@ -1,5 +1,8 @@
 //! Pages of lists that are limited in bytes and in entries: five hundred entries of a megabyte each would be too much.
 
+use chrono::{DateTime, Utc};
+use serde::de::Error as _;
+use serde::{Deserialize as _, Deserializer};
 use serde_json::Value;
 
 /// Once a page has this many bytes, no further entry is read.
@@ -12,6 +15,14 @@ pub struct Rows<T> {
     pub items: Vec<T>,
     /// Whether more entries follow although the page has fewer than the limit.
     pub is_cut: bool,
+}
+
+/// Deserializes the time in the key of a page, which a client may have changed. Like every stored time it has a year of four
+/// digits: PostgreSQL refuses one before 4713 BC.
+pub(super) fn key_time<'de, D: Deserializer<'de>>(key: D) -> Result<DateTime<Utc>, D::Error> {
+    let time = String::deserialize(key)?;
+    let time = DateTime::parse_from_rfc3339(&time).map_err(D::Error::custom)?;
+    Ok(time.to_utc())
 }
 
 /// Reads a page in batches: while [`Self::next`] returns a number, the caller reads that many entries after the last of

@@ -3,9 +3,11 @@
 use crate::domain::ids::{MemoryId, RecordId, RecordKind, VaultId};
 use crate::domain::window::{ArchivedTask, Epic, Grouping, KnownEntries, Task};
 use crate::storage::database::connection::Connection;
+use crate::storage::pages::key_time;
 use crate::storage::records::{self, RecordRow, StoredRecord};
 use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -34,13 +36,14 @@ pub(super) async fn known(
 }
 
 /// The start of a page of the history: after this time and number.
-pub type HistoryKey = (DateTime<Utc>, i64);
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HistoryKey(#[serde(deserialize_with = "key_time")] DateTime<Utc>, i64);
 
 /// A record of the archive as a task, with its key in the history.
 fn archived(stored: StoredRecord) -> (HistoryKey, ArchivedTask) {
     let (id, time) = (stored.record.id, stored.time());
     let task = Task::of_line(&stored.record.content, stored.reported);
-    ((time, id.number), ArchivedTask::of(id, time, task))
+    (HistoryKey(time, id.number), ArchivedTask::of(id, time, task))
 }
 
 impl Storage {
@@ -56,7 +59,7 @@ impl Storage {
         after: Option<HistoryKey>,
         limit: i64,
     ) -> Result<Vec<(HistoryKey, ArchivedTask)>, StorageError> {
-        let (time, number) = after.unzip();
+        let (time, number) = after.map(|HistoryKey(time, number)| (time, number)).unzip();
         let rows = sqlx::query_as!(
             RecordRow,
             r#"SELECT kind, number, status, label, reason, content, created_version, created_at, created_by,

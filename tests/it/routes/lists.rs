@@ -109,10 +109,31 @@ async fn a_cursor_is_of_one_list_and_a_limit_is_at_most_500() {
             .await
             .is(201);
     }
-    let page = service.read(&format!("{files}&limit=1")).await;
-    let (list, _) = page["next_cursor"].as_str().unwrap().split_at(8);
-    let forged = format!("{files}&cursor={list}{}", hex::encode(r#""/memories/\u0000""#));
-    service.refuses(&forged, 400, "malformed", Some("cursor")).await;
+    let told = json!({"history": [
+        {"time": "2026-09-01T00:00:00Z", "intent": "a"},
+        {"time": "2026-09-02T00:00:00Z", "intent": "b"},
+    ]});
+    service.memory("agent").post("window/import", &told).await.is(201);
+    // PostgreSQL has no NUL in texts, and no time before 4713 BC.
+    for (list, known, forged) in [
+        (files, "/memories/", r"/memories/\u0000"),
+        ("/v1/vaults/acme/items?", r#""2026-"#, r#""-5026-"#),
+        (
+            "/v1/vaults/acme/memories/agent/archive/history?",
+            r#""2026-"#,
+            r#""-5026-"#,
+        ),
+    ] {
+        let page = service.request(Method::GET, &format!("{list}&limit=1"));
+        let page = Answer::to(page.header("Accept", "application/json")).await;
+        let page = page.is(200).json();
+        let (start, key) = page["next_cursor"].as_str().unwrap().split_at(8);
+        let key = String::from_utf8(hex::decode(key).unwrap()).unwrap();
+        assert!(key.contains(known), "{key}");
+        let key = hex::encode(key.replace(known, forged));
+        let path = format!("{list}&cursor={start}{key}");
+        service.refuses(&path, 400, "malformed", Some("cursor")).await;
+    }
     let page = service.read("/v1/vaults/acme/memories?limit=1").await;
     let cursor = page["next_cursor"].as_str().unwrap();
     for other in ["other/memories?", "acme/memories?prefix=a&"] {
