@@ -1,7 +1,7 @@
 //! Every operation of the OpenAPI document, without a key, with the key of another tenant and with a reader's key.
 
 use super::{first_admin, with_admin};
-use crate::harness::{Answer, Service};
+use crate::harness::{Answer, OPERATIONS, Service};
 use reqwest::Method;
 use serde_json::json;
 
@@ -10,21 +10,13 @@ const METHODS: [&str; 6] = ["GET", "HEAD", "PUT", "POST", "DELETE", "PATCH"];
 
 /// Paths of the document, with the operations of each.
 pub(super) fn operations() -> Vec<(String, Vec<Method>)> {
-    let mut paths: Vec<(String, Vec<Method>)> = Vec::new();
-    let document = working_memory::http::openapi_yaml();
-    let lines = document.lines().skip_while(|line| *line != "paths:").skip(1);
-    for line in lines.take_while(|line| line.starts_with(' ')) {
-        if let Some(path) = line.strip_prefix("  /") {
-            paths.push((format!("/{}", path.trim_end_matches(':')), Vec::new()));
-        }
-        let verb = line.strip_prefix("    ").and_then(|verb| verb.strip_suffix(':'));
-        if let Some(verb) = verb.filter(|verb| ["get", "put", "post", "delete"].contains(verb)) {
-            let method = verb.to_uppercase().parse().unwrap();
-            paths.last_mut().unwrap().1.push(method);
-        }
-    }
-    assert!(paths.len() > 15, "{paths:?}");
+    let paths = OPERATIONS.chunk_by(|one, next| one.path == next.path);
     paths
+        .map(|of_path| {
+            let methods = of_path.iter().map(|operation| operation.method.clone());
+            (of_path[0].path.to_owned(), methods.collect())
+        })
+        .collect()
 }
 
 pub(super) fn filled(path: &str, vault: &str) -> String {

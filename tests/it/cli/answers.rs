@@ -1,7 +1,7 @@
 //! Error responses, and no response.
 
 use super::program::User;
-use super::stub::Stub;
+use super::stub::{Stub, fixed};
 use crate::harness::lacks;
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -108,16 +108,8 @@ async fn a_missing_response_is_busy() {
 
 #[tokio::test]
 async fn a_response_that_is_far_too_large_is_not_waited_for() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let user = User::of(&format!("http://{}", listener.local_addr().unwrap()));
-    let endless = async {
-        let (mut stream, _) = listener.accept().await.unwrap();
-        let asked = stream.read(&mut [0; 4096]).await.unwrap();
-        assert!(asked > 0);
-        let head = b"HTTP/1.1 200 OK\r\nContent-Length: 1000000000000\r\n\r\n";
-        stream.write_all(head).await.unwrap();
-        stream
-    };
+    let (url, endless) = fixed(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000000000\r\n\r\n").await;
+    let user = User::of(&url);
     let (get, _stream) = tokio::join!(user.run(&["get", "--timeout", "20"]), endless);
     lacks(get.is(1).err, &["--timeout"]);
 }

@@ -111,12 +111,12 @@ async fn what_is_printed_for_people_controls_no_terminal_through_a_pipe_either()
 async fn a_closed_output_pipe_is_no_failure() {
     let (_service, user) = User::served().await;
     user.done_with("put", &"line\n".repeat(18_000)).await;
-    let mut get = user
-        .command(super::program::PROGRAM, &["get"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let start = |command| {
+        let mut command = user.command(super::program::PROGRAM, &[command]);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().unwrap()
+    };
+    let mut get = start("get");
     let mut out = BufReader::with_capacity(16, get.stdout.take().unwrap());
     let mut line = String::new();
     out.read_line(&mut line).await.unwrap();
@@ -125,12 +125,7 @@ async fn a_closed_output_pipe_is_no_failure() {
     assert_eq!((line.as_str(), ended.status.code()), ("line\n", Some(0)));
     assert_eq!(String::from_utf8(ended.stderr).unwrap(), "");
     // Longer than a pipe takes at once.
-    let mut openapi = user
-        .command(super::program::PROGRAM, &["openapi"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut openapi = start("openapi");
     drop(openapi.stdout.take());
     let ended = openapi.wait_with_output().await.unwrap();
     assert_eq!(

@@ -7,7 +7,21 @@ use axum::http::{HeaderMap, Method, Uri};
 use axum::response::Response;
 use serde_json::Value;
 use std::sync::{Arc, Mutex};
-use tokio::net::TcpListener;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+
+/// An address, and what answers the first request there with these bytes; the connection is open while the result is kept.
+pub(super) async fn fixed(answer: &'static [u8]) -> (String, impl Future<Output = TcpStream>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let served = async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        assert!(stream.read(&mut [0; 4096]).await.unwrap() > 0);
+        stream.write_all(answer).await.unwrap();
+        stream
+    };
+    (url, served)
+}
 
 /// A request as received.
 #[derive(Debug, Clone)]

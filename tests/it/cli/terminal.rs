@@ -1,11 +1,10 @@
 //! Output on a terminal, which is a pseudo-terminal here.
 
 use super::program::{PROGRAM, User};
+use super::stub::fixed;
 use crate::harness::{Service, holds, terminal};
 use std::io::{Read as _, Write as _};
 use std::process::Stdio;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpListener;
 
 /// Runs `working-memory` on a terminal of 24 lines; returns what it showed, and how it ended. `typed` is typed at once.
 async fn on_terminal(user: &User, arguments: &[&str], typed: &str) -> (String, Option<i32>) {
@@ -60,16 +59,11 @@ async fn a_terminal_gets_colours_and_ages_and_no_control_sequences_of_texts() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_answer_that_is_no_text_controls_no_terminal() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let user = User::of(&format!("http://{}", listener.local_addr().unwrap())).with("TERM", "xterm");
-    let served = async {
-        let (mut stream, _) = listener.accept().await.unwrap();
-        let asked = stream.read(&mut [0; 4096]).await.unwrap();
-        assert!(asked > 0);
-        let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\nConnection: close\r\n\r\n\xff\x1b[2Jx";
-        stream.write_all(answer).await.unwrap();
-    };
-    let ((shown, code), ()) = tokio::join!(on_terminal(&user, &["api", "GET", "/v1/vaults"], ""), served);
+    let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\nConnection: close\r\n\r\n\xff\x1b[2Jx";
+    let (url, served) = fixed(answer).await;
+    let user = User::of(&url).with("TERM", "xterm");
+    let ((shown, code), _stream) =
+        tokio::join!(on_terminal(&user, &["api", "GET", "/v1/vaults"], ""), served);
     assert_eq!((shown.as_str(), code), ("\u{fffd}\\u001b[2Jx\n", Some(0)));
 }
 

@@ -50,14 +50,14 @@ pub(crate) fn rows(table: &'static str) -> impl Iterator<Item = (Value, &'static
 }
 
 /// An operation of `openapi.yaml`, and the statuses of its answers.
-struct Operation {
-    method: String,
-    path: &'static str,
-    statuses: Vec<&'static str>,
+pub(crate) struct Operation {
+    pub(crate) method: Method,
+    pub(crate) path: &'static str,
+    pub(crate) statuses: Vec<&'static str>,
 }
 
 /// Read by its lines, since every test is a process that would have to parse the whole document.
-static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {
+pub(crate) static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {
     let mut operations: Vec<Operation> = Vec::new();
     let mut path = "";
     let lines = include_str!("../../../openapi.yaml").lines();
@@ -67,7 +67,7 @@ static OPERATIONS: LazyLock<Vec<Operation>> = LazyLock::new(|| {
             0 if !line.is_empty() => break,
             2 => path = name.trim_end_matches(':'),
             4 => operations.push(Operation {
-                method: name.trim_end_matches(':').to_uppercase(),
+                method: name.trim_end_matches(':').to_uppercase().parse().unwrap(),
                 path,
                 statuses: Vec::new(),
             }),
@@ -94,7 +94,7 @@ fn is_documented(method: &Method, path: &str, status: u16) -> bool {
     };
     let is_asked = |operation: &&Operation| {
         let (names, segments) = (operation.path.split('/'), path.split('/'));
-        operation.method == method.as_str()
+        operation.method == *method
             && names.clone().count() == segments.clone().count()
             && names
                 .zip(segments)

@@ -15,7 +15,7 @@ mod scripted_model;
 mod service;
 mod terminal;
 
-pub(crate) use answer::{Answer, each, has, holds, lacks, rows};
+pub(crate) use answer::{Answer, OPERATIONS, each, has, holds, lacks, rows};
 pub(crate) use clock::TestClock;
 pub(crate) use database::Database;
 pub(crate) use embeddings::EmbeddingServer;

@@ -360,7 +360,8 @@ async fn an_accent_that_stands_alone_is_no_word_and_stops_no_search() {
         .read("/v1/vaults/acme/search?q=deploy&consistent=true")
         .await;
     assert_eq!(found["items"][0]["memory_id"], "agent");
-    let without_words = service.get("/v1/vaults/acme/search?q=%21").await;
-    let accent = service.get("/v1/vaults/acme/search?q=%CD%BA").await;
-    assert_eq!(accent.status, without_words.status);
+    for without_words in ["%21", "%CD%BA"] {
+        let path = format!("/v1/vaults/acme/search?q={without_words}");
+        service.get(&path).await.is(200);
+    }
 }
