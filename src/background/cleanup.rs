@@ -14,7 +14,7 @@ const OFTEN: Duration = Duration::from_secs(60);
 /// The interval of what reads whole histories.
 const SELDOM: Duration = Duration::from_secs(15 * 60);
 
-/// Rows per transaction, so that transactions are short.
+/// Rows looked for at once.
 const BATCH: i64 = 500;
 
 /// Does `work`, which returns how many rows it removed, for ever.
@@ -58,12 +58,7 @@ pub(super) async fn versions(storage: Storage, clock: Arc<dyn Clock>, retention:
 
 /// Runs that ended more than `max_age` ago.
 pub(super) async fn runs(storage: Storage, clock: Arc<dyn Clock>, max_age: TimeDelta) {
-    let prune = || async {
-        match clock.now().checked_sub_signed(max_age) {
-            Some(before) => storage.prune_runs(before).await,
-            None => Ok(0),
-        }
-    };
+    let prune = || storage.prune_runs(clock.now() - max_age);
     repeat(SELDOM, "runs", prune).await;
 }
 

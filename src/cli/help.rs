@@ -1,5 +1,5 @@
-//! What is generated from the commands and routes: the help, with the commands in groups and an example of each (clap alone
-//! would list them without groups), `working-memory man` and `completions`.
+//! What is generated from the commands: the help, with the commands in groups and an example of each (clap alone would list
+//! them without groups), `working-memory man` and `completions`.
 
 use super::client::{EXIT_CODES, Failure, Output};
 use crate::cli::run::Cli;

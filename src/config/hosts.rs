@@ -34,7 +34,8 @@ impl FromStr for Authority {
         };
         // Neither percent-encoding nor letters other than ASCII, which the parser of URLs would accept.
         let is_sane = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
-        if !host.starts_with('[') && !host.bytes().all(is_sane) {
+        let is_bracketed = host.starts_with('[') && host.ends_with(']');
+        if !is_bracketed && !host.bytes().all(is_sane) {
             return Err(NoAuthority);
         }
         // A trailing dot (the root) does not change the name.
@@ -144,8 +145,24 @@ mod tests {
     #[test]
     fn what_is_no_host_is_refused() {
         for text in [
-            "", ":80", ".", "a b", "a/b", "user@a", "a:b", "a:70000", "a:-1", "a:+1", "[::1", "[::1]x",
-            "[a]", "ä.de", "a,b", "a:1:2", "http://a",
+            "",
+            ":80",
+            ".",
+            "a b",
+            "a/b",
+            "user@a",
+            "a:b",
+            "a:70000",
+            "a:-1",
+            "a:+1",
+            "[::1",
+            "[::1]x",
+            "[::1].:80",
+            "[a]",
+            "ä.de",
+            "a,b",
+            "a:1:2",
+            "http://a",
         ] {
             assert_eq!(text.parse::<Authority>(), Err(NoAuthority), "{text:?}");
         }

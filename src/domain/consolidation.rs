@@ -129,6 +129,14 @@ struct Statement {
 }
 
 impl Statement {
+    /// What a record states: of a snippet nothing, since snippets are compared as they are.
+    fn of_record(record: &Record) -> Self {
+        match record.id.kind {
+            RecordKind::Verbatim => Self::default(),
+            _ => Self::of(&record.content),
+        }
+    }
+
     fn of(text: &str) -> Self {
         let mut statement = Self::default();
         let mut begins = true;
@@ -300,7 +308,7 @@ impl Grounds {
     /// Linear in the document.
     pub(in crate::domain) fn of(document: &str, now: DateTime<Utc>) -> Self {
         let stated = records(document).into_iter().map(|record| {
-            let statement = Statement::of(&record.content);
+            let statement = Statement::of_record(&record);
             (record.id, (record, statement))
         });
         Self {
@@ -605,7 +613,7 @@ fn duplicates(records: &[Record]) -> Vec<(&Record, &Record)> {
     let statements: Vec<(&Record, Statement)> = records
         .iter()
         .filter(of_kinds)
-        .map(|record| (record, Statement::of(&record.content)))
+        .map(|record| (record, Statement::of_record(record)))
         .collect();
     // A learning that says all that another one says has its rarest word.
     let mut with_word: HashMap<&str, Vec<usize>> = HashMap::new();
@@ -615,10 +623,8 @@ fn duplicates(records: &[Record]) -> Vec<(&Record, &Record)> {
     };
     let mut with_text: HashMap<(Option<String>, String), Vec<usize>> = HashMap::new();
     for (place, (record, statement)) in statements.iter().enumerate() {
-        if record.id.kind == RecordKind::Learning {
-            for word in &statement.known {
-                with_word.entry(word).or_default().push(place);
-            }
+        for word in &statement.known {
+            with_word.entry(word).or_default().push(place);
         }
         with_text.entry(text_of(record)).or_default().push(place);
     }
@@ -627,9 +633,9 @@ fn duplicates(records: &[Record]) -> Vec<(&Record, &Record)> {
         if record.marks.pinned {
             continue;
         }
-        let is_snippet = record.id.kind == RecordKind::Verbatim;
-        let words = statement.words.iter().filter(|_| !is_snippet);
-        let rarest = words
+        let rarest = statement
+            .words
+            .iter()
             .filter_map(|word| with_word.get(word.as_str()))
             .min_by_key(|places| places.len());
         let same = with_text.get(&text_of(record));

@@ -268,7 +268,7 @@ pub struct Item {
 
 /// The kinds of faults in an item or a text. The order is that of the table in the design: an item with
 /// several faults is reported with the first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr, VariantNames)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum FaultKind {
     /// No `because`, or no reason after it.
@@ -376,10 +376,13 @@ impl Fault {
         }
     }
 
-    /// The same about a record.
+    /// The same about a record, if it is known.
     #[must_use]
-    pub fn of(self, id: RecordId) -> Self {
-        Self { id: Some(id), ..self }
+    pub fn of(self, id: impl Into<Option<RecordId>>) -> Self {
+        Self {
+            id: id.into(),
+            ..self
+        }
     }
 
     /// The same at a place.

@@ -193,11 +193,14 @@ impl State {
         }
         for _ in 0..self.queues.len() {
             let (vault, mut queue) = self.queues.pop_front()?;
-            queue.retain(|waiting| !waiting.granted.is_closed());
             let holder = vault.clone().map(Holder::Vault);
-            let has_room = holder.is_none_or(|holder| self.held_by(&holder) < shares.of_vault);
+            if holder.is_some_and(|holder| self.held_by(&holder) >= shares.of_vault) {
+                self.queues.push_back((vault, queue));
+                continue;
+            }
+            queue.retain(|waiting| !waiting.granted.is_closed());
             // Within a vault in the order of arrival, but waiters whose key has reached its limit are skipped.
-            let fits = |waiting: &Waiting| has_room && self.fits(shares, &waiting.party, waiting.amount);
+            let fits = |waiting: &Waiting| self.fits(shares, &waiting.party, waiting.amount);
             let found = queue.iter().position(fits).and_then(|place| queue.remove(place));
             if !queue.is_empty() {
                 self.queues.push_back((vault, queue));

@@ -1,4 +1,5 @@
-//! The types of responses that pages of the dashboard and the command line read: those that the routes serialize and document.
+//! The types of responses that the routes themselves define, and that pages of the dashboard and the command line read. Others
+//! are types of the storage and of the domain.
 
 pub(crate) use super::extract::page::List;
 pub(crate) use super::feed::EventBody;

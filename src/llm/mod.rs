@@ -29,6 +29,7 @@ use strum::IntoStaticStr;
 use crate::config::llm::Constrain;
 use crate::domain::operation::Role;
 
+pub(crate) use body::read_at_most;
 pub use delivery::Delivery;
 pub use endpoint::{Client, ClientError};
 pub use error::ModelError;

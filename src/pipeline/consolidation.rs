@@ -176,9 +176,8 @@ pub(super) fn steps_only(mut parsed: dsl::Parsed) -> dsl::Parsed {
     for item in parsed.items.extract_if(.., |item| !is_step(&item.operation)) {
         let detail = "A consolidation adds and rewrites nothing: it archives a record as `duplicate of` or `superseded by` \
                       another one or as `expired`, or merges several.";
-        let id = item.operation.names();
-        let fault = Fault::new(FaultKind::Uncovered, detail).at(item.operation.role(), item.range);
-        parsed.faults.push(Fault { id, ..fault });
+        let fault = Fault::new(FaultKind::Uncovered, detail).of(item.operation.names());
+        parsed.faults.push(fault.at(item.operation.role(), item.range));
     }
     parsed
 }
@@ -197,8 +196,9 @@ pub(super) fn within(mut reading: Reading, mut share: Share) -> Reading {
     for (section, id, written) in refused {
         let detail =
             "More of this section than may go in one run (consolidation.max_share): leave it to the next.";
-        let fault = Fault::new(FaultKind::TooManyArchives, detail).at(section, 0..0);
-        let fault = Fault { id, ..fault };
+        let fault = Fault::new(FaultKind::TooManyArchives, detail)
+            .of(id)
+            .at(section, 0..0);
         reading.found.push(FoundFault::of(written, fault));
     }
     reading.keep_few();

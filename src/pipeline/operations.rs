@@ -61,7 +61,7 @@ impl Pipeline {
         running: &Running,
     ) -> Result<Reading, StorageError> {
         let (storage, place) = (&self.storage, (&request.vault, &request.memory));
-        let (document, limits) = (&running.progress_base.text, &running.limits);
+        let (document, limits) = (&running.progress_base().text, &running.limits);
         let against = Against::Earlier(&[]);
         match &request.input {
             OperationsInput::Text(text) => {

@@ -359,10 +359,9 @@ fn found_of(
     FoundFault {
         written: quoted.masked(),
         is_notice: ruling.is_warning,
-        fault: Fault {
-            id,
-            ..Fault::new(ruling.kind, ruling.detail).at(section, range.clone())
-        },
+        fault: Fault::new(ruling.kind, ruling.detail)
+            .at(section, range.clone())
+            .of(id),
     }
 }
 

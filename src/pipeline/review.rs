@@ -371,7 +371,7 @@ impl Proposal {
         }
     }
 
-    /// The operations with these numbers, which must exist, in their order. An addition does not supersede a record whose
+    /// The operations with these numbers, which must exist and be sorted. An addition does not supersede a record whose
     /// archive operation is not chosen too.
     pub(super) fn chosen(&self, numbers: &[usize]) -> Vec<Accepted> {
         let all = self.operations.iter().enumerate();

@@ -44,8 +44,8 @@ pub(super) struct Running {
     pub(super) title: String,
     /// The head snapshot of the start.
     pub(super) base: Head,
-    /// The head snapshot that progress was written for; equals `base` until the role is asked again.
-    pub(super) progress_base: Head,
+    /// The head snapshot that progress was written for, once the role was asked again.
+    pub(super) rebased_on: Option<Head>,
     pub(super) results: Results,
     /// Model usage that is not recorded yet.
     pub(super) spent: Vec<RoleSpent>,
@@ -104,7 +104,7 @@ impl Running {
             resolves: None,
             limits,
             title,
-            progress_base: base.clone(),
+            rebased_on: None,
             base,
             results: Results::default(),
             spent: Vec::new(),
@@ -119,6 +119,11 @@ impl Running {
         }
     }
 
+    /// The head snapshot that progress was written for.
+    pub(super) fn progress_base(&self) -> &Head {
+        self.rebased_on.as_ref().unwrap_or(&self.base)
+    }
+
     /// Whether the result is computed on the head snapshot before the head is locked (optimistic write). Not for runs that
     /// save no version, that end a queued run or a proposal, resolve another one or record a session, or whose snapshot was
     /// taken again.
@@ -128,7 +133,7 @@ impl Running {
             && self.claim.is_none()
             && self.review.is_none()
             && self.record.is_none()
-            && self.base.context_id == self.progress_base.context_id
+            && self.base.context_id == self.progress_base().context_id
     }
 
     /// The id of the task that it records.
@@ -140,7 +145,7 @@ impl Running {
 
     /// The identity of the memory that it began with; `None` if there was none.
     pub(super) fn identity(&self) -> Option<&String> {
-        let later = self.progress_base.identity.as_ref();
+        let later = self.progress_base().identity.as_ref();
         later.or(self.base.identity.as_ref())
     }
 
@@ -254,8 +259,10 @@ impl Pipeline {
             resolved_by: None,
             request: running.request.clone(),
             exchanges: running.results.exchanges.clone().into(),
-            shown: (running.base.version > 0)
-                .then(|| (running.base.version, running.base.text.as_str().into())),
+            shown: running
+                .base
+                .exists()
+                .then(|| (running.base.version, running.base.text.clone())),
             outcome,
             claim: running.claim.as_ref().map(|claim| claim.id.clone()),
             identity: running.identity().cloned(),

@@ -58,7 +58,7 @@ impl Pipeline {
         if running.identity().is_some() && running.identity() != snapshot.identity.as_ref() {
             return Err(PipelineError::Deleted);
         }
-        running.progress_base = snapshot;
+        running.rebased_on = Some(snapshot);
         Ok(())
     }
 
@@ -348,7 +348,7 @@ pub(super) struct Merged {
 /// # Errors
 /// Why nothing may be saved; a conflict if another writer changed progress, which must be asked for again on this head.
 pub(super) fn merge(head: &Head, running: &Running) -> Result<Merged, PipelineError> {
-    let (accepted, progress_base) = (&running.results.accepted, &running.progress_base);
+    let (accepted, progress_base) = (&running.results.accepted, running.progress_base());
     head.meets(&running.preconditions)?;
     let identity = running.identity();
     // A memory that exists now under its name is another one.

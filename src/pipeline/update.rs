@@ -167,7 +167,7 @@ impl Pipeline {
                 return Ok(answer);
             }
             self.rebase(running).await?;
-            let head = &running.progress_base;
+            let head = running.progress_base();
             let asked = self.ask_progress_again(request, head, &limits, &mut outcomes);
             let spent = measure_step("ask", asked).await?;
             running.spent.push(spent);
@@ -448,7 +448,7 @@ impl Pipeline {
         };
         match self.enqueue(request, None, true).await {
             Ok(_) => Ok(true),
-            // Another instance was first, or the queue is full.
+            // One is queued or running already, or the queue is full.
             Err(PipelineError::Full(_)) => Ok(false),
             Err(error) => Err(error),
         }

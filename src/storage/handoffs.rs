@@ -147,12 +147,13 @@ impl Storage {
                     return Ok(transaction.roll_back_with(None));
                 }
                 let newest = sqlx::query_scalar!(
-            r#"SELECT COALESCE(max(number), 0) AS "number!" FROM handoffs WHERE vault_id = $1 AND memory_id = $2"#,
-            vault.as_str(),
-            memory.as_str(),
-        )
-        .fetch_one(&mut transaction)
-        .await?;
+                    r#"SELECT COALESCE(max(number), 0) AS "number!" FROM handoffs
+                       WHERE vault_id = $1 AND memory_id = $2"#,
+                    vault.as_str(),
+                    memory.as_str(),
+                )
+                .fetch_one(&mut transaction)
+                .await?;
                 if newest + 1 != handoff.number || !may_be_quoted(&mut transaction, snapshot).await? {
                     return Ok(transaction.roll_back_with(None));
                 }

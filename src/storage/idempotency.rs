@@ -209,62 +209,51 @@ impl Storage {
     /// Database errors.
     #[tracing::instrument(name = "db.idempotency_keys.purge", skip_all)]
     pub async fn purge_keys(&self, batch: i64) -> Result<u64, StorageError> {
-        let (mut failing, mut total) = (FailingVaults::new("idempotency_keys"), 0);
+        let (mut failing, mut deleted) = (FailingVaults::new("idempotency_keys"), 0);
         loop {
-            let failures = failing.failures();
-            let deleted = self.purge_batch_of_keys(batch, &mut failing).await?;
-            total += deleted;
-            if deleted == 0 && failing.failures() == failures {
-                return Ok(total);
+            let before = (deleted, failing.failures());
+            let now = self.clock.now();
+            // Rare read over all vaults; the deletion then goes vault by vault.
+            let expired = sqlx::query!(
+                "SELECT vault_id, caller, idempotency_key FROM idempotency_keys
+                 WHERE expires_at <= $1 AND vault_id <> ALL ($3)
+                 ORDER BY expires_at
+                 LIMIT $2",
+                now,
+                batch,
+                &failing.waiting(),
+            )
+            .fetch_all(&mut self.reader().await?)
+            .await?;
+            let mut vaults: BTreeMap<String, (Vec<String>, Vec<String>)> = BTreeMap::new();
+            for row in expired {
+                let (callers, keys) = vaults.entry(row.vault_id).or_default();
+                callers.push(row.caller);
+                keys.push(row.idempotency_key);
+            }
+            for (vault, (callers, keys)) in vaults {
+                let delete = || {
+                    sqlx::query!(
+                        "DELETE FROM idempotency_keys
+                         WHERE vault_id = $1 AND expires_at <= $2
+                           AND (status <> 'running' OR lease_until <= now() OR lease_until > now() + $5::interval)
+                           AND (caller, idempotency_key) IN (SELECT * FROM unnest($3::text[], $4::text[]))",
+                        vault.as_str(),
+                        now,
+                        &callers,
+                        &keys,
+                        BEYOND_A_LEASE as _,
+                    )
+                };
+                let done = self
+                    .execute(Class::Sweep, "db.idempotency_keys.purge", delete)
+                    .await;
+                deleted += failing.pass_over(&vault, done)?.unwrap_or_default();
+            }
+            if (deleted, failing.failures()) == before {
+                return Ok(deleted);
             }
         }
-    }
-
-    async fn purge_batch_of_keys(
-        &self,
-        limit: i64,
-        failing: &mut FailingVaults,
-    ) -> Result<u64, StorageError> {
-        let now = self.clock.now();
-        // Rare read over all vaults; the deletion then goes vault by vault.
-        let expired = sqlx::query!(
-            "SELECT vault_id, caller, idempotency_key FROM idempotency_keys
-             WHERE expires_at <= $1 AND vault_id <> ALL ($3)
-             ORDER BY expires_at
-             LIMIT $2",
-            now,
-            limit,
-            &failing.waiting(),
-        )
-        .fetch_all(&mut self.reader().await?)
-        .await?;
-        let mut deleted = 0;
-        let mut vaults: BTreeMap<String, (Vec<String>, Vec<String>)> = BTreeMap::new();
-        for row in expired {
-            let (callers, keys) = vaults.entry(row.vault_id).or_default();
-            callers.push(row.caller);
-            keys.push(row.idempotency_key);
-        }
-        for (vault, (callers, keys)) in vaults {
-            let delete = || {
-                sqlx::query!(
-                    "DELETE FROM idempotency_keys
-             WHERE vault_id = $1 AND expires_at <= $2
-               AND (status <> 'running' OR lease_until <= now() OR lease_until > now() + $5::interval)
-               AND (caller, idempotency_key) IN (SELECT * FROM unnest($3::text[], $4::text[]))",
-                    vault.as_str(),
-                    now,
-                    &callers,
-                    &keys,
-                    BEYOND_A_LEASE as _,
-                )
-            };
-            let done = self
-                .execute(Class::Sweep, "db.idempotency_keys.purge", delete)
-                .await;
-            deleted += failing.pass_over(&vault, done)?.unwrap_or_default();
-        }
-        Ok(deleted)
     }
 }
 
@@ -414,12 +403,12 @@ pub(in crate::storage) async fn keep_answers(
 
 /// Ends claims with their answers; changes no row of a claim that is no longer held.
 fn end(all: &[(&ClaimedAnswer, Option<&MemoryId>)]) -> Query<'static, Postgres, PgArguments> {
-    let claims = |of: fn(&IdempotencyClaim) -> &str| {
+    let column = |of: fn(&IdempotencyClaim) -> &str| {
         all.iter()
-            .map(|(of_claim, _)| of(&of_claim.claim))
+            .map(|(claimed, _)| of(&claimed.claim))
             .collect::<Vec<_>>()
     };
-    let answers = || all.iter().map(|(of_claim, _)| &of_claim.answer);
+    let answers = || all.iter().map(|(claimed, _)| &claimed.answer);
     let statuses: Vec<i32> = answers().map(|answer| answer.status.into()).collect();
     let headers: Vec<Value> = answers().map(|answer| json!(answer.headers)).collect();
     let bodies: Vec<&[u8]> = answers().map(|answer| &*answer.body).collect();
@@ -435,10 +424,10 @@ fn end(all: &[(&ClaimedAnswer, Option<&MemoryId>)]) -> Query<'static, Postgres, 
            AND idempotency_keys.caller = given.caller
            AND idempotency_keys.idempotency_key = given.idempotency_key
            AND idempotency_keys.claim_id = given.claim_id AND idempotency_keys.status = 'running'",
-        &claims(|claim| claim.key.vault.as_str()) as &[&str],
-        &claims(|claim| &claim.key.caller) as &[&str],
-        &claims(|claim| &claim.key.key) as &[&str],
-        &claims(|claim| &claim.token) as &[&str],
+        &column(|claim| claim.key.vault.as_str()) as &[&str],
+        &column(|claim| &claim.key.caller) as &[&str],
+        &column(|claim| &claim.key.key) as &[&str],
+        &column(|claim| &claim.token) as &[&str],
         &statuses,
         &headers,
         &bodies as &[&[u8]],

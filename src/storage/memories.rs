@@ -93,14 +93,15 @@ impl Storage {
     /// Database errors.
     #[tracing::instrument(name = "db.memories.exists", skip_all)]
     pub async fn memory_exists(&self, vault: &VaultId, memory: &MemoryId) -> Result<bool, StorageError> {
-        let created_at = sqlx::query_scalar!(
-            "SELECT created_at FROM memories WHERE vault_id = $1 AND memory_id = $2 AND head_version > 0",
+        Ok(sqlx::query_scalar!(
+            r#"SELECT EXISTS (
+                   SELECT FROM memories WHERE vault_id = $1 AND memory_id = $2 AND head_version > 0
+               ) AS "exists!""#,
             vault.as_str(),
             memory.as_str(),
         )
-        .fetch_optional(&mut self.reader().await?)
-        .await?;
-        Ok(created_at.is_some())
+        .fetch_one(&mut self.reader().await?)
+        .await?)
     }
 
     /// Deletes a memory with its versions, records, runs, prompt items and stored answers, in one transaction. Later

@@ -77,7 +77,7 @@ impl Storage {
             let rows = sqlx::query_as!(
             Row,
             r#"SELECT vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at, attempts,
-                      base_version, version, context_id, resolved_by, request, '[]'::jsonb AS "exchanges!",
+                      base_version, version, context_id, resolved_by, request, 'null'::jsonb AS "exchanges!",
                       NULL::jsonb AS instructions, NULL::text AS shown, outcome,
                       CASE WHEN outcome ? 'in_version' THEN (
                           SELECT jsonb_build_object('log', made.log, 'operations', made.operations, 'text', made.context,

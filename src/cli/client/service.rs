@@ -4,6 +4,7 @@ use super::failure::{Exit, Failure, ServiceResponse};
 use super::settings::{Connection, MemoryRef, ServiceArgs, SettingSources, is_loopback, not_named};
 use crate::clock::{Clock, SystemClock};
 use crate::domain::ids::{MemoryId, VaultId};
+use crate::llm::read_at_most;
 use crate::route_request::RouteRequest;
 use bytes::Bytes;
 use reqwest::header::{
@@ -389,24 +390,15 @@ impl Call<'_> {
 const MOST_BYTES: usize = 512 * 1024 * 1024;
 
 /// Reads a response with its body. One without end is as that of another program at the address: a gateway's.
-pub(in crate::cli) async fn whole(mut response: Response) -> reqwest::Result<ServiceResponse> {
+pub(in crate::cli) async fn whole(response: Response) -> reqwest::Result<ServiceResponse> {
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
-    let announced = response
-        .content_length()
-        .and_then(|length| usize::try_from(length).ok());
-    let mut body = Vec::new();
-    let mut fits = announced.is_none_or(|length| length <= MOST_BYTES);
-    while fits && let Some(piece) = response.chunk().await? {
-        body.extend_from_slice(&piece);
-        fits = body.len() <= MOST_BYTES;
-    }
-    Ok(match fits {
-        true => ServiceResponse {
+    Ok(match read_at_most(response, MOST_BYTES).await? {
+        Some(body) => ServiceResponse {
             status,
             headers,
             body: body.into(),
         },
-        false => ServiceResponse {
+        None => ServiceResponse {
             status: 502,
             headers: HeaderMap::new(),
             body: Bytes::new(),

@@ -12,11 +12,6 @@ const TIME: Duration = Duration::from_secs(2);
 /// The maximum number of files.
 const MAX_FILES: usize = 200;
 
-/// The longest path, branch and head that the service takes, in bytes; longer ones are omitted.
-const MAX_PATH_BYTES: usize = 1_024;
-const MAX_BRANCH_BYTES: usize = 255;
-const MAX_HEAD_BYTES: usize = 128;
-
 /// Parses `git status --porcelain=v2 --branch -z`: branch, head and changed files.
 fn read(output: &[u8]) -> Workspace {
     let mut workspace = Workspace::default();
@@ -27,9 +22,10 @@ fn read(output: &[u8]) -> Workspace {
         .map(String::from_utf8_lossy);
     while let Some(entry) = entries.next() {
         if let Some(head) = entry.strip_prefix("# branch.oid ") {
-            workspace.head = name(head, MAX_HEAD_BYTES).filter(|head| head != "(initial)");
+            workspace.head = name(head, Workspace::MAX_HEAD_BYTES).filter(|head| head != "(initial)");
         } else if let Some(branch) = entry.strip_prefix("# branch.head ") {
-            workspace.branch = name(branch, MAX_BRANCH_BYTES).filter(|branch| branch != "(detached)");
+            workspace.branch =
+                name(branch, Workspace::MAX_BRANCH_BYTES).filter(|branch| branch != "(detached)");
         }
         let fields = match entry.as_bytes().first() {
             Some(b'1') => 9,
@@ -39,7 +35,7 @@ fn read(output: &[u8]) -> Workspace {
             _ => continue,
         };
         let path = entry.splitn(fields, ' ').nth(fields - 1);
-        let path = path.and_then(|path| name(path, MAX_PATH_BYTES));
+        let path = path.and_then(|path| name(path, Workspace::MAX_PATH_BYTES));
         if workspace.dirty_files.len() < MAX_FILES {
             workspace.dirty_files.extend(path);
         }
@@ -51,6 +47,7 @@ fn read(output: &[u8]) -> Workspace {
     workspace
 }
 
+/// A name that the service takes; a longer one is omitted.
 fn name(text: &str, most: usize) -> Option<String> {
     (!text.is_empty() && text.len() <= most).then(|| text.to_owned())
 }

@@ -70,12 +70,14 @@ impl FromStr for Until {
 
     fn from_str(text: &str) -> Result<Self, NotATime> {
         let read = match text.len() == 10 {
-            true => NaiveDate::parse_from_str(text, "%Y-%m-%d").ok().map(Self::Day),
+            // A day in another form, such as `+12027-1-1`, would not be read as it is written.
+            true => NaiveDate::parse_from_str(text, "%Y-%m-%d")
+                .ok()
+                .map(Self::Day)
+                .filter(|day| day.to_string() == text),
             false => read_time(text).map(|time| Self::Time(time.trunc_subsecs(0))),
         };
-        // A day in another form, such as `+12027-1-1`, would not be read as it is written.
-        let is_written_so = |until: &Self| matches!(until, Self::Time(_)) || until.to_string() == text;
-        read.filter(is_written_so).ok_or(NotATime)
+        read.ok_or(NotATime)
     }
 }
 

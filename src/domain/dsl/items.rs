@@ -156,8 +156,7 @@ fn named<'t>(ids: &'t str, reason: &str, kind: RecordKind) -> Result<Vec<&'t str
     let (wrong, detail) = if reason.is_empty() {
         let id = ids.split_whitespace().next().and_then(|name| read_id(bare(name)));
         let detail = format!("an archiving needs its reason: {form}");
-        let wrong = Fault::new(FaultKind::MissingReason, detail);
-        return Err(Fault { id, ..wrong });
+        return Err(Fault::new(FaultKind::MissingReason, detail).of(id));
     } else if names.is_empty() {
         let detail = format!("an archiving begins with an id: {form}");
         (FaultKind::MalformedId, detail)

@@ -32,9 +32,8 @@ impl Parsed {
         let detail = format!(
             "at most {MAX_TEXT_ITEMS} items are accepted at once; this one and those after it were not"
         );
-        let id = operation.archives();
-        let wrong = Fault::new(FaultKind::TooLarge, detail).at(operation.role(), range);
-        self.fault(Fault { id, ..wrong });
+        let wrong = Fault::new(FaultKind::TooLarge, detail).of(operation.archives());
+        self.fault(wrong.at(operation.role(), range));
     }
 
     pub(super) fn fault(&mut self, fault: Fault) {

@@ -30,7 +30,6 @@ use crate::domain::text::lines::document_line;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::ops::Range;
-use strum::{IntoStaticStr, VariantNames};
 use utoipa::ToSchema;
 
 /// One operation.
@@ -128,11 +127,8 @@ pub enum OperationRequest {
 }
 
 /// A section that records are added to.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantNames, ToSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-#[strum(serialize_all = "lowercase")]
 pub enum RecordSection {
     /// `Key Learnings`.
     Learnings,
@@ -474,10 +470,7 @@ fn id_and_reason(id: &str, reason: &str, what: &str) -> Result<(RecordId, String
     let reason = reason_of(reason);
     if reason.is_empty() {
         let wrong = Fault::new(FaultKind::MissingReason, format!("{what} needs its `reason`"));
-        return Err(Fault {
-            id: read.ok(),
-            ..wrong
-        });
+        return Err(wrong.of(read.ok()));
     }
     let id = read?;
     match is_placeholder(&reason) {

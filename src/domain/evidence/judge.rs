@@ -6,7 +6,7 @@ use super::examples::Examples;
 use super::input::{Evidence, Input, WordIndex};
 use super::verbatim::Sources;
 use crate::domain::operation::{AddedRecord, FaultKind, Item, Operation, Progress};
-use crate::domain::text::content_words::{Key, Scripts, Word, content_words, keys};
+use crate::domain::text::content_words::{KnownWords, Word, content_words, keys};
 use crate::domain::text::{bare_words, has_secret, masked};
 use foldhash::fast::RandomState;
 use std::collections::HashSet;
@@ -63,24 +63,6 @@ pub struct Judged {
     pub evidence: Vec<Evidence>,
     /// The problems found.
     pub rulings: Vec<Ruling>,
-}
-
-/// The words of the progress before, which a bullet may share as well as those of the input.
-#[derive(Debug, Default)]
-struct KnownWords {
-    keys: HashSet<Key, RandomState>,
-    scripts: Scripts,
-}
-
-impl KnownWords {
-    fn of(text: &str) -> Self {
-        let mut known = Self::default();
-        for word in content_words(text) {
-            known.keys.insert(word.key);
-            known.scripts = known.scripts.with(word.scripts);
-        }
-        known
-    }
 }
 
 /// The input indexed for one answer.
@@ -274,7 +256,8 @@ impl<'a> Judge<'a> {
 
     /// Removes unsupported and duplicate bullets, and then checks that something is left in progress.
     fn progress(&self, progress: Progress, range: Range<usize>) -> Judged {
-        let before = KnownWords::of(self.case.progress);
+        // A bullet may share them as well as those of the input.
+        let before = KnownWords::of([self.case.progress]);
         let known: HashSet<String, RandomState> = self.case.progress.lines().map(bare_words).collect();
         let mut seen: HashSet<String, RandomState> = HashSet::default();
         let mut rulings = Vec::new();

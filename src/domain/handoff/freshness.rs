@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use strum::{IntoStaticStr, VariantNames};
+use strum::IntoStaticStr;
 use utoipa::ToSchema;
 
 /// Maximum number of reasons of one kind that are listed individually.
@@ -38,7 +38,7 @@ pub struct CurrentFacts {
 }
 
 /// Whether a handoff is valid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantNames)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum Status {

@@ -32,6 +32,15 @@ pub struct Workspace {
     pub dirty_files: Vec<String>,
 }
 
+impl Workspace {
+    /// The longest folder and the longest file, in bytes.
+    pub const MAX_PATH_BYTES: usize = 1_024;
+    /// The longest branch, in bytes.
+    pub const MAX_BRANCH_BYTES: usize = 255;
+    /// The longest head, in bytes.
+    pub const MAX_HEAD_BYTES: usize = 128;
+}
+
 /// A citation in a line, and the state of its subject at that time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cited {

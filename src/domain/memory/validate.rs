@@ -76,9 +76,12 @@ pub fn validate(
             None => accepted.push(item),
             Some(fault) => {
                 rejected_ranges.insert(item.range.start, item.range.end);
-                let fault = fault.at(item.operation.role(), item.range);
-                let id = item.operation.names();
-                keep(&mut rejected, &mut omitted, Fault { id, ..fault });
+                let fault = fault.of(item.operation.names());
+                keep(
+                    &mut rejected,
+                    &mut omitted,
+                    fault.at(item.operation.role(), item.range),
+                );
             }
         }
     }

@@ -168,15 +168,27 @@ pub(in crate::domain) fn keys(text: &str) -> impl Iterator<Item = Key> {
 /// that none of the others uses, cannot be compared and is accepted.
 #[must_use]
 pub fn shares_a_word<'t>(text: &str, others: impl IntoIterator<Item = &'t str>) -> bool {
-    let words = content_words(text);
-    let mut known: HashSet<Key, RandomState> = HashSet::default();
-    let mut scripts = Scripts::NONE;
-    for word in others.into_iter().flat_map(content_words) {
-        known.insert(word.key);
-        scripts = scripts.with(word.scripts);
+    let (words, known) = (content_words(text), KnownWords::of(others));
+    let can_be_compared = words.iter().any(|word| word.scripts.share(known.scripts));
+    !can_be_compared || shared(&words, &known.keys) > 0
+}
+
+/// The content words of texts, and the scripts that they are in.
+#[derive(Debug, Default)]
+pub(in crate::domain) struct KnownWords {
+    pub(in crate::domain) keys: HashSet<Key, RandomState>,
+    pub(in crate::domain) scripts: Scripts,
+}
+
+impl KnownWords {
+    pub(in crate::domain) fn of<'t>(texts: impl IntoIterator<Item = &'t str>) -> Self {
+        let mut known = Self::default();
+        for word in texts.into_iter().flat_map(content_words) {
+            known.keys.insert(word.key);
+            known.scripts = known.scripts.with(word.scripts);
+        }
+        known
     }
-    let can_be_compared = words.iter().any(|word| word.scripts.share(scripts));
-    !can_be_compared || shared(&words, &known) > 0
 }
 
 /// A set of scripts.

@@ -111,10 +111,7 @@ pub(crate) async fn read_text(
     accepted: &[(MediaType, Limit)],
 ) -> Result<(MediaType, String), Problem> {
     let (parts, body) = request.into_parts();
-    let names: Vec<MediaType> = accepted.iter().map(|(name, _)| *name).collect();
-    let media_type = media_type(&parts.headers, &names)?;
-    let limit = accepted.iter().find(|(name, _)| *name == media_type);
-    let limit = limit.map_or(Limit::of_bodies(&state.settings), |(_, limit)| *limit);
+    let (media_type, limit) = *media_type(&parts.headers, accepted)?;
     let bytes = read(&parts.headers, body, limit, state.settings.body_timeout).await?;
     Ok((media_type, text(bytes)?))
 }
@@ -154,14 +151,17 @@ impl MediaType {
     }
 }
 
-/// The media type of a request body, which must be one of `accepted`.
+/// The one of `accepted` whose media type is that of a request body.
 ///
 /// # Errors
 /// 415 that names the accepted types: no `Content-Type`, another type, a charset other than UTF-8, or a compressed
 /// body.
-pub(crate) fn media_type(headers: &HeaderMap, accepted: &[MediaType]) -> Result<MediaType, Problem> {
+pub(crate) fn media_type<'a, T>(
+    headers: &HeaderMap,
+    accepted: &'a [(MediaType, T)],
+) -> Result<&'a (MediaType, T), Problem> {
     let refused = |what: String| {
-        let names: Vec<_> = accepted.iter().map(|media_type| media_type.name()).collect();
+        let names: Vec<_> = accepted.iter().map(|(media_type, _)| media_type.name()).collect();
         Problem::new(
             Kind::UnsupportedMediaType,
             format!("{what}; accepted: {} (UTF-8)", names.join(", ")),
@@ -183,7 +183,7 @@ pub(crate) fn media_type(headers: &HeaderMap, accepted: &[MediaType]) -> Result<
     let essence = pieces.next().unwrap_or_default();
     let media_type = accepted
         .iter()
-        .find(|media_type| media_type.name().eq_ignore_ascii_case(essence))
+        .find(|(media_type, _)| media_type.name().eq_ignore_ascii_case(essence))
         .ok_or_else(|| refused(format!("the body is {essence:?}")))?;
     for parameter in pieces {
         let Some((name, value)) = parameter.split_once('=') else {
@@ -197,7 +197,7 @@ pub(crate) fn media_type(headers: &HeaderMap, accepted: &[MediaType]) -> Result<
             return Err(refused(format!("the body is in the charset {value:?}")));
         }
     }
-    Ok(*media_type)
+    Ok(media_type)
 }
 
 #[cfg(test)]
@@ -223,7 +223,10 @@ mod tests {
 
     fn of(value: &'static str) -> Result<MediaType, Kind> {
         let headers = HeaderMap::from_iter([(CONTENT_TYPE, value.parse().unwrap())]);
-        media_type(&headers, &[MediaType::Plain, MediaType::Json]).map_err(|problem| problem.kind())
+        let found = media_type(&headers, &[(MediaType::Plain, ()), (MediaType::Json, ())]);
+        found
+            .map(|(media_type, ())| *media_type)
+            .map_err(|problem| problem.kind())
     }
 
     #[test]

@@ -42,7 +42,7 @@ impl<T: DeserializeOwned + Default> FromRequest<AppState> for OptionalJsonBody<T
         if bytes.is_empty() {
             return Ok(Self(T::default()));
         }
-        body::media_type(&parts.headers, &[MediaType::Json])?;
+        body::media_type(&parts.headers, &[(MediaType::Json, ())])?;
         let text = body::text(bytes)?;
         if text.trim() == "null" {
             return Ok(Self(T::default()));

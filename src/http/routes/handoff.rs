@@ -316,9 +316,21 @@ fn checked(workspace: Workspace) -> Result<Workspace, Problem> {
         }
         _ => Ok(()),
     };
-    within("workspace.folder", workspace.folder.as_ref(), 1_024)?;
-    within("workspace.branch", workspace.branch.as_ref(), 255)?;
-    within("workspace.head", workspace.head.as_ref(), 128)?;
+    within(
+        "workspace.folder",
+        workspace.folder.as_ref(),
+        Workspace::MAX_PATH_BYTES,
+    )?;
+    within(
+        "workspace.branch",
+        workspace.branch.as_ref(),
+        Workspace::MAX_BRANCH_BYTES,
+    )?;
+    within(
+        "workspace.head",
+        workspace.head.as_ref(),
+        Workspace::MAX_HEAD_BYTES,
+    )?;
     let files = &workspace.dirty_files;
     if files.len() > MAX_FILES {
         let count = files.len();
@@ -326,7 +338,11 @@ fn checked(workspace: Workspace) -> Result<Workspace, Problem> {
         return Err(Problem::invalid("workspace.dirty_files", detail).with("limit", MAX_FILES));
     }
     for (index, file) in files.iter().enumerate() {
-        within(&format!("workspace.dirty_files[{index}]"), Some(file), 1_024)?;
+        within(
+            &format!("workspace.dirty_files[{index}]"),
+            Some(file),
+            Workspace::MAX_PATH_BYTES,
+        )?;
     }
     Ok(workspace)
 }

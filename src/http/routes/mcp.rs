@@ -108,7 +108,7 @@ pub(crate) struct McpMessage {
         (status = 202, description = "A notification was taken."),
         (status = 400, description = "The body is no message (a JSON-RPC error), or the request cannot be read.", body = McpMessage, content_type = "application/json"),
         (status = 404, description = "There is no such method, in protocol version 2026-07-28; a JSON-RPC error.", body = McpMessage, content_type = "application/json"),
-        (status = 406, description = "`Accept` does not name both `application/json` and `text/event-stream`."),
+        (status = 406, description = "`Accept` does not allow both `application/json` and `text/event-stream`."),
         (status = 422, description = "A query parameter is not valid."),
     )
 )]

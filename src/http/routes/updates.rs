@@ -20,15 +20,6 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Deserialize;
-use serde_json::Value;
-
-/// A run as lists show it.
-pub(super) fn without_exchanges(run: Run) -> Run {
-    Run {
-        exchanges: Value::Null,
-        ..run
-    }
-}
 
 /// List the runs
 ///
@@ -56,11 +47,7 @@ pub(crate) async fn list_updates(
     if runs.items.is_empty() {
         contexts::require(&state, &vault_id, &memory_id).await?;
     }
-    Ok(Json(page.of(
-        runs,
-        |run| run.update_id.clone(),
-        without_exchanges,
-    )))
+    Ok(Json(page.of(runs, |run| run.update_id.clone(), |run| run)))
 }
 
 /// Read one run

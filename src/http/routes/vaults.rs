@@ -5,7 +5,6 @@ use crate::http::extract::caller::CallerOf;
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::params::{Params, Path, Query, VaultPath};
 use crate::http::problem::Problem;
-use crate::http::routes::updates::without_exchanges;
 use crate::http::state::{AppState, CURRENCY, Tariff};
 use crate::storage::memories::VaultSummary;
 use crate::storage::updates::{Run, RunStatus};
@@ -76,7 +75,7 @@ pub(crate) async fn list_vault_updates(
         .list_vault_runs(&vault_id, status, before.as_ref(), page.fetch())
         .await?;
     let key = |run: &Run| (run.update_id.clone(), run.memory_id.clone());
-    Ok(Json(page.of(runs, key, without_exchanges)))
+    Ok(Json(page.of(runs, key, |run| run)))
 }
 
 /// The maximum length of the requested period, in days.

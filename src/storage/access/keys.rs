@@ -5,7 +5,7 @@ use crate::domain::access::{AccessRole, ApiKey, SecretHash, Token, VaultScope};
 use crate::domain::ids::{ActorId, KeyId, VaultId};
 use crate::random;
 use crate::storage::database::connection::Connection;
-use crate::storage::database::transaction::{Ending, TransactionError};
+use crate::storage::database::transaction::{Ending, TransactionError, lock_name};
 use crate::storage::{Class, Storage, StorageError};
 use chrono::{DateTime, TimeDelta, Utc};
 use std::collections::HashMap;
@@ -127,9 +127,6 @@ fn list_of(scope: &VaultScope) -> Option<Vec<String>> {
     Some(scope.vaults()?.iter().map(VaultId::to_string).collect())
 }
 
-/// The key of the transaction lock of those who count keys to create one.
-const LOCK: i64 = 0x776d_6b65_7973_0000;
-
 /// Stores a key, if the limit allows. One is created at a time, so that none is created over the limit.
 async fn insert(
     mut transaction: Connection,
@@ -137,9 +134,7 @@ async fn insert(
     (key_id, hash): (&KeyId, &SecretHash),
     now: DateTime<Utc>,
 ) -> Result<Ending<()>, KeyError> {
-    sqlx::query!("SELECT pg_advisory_xact_lock($1)", LOCK)
-        .execute(&mut transaction)
-        .await?;
+    lock_name(&mut transaction, "creation of keys").await?;
     let active = active(&mut transaction, now).await?;
     if active.len() >= MAX_ACTIVE_KEYS {
         return Err(KeyError::TooMany);

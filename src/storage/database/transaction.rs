@@ -198,6 +198,17 @@ where
     done.map(|(value, _)| value)
 }
 
+/// Waits for the lock of this name, which is held until the transaction ends: for what has no row to lock.
+pub(in crate::storage) async fn lock_name(
+    connection: &mut Connection,
+    name: &str,
+) -> Result<(), StorageError> {
+    sqlx::query!("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", name)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
 /// Maximum number of repetitions.
 const MAX_REPEATS: u32 = 5;
 

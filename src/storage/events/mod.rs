@@ -93,7 +93,7 @@ pub struct NewEvent {
     /// The kind.
     #[serde(serialize_with = "by_name::serialize")]
     pub kind: EventKind,
-    /// The time; for a version its creation time.
+    /// The time.
     pub created_at: DateTime<Utc>,
     /// The created version.
     #[serde(skip)]

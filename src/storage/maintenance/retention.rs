@@ -58,7 +58,7 @@ impl Storage {
         let by_number = retention
             .max_versions
             .map_or(1, |versions| candidate.head_version.saturating_sub(versions) + 1);
-        let cutoff = retention.max_age.and_then(|age| now.checked_sub_signed(age));
+        let cutoff = retention.max_age.map(|age| now - age);
         let mut pruned = 0;
         loop {
             // Checked without a lock: mostly there is nothing to do, and writers should not wait for that.

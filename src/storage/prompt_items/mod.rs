@@ -11,6 +11,7 @@ use crate::domain::ids::{Category, ItemId, MemoryId, VaultId};
 use crate::domain::prompt::PromptItem;
 use crate::storage::columns::FromJson;
 use crate::storage::database::connection::Connection;
+use crate::storage::pages::key_time;
 use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -36,6 +37,7 @@ impl ItemOwner {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ItemKey {
     category: Category,
+    #[serde(deserialize_with = "key_time")]
     created_at: DateTime<Utc>,
     item_id: ItemId,
 }

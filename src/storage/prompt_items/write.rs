@@ -4,6 +4,7 @@ use super::{ItemOwner, live_items};
 use crate::domain::ids::{ActorId, Category, ItemId, MemoryId, VaultId};
 use crate::domain::prompt::{ItemLimits, NewItem, PromptItem};
 use crate::storage::database::connection::Connection;
+use crate::storage::database::transaction::lock_name;
 use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::idempotency::{Answering, keep_one};
 use crate::storage::write::lock_memory;
@@ -250,9 +251,9 @@ async fn delete(
 ) -> Result<Vec<Category>, StorageError> {
     let deleted = sqlx::query_scalar!(
         "DELETE FROM prompt_items
-                     WHERE vault_id = $1 AND memory_id = $2 AND ($3::text IS NULL OR item_id = $3)
-                       AND ($4::text IS NULL OR category = $4)
-                     RETURNING category",
+         WHERE vault_id = $1 AND memory_id = $2 AND ($3::text IS NULL OR item_id = $3)
+           AND ($4::text IS NULL OR category = $4)
+         RETURNING category",
         owner.vault.as_str(),
         owner.memory_id(),
         id.map(ItemId::as_str),
@@ -377,13 +378,7 @@ pub(super) async fn delete_empty(connection: &mut Connection, owner: &ItemOwner)
 }
 
 async fn lock_vault(connection: &mut Connection, vault: &VaultId) -> Result<(), StorageError> {
-    sqlx::query!(
-        "SELECT pg_advisory_xact_lock(hashtextextended('prompt items of ' || $1::text, 0))",
-        vault.as_str(),
-    )
-    .execute(connection)
-    .await?;
-    Ok(())
+    lock_name(connection, &format!("prompt items of {vault}")).await
 }
 
 impl Storage {
@@ -394,54 +389,46 @@ impl Storage {
     /// Database errors.
     #[tracing::instrument(name = "db.prompt_items.purge", skip_all)]
     pub async fn purge_items(&self, batch: i64) -> Result<u64, StorageError> {
-        let (mut failing, mut total) = (FailingVaults::new("items"), 0);
+        let (mut failing, mut deleted) = (FailingVaults::new("items"), 0);
         loop {
-            let failures = failing.failures();
-            let deleted = self.purge_batch_of_items(batch, &mut failing).await?;
-            total += deleted;
-            if deleted == 0 && failing.failures() == failures {
-                return Ok(total);
+            let before = (deleted, failing.failures());
+            let now = self.clock.now();
+            // Rare read over all vaults; the deletion then goes owner by owner.
+            let expired = sqlx::query!(
+                r#"SELECT vault_id, NULLIF(memory_id, '') AS "memory: MemoryId" FROM prompt_items
+                   WHERE expires_at <= $1 AND vault_id <> ALL ($3)
+                   ORDER BY expires_at
+                   LIMIT $2"#,
+                now,
+                batch,
+                &failing.waiting(),
+            )
+            .fetch_all(&mut self.reader_for(Class::Maintenance).await?)
+            .await?;
+            let owners = expired.into_iter().map(|row| ItemOwner {
+                vault: row.vault_id,
+                memory: row.memory,
+            });
+            for owner in &owners.collect::<BTreeSet<_>>() {
+                if failing.waits(owner.vault.as_str()) {
+                    continue;
+                }
+                let purge = self.transaction_for(
+                    Class::Sweep,
+                    "db.prompt_items.purge",
+                    |mut transaction| async move {
+                        lock(&mut transaction, owner).await?;
+                        let purged = self.forget_expired(&mut transaction, owner).await?;
+                        delete_empty(&mut transaction, owner).await?;
+                        Ok::<_, StorageError>(transaction.commit_with(purged))
+                    },
+                );
+                let purged = failing.pass_over(owner.vault.as_str(), purge.await)?;
+                deleted += purged.unwrap_or_default();
+            }
+            if (deleted, failing.failures()) == before {
+                return Ok(deleted);
             }
         }
-    }
-
-    async fn purge_batch_of_items(
-        &self,
-        limit: i64,
-        failing: &mut FailingVaults,
-    ) -> Result<u64, StorageError> {
-        let now = self.clock.now();
-        // Rare read over all vaults; the deletion then goes owner by owner.
-        let expired = sqlx::query!(
-            r#"SELECT vault_id, NULLIF(memory_id, '') AS "memory: MemoryId" FROM prompt_items
-               WHERE expires_at <= $1 AND vault_id <> ALL ($3)
-               ORDER BY expires_at
-               LIMIT $2"#,
-            now,
-            limit,
-            &failing.waiting(),
-        )
-        .fetch_all(&mut self.reader_for(Class::Maintenance).await?)
-        .await?;
-        let owners = expired.into_iter().map(|row| ItemOwner {
-            vault: row.vault_id,
-            memory: row.memory,
-        });
-        let mut deleted = 0;
-        for owner in &owners.collect::<BTreeSet<_>>() {
-            let purge = self.transaction_for(
-                Class::Sweep,
-                "db.prompt_items.purge",
-                |mut transaction| async move {
-                    lock(&mut transaction, owner).await?;
-                    let purged = self.forget_expired(&mut transaction, owner).await?;
-                    delete_empty(&mut transaction, owner).await?;
-                    Ok::<_, StorageError>(transaction.commit_with(purged))
-                },
-            );
-            let purged = failing.pass_over(owner.vault.as_str(), purge.await)?;
-            deleted += purged.unwrap_or_default();
-        }
-        Ok(deleted)
     }
 }

@@ -62,7 +62,7 @@ impl ProjectedVersion<'_> {
             let end = step.change.is_end().then(|| end(step.reason, step.superseded_by));
             changed(step.record, end, Some(step.change.name()))
         });
-        let historic = details.historic.iter().cloned();
+        let historic = details.historic.into_iter();
         let historic = historic.map(|(record, reason)| changed(record, Some(end(Some(reason), None)), None));
         steps.chain(historic).collect()
     }

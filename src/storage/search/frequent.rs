@@ -17,9 +17,10 @@ const SMALL_BYTES: i64 = 2 * 1024 * 1024;
 /// A word is frequent from this share of the sample on.
 const FREQUENT: f32 = 0.2;
 
-/// How long the result is cached; that a vault is small only for a moment, since of one that an import fills, the older
-/// documents would not be found.
+/// How long the result is cached.
 const KEPT_FOR: Duration = Duration::from_secs(60);
+
+/// The same for a small vault. Of one that an import fills meanwhile, only the newest documents would be searched.
 const SMALL_FOR: Duration = Duration::from_secs(1);
 
 impl Storage {

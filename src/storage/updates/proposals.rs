@@ -39,7 +39,7 @@ impl Storage {
             Row,
             r#"SELECT vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at, attempts,
                       base_version, version, context_id, resolved_by, request - 'messages' AS "request!",
-                      '[]'::jsonb AS "exchanges!", NULL::jsonb AS instructions, NULL::text AS shown, outcome,
+                      'null'::jsonb AS "exchanges!", NULL::jsonb AS instructions, NULL::text AS shown, outcome,
                       CASE WHEN outcome ? 'in_version' THEN (
                           SELECT jsonb_build_object('log', made.log, 'operations', made.operations, 'text', made.context,
                                                     'before', before.context)
@@ -99,57 +99,45 @@ impl Storage {
     /// Database errors.
     #[tracing::instrument(name = "db.updates.expire", skip_all)]
     pub async fn expire_proposals(&self, before: DateTime<Utc>, batch: i64) -> Result<u64, StorageError> {
-        let (mut failing, mut total) = (FailingVaults::new("proposals"), 0);
+        let (mut failing, mut expired) = (FailingVaults::new("proposals"), 0);
         loop {
-            let failures = failing.failures();
-            let expired = self.expire_batch(before, batch, &mut failing).await?;
-            total += expired;
-            if expired == 0 && failing.failures() == failures {
-                return Ok(total);
+            let done_before = (expired, failing.failures());
+            // Rare read over all vaults, in a small index; the change then goes vault by vault.
+            let old = sqlx::query!(
+                "SELECT vault_id, memory_id, update_id FROM updates
+                 WHERE status = 'proposed' AND finished_at <= $1 AND vault_id <> ALL ($3)
+                 LIMIT $2",
+                before,
+                batch,
+                &failing.waiting(),
+            )
+            .fetch_all(&mut self.reader().await?)
+            .await?;
+            let mut vaults: BTreeMap<VaultId, (Vec<MemoryId>, Vec<UpdateId>)> = BTreeMap::new();
+            for row in old {
+                let (memories, updates) = vaults.entry(row.vault_id).or_default();
+                memories.push(row.memory_id);
+                updates.push(row.update_id);
+            }
+            for (vault, (memories, updates)) in vaults {
+                let expire = || {
+                    sqlx::query!(
+                        "UPDATE updates SET status = 'expired'
+                         WHERE vault_id = $1 AND status = 'proposed' AND finished_at <= $2
+                           AND (memory_id, update_id) IN (SELECT * FROM unnest($3::text[], $4::text[]))",
+                        vault.as_str(),
+                        before,
+                        &memories as &[MemoryId],
+                        &updates as &[UpdateId],
+                    )
+                };
+                let done = self.execute(Class::Sweep, "db.updates.expire", expire).await;
+                expired += failing.pass_over(vault.as_str(), done)?.unwrap_or_default();
+            }
+            if (expired, failing.failures()) == done_before {
+                return Ok(expired);
             }
         }
-    }
-
-    async fn expire_batch(
-        &self,
-        before: DateTime<Utc>,
-        limit: i64,
-        failing: &mut FailingVaults,
-    ) -> Result<u64, StorageError> {
-        // Rare read over all vaults, in a small index; the change then goes vault by vault.
-        let old = sqlx::query!(
-            "SELECT vault_id, memory_id, update_id FROM updates
-             WHERE status = 'proposed' AND finished_at <= $1 AND vault_id <> ALL ($3)
-             LIMIT $2",
-            before,
-            limit,
-            &failing.waiting(),
-        )
-        .fetch_all(&mut self.reader().await?)
-        .await?;
-        let mut vaults: BTreeMap<VaultId, (Vec<MemoryId>, Vec<UpdateId>)> = BTreeMap::new();
-        for row in old {
-            let (memories, updates) = vaults.entry(row.vault_id).or_default();
-            memories.push(row.memory_id);
-            updates.push(row.update_id);
-        }
-        let mut expired = 0;
-        for (vault, (memories, updates)) in vaults {
-            let expire = || {
-                sqlx::query!(
-                    "UPDATE updates SET status = 'expired'
-             WHERE vault_id = $1 AND status = 'proposed' AND finished_at <= $2
-               AND (memory_id, update_id) IN (SELECT * FROM unnest($3::text[], $4::text[]))",
-                    vault.as_str(),
-                    before,
-                    &memories as &[MemoryId],
-                    &updates as &[UpdateId],
-                )
-            };
-            let done = self.execute(Class::Sweep, "db.updates.expire", expire).await;
-            expired += failing.pass_over(vault.as_str(), done)?.unwrap_or_default();
-        }
-        Ok(expired)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::domain::ids::{ActorId, MemoryId, UpdateId, VaultId};
 use crate::storage::database::connection::Connection;
 use crate::storage::database::listen;
 use crate::storage::database::notification::Notification;
-use crate::storage::database::transaction::TransactionError;
+use crate::storage::database::transaction::{TransactionError, lock_name};
 use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::idempotency::{Answering, keep_one};
 use crate::storage::updates::{Row, Run, RunKind, RunStatus, must_live_on, redacted_json};
@@ -207,13 +207,7 @@ async fn next_place(
     new: &NewUpdate,
     limits: &QueueLimits,
 ) -> Result<(i64, DateTime<Utc>), EnqueueError> {
-    sqlx::query!(
-        "SELECT pg_advisory_xact_lock(hashtextextended('queue of ' || $1::text || '/' || $2::text, 0))",
-        new.vault.as_str(),
-        new.memory.as_str(),
-    )
-    .execute(&mut *connection)
-    .await?;
+    lock_name(connection, &format!("queue of {}/{}", new.vault, new.memory)).await?;
     let line = sqlx::query!(
         r#"SELECT count(*) AS "length!", COALESCE(max(queue_place), 0) AS "last!", now() AS "now!",
                   COALESCE(bool_or(kind = $3), false) AS "has_other!"

@@ -9,7 +9,6 @@ use crate::storage::updates::{outcomes, unpacked_exchanges};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::sync::Arc;
 use strum::{EnumString, IntoStaticStr, VariantNames};
 
 /// The operation that started a run.
@@ -135,7 +134,7 @@ pub struct Run {
     pub outcome: Value,
     /// The version that the roles received, with its text, for saving: quotations of it are not stored again.
     #[serde(skip)]
-    pub shown: Option<(i64, Arc<str>)>,
+    pub shown: Option<(i64, String)>,
     /// The claim of a queued run. Its row exists already, and the run is saved only while the claim is held.
     #[serde(skip)]
     pub claim: Option<String>,

@@ -104,7 +104,7 @@ impl Storage {
         let (head, counted) = match snapshot {
             None => (self.cached_head(vault, memory).await?, None),
             Some(snapshot) => {
-                let head = (snapshot.version > 0).then(|| self.head_now(snapshot));
+                let head = snapshot.exists().then(|| self.head_now(snapshot));
                 let counted = head.as_ref().map(|head| head.counters);
                 (head, counted)
             }

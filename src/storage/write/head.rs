@@ -243,16 +243,11 @@ impl Storage {
 
     /// The same head, for a change at the current time.
     pub(super) fn head_now(&self, snapshot: &Head) -> Head {
-        let Head {
-            now,
-            next_context_id,
-            next_event_id,
-            ..
-        } = self.empty_head(snapshot.now);
+        let new = self.empty_head(snapshot.now);
         Head {
-            now,
-            next_context_id,
-            next_event_id,
+            now: new.now,
+            next_context_id: new.next_context_id,
+            next_event_id: new.next_event_id,
             ..snapshot.clone()
         }
     }

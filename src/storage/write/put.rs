@@ -98,7 +98,9 @@ impl Storage {
             None => {
                 let mentioned: Vec<RecordId> = match &job.idempotency {
                     None => Vec::new(),
-                    Some(_) => records(&job.text).iter().map(|record| record.id).collect(),
+                    Some(_) => fair::run_blocking_if_long(bytes, || {
+                        records(&job.text).iter().map(|record| record.id).collect()
+                    }),
                 };
                 let also = AlsoRead {
                     mentioned: &mentioned,

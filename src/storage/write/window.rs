@@ -131,7 +131,7 @@ impl Writer {
     }
 }
 
-/// The decision to keep the newest version, which has the record already.
+/// The decision to keep the newest version, because nothing is new; with the record that was there already, if any.
 fn keep(head: &Head, record: Option<StoredRecord>) -> Result<Decision<WindowChange>, WriteError> {
     let metadata = head.metadata.clone();
     Ok(Decision::Keep(WindowChange {
