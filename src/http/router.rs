@@ -31,13 +31,11 @@ pub fn router(state: AppState) -> Router {
     let shared = Arc::new(state.clone());
     let no_such_route = no_such_route.layer(layer(shared.clone(), middleware::around_all));
     let method_not_allowed = method_not_allowed.layer(layer(shared, middleware::around_all));
-    let clock = state.clock.clone();
-    let router = router
+    router
         .merge(pages)
         .fallback(no_such_route)
         .method_not_allowed_fallback(method_not_allowed)
-        .with_state(state);
-    middleware::standard::around_routes(router, clock)
+        .with_state(state)
 }
 
 fn with_bounds(state: &AppState, own_routes: Router) -> OpenApiRouter<AppState> {
@@ -311,12 +309,13 @@ mod tests {
             .uri(path)
             .header("host", "localhost")
             .header("x-request-id", "req-1");
-        let response = router
+        let service = middleware::standard::around_routes(router);
+        let response = service
             .oneshot(request.body(Body::empty()).unwrap())
             .await
             .unwrap();
         let (parts, body) = response.into_parts();
-        let bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap();
+        let bytes = axum::body::to_bytes(Body::new(body), usize::MAX).await.unwrap();
         (
             Response::from_parts(parts, Body::empty()),
             String::from_utf8(bytes.into()).unwrap(),
@@ -350,8 +349,7 @@ mod tests {
             .route("/panics", get(|| async { panic!("secret") as &'static str }))
             .route("/hangs", get(std::future::pending::<&'static str>))
             .route_layer(layer(Arc::new(work), middleware::around_work));
-        let clock = state.clock.clone();
-        middleware::standard::around_routes(router.with_state(state), clock)
+        router.with_state(state)
     }
 
     #[tokio::test]

@@ -5,7 +5,7 @@
 //! connections one address may hold that show no key is limited here, which neither hyper nor tower does.
 
 use crate::clock::Clock;
-use crate::http::middleware;
+use crate::http::middleware::{self, layer};
 use crate::http::problem::{Kind, MEDIA_TYPE, Passing, Problem};
 use crate::http::routes::health;
 use crate::http::state::Settings;
@@ -13,7 +13,6 @@ use crate::telemetry;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::http::header::CONNECTION;
 use axum::http::{HeaderValue, Request, StatusCode};
-use axum::middleware::from_fn;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{BoxError, Router};
@@ -22,6 +21,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1::Builder;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use hyper_util::service::TowerToHyperService;
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -40,7 +40,7 @@ use tokio::task::{JoinError, JoinHandle};
 use tokio_io_timeout::TimeoutWriter;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
-use tower::ServiceExt;
+use tower::Service;
 
 /// How long to wait before accepting again when no file descriptor is available.
 const PAUSE_WITHOUT_SOCKETS: Duration = Duration::from_millis(100);
@@ -55,7 +55,7 @@ pub(crate) struct Peer {
     pub(crate) connection: Arc<UnauthenticatedConnection>,
 }
 
-/// Serves `listener`, each request with what `router` returns then, until `shutdown` completes, then lets running requests finish, for at most
+/// Serves `listener`, each request with what `router` returns then and the layers around all routes, until `shutdown` completes, then lets running requests finish, for at most
 /// [`Settings::shutdown_grace`]. Returns whether all of them did.
 pub async fn serve<R>(
     listener: TcpListener,
@@ -167,15 +167,17 @@ impl<R: Fn() -> Router + Send + Sync + 'static> Connections<R> {
         watcher: Watcher,
     ) {
         let (router, most) = (self.router.clone(), self.settings.max_header_bytes);
-        let service = hyper::service::service_fn(move |request: Request<Incoming>| {
+        let routes = tower::service_fn(move |request: Request<Incoming>| {
             // hyper looks at the length of its buffer only while the head is incomplete.
             if head_bytes(&request) > most {
                 return Either::Left(ready(Ok::<_, Infallible>(head_too_long())));
             }
             let mut request = request.map(body);
             request.extensions_mut().insert(peer.clone());
-            Either::Right(router().oneshot(request))
+            // A router is always ready.
+            Either::Right(router().call(request))
         });
+        let service = TowerToHyperService::new(middleware::standard::around_routes(routes));
         // Otherwise a client that requests much and reads nothing would keep its response in memory, and its connection open,
         // forever (docs/operations.md).
         let mut stream = TimeoutWriter::new(stream);
@@ -315,7 +317,7 @@ fn starting_router(clock: Arc<dyn Clock>) -> Router {
         .route("/healthz", get(health::get_health))
         .route("/readyz", get(starting))
         .fallback(starting);
-    middleware::standard::around_routes(router.layer(from_fn(middleware::check_host)), clock)
+    router.layer(layer(Arc::new(clock), middleware::around_start))
 }
 
 /// The number of unauthenticated connections of each address, which are limited so that one cannot use up all connections.

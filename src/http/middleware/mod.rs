@@ -1,5 +1,5 @@
-//! The middleware of every request. From the outside in: [`standard`] (the layers of `tower-http` for headers, compression,
-//! request ids, panics; between them log line and metrics), [`bounds`] (the rest of a body), here (host and origin),
+//! The middleware of every request. From the outside in: [`standard`] (the layers of `tower-http` for headers, compression and
+//! request ids; log line, metrics and panics), [`bounds`] (the rest of a body), here (host and origin),
 //! [`access`] (authentication, authorization, rates), [`bounds`] (concurrency), [`idempotency`] (PUT and POST of a
 //! vault), [`bounds`] again (time limit), and here which database answers a read.
 //!
@@ -24,6 +24,7 @@ pub(crate) mod idempotency;
 pub(crate) mod session;
 pub(crate) mod standard;
 
+use crate::clock::Clock;
 use crate::config::hosts::Authority;
 use crate::domain::access::Caller;
 use crate::fair::Party;
@@ -61,7 +62,8 @@ async fn all<F: Future<Output = Response>>(
     next: impl FnOnce(Request) -> F,
 ) -> Response {
     let admit = |request| access::check(state, request, next);
-    bounds::discard(request, |request| check_site(state, request, admit)).await
+    let clean = |request| bounds::discard(request, |request| check_site(state, request, admit));
+    standard::observed(&*state.clock, request, clean).await
 }
 
 /// The limits of a route.
@@ -337,12 +339,18 @@ async fn check_site<F: Future<Output = Response>>(
     }
 }
 
-/// Rejects requests without a host, while it is not yet known whether keys exist.
-pub(crate) async fn check_host(request: Request, next: axum::middleware::Next) -> Response {
-    match host(&request) {
+/// The layer of all routes while the service starts: requests without a host are rejected; whether keys exist is not known yet.
+pub(crate) async fn around_start<S: Inner>(
+    clock: Arc<Arc<dyn Clock>>,
+    request: Request,
+    next: Next<S>,
+) -> Response {
+    let answered = async |request: Request| match host(&request) {
         Ok(_) => next.run(request).await,
         Err(problem) => problem.into_response(),
-    }
+    };
+    let clean = |request| bounds::discard(request, answered);
+    standard::observed(&**clock, request, clean).await
 }
 
 /// The host that a request is for.

@@ -1,17 +1,15 @@
-//! The layers around all routes, from `tower-http`: credentials that no debug output shows, compression of large
-//! responses where the client asks for it, default headers, request ids, and panics as problems. Between the last two is
-//! the one log line of a request, with its metrics.
+//! What is around every request. Around all routes, the layers of `tower-http`: credentials that no debug output shows,
+//! compression of large responses where the client asks for it, default headers, request ids. Around each route
+//! ([`observed`]): the one log line of a request with its metrics, which names the route, and panics as problems.
 //!
-//! The time limits and limits of bytes are not its layers: those answer with an empty body or plain text, and the contract is
-//! a problem that names the limit. Nor is the limit of concurrent requests `tower`'s, which knows no vaults.
+//! The time limits and limits of bytes are not layers of `tower-http`: those answer with an empty body or plain text, and the
+//! contract is a problem that names the limit. Nor is the limit of concurrent requests `tower`'s, which knows no vaults.
 
 use crate::clock::Clock;
 use crate::dashboard;
-use crate::http::middleware::{Inner, Next, layer};
 use crate::http::problem::{Cause, MEDIA_TYPE, Passing, Problem};
 use crate::telemetry::requests::{self, FailedRequest};
 use crate::telemetry::traces;
-use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{MatchedPath, Request};
 use axum::http::header::{
@@ -20,67 +18,74 @@ use axum::http::header::{
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
+use futures::FutureExt;
 use opentelemetry_http::HeaderExtractor;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::any::Any;
+use std::convert::Infallible;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Instant;
-use tower::ServiceBuilder;
+use tower::{Service, ServiceBuilder};
 use tower_http::CompressionLevel;
-use tower_http::catch_panic::CatchPanicLayer;
-use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
-use tower_http::request_id::{MakeRequestId, PropagateRequestIdLayer, RequestId, SetRequestIdLayer};
+use tower_http::compression::{CompressionBody, CompressionLayer};
+use tower_http::request_id::{MakeRequestUuid, PropagateRequestIdLayer, SetRequestIdLayer};
 use tower_http::sensitive_headers::SetSensitiveRequestHeadersLayer;
 use tower_http::set_header::SetResponseHeaderLayer;
 use tracing::{Instrument, Span};
-use uuid::Uuid;
 
 /// The size from which a response is compressed: below, the time for it is worth more than the bytes.
 const LARGE: u16 = 32 << 10;
 
-/// A document can contain anything, including HTML and scripts: browsers must not sniff its type, run, embed, cache or
-/// leak it. A response may say otherwise.
-pub(crate) fn around_routes(router: Router, clock: Arc<dyn Clock>) -> Router {
+/// Puts the layers around all routes. A document can contain anything, including HTML and scripts: browsers must not sniff its
+/// type, run, embed, cache or leak it. A response may say otherwise.
+pub(crate) fn around_routes<B: Send + 'static, S>(
+    routes: S,
+) -> impl Service<Request<B>, Response = Response<CompressionBody<Body>>, Error = Infallible, Future: Send> + Clone
+where
+    S: Service<Request<B>, Response = Response, Error = Infallible, Future: Send> + Clone,
+{
     let default = SetResponseHeaderLayer::if_not_present;
     let large = SizeAbove::new(LARGE).and(NotForContentType::SSE);
-    router.layer(
-        ServiceBuilder::new()
-            .layer(SetSensitiveRequestHeadersLayer::new([AUTHORIZATION, COOKIE]))
-            .layer(
-                CompressionLayer::new()
-                    .quality(CompressionLevel::Fastest)
-                    .compress_when(large),
-            )
-            .layer(default(
-                X_CONTENT_TYPE_OPTIONS,
-                HeaderValue::from_static("nosniff"),
-            ))
-            .layer(default(CACHE_CONTROL, HeaderValue::from_static("no-store")))
-            .layer(default(
-                CONTENT_SECURITY_POLICY,
-                HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"),
-            ))
-            .layer(default(REFERRER_POLICY, HeaderValue::from_static("no-referrer")))
-            .map_request(without_unsafe_id)
-            .layer(SetRequestIdLayer::new(X_REQUEST_ID, Ids(clock.clone())))
-            .layer(PropagateRequestIdLayer::new(X_REQUEST_ID))
-            .layer(layer(Arc::new(clock), observed))
-            .map_response(IntoResponse::into_response)
-            .layer(CatchPanicLayer::custom(of_panic)),
-    )
+    ServiceBuilder::new()
+        .layer(SetSensitiveRequestHeadersLayer::new([AUTHORIZATION, COOKIE]))
+        .layer(
+            CompressionLayer::new()
+                .quality(CompressionLevel::Fastest)
+                .compress_when(large),
+        )
+        .layer(default(
+            X_CONTENT_TYPE_OPTIONS,
+            HeaderValue::from_static("nosniff"),
+        ))
+        .layer(default(CACHE_CONTROL, HeaderValue::from_static("no-store")))
+        .layer(default(
+            CONTENT_SECURITY_POLICY,
+            HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"),
+        ))
+        .layer(default(REFERRER_POLICY, HeaderValue::from_static("no-referrer")))
+        .map_request(without_unsafe_id)
+        .layer(SetRequestIdLayer::new(X_REQUEST_ID, MakeRequestUuid))
+        .layer(PropagateRequestIdLayer::new(X_REQUEST_ID))
+        .service(routes)
 }
 
-/// Observes a request, and converts problems of the dashboard into pages. A panic is a response by then.
-async fn observed<S: Inner>(clock: Arc<Arc<dyn Clock>>, request: Request, next: Next<S>) -> Response {
+/// Observes a request, and converts panics into problems, and problems of the dashboard into pages.
+pub(super) async fn observed<F: Future<Output = Response>>(
+    clock: &dyn Clock,
+    request: Request,
+    next: impl FnOnce(Request) -> F,
+) -> Response {
     let path = request.uri().path();
     let page = dashboard::is_page(path).then(|| path.to_owned());
     let mut line = LogLine::start(&request);
     let span = line.span(request.headers());
-    let response = next.run(request).instrument(span.clone()).await;
+    let response = AssertUnwindSafe(next(request)).catch_unwind();
+    let response = response.instrument(span.clone()).await.unwrap_or_else(of_panic);
     line.end(&response);
-    line.keep_failure(&**clock);
+    line.keep_failure(clock);
     traces::request_ended(&span, line.status);
     line.write();
     let response = named(response, line.request_id()).await;
@@ -113,19 +118,8 @@ async fn named(response: Response, id: &str) -> Response {
     Response::from_parts(parts, body)
 }
 
-/// The ids of requests that bring none.
-#[derive(Clone)]
-struct Ids(Arc<dyn Clock>);
-
-impl MakeRequestId for Ids {
-    fn make_request_id<B>(&mut self, _: &axum::http::Request<B>) -> Option<RequestId> {
-        let mut text = Uuid::encode_buffer();
-        let text = self.0.new_id().hyphenated().encode_lower(&mut text);
-        HeaderValue::from_str(text).ok().map(RequestId::new)
-    }
-}
-
 /// The cause is in the same log line as that of every other failure.
+#[expect(clippy::needless_pass_by_value, reason = "what a panic is caught as")]
 fn of_panic(panic: Box<dyn Any + Send>) -> Response {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
@@ -151,7 +145,7 @@ const NO_ROUTE: &str = "none";
 const CLIENT_GONE: u16 = 499;
 
 /// The request without a client's id that is not safe to log: it gets a new one.
-pub(super) fn without_unsafe_id(mut request: Request) -> Request {
+fn without_unsafe_id<B>(mut request: Request<B>) -> Request<B> {
     if request.headers().contains_key(X_REQUEST_ID) && !has_safe_id(request.headers()) {
         request.headers_mut().remove(X_REQUEST_ID);
     }
