@@ -45,7 +45,7 @@ pub(super) async fn rows(storage: Storage) {
         repeat(OFTEN, "prompt_items", || storage.purge_items(BATCH)),
         repeat(OFTEN, "sessions", || storage.purge_sessions()),
         repeat(OFTEN, "vault_storage", || async {
-            storage.sum_up_stored().await.map(|_| 0)
+            storage.sum_up_stored(BATCH).await.map(|_| 0)
         }),
     );
 }

@@ -201,10 +201,17 @@ async fn expired_rows_of_a_vault_that_fails_do_not_hide_those_of_others() {
              FROM (VALUES ('a-broken', 1), ('a-broken', 2), ('a-broken', 3), ('b-sound', 4)) AS given (vault, number)",
         )
         .await;
+    service
+        .execute(
+            "INSERT INTO vault_storage (vault_id, change_id, memories, bytes)
+             SELECT vault, 'c' || number, 0, 0 FROM (VALUES ('a-broken'), ('b-sound')) AS given (vault), generate_series(1, 70) AS number",
+        )
+        .await;
     for event_and_table in [
         "DELETE ON idempotency_keys",
         "DELETE ON prompt_items",
         "UPDATE ON updates",
+        "DELETE ON vault_storage",
     ] {
         break_vault(&service, event_and_table).await;
     }
@@ -213,6 +220,7 @@ async fn expired_rows_of_a_vault_that_fails_do_not_hide_those_of_others() {
     assert_eq!(storage.purge_keys(3).await.unwrap(), 1);
     assert_eq!(storage.purge_items(3).await.unwrap(), 1);
     assert_eq!(storage.expire_proposals(now, 3).await.unwrap(), 1);
+    assert_eq!(storage.sum_up_stored(1).await.unwrap(), 1);
     for table in ["idempotency_keys", "prompt_items"] {
         assert_eq!(service.count(table).await, 3, "{table}");
     }

@@ -17,9 +17,6 @@ const BELIEVED_FOR: Duration = Duration::from_secs(1);
 /// Number of rows of a vault from which on they are merged.
 const MANY_ROWS: i64 = 64;
 
-/// Vaults merged in one run.
-const VAULTS_AT_ONCE: i64 = 100;
-
 /// Room for a version that is being saved. Given back when it is dropped, unless the version was saved.
 #[derive(Debug)]
 #[must_use]
@@ -124,40 +121,49 @@ impl Storage {
         self.room.known.remove(vault);
     }
 
-    /// Merges the rows of some vaults with many rows. Returns the number of vaults.
+    /// Merges the rows of the vaults with many rows, of `batch` vaults at once, and returns the number of vaults. Vaults for which
+    /// it fails are skipped.
     ///
     /// # Errors
     /// Database errors.
     #[tracing::instrument(name = "db.vault_storage.sum_up", skip_all)]
-    pub async fn sum_up_stored(&self) -> Result<u64, StorageError> {
-        let mut failing = FailingVaults::new("stored");
-        let vaults = sqlx::query_scalar!(
-            "SELECT vault_id FROM vault_storage GROUP BY vault_id HAVING count(*) > $1 LIMIT $2",
-            MANY_ROWS,
-            VAULTS_AT_ONCE,
-        )
-        .fetch_all(&mut self.reader().await?)
-        .await?;
-        for vault in &vaults {
-            let change_id = self.clock.new_id().to_string();
-            // A concurrent run waits for the rows and then finds them deleted.
-            let sum_up = || {
-                sqlx::query!(
-                    "WITH gone AS (
+    pub async fn sum_up_stored(&self, batch: i64) -> Result<u64, StorageError> {
+        let (mut failing, mut summed) = (FailingVaults::new("stored"), 0);
+        loop {
+            let vaults = sqlx::query_scalar!(
+                "SELECT vault_id FROM vault_storage WHERE vault_id <> ALL ($3)
+                 GROUP BY vault_id HAVING count(*) > $1
+                 ORDER BY vault_id
+                 LIMIT $2",
+                MANY_ROWS,
+                batch,
+                &failing.waiting(),
+            )
+            .fetch_all(&mut self.reader_for(Class::Maintenance).await?)
+            .await?;
+            if vaults.is_empty() {
+                return Ok(summed);
+            }
+            for vault in &vaults {
+                let change_id = self.clock.new_id().to_string();
+                // A concurrent run waits for the rows and then finds them deleted.
+                let sum_up = || {
+                    sqlx::query!(
+                        "WITH gone AS (
                      DELETE FROM vault_storage WHERE vault_id = $1 RETURNING memories, bytes
                  )
                  INSERT INTO vault_storage (vault_id, change_id, memories, bytes)
                  SELECT $1, $2, sum(memories), sum(bytes) FROM gone HAVING count(*) > 0",
-                    vault.as_str(),
-                    change_id,
-                )
-            };
-            let done = self
-                .execute(Class::Sweep, "db.vault_storage.sum_up", sum_up)
-                .await;
-            failing.pass_over(vault, done)?;
+                        vault.as_str(),
+                        change_id,
+                    )
+                };
+                let done = self
+                    .execute(Class::Sweep, "db.vault_storage.sum_up", sum_up)
+                    .await;
+                summed += u64::from(failing.pass_over(vault, done)?.is_some());
+            }
         }
-        Ok(vaults.len() as u64)
     }
 }
 

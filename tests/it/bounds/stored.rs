@@ -53,7 +53,7 @@ async fn everything_that_stores_or_removes_texts_is_counted() {
         put(&service, "v", "b", format!("# B\n{n}\n")).await.is(201);
     }
     let before = held(&service, "v").await;
-    service.storage().sum_up_stored().await.unwrap();
+    service.storage().sum_up_stored(100).await.unwrap();
     assert_eq!(held(&service, "v").await, before);
     let rows = sqlx::query("SELECT count(*) FROM vault_storage")
         .fetch_one(service.rows())
