@@ -119,6 +119,12 @@ def test_an_update_can_be_watched(memory: Memory, service: Service, vault: str) 
 STARTED = 'event: started\ndata: {"update_id": "u-7"}\n\n'
 
 
+def test_a_watched_update_has_the_callers_key() -> None:
+    with Stub([{"stream": ["event: done\ndata: {}\n\n"]}]) as stub, Client(stub.url) as client:
+        assert [step.name for step in client.memory("v", "m").updates.watch("t", idempotency_key="k")] == ["done"]
+    assert stub.seen[0].headers["idempotency-key"] == "k"
+
+
 def test_a_watched_update_that_fails_says_so() -> None:
     members = {"type": "urn:working-memory:problem:model-failed", "title": "t", "status": 502, "detail": "no model"}
     failed = f"event: problem\ndata: {json.dumps(members)}\n\n"

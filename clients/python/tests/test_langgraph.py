@@ -216,6 +216,7 @@ def test_a_query_puts_what_answers_it_first(store: WorkingMemoryStore) -> None:
     last = store.search(("memories",), query="tea")[-1]
     assert last.score is None, "what does not answer comes last, without a score"
     assert len(store.search(("memories",), query="!?")) == 3, "a query without words chooses nothing"
+    assert len(store.search(("memories",), query="слово " * 80 + "汉" * 400)) == 3, "of a long one its beginning counts"
 
 
 @pytest.mark.parametrize("namespace", [(), ("langgraph", "x"), ("a.b",), ("",), (7,)])

@@ -80,7 +80,7 @@ def test_dataclasses_and_generators(memory: Memory) -> None:
     assert [message["content"] for message in request["messages"]] == ["one", "two"]
 
 
-@pytest.mark.parametrize("value", [object(), {"a": {1: object()}}, float("nan"), "\ud800"])
+@pytest.mark.parametrize("value", [object(), {"a": {1: object()}}, float("nan"), "\ud800", b"text"])
 def test_what_is_no_json_is_refused_here(value: Any) -> None:
     with pytest.raises((TypeError, ValueError)):
         encoded({"messages": [value]})

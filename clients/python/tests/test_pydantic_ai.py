@@ -209,9 +209,10 @@ def test_every_write_is_a_version_and_others_may_write_too(service: Service, cli
         with pytest.raises(MemoryConflictError):
             await store.write("u/main/MEMORY.md", "x", expected_version=first.version)
         found = await store.read("u/main/MEMORY.md", max_chars=100)
-        return found.content, found.operation_id
+        memory.put("- tea\n")
+        return found.content, found.operation_id, await store.list_paths("u/", limit=9)
 
-    assert run(service, vault, play) == ("- likes coffee\n", None)
+    assert run(service, vault, play) == ("- likes coffee\n", None, ["u/main/MEMORY.md"])
 
 
 def calls(*steps: tuple[str, dict[str, Any]]) -> FunctionModel:

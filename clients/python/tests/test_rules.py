@@ -14,7 +14,16 @@ import pytest
 from stub import Stub
 
 import working_memory_client
-from working_memory_client import AsyncClient, Client, ConnectionFailedError, WorkingMemoryError, _retry, response_of
+from working_memory_client import (
+    AsyncClient,
+    Client,
+    ConnectionFailedError,
+    InvalidAnswerError,
+    ProblemError,
+    WorkingMemoryError,
+    _retry,
+    response_of,
+)
 from working_memory_client._sse import Decoder
 
 RULES: list[dict[str, Any]] = json.loads((Path(__file__).parents[2] / "rules.json").read_text())
@@ -146,7 +155,17 @@ def test_bad_keys_are_refused_and_not_quoted(key: str) -> None:
     assert "secret" not in str(refused.value)
 
 
-@pytest.mark.parametrize("url", ["ftp://host", "host", "http://me:secret@host", "http://host?key=secret", "http://"])
+BAD_URLS = [
+    "ftp://host",
+    "host",
+    "http://me:secret@host",
+    "http://me:secret/x@host",
+    "http://host?key=secret",
+    "http://",
+]
+
+
+@pytest.mark.parametrize("url", BAD_URLS)
 def test_bad_urls_are_refused(url: str) -> None:
     with pytest.raises(ValueError, match="url") as refused:
         Client(url)
@@ -186,6 +205,30 @@ def test_options_of_one_call() -> None:
                 client.with_options(**wrong)  # type: ignore[arg-type]
 
 
+def test_headers_of_a_request_are_sent_once_and_as_they_are() -> None:
+    with Stub([PUT]) as stub, Client(stub.url, actor="ann") as client:
+        own = {"idempotency-key": "mine", "x-actor-id": "bob", "Content-Type": "text/markdown"}
+        client.request("POST", "/v1/vaults/v/memories/m/operations", body="text", headers=own)
+        with pytest.raises(ValueError, match="x-token"):
+            client.request("GET", "/healthz", headers={"X-Token": "secret "})
+    assert len(stub.seen) == 1
+    assert own.items() <= {**stub.seen[0].headers, "Content-Type": stub.seen[0].headers["content-type"]}.items()
+
+
+def test_a_text_of_another_server_is_no_prompt() -> None:
+    with Stub([{"text": "<html>welcome to the hotel</html>"}]) as stub, Client(stub.url) as client:
+        for ask in (client.guidance, client.memory("v", "m").window.text):
+            with pytest.raises(InvalidAnswerError):
+                ask()
+
+
+def test_redirects_are_not_followed_by_whatever_client() -> None:
+    with Stub([{"status": 307, "json": None, "headers": {"Location": "/other"}}, PUT]) as stub:
+        with httpx.Client(follow_redirects=True) as http, pytest.raises(ProblemError):
+            Client(stub.url, http=http).memory("v", "m").put("text")
+        assert len(stub.seen) == 1
+
+
 def test_a_closed_view_leaves_the_connections_open() -> None:
     with Stub([PUT]) as stub, Client(stub.url) as client:
         client.with_options(timeout=5).close()
@@ -206,7 +249,7 @@ def test_ids_are_quoted_and_headers_checked() -> None:
     with Stub([PUT]) as stub, Client(stub.url) as client:
         memory = client.memory("a/b", "c?d#e%f ü")
         memory.info()
-        with pytest.raises(ValueError, match="X-Actor-Id"):
+        with pytest.raises(ValueError, match="x-actor-id"):
             memory.put("text", actor="a\nb")
         with pytest.raises(TypeError, match="unknown option: actr"):
             memory.put("text", actr="ann")  # type: ignore[call-arg]

@@ -19,6 +19,7 @@ from working_memory_client import (
     InvalidError,
     Memory,
     NotFoundError,
+    NotModifiedError,
     PreconditionFailedError,
     StillWaitingError,
     archive,
@@ -161,6 +162,17 @@ def test_versions_are_named_by_their_context_id(memory: Memory) -> None:
     assert stale.value.current == second["context_id"]
     assert (stale.value.status, stale.value.kind) == (412, "precondition-failed")
     assert str(stale.value.request_id) in str(stale.value)
+
+
+def test_a_version_that_is_known_is_not_sent_again(memory: Memory) -> None:
+    first = memory.put("one")
+    read = response_of(memory.get())
+    assert read is not None
+    for known in (first["context_id"], f'"{first["context_id"]}"', read.etag):
+        with pytest.raises(NotModifiedError):
+            memory.get(if_none_match=known)
+    memory.put("two")
+    assert memory.get(if_none_match=first["context_id"])["version"] == 2
 
 
 def test_responses_are_there_for_who_wants_them(memory: Memory) -> None:

@@ -21,6 +21,7 @@ NO_SCHEMAS = {
     "ArchiveOperation",
     "MarkOperation",
     "MergeOperation",
+    "Page",
     "ProgressOperation",
     "SearchPage",
     "Usage",

@@ -276,7 +276,11 @@ def _settings(
     url: str | None, key: str | None, actor: str | None, limits: Limits, headers: Mapping[str, str] | None
 ) -> Settings:
     url = (url or os.environ.get("WORKING_MEMORY_URL") or DEFAULT_URL).rstrip("/")
-    parsed = httpx.URL(url)
+    try:
+        parsed = httpx.URL(url)
+    except httpx.InvalidURL:
+        # Its message may quote a part of a password.
+        raise ValueError(f"url is the address of a service, such as {DEFAULT_URL}") from None
     if parsed.scheme not in ("http", "https") or not parsed.host:
         raise ValueError(f"url is the address of a service, such as {DEFAULT_URL}")
     if parsed.userinfo or parsed.query or parsed.fragment:
@@ -290,7 +294,8 @@ def _settings(
 
 def _any_call(method: str, path: str, query: Mapping[str, Any] | None, body: Any, headers: Any) -> Call[Any]:
     writes = method in ("POST", "PUT") and path.startswith("/v1/vaults/")
-    return Call(method, path, query or {}, headers or {}, body, answers="any", accept="*/*", writes=writes)
+    slow = writes and path.endswith(("/update", "/consolidate"))
+    return Call(method, path, query or {}, headers or {}, body, answers="any", accept="*/*", writes=writes, slow=slow)
 
 
 class Client(SyncScope, _ClientMethods):

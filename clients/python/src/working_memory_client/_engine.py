@@ -50,6 +50,7 @@ class Settings:
             "headers": request.headers,
             "content": request.content,
             "timeout": seconds,
+            "follow_redirects": False,
         }
 
     def changed(

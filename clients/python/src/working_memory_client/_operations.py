@@ -287,8 +287,12 @@ def get(
         section: Only this section: `progress`, `learnings`, `verbatim`, or the title or path of any heading.
         as_of: The version that was the newest at this time.
         fresh: Ask the database also where the service has the newest version in its cache.
-        if_none_match: Raise `NotModifiedError` if this is still the newest version: its `context_id`.
+        if_none_match: Raise `NotModifiedError` if this is still the newest version: its `context_id`; with
+            `section` the `etag` of the section's response.
     """
+    if if_none_match is not None and if_none_match != "*" and not set(';,"') & set(if_none_match.strip('"')):
+        # As JSON a version has an entity tag of its own.
+        if_none_match = f'"{if_none_match.strip(chr(34))};json"'
     call = write("GET", f"{at}/context", None, {"if_none_match": if_none_match}, {"section": section, "as_of": as_of})
     return replace(call, writes=False, headers={**call.headers, "Cache-Control": "no-cache" if fresh else None})
 
@@ -467,12 +471,11 @@ def apply_operations(
     partly: bool = False,
     dry_run: bool | None = None,
     mode: Literal["apply", "propose"] | None = None,
-    update_id: str | None = None,
     **options: Unpack[ChangeOptions],
 ) -> Call[types.UpdateAnswer]:
     """Change single items."""
     body = {"text": operations} if isinstance(operations, str) else {"operations": list(operations)}
-    query = {"dry_run": dry_run, "on_invalid": "drop" if partly else "fail", "mode": mode, "update_id": update_id}
+    query = {"dry_run": dry_run, "on_invalid": "drop" if partly else "fail", "mode": mode}
     return write("POST", f"{at}/operations", body, options, query)
 
 
@@ -482,7 +485,7 @@ def get_update(at: str, update_id: str) -> Call[types.Run]:
 
 
 def cancel_update(at: str, update_id: str) -> Call[types.Run]:
-    """Cancel a queued run."""
+    """Cancel a run that is queued or running."""
     return Call("DELETE", f"{at}/updates/{segment(update_id)}")
 
 

@@ -32,7 +32,7 @@ PASSING = frozenset({408, 429, 502, 503, 504})
 # Failures in which no byte of the request was read.
 UNSENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 # Permanent failures.
-HOPELESS = (httpx.UnsupportedProtocol, httpx.LocalProtocolError, httpx.TooManyRedirects, httpx.InvalidURL)
+HOPELESS = (httpx.UnsupportedProtocol, httpx.LocalProtocolError, httpx.InvalidURL)
 # All that httpx raises about a request.
 FOREIGN = (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL)
 
@@ -110,14 +110,15 @@ def attempts(request: Request, limits: Limits) -> Steps:
         late = time.monotonic() + pause >= end or (asked is not None and asked > LONGEST_ASKED)
         if attempt > limits.retries or late or not _again(request, outcome, failure):
             raise failure from (outcome if isinstance(outcome, Exception) else None)
-        doubtful = doubtful or not isinstance(outcome, UNSENT)
+        refused = isinstance(outcome, Reply) and outcome.status == httpx.codes.TOO_MANY_REQUESTS
+        doubtful = doubtful or not (refused or isinstance(outcome, UNSENT))
         yield Sleep(pause)
         attempt += 1
 
 
 def repeatable(request: Request) -> bool:
     """Whether it may be retried when its outcome is unknown."""
-    return request.method in ("GET", "DELETE") or "Idempotency-Key" in request.headers
+    return request.method in ("GET", "DELETE") or "idempotency-key" in request.headers
 
 
 def _again(request: Request, outcome: Outcome, failure: ProblemError | ConnectionFailedError) -> bool:

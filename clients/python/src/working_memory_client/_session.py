@@ -101,7 +101,7 @@ def finish(
     answer: Answer[types.UpdateAnswer] = yield api.update(at, task, messages, record=record, **options)
     if handoff:
         with suppress(NotFoundError):  # nothing was added, so there is no memory
-            yield api.refresh_handoff(at)
+            yield api.refresh_handoff(at, actor=options.get("actor"))
     return answer.value
 
 

@@ -15,7 +15,14 @@ from ._call import Call, ChangeOptions
 from ._operations import Names
 from ._retry import LONGEST_ASKED, PASSING, wait
 from ._sse import ServerSentEvent
-from .errors import ConnectionFailedError, EventsLostError, ProblemError, WorkingMemoryError, problem
+from .errors import (
+    ConnectionFailedError,
+    EventsLostError,
+    InvalidAnswerError,
+    ProblemError,
+    WorkingMemoryError,
+    problem,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -47,6 +54,8 @@ class Source(ABC, Generic[T]):
 
     def refused(self, status: int, headers: Mapping[str, str], content: bytes, retries: int) -> float:
         """How long to wait after a response that is not a stream; raises if a retry would not help."""
+        if httpx.codes.is_success(status):
+            raise InvalidAnswerError(f"the answer is {headers.get('content-type') or 'of no type'}, not {EVENT_STREAM}")
         failure = problem(status, headers, content)
         asked = failure.retry_after
         if status not in PASSING or (asked is not None and asked > LONGEST_ASKED):
@@ -116,9 +125,8 @@ class Steps(Source[UpdateStep]):
     """The steps of an update. It continues without its reader, and cannot be streamed again."""
 
     def __init__(self, call: Call[types.UpdateAnswer]) -> None:
-        # With an Idempotency-Key the steps would be sent as a whole at the end.
-        headers = {name: value for name, value in call.headers.items() if name != "Idempotency-Key"}
-        self._call = replace(call, headers=headers, accept=EVENT_STREAM, keyed=False)
+        # With an Idempotency-Key, which is only sent if the caller has one, the steps come as a whole at the end.
+        self._call = replace(call, accept=EVENT_STREAM, keyed=False)
         self._failures = 0
         self._update_id: str | None = None
 
@@ -172,7 +180,7 @@ def events(
 
 def memory_events(at: str, *, kinds: Names | None = None, last_event_id: str | None = None) -> Source[types.Event]:
     """Streams the events of a memory: see `Vault.events`."""
-    vault, _, memory_id = at.partition("/memories/")
+    vault, _, memory_id = at.rpartition("/memories/")
     return Events(vault, unquote(memory_id), kinds, last_event_id)
 
 

@@ -12,7 +12,7 @@ import httpx
 
 from ._engine import AsyncEngine, Engine, Settings
 from ._retry import FOREIGN
-from ._sources import Source
+from ._sources import EVENT_STREAM, Source
 from ._sse import Decoder, ServerSentEvent
 
 T = TypeVar("T")
@@ -45,8 +45,17 @@ class _Reading(Generic[T]):
         self.decoder = Decoder()
         request = settings.request(self.source.call())
         seconds = settings.limits.timeout
-        timeout = httpx.Timeout(max(seconds, SILENCE), connect=seconds)
-        return http.build_request(**{**settings.arguments(request, seconds), "timeout": timeout})
+        # With a key there is not even a heartbeat before the end.
+        silence = settings.limits.update_timeout if "idempotency-key" in request.headers else SILENCE
+        timeout = httpx.Timeout(max(seconds, silence), connect=seconds)
+        arguments = settings.arguments(request, seconds)
+        del arguments["follow_redirects"]  # is given where it is sent
+        return http.build_request(**{**arguments, "timeout": timeout})
+
+
+def _is_stream(response: httpx.Response) -> bool:
+    media_type: str = response.headers.get("content-type", "")
+    return response.is_success and media_type.partition(";")[0].strip().lower() == EVENT_STREAM
 
 
 class Stream(Iterator[T]):
@@ -80,8 +89,8 @@ class Stream(Iterator[T]):
 
     def _open(self) -> None:
         request = self._reading.request(self._engine.settings, self._engine.http)
-        response = self._engine.http.send(request, stream=True)
-        if response.is_success:
+        response = self._engine.http.send(request, stream=True, follow_redirects=False)
+        if _is_stream(response):
             self._response, self._chunks = response, response.iter_bytes()
             return
         try:
@@ -144,8 +153,8 @@ class AsyncStream(AsyncIterator[T]):
 
     async def _open(self) -> None:
         request = self._reading.request(self._engine.settings, self._engine.http)
-        response = await self._engine.http.send(request, stream=True)
-        if response.is_success:
+        response = await self._engine.http.send(request, stream=True, follow_redirects=False)
+        if _is_stream(response):
             self._response, self._chunks = response, response.aiter_bytes()
             return
         try:

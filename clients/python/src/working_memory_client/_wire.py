@@ -16,6 +16,8 @@ from .errors import InvalidAnswerError
 
 JSON = "application/json"
 TEXT = "text/plain; charset=utf-8"
+# The media types of responses.
+MEDIA_TYPES: Mapping[str, tuple[str, ...]] = {"json": (JSON,), "text": ("text/plain", "text/markdown")}
 USER_AGENT = f"working-memory-client-python/{__version__}"
 
 Query = list[tuple[str, str]]
@@ -40,20 +42,22 @@ def request(
     call: Call[object], *, key: str | None, actor: str | None, headers: Mapping[str, str] | None = None
 ) -> Request:
     """Serializes a call. An `Idempotency-Key` is made here, once for all attempts."""
-    sent = {"User-Agent": USER_AGENT, **(headers or {})}
-    sent |= {name: value for name, value in call.headers.items() if value is not None}
+    sent = {"user-agent": USER_AGENT}
+    # The case of a name does not matter: two of them would be one header twice.
+    for given in (headers or {}, call.headers):
+        sent |= {name.lower(): value for name, value in given.items() if value is not None}
     if key is not None:
-        sent["Authorization"] = f"Bearer {key}"
+        sent["authorization"] = f"Bearer {key}"
     if call.writes:
         if call.keyed:
-            sent.setdefault("Idempotency-Key", str(uuid4()))
+            sent.setdefault("idempotency-key", str(uuid4()))
         if actor is not None:
-            sent.setdefault("X-Actor-Id", actor)
+            sent.setdefault("x-actor-id", actor)
     if accept := call.accept or (JSON if call.answers == "json" else None):
-        sent.setdefault("Accept", accept)
+        sent.setdefault("accept", accept)
     content = None
     if call.body is not None:
-        sent["Content-Type"] = TEXT if isinstance(call.body, str) else JSON
+        sent.setdefault("content-type", TEXT if isinstance(call.body, str) else JSON)
         content = call.body.encode() if isinstance(call.body, str) else encoded(call.body)
     for name, value in sent.items():
         if not is_header(value):
@@ -64,7 +68,7 @@ def request(
 
 def is_header(value: str) -> bool:
     """Whether a text can be sent as a header."""
-    return value.isascii() and value.isprintable()
+    return value.isascii() and value.isprintable() and value == value.strip()
 
 
 def query(values: Mapping[str, object]) -> Query:
@@ -107,7 +111,8 @@ def _plain(value: Any) -> object:
         return dump(mode="json", exclude_none=True)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return dataclasses.asdict(value)
-    if isinstance(value, Iterable):
+    # Bytes would become a list of numbers.
+    if isinstance(value, Iterable) and not isinstance(value, (bytes, bytearray, memoryview)):
         return list(value)
     raise TypeError(f"{type(value).__name__} cannot be sent as JSON")
 
@@ -116,11 +121,12 @@ def decoded(call: Call[object], content: bytes, media_type: str) -> Any:
     """The value of a successful response."""
     if call.answers == "none":
         return None
+    expected = MEDIA_TYPES.get(call.answers)
+    if expected and media_type.partition(";")[0].strip().lower() not in expected:
+        raise InvalidAnswerError(f"{call.path}: the answer is {media_type or 'of no type'}, not {expected[0]}")
     try:
         if call.answers == "text" or (call.answers == "any" and "json" not in media_type):
             return content.decode()
-        if call.answers == "json" and media_type.partition(";")[0].strip().lower() != JSON:
-            raise InvalidAnswerError(f"{call.path}: the answer is {media_type or 'of no type'}, not {JSON}")
         return json.loads(content, object_hook=Result) if content else None
     except ValueError as fault:
         raise InvalidAnswerError(f"{call.path}: the response cannot be parsed: {fault}") from fault

@@ -37,8 +37,11 @@ class EventsLostError(WorkingMemoryError):
     """Events after the last one have expired: read the memories, and open a stream after `last_event_id`."""
 
     def __init__(self, detail: str, last_event_id: str | None) -> None:
-        super().__init__(detail)
+        super().__init__(detail, last_event_id)
         self.last_event_id = last_event_id
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class StillWaitingError(WorkingMemoryError):

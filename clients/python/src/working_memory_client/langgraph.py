@@ -39,6 +39,8 @@ __all__ = ["WorkingMemoryStore"]
 
 # How many documents a search reads concurrently.
 AT_ONCE = 32
+# The maximum length of the query of a search, in bytes.
+LONGEST_QUERY = 1000
 ROOT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}")
 
 Puts = dict[tuple[Namespace, str], PutOp]
@@ -193,8 +195,15 @@ class _Flows:
 
     def _ranks(self, query: str) -> Flow[dict[str, float]]:
         """Scores documents for a query: by the number of its words they contain; none must contain all."""
-        words = re.findall(r"\w+", query)[:50]
-        listing = api.search(self.vault, " or ".join(f'"{word}"' for word in words), consistent=True)
+        words: list[str] = []
+        room = LONGEST_QUERY
+        for word in re.findall(r"\w+", query)[:50]:
+            size = len(word.encode()) + len('"" or ')
+            if size <= room:
+                words.append(word)
+                room -= size
+        wanted = " or ".join(f'"{word}"' for word in words)
+        listing = api.search(self.vault, wanted, mode="text", consistent=True, limit=500)
         ranks: dict[str, float] = {}
         while words:
             page: Answer[types.SearchPage] = yield listing

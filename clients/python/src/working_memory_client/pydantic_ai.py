@@ -132,7 +132,7 @@ class _Flows:
 
     def there(self, path: str) -> Flow[_There]:
         try:
-            newest: Answer[types.Context] = yield api.get(self._at(files.memory_id(self.root, path)))
+            newest: Answer[types.Context] = yield api.get(self._at(files.memory_id(self.root, path)), fresh=True)
         except NotFoundError:
             return NOTHING
         found = newest.value
@@ -210,7 +210,8 @@ class _Flows:
         while True:
             page: Answer[types.Page[types.MemoryEntry]] = yield listing
             for entry in page.value["items"]:
-                if entry["bytes"] > len(files.DELETED):
+                # One that others wrote may be shorter.
+                if entry["bytes"] != len(files.DELETED):
                     path = files.path_of(self.root, entry["memory_id"])
                     found += [path] if path is not None else (yield from self._path_of(entry["memory_id"]))
             if page.value["next_cursor"] is None:

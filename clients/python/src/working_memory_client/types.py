@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypedDict, TypeVar
 
 Entry = TypeVar("Entry")
@@ -11,6 +12,16 @@ if TYPE_CHECKING:
     from typing_extensions import TypedDict as GenericTypedDict
 
     class Page(GenericTypedDict, Generic[Entry]):
+        """A page of a list."""
+
+        items: list[Entry]
+        next_cursor: str | None
+
+elif sys.version_info >= (3, 11):
+    # For those who read the annotations at run time, such as Pydantic.
+    from typing import NotRequired
+
+    class Page(TypedDict, Generic[Entry]):
         """A page of a list."""
 
         items: list[Entry]
