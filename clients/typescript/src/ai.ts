@@ -115,8 +115,9 @@ export function memoryTools(memory: Memory): ToolSet {
         },
         ["decision"],
       ),
-      execute: ({ decision, ...rest }, { abortSignal: signal }) =>
-        memory.window.recordDecision(decision, { ...rest, signal }),
+      // Only these members: a model may write others, and they would be options of the call, such as its actor.
+      execute: ({ decision, reason, supersedes }, { abortSignal: signal }) =>
+        memory.window.recordDecision(decision, { reason, supersedes, signal }),
     }),
     memory_history: tool({
       description: "What changed in the working memory, in words, newest first.",
@@ -178,7 +179,9 @@ function partOf(part: ModelPart): Record<string, unknown> | undefined {
       return { type: "tool_use", name: part.toolName ?? "tool", input: part.input ?? {} };
     case "tool-result": {
       const { type = "", value } = part.output ?? {};
-      const content = typeof value === "string" ? value : JSON.stringify(value ?? null);
+      // Without the bytes of images and files.
+      const parts = type === "content" && Array.isArray(value) ? value.map(resultPartOf) : undefined;
+      const content = parts ?? (typeof value === "string" ? value : JSON.stringify(value ?? null));
       return { type: "tool_result", content, is_error: type.startsWith("error") };
     }
     case "image":
@@ -189,4 +192,8 @@ function partOf(part: ModelPart): Record<string, unknown> | undefined {
     default:
       return undefined;
   }
+}
+
+function resultPartOf(part: ModelPart): Record<string, unknown> {
+  return partOf(part) ?? { type: "text", text: `[${part.type}]` };
 }

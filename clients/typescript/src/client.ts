@@ -105,6 +105,7 @@ export class Client extends Scope {
     { query, body, ...options }: Pick<Call, "query" | "body"> & CallOptions = {},
   ): Promise<{ value: T; response: ResponseInfo }> {
     const writes = ["POST", "PUT"].includes(method) && path.startsWith("/v1/vaults/");
-    return this.transport.request({ method, path, query, body, options, writes, answers: "any" });
+    const slow = writes && /\/(update|consolidate)$/.test(path);
+    return this.transport.request({ method, path, query, body, options, writes, slow, answers: "any" });
   }
 }

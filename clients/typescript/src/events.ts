@@ -5,14 +5,12 @@ import {
   EventsLostError,
   InvalidAnswerError,
   ProblemError,
-  TimedOutError,
   UnavailableError,
   RateLimitedError,
-  WorkingMemoryError,
   problem,
 } from "./errors.js";
 import { frames } from "./sse.js";
-import { sleep, wait, type Call, type Transport } from "./transport.js";
+import { LONGEST_ASKED, sleep, wait, type Call, type Transport } from "./transport.js";
 import type { Event, UpdateAnswer } from "./types.js";
 
 /** Options of a stream. */
@@ -29,30 +27,23 @@ export interface EventOptions {
   idleTimeout?: number | undefined;
 }
 
-const IDLE = 60_000;
-
 /** The events of a vault, over any number of connections. */
 export async function* events(
   transport: Transport,
   vault: string,
   options: EventOptions & { memoryId?: string | undefined },
 ): AsyncGenerator<Event, void, undefined> {
-  const { memoryId, kinds, signal, idleTimeout = IDLE, retries = transport.retries } = options;
+  const { memoryId, kinds, signal, idleTimeout, retries = transport.retries } = options;
   let place = options.lastEventId;
+  let pause = 0;
   for (let failures = 0; ;) {
     const connection = new AbortController();
     const end = () => connection.abort(signal?.reason);
     if (signal?.aborted) end();
     signal?.addEventListener("abort", end);
-    let timer: ReturnType<typeof setTimeout> | undefined;
     let came = false;
     const alive = () => {
       came = true;
-      listen();
-    };
-    const listen = () => {
-      clearTimeout(timer);
-      timer = setTimeout(() => connection.abort(new TimedOutError("the stream is silent")), idleTimeout);
     };
     let lost: unknown;
     try {
@@ -61,39 +52,34 @@ export async function* events(
         path: `${vault}/events`,
         query: { memory_id: memoryId, kinds: kinds?.join(",") },
         headers: { "last-event-id": place },
-        options: { signal: connection.signal },
+        options: { signal: connection.signal, retries: 0 },
       });
-      listen();
-      for await (const frame of frames(body, alive)) {
-        // The time that the consumer takes does not count.
-        clearTimeout(timer);
+      for await (const frame of frames(body, alive, idleTimeout)) {
+        pause = frame.retry ?? pause;
         // Updated before yielding: a consumer that leaves the loop here has processed this event.
         place = frame.id ?? place;
         if (frame.event === "reset") throw new EventsLostError("events after the last one have expired", place);
         if (frame.data !== undefined) yield parsed<Event>(frame.data);
-        listen();
       }
     } catch (error) {
       signal?.throwIfAborted();
       if (!mayReconnect(error)) throw error;
       lost = error;
     } finally {
-      clearTimeout(timer);
       signal?.removeEventListener("abort", end);
       connection.abort();
     }
     // Only connections without any data count.
     failures = came ? 0 : failures + 1;
-    if (failures > retries) {
-      throw lost instanceof WorkingMemoryError ? lost : new ConnectionFailedError("the stream ended", { cause: lost });
-    }
-    await sleep(wait(Math.max(1, failures), lost instanceof ProblemError ? lost.retryAfter : 0), signal);
+    if (failures > retries) throw lost ?? new ConnectionFailedError("the stream ended");
+    const asked = (lost instanceof ProblemError ? lost.retryAfter : undefined) ?? pause / 1000;
+    await sleep(wait(Math.max(1, failures), asked), signal);
   }
 }
 
-/** Whether a new connection may succeed. A connection that breaks while it is read throws an error of the platform. */
+/** Whether a new connection may succeed. */
 function mayReconnect(error: unknown): boolean {
-  if (!(error instanceof WorkingMemoryError)) return true;
+  if (error instanceof ProblemError && (error.retryAfter ?? 0) > LONGEST_ASKED) return false;
   return [ConnectionFailedError, UnavailableError, RateLimitedError].some((kind) => error instanceof kind);
 }
 
@@ -119,7 +105,7 @@ export interface UpdateStep {
 export async function* steps(transport: Transport, call: Call): AsyncGenerator<UpdateStep, void, undefined> {
   let id = "";
   try {
-    for await (const { event: name, data } of frames(await transport.open(call), () => {})) {
+    for await (const { event: name, data } of frames(await transport.open(call))) {
       if (data === undefined) continue;
       const details = parsed<Record<string, unknown>>(data);
       if (name === "problem") throw problem(Number(details.status), new Headers(), data);
@@ -128,8 +114,11 @@ export async function* steps(transport: Transport, call: Call): AsyncGenerator<U
       if (name === "done") return;
     }
   } catch (error) {
-    if (error instanceof WorkingMemoryError || call.options?.signal?.aborted) throw error;
-    throw new ConnectionFailedError(`the connection to watch update ${id} ended`, { cause: error });
+    call.options?.signal?.throwIfAborted();
+    if (!id || !(error instanceof ConnectionFailedError)) throw error;
+    throw new ConnectionFailedError(`the connection to watch update ${id} ended; it goes on: ask updates.wait()`, {
+      cause: error,
+    });
   }
   throw new ConnectionFailedError(`the connection to watch update ${id} ended; it goes on: ask updates.wait()`);
 }

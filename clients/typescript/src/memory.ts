@@ -129,7 +129,7 @@ export class Memory extends Scope {
     messages: readonly MessageLike[] = [],
     options: { handoff?: boolean | undefined } & UpdateOptions = {},
   ): Promise<UpdateAnswer> {
-    const { handoff = true, ...rest } = options;
+    const { handoff = !options.dryRun, ...rest } = options;
     const answer = await this.update(task, messages, rest);
     const { signal, timeout, retries, headers } = options;
     // Without any addition there is no memory.
@@ -239,8 +239,10 @@ export class Memory extends Scope {
 
   /** The events of this memory, from now on or after `lastEventId`, with reconnection. */
   events(options: EventOptions = {}): AsyncGenerator<Event, void, undefined> {
-    const [vault = "", memory = ""] = this.at.split("/memories/");
-    return events(this.transport, vault, { ...options, memoryId: decodeURIComponent(memory) });
+    // The last one: a vault may have the id `memories`.
+    const end = this.at.lastIndexOf("/memories/");
+    const memoryId = decodeURIComponent(this.at.slice(end + "/memories/".length));
+    return events(this.transport, this.at.slice(0, end), { ...options, memoryId });
   }
 }
 

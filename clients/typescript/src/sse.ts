@@ -1,6 +1,7 @@
 /** A parser of server-sent events, according to the HTML standard. */
 
-import { InvalidAnswerError } from "./errors.js";
+import { ConnectionFailedError, InvalidAnswerError, TimedOutError } from "./errors.js";
+import { LONGEST_TIMER } from "./transport.js";
 
 /** One event, or only a position in the stream (`data` undefined). */
 export interface Frame {
@@ -17,10 +18,17 @@ export interface Frame {
 /** The maximum size of an event. */
 const MAX_CHARACTERS = 4 * 1024 * 1024;
 
-/** The events of a body; heartbeats are skipped. Ends with the body. `alive` is called whenever data arrives. */
+/** Milliseconds without any data after which a connection counts as lost: heartbeats come every 15 seconds. */
+const IDLE = 60_000;
+
+/**
+ * The events of a body; heartbeats are skipped. Ends with the body; one that is lost, or silent for `idle` milliseconds, is a
+ * `ConnectionFailedError`. `alive` is called whenever data arrives.
+ */
 export async function* frames(
   body: ReadableStream<Uint8Array>,
-  alive: () => void,
+  alive = () => {},
+  idle = IDLE,
 ): AsyncGenerator<Frame, void, undefined> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
@@ -28,7 +36,7 @@ export async function* frames(
   let block: string[] = [];
   try {
     for (;;) {
-      const { done, value } = await reader.read();
+      const { done, value } = await next(reader, idle);
       if (done) return;
       alive();
       rest += decoder.decode(value, { stream: true });
@@ -51,6 +59,20 @@ export async function* frames(
     }
   } finally {
     await reader.cancel().catch(() => {});
+  }
+}
+
+async function next(reader: ReadableStreamDefaultReader<Uint8Array>, idle: number) {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const silence = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new TimedOutError("the stream is silent")), Math.min(idle, LONGEST_TIMER));
+  });
+  try {
+    return await Promise.race([reader.read(), silence]);
+  } catch (error) {
+    throw error instanceof TimedOutError ? error : new ConnectionFailedError("the stream was lost", { cause: error });
+  } finally {
+    clearTimeout(timer);
   }
 }
 

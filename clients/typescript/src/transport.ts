@@ -126,7 +126,10 @@ const TIMEOUT = 30_000;
 const UPDATE_TIMEOUT = 600_000;
 /** A call may take so many times its timeout in all; one that waits for models only once. */
 const TOTAL = 3;
-const LONGEST_ASKED = 60;
+/** The longest `Retry-After` that is waited for, in seconds. */
+export const LONGEST_ASKED = 60;
+/** The longest time of a timer, in milliseconds: a longer one would end at once. */
+export const LONGEST_TIMER = 2 ** 31 - 1;
 /** Transient statuses. 500 is a fault and not retried. */
 const PASSING: readonly number[] = [408, 429, 502, 503, 504];
 /** The wait before the first retry, which doubles each time, and the longest, in milliseconds. */
@@ -153,22 +156,22 @@ export class Transport {
   async request<T>(call: Call): Promise<{ value: T; response: ResponseInfo }> {
     const { status, headers, content } = await this.#attempts(call);
     const response = new ResponseInfo(status, headers);
-    const value = valueOf(call, headers, content);
+    const value = valueOf(call, status, headers, content);
     if (typeof value === "object" && value !== null) responses.set(value, response);
     return { value: value as T, response };
   }
 
-  /** The body of a stream. It is one attempt; its reader reconnects. */
+  /** The body of a stream, whose reader reconnects. */
   async open(call: Call): Promise<ReadableStream<Uint8Array>> {
-    const init = await this.#init({ ...call, stream: true });
-    const { body } = await this.#once(call, init, this.#limits(call).timeout, true);
-    if (!body) throw new InvalidAnswerError(`${call.path}: the response is not a stream`);
-    return body;
+    const { headers, body } = await this.#attempts({ ...call, stream: true });
+    if (body && headers.get("content-type")?.startsWith("text/event-stream")) return body;
+    await body?.cancel().catch(() => {});
+    throw new InvalidAnswerError(`${call.path}: the response is not a stream`);
   }
 
   #limits({ options = {}, slow }: Call) {
     const { timeout = TIMEOUT, updateTimeout = UPDATE_TIMEOUT, retries = RETRIES } = this.#options;
-    const attempt = options.timeout ?? (slow ? updateTimeout : timeout);
+    const attempt = Math.min(options.timeout ?? (slow ? updateTimeout : timeout), LONGEST_TIMER);
     if (!(attempt > 0)) throw new RangeError("a timeout must be positive");
     return { timeout: attempt, total: attempt * (slow ? 1 : TOTAL), retries: options.retries ?? retries };
   }
@@ -196,13 +199,14 @@ export class Transport {
       const pause = wait(attempt, asked);
       const late = performance.now() + pause >= end || (asked !== undefined && asked > LONGEST_ASKED);
       if (attempt > retries || late || !mayRetry(failure, repeatable)) throw failure;
-      doubtful ||= true;
+      // After these nothing was deleted.
+      doubtful ||= !(isProblem && failure.status === 429) && !isUnsent(failure.cause);
       await sleep(pause, call.options?.signal);
     }
   }
 
   /** One attempt: its whole successful response, or the body of a stream. It throws anything else. */
-  async #once(call: Call, init: Init, timeout: number, stream = false): Promise<Outcome> {
+  async #once(call: Call, init: Init, timeout: number): Promise<Outcome> {
     const { fetch = globalThis.fetch.bind(globalThis), logger } = this.#options;
     const signal = call.options?.signal;
     const stop = new AbortController();
@@ -224,7 +228,7 @@ export class Transport {
     try {
       const response = await fetch(init.url, { ...init.request, signal: stop.signal });
       const { status, headers } = response;
-      opened = stream && response.ok;
+      opened = call.stream === true && response.ok;
       const content = opened ? "" : await response.text();
       log(status, headers.get("x-request-id"));
       if (status === 304) throw new NotModifiedError(`not modified: it still has the entity tag ${headers.get("etag")}`);
@@ -266,6 +270,10 @@ export class Transport {
     if (call.body !== undefined) {
       headers.set("content-type", typeof call.body === "string" ? "text/plain; charset=utf-8" : "application/json");
       request.body = typeof call.body === "string" ? call.body : JSON.stringify(call.body);
+      // `fetch` would send another character for it.
+      if (/\p{Surrogate}/u.test(request.body)) {
+        throw new TypeError("the text contains half of a surrogate pair, which is not a character");
+      }
     }
     return { url: this.url + call.path + queryOf(call.query ?? {}), headers, request };
   }
@@ -286,15 +294,17 @@ interface Outcome {
 
 const ACCEPTED = { json: "application/json", text: "text/plain", none: undefined, any: "*/*" };
 
-function valueOf({ path, answers = "json" }: Call, headers: Headers, content: string): unknown {
+function valueOf({ path, answers = "json" }: Call, status: number, headers: Headers, content: string): unknown {
   const type = headers.get("content-type") ?? "";
+  const isOther = answers === "none" ? status !== 204 : answers === "text" && !/^text\/(plain|markdown)/.test(type);
+  if (isOther) throw new InvalidAnswerError(`${path}: the answer (${status}, ${type || "of no type"}) is not the service's`);
   if (answers === "none") return undefined;
   if (answers === "text" || (answers === "any" && !type.includes("json"))) return content;
   if (answers === "json" && !type.startsWith("application/json")) {
     throw new InvalidAnswerError(`${path}: the answer is ${type || "of no type"}, not application/json`);
   }
   try {
-    return content === "" ? null : JSON.parse(content);
+    return content === "" && answers === "any" ? null : JSON.parse(content);
   } catch (error) {
     throw new InvalidAnswerError(`${path}: the response cannot be parsed`, { cause: error });
   }
@@ -364,7 +374,7 @@ function checkedUrl(text: string): string {
   if (url.username || url.password || url.search || url.hash) {
     throw new TypeError("url has no user, password, query or fragment: pass the key as `key`");
   }
-  return text.replace(/\/+$/, "");
+  return url.origin + url.pathname.replace(/\/+$/, "");
 }
 
 function checkKey(key: string): string {

@@ -46,7 +46,7 @@ test("a model keeps the memory with its tools", async () => {
       ],
       ["memory_edit", { learnings: { archive: [{ id: "KL-1", reason: "the linter is gone" }] } }],
       ["memory_record", { intent: "Wire the parser", summary: "Wired it." }],
-      ["memory_decide", { decision: "one language", reason: "it is enough" }],
+      ["memory_decide", { decision: "one language", reason: "it is enough", actor: "boss", headers: { "x-actor-id": "boss" } }],
       ["memory_history", {}],
       ["memory_search", { query: "parser" }],
       ["memory_read", { section: "Verbatim Context" }],
@@ -73,6 +73,8 @@ test("a model keeps the memory with its tools", async () => {
     ["T-1", "active"],
     ["VC-1", "active"],
   ]);
+
+  expect((await memory.log().all()).map((entry) => entry.actor_id)).not.toContain("boss");
 
   const messages = fromModelMessages(result.responseMessages);
   const finished = await memory.finish("Kept the memory.", messages, { dryRun: true });
@@ -101,6 +103,23 @@ test("messages of every kind are turned into the service's form", () => {
         role: "tool",
         content: [{ type: "tool-result", toolCallId: "1", toolName: "f", output: { type: "json", value: { b: 2 } } }],
       },
+      {
+        role: "tool",
+        content: [
+          {
+            type: "tool-result",
+            toolCallId: "1",
+            toolName: "f",
+            output: {
+              type: "content",
+              value: [
+                { type: "text", text: "a page" },
+                { type: "file", mediaType: "image/png", data: { type: "data", data: "aGk=" } },
+              ],
+            },
+          },
+        ],
+      },
       { role: "user", content: [{ type: "image", image: new Uint8Array() }] },
     ]),
   ).toEqual([
@@ -114,6 +133,19 @@ test("messages of every kind are turned into the service's form", () => {
     },
     { role: "user", content: [{ type: "tool_result", content: "no", is_error: true }] },
     { role: "user", content: [{ type: "tool_result", content: '{"b":2}', is_error: false }] },
+    {
+      role: "user",
+      content: [
+        {
+          type: "tool_result",
+          content: [
+            { type: "text", text: "a page" },
+            { type: "text", text: "[file]" },
+          ],
+          is_error: false,
+        },
+      ],
+    },
     { role: "user", content: [{ type: "text", text: "[image]" }] },
   ]);
 });

@@ -200,6 +200,51 @@ test("a signal ends everything", async () => {
   await expect(memory.get({ signal: later.signal })).rejects.toBe(reason);
 });
 
+test("a page of another server is no text, no deletion and no stream", async () => {
+  await script([{ text: "<html>welcome to the hotel</html>" }]);
+  const memory = new Client(url).memory("memories", "m");
+  for (const wrong of [
+    () => memory.window.text(),
+    () => memory.items.getPromptContent(),
+    () => memory.delete(),
+    () => memory.events().next(),
+    () => memory.updates.watch("task").next(),
+  ]) {
+    expect((await failure(wrong()))?.name).toBe("InvalidAnswerError");
+  }
+  expect((await seen()).map(({ target }) => target)[3]).toBe("/v1/vaults/memories/events?memory_id=m");
+});
+
+test("only what may have been deleted is", async () => {
+  const gone = { status: 404, problem: "not-found" };
+  const memory = new Client(url).memory("v", "m");
+  await script([{ status: 429, problem: "too-many-requests" }, gone]);
+  expect((await failure(memory.delete()))?.name).toBe("NotFoundError");
+  await script([{ status: 504, text: "" }, gone]);
+  await memory.delete();
+});
+
+test("an update is watched as soon as it is let in, and a silent stream ends", async () => {
+  await script([{ status: 429, problem: "too-many-requests" }, { stream: ['event: done\ndata: {"version": 1}\n\n'] }]);
+  const steps = new Client(url).memory("v", "m").updates.watch("task");
+  expect((await steps.next()).value).toMatchObject({ name: "done", answer: { version: 1 } });
+  const silent = frames(new ReadableStream<Uint8Array>(), undefined, 20);
+  expect((await failure(silent.next()))?.name).toBe("TimedOutError");
+});
+
+test("a wrong option of a stream is no lost connection", async () => {
+  const stream = new Client(url).vault("v").events({ lastEventId: "ü" });
+  expect(await failure(stream.next())).toBeInstanceOf(TypeError);
+});
+
+test("a text is sent as it is or not at all, and a time may have no end", async () => {
+  await script([PUT]);
+  const memory = new Client(`${url} `, { timeout: Infinity }).memory("v", "m");
+  await memory.put("😀");
+  await expect(memory.put("😀".slice(0, 1))).rejects.toThrow("surrogate");
+  expect((await seen()).map(({ body }) => body)).toEqual(["😀"]);
+});
+
 test("ids cannot lead elsewhere, and headers are checked", async () => {
   await script([PUT]);
   const client = new Client(url);
