@@ -23,7 +23,7 @@ const ANSWER_TIME: Duration = Duration::from_secs(10);
 #[derive(Debug, Args)]
 pub struct Doctor {
     /// The service's configuration file; it determines the active updater if the service runs in this folder.
-    #[arg(long, value_name = "FILE", env = "WORKING_MEMORY_CONFIG")]
+    #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     #[command(flatten)]
     service: ServiceArgs,
@@ -239,13 +239,8 @@ pub struct Health {
     /// The service with the settings of this folder, as `serve` reads them: `http.bind`, over TLS if it has a certificate.
     #[arg(long, conflicts_with = "url")]
     settings: bool,
-    /// Read this file of settings instead of `working-memory.toml`.
-    #[arg(
-        long,
-        value_name = "FILE",
-        env = "WORKING_MEMORY_CONFIG",
-        requires = "settings"
-    )]
+    /// Read this file of settings instead of `working-memory.toml` [env: WORKING_MEMORY_CONFIG].
+    #[arg(long, value_name = "FILE", requires = "settings")]
     config: Option<PathBuf>,
     /// The path to request.
     #[arg(long, default_value = "/readyz")]

@@ -30,8 +30,8 @@ pub struct Keys {
     /// Print JSON, one object per line.
     #[arg(long, global = true)]
     json: bool,
-    /// Read this file instead of `working-memory.toml`.
-    #[arg(long, global = true, value_name = "FILE", env = "WORKING_MEMORY_CONFIG")]
+    /// Read this file instead of `working-memory.toml` [env: WORKING_MEMORY_CONFIG].
+    #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
 }
 

@@ -2,11 +2,11 @@
 
 mod clients;
 
-use crate::cli::client::{Failure, Output, Service, ServiceArgs, whole};
+use crate::cli::client::{Failure, Output, Service, ServiceArgs, pieces, whole};
 use crate::mcp::{Backend, Fixed, RouteRequest, RouteResponse, Server, StreamResponse, Unreachable};
 use clap::{Args, Subcommand};
 use clients::Client;
-use futures::{StreamExt as _, TryStreamExt as _};
+use futures::StreamExt as _;
 use rmcp::ServiceExt as _;
 use rmcp::model::Extensions;
 use std::path::PathBuf;
@@ -58,11 +58,12 @@ impl Mcp {
                 .whole_lines(&client.install(file, &service.connection)?)
                 .write();
         }
-        let service = Service::with_timeout(&self.service, ANSWER_TIME)?;
         if let Some(client) = self.print_config {
+            let service = Service::of(&self.service)?;
             let text = client.configuration(&service.connection)?;
             return Output::of_document().whole_lines(&text).write();
         }
+        let service = Service::unattended(&self.service, ANSWER_TIME)?;
         let server = Server(Arc::new(Remote(service)));
         let broken =
             |error: &dyn std::fmt::Display| Failure::failed(format!("the client cannot be served: {error}"));
@@ -96,7 +97,7 @@ impl Backend for Remote {
         let lost = |_| Unreachable("the connection to the service was lost".to_owned());
         let response = self.0.sending(ask).begin().await.map_err(away)?;
         Ok(match response.status().is_success() {
-            true => StreamResponse::Stream(response.bytes_stream().map_err(lost).boxed()),
+            true => StreamResponse::Stream(pieces(response, self.0.timeout).boxed()),
             false => StreamResponse::Whole(whole(response).await.map_err(lost)?.into()),
         })
     }

@@ -166,8 +166,8 @@ const NO_EXTENSION: &str = "the schema is up to date; its tables cannot be distr
 /// Arguments of `migrate`. The database is `DATABASE_URL` or `database.url`.
 #[derive(Debug, Args)]
 pub struct Migrate {
-    /// Read this file instead of `working-memory.toml`.
-    #[arg(long, value_name = "FILE", env = "WORKING_MEMORY_CONFIG")]
+    /// Read this file instead of `working-memory.toml` [env: WORKING_MEMORY_CONFIG].
+    #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Revert migrations, down to this one, which stays; 0 reverts all, and deletes all data.
     #[arg(long, value_name = "VERSION")]
@@ -207,8 +207,8 @@ impl Migrate {
     }
 }
 
-/// Arguments of `rebuild-records`. The database is `DATABASE_URL` or `database.url`, which a service may be using
-/// meanwhile, or else the embedded one, which none may.
+/// Arguments of `rebuild-records`. The database is `DATABASE_URL` or `database.url`, or else the embedded one of the folder;
+/// a service may be using either meanwhile.
 ///
 /// Records and their history are a projection of the versions. What the remaining versions do not contain, because
 /// texts were redacted or pruned, is kept as it is.
@@ -220,8 +220,8 @@ pub struct RebuildRecords {
     /// Only this memory of the vault.
     #[arg(long, value_name = "MEMORY", requires = "vault")]
     memory: Option<MemoryId>,
-    /// Read this file instead of `working-memory.toml`.
-    #[arg(long, value_name = "FILE", env = "WORKING_MEMORY_CONFIG")]
+    /// Read this file instead of `working-memory.toml` [env: WORKING_MEMORY_CONFIG].
+    #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 }
 
@@ -248,8 +248,8 @@ impl RebuildRecords {
 pub struct Embeddings {
     #[command(subcommand)]
     command: EmbeddingsCommand,
-    /// Read this file instead of `working-memory.toml`.
-    #[arg(long, global = true, value_name = "FILE", env = "WORKING_MEMORY_CONFIG")]
+    /// Read this file instead of `working-memory.toml` [env: WORKING_MEMORY_CONFIG].
+    #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
 }
 

@@ -77,7 +77,7 @@ enum Request {
         #[arg(long, value_name = "KINDS")]
         kinds: Option<String>,
         /// Print new events until interrupted, and reconnect after lost connections.
-        #[arg(short, long)]
+        #[arg(short, long, conflicts_with_all = ["limit", "cursor"])]
         follow: bool,
     },
     /// Print a vault's storage with its limits, and what its models cost.

@@ -18,7 +18,7 @@ use clap::Args;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use secrecy::ExposeSecret;
 use std::error::Error;
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, IsTerminal as _};
 use std::net::SocketAddr;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -56,8 +56,8 @@ pub struct Serve {
     /// Keep the service's own database in this folder (database.data_dir); without it in one folder for each user.
     #[arg(long, value_name = "FOLDER")]
     data_dir: Option<String>,
-    /// Read this file instead of `working-memory.toml`.
-    #[arg(long, value_name = "FILE", env = "WORKING_MEMORY_CONFIG")]
+    /// Read this file instead of `working-memory.toml` [env: WORKING_MEMORY_CONFIG].
+    #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 }
 
@@ -125,6 +125,10 @@ async fn serve(config: &Config, mut stop: Stop) -> Result<bool, Box<dyn Error>> 
     let prepared = prepared(config).map_err(|error| Failure::usage(error.to_string()))?;
     let (models, embedder, prompts, settings) = prepared;
     raise_file_limit();
+    // At a terminal it ends a service without a certificate, as when the window is closed.
+    if settings.tls.is_some() || !io::stdin().is_terminal() {
+        tokio::spawn(reload_on_sighup(settings.tls.clone()));
+    }
     let listener = TcpListener::bind(config.http.bind)
         .await
         .map_err(|error| cannot_listen(config.http.bind, &error))?;
@@ -265,10 +269,6 @@ async fn with_database(
     );
     let state = AppState::new(storage.clone(), pipeline.clone(), clock.clone(), settings.clone());
     let stopping = state.stopping.clone();
-    let reload = settings
-        .tls
-        .clone()
-        .map(|tls| tokio::spawn(reload_on_sighup(tls)));
     let metrics = tokio::spawn(telemetry::keep_metrics());
     let background = Background::start(&storage, &clock, config.retention.policy());
     let listen_url = config.database.listen_url.as_ref();
@@ -294,9 +294,6 @@ async fn with_database(
     let finished = server.stop().await?;
     workers.stopped().await;
     metrics.abort();
-    if let Some(reload) = reload {
-        reload.abort();
-    }
     tracing::info!(finished, "stopping");
     background.stop().await;
     storage.close().await;
@@ -346,15 +343,17 @@ async fn try_open(config: &Config, url: &str, clock: Arc<dyn Clock>) -> Result<S
     Ok(storage)
 }
 
-/// Reloads certificate and key at every SIGHUP.
-async fn reload_on_sighup(tls: Arc<Tls>) {
+/// Reloads certificate and key at every SIGHUP. Without them there is nothing to do, but the service must not end by it: for
+/// systemd that would be a clean end, after which it starts nothing again.
+async fn reload_on_sighup(tls: Option<Arc<Tls>>) {
     let Ok(mut hangup) = signal(SignalKind::hangup()) else {
         return;
     };
     while hangup.recv().await.is_some() {
-        match tls.reload() {
-            Ok(()) => tracing::info!("certificate and key were reloaded"),
-            Err(error) => tracing::error!(%error, "the certificate in use stays"),
+        match tls.as_deref().map(Tls::reload) {
+            None => tracing::info!("nothing is reloaded: http.tls is not set"),
+            Some(Ok(())) => tracing::info!("certificate and key were reloaded"),
+            Some(Err(error)) => tracing::error!(%error, "the certificate in use stays"),
         }
     }
 }

@@ -131,13 +131,13 @@ impl Sync {
     /// Prints what was done: one line per file, or with `--json` an object in one line.
     fn print(&self, report: &Report) -> Result<(), Failure> {
         let shown = self.folder.display();
-        let mut out = Output::new();
         if self.service.is_json() {
             let mut body =
                 serde_json::to_value(report).map_err(|error| Failure::failed(error.to_string()))?;
             body["folder"] = shown.to_string().into();
-            return out.text(&body.to_string()).end().write();
+            return Output::new().text(&body.to_string()).end().write();
         }
+        // Line by line: a pager would hold up a folder that is watched.
         for (look, word, paths) in [
             (Look::Added, "sent", &report.sent),
             (Look::Added, "received", &report.received),
@@ -145,13 +145,14 @@ impl Sync {
             (Look::Removed, "removed here", &report.removed),
         ] {
             for path in paths {
-                out.styled(look, word).text(" ").text(path).end();
+                let mut out = Output::new();
+                out.styled(look, word).text(" ").text(path).end().write()?;
             }
         }
         if report.is_quiet() {
-            out.text(&format!("{shown}: both sides are equal")).end();
+            let line = format!("{shown}: both sides are equal");
+            Output::new().text(&line).end().write()?;
         }
-        out.write()?;
         for (path, copy) in &report.conflicts {
             note(&format!(
                 "conflict: {path} was changed on both sides; it has the service's text now, and the folder's text is in {copy}"

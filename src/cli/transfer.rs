@@ -40,13 +40,8 @@ pub struct Export {
     /// A file with the API key; without it the key is that of the environment's WORKING_MEMORY_API_KEY.
     #[arg(long, value_name = "FILE", requires = "format")]
     key_file: Option<PathBuf>,
-    /// Read this file instead of `working-memory.toml`.
-    #[arg(
-        long,
-        value_name = "FILE",
-        env = "WORKING_MEMORY_CONFIG",
-        conflicts_with = "format"
-    )]
+    /// Read this file instead of `working-memory.toml` [env: WORKING_MEMORY_CONFIG].
+    #[arg(long, value_name = "FILE", conflicts_with = "format")]
     config: Option<PathBuf>,
 }
 
@@ -129,8 +124,8 @@ pub struct Import {
     /// The longest line that is accepted, in bytes. A line is kept in memory as a whole.
     #[arg(long, value_name = "BYTES", default_value_t = 64 * 1024 * 1024)]
     max_line_bytes: usize,
-    /// Read this file instead of `working-memory.toml`.
-    #[arg(long, value_name = "FILE", env = "WORKING_MEMORY_CONFIG")]
+    /// Read this file instead of `working-memory.toml` [env: WORKING_MEMORY_CONFIG].
+    #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 }
 

@@ -97,6 +97,10 @@ impl WithPostgres {
             .ok_or(std::io::ErrorKind::InvalidInput)?;
         Command::new(program)
             .args(arguments)
+            // Each would lead a service to another database than this one.
+            .env_remove("WORKING_MEMORY__DATABASE__URL")
+            .env_remove("WORKING_MEMORY__DATABASE__LISTEN_URL")
+            .env_remove("WORKING_MEMORY__DATABASE__REPLICA_URL")
             .env("DATABASE_URL", url)
             .spawn()
     }

@@ -4,6 +4,7 @@ use crate::cli::program::{Done, User};
 use crate::harness::{Service, holds};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt as _;
 
 /// The systems with a sample file of each, and what is said of it.
 const SAMPLES: [(&str, &str, &str); 7] = [
@@ -231,6 +232,22 @@ async fn bringing_exporting_and_bringing_changes_nothing() {
     user.ends(2, "export --format json").await;
     user.ends(2, "export --url http://127.0.0.1:1 --vault acme").await;
     user.ends(2, "export").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_export_replaces_only_a_file_and_opens_it_to_nobody() {
+    let (_service, user) = service_and_user().await;
+    user.done_with("put", "text\n").await;
+    user.file("BACK.md", "old");
+    let file = user.path().join("BACK.md");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+    user.done("export --format markdown --output BACK.md").await;
+    let mode = std::fs::metadata(&file).unwrap().permissions().mode();
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "text\n");
+    assert_eq!(mode & 0o777, 0o600);
+    let _socket = std::os::unix::net::UnixListener::bind(user.path().join("socket")).unwrap();
+    let refused = user.ends(2, "export --format markdown --output socket").await;
+    assert!(refused.err.contains("is not a regular file"), "{refused:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -17,8 +17,7 @@ const PAUSES: (Duration, Duration) = (Duration::from_secs(1), Duration::from_sec
 /// After a rejection the stream is requested again this much later.
 const REFUSED_PAUSE: Duration = Duration::from_secs(300);
 
-/// A stream without any data for this long counts as broken. A comment comes every 15 s by default; if the operator
-/// configured a longer heartbeat, the stream is reopened and resumes after the last event.
+/// A stream without any data for this long counts as broken: a comment comes every 15 s.
 const SILENCE: Duration = Duration::from_secs(120);
 
 /// Calls `happened` with the JSON of each event, of some kinds and of one memory or of all, until it returns false, and opens
@@ -91,15 +90,18 @@ async fn open(
         whole(response).await.map_err(lost)?.into_success("")?;
         return Err(Failure::failed("the response is not a stream"));
     }
-    Ok(events(pieces(response)))
+    Ok(events(pieces(response, SILENCE)))
 }
 
-/// The pieces of a stream, which must not fall silent: the service sends comments.
-fn pieces(response: reqwest::Response) -> impl Stream<Item = Result<Bytes, Unreachable>> + Send {
-    unfold(Some(response), |open| async {
+/// The pieces of a stream, which must not fall silent for so long: the service sends comments.
+pub(in crate::cli) fn pieces(
+    response: reqwest::Response,
+    silence: Duration,
+) -> impl Stream<Item = Result<Bytes, Unreachable>> + Send {
+    unfold(Some(response), move |open| async move {
         let mut response = open?;
         let broken = |why: &str| Some((Err(Unreachable(format!("the event stream {why}"))), None));
-        match tokio::time::timeout(SILENCE, response.chunk()).await {
+        match tokio::time::timeout(silence, response.chunk()).await {
             Err(_) => broken("fell silent"),
             Ok(Err(_)) => broken("broke"),
             Ok(Ok(None)) => None,

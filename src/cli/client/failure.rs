@@ -56,7 +56,7 @@ pub(in crate::cli) struct Failure {
     /// The message, without a full stop at the end.
     pub(in crate::cli) sentence: String,
     /// The service's problem, if it returned one.
-    pub(super) problem: Option<Value>,
+    pub(in crate::cli) problem: Option<Value>,
 }
 
 impl Failure {

@@ -11,7 +11,7 @@ mod service;
 mod settings;
 mod table;
 
-pub(super) use events::follow;
+pub(super) use events::{follow, pieces};
 pub(super) use failure::{EXIT_CODES, Exit, Failure, ServiceResponse, found, note};
 pub(super) use input::{answered, confirm, members, read, read_json, read_text};
 pub(super) use output::{Look, Output, escaped, set_color};

@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
+use tokio::signal::unix::{SignalKind, signal};
 
 /// The style of a piece of text, if colours are on: its number in an escape sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -257,6 +258,8 @@ pub(super) fn show(text: &str) -> bool {
         return false;
     }
     let Some(pager) = pager() else { return false };
+    // Ctrl-C is the pager's: it would be left on the terminal beside the shell if this program ended first.
+    let _interrupts = signal(SignalKind::interrupt());
     // Through a shell, as other programs do: the variable may contain options.
     let mut command = Command::new("sh");
     command.arg("-c").arg(&pager).stdin(Stdio::piped());

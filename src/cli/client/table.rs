@@ -4,6 +4,7 @@ use crate::cli::client::failure::Failure;
 use crate::cli::client::output::{Look, Output, visible};
 use crate::cli::client::service::Call;
 use crate::clock::{Clock as _, SystemClock};
+use crate::domain::ids::MAX_ID_BYTES;
 use crate::domain::text::single_blanks;
 use crate::http::responses::List;
 use chrono::{DateTime, TimeDelta, Utc};
@@ -11,7 +12,7 @@ use clap::Args;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// The maximum number of characters of a cell; longer ones are cut.
+/// The maximum number of characters of a cell that is no id; longer ones are cut.
 const MAX_CELL: usize = 64;
 
 /// A column: its title, and what its cells show of an entry.
@@ -49,7 +50,7 @@ pub(in crate::cli) fn write_table(out: &mut Output, columns: &[Column], entries:
         return;
     }
     let cells = |entry: &Value| -> Vec<String> {
-        let cells = columns.iter().map(|(_, cell)| shown(&cell.of(entry)));
+        let cells = columns.iter().map(|(_, cell)| shown(*cell, entry));
         cells.collect()
     };
     let titles = columns.iter().map(|(title, _)| (*title).to_owned()).collect();
@@ -90,9 +91,13 @@ pub(in crate::cli) fn time(entry: &Value, name: &str) -> String {
 }
 
 /// A cell on one line, cut if it is too long. Escaped here, so that its width is known.
-fn shown(cell: &str) -> String {
-    let cell = visible(&single_blanks(cell)).into_owned();
-    match cell.char_indices().nth(MAX_CELL) {
+fn shown(cell: Cell, entry: &Value) -> String {
+    let most = match cell {
+        Cell::Id(_) => MAX_ID_BYTES,
+        _ => MAX_CELL,
+    };
+    let cell = visible(&single_blanks(&cell.of(entry))).into_owned();
+    match cell.char_indices().nth(most) {
         None => cell,
         Some((end, _)) => format!("{}…", &cell[..end]),
     }
@@ -193,7 +198,10 @@ mod tests {
         let mut none = Output::new();
         write_table(&mut none, &columns, &[]);
         assert_eq!(none.as_str(), "");
-        assert_eq!(shown(&"ä".repeat(70)).chars().count(), 65);
+        for (cell, count) in [(Cell::Text("long"), 65), (Cell::Id("long"), 128)] {
+            let entry = json!({"long": "i".repeat(128)});
+            assert_eq!(shown(cell, &entry).chars().count(), count);
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::clock::{Clock as _, SystemClock};
 use rustix::fs::CWD;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 /// A new file, which appears under its name when it is complete, and is removed if it never is.
@@ -17,11 +17,20 @@ pub(in crate::cli) struct NewFile<'p> {
 
 impl<'p> NewFile<'p> {
     /// Creates it beside its final name: a rename is atomic only within one folder. No killed program left a file of this
-    /// name; the number of its process may be given again, and in a container it is.
+    /// name; the number of its process may be given again, and in a container it is. Who may not use the file that it
+    /// replaces may not use it.
     ///
     /// # Errors
-    /// It cannot be created.
+    /// It cannot be created, or something else than a file has its name: a device or a pipe is not replaced.
     pub(in crate::cli) fn create(path: &'p Path, mode: u32) -> Result<(Self, File), Failure> {
+        let mode = match fs::metadata(path) {
+            Ok(there) if there.is_file() => mode & there.permissions().mode(),
+            Ok(_) => {
+                let shown = path.display();
+                return Err(Failure::usage(format!("{shown} is not a regular file")));
+            }
+            Err(_) => mode,
+        };
         let part = path.with_file_name(format!(".working-memory.{}.part", SystemClock.new_id()));
         let new = Self { path, part };
         let file = OpenOptions::new()

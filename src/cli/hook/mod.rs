@@ -8,7 +8,7 @@
 mod position;
 mod transcript;
 
-use self::position::Position;
+use self::position::{Position, Source};
 use self::transcript::Conversation;
 use super::client::{
     Exit, Failure, MemoryRef, Method, Output, Service, ServiceArgs, ServiceResponse, escaped, found, note,
@@ -184,15 +184,30 @@ async fn handoff(service: &Service) -> Result<Option<Value>, Failure> {
 /// The maximum number of parts to send: the one that an earlier hook did not complete, and the new one.
 const PIECES: usize = 2;
 
-/// Queues an update.
+/// Queues updates: of this session, and of those that could not.
 async fn end(service: &Service, input: &Input) -> Result<(), Failure> {
-    service.memory_ref()?;
+    let MemoryRef { vault, memory } = service.memory_ref()?;
     let Some(transcript) = &input.transcript else {
         note("working-memory: the host names no transcript, so nothing of this session is saved");
         return Ok(());
     };
-    let session = input.session.as_deref().unwrap_or_default();
-    let mut position = Position::of(session, transcript).await?;
+    let own = Source {
+        session: input.session.clone().unwrap_or_default(),
+        transcript: transcript.clone(),
+        memory: format!("{vault}/{memory}"),
+    };
+    send_new(service, &own).await?;
+    // The service is there again: a session that has ended has no hook of its own any more.
+    for source in position::unsent(&own.memory)? {
+        send_new(service, &source).await?;
+    }
+    Ok(())
+}
+
+/// Queues what is new in a transcript.
+async fn send_new(service: &Service, source: &Source) -> Result<(), Failure> {
+    let transcript = &source.transcript;
+    let mut position = Position::of(source).await?;
     for _ in 0..PIECES {
         let Some((span, text)) = position.next(transcript)? else {
             return Ok(());
@@ -211,7 +226,7 @@ async fn end(service: &Service, input: &Input) -> Result<(), Failure> {
             }
         }
         if !conversation.messages.is_empty() {
-            position.begin(&span)?;
+            position.begin(&span, source)?;
             send(service, &position.key(&span), &conversation).await?;
         }
         position.done(&span, transcript)?;
@@ -232,11 +247,12 @@ async fn send(service: &Service, key: &str, conversation: &Conversation) -> Resu
         .named_header("prefer", "respond-async")?
         .named_header("idempotency-key", key)?;
     match call.json(&body).send_once().await {
-        Err(failure) if failure.exit == Exit::Refused => {
+        // Another server at the address has no problems, and no run.
+        Err(failure) if failure.exit == Exit::Refused && failure.problem.is_some() => {
             note(&format!("working-memory: {}", failure.sentence));
             Ok(())
         }
-        answer => answer.map(drop),
+        answer => answer?.json::<Map<String, Value>>().map(drop),
     }
 }
 

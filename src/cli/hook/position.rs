@@ -2,7 +2,8 @@
 //!
 //! A part is recorded before it is sent and removed from the record afterwards. If a hook is killed in between, the
 //! next one sends the same part under the same key, and the service executes it once. A transcript that no longer has
-//! what was sent at that position was rewritten by its host and is sent from its beginning.
+//! what was sent at that position was rewritten by its host and is sent from its beginning. What the last hook of a session
+//! could not send is sent by a hook of a later session of the same memory.
 
 use crate::cli::client::Failure;
 use crate::cli::folder::tree::Tree;
@@ -11,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The maximum that is read of a transcript at once; of more, the end.
@@ -37,6 +38,15 @@ pub(super) struct Span {
     pub(super) skipped: u64,
 }
 
+/// A session's transcript, and the memory that it is sent to.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Source {
+    pub(super) session: String,
+    pub(super) transcript: PathBuf,
+    /// `vault/memory`.
+    pub(super) memory: String,
+}
+
 /// The stored record.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Noted {
@@ -44,6 +54,9 @@ struct Noted {
     /// The digest of the last bytes before that position.
     end: Option<String>,
     pending: Option<Span>,
+    /// Where `pending` is from, for hooks of other sessions.
+    #[serde(default)]
+    source: Option<Source>,
 }
 
 /// The position of one transcript, locked against other hooks.
@@ -58,9 +71,9 @@ pub(super) struct Position {
 
 impl Position {
     /// Opens that of a session's transcript; waits for another hook that holds the lock.
-    pub(super) async fn of(session: &str, transcript: &Path) -> Result<Self, Failure> {
+    pub(super) async fn of(source: &Source) -> Result<Self, Failure> {
         let folder = handoff::home()?.join("hooks");
-        Self::below(&folder, session, transcript).await
+        Self::below(&folder, &source.session, &source.transcript).await
     }
 
     async fn below(folder: &Path, session: &str, transcript: &Path) -> Result<Self, Failure> {
@@ -135,8 +148,9 @@ impl Position {
     }
 
     /// Records that a part is about to be sent.
-    pub(super) fn begin(&mut self, span: &Span) -> Result<(), Failure> {
+    pub(super) fn begin(&mut self, span: &Span, source: &Source) -> Result<(), Failure> {
         self.noted.pending = Some(span.clone());
+        self.noted.source = Some(source.clone());
         self.write()
     }
 
@@ -146,6 +160,7 @@ impl Position {
             sent: span.to,
             end: end_of(transcript, span.to).ok(),
             pending: None,
+            source: None,
         };
         self.write()
     }
@@ -153,6 +168,21 @@ impl Position {
     fn write(&self) -> Result<(), Failure> {
         self.tree.save(&state_file(&self.name), &self.noted)
     }
+}
+
+/// The sessions of a memory with a part that their own hooks could not send.
+pub(super) fn unsent(memory: &str) -> Result<Vec<Source>, Failure> {
+    let files = fs::read_dir(handoff::home()?.join("hooks"));
+    let noted = files.into_iter().flatten().flatten().filter_map(|file| {
+        // The locks are no JSON.
+        serde_json::from_slice::<Noted>(&fs::read(file.path()).ok()?).ok()
+    });
+    let sources = noted
+        .filter(|noted| noted.pending.is_some())
+        .filter_map(|noted| noted.source);
+    Ok(sources
+        .filter(|source| source.memory == memory && source.transcript.is_file())
+        .collect())
 }
 
 fn state_file(name: &str) -> String {

@@ -35,7 +35,7 @@ pub(super) fn parse(lines: &[u8]) -> Conversation {
     let lines = lines.split(|byte| *byte == b'\n');
     let (mut all, mut unreadable_lines) = (Vec::new(), 0);
     for line in lines.filter(|line| !line.trim_ascii().is_empty()) {
-        match serde_json::from_slice(line) {
+        match serde_json::from_slice(line).or_else(|_| serde_json::from_slice(&whole_pairs(line))) {
             Ok(line) => all.extend(messages_of(&line)),
             Err(_) => unreadable_lines += 1,
         }
@@ -54,6 +54,34 @@ pub(super) fn parse(lines: &[u8]) -> Conversation {
         unreadable_lines,
         older_messages,
     }
+}
+
+/// The line with U+FFFD for each escape of half a surrogate pair. Hosts in JavaScript write one where they cut a text inside a
+/// character, and it is no JSON of any text.
+fn whole_pairs(line: &[u8]) -> Vec<u8> {
+    let unit = |at: usize| {
+        let digits = line.get(at..at + 6)?.strip_prefix(b"\\u")?;
+        u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+    };
+    let mut kept = Vec::with_capacity(line.len());
+    let mut at = 0;
+    while at < line.len() {
+        let (length, is_half) = match (unit(at), unit(at + 6)) {
+            (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => (12, false),
+            (Some(0xd800..=0xdfff), _) => (6, true),
+            // A backslash and what it escapes, which may be another one.
+            _ if line[at] == b'\\' => (2, false),
+            _ => (1, false),
+        };
+        let end = line.len().min(at + length);
+        kept.extend_from_slice(if is_half {
+            b"\\ufffd".as_slice()
+        } else {
+            &line[at..end]
+        });
+        at = end;
+    }
+    kept
 }
 
 /// A member that is a text; empty without one.

@@ -127,6 +127,8 @@ async fn health_and_the_commands_of_the_database_have_the_documented_exit_codes(
     let dead = user.ends(3, &format!("health --url {url} --json")).await;
     assert_eq!(dead.json()["healthy"], false);
     let named = User::nobody().with("WORKING_MEMORY_URL", &format!("{url}/below"));
+    // The file of a service is nothing to a command that asks another one.
+    let named = named.with("WORKING_MEMORY_CONFIG", "no-such-file");
     let named = named.ends(3, "health --json").await.json();
     assert_eq!(named["url"], format!("{url}/below/readyz"));
     let unready = Stub::json(503, json!({})).await;

@@ -92,6 +92,7 @@ async fn a_list_takes_the_options_of_its_route_and_refuses_those_that_it_would_i
         2 usage --memory agent ⇒ --memory
         2 updates --memory agent ⇒ --memory
         2 records --kind X ⇒ --kind
+        2 events --follow -n 5 ⇒ --follow
         2 records --status gone ⇒ --status
         2 search x --sort",
     )

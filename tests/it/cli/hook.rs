@@ -153,6 +153,45 @@ async fn a_failed_piece_is_retried_with_its_key_until_it_succeeds() {
 }
 
 #[tokio::test]
+async fn what_a_session_could_not_send_is_sent_at_the_end_of_the_next_one() {
+    let stub = Stub::by(answers).await;
+    let user = User::of("http://127.0.0.1:9");
+    user.file("transcript.jsonl", &says("user", "Fix the parser"));
+    assert!(end(&user).await.err.contains("no service answers"));
+
+    let user = user.with("WORKING_MEMORY_URL", &stub.url);
+    user.file("next.jsonl", &says("user", "and the lexer"));
+    let next = json!({"session_id": "next", "transcript_path": user.path().join("next.jsonl")});
+    for _ in 0..2 {
+        let done = user
+            .done_with("hook session-end", &told(&user, "SessionEnd", &next))
+            .await;
+        assert_eq!(done.err, "");
+    }
+    let requests = stub.asked();
+    let tasks: Vec<Value> = requests
+        .iter()
+        .map(|request| request.json()["task"].clone())
+        .collect();
+    assert_eq!(tasks, ["and the lexer", "Fix the parser"]);
+}
+
+#[tokio::test]
+async fn another_server_at_the_address_takes_nothing() {
+    let mut user = User::of("http://127.0.0.1:9");
+    user.file("transcript.jsonl", &says("user", "Fix the parser"));
+    for status in [200, 405, 413] {
+        let other = Stub::by(move |_| (status, "text/html", "<html>welcome</html>".to_owned())).await;
+        user = user.with("WORKING_MEMORY_URL", &other.url);
+        let done = end(&user).await;
+        assert!(done.err.contains("service"), "{}", done.err);
+    }
+    let stub = Stub::by(answers).await;
+    end(&user.with("WORKING_MEMORY_URL", &stub.url)).await;
+    assert_eq!(stub.only().json()["task"], "Fix the parser");
+}
+
+#[tokio::test]
 async fn a_transcript_that_became_shorter_is_sent_from_its_beginning() {
     let stub = Stub::by(answers).await;
     let user = User::of(&stub.url);

@@ -133,6 +133,16 @@ async fn it_starts_and_lists_tools_while_the_service_is_unreachable() {
 }
 
 #[tokio::test]
+async fn nothing_is_sent_to_a_remote_address_from_a_file_in_the_folder() {
+    let user = User::nobody();
+    user.file(".working-memory.toml", "url = \"http://memory.invalid:8080\"\n");
+    let refused = user.ends(2, "mcp").await;
+    holds(&refused.err, &["nothing is sent there unasked"]);
+    let printed = user.done("mcp --print-config cursor").await.out;
+    holds(&printed, &["http://memory.invalid:8080"]);
+}
+
+#[tokio::test]
 async fn configurations_contain_the_program_and_the_memory_and_never_the_key() {
     let user = User::of("http://127.0.0.1:9").with("WORKING_MEMORY_API_KEY", "wm_secret_key");
     for client in ["claude-code", "cursor", "vscode", "codex"] {

@@ -71,7 +71,8 @@ async fn an_answer_that_is_no_text_controls_no_terminal() {
 async fn long_output_goes_through_a_pager_and_short_output_does_not() {
     let service = Service::start().await;
     let user = User::of(&format!("http://{}", service.socket_address())).with("TERM", "xterm");
-    let user = user.with("PAGER", "sed 's/^/paged: /'");
+    // Ctrl-C while it runs is the pager's.
+    let user = user.with("PAGER", "kill -INT $PPID; sed 's/^/paged: /'");
     user.done_with("put", &"line\n".repeat(30)).await;
     let (shown, code) = on_terminal(&user, &["get"], "").await;
     assert_eq!(
@@ -82,6 +83,11 @@ async fn long_output_goes_through_a_pager_and_short_output_does_not() {
     let (shown, _) = on_terminal(&user, &["versions"], "").await;
     assert!(!shown.contains("paged"), "{shown}");
     assert_eq!(user.done("get").await.out, "line\n".repeat(30));
+    for number in 0..30 {
+        user.file(&format!("notes/{number}.md"), "text");
+    }
+    let (shown, _) = on_terminal(&user, &["sync", "notes", "--root", "agent"], "").await;
+    assert!(shown.contains(" 29.md\n") && !shown.contains("paged"), "{shown}");
     let user = user.with("PAGER", "no-such-pager-1234");
     let (shown, code) = on_terminal(&user, &["get"], "").await;
     assert_eq!((shown.matches("line\n").count(), code), (30, Some(0)), "{shown}");

@@ -120,6 +120,22 @@ fn what_is_too_much_is_cut_and_of_many_messages_the_newest_stay() {
 }
 
 #[test]
+fn half_a_surrogate_pair_loses_no_message() {
+    let line = |text: &str| format!(r#"{{"role": "user", "content": "{text}"}}"#);
+    for (written, kept) in [
+        (r"cut \ud83d", "cut \u{fffd}"),
+        (
+            r"\ude00 \ud83d\ude00 \ud83d\ud83d\ude00",
+            "\u{fffd} 😀 \u{fffd}😀",
+        ),
+        (r"\\\\ud83d \ud83d\\n", "\\\\ud83d \u{fffd}\\n"),
+    ] {
+        let parsed = parse(line(written).as_bytes());
+        assert_eq!(parsed.messages, [text("user", kept)], "{written}");
+    }
+}
+
+#[test]
 fn what_is_left_out_is_counted() {
     let lost = |lines: &[String]| {
         let parsed = parse(lines.join("\n").as_bytes());
