@@ -7,7 +7,7 @@ FUZZ_SECONDS ?= 60
 .PHONY: bench-quality bench-search bench-storage bench-scale
 
 help: ## List the targets
-	@sed -n 's/^\([a-z-]*\):.* ## \(.*\)/  \1\t\2/p' Makefile | expand -t 18
+	@sed -n 's/^\([a-z -]*\):.* ## \(.*\)/  \1\t\2/p' Makefile | expand -t 18
 
 run: rust postgres ## Build the service and start it (http://127.0.0.1:8080), with a database of its own
 	cargo run --release -- serve
@@ -47,7 +47,7 @@ docs: ## Build README.md and docs as a site (target/docs/site) with mdBook
 	@sh scripts/docs.sh
 
 demo: rust postgres ## Show what the service does, with a temporary database
-	@WORKING_MEMORY_BIN=$$(sh scripts/program.sh) bash scripts/demo.sh
+	@program=$$(sh scripts/program.sh) && WORKING_MEMORY_BIN=$$program bash scripts/demo.sh
 
 # Coverage-guided fuzzing needs flags that only a nightly compiler accepts without RUSTC_BOOTSTRAP.
 fuzz: rust ## Fuzz the parser of updates for FUZZ_SECONDS (60)
@@ -55,7 +55,7 @@ fuzz: rust ## Fuzz the parser of updates for FUZZ_SECONDS (60)
 	RUSTC_BOOTSTRAP=1 cargo fuzz run dsl_parse -- -max_total_time=$(FUZZ_SECONDS) -dict=fuzz/dsl.dict
 
 fuzz-http: rust postgres ## Send requests made from openapi.yaml to a service of its own, with schemathesis (nightly; EXAMPLES=50)
-	@WORKING_MEMORY_BIN=$$(sh scripts/program.sh) sh scripts/fuzz-http.sh
+	@sh scripts/fuzz-http.sh
 
 check: fmt prepare-check doc deny $(if $(wildcard openapi.yaml),openapi-check) ## All checks except the tests
 
@@ -115,7 +115,7 @@ bench-neighbours: rust postgres ## Measure how 400 connections that ask for one 
 	@python3 benches/neighbours/run.py --program "$$(sh scripts/program.sh --release)" $(ARGS)
 
 bench-dashboard: rust postgres ## Measure the pages of the dashboard: first byte, size, a hundred concurrent visitors
-	@WORKING_MEMORY_BIN="$$(sh scripts/program.sh --release)" \
+	@program=$$(sh scripts/program.sh --release) && WORKING_MEMORY_BIN=$$program \
 		DASHBOARD_SUITE=bench.mjs sh scripts/test-dashboard.sh
 
 postgres: ## Install the PostgreSQL server binaries, if there are none

@@ -17,7 +17,7 @@ run_suites() {
     export WORKING_MEMORY_URL
     WORKING_MEMORY__HTTP__BIND="127.0.0.1:$port" "$WORKING_MEMORY_BIN" serve >"$root/target/clients/service.log" 2>&1 &
     service=$!
-    trap 'kill "$service" 2>/dev/null; wait "$service" 2>/dev/null || true' EXIT
+    trap 'kill "$service" 2>/dev/null || true; wait "$service" 2>/dev/null || true' EXIT
     python - <<'PYTHON'
 import os, sys, time, urllib.request
 for _ in range(300):

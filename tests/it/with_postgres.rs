@@ -44,8 +44,9 @@ fn data_dir(url: &str) -> &Path {
 
 #[test]
 fn the_command_gets_the_url_and_standard_input_and_its_exit_code_is_returned() {
-    let script = "read line; echo \"$line $DATABASE_URL\"; exit 7";
+    let script = "read line; echo \"$line $WORKING_MEMORY__DATABASE__URL$DATABASE_URL\"; exit 7";
     let mut child = with_postgres(&[], script)
+        .env("WORKING_MEMORY__DATABASE__URL", "postgres://another/one")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()

@@ -83,8 +83,8 @@ class Setup:
         text = (COMPOSE / "haproxy.cfg").read_text()
         places = (
             ("bind *:8080", f"bind 127.0.0.1:{self.balancer}"),
-            ("one:8080", f"127.0.0.1:{self.one}"),
-            ("two:8080", f"127.0.0.1:{self.two}"),
+            ("one:8080 resolvers containers", f"127.0.0.1:{self.one}"),
+            ("two:8080 resolvers containers", f"127.0.0.1:{self.two}"),
         )
         for old, new in places:
             assert old in text, old

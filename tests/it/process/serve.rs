@@ -32,6 +32,12 @@ async fn a_new_service_is_ready_in_seconds_and_keeps_its_data_after_a_restart() 
         .to_owned();
     assert!(text.starts_with("# Notes\nmine\n"), "{text}");
 
+    // There is no certificate to reload.
+    program.signal(Signal::HUP);
+    eventually("the signal is logged", async || {
+        program.log().await.contains("nothing is reloaded")
+    })
+    .await;
     program.signal(Signal::TERM);
     assert!(program.ended().await.success());
     let again = Program::start(folder.path()).await;
