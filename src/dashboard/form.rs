@@ -123,6 +123,7 @@ impl Form {
         self.visit.refused = Some(Arc::new(Refused {
             fields: self.fields,
             refusal,
+            is_overtaken: status == StatusCode::PRECONDITION_FAILED,
             since,
         }));
         match page(self.visit).await {
@@ -150,6 +151,8 @@ fn header_value(text: &str) -> Result<HeaderValue, Failure> {
 pub(super) struct Refused {
     fields: Fields,
     refusal: Refusal,
+    /// Whether the memory is no longer as the form says: its page is then about the newest version.
+    pub(super) is_overtaken: bool,
     /// What changed since the form was opened; nothing else was wrong.
     pub(super) since: Option<Since>,
 }
@@ -216,7 +219,7 @@ impl Refused {
 
 /// Whether the same form may succeed later, or with other text.
 fn can_be_sent_again(status: StatusCode, refusal: &Refusal) -> bool {
-    matches!(status.as_u16(), 400 | 412 | 413 | 422 | 429 | 503)
+    matches!(status.as_u16(), 400 | 412 | 413 | 422 | 429 | 503 | 507)
         || status == StatusCode::CONFLICT && asks_to_confirm(refusal)
 }
 

@@ -200,6 +200,14 @@ impl Page {
         self.refused_in(form).is_some_and(Refused::is_late)
     }
 
+    /// The version that a form is about: the one that it was opened for, until the visitor was told of the newest one.
+    pub(super) fn seen<'p>(&'p self, form: &str, newest: &'p str) -> &'p str {
+        match self.refused_in(form) {
+            Some(refused) if !refused.is_overtaken => refused.entered("if_match"),
+            _ => newest,
+        }
+    }
+
     /// What was entered in a field of a form that was refused.
     pub(super) fn entered(&self, form: &str, field: &str) -> &str {
         self.said(form, field, "")

@@ -187,9 +187,8 @@ fn same<T: PartialEq + Display>(name: &'static str, value: &T, fixed: Option<&T>
 }
 
 /// Parses the arguments that remain after vault and memory were removed: an unknown or missing member or a wrong type is
-/// named. A member that is null counts as missing.
-pub(super) fn read_arguments<T: DeserializeOwned>(mut arguments: JsonObject) -> Result<T, Failure> {
-    arguments.retain(|_, value| !value.is_null());
+/// named.
+pub(super) fn read_arguments<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, Failure> {
     serde_path_to_error::deserialize(Value::Object(arguments)).map_err(|error| {
         let path = error.path().to_string();
         let cause = error.into_inner();
@@ -238,6 +237,7 @@ mod arguments_tests {
     #[derive(Debug, Deserialize)]
     #[serde(deny_unknown_fields)]
     struct Sample {
+        #[expect(dead_code, reason = "is only read")]
         add: Option<Vec<Item>>,
     }
 
@@ -259,13 +259,5 @@ mod arguments_tests {
         assert!(message_for(json!({"add": [{"reason": "a"}, {"reason": 1}]})).contains("add[1].reason"));
         assert!(message_for(json!({"more": 1})).contains("more"));
         assert!(message_for(json!({"add": [{}]})).contains("reason"));
-    }
-
-    #[test]
-    fn null_is_left_out() {
-        let Value::Object(arguments) = json!({"add": null}) else {
-            panic!("no object")
-        };
-        assert!(read_arguments::<Sample>(arguments).unwrap().add.is_none());
     }
 }

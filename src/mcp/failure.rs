@@ -120,7 +120,8 @@ impl From<Unreachable> for Failure {
             status: 503,
             ..Self::new(
                 sentence,
-                "Nothing was read or changed. Continue without the memory for now, tell the user, and try again later.",
+                "Continue without the memory for now, tell the user, and try again later. Before you repeat a call that \
+                 writes, look at memory_history, view log: it may have been executed.",
             )
         }
     }
@@ -157,19 +158,17 @@ fn next_step(kind: &str, problem: &Value, retry_after: Option<&str>) -> String {
         "unauthorized" => "Nothing works without a key. Tell the user to give this connection an API key: the header \
             Authorization: Bearer <key>, or WORKING_MEMORY_API_KEY for `working-memory mcp`."
             .to_owned(),
-        "forbidden" => match problem.get("required_role").and_then(Value::as_str) {
-            Some(role) => format!(
-                "Nothing was changed, and trying again does not help: tell the user that this needs a key with the \
-                 role {role}."
-            ),
-            None => "Nothing was changed, and trying again does not help: tell the user what this key may not do."
-                .to_owned(),
-        },
+        "forbidden" => {
+            let role = problem.get("required_role").and_then(Value::as_str);
+            let what = role.map(|role| format!("that this needs a key with the role {role}"));
+            let what = what.as_deref().unwrap_or("what this key may not do");
+            format!("Nothing was changed, and trying again does not help: tell the user {what}.")
+        }
         "not-found" if problem.get("freshness").is_some() => {
             "Call memory_handoff with refresh: true to make one.".to_owned()
         }
         "not-found" => match field {
-            Some("ref" | "as_of") => "See which versions there are with memory_history, view log.".to_owned(),
+            Some("ref" | "base" | "as_of") => "See which versions there are with memory_history, view log.".to_owned(),
             Some("section") => "Read the whole document without section to see which sections there are.".to_owned(),
             Some("record_id") => "See which records there are with memory_history, view records, status all.".to_owned(),
             _ => "Check the names: memory_list lists the memories of a vault. To begin a new memory, call memory_edit, \
@@ -186,6 +185,8 @@ fn next_step(kind: &str, problem: &Value, retry_after: Option<&str>) -> String {
             .to_owned(),
         "too-large" => "Nothing was changed. Shorten it and call again; memory_edit can archive what has served its \
             purpose."
+            .to_owned(),
+        "quota" => "Nothing was saved, and trying again does not help: tell the user that the vault has reached its limit."
             .to_owned(),
         "too-many-requests" | "unavailable" | "request-timeout" | "still-running" => {
             format!("{wait} and call again.")
@@ -207,6 +208,24 @@ mod tests {
         let text = Failure::of_problem(Value::Null, 502, None).sentence();
         assert!(
             text.contains("not a working-memory service (status 502)"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn what_helps_to_try_again_and_what_does_not() {
+        let lost =
+            Unreachable("the connection was lost; whether the request was executed is unknown".to_owned());
+        let text = Failure::from(lost).sentence();
+        assert!(
+            text.contains("may have been executed") && !text.contains("Nothing was"),
+            "{text}"
+        );
+        let problem =
+            json!({"type": "urn:working-memory:problem:quota", "detail": "full; nothing was saved"});
+        let text = Failure::of_problem(problem, 507, None).sentence();
+        assert!(
+            text.contains("does not help") && !text.contains("Try once more"),
             "{text}"
         );
     }

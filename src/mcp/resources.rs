@@ -38,6 +38,12 @@ const WHOLE: [(&str, &str, &str); 4] = [
     ),
 ];
 
+/// The URI of a part of a memory. The vault stands in place of a host, where `:` would begin a port and `@` end a user.
+fn uri(vault: &str, memory: &str, part: &str) -> String {
+    let vault = vault.replace(':', "%3A").replace('@', "%40");
+    format!("{SCHEME}{vault}/{memory}/{part}")
+}
+
 /// The memory that a URI is about, and the path of the route below it.
 fn address(uri: &str) -> Result<(Place, Vec<String>), String> {
     let unknown = || {
@@ -123,7 +129,7 @@ pub(super) async fn list<B: Backend>(
         } => {
             resources.extend(WHOLE.map(|(name, title, description)| {
                 Resource::new(
-                    format!("{SCHEME}{vault}/{memory}/{name}"),
+                    uri(vault.as_str(), memory.as_str(), name),
                     format!("{memory}/{name}"),
                 )
                 .with_title(format!("{title} of {memory}"))
@@ -159,22 +165,17 @@ async fn documents<B: Backend>(
                 .collect()
         }
     };
-    let (vault, page) = match &cursor {
-        None => match vaults.first() {
-            Some(vault) => (vault.clone(), None),
-            None => return Ok(None),
-        },
-        Some(cursor) => {
-            let bad = || Failure::argument("cursor", "cursor is not one that this list gave");
-            let (vault, page) = cursor.split_once('/').ok_or_else(bad)?;
-            let known = vaults.iter().any(|known| known == vault);
-            (
-                known.then(|| vault.to_owned()).ok_or_else(bad)?,
-                Some(page).filter(|page| !page.is_empty()),
-            )
-        }
+    let first = || vaults.first().map(|vault| format!("{vault}/"));
+    let Some(cursor) = cursor.or_else(first) else {
+        return Ok(None);
     };
-    let ask = RouteRequest::new(Method::GET, &["vaults", &vault, "memories"]).maybe("cursor", page);
+    let is_known = |(vault, _): &(&str, &str)| vaults.iter().any(|known| known == vault);
+    let Some((vault, page)) = cursor.split_once('/').filter(is_known) else {
+        let detail = "cursor is not one that this list gave";
+        return Err(Failure::argument("cursor", detail));
+    };
+    let page = Some(page).filter(|page| !page.is_empty());
+    let ask = RouteRequest::new(Method::GET, &["vaults", vault, "memories"]).maybe("cursor", page);
     let list = json(backend, from, ask).await?;
     let items = list["items"].as_array().into_iter().flatten();
     // A memory without a document has nothing to read.
@@ -183,19 +184,16 @@ async fn documents<B: Backend>(
         with_document
             .filter_map(|item| item["memory_id"].as_str())
             .map(|memory| {
-                Resource::new(
-                    format!("{SCHEME}{vault}/{memory}/context"),
-                    format!("{vault}/{memory}"),
-                )
-                .with_title(format!("Document of {memory}"))
-                .with_mime_type(MARKDOWN)
+                Resource::new(uri(vault, memory, "context"), format!("{vault}/{memory}"))
+                    .with_title(format!("Document of {memory}"))
+                    .with_mime_type(MARKDOWN)
             }),
     );
     Ok(match list["next_cursor"].as_str() {
         Some(next) => Some(format!("{vault}/{next}")),
         None => vaults
             .iter()
-            .skip_while(|known| **known != vault)
+            .skip_while(|known| *known != vault)
             .nth(1)
             .map(|next| format!("{next}/")),
     })
@@ -357,6 +355,13 @@ async fn part_of<B: Backend>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_vault_with_reserved_characters_has_an_address_that_is_read_back() {
+        let written = uri("team:a@b", "m:1", "context");
+        assert_eq!(written, "memory://team%3Aa%40b/m:1/context");
+        assert_eq!(address(&written).unwrap().0.vault.as_str(), "team:a@b");
+    }
 
     #[test]
     fn addresses_are_understood_or_refused_with_what_there_is() {

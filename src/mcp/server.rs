@@ -14,6 +14,9 @@ use rmcp::{RoleServer, ServerHandler};
 use serde_json::Value;
 use std::sync::Arc;
 
+/// The methods whose parameters are checked before this server sees a request.
+const METHODS: &str = "initialize resources/read resources/list prompts/get tools/call";
+
 /// The instructions for clients about this server.
 const INSTRUCTIONS: &str = include_str!("texts/instructions.md");
 
@@ -67,18 +70,19 @@ impl<B: Backend> ServerHandler for Server<B> {
         Ok(result.unwrap_or_else(|| tools::unknown(&request.name)).into())
     }
 
-    /// A call whose arguments are not an object arrives here, since it does not match the schema of a call.
+    /// A request whose parameters are not those of its method arrives here, such as a call whose arguments are not an object.
     async fn on_custom_request(&self, request: CustomRequest, _: Context) -> Result<CustomResult, ErrorData> {
         let CustomRequest { method, params, .. } = request;
-        if method != "tools/call" {
+        if !METHODS.split(' ').any(|known| known == method) {
             return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None));
         }
-        let name = params.as_ref().and_then(|params| params.get("name"));
+        let called = params.as_ref().filter(|_| method == "tools/call");
+        let name = called.and_then(|params| params.get("name"));
         let result = name.and_then(Value::as_str).map(tools::without_arguments);
         let result = result.and_then(|result| serde_json::to_value(result).ok());
         result.map(CustomResult::new).ok_or_else(|| {
             ErrorData::invalid_params(
-                "tools/call needs the name of a tool and an object of arguments",
+                "the parameters are not those of the method: tools/call needs the name of a tool and an object of arguments",
                 None,
             )
         })

@@ -33,7 +33,8 @@ struct View {
     since: Option<i64>,
     /// What an agent works on, and what it has to wait for.
     steps: Steps,
-    waiting: Vec<Run>,
+    /// The only proposal, if just one waits.
+    waiting: Option<Run>,
 }
 
 /// Shows the memory.
@@ -55,8 +56,9 @@ pub(in crate::dashboard) async fn show(
             .read::<List<Run>>(),
     );
     let (about, context, records) = (about?, context?, records?);
-    let mut waiting = waiting?.items;
-    waiting.retain(|run| run.memory_id.as_str() == memory);
+    // The list is the vault's and may go on; the number is the memory's own.
+    let mut waiting = waiting?.items.into_iter().filter(|_| about.open_proposals == 1);
+    let waiting = waiting.find(|run| run.memory_id.as_str() == memory);
     let text = context.context.as_deref().unwrap_or_default();
     let since: Option<i64> = visit.number("since");
     let known = records.items.into_iter();

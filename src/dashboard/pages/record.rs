@@ -87,6 +87,13 @@ pub(in crate::dashboard) async fn correct(
             // As a browser sends it, every line ends in CRLF.
             add["content"] = json!(fields.text("content").replace("\r\n", "\n"));
         }
+        // The new record is pinned and ends like the one that it replaces.
+        if fields.get("pinned").is_some() {
+            add["pinned"] = json!(true);
+        }
+        if let Some(until) = fields.get("until") {
+            add["until"] = json!(until);
+        }
         let archive = json!({ "op": "archive", "id": path.2, "reason": fields.text("reason").trim() });
         ("operations", json!({ "operations": [archive, add] }))
     };

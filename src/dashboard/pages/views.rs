@@ -100,6 +100,8 @@ struct WindowView {
     history: Vec<ArchivedTask>,
     pager: Pager,
     epics: Vec<Epic>,
+    /// Whether there are more of them than are shown.
+    epics_go_on: bool,
     by_week: bool,
 }
 
@@ -115,7 +117,10 @@ pub(in crate::dashboard) async fn window(
         ask(&["archive", "history"])
             .maybe("cursor", visit.param("cursor"))
             .read::<List<ArchivedTask>>(),
-        ask(&["archive", "epics"]).query("by", by).read::<List<Epic>>(),
+        ask(&["archive", "epics"])
+            .query("by", by)
+            .query("limit", 200)
+            .read::<List<Epic>>(),
     );
     let (window, history, epics) = (window?, history?, epics?);
     layout::render(&WindowView {
@@ -123,6 +128,7 @@ pub(in crate::dashboard) async fn window(
         pager: visit.pager(history.next_cursor.as_deref()),
         window,
         history: history.items,
+        epics_go_on: epics.next_cursor.is_some(),
         epics: epics.items,
         by_week: by == "week",
     })
@@ -194,13 +200,13 @@ pub(in crate::dashboard) async fn diff(
     Path((vault, memory)): Path<(String, String)>,
 ) -> Result<Response, Failure> {
     let head = with_document(&visit, &vault, &memory).await?;
-    let version = |name, default: i64| {
-        visit
-            .param(name)
-            .map_or_else(|| default.to_string(), str::to_owned)
+    let to = visit
+        .param("to")
+        .map_or_else(|| head.version.to_string(), str::to_owned);
+    let from = match visit.param("base") {
+        Some(base) => base.to_owned(),
+        None => before(&visit, (&vault, &memory), head.version).await?.to_string(),
     };
-    let to = version("to", head.version);
-    let from = version("base", (head.version - 1).max(1));
     let ask = visit.api.of_memory(&vault, &memory, &["contexts", &to, "diff"]);
     let diff: DiffBody = ask.query("base", &from).read().await?;
     if visit.param("download").is_some() {
@@ -221,6 +227,15 @@ pub(in crate::dashboard) async fn diff(
         difference,
         diff,
     })
+}
+
+/// The newest older version that still has its text, which redaction and retention take; the newest itself if there is none.
+async fn before(visit: &Visit, (vault, memory): (&str, &str), newest: i64) -> Result<i64, Failure> {
+    let ask = visit.api.of_memory(vault, memory, &["contexts"]);
+    let versions: List<ContextBody> = ask.read().await?;
+    let mut versions = versions.items.into_iter();
+    let older = versions.find(|context| context.version < newest && context.redacted.is_none());
+    Ok(older.map_or(newest, |context| context.version))
 }
 
 #[derive(Template)]

@@ -138,8 +138,10 @@ pub(super) fn get(name: &str) -> Option<Tool> {
 pub(super) async fn run<B: Backend>(
     name: &str,
     call: Call<'_, B>,
-    arguments: JsonObject,
+    mut arguments: JsonObject,
 ) -> Option<CallToolResult> {
+    // A member that is null counts as missing.
+    arguments.retain(|_, value| !value.is_null());
     let done = match name {
         "memory_read" => read::call_document(call, arguments).await,
         "memory_prompt" => read::call_prompt(call, arguments).await,

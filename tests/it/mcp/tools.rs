@@ -153,6 +153,7 @@ async fn a_prompt_is_assembled_and_memories_are_found_and_listed() {
     assert_eq!(prompt["content"][0]["text"], done(&prompt)["text"]);
     let table = r#"
         memory_search {"vault": "acme", "query": "parser"} → /items/0/memory_id "agent"
+        memory_search {"vault": "acme", "query": "parser", "memory": null, "limit": null} → /items/0/memory_id "agent"
         memory_list {"vault": "acme", "prefix": "ag"} → /items/0/memory_id "agent""#;
     answers(&service, table).await;
 }
