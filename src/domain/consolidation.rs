@@ -68,8 +68,11 @@ static CONDITIONS: Words = LazyLock::new(|| {
     )
 });
 
+/// Punctuation, which says nothing around a word. Other signs say something: `!=`, `≥ 20`, `€50`, `a → b`.
+const PUNCTUATION: &str = ".,:;?\"'()[]{}*`“”„‘’‚«»‹›…–—·•¡¿、。「」『』（），：；？！・";
+
 /// Words by which a merge may join its parts, besides their own.
-static JOINING: Words = LazyLock::new(|| words("and also both und sowie auch et aussi ainsi y e también"));
+static JOINING: Words = LazyLock::new(|| words("and & also both und sowie auch et aussi ainsi y e también"));
 
 /// Words and phrases by which a record says that something has changed.
 const CHANGES: &str = "now | no longer | anymore | any more | instead | replaced | replaces | supersedes | superseded | changed | \
@@ -143,7 +146,9 @@ impl Statement {
         for written in text.split_whitespace() {
             // A capital at the beginning of a sentence says nothing.
             let is_first = std::mem::replace(&mut begins, written.ends_with(['.', ':', '!', '?', ';']));
-            let written = written.trim_matches(|c: char| !c.is_alphanumeric() && !"/_#$@%+-<>=".contains(c));
+            let written = written
+                .trim_start_matches(|c: char| PUNCTUATION.contains(c))
+                .trim_end_matches(|c: char| c == '!' || PUNCTUATION.contains(c));
             // A capital within a sentence is a name: hall A.
             let is_name = !is_first && written == "A";
             let token = written.to_lowercase();
@@ -181,6 +186,9 @@ impl Statement {
         if token.contains("ない") {
             self.negations.push("ない".to_owned());
         }
+        let says_something = |c: &char| !c.is_alphanumeric() && *c != '!' && !PUNCTUATION.contains(*c);
+        self.words
+            .extend(token.chars().filter(says_something).map(String::from));
         for run in token.split(|c: char| !c.is_alphanumeric()) {
             let chars: Vec<char> = run.chars().collect();
             for part in chars.chunk_by(|one, next| is_unspaced(*one) == is_unspaced(*next)) {
@@ -277,16 +285,25 @@ fn outlives(kept: &Marks, archived: &Marks) -> bool {
     }
 }
 
-/// The records that a record names, if it says that it takes the place of something.
+/// The records that a record names, if a part of it says, and does not deny, that it takes the place of something.
 fn superseded_by(newer: &Record) -> Vec<RecordId> {
-    const VERBS: &str = "supersede | replace | instead of | ersetzt | löst | remplace | substitu | reemplaza | sustituye | 取代";
+    // Beginnings of words: "gelöst" is another one.
+    const VERBS: &str = "supersede | replace | instead of | ersetzt | löst | abgelöst | remplace | substitu | reemplaza | \
+        sustituye | 取代";
     let text = format!(
-        "{} {}",
+        "{}; {}",
         newer.reason.as_deref().unwrap_or_default(),
         newer.content
     );
-    let lower = text.to_lowercase();
-    if !VERBS.split(" | ").any(|verb| lower.contains(verb)) {
+    let says_so = |part: &str| {
+        let words = spaced(part);
+        let begins = |at: usize| words[..at].ends_with(|c: char| c == ' ' || is_unspaced(c));
+        let mut verbs = VERBS.split(" | ");
+        verbs.any(|verb| words.match_indices(verb).any(|(at, _)| begins(at)))
+            && Statement::of(part).negations.is_empty()
+    };
+    let mut parts = text.split([',', ';', ':', '.', '，', '；', '：', '。']);
+    if !parts.any(says_so) {
         return Vec::new();
     }
     text.split(|c: char| !c.is_alphanumeric() && c != '-')
@@ -349,6 +366,9 @@ impl Grounds {
             _ if id.kind == RecordKind::Verbatim => Err(format!(
                 "{id} is kept to the byte: only an equal snippet takes its place."
             )),
+            _ if !outlives(&kept.marks, &archived.marks) => {
+                Err(format!("{other} expires earlier than {id}."))
+            }
             _ if superseded_by(kept).contains(&id) => Ok(()),
             _ => self.check_change(archived, kept),
         }
@@ -370,9 +390,6 @@ impl Grounds {
     /// Whether a newer record says that something has changed of what the older one says.
     fn check_change(&self, older: &Record, newer: &Record) -> Result<(), String> {
         let (id, other) = (older.id, newer.id);
-        if !outlives(&newer.marks, &older.marks) {
-            return Err(format!("{other} expires earlier than {id}."));
-        }
         let of_newer: HashSet<Key> = keys(&newer.content).collect();
         let of_older: HashSet<Key> = keys(&older.content).collect();
         let shared: Vec<Key> = of_older.intersection(&of_newer).copied().collect();
@@ -579,24 +596,22 @@ pub fn find(document: &str, now: DateTime<Utc>, share: &mut Share) -> Vec<Operat
             archive(record, Ground::Expired, format!("expired on {until}"));
         }
     }
-    let mut newer_of: HashMap<RecordId, RecordId> = HashMap::new();
+    let mut newer_of: HashMap<RecordId, &Record> = HashMap::new();
     for newer in records
         .iter()
         .filter(|record| record.id.kind == RecordKind::Decision)
     {
         for older in superseded_by(newer) {
             if older.kind == newer.id.kind && older.number < newer.id.number {
-                newer_of.entry(older).or_insert(newer.id);
+                newer_of.entry(older).or_insert(newer);
             }
         }
     }
     for record in &open {
-        if let Some(newer) = newer_of.get(&record.id) {
-            archive(
-                record,
-                Ground::SupersededBy(*newer),
-                format!("{newer} supersedes it"),
-            );
+        let newer = newer_of.get(&record.id);
+        if let Some(newer) = newer.filter(|newer| outlives(&newer.marks, &record.marks)) {
+            let reason = format!("{} supersedes it", newer.id);
+            archive(record, Ground::SupersededBy(newer.id), reason);
         }
     }
     for (record, other) in duplicates(&records) {

@@ -289,7 +289,13 @@ fn corrections(session: &Session<'_>, active: &[Active]) -> Vec<Correction> {
             continue;
         };
         // The clause of the marker: what is said of a record in another clause is not meant.
-        let clause = clause_around(&statement.folded, &mark);
+        let mut clause = clause_around(&statement.folded, &mark);
+        // "I was wrong: KL-3 holds" calls something else wrong. "Delete KL-3" and "a correction of KL-3" name it behind.
+        let has_subject = !statement.folded[clause.start..mark.start].trim().is_empty();
+        let corrects = |word: &&str| statement.folded[mark.start..].starts_with(*word);
+        if has_subject && !mark.opens && !["correct", "correcc", "korrekt"].iter().any(corrects) {
+            clause.end = mark.start;
+        }
         let mut ids = ids_in(&statement.folded[clause.clone()]);
         ids.extend(quoted_records(&statement.text[clause], active));
         let ids: Vec<RecordId> = ids.intersection(&known).copied().collect();

@@ -10,9 +10,13 @@ use working_memory::domain::operation::{Item, Operation};
 const PARAPHRASES: &str = include_str!("../data/evidence/paraphrases.jsonl");
 
 fn judged(input: &str, content: &str) -> Judged {
+    judged_operation(input, Operation::learning("it matters", content))
+}
+
+fn judged_operation(input: &str, operation: Operation) -> Judged {
     let items = vec![Item {
-        operation: Operation::learning("it matters", content),
-        range: 0..content.len(),
+        operation,
+        range: 0..1,
     }];
     let input = Input {
         task: "Go on.",
@@ -61,6 +65,13 @@ fn faithful_paraphrases_are_accepted() {
 fn texts_without_evidence_in_the_input_are_rejected() {
     let (taken, _) = verdicts("unfaithful");
     assert!(taken.len() <= 20, "{}: {taken:#?}", taken.len());
+}
+
+#[test]
+fn a_credential_that_the_answer_wraps_is_seen_in_the_bytes_that_are_stored() {
+    let wrapped = Operation::snippet("next", "the database", "db:\n  password =\n  hunter2x9");
+    let judged = judged_operation("db:\n  password = hunter2x9\n", wrapped);
+    assert!(judged.item.is_none());
 }
 
 #[test]

@@ -52,6 +52,13 @@ fn bullets_without_one_in_progress_are_a_fault() {
             "  Completed: none\n  In Progress:\n    - (none)\n  Remaining: N/A\n",
         ],
     );
+    PROGRESS.table(
+        "a bullet above the first list is reported",
+        r"
+        \u{20} - a\n  - b\n  In Progress:\n    - c\n ⇒ progress  | c |\u{20} ! UnknownHeader
+        \u{20} - none\n  In Progress:\n    - c\n ⇒ progress  | c |\u{20}
+    ",
+    );
     PROGRESS.table("a faulty progress hides no other section", r"
         \u{20} Completed:\n    - a\nKEY_LEARNINGS:\n  ADD:\n    - because b: c\n ⇒ KL b | c ! MissingInProgress
     ");

@@ -4,7 +4,7 @@ use crate::generated::{learnings, verbatims};
 use crate::table;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use working_memory::domain::dsl::structured::{read, schema};
+use working_memory::domain::dsl::structured::{consolidation_schema, read, schema};
 use working_memory::domain::ids::{RecordId, RecordKind};
 use working_memory::domain::operation::{Operation, Role};
 
@@ -94,6 +94,39 @@ fn progress_is_read_and_nothing_is_no_change() {
 }
 
 #[test]
+fn bullets_that_say_that_there_is_nothing_are_none() {
+    for (answer, expected) in [
+        (
+            json!({"completed": ["none"], "in_progress": ["(none)"], "remaining": ["N/A"]}),
+            "",
+        ),
+        (
+            json!({"completed": ["None."], "in_progress": ["a"], "remaining": []}),
+            "progress  | a | ",
+        ),
+        (
+            json!({"completed": ["a"], "in_progress": ["no change"], "remaining": []}),
+            "! MissingInProgress",
+        ),
+    ] {
+        let (parsed, _) = read(Role::Progress, &answer.to_string()).unwrap();
+        assert_eq!(table::said(&parsed), expected, "{answer}");
+    }
+}
+
+#[test]
+fn a_nul_that_json_escapes_is_replaced() {
+    let said = json!({
+        "add": [{"reason": "a\0", "label": "b\0", "snippet": "c\0\nd"}],
+        "archive": [{"id": "KL-1\0", "reason": "e"}],
+    });
+    let (parsed, _) = read(Role::Verbatim, &said.to_string()).unwrap();
+    let snippet = Operation::snippet("a\u{fffd}", "b\u{fffd}", "c\u{fffd}\nd");
+    assert_eq!(parsed.items[0].operation, snippet);
+    assert!(parsed.faults[0].detail.starts_with("`KL-1\u{fffd}` is not an id"));
+}
+
+#[test]
 fn colons_stay_and_missing_members_are_reported() {
     let said = json!({"add": [
         {"reason": "because CI failed: twice:", "content": "pin: it"},
@@ -127,4 +160,12 @@ fn a_schema_names_the_ids_that_can_be_archived() {
         schema_of(Role::Progress)["required"],
         json!(["completed", "in_progress", "remaining"])
     );
+    // OpenAI accepts 1,000 values of all enums of a schema together.
+    let many: Vec<RecordId> = (1..=2_000)
+        .map(|number| RecordId::new(RecordKind::Learning, number))
+        .collect();
+    for schema in [schema(Role::Learnings, &many, 2), consolidation_schema(&many)] {
+        let ids = schema.to_string().matches("\"KL-").count();
+        assert!((500..=990).contains(&ids), "{ids}");
+    }
 }

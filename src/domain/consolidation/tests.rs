@@ -70,6 +70,11 @@ fn look_alikes_are_not() {
         La clé est dans le coffre | La clé n'est pas dans le coffre
         backups run before the deploy | backups run after the deploy
         テストは毎晩走る | テストは毎朝走る
+        水温≥60度 | 水温≤60度
+        the pool has ≥ 20 connections | the pool has ≤ 20 connections
+        retry where status != 200 | retry where status = 200
+        the licence costs €50 | the licence costs £50
+        sync staging → production | sync staging ← production
         the limit is 50 | the limit is 50 on Sundays
         backups run | backups run when the queue is empty",
     ) {
@@ -97,12 +102,14 @@ fn pinned_records_and_those_that_outlive_the_other_stay() {
     assert_eq!(archived(both), []);
     let sooner = "# Key Learnings\n- KL-1 [until 2027-01-01] tests are slow\n- KL-2 tests are slow\n";
     assert_eq!(archived(sooner), [("KL-1".to_owned(), Some("KL-2".to_owned()))]);
+    let for_a_while = "# Decisions\n- D-2 [until 2027-01-01] because D-1 is superseded: we use Redis\n- D-1 we use Postgres\n";
+    assert_eq!(archived(for_a_while), []);
 }
 
 #[test]
 fn what_has_expired_and_what_a_newer_decision_supersedes_goes() {
     let document = "# Key Learnings\n- KL-1 [until 2026-11-24] a\n- KL-2 [until 2026-11-25] b\n- KL-3 c\n\n\
-                    # Decisions\n- D-3 because D-1 is superseded: we use Redis\n- D-2 D-1 stays as it is\n- D-1 we use Postgres\n";
+                    # Decisions\n- D-5 sessions go to Redis, which does not replace D-2\n- D-4 gelöst wie in D-2\n- D-3 because D-1 is superseded: we use Redis\n- D-2 D-1 stays as it is\n- D-1 we use Postgres\n";
     assert_eq!(
         archived(document),
         [

@@ -5,7 +5,7 @@ use crate::domain::consolidation::Ground;
 use crate::domain::document::{changed_marks, reason_end};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::{AddedRecord, Fault, FaultKind, Operation};
-use crate::domain::text::lines::start_of;
+use crate::domain::text::lines::{one_line, start_of};
 
 /// Maximum number of ids in one `ARCHIVE` item: each gets a copy of the reason.
 const MAX_IDS: usize = 100;
@@ -289,7 +289,7 @@ fn malformed(id: &str, kind: Option<RecordKind>) -> Fault {
     let prefix = kind.map_or_else(|| "KL- or VC-".to_owned(), |kind| format!("{}-", kind.prefix()));
     let detail = format!(
         "`{}` is not an id: write {prefix} and a number of at least 1 without leading zeros",
-        start_of(id, EXCERPT_CHARS)
+        one_line(start_of(id, EXCERPT_CHARS))
     );
     Fault::new(FaultKind::MalformedId, detail)
 }

@@ -476,7 +476,7 @@ impl Parser<'_> {
 
     /// The last block counts; one without a bullet means that nothing changed.
     fn close_block(&mut self) {
-        let finished = self.block.take().and_then(Block::finish);
+        let finished = self.block.take().and_then(|block| block.finish(&mut self.parsed));
         self.progress = finished.or(self.progress.take());
     }
 
@@ -526,7 +526,7 @@ impl Parser<'_> {
             !is_last
         });
         // Kept even beyond the limit: it concerns the whole text.
-        let detail = "the model stopped at its token limit, so its last item was not taken";
+        let detail = "a token limit or a filter ended the answer, so its last item was not taken";
         let fault = Fault::new(FaultKind::Truncated, detail);
         self.parsed.faults.push(fault.at(truncated.0, truncated.1));
     }

@@ -17,6 +17,8 @@ pub(super) struct Block {
     bullets: usize,
     /// Number of faulty bullets in `In Progress`.
     faulty_in_progress: usize,
+    /// The first bullet outside any list.
+    unlisted: Option<Range<usize>>,
 }
 
 impl Block {
@@ -26,6 +28,7 @@ impl Block {
             progress: Progress::default(),
             bullets: 0,
             faulty_in_progress: 0,
+            unlisted: None,
         }
     }
 
@@ -55,7 +58,9 @@ impl Block {
                 Some(List::Completed) => self.progress.completed.push(text),
                 Some(List::InProgress) => self.progress.in_progress.push(text),
                 Some(List::Remaining) => self.progress.remaining.push(text),
-                _ => {}
+                _ => {
+                    self.unlisted.get_or_insert(range);
+                }
             };
         };
         parsed.fault(wrong.at(Some(Role::Progress), range));
@@ -63,8 +68,13 @@ impl Block {
 
     /// Returns the progress, or the fault if there are bullets, but none in `In Progress`; nothing if it has no bullet
     /// or its only fault was reported.
-    pub(super) fn finish(self) -> Option<Result<Item, Fault>> {
+    pub(super) fn finish(self, parsed: &mut Parsed) -> Option<Result<Item, Fault>> {
         if !self.progress.in_progress.is_empty() {
+            if let Some(range) = self.unlisted {
+                let detail = "a bullet must be below `Completed:`, `In Progress:` or `Remaining:`; those above the first \
+                              list were not taken";
+                parsed.fault(Fault::new(FaultKind::UnknownHeader, detail).at(Some(Role::Progress), range));
+            }
             return Some(Ok(Item {
                 operation: Operation::RewriteProgress(self.progress),
                 range: self.range,

@@ -421,7 +421,7 @@ fn progress(lists: [&Vec<String>; 3], range: Range<usize>, parsed: &mut Parsed) 
             block.bullet(Some(list), text, range.clone(), parsed);
         }
     }
-    match block.finish() {
+    match block.finish(parsed) {
         Some(Ok(item)) => parsed.accept(item.operation, item.range),
         Some(Err(missing)) => parsed.fault(missing),
         None => {}

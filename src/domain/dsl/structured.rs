@@ -2,6 +2,7 @@
 //! such an answer, by the rules of [`requests`].
 
 use super::Parsed;
+use super::lines::is_no_change;
 use super::requests::{self, OperationRequest, RecordSection};
 use crate::domain::ids::RecordId;
 use crate::domain::operation::Role;
@@ -14,7 +15,7 @@ Its lists are those of the form, empty where the form would say NO CHANGE; reaso
 same texts, without \"because\", and a snippet without added indentation. Answer with that JSON only.";
 
 /// Maximum number of ids in a schema; the largest numbers are kept. This bounds the server's work.
-const MAX_IDS: usize = 1_000;
+const MAX_IDS: usize = 990;
 
 /// Maximum number of archivings in one answer, and of bullets in one list.
 const MAX_ITEMS: usize = 20;
@@ -61,13 +62,14 @@ pub fn schema(role: Role, ids: &[RecordId], max_additions: usize) -> Value {
     object(&[("add", add), ("archive", list(archived, most))])
 }
 
-/// Returns the schema of the answer to a consolidation. `ids` are the active records, of which there is at least one.
+/// Returns the schema of the answer to a consolidation. `ids` are the active records, of which there is at least one. They are
+/// listed once: OpenAI accepts 1,000 values of all enums of a schema together.
 #[must_use]
 pub fn consolidation_schema(ids: &[RecordId]) -> Value {
     let names: Vec<String> = ids.iter().rev().take(MAX_IDS).map(ToString::to_string).collect();
     let text = json!({ "type": "string" });
     let list = |items: Value| json!({ "type": "array", "items": items });
-    let id = json!({ "type": "string", "enum": names });
+    let id = json!({ "$ref": "#/$defs/id" });
     let archived = object(&[
         ("id", id.clone()),
         (
@@ -78,7 +80,9 @@ pub fn consolidation_schema(ids: &[RecordId]) -> Value {
         ("reason", text.clone()),
     ]);
     let merged = object(&[("ids", list(id)), ("reason", text.clone()), ("content", text)]);
-    object(&[("archive", list(archived)), ("merge", list(merged))])
+    let mut schema = object(&[("archive", list(archived)), ("merge", list(merged))]);
+    schema["$defs"] = json!({ "id": { "type": "string", "enum": names } });
+    schema
 }
 
 /// A schema for an object with exactly these members.
@@ -145,19 +149,26 @@ pub fn read(role: impl Into<Option<Role>>, answer: &str) -> Option<(Parsed, Vec<
     let role: Option<Role> = role.into();
     let answer: JsonAnswer = serde_json::from_str(answer).ok()?;
     let mut requests = Vec::new();
-    let has_bullets = [&answer.completed, &answer.in_progress, &answer.remaining]
-        .iter()
-        .any(|list| !list.is_empty());
-    if has_bullets {
+    // As in a text: models fill a list that the schema requires with `none`.
+    let mut lists = [answer.completed, answer.in_progress, answer.remaining];
+    for list in &mut lists {
+        list.retain(|bullet| !is_no_change(bullet));
+    }
+    if lists.iter().any(|list| !list.is_empty()) {
+        let [completed, in_progress, remaining] = lists;
         requests.push(OperationRequest::RewriteProgress {
-            completed: answer.completed,
-            in_progress: answer.in_progress,
-            remaining: answer.remaining,
+            completed,
+            in_progress,
+            remaining,
         });
     }
     requests.extend(answer.add.into_iter().map(|added| {
         let (section, label, content) = match role {
-            Some(Role::Verbatim) => (RecordSection::Verbatim, Some(added.label), added.snippet),
+            Some(Role::Verbatim) => {
+                // JSON can escape NUL, which cannot be stored. The other texts become one line without it.
+                let snippet = added.snippet.replace('\0', "\u{fffd}");
+                (RecordSection::Verbatim, Some(added.label), snippet)
+            }
             _ => (RecordSection::Learnings, None, added.content),
         };
         OperationRequest::Add {

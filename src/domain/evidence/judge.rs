@@ -202,7 +202,9 @@ impl<'a> Judge<'a> {
             }) => {
                 let sources = self.sources.as_ref();
                 let found = sources.and_then(|sources| sources.find_in_input(snippet, &self.index));
-                let ruling = self.snippet([reason, label, snippet], found.is_some());
+                // What is stored: on one line of the input a credential may be seen that the answer wraps.
+                let stored = found.as_ref().map_or(snippet.as_str(), |(passage, _)| *passage);
+                let ruling = self.snippet([reason, label, stored], found.is_some());
                 match found {
                     Some((passage, evidence)) => {
                         passage.clone_into(snippet);

@@ -230,6 +230,10 @@ impl<'m> Page<'m> {
                 _ => "_None._",
             });
         }
+        if part == Part::RecentChanges && self.material.has_more_changes {
+            self.push("");
+            self.push("_Only the newest changes of this window were read._");
+        }
         let more = lines.len() - shown.len();
         if more > 0 {
             self.push("");

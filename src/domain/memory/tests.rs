@@ -400,6 +400,16 @@ fn learnings_are_compared_folded_and_snippets_to_the_byte_after_the_archives() {
         -KL-1 > +use tokio ⇒ ok
         +use tokio ; -KL-9 ⇒ duplicate unknown_id",
     );
+    // A record line cannot have an arrow in its label.
+    let arrow = [Operation::snippet("r", "f(x => y)", "a")];
+    let document = applied("# Verbatim Context\n", &arrow).text;
+    let view = View {
+        document: &document,
+        ended: &BTreeSet::new(),
+        now: now(),
+    };
+    let again = validate(items(&arrow), vec![], &view, &[], &LIMITS);
+    assert_eq!(again.faults[0].kind, FaultKind::Duplicate, "{document}");
 }
 
 #[test]

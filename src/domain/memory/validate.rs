@@ -365,7 +365,8 @@ fn duplicate_key(kind: RecordKind, label: Option<&str>, content: &str) -> Duplic
     match kind {
         RecordKind::Verbatim => (
             kind,
-            folded(label.unwrap_or_default()),
+            // As a record line writes it.
+            folded(&label.unwrap_or_default().replace("=>", "->")),
             normalised_snippet(content),
         ),
         _ => (kind, String::new(), folded(content)),

@@ -1,7 +1,7 @@
 //! Extracts of a document that show the search matches.
 
 use super::query::Query;
-use crate::domain::text::words::{matches, words};
+use crate::domain::text::words::{comparable, matches, words};
 use std::cmp::Reverse;
 
 /// Number of words in an extract.
@@ -59,9 +59,10 @@ pub fn extract(text: &str, query: &Query) -> (String, Option<usize>) {
 
 /// The index of the term that matches a word of a text.
 fn term_of(word: &str, terms: &[(&str, bool)]) -> Option<usize> {
+    let word = comparable(word);
     terms
         .iter()
-        .position(|(term, prefix)| matches(word, term, *prefix))
+        .position(|(term, prefix)| matches(&word, term, *prefix))
 }
 
 /// The match whose window contains most distinct words of the query; the first among equals. Returns its byte offset, and

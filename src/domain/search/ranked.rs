@@ -6,10 +6,10 @@
 //! added, because they have different scales.
 
 use super::query::{Query, Term};
-use crate::domain::text::words::{matches, words};
+use crate::domain::text::words::{comparable, matches, words};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::ops::Range;
 
 /// BM25 parameters: saturation of repeated words, and penalty for long texts. The usual values.
 const SATURATION: f32 = 1.2;
@@ -25,9 +25,9 @@ pub fn ranked(query: &Query, texts: &[&str]) -> Vec<(usize, f32)> {
     let counted: Vec<(Vec<u16>, usize)> = texts
         .iter()
         .map(|text| {
-            let places: Vec<Range<usize>> = words(text).collect();
-            let counts = terms.iter().map(|term| count(term, text, &places)).collect();
-            (counts, places.len())
+            let words: Vec<Cow<'_, str>> = words(text).map(|place| comparable(&text[place])).collect();
+            let counts = terms.iter().map(|term| count(term, &words)).collect();
+            (counts, words.len())
         })
         .collect();
     let number = ratio(texts.len(), 1);
@@ -70,19 +70,19 @@ pub fn ranked(query: &Query, texts: &[&str]) -> Vec<(usize, f32)> {
 }
 
 /// How often a text contains the adjacent words of a term.
-fn count(term: &Term, text: &str, places: &[Range<usize>]) -> u16 {
+fn count(term: &Term, words: &[Cow<'_, str>]) -> u16 {
     let wanted = &term.words;
-    let at = |window: &[Range<usize>]| {
+    let at = |window: &[Cow<'_, str>]| {
         window
             .iter()
             .zip(wanted)
             .enumerate()
-            .all(|(index, (place, word))| {
+            .all(|(index, (found, word))| {
                 let is_last = index + 1 == wanted.len();
-                matches(&text[place.clone()], word, term.prefix && is_last)
+                matches(found, word, term.prefix && is_last)
             })
     };
-    let found = places
+    let found = words
         .windows(wanted.len().max(1))
         .filter(|window| at(window))
         .count();

@@ -108,16 +108,19 @@ pub struct Epic {
 }
 
 /// Returns the first sentence of a text as one line: up to the first `.`, `!` or `?` followed by a blank or
-/// the end. A full stop after a single letter or between digits does not count (`e. g.`, `v1.2`). Linear.
+/// the end, or `。`, `！` or `？`. A full stop after a single letter or between digits does not count (`e. g.`, `v1.2`). Linear.
 #[must_use]
 pub fn first_sentence(text: &str) -> String {
     let mut line = one_line(text);
-    let end = line.match_indices(['.', '!', '?']).find(|(at, mark)| {
-        let ends = line[at + 1..].chars().next().is_none_or(char::is_whitespace);
-        ends && !(*mark == "." && is_abbreviation(&line[..*at]))
-    });
-    if let Some((at, _)) = end {
-        line.truncate(at + 1);
+    let end = line
+        .match_indices(['.', '!', '?', '。', '！', '？'])
+        .find(|(at, mark)| {
+            let next = line[at + mark.len()..].chars().next();
+            let ends = !mark.is_ascii() || next.is_none_or(char::is_whitespace);
+            ends && !(*mark == "." && is_abbreviation(&line[..*at]))
+        });
+    if let Some(end) = end.map(|(at, mark)| at + mark.len()) {
+        line.truncate(end);
     }
     line
 }
@@ -148,6 +151,7 @@ mod tests {
             ("two\nlines. three", "two lines."),
             ("Why? Because.", "Why?"),
             ("ends in ä. Next", "ends in ä. Next"),
+            ("解析器を書いた。テストは六十。", "解析器を書いた。"),
             ("", ""),
         ] {
             assert_eq!(first_sentence(text), sentence, "{text}");

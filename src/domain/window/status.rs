@@ -45,7 +45,8 @@ impl Key {
     /// Parses the key and the value after the colon of a line in column 0, ignoring case. Also accepts a
     /// bullet, and `Blockers:` with a value on the same line; without a value it is the heading of a list.
     fn of(line: &str) -> Option<(Self, &str)> {
-        let (name, value) = line.strip_prefix("- ").unwrap_or(line).split_once(':')?;
+        let bullet = line.strip_prefix("- ").or_else(|| line.strip_prefix("* "));
+        let (name, value) = bullet.unwrap_or(line).split_once(':')?;
         let value = value.trim();
         if name.eq_ignore_ascii_case("blockers") && !value.is_empty() {
             return Some((Self::Blocker, value));

@@ -174,6 +174,15 @@ fn corrections_of_a_record() {
         KL-3は無効です。 | KL-3 | KL-3は無効ですか。",
     );
     assert_eq!(said("user", "KL-4 is outdated."), [], "there is no KL-4");
+    assert_eq!(
+        said("user", "I was wrong: KL-3 still holds."),
+        [],
+        "it is not called wrong"
+    );
+    let archived = [(Archived, "KL-3".to_owned())];
+    for named_behind in ["Please delete KL-3.", "No longer true: KL-3."] {
+        assert_eq!(said("user", named_behind), archived, "{named_behind}");
+    }
 }
 
 #[test]

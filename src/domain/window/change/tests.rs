@@ -53,7 +53,7 @@ fn bullets_of_a_person_stay_when_they_get_their_ids() {
 
 #[test]
 fn bullets_of_a_person_are_the_status_and_are_written_where_they_stand() {
-    let text = "# Active Context\n- Goal: ship\n- Blockers: the quota\n- Goals: many\n";
+    let text = "# Active Context\n- Goal: ship\n* Blockers: the quota\n- Goals: many\n";
     let status = Status::of(text);
     assert_eq!(
         (status.goal.as_deref(), status.blocker.as_deref()),
