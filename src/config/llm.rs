@@ -333,7 +333,10 @@ impl LlmConfig {
             timeout: Duration::try_from_secs_f64(self.timeout_seconds).unwrap_or_default(),
             max_retries: self.max_retries,
             max_output_tokens: self.max_output_tokens,
-            constrain: shared.map_or(Constrain::Off, |shared| shared.constrain),
+            constrain: match provider {
+                Provider::Openai => self.constrain,
+                _ => shared.map_or(Constrain::Off, |shared| shared.constrain),
+            },
         };
         let ambient_key = match provider {
             // A role without a server has no format to ask for, whatever `[llm]` says.

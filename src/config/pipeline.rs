@@ -84,7 +84,7 @@ pub struct QueueConfig {
     /// Attempts of an update before it is `failed`.
     #[serde(skip)]
     pub max_attempts: u32,
-    /// Seconds before the second attempt; doubled before each further one, up to five minutes.
+    /// Seconds before the second attempt; doubled before each further one.
     #[serde(skip)]
     pub backoff_seconds: u32,
     /// Polling interval in seconds for work without a notification.

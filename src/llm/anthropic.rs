@@ -89,7 +89,10 @@ fn read_answer(body: &Value, endpoint: &Endpoint) -> Result<Answer, ModelError> 
         cached_tokens: read,
         cache_write_tokens: written,
         output_tokens: tokens("output_tokens"),
-        stopped_at_limit: body.get("stop_reason").and_then(Value::as_str) == Some("max_tokens"),
+        stopped_at_limit: matches!(
+            body["stop_reason"].as_str(),
+            Some("max_tokens" | "model_context_window_exceeded" | "refusal")
+        ),
     })
 }
 

@@ -3,6 +3,7 @@
 use super::Client;
 use super::body::read_bounded;
 use super::network::network_error;
+use crate::telemetry::traces::DELIVERY_TIME;
 use async_trait::async_trait;
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -46,10 +47,10 @@ impl HttpClient for Delivery {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
         let client = self.client.0.clone();
         let sent = self.runtime.spawn(async move {
-            let answer = client
-                .execute(reqwest::Request::try_from(request)?)
-                .await
-                .map_err(network_error)?;
+            let mut request = reqwest::Request::try_from(request)?;
+            // The exporter's own timeout only ends its retries: a collector that never answers would hold it forever.
+            *request.timeout_mut() = Some(DELIVERY_TIME);
+            let answer = client.execute(request).await.map_err(network_error)?;
             let status = answer.status();
             let headers = answer.headers().clone();
             let body = read_bounded(answer, MAX_ANSWER_BYTES).await?;

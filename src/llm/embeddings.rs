@@ -5,12 +5,12 @@
 //! does not affect others.
 
 use super::endpoint::{Client, ClientError, Endpoint, below};
-use super::{ModelError, Retry};
+use super::{ModelError, Retry, retry};
 use crate::config::embeddings::EmbeddingsSettings;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 
 /// Response size limit: bytes per number, and additional bytes.
 const BYTES_PER_NUMBER: usize = 32;
@@ -88,28 +88,30 @@ impl Embedder {
         &self.settings
     }
 
-    /// Embeds texts in as many batches as needed. A text that the model rejects on its own gets no vector.
-    ///
-    /// # Errors
-    /// The server is unavailable or overloaded, or the model has changed: no vectors are returned.
+    /// Embeds texts in as many batches as needed. A text that the model rejects on its own gets no vector. If the server is
+    /// unavailable or overloaded, or the model has changed, that comes with the vectors of the texts before.
     pub async fn embed(
         &self,
         wanted: EmbeddingModel<'_>,
         texts: &[&str],
-    ) -> Result<EmbeddingResult, EmbedError> {
+    ) -> (EmbeddingResult, Result<(), EmbedError>) {
         let begun = Instant::now();
         let mut all = EmbeddingResult::default();
+        let mut end = Ok(());
         for batch in texts.chunks(self.settings.batch_size) {
-            self.embed_batch(wanted, batch, &mut all).await?;
+            end = self.embed_batch(wanted, batch, &mut all).await;
+            if end.is_err() {
+                break;
+            }
         }
         all.millis = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-        Ok(all)
+        (all, end)
     }
 
     /// Embeds one text for an interactive request: a single attempt with the timeout `time`.
     ///
     /// # Errors
-    /// As for [`Self::embed`], and if the model cannot process the text.
+    /// The server is unavailable or overloaded, the model has changed, or it cannot process the text.
     pub async fn embed_once(
         &self,
         wanted: EmbeddingModel<'_>,
@@ -119,6 +121,16 @@ impl Embedder {
         let (mut vectors, tokens) = self.attempt(wanted, &[text], time).await?;
         let vector = vectors.pop().ok_or_else(|| ModelError::bad_answer("no vector"))?;
         Ok((vector, tokens))
+    }
+
+    /// The vector of a text that every model can embed.
+    ///
+    /// # Errors
+    /// As for [`Self::embed`].
+    pub async fn probe(&self, wanted: EmbeddingModel<'_>) -> Result<Vec<f32>, EmbedError> {
+        let text = format!("{}dimensions", self.settings.document_prefix);
+        let (vector, _) = self.embed_once(wanted, &text, self.settings.timeout).await?;
+        Ok(vector)
     }
 
     /// Embeds a batch. If the texts are why that fails, its halves are asked for: the texts before and after one that the
@@ -142,8 +154,15 @@ impl Embedder {
                     all.vectors.extend(vectors.into_iter().map(Some));
                     all.input_tokens = all.input_tokens.saturating_add(tokens);
                 }
-                Err(error) if error.is_of_the_texts() => match part {
-                    [_] => all.vectors.push(None),
+                Err(error) if error.is_of_the_texts() || error.is_internal() => match part {
+                    [_] => {
+                        // llama.cpp's server says of a text that is too long what others say when they are broken.
+                        if error.is_internal() {
+                            all.calls += 1;
+                            self.probe(wanted).await?;
+                        }
+                        all.vectors.push(None);
+                    }
                     _ => {
                         let (first, second) = part.split_at(part.len() / 2);
                         parts.extend([second, first]);
@@ -183,13 +202,7 @@ impl Embedder {
         if let Some(dimensions) = self.settings.dimensions {
             body["dimensions"] = json!(dimensions);
         }
-        let answer = timeout(time, self.endpoint.post(&body))
-            .await
-            .unwrap_or_else(|_| {
-                Err(ModelError::TimedOut {
-                    detail: format!("{} ms for one attempt are over", time.as_millis()),
-                })
-            })?;
+        let answer = retry::within(time, self.endpoint.post(&body)).await?;
         if let Some(error) = answer.get("error").filter(|error| !error.is_null()) {
             return Err(self.endpoint.error_object(error).into());
         }
@@ -212,6 +225,11 @@ impl EmbedError {
             Self::Model(ModelError::TimedOut { .. } | ModelError::Unreachable { .. })
             | Self::Dimensions { .. } => false,
         }
+    }
+
+    /// Whether the server failed, which may be due to the texts too.
+    fn is_internal(&self) -> bool {
+        matches!(self, Self::Model(ModelError::Status { code: 500, .. }))
     }
 }
 

@@ -111,7 +111,7 @@ pub struct Answer {
     pub cache_write_tokens: Option<u64>,
     /// Number of output tokens, if the server reports it.
     pub output_tokens: Option<u64>,
-    /// Whether the model stopped at its token limit, so that the text is incomplete.
+    /// Whether a token limit or a filter ended the answer, so that the text is incomplete.
     pub stopped_at_limit: bool,
 }
 

@@ -106,7 +106,9 @@ fn read_answer(body: &Value, endpoint: &Endpoint) -> Result<Answer, ModelError> 
     }
     let message = choice.get("message").and_then(Value::as_object);
     let message = message.ok_or_else(|| ModelError::bad_answer("a choice without a message"))?;
-    let text = content_text(message.get("content"))?;
+    // A refusal is the answer: it is shown, and the model reads it when it is asked again.
+    let content = message.get("content").filter(|content| !content.is_null());
+    let text = content_text(content.or(message.get("refusal")))?;
     let tokens = |name: &str| body["usage"][name].as_u64();
     Ok(Answer {
         text: without_thoughts(text),
@@ -114,7 +116,8 @@ fn read_answer(body: &Value, endpoint: &Endpoint) -> Result<Answer, ModelError> 
         cached_tokens: body["usage"]["prompt_tokens_details"]["cached_tokens"].as_u64(),
         cache_write_tokens: None,
         output_tokens: tokens("completion_tokens"),
-        stopped_at_limit: finish_reason == Some("length"),
+        // The second is Mistral's word for a full context.
+        stopped_at_limit: matches!(finish_reason, Some("length" | "model_length" | "content_filter")),
     })
 }
 
@@ -142,7 +145,9 @@ fn part_text(part: &Value) -> Option<&str> {
 fn without_thoughts(text: String) -> String {
     let opened = text.trim_start().strip_prefix("<think>");
     match opened.unwrap_or(&text).split_once("</think>") {
-        Some((thoughts, answer)) if !thoughts.contains("<think>") => answer.trim_start().to_owned(),
+        Some((thoughts, answer)) if opened.is_some() || !thoughts.contains("<think>") => {
+            answer.trim_start().to_owned()
+        }
         None if opened.is_some() => String::new(),
         _ => text,
     }

@@ -91,7 +91,7 @@ pub struct ModelOutcome {
 pub async fn ask(model: &dyn Model, request: &Request, retry: &Retry) -> ModelOutcome {
     let begun = Instant::now();
     let call = |number| async move {
-        let call = attempt(model, request, retry.timeout);
+        let call = within(retry.timeout, model.complete(request));
         let answer = traces::model_call(request.subject(), model.name(), number, call).await;
         if let Err(error) = &answer {
             tracing::debug!(
@@ -112,8 +112,12 @@ pub async fn ask(model: &dyn Model, request: &Request, retry: &Retry) -> ModelOu
     }
 }
 
-async fn attempt(model: &dyn Model, request: &Request, time: Duration) -> Result<Answer, ModelError> {
-    timeout(time, model.complete(request)).await.unwrap_or_else(|_| {
+/// One attempt, which has this time.
+pub(super) async fn within<T>(
+    time: Duration,
+    attempt: impl Future<Output = Result<T, ModelError>>,
+) -> Result<T, ModelError> {
+    timeout(time, attempt).await.unwrap_or_else(|_| {
         Err(ModelError::TimedOut {
             detail: format!("{} ms for one attempt are over", time.as_millis()),
         })

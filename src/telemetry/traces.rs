@@ -27,7 +27,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 pub const TARGET: &str = "working_memory::trace";
 
 /// The timeout of one export of spans, and of the last one at shutdown.
-const DELIVERY_TIME: Duration = Duration::from_secs(5);
+pub(crate) const DELIVERY_TIME: Duration = Duration::from_secs(5);
 
 /// Keeps the exporter until the end of the service.
 #[derive(Debug)]
@@ -67,8 +67,12 @@ pub fn start(
         .with_endpoint(format!("{}/v1/traces", endpoint.trim_end_matches('/')))
         .build()
         .map_err(|error| TracesError(error.to_string()))?;
+    // An empty variable counts as unset.
+    let name = std::env::var("OTEL_SERVICE_NAME")
+        .ok()
+        .filter(|name| !name.is_empty());
     let resource = Resource::builder_empty()
-        .with_service_name(std::env::var("OTEL_SERVICE_NAME").unwrap_or_else(|_| "working-memory".to_owned()))
+        .with_service_name(name.unwrap_or_else(|| "working-memory".to_owned()))
         .with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")))
         .build();
     let sampler = Sampler::TraceIdRatioBased(config.sampling_ratio);

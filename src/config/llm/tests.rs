@@ -193,6 +193,11 @@ fn a_schema_is_for_servers_that_take_one() {
         Role::ALL.map(of),
         [Constrain::JsonSchema, Constrain::JsonSchema, Constrain::Off]
     );
+    let of_one_role = serde_json::json!({
+        "constrain": "json_schema", "roles": {"verbatim": {"base_url": "http://localhost:1/v1", "model": "m"}},
+    });
+    let settings = read(of_one_role).role(Role::Verbatim).expect("settings");
+    assert_eq!(settings.constrain, Constrain::JsonSchema);
     let config = read(serde_json::json!({"provider": "anthropic", "constrain": "json_schema"}));
     assert_eq!(
         config.role(Role::Progress).expect_err("refused").key,

@@ -76,6 +76,20 @@ async fn text_blocks_are_joined_and_tokens_counted() {
 }
 
 #[tokio::test]
+async fn what_a_limit_or_filter_ended_is_incomplete() {
+    for (reason, is_cut_off) in [
+        ("end_turn", false),
+        ("model_context_window_exceeded", true),
+        ("refusal", true),
+    ] {
+        let mut body = response_with("a");
+        body["stop_reason"] = json!(reason);
+        let answer = complete(&body).await.expect("an answer");
+        assert_eq!(answer.stopped_at_limit, is_cut_off, "{reason}");
+    }
+}
+
+#[tokio::test]
 async fn an_empty_answer_is_empty_and_another_form_is_bad() {
     assert_eq!(complete(&json!({"content": []})).await, Ok(Answer::default()));
     for body in [

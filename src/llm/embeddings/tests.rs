@@ -44,7 +44,7 @@ async fn texts_go_in_batches_and_vectors_come_in_their_order() {
         {"index": 0, "embedding": [1.0, 0.0]},
     ], "usage": {"total_tokens": 3}});
     let (stub, embedder) = embedder(vec![ok(&backwards), vectors(&[[0.5, 0.5]])], 2).await;
-    let embedded = embedder.embed(MODEL, &["a", "b", "c"]).await.unwrap();
+    let (embedded, _) = embedder.embed(MODEL, &["a", "b", "c"]).await;
     assert_eq!(
         embedded.vectors,
         [Some(vec![1.0, 0.0]), Some(vec![0.0, 1.0]), Some(vec![0.5, 0.5])]
@@ -63,8 +63,25 @@ async fn an_answer_that_cannot_be_used_is_asked_for_again_and_then_only_its_text
     // The batch is tried twice, then its halves.
     let replies = vec![nan(), nan(), vectors(&[[1.0, 0.0]]), zero()];
     let (_stub, embedder) = embedder(replies, 8).await;
-    let embedded = embedder.embed(MODEL, &["good", "bad"]).await.unwrap();
+    let (embedded, _) = embedder.embed(MODEL, &["good", "bad"]).await;
     assert_eq!(embedded.vectors, [Some(vec![1.0, 0.0]), None]);
+}
+
+#[tokio::test]
+async fn a_text_that_the_server_fails_at_does_not_affect_others() {
+    let fails = || {
+        reply(
+            500,
+            "",
+            r#"{"error": {"code": 500, "message": "input is too large to process"}}"#,
+        )
+    };
+    let one = || vectors(&[[1.0, 0.0]]);
+    let (stub, embedder) = embedder(vec![fails(), fails(), one(), fails(), one()], 8).await;
+    let (embedded, end) = embedder.embed(MODEL, &["good", "long"]).await;
+    assert_eq!(end, Ok(()));
+    assert_eq!(embedded.vectors, [Some(vec![1.0, 0.0]), None]);
+    assert!(stub.requests()[4].contains(r#""input":["dimensions"]"#));
 }
 
 #[tokio::test]
@@ -78,24 +95,29 @@ async fn a_wrong_count_or_length_heals_with_another_attempt() {
         reply(503, "", "busy"),
     ] {
         let (_stub, embedder) = embedder(vec![wrong, vectors(&[[1.0, 0.0]])], 8).await;
-        let embedded = embedder.embed(MODEL, &["a"]).await.unwrap();
+        let (embedded, _) = embedder.embed(MODEL, &["a"]).await;
         assert_eq!(embedded.vectors, [Some(vec![1.0, 0.0])]);
     }
 }
 
 #[tokio::test]
 async fn an_outage_and_another_model_are_distinguished_from_a_text() {
-    let (_stub, away) = embedder(vec![reply(500, "", ""), reply(500, "", "")], 8).await;
+    // The batch is tried twice, then a text that every model can embed.
+    let replies = [(); 3].map(|()| reply(500, "", ""));
+    let (_stub, away) = embedder(replies.into(), 8).await;
     assert!(matches!(
-        away.embed(MODEL, &["a"]).await,
+        away.embed(MODEL, &["a"]).await.1,
         Err(EmbedError::Model(ModelError::Status { code: 500, .. }))
     ));
-    let (_stub, refusing) = embedder(vec![reply(401, "", "")], 8).await;
-    assert!(refusing.embed(MODEL, &["a"]).await.is_err());
+    // What came before it is kept, and counted.
+    let (_stub, refusing) = embedder(vec![vectors(&[[1.0, 0.0]]), reply(401, "", "")], 1).await;
+    let (kept, end) = refusing.embed(MODEL, &["a", "b", "c"]).await;
+    assert!(end.is_err());
+    assert_eq!((kept.vectors.len(), kept.calls, kept.input_tokens), (1, 2, 7));
     let three = ok(&json!({"data": [{"index": 0, "embedding": [1, 2, 3]}]}));
     let (_stub, changed) = embedder(vec![three], 8).await;
     assert_eq!(
-        changed.embed(MODEL, &["a"]).await,
+        changed.embed(MODEL, &["a"]).await.1,
         Err(EmbedError::Dimensions {
             expected: 2,
             found: 3

@@ -80,6 +80,7 @@ async fn content_may_be_parts_or_null() {
         (json!(null), ""),
         (json!("<think>no</think>\nyes"), "yes"),
         (json!("no\n</think>\n\nyes"), "yes"),
+        (json!("<think>what is <think>?</think>yes"), "yes"),
         (json!("<think>no, it was cut"), ""),
         (json!("a <think> b </think>"), "a <think> b </think>"),
     ] {
@@ -91,6 +92,29 @@ async fn content_may_be_parts_or_null() {
     }
     let without = json!({"choices": [{"message": {}}]});
     assert_eq!(complete(ok(&without)).await, Ok(Answer::default()));
+}
+
+#[tokio::test]
+async fn a_refusal_is_the_text_and_what_a_limit_or_filter_ended_is_incomplete() {
+    for (message, reason, text, is_cut_off) in [
+        (
+            json!({"content": null, "refusal": "I cannot."}),
+            "stop",
+            "I cannot.",
+            false,
+        ),
+        (json!({"content": "a", "refusal": null}), "length", "a", true),
+        (json!({"content": "a"}), "model_length", "a", true),
+        (json!({"content": "a"}), "content_filter", "a", true),
+    ] {
+        let body = json!({"choices": [{"message": message, "finish_reason": reason}]});
+        let answer = complete(ok(&body)).await.expect("an answer");
+        assert_eq!(
+            (&*answer.text, answer.stopped_at_limit),
+            (text, is_cut_off),
+            "{reason}"
+        );
+    }
 }
 
 #[tokio::test]

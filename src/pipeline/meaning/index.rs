@@ -40,16 +40,6 @@ pub enum Pass {
     Idle,
 }
 
-impl Model {
-    /// The vector of a text that every model can embed.
-    async fn probe(&self, wanted: EmbeddingModel<'_>) -> Result<Vec<f32>, EmbedError> {
-        let settings = self.embedder.settings();
-        let text = format!("{}dimensions", settings.document_prefix);
-        let (vector, _) = self.embedder.embed_once(wanted, &text, settings.timeout).await?;
-        Ok(vector)
-    }
-}
-
 /// A memory that is being embedded, and the vectors of its passages that are known.
 type Work<'a> = (&'a Pending, HashMap<PassageHash, Kept>);
 
@@ -166,13 +156,15 @@ impl Meaning {
             model: &space.settings.model,
             dimensions: Some(space.settings.dimensions),
         };
-        let embedded = match texts.is_empty() {
-            true => EmbeddingResult::default(),
-            false => self.ask(model, wanted, &texts, &first.vault).await?,
+        let (embedded, end) = match texts.is_empty() {
+            true => (EmbeddingResult::default(), Ok(())),
+            false => self.ask(model, wanted, &texts, &first.vault).await,
         };
-        if !texts.is_empty() && embedded.vectors.iter().all(Option::is_none) {
+        if embedded.vectors.is_empty() {
+            end.clone()?;
+        } else if embedded.vectors.iter().all(Option::is_none) {
             // Is it the texts? A model that has a vector for none is asked for these again later.
-            model.probe(wanted).await?;
+            model.embedder.probe(wanted).await?;
         }
         let kept = |vector: Option<Vec<f32>>| Kept {
             vector: vector.map(|vector| (signs(&vector), quantised(&vector))),
@@ -196,7 +188,8 @@ impl Meaning {
                 Saved::Whole | Saved::Gone => {}
             }
         }
-        Ok(())
+        // What was embedded before it is saved, so that it is not asked for again.
+        end.map_err(IndexError::from)
     }
 
     async fn ask(
@@ -205,19 +198,18 @@ impl Meaning {
         wanted: EmbeddingModel<'_>,
         texts: &[&str],
         vault: &VaultId,
-    ) -> Result<EmbeddingResult, EmbedError> {
-        let asked = model.embedder.embed(wanted, texts).await;
-        let embedded = asked.as_ref().ok();
+    ) -> (EmbeddingResult, Result<(), EmbedError>) {
+        let (embedded, end) = model.embedder.embed(wanted, texts).await;
         let spent = Spent {
             runs: 1,
-            calls: embedded.map_or(1, |embedded| embedded.calls),
-            failures: asked.is_err().into(),
-            input_tokens: embedded.map_or(0, |embedded| embedded.input_tokens),
-            millis: embedded.map_or(0, |embedded| embedded.millis),
+            calls: embedded.calls,
+            failures: end.is_err().into(),
+            input_tokens: embedded.input_tokens,
+            millis: embedded.millis,
             ..Spent::default()
         };
         self.spend(vault, wanted.model, spent).await;
-        asked
+        (embedded, end)
     }
 
     /// The id of the space that the configured model fills. The first call asks the model for the length of its
@@ -234,7 +226,7 @@ impl Meaning {
         };
         let settings = SpaceSettings {
             model: settings.model.clone(),
-            dimensions: model.probe(wanted).await?.len(),
+            dimensions: model.embedder.probe(wanted).await?.len(),
             query_prefix: settings.query_prefix.clone(),
             document_prefix: settings.document_prefix.clone(),
         };
