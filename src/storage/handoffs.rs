@@ -5,6 +5,7 @@ use crate::domain::handoff::{CitedLine, CurrentFacts, Snapshot, Window};
 use crate::domain::history::{RecordEvent, RecordLife, VersionMark};
 use crate::domain::ids::{ActorId, ContextId, HandoffId, MemoryId, RecordId, VaultId};
 use crate::storage::columns::FromJson;
+use crate::storage::database::connect::SEE_ONE_MOMENT;
 use crate::storage::database::connection::Connection;
 use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::records::history::Row;
@@ -277,9 +278,7 @@ impl Storage {
         max_changes: usize,
     ) -> Result<Option<Snapshot>, StorageError> {
         let mut transaction = self.begin(Class::Write).await?;
-        sqlx::raw_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-            .execute(&mut transaction)
-            .await?;
+        sqlx::raw_sql(SEE_ONE_MOMENT).execute(&mut transaction).await?;
         let head = sqlx::query!(
             "SELECT memories.created_at, head.version, head.context_id, head.actor_id, head.creation_time, head.context
              FROM memories
@@ -315,7 +314,8 @@ impl Storage {
         drop(transaction);
         // Versions never change, so this one may be read after the snapshot.
         let before = match self.context_as_of(vault, memory, since).await? {
-            Some(context) => Some(context.text),
+            // A redacted text is not known any more: against nothing all would be new.
+            Some(context) => context.metadata.redaction.is_none().then_some(context.text),
             None => (head.created_at > since).then(String::new),
         };
         Ok(Some(Snapshot {

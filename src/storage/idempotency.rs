@@ -475,6 +475,32 @@ pub(in crate::storage) async fn delete_answers(
     Ok(())
 }
 
+/// Ends a claim without the answer, which may quote what was redacted while its request ran.
+///
+/// # Errors
+/// As [`keep_answers`].
+#[tracing::instrument(name = "db.idempotency_keys.bury", skip_all)]
+pub(in crate::storage) async fn bury_answer(
+    connection: &mut Connection,
+    IdempotencyClaim { key, token }: &IdempotencyClaim,
+) -> Result<(), StorageError> {
+    let done = sqlx::query!(
+        "UPDATE idempotency_keys SET status = $5, lease_until = NULL
+         WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3 AND claim_id = $4 AND status = 'running'",
+        key.vault.as_str(),
+        key.caller,
+        key.key,
+        token,
+        Gone::Redacted.name(),
+    )
+    .execute(connection)
+    .await?;
+    match done.rows_affected() {
+        1 => Ok(()),
+        _ => Err(StorageError::KeyTakenOver),
+    }
+}
+
 /// What a redaction removes besides the version.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::storage) struct Redacted<'a> {

@@ -17,7 +17,7 @@ pub use run::{Run, RunKind, RunStatus};
 use crate::domain::ids::{MemoryId, UpdateId, VaultId};
 use crate::storage::database::connection::Connection;
 use crate::storage::events;
-use crate::storage::idempotency::{ClaimedAnswer, keep_answers};
+use crate::storage::idempotency::{ClaimedAnswer, bury_answer, keep_answers};
 use crate::storage::pages::{Reading, Rows};
 use crate::storage::{Storage, StorageError};
 use serde_json::Value;
@@ -39,12 +39,16 @@ impl Storage {
             .transaction("db.updates.save", |mut transaction| async move {
                 let of = (&run.vault_id, &run.memory_id);
                 must_live_on(&mut transaction, of, run.identity.as_deref()).await?;
-                insert_run(&mut transaction, run).await?;
+                let is_redacted = insert_run(&mut transaction, run).await?;
                 if let Some(resolves) = resolves {
                     resolve_run(&mut transaction, run, resolves).await?;
                 }
-                let answers = answer.iter().map(|answer| (*answer, Some(&run.memory_id)));
-                keep_answers(&mut transaction, &answers.collect::<Vec<_>>()).await?;
+                match answer {
+                    // It says what the run does not say any more.
+                    Some(answer) if is_redacted => bury_answer(&mut transaction, &answer.claim).await?,
+                    Some(answer) => keep_answers(&mut transaction, &[(answer, Some(&run.memory_id))]).await?,
+                    None => {}
+                }
                 let mut events = run.events.clone();
                 if run.kind == RunKind::Consolidation && run.status == RunStatus::Proposed {
                     events.extend(self.replace_proposals(&mut transaction, run).await?);

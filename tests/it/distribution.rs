@@ -24,7 +24,7 @@ const SWEEPS: &str = r#"
     FROM prompt_items WHERE expires_at <= $1 → items that have expired
     FROM unnest((SELECT $1::text[]), $2::text[]) AS wanted (vault_id, memory_id) → reads of several vaults in a batch, which a distributed database is not sent
     SELECT vault_id, count(*) AS "memories!", max(changed_at) → the list of vaults, in byte order whatever the collation of the database is
-    FROM vault_storage GROUP BY vault_id HAVING count(*) > $1 → vaults whose counts are to be summed up
+    FROM vault_storage WHERE vault_id <> ALL ($3) GROUP BY vault_id HAVING count(*) > $1 → vaults whose counts are to be summed up
     FROM memories WHERE search_pending AND (vault_id, memory_id) > ($1, $2) → memories to be indexed without a notification
     FROM memories WHERE embedded_version < indexed_version AND (vault_id, memory_id) > ($1, $2) → memories to be embedded without a notification
     count(*) FILTER (WHERE status = 'queued') → the queue's length, for the metrics

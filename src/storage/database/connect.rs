@@ -18,6 +18,11 @@ use tokio::time::timeout;
 /// Begins a transaction on a server connection on which other clients prepared statements.
 pub(in crate::storage) const BEGIN_WITHOUT_NAMES: &str = "BEGIN; DEALLOCATE ALL";
 
+/// Begins a transaction anew, as one that only reads and whose statements all see one moment. `SET TRANSACTION` would be
+/// refused after the `DEALLOCATE`, which counts as a query. One message, so that a pooler keeps the server connection.
+pub(in crate::storage) const SEE_ONE_MOMENT: &str =
+    "ROLLBACK; BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
+
 /// A connection that was idle for less than this is reused without a check.
 pub(in crate::storage) const BELIEVED_FOR: Duration = Duration::from_secs(1);
 

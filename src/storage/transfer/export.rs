@@ -3,12 +3,14 @@
 use super::lines::{ContextLine, Counts, End, Footer, HandoffLine, Header, Line, MemoryLine, PathLine};
 use super::{FORMAT, FORMAT_VERSION, Progress};
 use crate::domain::ids::{MemoryId, VaultId};
+use crate::storage::database::connect::SEE_ONE_MOMENT;
 use crate::storage::database::connection::Connection;
 use crate::storage::prompt_items::{ItemOwner, live_items};
 use crate::storage::records::RecordRow;
 use crate::storage::records::projection::{Projected, Projection};
 use crate::storage::updates::find_run;
 use crate::storage::{Class, Storage, StorageError, records};
+use chrono::{DateTime, Utc};
 use futures::TryStreamExt as _;
 use sha2::{Digest as _, Sha256};
 use std::collections::HashMap;
@@ -80,7 +82,7 @@ impl Storage {
         export.write(&Line::Header(header)).await?;
         if only.is_none() {
             let mut reader = self.reader_for(Class::Maintenance).await?;
-            export.items(&mut reader, None).await?;
+            export.items(&mut reader, None, self.clock.now()).await?;
         }
         while let Some(last) = page.last() {
             for memory in &page {
@@ -136,10 +138,9 @@ struct Export<'e, W> {
 impl<W: AsyncWrite + Unpin> Export<'_, W> {
     async fn memory(&mut self, memory: &MemoryId) -> Result<(), ExportError> {
         let mut snapshot = self.storage.begin(Class::Maintenance).await?;
-        sqlx::raw_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-            .execute(&mut snapshot)
-            .await?;
-        let Some(row) = self.row(&mut snapshot, memory).await? else {
+        sqlx::raw_sql(SEE_ONE_MOMENT).execute(&mut snapshot).await?;
+        let now = self.storage.clock.now();
+        let Some(row) = self.row(&mut snapshot, memory, now).await? else {
             return Ok(());
         };
         self.hash = Sha256::new();
@@ -150,7 +151,7 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
             records: self.records(&mut snapshot, memory, projection).await?,
             runs: self.runs(&mut snapshot, memory).await?,
             handoffs: self.handoffs(&mut snapshot, memory).await?,
-            items: self.items(&mut snapshot, Some(memory)).await?,
+            items: self.items(&mut snapshot, Some(memory), now).await?,
             paths: self.path(&mut snapshot, memory).await?,
         };
         snapshot.commit().await?;
@@ -163,13 +164,14 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
         self.write(&Line::End(end)).await
     }
 
-    /// The memory's row. One without a document was created and changed when the oldest and the newest of its items were,
-    /// the same as after an import; `None` if it has no unexpired item.
+    /// The memory's row. One without a document was created and changed when the oldest and the newest of its unexpired items
+    /// were, the same as after an import; `None` if it has none.
     #[tracing::instrument(name = "db.memories.export", skip_all)]
     async fn row(
         &self,
         connection: &mut Connection,
         memory: &MemoryId,
+        now: DateTime<Utc>,
     ) -> Result<Option<MemoryLine>, ExportError> {
         let row = sqlx::query_as!(
             MemoryLine,
@@ -183,12 +185,13 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
                    SELECT min(item.created_at) AS created_at, max(item.created_at) AS changed_at
                    FROM prompt_items AS item
                    WHERE memories.head_version = 0 AND item.vault_id = $1 AND item.memory_id = $2
-                   HAVING bool_or(item.expires_at IS NULL OR item.expires_at > $3)
+                     AND (item.expires_at IS NULL OR item.expires_at > $3)
+                   HAVING count(*) > 0
                ) AS items ON true
                WHERE vault_id = $1 AND memory_id = $2 AND (head_version > 0 OR items.created_at IS NOT NULL)"#,
             self.vault.as_str(),
             memory.as_str(),
-            self.storage.clock.now(),
+            now,
         )
         .fetch_optional(connection)
         .await?;
@@ -295,12 +298,12 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
         &mut self,
         connection: &mut Connection,
         memory: Option<&MemoryId>,
+        now: DateTime<Utc>,
     ) -> Result<u64, ExportError> {
         let owner = ItemOwner {
             vault: self.vault.clone(),
             memory: memory.cloned(),
         };
-        let now = self.storage.clock.now();
         let mut items = live_items(connection, &owner, None, None, now, i64::MAX).await?;
         items.sort_unstable_by(|one, other| one.item_id.cmp(&other.item_id));
         let count = items.len();

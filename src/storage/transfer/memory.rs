@@ -353,9 +353,10 @@ impl<'i> MemoryImport<'i> {
                 done.unchanged += 1;
                 return Ok(());
             }
-            // The appended versions were counted when they were saved.
+            // The appended versions were counted when they were saved, and the first of them has left the event.
             Target::Append(append) => {
-                vec![self.imported(append.head.version, append.head.context_id.clone())]
+                append.name_newest(&mut self.transaction, vault).await?;
+                Vec::new()
             }
             Target::Create if self.line.head_version == 0 => {
                 let of_items = self.categories.iter();
@@ -640,7 +641,23 @@ impl Append {
         self.head.context_id = Some(self.head.next_context_id.clone());
         self.head.text = text;
         self.head.counters = counters;
+        self.head.origins = prepared.origins;
         self.appended += 1;
+        Ok(())
+    }
+
+    /// Makes the event of the import name the newest version: all appended ones share its id, so the first has written it.
+    #[tracing::instrument(name = "db.events.import", skip_all)]
+    async fn name_newest(&self, connection: &mut Connection, vault: &VaultId) -> Result<(), StorageError> {
+        sqlx::query!(
+            "UPDATE events SET version = $3, context_id = $4, actor_id = NULL WHERE vault_id = $1 AND event_id = $2",
+            vault.as_str(),
+            self.head.next_event_id,
+            self.head.version,
+            self.head.context_id.as_ref().map(ContextId::as_str),
+        )
+        .execute(connection)
+        .await?;
         Ok(())
     }
 }

@@ -38,9 +38,9 @@ async fn redacted_under(connection: &mut Connection, run: &Run) -> Result<bool, 
 }
 
 /// Stores a run, inside the writer's transaction if there is one. Of a decided proposal the row exists: it must still be
-/// pending. A queued run ends here, and only while its claim is
-/// held. If it may quote a version that was redacted while it ran, it is stored without its request, exchanges and
-/// outcome.
+/// pending. A queued run ends here, and only while its claim is held; one that was cleared by a redaction while it ran stays
+/// so. If it may quote a version that was redacted while it ran, it is stored without its request, exchanges and outcome:
+/// returns whether.
 ///
 /// # Errors
 /// Database errors, or a lost claim: then nothing of the transaction may be committed.
@@ -48,11 +48,12 @@ async fn redacted_under(connection: &mut Connection, run: &Run) -> Result<bool, 
 pub(in crate::storage) async fn insert_run(
     connection: &mut Connection,
     run: &Run,
-) -> Result<(), StorageError> {
+) -> Result<bool, StorageError> {
     if matches!(run.status, RunStatus::Approved | RunStatus::Rejected) {
-        return proposals::decide(connection, run).await;
+        return proposals::decide(connection, run).await.map(|()| false);
     }
-    let stored = match !quotes_the_head_only(run) && redacted_under(connection, run).await? {
+    let is_redacted = !quotes_the_head_only(run) && redacted_under(connection, run).await?;
+    let stored = match is_redacted {
         true => RunJson::redacted(),
         false => RunJson::of(run),
     };
@@ -62,7 +63,9 @@ pub(in crate::storage) async fn insert_run(
         let ended = sqlx::query!(
             "UPDATE updates
              SET status = $5, finished_at = $6, base_version = $7, version = $8, context_id = $9,
-                 request = $10::text::jsonb, exchanges = $11::text::jsonb, outcome = $12::text::jsonb,
+                 request = CASE WHEN request = $13 THEN request ELSE $10::text::jsonb END,
+                 exchanges = CASE WHEN request = $13 THEN exchanges ELSE $11::text::jsonb END,
+                 outcome = CASE WHEN request = $13 THEN request ELSE $12::text::jsonb END,
                  queue_place = NULL, not_before = NULL, claim_id = NULL, lease_until = NULL
              WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3 AND claim_id = $4 AND status = 'running'",
             run.vault_id.as_str(),
@@ -77,11 +80,12 @@ pub(in crate::storage) async fn insert_run(
             stored.request,
             stored.exchanges,
             stored.outcome,
+            redacted_json(),
         )
         .execute(connection)
         .await?;
         return match ended.rows_affected() {
-            1 => Ok(()),
+            1 => Ok(is_redacted),
             _ => Err(StorageError::ClaimLost(run.update_id.clone())),
         };
     }
@@ -108,7 +112,7 @@ pub(in crate::storage) async fn insert_run(
     )
     .execute(connection)
     .await?;
-    Ok(())
+    Ok(is_redacted)
 }
 
 /// Stores the instructions that a run refers to, unless its vault already has them.

@@ -31,7 +31,7 @@ pub struct Head {
     /// The newest version's text; empty if the memory does not exist.
     pub text: String,
     /// The origins of its lines, if known.
-    pub(super) origins: Option<Origins>,
+    pub(in crate::storage) origins: Option<Origins>,
     /// The highest numbers ever assigned.
     pub counters: Counters,
     /// Which of the mentioned records are archived: this and the following as [`AlsoRead`](super::AlsoRead) asked for.
@@ -49,7 +49,7 @@ pub struct Head {
     /// The id of the next version.
     pub next_context_id: ContextId,
     /// The id of the next version's event.
-    pub(super) next_event_id: String,
+    pub(in crate::storage) next_event_id: String,
 }
 
 impl Head {
@@ -261,10 +261,14 @@ impl Head {
         connection: &mut Connection,
         of: (&VaultId, &MemoryId),
     ) -> Result<(), StorageError> {
-        if self.identity.is_none() && last_deletion(connection, of).await? != self.deletion {
-            return Err(StorageError::MemoryDeleted);
+        if self.identity.is_some() {
+            return Ok(());
         }
-        Ok(())
+        match last_deletion(connection, of).await? {
+            // None if the event that was there has been purged since.
+            Some(last) if self.deletion.as_ref() != Some(&last) => Err(StorageError::MemoryDeleted),
+            _ => Ok(()),
+        }
     }
 }
 

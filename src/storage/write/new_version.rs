@@ -110,7 +110,7 @@ pub(in crate::storage) struct Prepared {
     /// Its operations in the stored form.
     pub(super) operations: Option<Value>,
     /// The origins of its lines, if known.
-    pub(super) origins: Option<Origins>,
+    pub(in crate::storage) origins: Option<Origins>,
     /// The records that it changes.
     pub(super) records: Vec<ChangedRecord>,
     /// The id of its event.

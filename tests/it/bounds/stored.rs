@@ -131,3 +131,18 @@ async fn a_deletion_makes_room_at_once() {
     Answer::to(of(&service, Method::DELETE, "v", "a")).await.is(204);
     put(&service, "v", "b", text()).await.is(201);
 }
+
+#[tokio::test]
+async fn new_files_of_the_memory_tool_take_room() {
+    let service = Service::configured(|config| config.limits.vault_memories = Some(1)).await;
+    let file = |name: &str| {
+        let path = format!("/v1/vaults/v/memory-tool/files?root=r&path=/memories/{name}");
+        let request = service
+            .request(Method::PUT, &path)
+            .header("Content-Type", "text/plain");
+        Answer::to(request.body("x"))
+    };
+    file("a").await.is(201);
+    file("b").await.problem(507, "quota", None);
+    assert_eq!(service.count("memories").await, 1);
+}

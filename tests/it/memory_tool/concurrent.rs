@@ -1,8 +1,9 @@
 //! Concurrent agents on one file tree.
 
 use super::Files;
-use crate::harness::Service;
+use crate::harness::{Answer, Service};
 use futures::future::join_all;
+use reqwest::Method;
 use serde_json::json;
 
 #[tokio::test]
@@ -81,4 +82,27 @@ async fn concurrent_commands_leave_a_valid_tree() {
         assert!(!paths.iter().any(|other| other.starts_with(&below)), "{paths:?}");
         files.view(path).await;
     }
+}
+
+#[tokio::test]
+async fn concurrent_puts_of_a_new_file_are_written_or_stale() {
+    let service = Service::start().await;
+    let put = |name: &str, n: usize| {
+        let path = format!("/v1/vaults/acme/memory-tool/files?root=agent&path=/memories/{name}");
+        let request = service
+            .request(Method::PUT, &path)
+            .header("Content-Type", "text/plain");
+        request.body(format!("by {n}"))
+    };
+    for answer in join_all((0..8).map(|n| Answer::to(put("a", n)))).await {
+        answer.is(201);
+    }
+    let new = |n| Answer::to(put("b", n).header("If-None-Match", "*"));
+    let mut statuses: Vec<u16> = join_all((0..8).map(new))
+        .await
+        .iter()
+        .map(|answer| answer.status)
+        .collect();
+    statuses.sort_unstable();
+    assert_eq!(statuses, [201, 412, 412, 412, 412, 412, 412, 412]);
 }

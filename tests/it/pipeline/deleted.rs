@@ -288,16 +288,21 @@ async fn a_proposal_that_models_made_of_a_version_that_was_redacted_meanwhile_qu
     memory
         .write(format!("# Key Learnings\n- KL-1 because a: {SECRET}\n"))
         .await;
-    let mut body = dictate(json!({ "learnings": learning("late") }));
+    let mut body = dictate(json!({ "learnings": learning(&format!("rotate {SECRET}")) }));
     body["mode"] = json!("propose");
 
-    let (answer, ()) = tokio::join!(Answer::to(memory.updating(&body)), async {
-        gate.asked().await;
-        memory.write("# Notes\nwithout it\n").await;
-        memory.redact("1").await.is(200);
-        gate.open();
-    });
+    let (answer, ()) = tokio::join!(
+        Answer::to(memory.updating(&body).header("Idempotency-Key", "k")),
+        async {
+            gate.asked().await;
+            memory.write("# Notes\nwithout it\n").await;
+            memory.redact("1").await.is(200);
+            gate.open();
+        }
+    );
 
     answer.is(200);
     assert_eq!(service.tables_that_hold(SECRET).await, [""; 0]);
+    let again = memory.updating(&body).header("Idempotency-Key", "k");
+    Answer::to(again).await.is(410);
 }

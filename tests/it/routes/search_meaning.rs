@@ -242,6 +242,17 @@ async fn archiving_redacting_and_deleting_affect_searches_at_once() {
 }
 
 #[tokio::test]
+async fn a_model_that_was_replaced_takes_no_newer_vectors_away() {
+    let (_server, service) = with_model().await;
+    service.memory("m").write(CAR).await;
+    service.index().await;
+    let mut replaced = service.storage().embedding_spaces().await.unwrap().0[0].clone();
+    replaced.id = "replaced".to_owned();
+    service.storage().space_is_ready(&replaced).await.unwrap();
+    assert_eq!(service.count("search_vectors").await, 1);
+}
+
+#[tokio::test]
 async fn a_text_with_a_vector_is_not_embedded_again() {
     let (server, service) = with_model().await;
     let memory = service.memory("m");

@@ -130,3 +130,17 @@ async fn append_of_a_newer_export_adds_only_newer_versions() {
     import_into(&target, "append", &foreign(exported(&source)), [0, 1, 0, 0]);
     assert_eq!(texts(&target).await, ["same", "a", "b"]);
 }
+
+#[tokio::test]
+async fn appended_versions_are_one_event_and_have_the_lines_that_they_brought_in() {
+    let source = with_versions(&["new\nold\n", "new\nold\nlast\n"]).await;
+    let target = with_versions(&["old\n"]).await;
+    let file = exported(&source).replace("-7000-8000-", "-7000-9000-");
+    let file = super::sealed::File::of(&file).sealed();
+    import_into(&target, "append", &file, [0, 1, 0, 0]);
+    let blame = target.memory("agent").read("blame").await;
+    let lines = blame["lines"].as_array().unwrap().iter();
+    assert_eq!(lines.map(|line| &line["version"]).collect::<Vec<_>>(), [2, 1, 3]);
+    let told = "SELECT version::text FROM events WHERE kind = 'version' ORDER BY insert_order";
+    assert_eq!(target.values::<String>(told).await, ["1", "3"]);
+}

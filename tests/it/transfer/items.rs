@@ -83,18 +83,27 @@ async fn a_memory_of_items_alone_is_exported_too() {
     // Expired items are not exported.
     let expired = service.memory("a-gone");
     let expires = json!([{"content": "x", "expires_at": "2026-11-21T02:00:03Z"}]);
-    put(&service, &expired.path("items/style"), expires).await;
+    put(&service, &expired.path("items/style"), expires.clone()).await;
+    let mixed = service.memory("d-mixed");
+    put(
+        &service,
+        &mixed.path("items/style"),
+        json!([{"content": "stays"}]),
+    )
+    .await;
+    service.clock.advance(std::time::Duration::from_millis(500));
+    put(&service, &mixed.path("items/late"), expires).await;
     service.clock.advance(std::time::Duration::from_secs(1));
     let file = exported(service.storage(), "acme").await;
 
     let other = Service::start().await;
     let done = imported(other.storage(), &file, None, OnConflict::Fail).await;
-    assert_eq!(done.unwrap().created, 2);
+    assert_eq!(done.unwrap().created, 3);
     assert_eq!(exported(other.storage(), "acme").await, file);
     let again = imported(other.storage(), &file, None, OnConflict::Fail)
         .await
         .unwrap();
-    assert_eq!((again.created, again.unchanged), (0, 2));
+    assert_eq!((again.created, again.unchanged), (0, 3));
     let about = async |service: &Service| service.read("/v1/vaults/acme/memories/b-items").await;
     assert_eq!(about(&other).await, about(&service).await);
     let copy = other.memory("b-items");

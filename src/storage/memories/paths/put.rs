@@ -25,6 +25,25 @@ impl Storage {
         preconditions: &Preconditions,
         under: Option<&Answering<'_, WrittenFile>>,
     ) -> Result<WrittenFile, WriteError> {
+        loop {
+            let put = self.put_found(tree, path, file, actor, preconditions, under);
+            match put.await {
+                // Another has made or deleted it meanwhile: it is looked for again.
+                Err(WriteError::Refused(Refusal::FileExists(_)) | WriteError::NotFound(Missing::File)) => {}
+                done => return done,
+            }
+        }
+    }
+
+    async fn put_found(
+        &self,
+        tree: &FileTree,
+        path: &FilePath,
+        file: &Edited,
+        actor: &ActorId,
+        preconditions: &Preconditions,
+        under: Option<&Answering<'_, WrittenFile>>,
+    ) -> Result<WrittenFile, WriteError> {
         let Some(memory) = self.file_memory(tree, path).await? else {
             preconditions.check(None, None)?;
             let answer = |made| WrittenFile::made(path, made);
@@ -119,7 +138,8 @@ impl Storage {
         answer: impl Fn(ContextMetadata) -> T,
     ) -> Result<T, WriteError> {
         let made = &answer;
-        let (prepared, token, answer) = self
+        self.know_room(&tree.vault).await?;
+        let (prepared, token, room, answer) = self
             .transaction("db.memory_paths.create", |mut transaction| async move {
                 let vault = &tree.vault;
                 hold_root(&mut transaction, tree).await?;
@@ -138,13 +158,15 @@ impl Storage {
                 new.log = changelog::of_text(changelog::PUT, (&head.text, &new.text), &new.changes);
                 let answer = made(new.metadata(vault, &memory, &head));
                 new.answer_under(under, &answer);
+                let room = self.take_room(vault, true, new.text.len())?;
                 let counted = head.counters;
                 let prepared = Prepared::new(head, Some(counted), (vault, &memory), new);
                 save_locked(&mut transaction, &prepared).await?;
                 insert(&mut transaction, tree, path, &memory).await?;
-                Ok::<_, WriteError>(transaction.commit_with((Box::new(prepared), token, answer)))
+                Ok::<_, WriteError>(transaction.commit_with((Box::new(prepared), token, room, answer)))
             })
             .await?;
+        room.keep();
         self.committed(*prepared, token);
         Ok(answer)
     }

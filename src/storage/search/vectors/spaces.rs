@@ -249,7 +249,14 @@ impl Storage {
             )
         };
         let (class, name) = (Class::Maintenance, "db.search_vectors.delete");
-        while self.execute(class, name, delete_vectors).await? > 0 {}
+        loop {
+            // Another instance may make another model the current one meanwhile: its vectors are newer than these.
+            let spaces = self.embedding_spaces().await?;
+            let is_current = spaces.current().is_some_and(|current| current.id == space.id);
+            if !is_current || self.execute(class, name, delete_vectors).await? == 0 {
+                break;
+            }
+        }
         let delete_spaces = || {
             sqlx::query!(
                 "DELETE FROM embedding_spaces

@@ -1,7 +1,7 @@
 //! `POST M/contexts/{ref}/redact`
 
 use crate::harness::{Answer, Service, Step, has, holds, scripted};
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -195,14 +195,9 @@ async fn text_that_another_version_contains_too_stays() {
     );
 }
 
-#[tokio::test]
-async fn a_run_that_ends_after_the_redaction_does_not_quote_the_text() {
-    let (service, memory) = Service::start().await.agent();
-    memory.write(MARKER).await;
-    memory.write("two").await;
-    memory.redact("1").await.is(200);
-    let now = service.clock.now();
-    let run = Run {
+/// A run on the version 1 that ended with a problem, and quotes the marker everywhere.
+fn failed(now: DateTime<Utc>) -> Run {
+    Run {
         vault_id: "acme".parse().unwrap(),
         memory_id: "agent".parse().unwrap(),
         update_id: "run".parse().unwrap(),
@@ -223,6 +218,44 @@ async fn a_run_that_ends_after_the_redaction_does_not_quote_the_text() {
         claim: None,
         identity: None,
         events: Vec::new(),
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_ends_after_the_redaction_does_not_quote_the_text() {
+    let (service, memory) = Service::start().await.agent();
+    memory.write(MARKER).await;
+    memory.write("two").await;
+    memory.redact("1").await.is(200);
+    let run = failed(service.clock.now());
+
+    service.storage().save_run(&run, None, None).await.unwrap();
+
+    assert_eq!(memory.read("updates/run").await["status"], "failed");
+    assert_eq!(service.tables_that_hold(MARKER).await, [""; 0]);
+}
+
+#[tokio::test]
+async fn a_queued_run_that_is_cleared_while_it_runs_does_not_get_its_text_back() {
+    let (service, memory) = Service::start().await.agent();
+    memory.write(MARKER).await;
+    memory.write("two").await;
+    sqlx::query(
+        "INSERT INTO updates (vault_id, memory_id, update_id, kind, status, actor_id, created_at, base_version, request,
+                              exchanges, outcome, queue_place, claim_id, lease_until)
+         VALUES ('acme', 'agent', 'run', 'update', 'running', 'ann', $1, 2, $2, '[]', '{}', 1, 'claim',
+                 now() + interval '1 minute')",
+    )
+    .bind(service.clock.now())
+    .bind(json!({"task": MARKER}))
+    .execute(service.rows())
+    .await
+    .unwrap();
+    memory.redact("1").await.is(200);
+    let run = Run {
+        base_version: 2,
+        claim: Some("claim".to_owned()),
+        ..failed(service.clock.now())
     };
 
     service.storage().save_run(&run, None, None).await.unwrap();

@@ -1,8 +1,10 @@
 use super::{refresh, section, state, supersede};
 use crate::harness::{Service, each, has, holds};
+use crate::transfer::program::exported;
 use reqwest::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
+use working_memory::config::Config;
 
 const FIRST: &str = "# Current Progress\n## In Progress\n- Wire the parser\n## Remaining\n- Benchmarks, and which ones?\n\n\
     # Key Learnings\n- KL-1 because CI has no database: commit the prepared query data\n\n\
@@ -291,6 +293,20 @@ async fn a_redaction_deletes_the_handoffs_that_may_quote_the_text() {
 }
 
 #[tokio::test]
+async fn against_a_redacted_text_nothing_is_called_new() {
+    let (service, memory) = Service::start().await.with_memory("m");
+    let document =
+        |fact: &str| format!("# Active Context\nGoal: ship it\nBlocker: none\n\n# Facts\n- {fact}\n");
+    memory.write(document("one")).await;
+    service.clock.advance(Duration::from_secs(10_000));
+    memory.write(document("two")).await;
+    memory.redact("1").await.is(200);
+    let made = refresh(&memory, "", None).await.is(201).json();
+    let markdown = made["markdown"].as_str().unwrap();
+    assert!(!markdown.contains("Goal is now"), "{markdown}");
+}
+
+#[tokio::test]
 async fn recent_changes_name_what_changed_outside_the_records() {
     let (service, memory) = Service::start().await.with_memory("m");
     let document = |goal: &str, blocker: &str, completed: &str, now: &str, facts: &str| {
@@ -331,4 +347,13 @@ async fn recent_changes_name_what_changed_outside_the_records() {
     assert_eq!(made["freshness"]["status"], "fresh");
     // The sources are not marked as archived.
     assert!(!markdown.contains("(archived)"), "{markdown}");
+}
+
+#[tokio::test]
+async fn a_handoff_and_an_export_are_made_behind_a_pooler() {
+    let behind = |config: &mut Config| config.database.prepared_statements = Some(false);
+    let (service, memory) = Service::configured(behind).await.with_memory("m");
+    memory.write(FIRST).await;
+    refresh(&memory, "", None).await.is(201);
+    assert!(!exported(service.storage(), "acme").await.is_empty());
 }
