@@ -34,8 +34,9 @@ pub(super) async fn consolidation(storage: Storage, pipeline: Pipeline, settings
         {}
         if settings.is_automatic() {
             queue_due(&pipeline, &mut changed, &mut failing).await;
+        } else {
+            changed.clear();
         }
-        changed.clear();
         if settings.archive_expired && round % ROUNDS_PER_SWEEP == 0 {
             archive_expired(&storage, &pipeline, &mut failing).await;
         }
@@ -54,19 +55,22 @@ async fn note(notifications: &mut Receiver<Notification>, changed: &mut BTreeSet
     }
 }
 
+/// Takes the memories that it has looked at out of `changed`: where the database failed, they are looked at again.
 async fn queue_due(
     pipeline: &Pipeline,
     changed: &mut BTreeSet<(VaultId, MemoryId)>,
     failing: &mut FailingVaults,
 ) {
-    while let Some((vault, memory)) = changed.pop_first() {
+    for (vault, memory) in changed.clone() {
         if failing.waits(vault.as_str()) {
             continue;
         }
         let queued = unless_refused(pipeline.consolidate_if_due(&vault, &memory).await);
-        if failing.pass_over(vault.as_str(), queued).is_err() {
-            return;
-        }
+        match failing.pass_over(vault.as_str(), queued) {
+            Ok(Some(_)) => changed.remove(&(vault, memory)),
+            Ok(None) => continue,
+            Err(_) => return,
+        };
     }
 }
 

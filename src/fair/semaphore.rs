@@ -228,7 +228,7 @@ impl FairSemaphore {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Limits a request to the party's share: a larger one would wait forever.
+    /// Limits a request to the party's share: a larger one would wait forever, or always be refused.
     fn most(&self, party: &Party, amount: usize) -> usize {
         let shares = &self.0.shares;
         let shares_of = party.holders().map(|holder| shares.of_holder(&holder));
@@ -283,6 +283,7 @@ impl FairSemaphore {
     /// A permit, if it is available at once.
     #[must_use]
     pub fn try_acquire(&self, party: &Party, amount: usize) -> Option<Permit> {
+        let amount = self.most(party, amount);
         let mut state = self.state();
         let fits = state.fits(&self.0.shares, party, amount);
         fits.then(|| {
@@ -496,6 +497,9 @@ mod tests {
     async fn an_amount_over_the_share_is_cut_to_it_and_a_growing_one_stays_within() {
         let gate = FairSemaphore::new(ShareLimits::of(8));
         let all = gate.acquire(&party("a"), 100).await;
+        assert_eq!((all.amount, gate.in_use()), (4, 4));
+        drop(all);
+        let all = gate.try_acquire(&party("a"), 100).unwrap();
         assert_eq!((all.amount, gate.in_use()), (4, 4));
         drop(all);
         let mut all = gate.acquire(&party("a"), 1).await;

@@ -167,7 +167,6 @@ pub(super) fn quick() -> OpenApiRouter<AppState> {
         .routes(routes!(views::list_sections));
     let updates = OpenApiRouter::new()
         .routes(routes!(operations::apply_operations))
-        .routes(routes!(operations::consolidate_memory))
         .routes(routes!(vaults::list_vault_updates))
         .routes(routes!(updates::list_updates))
         .routes(routes!(updates::get_update, updates::cancel_update))
@@ -255,7 +254,9 @@ fn also_of_vaults(
 
 /// Routes that may call models.
 pub(super) fn with_models() -> OpenApiRouter<AppState> {
-    let update = OpenApiRouter::new().routes(routes!(update::update_context));
+    let update = OpenApiRouter::new()
+        .routes(routes!(update::update_context))
+        .routes(routes!(operations::consolidate_memory));
     let handoff = OpenApiRouter::new().routes(routes!(handoff::refresh_handoff));
     tagged("updates", update).merge(tagged("handoff", handoff))
 }

@@ -281,7 +281,6 @@ impl Pipeline {
             // Every line must cite an entry, and there is none.
             return Ok(None);
         }
-        let begun = self.clock.now();
         let mut outcome = RoleOutcome::of_model(model);
         let mut answer = HandoffAnswer::default();
         match self.refuse_over_tokens(vault).await {
@@ -295,6 +294,8 @@ impl Pipeline {
         let mut asking = Request::of_role(None, self.prompts.text(Template::Handoff), input, None);
         for round in 0..=self.config.pipeline.max_reprompts.min(1) {
             let asked = outcome.ask((model, &asking), round, &Steps::default()).await;
+            let spent = outcome.spent(Spender::Handoff, round == 0);
+            self.account(vault, &[spent]).await;
             let Some((text, _)) = asked else { break };
             let read = read_answer(&text, material, &citations);
             if round == 0 {
@@ -311,8 +312,6 @@ impl Pipeline {
                 .fill(Template::HandoffAgain, &[("{faults}", &faults)]);
             asking.go_on(text, again);
         }
-        self.account(vault, begun, &[outcome.spent(Spender::Handoff, true)])
-            .await;
         Ok(Some((answer, to_json(&outcome, None))))
     }
 }

@@ -17,9 +17,11 @@ use crate::pipeline::prompts::{Template, quoted, section_of, shown_messages, sho
 use crate::pipeline::review::rewrites_progress;
 use crate::pipeline::run::mask;
 use crate::pipeline::{Pipeline, Step, Steps, UpdateRequest, consolidation};
+use crate::storage::usage::Spender;
 use crate::storage::{Head, StorageError};
 use crate::telemetry::meters;
 use chrono::{DateTime, Utc};
+use futures::future::join;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -37,6 +39,8 @@ pub(super) struct RoleOutcome {
     pub(super) reading: Reading,
     pub(super) warnings: Vec<Warning>,
     pub(super) report: ModelReport,
+    /// What of it is not counted as usage of the vault yet.
+    pub(super) uncounted: ModelReport,
     pub(super) exchanges: Vec<Value>,
     /// No model is configured; the built-in rules answered.
     pub(super) by_rules: bool,
@@ -89,7 +93,11 @@ impl Pipeline {
         let mut outcome = RoleOutcome::of_model(speaker);
         for round in 0..=self.config.pipeline.max_reprompts {
             let asked = outcome.ask((speaker, &asking), round, &request.steps).await;
+            // At once: an update that is cancelled has used these tokens, too.
+            let spent = [outcome.spent(Spender::Update(role), false)];
+            let counted = self.account(&request.vault, &spent);
             let Some((text, stopped_at_limit)) = asked else {
+                counted.await;
                 break;
             };
             let (mut parsed, items) = fair::on_cpu(text.len(), || {
@@ -111,8 +119,9 @@ impl Pipeline {
                 }
             };
             let storage = &self.storage;
-            let mut reading =
-                reading::read(storage, place, document, parsed, written, checked, limits).await?;
+            let read = reading::read(storage, place, document, parsed, written, checked, limits);
+            let (reading, ()) = join(read, counted).await;
+            let mut reading = reading?;
             if round > 0 {
                 let first = std::mem::take(&mut outcome.reading);
                 reading = second_counts(reading, first, (document, self.storage.now()), limits);
@@ -228,7 +237,7 @@ impl RoleOutcome {
                 failed: asked.result.is_err(),
             });
         }
-        self.note(round, asking, &asked);
+        self.note(round, asking, &asked).await;
         match (asked.result, asking.role) {
             (Ok(answer), _) => return Some((storable(answer.text), answer.stopped_at_limit)),
             // The first answer is used, and its faults are reported as if there had been no second call.
@@ -246,7 +255,7 @@ impl RoleOutcome {
     }
 
     /// Adds one model call to the report and to the exchanges that the run stores.
-    fn note(&mut self, round: u32, asking: &Request, asked: &ModelOutcome) {
+    async fn note(&mut self, round: u32, asking: &Request, asked: &ModelOutcome) {
         let answer = asked.result.as_ref().ok();
         let tokens = |of: fn(&Answer) -> Option<u64>| answer.and_then(of);
         let call = ModelReport {
@@ -259,6 +268,7 @@ impl RoleOutcome {
             ..ModelReport::default()
         };
         self.report.add(&call);
+        self.uncounted.add(&call);
         self.report.reprompts = round;
         meters::model_called(&meters::ModelCall {
             role: asking.subject(),
@@ -278,10 +288,7 @@ impl RoleOutcome {
             .messages
             .iter()
             .map(|turn| {
-                let speaker = match turn.speaker {
-                    ChatRole::User => "user",
-                    ChatRole::Assistant => "assistant",
-                };
+                let speaker: &str = turn.speaker.into();
                 json!({ "role": speaker, "content": turn.text })
             })
             .collect();
@@ -300,7 +307,9 @@ impl RoleOutcome {
             "output_tokens": call.output_tokens,
             "millis": call.millis,
         });
-        mask(&mut exchange);
+        let sent: usize = asking.messages.iter().map(|turn| turn.text.len()).sum();
+        let bytes = sent + answer.map_or(0, |answer| answer.text.len());
+        fair::on_cpu(bytes, || mask(&mut exchange)).await;
         self.exchanges.push(exchange);
     }
 }
@@ -499,15 +508,17 @@ impl Pipeline {
                 millis,
                 failed: false,
             });
+            let report = ModelReport {
+                model: models::RULES.to_owned(),
+                attempts: 1,
+                millis,
+                ..ModelReport::default()
+            };
             let outcome = RoleOutcome {
                 reading: reading.take(*role),
                 by_rules: true,
-                report: ModelReport {
-                    model: models::RULES.to_owned(),
-                    attempts: 1,
-                    millis,
-                    ..ModelReport::default()
-                },
+                uncounted: report.clone(),
+                report,
                 ..RoleOutcome::default()
             };
             outcomes.insert(*role, outcome);

@@ -364,22 +364,24 @@ impl Pipeline {
         })
     }
 
-    /// Adds usage to the counts of the day of `at`. A failure is only logged, because what was made of it is saved.
-    pub(super) async fn account(&self, vault: &VaultId, at: DateTime<Utc>, spent: &[RoleSpent]) {
-        if let Err(error) = self.storage.add_usage(vault, at.date_naive(), spent).await {
+    /// Adds usage to the counts of today: a queued update may be of another day, whose limit it does not use. A failure is only
+    /// logged, because what was made of it is saved.
+    pub(super) async fn account(&self, vault: &VaultId, spent: &[RoleSpent]) {
+        let today = self.clock.now().date_naive();
+        if let Err(error) = self.storage.add_usage(vault, today, spent).await {
             tracing::warn!(%error, "the usage of models could not be stored");
         }
     }
 }
 
 impl RoleOutcome {
-    /// The usage of a model. If it was asked before in this run, the run is not counted again.
-    pub(super) fn spent(&self, by: Spender, is_first: bool) -> RoleSpent {
-        let report = &self.report;
+    /// The usage of a model that is not counted yet. The run is counted once, with `is_run`.
+    pub(super) fn spent(&mut self, by: Spender, is_run: bool) -> RoleSpent {
+        let report = std::mem::take(&mut self.uncounted);
         let spent = Spent {
-            runs: u64::from(is_first),
+            runs: u64::from(is_run),
             calls: u64::from(report.attempts),
-            failures: u64::from(self.failure.is_some()),
+            failures: u64::from(self.failure.is_some() && report.attempts > 0),
             input_tokens: report.input_tokens.unwrap_or(0),
             cached_tokens: report.cached_tokens.unwrap_or(0),
             cache_write_tokens: report.cache_write_tokens.unwrap_or(0),
@@ -388,7 +390,7 @@ impl RoleOutcome {
         };
         RoleSpent {
             role: by,
-            model: report.model.clone(),
+            model: self.report.model.clone(),
             spent,
         }
     }

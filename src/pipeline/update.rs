@@ -104,8 +104,7 @@ impl Pipeline {
             // A stored run has written all steps. These are left if the run is retried or could not be stored.
             self.write_left_steps(request).await;
         }
-        self.account(&request.vault, running.created_at, &running.spent)
-            .await;
+        self.account(&request.vault, &running.spent).await;
         result
     }
 
@@ -148,7 +147,7 @@ impl Pipeline {
             outcomes = measure_step("ask", asked).await?;
         }
         let spent = outcomes
-            .iter()
+            .iter_mut()
             .map(|(role, outcome)| outcome.spent(Spender::Update(*role), true));
         running.spent.extend(spent);
         loop {
@@ -159,7 +158,7 @@ impl Pipeline {
             let writing = request.steps.to_be_written().await;
             let (saved, ()) = join(
                 measure_step("save", self.save(running)),
-                self.account(&request.vault, running.created_at, &spent),
+                self.account(&request.vault, &spent),
             )
             .await;
             drop(writing);

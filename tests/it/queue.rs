@@ -134,6 +134,11 @@ async fn a_cancelled_running_update_saves_nothing_and_counts_neither_as_a_lost_c
         let workers = service.work(GRACE);
         let id = memory.queued(&insight(1)).await;
         gate.asked().await;
+        // Of the two roles that have answered.
+        eventually("tokens that were used count", async || {
+            service.read("/v1/vaults/acme/usage").await["tokens_today"] == 220
+        })
+        .await;
 
         if opens_before_the_worker_learns {
             service.execute("UPDATE updates SET status = 'cancelled', claim_id = NULL, lease_until = NULL, queue_place = NULL, finished_at = now()").await;

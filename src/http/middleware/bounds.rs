@@ -376,12 +376,13 @@ impl Budget {
 const DISCARDED_BYTES: usize = 16 << 20;
 const DISCARDED_WITHIN: Duration = Duration::from_secs(3);
 
-/// Where a body goes that is dropped before its end.
-type Rest = Arc<Mutex<Option<Body>>>;
+/// Where a body goes that is dropped before its end, and whether any of it was asked for.
+type Rest = Arc<Mutex<Option<(Body, bool)>>>;
 
 /// A body that is kept when its reader drops it.
 struct Lent {
     body: Body,
+    is_begun: bool,
     rest: Rest,
 }
 
@@ -393,6 +394,7 @@ impl HttpBody for Lent {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        self.is_begun = true;
         Pin::new(&mut self.body).poll_frame(context)
     }
 
@@ -409,7 +411,8 @@ impl Drop for Lent {
     fn drop(&mut self) {
         if !self.body.is_end_stream() {
             let body = std::mem::take(&mut self.body);
-            *self.rest.lock().unwrap_or_else(PoisonError::into_inner) = Some(body);
+            let rest = Some((body, self.is_begun));
+            *self.rest.lock().unwrap_or_else(PoisonError::into_inner) = rest;
         }
     }
 }
@@ -424,14 +427,20 @@ pub(super) async fn discard<F: Future<Output = Response>>(
     if request.body().is_end_stream() {
         return next(request).await;
     }
-    // A client that waits for `100 Continue` has sent nothing yet.
+    // A client that waits for `100 Continue` sends nothing until its body is asked for.
     let waits = request.headers().contains_key(EXPECT);
     let rest = Rest::default();
     let lent = rest.clone();
-    let mut response = next(request.map(|body| Body::new(Lent { body, rest: lent }))).await;
+    let is_begun = false;
+    let lend = |body| Lent {
+        body,
+        is_begun,
+        rest: lent,
+    };
+    let mut response = next(request.map(|body| Body::new(lend(body)))).await;
     let rest = rest.lock().unwrap_or_else(PoisonError::into_inner).take();
-    if let Some(rest) = rest
-        && (waits || !ends_soon(rest).await)
+    if let Some((rest, is_begun)) = rest
+        && (waits && !is_begun || !ends_soon(rest).await)
     {
         response
             .headers_mut()

@@ -10,11 +10,11 @@ use crate::dashboard;
 use crate::http::problem::{Cause, MEDIA_TYPE, Passing, Problem};
 use crate::telemetry::requests::{self, FailedRequest};
 use crate::telemetry::traces;
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, HttpBody, to_bytes};
 use axum::extract::{MatchedPath, Request};
 use axum::http::header::{
-    AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE, REFERRER_POLICY,
-    X_CONTENT_TYPE_OPTIONS,
+    AUTHORIZATION, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE,
+    REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -29,7 +29,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use tower::{Service, ServiceBuilder};
 use tower_http::CompressionLevel;
-use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
+use tower_http::compression::predicate::{NotForContentType, Predicate};
 use tower_http::compression::{CompressionBody, CompressionLayer};
 use tower_http::request_id::{MakeRequestUuid, PropagateRequestIdLayer, SetRequestIdLayer};
 use tower_http::sensitive_headers::SetSensitiveRequestHeadersLayer;
@@ -37,7 +37,21 @@ use tower_http::set_header::SetResponseHeaderLayer;
 use tracing::{Instrument, Span};
 
 /// The size from which a response is compressed: below, the time for it is worth more than the bytes.
-const LARGE: u16 = 32 << 10;
+const LARGE: u64 = 32 << 10;
+
+/// Whether a response is compressed. The length that it names counts before that of its body: a response to HEAD has no body, and the
+/// headers of one to GET (RFC 9110, 9.3.2). `SizeAbove` of `tower-http` asks the body first.
+#[derive(Debug, Clone, Copy)]
+struct IsLarge;
+
+impl Predicate for IsLarge {
+    fn should_compress<B: HttpBody>(&self, response: &Response<B>) -> bool {
+        let named = response.headers().get(CONTENT_LENGTH);
+        let length = named.and_then(|length| length.to_str().ok()?.parse().ok());
+        let length = length.or_else(|| response.body().size_hint().exact());
+        length.is_none_or(|length| length >= LARGE)
+    }
+}
 
 /// Puts the layers around all routes. A document can contain anything, including HTML and scripts: browsers must not sniff its
 /// type, run, embed, cache or leak it. A response may say otherwise.
@@ -48,7 +62,7 @@ where
     S: Service<Request<B>, Response = Response, Error = Infallible, Future: Send> + Clone,
 {
     let default = SetResponseHeaderLayer::if_not_present;
-    let large = SizeAbove::new(LARGE).and(NotForContentType::SSE);
+    let large = IsLarge.and(NotForContentType::SSE);
     ServiceBuilder::new()
         .layer(SetSensitiveRequestHeadersLayer::new([AUTHORIZATION, COOKIE]))
         .layer(

@@ -203,6 +203,8 @@ async fn read_page(
     let storage = &state.storage;
     let after = page.after::<Place>()?;
     storage.sequence_events(vault).await?;
+    // Read before the events: what is numbered meanwhile comes behind it.
+    let end = storage.stream_state(vault).await?.last;
     let (memory, kinds) = (filter.memory.as_deref(), filter.kind_names());
     let (kinds, fetch) = (kinds.as_deref(), page.fetch());
     let (events, reset, last) = match order {
@@ -219,18 +221,17 @@ async fn read_page(
                 Resumed::Lost(_) => (0, true),
             };
             let events = storage.events_after(vault, from, memory, kinds, fetch).await?;
-            let mut shown = events.iter().take(usize::try_from(fetch - 1).unwrap_or_default());
-            let last = shown.next_back().map(Event::place);
-            (events, reset, last.or((!reset).then_some(place)))
+            let shown = usize::try_from(fetch - 1).unwrap_or_default();
+            let last = events.iter().take(shown).next_back().map(Event::place);
+            // On the last page nothing else up to the end passes the filter.
+            let is_last = events.len() <= shown;
+            let last = last.filter(|last| !is_last || last.sequence > end.sequence);
+            (events, reset, last)
         }
-    };
-    let last_event_id = match last {
-        Some(last) => last.to_string(),
-        None => storage.stream_state(vault).await?.last.to_string(),
     };
     Ok(EventPage {
         list: page.of(events, Event::place, |event| EventBody::of(vault, event)),
-        last_event_id,
+        last_event_id: last.unwrap_or(end).to_string(),
         reset,
     })
 }

@@ -27,7 +27,8 @@ const INSIDE: usize = 500;
 ///
 /// Memories by the words of their newest documents, by their meaning, or by both, best first; each with the place that
 /// fits best. Of more than 500 that have the words the 500 that were changed last are ranked; words next to each other
-/// are looked for in the 3,000 documents changed last that have them. By meaning the 400 nearest passages are found.
+/// are looked for in the 3,000 documents changed last that have them. By meaning the 400 nearest passages are found;
+/// beside them, and with a filter, by words the 100 memories that fit best.
 #[utoipa::path(
     get,
     path = "/v1/vaults/{vault_id}/search",

@@ -245,7 +245,9 @@ pub(crate) async fn get_usage(
     let (totals, without_price) = sum(&days, tariff);
     let tokens_today = state.storage.tokens_of_day(&vault_id, today).await?;
     let stored = state.storage.vault_storage(&vault_id).await?;
+    // By the bytes of the names, as pages are divided, whatever order the database has.
     let place = |day: &DayOfModel| (day.day, day.model.clone());
+    days.sort_by_key(place);
     // There are few days, and the sum needs all of them anyway.
     days.retain(|day| after.as_ref().is_none_or(|after| place(day) > *after));
     let show = |day: DayOfModel| DayBody {

@@ -85,6 +85,25 @@ async fn a_refusal_while_the_body_arrives_keeps_the_connection_or_says_that_it_e
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_was_told_to_continue_is_read_to_its_end() {
+    let service = Service::start().await;
+    let mut stream = TcpStream::connect(service.socket_address()).await.unwrap();
+    let head = "PUT /v1/vaults/v/memories/m/context HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\n\
+                Transfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n";
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut told = [0; 25];
+    stream.read_exact(&mut told).await.unwrap();
+    assert_eq!(&told, b"HTTP/1.1 100 Continue\r\n\r\n");
+    let body = format!("493e0\r\n{}\r\n0\r\n\r\n", "a".repeat(300_000));
+    stream.write_all(body.as_bytes()).await.unwrap();
+    let mut answer = [0; 4_096];
+    let read = stream.read(&mut answer).await.unwrap();
+    let refused = String::from_utf8_lossy(&answer[..read]);
+    assert!(refused.starts_with("HTTP/1.1 413 "), "{refused}");
+    assert!(!refused.contains("connection: close"), "{refused}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_blame_is_streamed_completely() {
     let service = Service::start().await;
     let lines: Vec<String> = (0..12_000).map(|n| format!("l{n}")).collect();
@@ -172,4 +191,18 @@ async fn large_responses_are_compressed_where_the_client_asks() {
     let small = ask("small", "gzip").await.is(200);
     assert!(!small.headers.contains_key("content-encoding"));
     assert_eq!(small.text(), "# D\n");
+
+    for (memory, encoding) in [("large", "gzip"), ("large", "identity"), ("small", "gzip")] {
+        let head = of(&service, Method::HEAD, "v", &format!("{memory}/context"));
+        let head = Answer::to(head.header("Accept-Encoding", encoding)).await.is(200);
+        let got = ask(memory, encoding).await.is(200);
+        for name in ["content-encoding", "content-length", "etag", "vary"] {
+            assert_eq!(
+                head.headers.get(name),
+                got.headers.get(name),
+                "{memory}, {encoding}, {name}"
+            );
+        }
+        assert!(head.body.is_empty());
+    }
 }

@@ -50,7 +50,11 @@ async fn a_page_continues_after_the_previous_one() {
     assert_eq!(versions(&page(&service, "", Some(end)).await), [0; 0]);
     memory.write("text 6").await;
     assert_eq!(versions(&page(&service, "", Some(end)).await), [6]);
-    assert_eq!(versions(&page(&service, "?memory_id=other", None).await), [0; 0]);
+    let other = page(&service, "?memory_id=other", None).await;
+    assert_eq!(versions(&other), [0; 0]);
+    // It continues behind everything that was passed over, so it is not lost when that expires.
+    let end = other["last_event_id"].as_str().unwrap();
+    assert_eq!(versions(&page(&service, "", Some(end)).await), [0; 0]);
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! `GET /v1/vaults/{vault_id}/usage`, and the limit of tokens.
 
-use crate::harness::{Memory, Service, Step, has, holds, scripted};
+use crate::harness::{Memory, Service, Step, each, eventually, has, holds, scripted};
 use serde_json::{Value, json};
 use std::time::Duration;
 use working_memory::config::Config;
@@ -95,6 +95,25 @@ async fn tokens_and_cost_are_reported_by_day_and_model() {
 }
 
 #[tokio::test]
+async fn pages_have_every_model_whatever_order_the_database_has() {
+    let service = Service::start().await;
+    service
+        .execute(r#"ALTER TABLE model_usage ALTER COLUMN model TYPE TEXT COLLATE "en-x-icu""#)
+        .await;
+    service
+        .execute(
+            "INSERT INTO model_usage
+             SELECT 'acme', DATE '2026-11-21', model, 'progress', 1, 1, 0, 1, 0, 0, 1, 1
+             FROM unnest(ARRAY['Qwen', 'gpt', 'nomic']) AS model",
+        )
+        .await;
+
+    let paged = json!(service.pages(&format!("{USAGE}?limit=1")).await);
+
+    assert_eq!(each(&paged, "model"), ["Qwen", "gpt", "nomic"]);
+}
+
+#[tokio::test]
 async fn tokens_of_a_failed_run_count_and_stay_after_the_memory_is_deleted() {
     let models = scripted(|role| match role {
         Role::Learnings => Step::Fail(ModelError::BadAnswer {
@@ -173,4 +192,17 @@ async fn a_vault_over_its_token_limit_is_rejected_until_midnight_and_others_are_
     memory.update(json!({"task": "c"})).await.is(429);
     service.clock.advance(Duration::from_secs(1));
     memory.updated(json!({"task": "c"})).await;
+}
+
+#[tokio::test]
+async fn tokens_of_a_queued_update_count_on_the_day_on_which_they_are_used() {
+    let (service, memory) = Service::with_models(models()).await.agent();
+    memory.queued(&json!({"task": "a"})).await;
+    service.clock.advance(Duration::from_secs(24 * 3600));
+    let _workers = service.work(Duration::from_secs(30));
+
+    eventually("they are those of today", async || {
+        service.read(USAGE).await["tokens_today"] == 3_150
+    })
+    .await;
 }
