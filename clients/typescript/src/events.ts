@@ -104,6 +104,8 @@ export interface UpdateStep {
 /** The steps of an update. It continues without its reader, and cannot be streamed again. */
 export async function* steps(transport: Transport, call: Call): AsyncGenerator<UpdateStep, void, undefined> {
   let id = "";
+  const ended = (cause?: unknown) =>
+    new ConnectionFailedError(`the connection to watch update ${id} ended; it goes on: ask updates.wait()`, { cause });
   try {
     for await (const { event: name, data } of frames(await transport.open(call))) {
       if (data === undefined) continue;
@@ -116,9 +118,7 @@ export async function* steps(transport: Transport, call: Call): AsyncGenerator<U
   } catch (error) {
     call.options?.signal?.throwIfAborted();
     if (!id || !(error instanceof ConnectionFailedError)) throw error;
-    throw new ConnectionFailedError(`the connection to watch update ${id} ended; it goes on: ask updates.wait()`, {
-      cause: error,
-    });
+    throw ended(error);
   }
-  throw new ConnectionFailedError(`the connection to watch update ${id} ended; it goes on: ask updates.wait()`);
+  throw ended();
 }

@@ -50,7 +50,6 @@ class Settings:
             "headers": request.headers,
             "content": request.content,
             "timeout": seconds,
-            "follow_redirects": False,
         }
 
     def changed(
@@ -124,7 +123,8 @@ class Engine:
     def _once(self, step: Send) -> Reply | Exception:
         deadline = _Deadline(step.seconds)
         try:
-            with self.http.stream(**self.settings.arguments(step.request, step.seconds)) as response:
+            arguments = self.settings.arguments(step.request, step.seconds)
+            with self.http.stream(**arguments, follow_redirects=False) as response:
                 content = b""
                 for chunk in response.iter_bytes():
                     content += chunk
@@ -191,7 +191,8 @@ class AsyncEngine:
     async def _once(self, step: Send) -> Reply | Exception:
         deadline = _Deadline(step.seconds)
         try:
-            async with self.http.stream(**self.settings.arguments(step.request, step.seconds)) as response:
+            arguments = self.settings.arguments(step.request, step.seconds)
+            async with self.http.stream(**arguments, follow_redirects=False) as response:
                 content = b""
                 async for chunk in response.aiter_bytes():
                     content += chunk

@@ -48,9 +48,7 @@ class _Reading(Generic[T]):
         # With a key there is not even a heartbeat before the end.
         silence = settings.limits.update_timeout if "idempotency-key" in request.headers else SILENCE
         timeout = httpx.Timeout(max(seconds, silence), connect=seconds)
-        arguments = settings.arguments(request, seconds)
-        del arguments["follow_redirects"]  # is given where it is sent
-        return http.build_request(**{**arguments, "timeout": timeout})
+        return http.build_request(**{**settings.arguments(request, seconds), "timeout": timeout})
 
 
 def _is_stream(response: httpx.Response) -> bool:
