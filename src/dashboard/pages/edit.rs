@@ -27,6 +27,14 @@ struct View {
     since: Option<i64>,
 }
 
+impl View {
+    /// The id of the newest version; empty before the first one.
+    fn newest(&self) -> &str {
+        let id = self.context.as_ref().map(|context| context.context_id.as_str());
+        id.unwrap_or_default()
+    }
+}
+
 /// The form with the newest text, or with the one that was not saved.
 pub(in crate::dashboard) async fn show(
     visit: Visit,

@@ -57,8 +57,8 @@ pub(in crate::dashboard) async fn show(
     );
     let (about, context, records) = (about?, context?, records?);
     // The list is the vault's and may go on; the number is the memory's own.
-    let mut waiting = waiting?.items.into_iter().filter(|_| about.open_proposals == 1);
-    let waiting = waiting.find(|run| run.memory_id.as_str() == memory);
+    let is_only = |run: &Run| about.open_proposals == 1 && run.memory_id.as_str() == memory;
+    let waiting = waiting?.items.into_iter().find(is_only);
     let text = context.context.as_deref().unwrap_or_default();
     let since: Option<i64> = visit.number("since");
     let known = records.items.into_iter();
@@ -120,6 +120,13 @@ pub(in crate::dashboard) async fn instead(
 struct Delete {
     page: Page,
     entry: MemorySummary,
+}
+
+impl Delete {
+    /// The id of the newest version; empty without a document.
+    fn newest(&self) -> &str {
+        self.entry.context_id.as_ref().map_or("", |id| id.as_str())
+    }
 }
 
 /// `GET …/delete`
