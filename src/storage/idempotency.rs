@@ -210,8 +210,7 @@ impl Storage {
     #[tracing::instrument(name = "db.idempotency_keys.purge", skip_all)]
     pub async fn purge_keys(&self, batch: i64) -> Result<u64, StorageError> {
         let (mut failing, mut deleted) = (FailingVaults::new("idempotency_keys"), 0);
-        loop {
-            let before = (deleted, failing.failures());
+        while failing.goes_on(deleted) {
             let now = self.clock.now();
             // Rare read over all vaults; the deletion then goes vault by vault.
             let expired = sqlx::query!(
@@ -250,10 +249,8 @@ impl Storage {
                     .await;
                 deleted += failing.pass_over(&vault, done)?.unwrap_or_default();
             }
-            if (deleted, failing.failures()) == before {
-                return Ok(deleted);
-            }
         }
+        Ok(deleted)
     }
 }
 

@@ -22,6 +22,8 @@ pub struct FailingVaults {
     work: &'static str,
     vaults: HashMap<String, Failing>,
     failures: u64,
+    /// What was done, and how often it failed, when the last round began.
+    at_last_round: Option<(u64, u64)>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -38,7 +40,15 @@ impl FailingVaults {
             work,
             vaults: HashMap::new(),
             failures: 0,
+            at_last_round: None,
         }
+    }
+
+    /// Whether work that goes in rounds needs another one: the last round did something, of which `done` is the sum of all
+    /// rounds, or it failed for a vault.
+    pub fn goes_on(&mut self, done: u64) -> bool {
+        let now = Some((done, self.failures));
+        self.at_last_round.replace((done, self.failures)) != now
     }
 
     /// How often the work of a vault failed.

@@ -390,8 +390,7 @@ impl Storage {
     #[tracing::instrument(name = "db.prompt_items.purge", skip_all)]
     pub async fn purge_items(&self, batch: i64) -> Result<u64, StorageError> {
         let (mut failing, mut deleted) = (FailingVaults::new("items"), 0);
-        loop {
-            let before = (deleted, failing.failures());
+        while failing.goes_on(deleted) {
             let now = self.clock.now();
             // Rare read over all vaults; the deletion then goes owner by owner.
             let expired = sqlx::query!(
@@ -426,9 +425,7 @@ impl Storage {
                 let purged = failing.pass_over(owner.vault.as_str(), purge.await)?;
                 deleted += purged.unwrap_or_default();
             }
-            if (deleted, failing.failures()) == before {
-                return Ok(deleted);
-            }
         }
+        Ok(deleted)
     }
 }

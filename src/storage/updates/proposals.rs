@@ -100,8 +100,7 @@ impl Storage {
     #[tracing::instrument(name = "db.updates.expire", skip_all)]
     pub async fn expire_proposals(&self, before: DateTime<Utc>, batch: i64) -> Result<u64, StorageError> {
         let (mut failing, mut expired) = (FailingVaults::new("proposals"), 0);
-        loop {
-            let done_before = (expired, failing.failures());
+        while failing.goes_on(expired) {
             // Rare read over all vaults, in a small index; the change then goes vault by vault.
             let old = sqlx::query!(
                 "SELECT vault_id, memory_id, update_id FROM updates
@@ -134,10 +133,8 @@ impl Storage {
                 let done = self.execute(Class::Sweep, "db.updates.expire", expire).await;
                 expired += failing.pass_over(vault.as_str(), done)?.unwrap_or_default();
             }
-            if (expired, failing.failures()) == done_before {
-                return Ok(expired);
-            }
         }
+        Ok(expired)
     }
 }
 
