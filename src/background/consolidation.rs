@@ -67,10 +67,12 @@ async fn queue_due(
         }
         let queued = unless_refused(pipeline.consolidate_if_due(&vault, &memory).await);
         match failing.pass_over(vault.as_str(), queued) {
-            Ok(Some(_)) => changed.remove(&(vault, memory)),
-            Ok(None) => continue,
+            Ok(Some(_)) => {
+                changed.remove(&(vault, memory));
+            }
+            Ok(None) => {}
             Err(_) => return,
-        };
+        }
     }
 }
 

@@ -55,8 +55,8 @@ pub(crate) struct Peer {
     pub(crate) connection: Arc<UnauthenticatedConnection>,
 }
 
-/// Serves `listener`, each request with what `router` returns then and the layers around all routes, until `shutdown` completes, then lets running requests finish, for at most
-/// [`Settings::shutdown_grace`]. Returns whether all of them did.
+/// Serves `listener`, each request with what `router` returns then and the layers around all routes, until `shutdown` completes,
+/// then lets running requests finish, for at most [`Settings::shutdown_grace`]. Returns whether all of them did.
 pub async fn serve<R>(
     listener: TcpListener,
     router: R,

@@ -431,13 +431,14 @@ pub(super) async fn discard<F: Future<Output = Response>>(
     let waits = request.headers().contains_key(EXPECT);
     let rest = Rest::default();
     let lent = rest.clone();
-    let is_begun = false;
-    let lend = |body| Lent {
-        body,
-        is_begun,
-        rest: lent,
-    };
-    let mut response = next(request.map(|body| Body::new(lend(body)))).await;
+    let request = request.map(|body| {
+        Body::new(Lent {
+            body,
+            is_begun: false,
+            rest: lent,
+        })
+    });
+    let mut response = next(request).await;
     let rest = rest.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some((rest, is_begun)) = rest
         && (waits && !is_begun || !ends_soon(rest).await)

@@ -44,7 +44,8 @@ async fn texts_go_in_batches_and_vectors_come_in_their_order() {
         {"index": 0, "embedding": [1.0, 0.0]},
     ], "usage": {"total_tokens": 3}});
     let (stub, embedder) = embedder(vec![ok(&backwards), vectors(&[[0.5, 0.5]])], 2).await;
-    let (embedded, _) = embedder.embed(MODEL, &["a", "b", "c"]).await;
+    let (embedded, end) = embedder.embed(MODEL, &["a", "b", "c"]).await;
+    assert_eq!(end, Ok(()));
     assert_eq!(
         embedded.vectors,
         [Some(vec![1.0, 0.0]), Some(vec![0.0, 1.0]), Some(vec![0.5, 0.5])]
@@ -63,7 +64,8 @@ async fn an_answer_that_cannot_be_used_is_asked_for_again_and_then_only_its_text
     // The batch is tried twice, then its halves.
     let replies = vec![nan(), nan(), vectors(&[[1.0, 0.0]]), zero()];
     let (_stub, embedder) = embedder(replies, 8).await;
-    let (embedded, _) = embedder.embed(MODEL, &["good", "bad"]).await;
+    let (embedded, end) = embedder.embed(MODEL, &["good", "bad"]).await;
+    assert_eq!(end, Ok(()));
     assert_eq!(embedded.vectors, [Some(vec![1.0, 0.0]), None]);
 }
 
@@ -95,7 +97,8 @@ async fn a_wrong_count_or_length_heals_with_another_attempt() {
         reply(503, "", "busy"),
     ] {
         let (_stub, embedder) = embedder(vec![wrong, vectors(&[[1.0, 0.0]])], 8).await;
-        let (embedded, _) = embedder.embed(MODEL, &["a"]).await;
+        let (embedded, end) = embedder.embed(MODEL, &["a"]).await;
+        assert_eq!(end, Ok(()));
         assert_eq!(embedded.vectors, [Some(vec![1.0, 0.0])]);
     }
 }

@@ -128,14 +128,18 @@ async fn the_output_is_limited_and_in_the_format_of_the_host() {
     assert!(count <= 10_000, "{count}");
 }
 
-#[tokio::test]
-async fn a_failed_piece_is_retried_with_its_key_until_it_succeeds() {
-    let stub = Stub::by(answers).await;
+/// A user with a message of a session that could not be sent.
+async fn unsent() -> User {
     let user = User::of("http://127.0.0.1:9");
     user.file("transcript.jsonl", &says("user", "Fix the parser"));
     assert!(end(&user).await.err.contains("no service answers"));
+    user
+}
 
-    let user = user.with("WORKING_MEMORY_URL", &stub.url);
+#[tokio::test]
+async fn a_failed_piece_is_retried_with_its_key_until_it_succeeds() {
+    let stub = Stub::by(answers).await;
+    let user = unsent().await.with("WORKING_MEMORY_URL", &stub.url);
     let more = says("user", "Fix the parser") + &says("user", "and the lexer");
     user.file("transcript.jsonl", &more);
     end(&user).await;
@@ -155,11 +159,7 @@ async fn a_failed_piece_is_retried_with_its_key_until_it_succeeds() {
 #[tokio::test]
 async fn what_a_session_could_not_send_is_sent_at_the_end_of_the_next_one() {
     let stub = Stub::by(answers).await;
-    let user = User::of("http://127.0.0.1:9");
-    user.file("transcript.jsonl", &says("user", "Fix the parser"));
-    assert!(end(&user).await.err.contains("no service answers"));
-
-    let user = user.with("WORKING_MEMORY_URL", &stub.url);
+    let user = unsent().await.with("WORKING_MEMORY_URL", &stub.url);
     user.file("next.jsonl", &says("user", "and the lexer"));
     let next = json!({"session_id": "next", "transcript_path": user.path().join("next.jsonl")});
     for _ in 0..2 {

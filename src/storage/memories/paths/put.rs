@@ -26,49 +26,41 @@ impl Storage {
         under: Option<&Answering<'_, WrittenFile>>,
     ) -> Result<WrittenFile, WriteError> {
         loop {
-            let put = self.put_found(tree, path, file, actor, preconditions, under);
-            match put.await {
-                // Another has made or deleted it meanwhile: it is looked for again.
-                Err(WriteError::Refused(Refusal::FileExists(_)) | WriteError::NotFound(Missing::File)) => {}
+            let Some(memory) = self.file_memory(tree, path).await? else {
+                preconditions.check(None, None)?;
+                let answer = |made| WrittenFile::made(path, made);
+                match self.make_file(tree, path, file, actor, under, answer).await {
+                    // Another has made it meanwhile.
+                    Err(WriteError::Refused(Refusal::FileExists(_))) => continue,
+                    done => return done,
+                }
+            };
+            let written = self.change((&tree.vault, &memory), AlsoRead::default(), |head| {
+                let Some(newest) = head.metadata.clone() else {
+                    // The memory was deleted, and its path with it.
+                    return Err(WriteError::NotFound(Missing::File));
+                };
+                head.meets(preconditions)?;
+                if head.text == file.text {
+                    let file = StoredFile::of(path, newest);
+                    return Ok(Decision::Keep(WrittenFile {
+                        file,
+                        unchanged: true,
+                    }));
+                }
+                let mut version = NewVersion::of_text(head, file.text.clone(), Source::Tool, actor.clone());
+                version.log =
+                    changelog::of_text(changelog::PUT, (&head.text, &version.text), &version.changes);
+                let made = WrittenFile::made(path, version.metadata(&tree.vault, &memory, head));
+                version.answer_under(under, &made);
+                Ok(Decision::Save(Box::new(version), made))
+            });
+            match written.await.map_err(WriteError::from) {
+                // Another has deleted it meanwhile.
+                Err(WriteError::NotFound(Missing::File)) => {}
                 done => return done,
             }
         }
-    }
-
-    async fn put_found(
-        &self,
-        tree: &FileTree,
-        path: &FilePath,
-        file: &Edited,
-        actor: &ActorId,
-        preconditions: &Preconditions,
-        under: Option<&Answering<'_, WrittenFile>>,
-    ) -> Result<WrittenFile, WriteError> {
-        let Some(memory) = self.file_memory(tree, path).await? else {
-            preconditions.check(None, None)?;
-            let answer = |made| WrittenFile::made(path, made);
-            return self.make_file(tree, path, file, actor, under, answer).await;
-        };
-        let written = self.change((&tree.vault, &memory), AlsoRead::default(), |head| {
-            let Some(newest) = head.metadata.clone() else {
-                // The memory was deleted, and its path with it.
-                return Err(WriteError::NotFound(Missing::File));
-            };
-            head.meets(preconditions)?;
-            if head.text == file.text {
-                let file = StoredFile::of(path, newest);
-                return Ok(Decision::Keep(WrittenFile {
-                    file,
-                    unchanged: true,
-                }));
-            }
-            let mut version = NewVersion::of_text(head, file.text.clone(), Source::Tool, actor.clone());
-            version.log = changelog::of_text(changelog::PUT, (&head.text, &version.text), &version.changes);
-            let made = WrittenFile::made(path, version.metadata(&tree.vault, &memory, head));
-            version.answer_under(under, &made);
-            Ok(Decision::Save(Box::new(version), made))
-        });
-        Ok(written.await?)
     }
 }
 

@@ -249,14 +249,8 @@ impl Storage {
             )
         };
         let (class, name) = (Class::Maintenance, "db.search_vectors.delete");
-        loop {
-            // Another instance may make another model the current one meanwhile: its vectors are newer than these.
-            let spaces = self.embedding_spaces().await?;
-            let is_current = spaces.current().is_some_and(|current| current.id == space.id);
-            if !is_current || self.execute(class, name, delete_vectors).await? == 0 {
-                break;
-            }
-        }
+        // Another instance may make another model the current one meanwhile: its vectors are newer than these.
+        while self.is_current(space).await? && self.execute(class, name, delete_vectors).await? > 0 {}
         let delete_spaces = || {
             sqlx::query!(
                 "DELETE FROM embedding_spaces
@@ -269,6 +263,11 @@ impl Storage {
         self.execute(class, "db.embedding_spaces.delete", delete_spaces)
             .await?;
         Ok(())
+    }
+
+    async fn is_current(&self, space: &Space) -> Result<bool, StorageError> {
+        let spaces = self.embedding_spaces().await?;
+        Ok(spaces.current().is_some_and(|current| current.id == space.id))
     }
 
     /// Marks all memories for embedding again. Existing vectors are reused, and passages that models refused are tried
