@@ -3,11 +3,13 @@
 import { generateText, isStepCount } from "ai";
 import { MockLanguageModelV4 } from "ai/test";
 import { randomUUID } from "node:crypto";
-import { expect, inject, test } from "vitest";
-import { fromModelMessages, memoryTools } from "../src/ai.js";
-import { Client } from "../src/index.js";
+import { test } from "node:test";
+import { expect } from "expect";
+import { fromModelMessages, memoryTools } from "../dist/ai.js";
+import { Client } from "../dist/index.js";
+import { sharedUrl } from "./service.js";
 
-const client = new Client(inject("url"));
+const client = new Client(sharedUrl());
 const usage = {
   inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
   outputTokens: { total: 1, text: 1, reasoning: 0 },

@@ -3,11 +3,13 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { betaMemoryTool } from "@anthropic-ai/sdk/helpers/beta/memory";
 import { randomUUID } from "node:crypto";
-import { expect, inject, test } from "vitest";
-import { memoryTool, memoryToolHandlers } from "../src/anthropic.js";
-import { Client } from "../src/index.js";
+import { test } from "node:test";
+import { expect } from "expect";
+import { memoryTool, memoryToolHandlers } from "../dist/anthropic.js";
+import { Client } from "../dist/index.js";
+import { sharedUrl } from "./service.js";
 
-const vault = new Client(inject("url")).vault(`v-${randomUUID()}`);
+const vault = new Client(sharedUrl()).vault(`v-${randomUUID()}`);
 
 type Command = Record<string, unknown>;
 

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { after, before, test } from "node:test";
+import { expect } from "expect";
 import {
   Client,
   EventsLostError,
@@ -7,10 +8,10 @@ import {
   NotFoundError,
   UnauthorizedError,
   type Event,
-} from "../src/index.js";
-import { Service } from "./service.js";
+} from "../dist/index.js";
+import { Service, sharedUrl } from "./service.js";
 
-const client = new Client(inject("url"));
+const client = new Client(sharedUrl());
 
 /** The next events of a stream, which is then closed. */
 async function take(
@@ -71,10 +72,10 @@ async function take1(stream: AsyncGenerator<Event>): Promise<Event[]> {
 
 /** A service that is killed, and then requires keys. */
 let service: Service;
-beforeAll(async () => {
+before(async () => {
   service = await Service.start();
 });
-afterAll(() => service.remove());
+after(() => service.remove());
 
 test("a stream outlives the service: nothing is missed and nothing comes twice", async () => {
   const own = new Client(service.url, { retries: 20 });

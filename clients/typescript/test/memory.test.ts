@@ -1,5 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { expect, inject, test } from "vitest";
+import { test } from "node:test";
+import { setTimeout } from "node:timers/promises";
+import { expect } from "expect";
 import {
   archive,
   Client,
@@ -12,9 +14,10 @@ import {
   progress,
   snippet,
   type Memory,
-} from "../src/index.js";
+} from "../dist/index.js";
+import { sharedUrl } from "./service.js";
 
-const client = new Client(inject("url"), { actor: "tester" });
+const client = new Client(sharedUrl(), { actor: "tester" });
 const vaults = new WeakMap<Memory, string>();
 const vaultOf = (memory: Memory) => vaults.get(memory) ?? "";
 const fresh = () => {
@@ -110,7 +113,7 @@ test("a document is put, read, edited, searched and restored", async () => {
 
   expect(await memory.records.list({ kind: "KL", status: "archived" }).all()).toMatchObject([{ record_id: "KL-1" }]);
   const vault = client.vault(vaultOf(memory));
-  await expect.poll(async () => (await vault.search("zebrafish").all()).length).toBe(1);
+  while ((await vault.search("zebrafish").all()).length === 0) await setTimeout(50);
   expect(await memory.search("QUERY data", { kind: "KL", consistent: true }).all()).toEqual([]);
   const archived = memory.search("QUERY data", { status: "archived", actor: "tester" });
   expect(await archived.all()).toMatchObject([{ record_id: "KL-1" }]);

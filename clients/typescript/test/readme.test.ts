@@ -8,7 +8,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { after, before, test } from "node:test";
+import { expect } from "expect";
+import { sharedUrl } from "./service.js";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -25,7 +27,7 @@ const INSTALLED = ["@anthropic-ai/sdk", "@ai-sdk/anthropic", "ai", "@types/node"
 let folder: string;
 let model: Server;
 
-beforeAll(async () => {
+before(async () => {
   folder = mkdtempSync(join(tmpdir(), "working-memory-readme-"));
   const modules = join(folder, "node_modules");
   const own = join(modules, "working-memory-client");
@@ -53,7 +55,7 @@ beforeAll(async () => {
   model = await claude();
 });
 
-afterAll(() => {
+after(() => {
   model.closeAllConnections();
   model.close();
   rmSync(folder, { recursive: true });
@@ -112,7 +114,7 @@ test("the programs do what they say, one after the other", async () => {
     const baseUrl = code.includes("@ai-sdk/anthropic") ? `${base}/v1` : base;
     const env = {
       ...process.env,
-      WORKING_MEMORY_URL: inject("url"),
+      WORKING_MEMORY_URL: sharedUrl(),
       ANTHROPIC_API_KEY: "none",
       ANTHROPIC_BASE_URL: baseUrl,
     };

@@ -17,6 +17,13 @@ export function program(): string {
   );
 }
 
+/** The service that `run.ts` started for all tests. */
+export function sharedUrl(): string {
+  const url = process.env.SHARED_SERVICE_URL;
+  if (!url) throw new Error("run the tests with npm test");
+  return url;
+}
+
 /** A free port. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
