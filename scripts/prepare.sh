@@ -30,7 +30,7 @@ fi
 described=$(mktemp -d)
 trap 'rm -rf "$described"' EXIT
 # A changed query does not compile before it is described; then an earlier build starts the database.
-program=$(sh scripts/program.sh 2>/dev/null) || program=$(sh scripts/program.sh --built)
+program=${WORKING_MEMORY_BIN:-$(sh scripts/program.sh 2>/dev/null || sh scripts/program.sh --built)}
 level=-W
 [ "${1:-}" != --check ] || level=-D
 "$program" with-postgres -- sh scripts/prepare.sh --describe "$described" "$level"
