@@ -59,7 +59,7 @@ impl Sync {
         let state = self.state(State::read(&tree)?, &service)?;
         let bases = state.files.clone();
         let found = ScanResult::of(&tree, self.all).map_err(failed)?;
-        let known = |path: &str| bases.get(path).map(|base| base.sha256.clone());
+        let known = |path: &str, sha256: &str| bases.get(path).is_some_and(|base| base.sha256 == sha256);
         swap::recover(&tree, found.folders.iter().map(String::as_str), known)?;
         let mut root = Root {
             service: &service,
@@ -228,8 +228,6 @@ impl Root<'_> {
 }
 
 impl Sides for Root<'_> {
-    const FOLLOWS: bool = false;
-
     fn tree(&self) -> &Tree {
         &self.tree
     }

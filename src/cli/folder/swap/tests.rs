@@ -105,7 +105,7 @@ fn leftovers_of_a_killed_program_are_repaired() {
             fs::write(folder.path().join("a.md"), there).unwrap();
         }
         assert!(is_left_behind(&left));
-        let kept = recovered(&tree, "", &left, |_| None).unwrap();
+        let kept = recovered(&tree, "", &left, |_, _| false).unwrap();
         let expected = expected.replace("COPY", &copy("left"));
         let named: Vec<_> = expected
             .split(' ')
@@ -118,7 +118,7 @@ fn leftovers_of_a_killed_program_are_repaired() {
     let (folder, tree) = folder();
     fs::write(folder.path().join(swap("new")), "old").unwrap();
     assert_eq!(
-        recovered(&tree, "", &swap("new"), |_| Some(h("old"))).unwrap(),
+        recovered(&tree, "", &swap("new"), |_, sha256| sha256 == h("old")).unwrap(),
         None
     );
     assert_eq!(files(&folder), of(&[]));
