@@ -14,7 +14,7 @@ use crate::domain::ids::RootName;
 use crate::domain::memory_files::FilePath;
 use crate::http::responses::{FileBody, PutFileBody};
 use clap::Args;
-use rustix::fs::{AtFlags, Dir, FileType};
+use rustix::fs::{AtFlags, Dir, FileType, FlockOperation};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
@@ -50,7 +50,8 @@ impl Sync {
         let service = Service::of(&self.service)?;
         let failed = |error| Failure::failed(format!("{} {error}", self.folder.display()));
         let tree = Tree::create(&self.folder).map_err(failed)?;
-        tree.try_lock().map_err(|error| match error.kind() {
+        let locked = tree.lock(FlockOperation::NonBlockingLockExclusive);
+        locked.map_err(|error| match error.kind() {
             ErrorKind::WouldBlock => {
                 Failure::failed(format!("another sync of {} is running", self.folder.display()))
             }
@@ -256,9 +257,9 @@ impl Sides for Root<'_> {
         self.memories.clear();
         for entry in entries {
             match path_in_folder(&entry.path) {
-                Ok(path) if is_wanted(&path, self.all) => {
-                    self.memories.insert(path.clone(), entry.memory_id);
-                    versions.insert(path, entry.context_id);
+                Ok(path) if is_wanted(path, self.all) => {
+                    self.memories.insert(path.to_owned(), entry.memory_id);
+                    versions.insert(path.to_owned(), entry.context_id);
                 }
                 Ok(_) => {}
                 Err(why) => drop(self.skipped.insert(entry.path, why)),
@@ -406,7 +407,7 @@ impl ScanResult {
 
 /// The hash of a file of so many bytes that can be synchronised, or why it cannot.
 fn read(tree: &Tree, path: &str, kind: FileType, bytes: i64) -> Result<String, String> {
-    path_on_service(path)?;
+    check(path)?;
     match kind {
         FileType::RegularFile => {}
         FileType::Symlink => return Err("it is a symbolic link, which is not followed".to_owned()),
@@ -429,36 +430,27 @@ fn read(tree: &Tree, path: &str, kind: FileType, bytes: i64) -> Result<String, S
     Ok(hash(text.as_bytes()))
 }
 
-/// The path on the service of a file with this path below the folder.
+/// The path below the folder of a file on the service. The service is not trusted.
 ///
 /// # Errors
 ///
-/// The service would reject the path or spell it differently, or the name is reserved.
-fn path_on_service(relative: &str) -> Result<FilePath, String> {
+/// Why the path is not allowed.
+fn path_in_folder(path: &str) -> Result<&str, String> {
+    let relative = path.strip_prefix(ROOT).ok_or("it is no path below /memories")?;
+    check(relative).map(|()| relative)
+}
+
+/// Checks a path below the folder: the service spells it alike, and it cannot leave the folder or be hidden.
+///
+/// # Errors
+///
+/// Why the path is not allowed.
+fn check(relative: &str) -> Result<(), String> {
     let whole = format!("{ROOT}{relative}");
     let path = FilePath::parse(&whole).map_err(|refusal| refusal.to_string())?;
     if path.as_str() != whole {
         return Err("its name is not spelt in NFC; rename it".to_owned());
     }
-    check_names(relative).map(|()| path)
-}
-
-/// The path below the folder of a file on the service. The service is not trusted: a path cannot leave the
-/// folder or be hidden.
-///
-/// # Errors
-///
-/// Why the path is not allowed.
-fn path_in_folder(path: &str) -> Result<String, String> {
-    let parsed = FilePath::parse(path).map_err(|refusal| refusal.to_string())?;
-    let relative = path
-        .strip_prefix(ROOT)
-        .filter(|relative| !relative.is_empty() && parsed.as_str() == path)
-        .ok_or("it is no path below /memories")?;
-    check_names(relative).map(|()| relative.to_owned())
-}
-
-fn check_names(relative: &str) -> Result<(), String> {
     for name in relative.split('/') {
         if name.starts_with('.') {
             return Err("hidden files and folders are left alone".to_owned());
@@ -484,12 +476,12 @@ mod tests {
     #[test]
     fn paths_stay_in_the_folder_and_are_the_same_on_both_sides() {
         for relative in ["a.md", "notes/tea ü 漢.md", "x/y/z.txt"] {
-            let path = path_on_service(relative).unwrap();
-            assert_eq!(path_in_folder(path.as_str()).unwrap(), relative);
+            check(relative).unwrap();
+            assert_eq!(path_in_folder(&format!("{ROOT}{relative}")).unwrap(), relative);
         }
         let long = format!("{}.md", "ä".repeat(78));
         for copy in conflict_paths(&long, "0123456789abcdef").take(9) {
-            assert!(path_on_service(&copy).is_ok(), "{copy}");
+            assert!(check(&copy).is_ok(), "{copy}");
         }
         for bad in [
             "",
@@ -516,7 +508,7 @@ mod tests {
             "",
             &"x".repeat(161),
         ] {
-            assert!(path_on_service(bad).is_err(), "{bad:?}");
+            assert!(check(bad).is_err(), "{bad:?}");
         }
     }
 }

@@ -5,6 +5,7 @@ use super::hash;
 use super::swap::{self, Placed};
 use super::tree::Tree;
 use crate::cli::client::{Failure, note};
+use rustix::fs::FlockOperation;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, ErrorKind};
@@ -47,7 +48,7 @@ pub(in crate::cli) fn follow(
 ) -> Result<Followed, Failure> {
     let failed = |error| Failure::failed(format!("{} {error}", shown.display()));
     let tree = Tree::create(shown).map_err(failed)?;
-    tree.lock().map_err(failed)?;
+    tree.lock(FlockOperation::LockExclusive).map_err(failed)?;
     // In a file of another form nothing is known, so that every file counts as written by others.
     let mut own: OwnFiles = match tree.state(NAME) {
         Err(error) if error.kind() != ErrorKind::InvalidData => return Err(tree.failed(NAME, &error)),

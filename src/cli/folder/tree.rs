@@ -61,28 +61,12 @@ impl Tree {
         })
     }
 
-    /// Locks out other writers for as long as the value exists; waits for the lock.
+    /// Locks the folder for as long as the value exists: out other writers, or with a shared lock writers only. Waits for the
+    /// lock, unless the operation says otherwise.
     ///
     /// # Errors
-    /// The file system does not support locks.
-    pub(in crate::cli) fn lock(&self) -> io::Result<()> {
-        Ok(rustix::fs::flock(&self.root, FlockOperation::LockExclusive)?)
-    }
-
-    /// Locks out writers, not other readers, for as long as the value exists; waits for the lock.
-    ///
-    /// # Errors
-    /// As [`Tree::lock`].
-    pub(in crate::cli) fn lock_shared(&self) -> io::Result<()> {
-        Ok(rustix::fs::flock(&self.root, FlockOperation::LockShared)?)
-    }
-
-    /// Locks out other writers, without waiting.
-    ///
-    /// # Errors
-    /// Another writer holds the lock, which is [`io::ErrorKind::WouldBlock`]; or the file system does not support locks.
-    pub(in crate::cli) fn try_lock(&self) -> io::Result<()> {
-        let operation = FlockOperation::NonBlockingLockExclusive;
+    /// The file system does not support locks; [`ErrorKind::WouldBlock`]: another process holds it.
+    pub(in crate::cli) fn lock(&self, operation: FlockOperation) -> io::Result<()> {
         Ok(rustix::fs::flock(&self.root, operation)?)
     }
 
