@@ -6,7 +6,7 @@ use crate::domain::ids::{RecordId, TaskId};
 use crate::domain::text::one_line;
 use crate::domain::window::{
     DECISION_BYTES, FAILED, INTENT_BYTES, ImportedDecision, ImportedTask, SUMMARY_BYTES, Task, TaskDetails,
-    check_reason, fits, split_line, task_line,
+    fits, split_line, task_line, unwritable_at,
 };
 use chrono::{DateTime, Datelike as _, NaiveDate, NaiveTime, SubsecRound as _, Utc};
 use serde::Deserialize as _;
@@ -568,7 +568,7 @@ impl Entry for ImportedDecision {
 
     fn within_limits(mut self) -> Option<Self> {
         // A reason that a record line cannot represent unchanged stays in the text.
-        if let Some(reason) = self.reason.take_if(|reason| check_reason(reason).is_err()) {
+        if let Some(reason) = self.reason.take_if(|reason| unwritable_at(reason).is_some()) {
             self.decision = format!("{} (reason: {})", self.decision, one_line(&reason));
         }
         let is_fit = !one_line(&self.decision).is_empty()
