@@ -89,7 +89,11 @@ impl Export {
         }
         let (shown, version) = (self.folder.display().to_string(), memory.version);
         let line = if self.service.is_json() {
-            let Followed { written, removed, kept } = done;
+            let Followed {
+                written,
+                removed,
+                kept,
+            } = done;
             let body = json!({ "folder": shown, "version": version, "written": written, "removed": removed, "kept": kept });
             body.to_string()
         } else {
@@ -107,8 +111,6 @@ impl Export {
 /// Whether a path can be that of a file of a window.
 fn is_of_window(path: &str) -> bool {
     let fits = |c: char| c == 'W' || c == '-' || c.is_ascii_lowercase() || c.is_ascii_digit();
-    let name = path
-        .strip_prefix(EPICS)
-        .and_then(|name| name.strip_suffix(".md"));
+    let name = path.strip_prefix(EPICS).and_then(|name| name.strip_suffix(".md"));
     FILES.contains(&path) || name.is_some_and(|name| !name.is_empty() && name.chars().all(fits))
 }
