@@ -5,7 +5,7 @@ use super::client::{Call, Failure, Look, Method, Output, Service, ServiceArgs, a
 use crate::cli::folder::engine::{Bases, Engine, Report, Sent, Sides};
 use crate::cli::folder::hash;
 use crate::cli::folder::plan::Local;
-use crate::cli::folder::swap::{self, MAX_NAME_BYTES};
+use crate::cli::folder::swap::{self, MAX_NAME_BYTES, Placed, conflict_paths};
 use crate::cli::folder::tree::Tree;
 use crate::cli::folder::watch;
 use crate::config::limits::MOST_BYTES;
@@ -226,13 +226,18 @@ impl Root<'_> {
         let call = call.query("root", &self.state.root);
         Ok(call.query("path", format!("{ROOT}{path}")))
     }
+
+    /// The result of a change. An error of a single file is reported and the other files continue; a full disk ends the work.
+    fn placed(&self, path: &str, done: io::Result<Placed>) -> Result<Placed, Failure> {
+        use ErrorKind::{QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+        done.or_else(|error| match error.kind() {
+            StorageFull | QuotaExceeded | ReadOnlyFilesystem => Err(self.tree.failed(path, &error)),
+            _ => Ok(Placed::Blocked(error.to_string())),
+        })
+    }
 }
 
 impl Sides for Root<'_> {
-    fn tree(&self) -> &Tree {
-        &self.tree
-    }
-
     async fn local(&mut self, bases: &Bases) -> Result<BTreeMap<String, Local>, Failure> {
         let found = ScanResult::of(&self.tree, self.all);
         let found = found.map_err(|error| self.tree.failed("", &error))?;
@@ -266,6 +271,28 @@ impl Sides for Root<'_> {
             }
         }
         Ok(versions)
+    }
+
+    async fn read(&mut self, path: &str) -> Result<Option<Vec<u8>>, Failure> {
+        let read = self.tree.read(path);
+        read.map_err(|error| self.tree.failed(path, &error))
+    }
+
+    async fn write(&mut self, path: &str, text: &str, expected: Option<&str>) -> Result<Placed, Failure> {
+        let done = match expected {
+            Some(expected) => swap::replace(&self.tree, path, text.as_bytes(), expected),
+            None => swap::create(&self.tree, path, text.as_bytes()),
+        };
+        self.placed(path, done)
+    }
+
+    async fn remove(&mut self, path: &str, expected: &str) -> Result<Placed, Failure> {
+        self.placed(path, swap::remove(&self.tree, path, expected))
+    }
+
+    async fn keep(&mut self, path: &str, text: &[u8]) -> Result<String, Failure> {
+        let kept = swap::keep(&self.tree, path, conflict_paths(path, &hash(text)), text);
+        kept.map_err(|error| self.tree.failed(path, &error))
     }
 
     async fn fetch(&mut self, path: &str) -> Result<Option<(String, String)>, Failure> {
@@ -471,7 +498,6 @@ fn is_wanted(relative: &str, all: bool) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::folder::swap::conflict_paths;
 
     #[test]
     fn paths_stay_in_the_folder_and_are_the_same_on_both_sides() {

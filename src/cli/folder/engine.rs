@@ -5,8 +5,7 @@
 
 use super::hash;
 use super::plan::{Base, Local, Step, deletes_too_much, plan};
-use super::swap::{self, Placed, conflict_paths, placed};
-use super::tree::Tree;
+use super::swap::Placed;
 use crate::cli::client::{Exit, Failure};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,17 +29,12 @@ pub(in crate::cli) type Bases = BTreeMap<String, Base>;
 
 /// The operations of both sides. None of them overwrites an unexpected state, in the folder or on the service.
 pub(in crate::cli) trait Sides {
-    /// The folder.
-    fn tree(&self) -> &Tree;
     /// The files of the folder, by path.
     async fn local(&mut self, bases: &Bases) -> Result<BTreeMap<String, Local>, Failure>;
     /// The versions on the service, by path.
     async fn remote(&mut self) -> Result<BTreeMap<String, String>, Failure>;
     /// A file of the folder; `None` if it was deleted.
-    async fn read(&mut self, path: &str) -> Result<Option<Vec<u8>>, Failure> {
-        let tree = self.tree();
-        tree.read(path).map_err(|error| tree.failed(path, &error))
-    }
+    async fn read(&mut self, path: &str) -> Result<Option<Vec<u8>>, Failure>;
     /// The newest version and text of a file of the service; `None` if it was deleted.
     async fn fetch(&mut self, path: &str) -> Result<Option<(String, String)>, Failure>;
     /// Sends a text that replaces this version, or nothing.
@@ -48,25 +42,11 @@ pub(in crate::cli) trait Sides {
     /// Removes a file with this version from the service; false if it has another one.
     async fn unlink(&mut self, path: &str, version: &str) -> Result<bool, Failure>;
     /// Writes a file of the folder in place of a text with this hash, or of nothing.
-    async fn write(&mut self, path: &str, text: &str, expected: Option<&str>) -> Result<Placed, Failure> {
-        let tree = self.tree();
-        let done = match expected {
-            Some(expected) => swap::replace(tree, path, text.as_bytes(), expected),
-            None => swap::create(tree, path, text.as_bytes()),
-        };
-        placed(tree, path, done)
-    }
+    async fn write(&mut self, path: &str, text: &str, expected: Option<&str>) -> Result<Placed, Failure>;
     /// Removes a file of the folder that has a text with this hash.
-    async fn remove(&mut self, path: &str, expected: &str) -> Result<Placed, Failure> {
-        let tree = self.tree();
-        placed(tree, path, swap::remove(tree, path, expected))
-    }
+    async fn remove(&mut self, path: &str, expected: &str) -> Result<Placed, Failure>;
     /// Saves a copy of a text beside its file in the folder; returns the path of the copy.
-    async fn keep(&mut self, path: &str, text: &[u8]) -> Result<String, Failure> {
-        let tree = self.tree();
-        let kept = swap::keep(tree, path, conflict_paths(path, &hash(text)), text);
-        kept.map_err(|error| tree.failed(path, &error))
-    }
+    async fn keep(&mut self, path: &str, text: &[u8]) -> Result<String, Failure>;
     /// Saves what both sides have.
     async fn save(&mut self, bases: &Bases) -> Result<(), Failure>;
 }
@@ -154,8 +134,16 @@ impl<'s, S: Sides> Engine<'s, S> {
             (path.clone(), plan(self.bases.get(path), local.get(path), remote))
         });
         let steps: Vec<(String, Step)> = steps.filter(|(_, step)| *step != Step::Nothing).collect();
-        if !deletions && deletes_too_much(steps.iter().map(|(_, step)| *step), self.bases.len()) {
-            return Err(too_many_deletions(&steps));
+        let count = |wanted: Step| steps.iter().filter(|(_, step)| *step == wanted).count();
+        let (here, there) = (count(Step::Remove), count(Step::Unlink));
+        if !deletions && deletes_too_much(here + there, self.bases.len()) {
+            return Err(Failure::new(
+                Exit::Refused,
+                format!(
+                    "nothing was done: {here} files would be removed from the folder and {there} taken out of the service's \
+                     tree, which is more than half of what both have; if that is meant, say --allow-deletions"
+                ),
+            ));
         }
         let mut is_more = false;
         for (path, step) in steps {
@@ -289,18 +277,6 @@ impl<'s, S: Sides> Engine<'s, S> {
         self.bases.remove(path);
         self.is_unsaved = true;
     }
-}
-
-fn too_many_deletions(steps: &[(String, Step)]) -> Failure {
-    let count = |wanted: Step| steps.iter().filter(|(_, step)| *step == wanted).count();
-    let (here, there) = (count(Step::Remove), count(Step::Unlink));
-    Failure::new(
-        Exit::Refused,
-        format!(
-            "nothing was done: {here} files would be removed from the folder and {there} taken out of the service's tree, \
-             which is more than half of what both have; if that is meant, say --allow-deletions"
-        ),
-    )
 }
 
 #[cfg(test)]

@@ -141,3 +141,35 @@ fn remove(tree: &Tree, path: &str, own: &BTreeSet<String>, done: &mut Followed) 
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use std::fs;
+
+    #[test]
+    fn a_text_is_kept_unless_this_program_wrote_it_or_was_about_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let follow_text = |text: &str| {
+            let texts = BTreeMap::from([("a.md".to_owned(), text.to_owned())]);
+            follow(folder.path(), &texts, &[""], |path| path == "a.md").unwrap()
+        };
+        assert!(follow_text("1").kept.is_empty());
+        // It was killed after it had written a text, and before it had saved that it is the only one.
+        let hashes = [hash(b"1"), hash(b"2")];
+        fs::write(at(NAME), json!({ "files": { "a.md": hashes } }).to_string()).unwrap();
+        fs::write(at("a.md"), "2").unwrap();
+        assert!(follow_text("3").kept.is_empty());
+        fs::write(at("a.md"), "mine").unwrap();
+        assert_eq!(follow_text("3").kept, ["a.md.kept"]);
+        fs::write(at("a.md"), "mine, too").unwrap();
+        assert_eq!(follow_text("3").kept, ["a.md.kept-2"]);
+        assert_eq!(fs::read_to_string(at("a.md")).unwrap(), "3");
+        assert_eq!(fs::read_to_string(at("a.md.kept")).unwrap(), "mine");
+        // What is no longer needed goes if it is as it was written.
+        let done = follow(folder.path(), &BTreeMap::new(), &[""], |_| true).unwrap();
+        assert!(done.removed.contains("a.md") && !at("a.md").exists());
+    }
+}

@@ -16,7 +16,7 @@ use crate::cli::client::{Failure, note};
 use rustix::fs::{AtFlags, FileType, RenameFlags};
 use rustix::io::Errno;
 use rustix::path::Arg;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
 /// Maximum length of a file or folder name in bytes; temporary file names are longer.
@@ -41,15 +41,6 @@ pub(in crate::cli) enum Placed {
     Changed,
     /// It is not possible there, and why.
     Blocked(String),
-}
-
-/// The result of a change. An error of a single file is reported and the other files continue; a full disk ends the work.
-pub(super) fn placed(tree: &Tree, path: &str, done: io::Result<Placed>) -> Result<Placed, Failure> {
-    use ErrorKind::{QuotaExceeded, ReadOnlyFilesystem, StorageFull};
-    done.or_else(|error| match error.kind() {
-        StorageFull | QuotaExceeded | ReadOnlyFilesystem => Err(tree.failed(path, &error)),
-        _ => Ok(Placed::Blocked(error.to_string())),
-    })
 }
 
 /// Creates a file if there is none.
@@ -225,10 +216,6 @@ fn put_back(tree: &Tree, folder: &OwnedFd, path: &str, hidden: &str) -> io::Resu
         Ok(()) => synced(folder).map(|()| None),
         Err(error) => {
             is_taken(error)?;
-            let (there, hidden_hash) = (hash_at(tree, path).ok(), hash_at(tree, &beside(path, hidden))?);
-            if there.is_some_and(|there| there == hidden_hash) {
-                return unlink(folder, hidden).map(|()| None);
-            }
             keep_as_copy(tree, folder, path, hidden).map(Some)
         }
     }

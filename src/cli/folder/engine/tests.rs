@@ -2,6 +2,7 @@
 //! writing stops both sides are equal, and every text exists that was not read and then changed or deleted.
 
 use super::*;
+use crate::cli::folder::swap::conflict_paths;
 use proptest::prelude::*;
 
 const PATHS: [&str; 3] = ["a.md", "b.md", "n/a.md"];
@@ -103,10 +104,6 @@ impl World {
 }
 
 impl Sides for World {
-    fn tree(&self) -> &Tree {
-        unreachable!("every operation on the folder is one on the map")
-    }
-
     async fn local(&mut self, _: &Bases) -> Result<BTreeMap<String, Local>, Failure> {
         self.pass()?;
         let files = self.folder.iter();
