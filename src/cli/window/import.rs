@@ -380,24 +380,21 @@ fn chunks(import: WindowImport) -> Vec<Value> {
         };
         json!({ "status": updated, "tasks": [], "decisions": [], "history": [] })
     };
-    let (mut chunks, mut bytes) = (Vec::<Value>::new(), 0);
+    let (mut chunks, mut chunk, mut bytes) = (Vec::new(), empty(), 0);
     for (list, entry) in tasks.chain(decisions).chain(history) {
         let size = entry.to_string().len() + 1;
-        if chunks.is_empty() || bytes + size > MAX_CHUNK_BYTES {
-            chunks.push(empty());
+        if bytes > 0 && bytes + size > MAX_CHUNK_BYTES {
+            chunks.push(std::mem::replace(&mut chunk, empty()));
             bytes = 0;
         }
         bytes += size;
-        let list = chunks.last_mut().and_then(|chunk| chunk[list].as_array_mut());
-        if let Some(list) = list {
+        if let Value::Array(list) = &mut chunk[list] {
             list.push(entry);
         }
     }
-    if chunks.is_empty() && (status.goal.is_some() || status.blocker.is_some()) {
-        chunks.push(empty());
-    }
-    if let Some(last) = chunks.last_mut() {
-        last["status"] = json!(status);
+    if bytes > 0 || status.goal.is_some() || status.blocker.is_some() {
+        chunk["status"] = json!(status);
+        chunks.push(chunk);
     }
     chunks
 }

@@ -107,37 +107,29 @@ impl Status {
             self.blocker.as_deref().unwrap_or(NONE).to_owned(),
             self.updated.map(written_time).unwrap_or_default(),
         ];
+        let line = |key: Key| format!("{}: {}\n", key.name(), values[key as usize]);
         let head_lines = head(old).count();
-        let written = |key: Key| {
-            let line = format!("{}: {}\n", key.name(), values[key as usize]);
-            (Some(key), line)
-        };
-        let mut lines: Vec<(Option<Key>, String)> = Vec::new();
-        for (index, line) in old.split_inclusive('\n').enumerate() {
-            match Key::of(line).filter(|_| index < head_lines) {
-                // If a key has several lines, the first is replaced and the others are removed.
-                Some((key, _)) if place_of(&lines, key).is_some() => {}
-                Some((key, _)) => lines.push(written(key)),
-                None => lines.push((None, line.to_owned())),
-            }
-        }
+        let there: Vec<Key> = head(old).filter_map(Key::of).map(|(key, _)| key).collect();
         // A missing key follows the key before it, or is at the top.
-        let mut place = 0;
-        for key in Key::ALL {
-            match place_of(&lines, key) {
-                Some(found) => place = found + 1,
-                None => {
-                    lines.insert(place, written(key));
-                    place += 1;
+        let missing_from = |place: usize| -> String {
+            let keys = Key::ALL.into_iter().skip(place);
+            keys.take_while(|key| !there.contains(key)).map(line).collect()
+        };
+        let (mut text, mut written) = (missing_from(0), Vec::new());
+        for (index, old_line) in old.split_inclusive('\n').enumerate() {
+            match Key::of(old_line).filter(|_| index < head_lines) {
+                // If a key has several lines, the first is replaced and the others are removed.
+                Some((key, _)) if written.contains(&key) => {}
+                Some((key, _)) => {
+                    written.push(key);
+                    text.push_str(&line(key));
+                    text.push_str(&missing_from(key as usize + 1));
                 }
+                None => text.push_str(old_line),
             }
         }
-        close(lines.into_iter().map(|(_, line)| line).collect())
+        close(text)
     }
-}
-
-fn place_of(lines: &[(Option<Key>, String)], key: Key) -> Option<usize> {
-    lines.iter().position(|(known, _)| *known == Some(key))
 }
 
 /// The body of the section without trailing blank lines; empty if it is missing.

@@ -154,10 +154,7 @@ fn split_record(words: &str) -> (Option<RecordId>, &str) {
     let parts = words
         .split_once(' ')
         .and_then(|(id, rest)| Some((id.strip_suffix(':').unwrap_or(id).parse().ok()?, rest)));
-    match parts {
-        Some((id, rest)) => (Some(id), rest.trim_start()),
-        None => (None, words),
-    }
+    parts.map_or((None, words), |(id, rest)| (Some(id), rest.trim_start()))
 }
 
 /// Marks that people put around an id.
