@@ -243,9 +243,9 @@ impl Sides for Root<'_> {
         let found = found.map_err(|error| self.tree.failed("", &error))?;
         self.skipped = found.skipped;
         let mut files = found.files;
-        // A file behind a symbolic link does not count as deleted.
         for path in bases.keys() {
-            if found.links.iter().any(|link| path.starts_with(link)) {
+            // A file behind a symbolic link does not count as deleted.
+            if !files.contains_key(path) && self.tree.read(path).is_err() {
                 files.insert(path.clone(), Local::Unusable);
             }
         }
@@ -281,7 +281,7 @@ impl Sides for Root<'_> {
     async fn write(&mut self, path: &str, text: &str, expected: Option<&str>) -> Result<Placed, Failure> {
         let done = match expected {
             Some(expected) => swap::replace(&self.tree, path, text.as_bytes(), expected),
-            None => swap::create(&self.tree, path, text.as_bytes()),
+            None => swap::create(&self.tree, path, text.as_bytes(), ""),
         };
         self.placed(path, done)
     }
@@ -356,8 +356,6 @@ const MAX_DEPTH: usize = 19;
 struct ScanResult {
     /// By path, files to synchronise, and entries at the path of such a file that are not files.
     files: BTreeMap<String, Local>,
-    /// Symbolic links, each with a trailing slash: there may have been a folder before.
-    links: Vec<String>,
     /// What was skipped, and why.
     skipped: BTreeMap<String, String>,
     /// The folders, each with a trailing slash, but for the first.
@@ -409,9 +407,6 @@ impl ScanResult {
                     false => drop(self.skipped.insert(path, "it is too deep".to_owned())),
                 }
                 continue;
-            }
-            if kind == FileType::Symlink {
-                self.links.push(format!("{path}/"));
             }
             if !is_wanted(&path, all) {
                 continue;

@@ -96,7 +96,7 @@ fn place(
 ) -> io::Result<()> {
     for _ in 0..MAX_ATTEMPTS {
         let placed = match tree.read(path)? {
-            None => swap::create(tree, path, text)?,
+            None => swap::create(tree, path, text, "")?,
             Some(there) if there == text => return Ok(()),
             Some(there) => {
                 let sha256 = hash(&there);

@@ -43,13 +43,8 @@ pub(in crate::cli) enum Placed {
     Blocked(String),
 }
 
-/// Creates a file if there is none.
-pub(in crate::cli) fn create(tree: &Tree, path: &str, bytes: &[u8]) -> io::Result<Placed> {
-    create_like(tree, path, bytes, "")
-}
-
-/// As [`create`], for those who may read the file `like` beside it.
-fn create_like(tree: &Tree, path: &str, bytes: &[u8], like: &str) -> io::Result<Placed> {
+/// Creates a file if there is none, for those who may read the file `like` beside it, if there is that.
+pub(in crate::cli) fn create(tree: &Tree, path: &str, bytes: &[u8], like: &str) -> io::Result<Placed> {
     let (folder, name) = tree.parent(path, true)?.ok_or_else(no_folder)?;
     let part = format!(".{name}{PART}");
     tree.write_part(&folder, &part, bytes, like)?;
@@ -141,9 +136,7 @@ pub(in crate::cli) fn keep(
 ) -> io::Result<String> {
     let name = path.rsplit('/').next().unwrap_or(path);
     for copy in copies.take(MAX_COPIES) {
-        if create_like(tree, &copy, bytes, name)? == Placed::Done
-            || tree.read(&copy)?.as_deref() == Some(bytes)
-        {
+        if create(tree, &copy, bytes, name)? == Placed::Done || tree.read(&copy)?.as_deref() == Some(bytes) {
             return Ok(copy);
         }
     }

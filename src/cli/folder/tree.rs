@@ -226,20 +226,13 @@ fn step(folder: &OwnedFd, name: &str, make: Option<Mode>) -> io::Result<OwnedFd>
     }
     match rustix::fs::openat(folder, name, FOLDER | OFlags::NOFOLLOW, Mode::empty()) {
         Ok(next) => Ok(next),
-        Err(Errno::LOOP) => Err(is_link()),
-        Err(Errno::NOTDIR) => {
-            // A symbolic link is not a folder either.
-            Err(match kind_of(folder, name)? {
-                Some((FileType::Symlink, _)) => is_link(),
-                _ => io::Error::other(format!("{name} is not a folder")),
-            })
-        }
+        Err(Errno::LOOP | Errno::NOTDIR) => Err(is_link()),
         Err(error) => Err(error.into()),
     }
 }
 
 fn is_link() -> io::Error {
-    io::Error::other("is or is behind a symbolic link, which is not followed")
+    io::Error::other("is or is behind a symbolic link, which is not followed, or behind a file")
 }
 
 /// What has this name, itself and not what it links to, and its permissions.

@@ -34,8 +34,8 @@ fn h(text: &str) -> String {
 #[test]
 fn only_what_was_seen_is_replaced_or_removed() {
     let (folder, tree) = folder();
-    assert_eq!(create(&tree, "a.md", b"1").unwrap(), Placed::Done);
-    assert_eq!(create(&tree, "a.md", b"2").unwrap(), Placed::Changed);
+    assert_eq!(create(&tree, "a.md", b"1", "").unwrap(), Placed::Done);
+    assert_eq!(create(&tree, "a.md", b"2", "").unwrap(), Placed::Changed);
     assert_eq!(
         replace(&tree, "a.md", b"2", &h("other")).unwrap(),
         Placed::Changed
@@ -53,14 +53,14 @@ fn only_what_was_seen_is_replaced_or_removed() {
 #[test]
 fn a_folder_goes_with_its_last_file_and_a_link_is_not_followed() {
     let (folder, tree) = folder();
-    assert_eq!(create(&tree, "x/y/a.md", b"1").unwrap(), Placed::Done);
-    assert_eq!(create(&tree, "x/b.md", b"1").unwrap(), Placed::Done);
+    assert_eq!(create(&tree, "x/y/a.md", b"1", "").unwrap(), Placed::Done);
+    assert_eq!(create(&tree, "x/b.md", b"1", "").unwrap(), Placed::Done);
     assert_eq!(remove(&tree, "x/y/a.md", &h("1")).unwrap(), Placed::Done);
     assert!(!folder.path().join("x/y").exists() && folder.path().join("x/b.md").exists());
     let elsewhere = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(elsewhere.path(), folder.path().join("link")).unwrap();
-    assert!(create(&tree, "link/a.md", b"1").is_err());
-    assert!(create(&tree, "../a.md", b"1").is_err());
+    assert!(create(&tree, "link/a.md", b"1", "").is_err());
+    assert!(create(&tree, "../a.md", b"1", "").is_err());
     fs::write(elsewhere.path().join("secret"), "1").unwrap();
     std::os::unix::fs::symlink(elsewhere.path().join("secret"), folder.path().join("c.md")).unwrap();
     // The file that comes out of the exchange does not have that text: the exchange is reverted.
