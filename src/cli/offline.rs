@@ -139,15 +139,11 @@ async fn embedded(config: &Config) -> Result<(Option<Embedded>, String), Box<dyn
             let url = server.url();
             Ok((Some(server), url))
         }
-        Err(error) => {
-            if !matches!(error.downcast_ref(), Some(EmbeddedError::InUse { .. })) {
-                return Err(error);
-            }
-            match url_of_answering(&data_dir).await {
-                Some(url) => Ok((None, url)),
-                None => Err(error),
-            }
+        Err(error) if matches!(error.downcast_ref(), Some(EmbeddedError::InUse { .. })) => {
+            let url = url_of_answering(&data_dir).await;
+            url.map(|url| (None, url)).ok_or(error)
         }
+        Err(error) => Err(error),
     }
 }
 

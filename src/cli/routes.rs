@@ -619,7 +619,7 @@ impl Request {
                 confirm(&question, *yes)?;
                 let call = to.of_memory(Method::POST, &["contexts", version.as_str(), "redact"])?;
                 let call = call.json(&json!({ "reason": reason }));
-                (on.of(call)?, Show::Redacted)
+                (on.of(call)?, Show::line(show::redacted))
             }
             Self::Delete { yes, on } => {
                 let MemoryRef { vault, memory } = to.memory_ref()?;
@@ -671,7 +671,10 @@ impl Request {
             }
             Self::Reject { update_id, reason } => {
                 let call = to.of_memory(Method::POST, &["updates", update_id.as_str(), "reject"])?;
-                (call.json(&json!({ "reason": reason })), Show::Rejected)
+                (
+                    call.json(&json!({ "reason": reason })),
+                    Show::line(show::rejected),
+                )
             }
             Self::Task(task) => {
                 let body = WithFile {
@@ -679,15 +682,18 @@ impl Request {
                     outcome: task.outcome.as_deref().map(read_json).transpose()?,
                     record: None,
                 };
-                (post("tasks")?.json(&body), Show::Recorded)
+                let recorded = Show::line(|out, body| show::done(out, body, "recorded"));
+                (post("tasks")?.json(&body), recorded)
             }
             Self::Decision(decision) => {
                 let call = post("decisions")?.json(&members(json!(decision)));
-                (call, Show::Recorded)
+                let recorded = Show::line(|out, body| show::done(out, body, "recorded"));
+                (call, recorded)
             }
             Self::SetStatus(status) => {
                 let call = to.of_memory(Method::PUT, &["status"])?;
-                (call.json(&members(json!(status))), Show::StatusSet)
+                let set = Show::line(|out, body| show::done(out, body, "status set"));
+                (call.json(&members(json!(status))), set)
             }
             Self::Items(items) => items.call(to)?,
         })
@@ -736,14 +742,16 @@ impl Items {
                     metadata,
                     expires_at: *expires_at,
                 };
-                (of(scope, Method::POST, &[])?.json(&item), Show::Added)
+                (of(scope, Method::POST, &[])?.json(&item), Show::line(show::added))
             }
             Self::Put {
                 text: ItemText { category, file },
                 scope,
             } => {
                 let call = of(scope, Method::PUT, &[category])?.text(read(file)?);
-                (call, Show::Replaced(category.clone()))
+                let category = category.clone();
+                let replaced = Show::line(move |out, body| show::replaced(out, body, &category));
+                (call, replaced)
             }
             Self::List { category, scope } => {
                 let call = of(scope, Method::GET, &[])?.maybe("category", category.as_ref());
@@ -759,7 +767,9 @@ impl Items {
             }
             Self::Remove { category, scope, .. } => {
                 let call = of(scope, Method::DELETE, &[])?.maybe("category", category.as_ref());
-                (call, Show::Removed(category.clone().unwrap_or_default()))
+                let category = category.clone().unwrap_or_default();
+                let removed = Show::line(move |out, body| show::removed(out, body, &category));
+                (call, removed)
             }
         })
     }

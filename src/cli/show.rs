@@ -21,21 +21,21 @@ pub(super) enum Show {
     Version,
     /// What an update, operations or an approval did.
     Applied,
-    Redacted,
-    Rejected,
-    Recorded,
-    StatusSet,
-    /// An item that was added.
-    Added,
-    /// The category that was replaced.
-    Replaced(String),
-    /// The category of which items were removed.
-    Removed(String),
+    /// One line that says what a write did.
+    Line(Line),
     /// An answer without a body: what was done to what, and the same as JSON.
     Gone(&'static str, String, Value),
 }
 
+/// Adds the line of an answer.
+type Line = Box<dyn Fn(&mut Output, &Value)>;
+
 impl Show {
+    /// One line that says what a write did.
+    pub(super) fn line(line: impl Fn(&mut Output, &Value) + 'static) -> Self {
+        Self::Line(Box::new(line))
+    }
+
     /// Whether the answer is requested as text.
     pub(super) fn is_plain(&self) -> bool {
         matches!(self, Self::Text | Self::Blame | Self::Diff)
@@ -76,63 +76,52 @@ impl Show {
             }
             Self::Prompt => return prompt(&answer.json()?),
             Self::Version => return version(answer, false),
-            Self::Redacted
-            | Self::Rejected
-            | Self::Recorded
-            | Self::StatusSet
-            | Self::Added
-            | Self::Replaced(_)
-            | Self::Removed(_) => {}
+            Self::Line(line) => line(&mut out, &answer.json()?),
         }
-        self.line(&mut out, &answer.json()?, answer.status == 200);
         out.end().write()
     }
+}
 
-    /// Adds the one line that says what a write did; with `known` what it recorded was there already.
-    fn line(&self, out: &mut Output, body: &Value, known: bool) {
-        let is_unchanged = body["unchanged"].as_bool();
-        match self {
-            Self::Redacted => {
-                out.text("redacted version ")
-                    .styled(Look::Id, &body["version"].to_string());
-                if let Some(sha256) = body["redacted_sha256"].as_str() {
-                    out.styled(Look::Dim, &format!(" (its SHA-256 was {sha256})"));
-                }
-            }
-            Self::Rejected => {
-                out.styled(Look::Id, &text(body, "update_id"))
-                    .text(&format!(" is {}", text(body, "status")));
-            }
-            Self::Added => drop(out.text("added ").styled(Look::Id, &text(body, "item_id"))),
-            Self::Replaced(category) => {
-                out.styled(Look::Id, category);
-                out.text(if is_unchanged == Some(true) {
-                    " unchanged"
-                } else {
-                    " replaced"
-                });
-            }
-            Self::Removed(category) => {
-                let removed = body["removed"].as_u64().unwrap_or_default();
-                out.text(&format!("removed {removed} of "))
-                    .styled(Look::Id, category);
-            }
-            _ => {
-                let (done, unchanged) = match self {
-                    Self::StatusSet => ("status set", is_unchanged.unwrap_or(false)),
-                    _ => ("recorded", is_unchanged.unwrap_or(known)),
-                };
-                out.text(if unchanged { "unchanged" } else { done });
-                let id = body["record_id"].as_str();
-                if let Some(id) = id.or_else(|| body["record"]["record_id"].as_str()) {
-                    out.text(" ").styled(Look::Id, id);
-                }
-                if let Some(version) = body["version"].as_i64() {
-                    out.text(&format!(", version {version}"));
-                }
-            }
-        }
+pub(super) fn redacted(out: &mut Output, body: &Value) {
+    out.text("redacted version ")
+        .styled(Look::Id, &body["version"].to_string());
+    if let Some(sha256) = body["redacted_sha256"].as_str() {
+        out.styled(Look::Dim, &format!(" (its SHA-256 was {sha256})"));
     }
+}
+
+pub(super) fn rejected(out: &mut Output, body: &Value) {
+    out.styled(Look::Id, &text(body, "update_id"))
+        .text(&format!(" is {}", text(body, "status")));
+}
+
+pub(super) fn added(out: &mut Output, body: &Value) {
+    out.text("added ").styled(Look::Id, &text(body, "item_id"));
+}
+
+/// A write into the window: what it did, unless it was done before.
+pub(super) fn done(out: &mut Output, body: &Value, done: &str) {
+    let is_unchanged = body["unchanged"] == true;
+    out.text(if is_unchanged { "unchanged" } else { done });
+    if let Some(id) = body["record_id"].as_str() {
+        out.text(" ").styled(Look::Id, id);
+    }
+    if let Some(version) = body["version"].as_i64() {
+        out.text(&format!(", version {version}"));
+    }
+}
+
+pub(super) fn replaced(out: &mut Output, body: &Value, category: &str) {
+    let is_unchanged = body["unchanged"] == true;
+    out.styled(Look::Id, category).text(match is_unchanged {
+        true => " unchanged",
+        false => " replaced",
+    });
+}
+
+pub(super) fn removed(out: &mut Output, body: &Value, category: &str) {
+    out.text(&format!("removed {} of ", body["removed"]))
+        .styled(Look::Id, category);
 }
 
 pub(super) const VAULTS: &[Column] = &[

@@ -5,7 +5,7 @@ use super::client::{Call, Failure, Look, Method, Output, Service, ServiceArgs, a
 use crate::cli::folder::engine::{Bases, Engine, Report, Sent, Sides};
 use crate::cli::folder::hash;
 use crate::cli::folder::plan::Local;
-use crate::cli::folder::swap::{self, MAX_NAME_BYTES};
+use crate::cli::folder::swap::{self, MAX_NAME_BYTES, Placed, conflict_paths};
 use crate::cli::folder::tree::Tree;
 use crate::cli::folder::watch;
 use crate::config::limits::MOST_BYTES;
@@ -14,7 +14,7 @@ use crate::domain::ids::RootName;
 use crate::domain::memory_files::FilePath;
 use crate::http::responses::{FileBody, PutFileBody};
 use clap::Args;
-use rustix::fs::{AtFlags, Dir, FileType};
+use rustix::fs::{AtFlags, Dir, FileType, FlockOperation};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
@@ -50,7 +50,8 @@ impl Sync {
         let service = Service::of(&self.service)?;
         let failed = |error| Failure::failed(format!("{} {error}", self.folder.display()));
         let tree = Tree::create(&self.folder).map_err(failed)?;
-        tree.try_lock().map_err(|error| match error.kind() {
+        let locked = tree.lock(FlockOperation::NonBlockingLockExclusive);
+        locked.map_err(|error| match error.kind() {
             ErrorKind::WouldBlock => {
                 Failure::failed(format!("another sync of {} is running", self.folder.display()))
             }
@@ -59,7 +60,7 @@ impl Sync {
         let state = self.state(State::read(&tree)?, &service)?;
         let bases = state.files.clone();
         let found = ScanResult::of(&tree, self.all).map_err(failed)?;
-        let known = |path: &str| bases.get(path).map(|base| base.sha256.clone());
+        let known = |path: &str, sha256: &str| bases.get(path).is_some_and(|base| base.sha256 == sha256);
         swap::recover(&tree, found.folders.iter().map(String::as_str), known)?;
         let mut root = Root {
             service: &service,
@@ -225,23 +226,26 @@ impl Root<'_> {
         let call = call.query("root", &self.state.root);
         Ok(call.query("path", format!("{ROOT}{path}")))
     }
+
+    /// The result of a change. An error of a single file is reported and the other files continue; a full disk ends the work.
+    fn placed(&self, path: &str, done: io::Result<Placed>) -> Result<Placed, Failure> {
+        use ErrorKind::{QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+        done.or_else(|error| match error.kind() {
+            StorageFull | QuotaExceeded | ReadOnlyFilesystem => Err(self.tree.failed(path, &error)),
+            _ => Ok(Placed::Blocked(error.to_string())),
+        })
+    }
 }
 
 impl Sides for Root<'_> {
-    const FOLLOWS: bool = false;
-
-    fn tree(&self) -> &Tree {
-        &self.tree
-    }
-
     async fn local(&mut self, bases: &Bases) -> Result<BTreeMap<String, Local>, Failure> {
         let found = ScanResult::of(&self.tree, self.all);
         let found = found.map_err(|error| self.tree.failed("", &error))?;
         self.skipped = found.skipped;
         let mut files = found.files;
-        // A file behind a symbolic link does not count as deleted.
         for path in bases.keys() {
-            if found.links.iter().any(|link| path.starts_with(link)) {
+            // A file behind a symbolic link does not count as deleted.
+            if !files.contains_key(path) && self.tree.read(path).is_err() {
                 files.insert(path.clone(), Local::Unusable);
             }
         }
@@ -258,15 +262,37 @@ impl Sides for Root<'_> {
         self.memories.clear();
         for entry in entries {
             match path_in_folder(&entry.path) {
-                Ok(path) if is_wanted(&path, self.all) => {
-                    self.memories.insert(path.clone(), entry.memory_id);
-                    versions.insert(path, entry.context_id);
+                Ok(path) if is_wanted(path, self.all) => {
+                    self.memories.insert(path.to_owned(), entry.memory_id);
+                    versions.insert(path.to_owned(), entry.context_id);
                 }
                 Ok(_) => {}
                 Err(why) => drop(self.skipped.insert(entry.path, why)),
             }
         }
         Ok(versions)
+    }
+
+    async fn read(&mut self, path: &str) -> Result<Option<Vec<u8>>, Failure> {
+        let read = self.tree.read(path);
+        read.map_err(|error| self.tree.failed(path, &error))
+    }
+
+    async fn write(&mut self, path: &str, text: &str, expected: Option<&str>) -> Result<Placed, Failure> {
+        let done = match expected {
+            Some(expected) => swap::replace(&self.tree, path, text.as_bytes(), expected),
+            None => swap::create(&self.tree, path, text.as_bytes(), ""),
+        };
+        self.placed(path, done)
+    }
+
+    async fn remove(&mut self, path: &str, expected: &str) -> Result<Placed, Failure> {
+        self.placed(path, swap::remove(&self.tree, path, expected))
+    }
+
+    async fn keep(&mut self, path: &str, text: &[u8]) -> Result<String, Failure> {
+        let kept = swap::keep(&self.tree, path, conflict_paths(path, &hash(text)), text);
+        kept.map_err(|error| self.tree.failed(path, &error))
     }
 
     async fn fetch(&mut self, path: &str) -> Result<Option<(String, String)>, Failure> {
@@ -330,8 +356,6 @@ const MAX_DEPTH: usize = 19;
 struct ScanResult {
     /// By path, files to synchronise, and entries at the path of such a file that are not files.
     files: BTreeMap<String, Local>,
-    /// Symbolic links, each with a trailing slash: there may have been a folder before.
-    links: Vec<String>,
     /// What was skipped, and why.
     skipped: BTreeMap<String, String>,
     /// The folders, each with a trailing slash, but for the first.
@@ -384,9 +408,6 @@ impl ScanResult {
                 }
                 continue;
             }
-            if kind == FileType::Symlink {
-                self.links.push(format!("{path}/"));
-            }
             if !is_wanted(&path, all) {
                 continue;
             }
@@ -408,7 +429,7 @@ impl ScanResult {
 
 /// The hash of a file of so many bytes that can be synchronised, or why it cannot.
 fn read(tree: &Tree, path: &str, kind: FileType, bytes: i64) -> Result<String, String> {
-    path_on_service(path)?;
+    check(path)?;
     match kind {
         FileType::RegularFile => {}
         FileType::Symlink => return Err("it is a symbolic link, which is not followed".to_owned()),
@@ -431,36 +452,27 @@ fn read(tree: &Tree, path: &str, kind: FileType, bytes: i64) -> Result<String, S
     Ok(hash(text.as_bytes()))
 }
 
-/// The path on the service of a file with this path below the folder.
+/// The path below the folder of a file on the service. The service is not trusted.
 ///
 /// # Errors
 ///
-/// The service would reject the path or spell it differently, or the name is reserved.
-fn path_on_service(relative: &str) -> Result<FilePath, String> {
+/// Why the path is not allowed.
+fn path_in_folder(path: &str) -> Result<&str, String> {
+    let relative = path.strip_prefix(ROOT).ok_or("it is no path below /memories")?;
+    check(relative).map(|()| relative)
+}
+
+/// Checks a path below the folder: the service spells it alike, and it cannot leave the folder or be hidden.
+///
+/// # Errors
+///
+/// Why the path is not allowed.
+fn check(relative: &str) -> Result<(), String> {
     let whole = format!("{ROOT}{relative}");
     let path = FilePath::parse(&whole).map_err(|refusal| refusal.to_string())?;
     if path.as_str() != whole {
         return Err("its name is not spelt in NFC; rename it".to_owned());
     }
-    check_names(relative).map(|()| path)
-}
-
-/// The path below the folder of a file on the service. The service is not trusted: a path cannot leave the
-/// folder or be hidden.
-///
-/// # Errors
-///
-/// Why the path is not allowed.
-fn path_in_folder(path: &str) -> Result<String, String> {
-    let parsed = FilePath::parse(path).map_err(|refusal| refusal.to_string())?;
-    let relative = path
-        .strip_prefix(ROOT)
-        .filter(|relative| !relative.is_empty() && parsed.as_str() == path)
-        .ok_or("it is no path below /memories")?;
-    check_names(relative).map(|()| relative.to_owned())
-}
-
-fn check_names(relative: &str) -> Result<(), String> {
     for name in relative.split('/') {
         if name.starts_with('.') {
             return Err("hidden files and folders are left alone".to_owned());
@@ -481,17 +493,16 @@ fn is_wanted(relative: &str, all: bool) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::folder::swap::conflict_paths;
 
     #[test]
     fn paths_stay_in_the_folder_and_are_the_same_on_both_sides() {
         for relative in ["a.md", "notes/tea ü 漢.md", "x/y/z.txt"] {
-            let path = path_on_service(relative).unwrap();
-            assert_eq!(path_in_folder(path.as_str()).unwrap(), relative);
+            check(relative).unwrap();
+            assert_eq!(path_in_folder(&format!("{ROOT}{relative}")).unwrap(), relative);
         }
         let long = format!("{}.md", "ä".repeat(78));
         for copy in conflict_paths(&long, "0123456789abcdef").take(9) {
-            assert!(path_on_service(&copy).is_ok(), "{copy}");
+            assert!(check(&copy).is_ok(), "{copy}");
         }
         for bad in [
             "",
@@ -518,7 +529,7 @@ mod tests {
             "",
             &"x".repeat(161),
         ] {
-            assert!(path_on_service(bad).is_err(), "{bad:?}");
+            assert!(check(bad).is_err(), "{bad:?}");
         }
     }
 }

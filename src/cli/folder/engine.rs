@@ -1,23 +1,17 @@
 //! Keeps a folder equal to another side: scans both, plans, executes, in rounds.
 //!
 //! A step that finds another state than planned does nothing and is planned again in the next round. The bases are
-//! saved after each step, or if there are many after some; the results of steps that were not saved are found by comparing
-//! ([`plan`](super::plan)).
+//! saved after each round; the results of steps that were not saved are found by comparing ([`plan`](super::plan)).
 
 use super::hash;
-use super::plan::{Base, Local, Step, deletes_too_much, plan, plan_following};
-use super::swap::{self, Placed, conflict_paths, kept_paths, placed};
-use super::tree::Tree;
+use super::plan::{Base, Local, Step, deletes_too_much, plan};
+use super::swap::Placed;
 use crate::cli::client::{Exit, Failure};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The maximum number of rounds of one sync; more are needed only if others keep writing.
 const MAX_ROUNDS: usize = 20;
-
-/// The bases are saved when more than this part of them is unsaved. To save all of them after each step would take time and
-/// writes that grow with the square of their number.
-const UNSAVED_PART: usize = 64;
 
 /// The result of sending a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,22 +27,14 @@ pub(in crate::cli) enum Sent {
 /// By path, what was last equal on both sides.
 pub(in crate::cli) type Bases = BTreeMap<String, Base>;
 
-/// The operations of both sides. None of them overwrites an unexpected state, in the folder or on the other side, which is
-/// called the service here.
+/// The operations of both sides. None of them overwrites an unexpected state, in the folder or on the service.
 pub(in crate::cli) trait Sides {
-    /// Whether the folder only follows the service.
-    const FOLLOWS: bool;
-    /// The folder.
-    fn tree(&self) -> &Tree;
     /// The files of the folder, by path.
     async fn local(&mut self, bases: &Bases) -> Result<BTreeMap<String, Local>, Failure>;
     /// The versions on the service, by path.
     async fn remote(&mut self) -> Result<BTreeMap<String, String>, Failure>;
     /// A file of the folder; `None` if it was deleted.
-    async fn read(&mut self, path: &str) -> Result<Option<Vec<u8>>, Failure> {
-        let tree = self.tree();
-        tree.read(path).map_err(|error| tree.failed(path, &error))
-    }
+    async fn read(&mut self, path: &str) -> Result<Option<Vec<u8>>, Failure>;
     /// The newest version and text of a file of the service; `None` if it was deleted.
     async fn fetch(&mut self, path: &str) -> Result<Option<(String, String)>, Failure>;
     /// Sends a text that replaces this version, or nothing.
@@ -56,28 +42,11 @@ pub(in crate::cli) trait Sides {
     /// Removes a file with this version from the service; false if it has another one.
     async fn unlink(&mut self, path: &str, version: &str) -> Result<bool, Failure>;
     /// Writes a file of the folder in place of a text with this hash, or of nothing.
-    async fn write(&mut self, path: &str, text: &str, expected: Option<&str>) -> Result<Placed, Failure> {
-        let tree = self.tree();
-        let done = match expected {
-            Some(expected) => swap::replace(tree, path, text.as_bytes(), expected),
-            None => swap::create(tree, path, text.as_bytes()),
-        };
-        placed(tree, path, done)
-    }
+    async fn write(&mut self, path: &str, text: &str, expected: Option<&str>) -> Result<Placed, Failure>;
     /// Removes a file of the folder that has a text with this hash.
-    async fn remove(&mut self, path: &str, expected: &str) -> Result<Placed, Failure> {
-        let tree = self.tree();
-        placed(tree, path, swap::remove(tree, path, expected))
-    }
+    async fn remove(&mut self, path: &str, expected: &str) -> Result<Placed, Failure>;
     /// Saves a copy of a text beside its file in the folder; returns the path of the copy.
-    async fn keep(&mut self, path: &str, text: &[u8]) -> Result<String, Failure> {
-        let tree = self.tree();
-        let kept = match Self::FOLLOWS {
-            true => swap::keep(tree, path, kept_paths(path), text),
-            false => swap::keep(tree, path, conflict_paths(path, &hash(text)), text),
-        };
-        kept.map_err(|error| tree.failed(path, &error))
-    }
+    async fn keep(&mut self, path: &str, text: &[u8]) -> Result<String, Failure>;
     /// Saves what both sides have.
     async fn save(&mut self, bases: &Bases) -> Result<(), Failure>;
 }
@@ -117,8 +86,8 @@ pub(in crate::cli) struct Engine<'s, S> {
     /// Texts that the service rejected, by path: they are not sent again.
     refused: BTreeMap<String, (String, String)>,
     report: Report,
-    /// How many steps are not saved.
-    unsaved: usize,
+    /// Whether the bases have changed since they were saved.
+    is_unsaved: bool,
 }
 
 impl<'s, S: Sides> Engine<'s, S> {
@@ -128,7 +97,7 @@ impl<'s, S: Sides> Engine<'s, S> {
             bases,
             refused: BTreeMap::new(),
             report: Report::default(),
-            unsaved: 0,
+            is_unsaved: false,
         }
     }
 
@@ -141,7 +110,9 @@ impl<'s, S: Sides> Engine<'s, S> {
         self.report = Report::default();
         for _ in 0..MAX_ROUNDS {
             let round = self.round(deletions).await;
-            self.save().await?;
+            if std::mem::take(&mut self.is_unsaved) {
+                self.sides.save(&self.bases).await?;
+            }
             if !round? {
                 return Ok(std::mem::take(&mut self.report));
             }
@@ -158,14 +129,21 @@ impl<'s, S: Sides> Engine<'s, S> {
         let remote = self.sides.remote().await?;
         let known = self.bases.keys().chain(local.keys()).chain(remote.keys());
         let paths: BTreeSet<&String> = known.collect();
-        let plan = if S::FOLLOWS { plan_following } else { plan };
         let steps = paths.into_iter().map(|path| {
             let remote = remote.get(path).map(String::as_str);
             (path.clone(), plan(self.bases.get(path), local.get(path), remote))
         });
         let steps: Vec<(String, Step)> = steps.filter(|(_, step)| *step != Step::Nothing).collect();
-        if !deletions && deletes_too_much(steps.iter().map(|(_, step)| *step), self.bases.len()) {
-            return Err(too_many_deletions(&steps));
+        let count = |wanted: Step| steps.iter().filter(|(_, step)| *step == wanted).count();
+        let (here, there) = (count(Step::Remove), count(Step::Unlink));
+        if !deletions && deletes_too_much(here + there, self.bases.len()) {
+            return Err(Failure::new(
+                Exit::Refused,
+                format!(
+                    "nothing was done: {here} files would be removed from the folder and {there} taken out of the service's \
+                     tree, which is more than half of what both have; if that is meant, say --allow-deletions"
+                ),
+            ));
         }
         let mut is_more = false;
         for (path, step) in steps {
@@ -190,7 +168,10 @@ impl<'s, S: Sides> Engine<'s, S> {
     ) -> Result<bool, Failure> {
         match step {
             Step::Nothing => Ok(false),
-            Step::Forget => self.forget(path).await.map(|()| false),
+            Step::Forget => {
+                self.forget(path);
+                Ok(false)
+            }
             Step::Push => self.push(path, version).await,
             Step::Pull => {
                 let Some((version, text)) = self.sides.fetch(path).await? else {
@@ -199,7 +180,7 @@ impl<'s, S: Sides> Engine<'s, S> {
                 let placed = self.sides.write(path, &text, local).await?;
                 if placed == Placed::Done {
                     self.report.received.insert(path.to_owned());
-                    self.note(path, version, &text).await?;
+                    self.note(path, version, &text);
                 }
                 Ok(self.is_more_behind(path, placed))
             }
@@ -207,7 +188,7 @@ impl<'s, S: Sides> Engine<'s, S> {
             Step::Unlink => {
                 if self.sides.unlink(path, version.unwrap_or_default()).await? {
                     self.report.unlinked.insert(path.to_owned());
-                    self.forget(path).await?;
+                    self.forget(path);
                 }
                 Ok(true)
             }
@@ -215,7 +196,7 @@ impl<'s, S: Sides> Engine<'s, S> {
                 let placed = self.sides.remove(path, local.unwrap_or_default()).await?;
                 if placed == Placed::Done {
                     self.report.removed.insert(path.to_owned());
-                    self.forget(path).await?;
+                    self.forget(path);
                 }
                 Ok(self.is_more_behind(path, placed))
             }
@@ -239,7 +220,7 @@ impl<'s, S: Sides> Engine<'s, S> {
             Sent::Version(version) => {
                 self.report.sent.insert(path.to_owned());
                 self.report.skipped.remove(path);
-                self.note(path, version, &text).await?;
+                self.note(path, version, &text);
                 Ok(true)
             }
             Sent::Moved => Ok(true),
@@ -257,7 +238,7 @@ impl<'s, S: Sides> Engine<'s, S> {
             return Ok(true);
         };
         if hash(theirs.as_bytes()) == local {
-            self.note(path, version, &theirs).await?;
+            self.note(path, version, &theirs);
             return Ok(false);
         }
         let Some(ours) = self.sides.read(path).await? else {
@@ -270,7 +251,7 @@ impl<'s, S: Sides> Engine<'s, S> {
         let placed = self.sides.write(path, &theirs, Some(local)).await?;
         if placed == Placed::Done {
             self.report.conflicts.insert(path.to_owned(), copy);
-            self.note(path, version, &theirs).await?;
+            self.note(path, version, &theirs);
         }
         Ok(self.is_more_behind(path, placed))
     }
@@ -286,45 +267,16 @@ impl<'s, S: Sides> Engine<'s, S> {
         }
     }
 
-    async fn note(&mut self, path: &str, version: String, text: &str) -> Result<(), Failure> {
+    fn note(&mut self, path: &str, version: String, text: &str) {
         let sha256 = hash(text.as_bytes());
         self.bases.insert(path.to_owned(), Base { version, sha256 });
-        self.changed().await
+        self.is_unsaved = true;
     }
 
-    async fn forget(&mut self, path: &str) -> Result<(), Failure> {
+    fn forget(&mut self, path: &str) {
         self.bases.remove(path);
-        self.changed().await
+        self.is_unsaved = true;
     }
-
-    /// A folder that follows has few files, and would take what it wrote and did not save for the text of others.
-    async fn changed(&mut self) -> Result<(), Failure> {
-        self.unsaved += 1;
-        match S::FOLLOWS || self.unsaved * UNSAVED_PART > self.bases.len() {
-            true => self.save().await,
-            false => Ok(()),
-        }
-    }
-
-    async fn save(&mut self) -> Result<(), Failure> {
-        if self.unsaved > 0 {
-            self.sides.save(&self.bases).await?;
-            self.unsaved = 0;
-        }
-        Ok(())
-    }
-}
-
-fn too_many_deletions(steps: &[(String, Step)]) -> Failure {
-    let count = |wanted: Step| steps.iter().filter(|(_, step)| *step == wanted).count();
-    let (here, there) = (count(Step::Remove), count(Step::Unlink));
-    Failure::new(
-        Exit::Refused,
-        format!(
-            "nothing was done: {here} files would be removed from the folder and {there} taken out of the service's tree, \
-             which is more than half of what both have; if that is meant, say --allow-deletions"
-        ),
-    )
 }
 
 #[cfg(test)]

@@ -23,9 +23,6 @@
 //! | there | changed | changed | [`Step::Compare`] |
 //!
 //! Files in the folder that cannot be read as text are skipped: nothing is done at their paths.
-//!
-//! A folder may also only *follow*: nothing is sent, so that a file that is missing is written again, and one that somebody
-//! changed is kept as a copy and replaced.
 
 use serde::{Deserialize, Serialize};
 
@@ -95,25 +92,9 @@ pub(in crate::cli) fn plan(base: Option<&Base>, local: Option<&Local>, remote: O
     }
 }
 
-/// As [`plan`], for a folder that only follows.
-pub(in crate::cli) fn plan_following(
-    base: Option<&Base>,
-    local: Option<&Local>,
-    remote: Option<&str>,
-) -> Step {
-    match plan(base, local, remote) {
-        Step::Unlink => Step::Pull,
-        Step::Push if remote.is_some() => Step::Compare,
-        step => step,
-    }
-}
-
 /// Whether so many of the known files are to be deleted that it looks like a mistake, such as a folder that
 /// is not mounted or a wrong service address.
-pub(in crate::cli) fn deletes_too_much(steps: impl Iterator<Item = Step>, known: usize) -> bool {
-    let deletions = steps
-        .filter(|step| matches!(step, Step::Unlink | Step::Remove))
-        .count();
+pub(in crate::cli) fn deletes_too_much(deletions: usize, known: usize) -> bool {
     deletions > FEW_DELETIONS && deletions * 2 > known
 }
 
@@ -122,36 +103,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_that_follows_sends_nothing() {
-        let base = Base {
-            version: "v1".to_owned(),
-            sha256: "h1".to_owned(),
-        };
-        let text = |hash: &str| Local::Text(hash.to_owned());
-        let (same, other) = (text("h1"), text("h2"));
-        for (local, remote, step) in [
-            // It is written again.
-            (None, Some("v1"), Step::Pull),
-            // Somebody else's text is kept as a copy.
-            (Some(&other), Some("v1"), Step::Compare),
-            (Some(&other), Some("v2"), Step::Compare),
-            (Some(&same), Some("v1"), Step::Nothing),
-        ] {
-            assert_eq!(
-                plan_following(Some(&base), local, remote),
-                step,
-                "{local:?} {remote:?}"
-            );
-        }
-        // What it was not told of is nothing that the other side takes: it refuses it.
-        assert_eq!(plan_following(Some(&base), Some(&other), None), Step::Push);
-    }
-
-    #[test]
     fn many_deletions_at_once_look_like_a_mistake() {
-        let some = |count| std::iter::repeat_n(Step::Remove, count);
-        assert!(!deletes_too_much(some(3), 3));
-        assert!(deletes_too_much(some(4), 7));
-        assert!(!deletes_too_much(some(4), 8));
+        assert!(!deletes_too_much(3, 3));
+        assert!(deletes_too_much(4, 7));
+        assert!(!deletes_too_much(4, 8));
     }
 }

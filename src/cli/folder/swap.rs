@@ -16,7 +16,7 @@ use crate::cli::client::{Failure, note};
 use rustix::fs::{AtFlags, FileType, RenameFlags};
 use rustix::io::Errno;
 use rustix::path::Arg;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
 /// Maximum length of a file or folder name in bytes; temporary file names are longer.
@@ -26,7 +26,7 @@ pub(in crate::cli) const MAX_NAME_BYTES: usize = 160;
 const CONFLICT: &str = ".conflict-";
 
 /// Maximum number of copies of one text in one place.
-const MAX_COPIES: u32 = 1_000;
+const MAX_COPIES: usize = 1_000;
 
 const PART: &str = ".sync-part";
 const SWAP: &str = ".sync-swap";
@@ -43,22 +43,8 @@ pub(in crate::cli) enum Placed {
     Blocked(String),
 }
 
-/// The result of a change. An error of a single file is reported and the other files continue; a full disk ends the work.
-pub(super) fn placed(tree: &Tree, path: &str, done: io::Result<Placed>) -> Result<Placed, Failure> {
-    use ErrorKind::{QuotaExceeded, ReadOnlyFilesystem, StorageFull};
-    done.or_else(|error| match error.kind() {
-        StorageFull | QuotaExceeded | ReadOnlyFilesystem => Err(tree.failed(path, &error)),
-        _ => Ok(Placed::Blocked(error.to_string())),
-    })
-}
-
-/// Creates a file if there is none.
-pub(in crate::cli) fn create(tree: &Tree, path: &str, bytes: &[u8]) -> io::Result<Placed> {
-    create_like(tree, path, bytes, "")
-}
-
-/// As [`create`], for those who may read the file `like` beside it.
-fn create_like(tree: &Tree, path: &str, bytes: &[u8], like: &str) -> io::Result<Placed> {
+/// Creates a file if there is none, for those who may read the file `like` beside it, if there is that.
+pub(in crate::cli) fn create(tree: &Tree, path: &str, bytes: &[u8], like: &str) -> io::Result<Placed> {
     let (folder, name) = tree.parent(path, true)?.ok_or_else(no_folder)?;
     let part = format!(".{name}{PART}");
     tree.write_part(&folder, &part, bytes, like)?;
@@ -149,30 +135,28 @@ pub(in crate::cli) fn keep(
     bytes: &[u8],
 ) -> io::Result<String> {
     let name = path.rsplit('/').next().unwrap_or(path);
-    for copy in copies {
-        if create_like(tree, &copy, bytes, name)? == Placed::Done
-            || tree.read(&copy)?.as_deref() == Some(bytes)
-        {
+    for copy in copies.take(MAX_COPIES) {
+        if create(tree, &copy, bytes, name)? == Placed::Done || tree.read(&copy)?.as_deref() == Some(bytes) {
             return Ok(copy);
         }
     }
     Err(io::Error::other("there are too many copies of it already"))
 }
 
-/// Cleans up what a killed program left behind in some folders (`""`, or paths that end in `/`). `base` returns the hash of a
-/// file as the service has it.
+/// Cleans up what a killed program left behind in some folders (`""`, or paths that end in `/`). `is_known` tells whether a
+/// text of a file, by its hash, is one that the other side has.
 ///
 /// # Errors
 /// An I/O error.
 pub(in crate::cli) fn recover<'f>(
     tree: &Tree,
     folders: impl IntoIterator<Item = &'f str>,
-    base: impl Fn(&str) -> Option<String>,
+    is_known: impl Fn(&str, &str) -> bool,
 ) -> Result<(), Failure> {
     for above in folders {
         let names = tree.names(above).unwrap_or_default();
         for name in names.iter().filter(|name| is_left_behind(name)) {
-            let kept = recovered(tree, above, name, &base);
+            let kept = recovered(tree, above, name, &is_known);
             if let Some(kept) = kept.map_err(|error| tree.failed(&format!("{above}{name}"), &error))? {
                 note(&format!(
                     "an earlier run was interrupted; a text of it is kept as {kept}"
@@ -188,7 +172,7 @@ fn recovered(
     tree: &Tree,
     above: &str,
     name: &str,
-    base: impl Fn(&str) -> Option<String>,
+    is_known: impl Fn(&str, &str) -> bool,
 ) -> io::Result<Option<String>> {
     let path = format!("{above}{name}");
     let Some((folder, _)) = tree.parent(&path, false)? else {
@@ -203,10 +187,9 @@ fn recovered(
         let file = format!("{above}{file}");
         let bytes = tree.read(&path)?.unwrap_or_default();
         let sha256 = hash(&bytes);
-        let is_known = sha256.starts_with(named)
-            || base(&file).as_deref() == Some(&sha256)
-            || has_hash(tree, &file, &sha256);
-        if !is_known {
+        let is_elsewhere =
+            sha256.starts_with(named) || is_known(&file, &sha256) || has_hash(tree, &file, &sha256);
+        if !is_elsewhere {
             return keep_as_copy(tree, &folder, &file, name).map(Some);
         }
         unlink(&folder, name)?;
@@ -226,10 +209,6 @@ fn put_back(tree: &Tree, folder: &OwnedFd, path: &str, hidden: &str) -> io::Resu
         Ok(()) => synced(folder).map(|()| None),
         Err(error) => {
             is_taken(error)?;
-            let (there, hidden_hash) = (hash_at(tree, path).ok(), hash_at(tree, &beside(path, hidden))?);
-            if there.is_some_and(|there| there == hidden_hash) {
-                return unlink(folder, hidden).map(|()| None);
-            }
             keep_as_copy(tree, folder, path, hidden).map(Some)
         }
     }
@@ -309,17 +288,9 @@ fn remove_empty(tree: &Tree, path: &str) {
 /// Candidate paths for a text that lost a conflict, best first: beside its file, with a name derived from its
 /// hash, so that the same text is saved once. Never the file itself, which may be such a copy.
 pub(in crate::cli) fn conflict_paths(relative: &str, sha256: &str) -> impl Iterator<Item = String> {
-    (1..=MAX_COPIES)
+    (1..)
         .map(move |number| conflict_path(relative, sha256, number))
         .filter(move |copy| copy != relative)
-}
-
-/// The same for a text that was replaced although it was somebody else's.
-pub(in crate::cli) fn kept_paths(relative: &str) -> impl Iterator<Item = String> {
-    (1..=MAX_COPIES).map(move |number| match number {
-        1 => format!("{relative}.kept"),
-        number => format!("{relative}.kept-{number}"),
-    })
 }
 
 fn conflict_path(relative: &str, sha256: &str, number: u32) -> String {

@@ -61,28 +61,12 @@ impl Tree {
         })
     }
 
-    /// Locks out other writers for as long as the value exists; waits for the lock.
+    /// Locks the folder for as long as the value exists: out other writers, or with a shared lock writers only. Waits for the
+    /// lock, unless the operation says otherwise.
     ///
     /// # Errors
-    /// The file system does not support locks.
-    pub(in crate::cli) fn lock(&self) -> io::Result<()> {
-        Ok(rustix::fs::flock(&self.root, FlockOperation::LockExclusive)?)
-    }
-
-    /// Locks out writers, not other readers, for as long as the value exists; waits for the lock.
-    ///
-    /// # Errors
-    /// As [`Tree::lock`].
-    pub(in crate::cli) fn lock_shared(&self) -> io::Result<()> {
-        Ok(rustix::fs::flock(&self.root, FlockOperation::LockShared)?)
-    }
-
-    /// Locks out other writers, without waiting.
-    ///
-    /// # Errors
-    /// Another writer holds the lock, which is [`io::ErrorKind::WouldBlock`]; or the file system does not support locks.
-    pub(in crate::cli) fn try_lock(&self) -> io::Result<()> {
-        let operation = FlockOperation::NonBlockingLockExclusive;
+    /// The file system does not support locks; [`ErrorKind::WouldBlock`]: another process holds it.
+    pub(in crate::cli) fn lock(&self, operation: FlockOperation) -> io::Result<()> {
         Ok(rustix::fs::flock(&self.root, operation)?)
     }
 
@@ -242,20 +226,13 @@ fn step(folder: &OwnedFd, name: &str, make: Option<Mode>) -> io::Result<OwnedFd>
     }
     match rustix::fs::openat(folder, name, FOLDER | OFlags::NOFOLLOW, Mode::empty()) {
         Ok(next) => Ok(next),
-        Err(Errno::LOOP) => Err(is_link()),
-        Err(Errno::NOTDIR) => {
-            // A symbolic link is not a folder either.
-            Err(match kind_of(folder, name)? {
-                Some((FileType::Symlink, _)) => is_link(),
-                _ => io::Error::other(format!("{name} is not a folder")),
-            })
-        }
+        Err(Errno::LOOP | Errno::NOTDIR) => Err(is_link()),
         Err(error) => Err(error.into()),
     }
 }
 
 fn is_link() -> io::Error {
-    io::Error::other("is or is behind a symbolic link, which is not followed")
+    io::Error::other("is or is behind a symbolic link, which is not followed, or behind a file")
 }
 
 /// What has this name, itself and not what it links to, and its permissions.

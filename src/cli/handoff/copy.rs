@@ -10,10 +10,10 @@ use crate::cli::folder::tree::Tree;
 use crate::domain::handoff::Window;
 use crate::domain::ids::HandoffId;
 use chrono::{DateTime, TimeDelta, Utc};
+use rustix::fs::FlockOperation;
 use serde_json::{Value, json};
-use std::fs::File;
 use std::io::{self, ErrorKind};
-use std::path::{Path as FilePath, PathBuf};
+use std::path::PathBuf;
 
 /// The Markdown.
 const MARKDOWN: &str = "WORKING_MEMORY.md";
@@ -74,15 +74,11 @@ impl Workspace {
         Ok(Self { folder, memory_ref })
     }
 
-    /// The current copy of the handoff below the folder of all of them. Ids begin with a letter or digit and contain no
-    /// slash, so that each names exactly one folder.
-    fn below(&self) -> String {
+    /// The folder of the current copy, below that of all copies. Ids begin with a letter or digit and contain no slash, so that
+    /// each names exactly one folder.
+    fn current(&self) -> String {
         let MemoryRef { vault, memory } = &self.memory_ref;
-        format!("{vault}/{memory}")
-    }
-
-    fn current(&self) -> PathBuf {
-        self.folder.join("current").join(self.below())
+        format!("current/{vault}/{memory}")
     }
 
     /// Whether a handoff is of the memory.
@@ -101,14 +97,14 @@ impl Workspace {
             )),
             NoCopy::Damaged(what) => Failure::failed(format!(
                 "the local copy in {} is damaged: {what}; run `working-memory refresh` to repair it",
-                self.current().display()
+                self.folder.join(self.current()).display()
             )),
         }
     }
 
     /// The path of the current Markdown.
     pub(super) fn markdown(&self) -> PathBuf {
-        self.current().join(MARKDOWN)
+        self.folder.join(self.current()).join(MARKDOWN)
     }
 
     /// Writes a handoff that the service sent, into a folder of its own and as the current copy; false if the current copy is
@@ -139,40 +135,45 @@ impl Workspace {
         }
         let mut manifest = body["manifest"].as_object().cloned().unwrap_or_default();
         manifest.insert(LOCAL.to_owned(), local);
-        let pair = (markdown.as_bytes(), format!("{:#}\n", Value::Object(manifest)));
-        let unwritable = |error: io::Error| {
-            Failure::failed(format!("cannot write below {}: {error}", self.folder.display()))
-        };
+        let manifest = format!("{:#}\n", Value::Object(manifest));
         // Of the same handoff in the same second there is one.
-        let day = self.folder.join(now.format("%Y/%m/%d").to_string());
-        let run = format!("working-memory-{}-{id}", now.format("%Y%m%dT%H%M%SZ"));
-        write_pair(&pair, &day.join(run), "").map_err(unwritable)?;
-        // The new name is on disk when its folder is.
-        File::open(&day)
-            .and_then(|day| day.sync_all())
-            .map_err(unwritable)?;
-        let below = format!("{}/", self.below());
-        write_pair(&pair, &self.folder.join("current"), &below).map_err(unwritable)?;
+        let run = now.format("%Y/%m/%d/working-memory-%Y%m%dT%H%M%SZ");
+        let folders = [format!("{run}-{id}"), self.current()];
+        self.replace(&folders, &markdown, &manifest).map_err(|error| {
+            Failure::failed(format!("cannot write below {}: {error}", self.folder.display()))
+        })?;
         Ok(true)
+    }
+
+    /// Replaces the two files of folders. A lock prevents two refreshes from mixing theirs, and readers from reading between
+    /// the two replacements.
+    fn replace(&self, folders: &[String], markdown: &str, manifest: &str) -> io::Result<()> {
+        let tree = Tree::create_private(&self.folder)?;
+        tree.lock(FlockOperation::LockExclusive)?;
+        for folder in folders {
+            tree.replace(&format!("{folder}/{MARKDOWN}"), markdown.as_bytes())?;
+            tree.replace(&format!("{folder}/{MANIFEST}"), manifest.as_bytes())?;
+        }
+        Ok(())
     }
 
     /// Reads the copy of the handoff, while no refresh replaces it.
     pub(super) fn read(&self) -> Result<Copy, NoCopy> {
         let damaged = |what: &str| NoCopy::Damaged(what.to_owned());
-        let unreadable = |name: &str, error: io::Error| {
-            let path = self.current().join(name);
+        let unreadable = |path: &str, error: io::Error| {
+            let path = self.folder.join(path);
             NoCopy::Damaged(format!("{} cannot be read: {error}", path.display()))
         };
-        let tree = match Tree::open(&self.folder.join("current")) {
+        let tree = match Tree::open(&self.folder) {
             Ok(tree) => tree,
             Err(error) if error.kind() == ErrorKind::NotFound => return Err(NoCopy::Missing),
             Err(error) => return Err(unreadable("", error)),
         };
-        tree.lock_shared().map_err(|error| unreadable("", error))?;
-        let below = self.below();
+        let locked = tree.lock(FlockOperation::LockShared);
+        locked.map_err(|error| unreadable("", error))?;
         let content = |name: &str| {
-            let read = tree.read(&format!("{below}/{name}"));
-            read.map_err(|error| unreadable(name, error))
+            let path = format!("{}/{name}", self.current());
+            tree.read(&path).map_err(|error| unreadable(&path, error))
         };
         let (manifest, markdown) = match (content(MANIFEST)?, content(MARKDOWN)?) {
             (Some(manifest), Some(markdown)) => (manifest, markdown),
@@ -197,16 +198,16 @@ impl Workspace {
     }
 }
 
-/// Replaces the two files of a folder one after the other. A lock prevents two refreshes from mixing theirs, and readers
-/// from reading between the two replacements.
-fn write_pair((markdown, manifest): &(&[u8], String), folder: &FilePath, below: &str) -> io::Result<()> {
-    let tree = Tree::create_private(folder)?;
-    tree.lock()?;
-    tree.replace(&format!("{below}{MARKDOWN}"), markdown)?;
-    tree.replace(&format!("{below}{MANIFEST}"), manifest.as_bytes())
-}
-
 impl Copy {
+    /// What it is a copy of, and when it was made from where.
+    pub(super) fn handoff(&self) -> Value {
+        let mut members = self.local.clone();
+        for name in ["sha256", "bytes", "freshness"] {
+            members.as_object_mut().and_then(|members| members.remove(name));
+        }
+        members
+    }
+
     /// A time that the manifest has.
     pub(super) fn time(&self, name: &str) -> DateTime<Utc> {
         text(&self.local, name).parse().unwrap_or_default()
@@ -219,11 +220,7 @@ impl Copy {
 
     /// The reasons why it is stale, as far as this machine knows; empty if it is not.
     pub(super) fn stale(&self, now: DateTime<Utc>) -> Vec<String> {
-        let freshness = &self.local["freshness"];
-        let mut reasons = reasons(freshness);
-        if reasons.is_empty() && freshness["status"] == "stale" {
-            reasons.push("it was stale when it was copied".to_owned());
-        }
+        let mut reasons = reasons(&self.local["freshness"]);
         let (age, window) = (now - self.time("generated_at"), text(&self.local, "window"));
         if window.parse::<Window>().is_ok_and(|window| age > window.length()) {
             reasons.push(format!("it was made {} with the window {window}", ago(age)));

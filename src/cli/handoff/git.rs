@@ -12,36 +12,31 @@ const TIME: Duration = Duration::from_secs(2);
 /// The maximum number of files.
 const MAX_FILES: usize = 200;
 
-/// Parses `git status --porcelain=v2 --branch -z`: branch, head and changed files.
+/// Parses `git status --porcelain=v2 --branch --no-renames -z`: branch, head and changed files.
 fn read(output: &[u8]) -> Workspace {
     let mut workspace = Workspace::default();
-    // What follows the last NUL was cut off.
-    let whole = output.iter().rposition(|byte| *byte == 0).unwrap_or(0);
-    let mut entries = output[..whole]
-        .split(|byte| *byte == 0)
-        .map(String::from_utf8_lossy);
-    while let Some(entry) = entries.next() {
-        if let Some(head) = entry.strip_prefix("# branch.oid ") {
-            workspace.head = name(head, Workspace::MAX_HEAD_BYTES).filter(|head| head != "(initial)");
-        } else if let Some(branch) = entry.strip_prefix("# branch.head ") {
-            workspace.branch =
-                name(branch, Workspace::MAX_BRANCH_BYTES).filter(|branch| branch != "(detached)");
-        }
-        let fields = match entry.as_bytes().first() {
-            Some(b'1') => 9,
-            Some(b'2') => 10,
-            Some(b'u') => 11,
-            Some(b'?') => 2,
+    for entry in String::from_utf8_lossy(output).split('\0') {
+        let (kind, rest) = entry.split_once(' ').unwrap_or_default();
+        // How many fields stand before the path.
+        let before = match kind {
+            "#" => {
+                if let Some(head) = rest.strip_prefix("branch.oid ") {
+                    workspace.head = name(head, Workspace::MAX_HEAD_BYTES).filter(|head| head != "(initial)");
+                } else if let Some(branch) = rest.strip_prefix("branch.head ") {
+                    workspace.branch =
+                        name(branch, Workspace::MAX_BRANCH_BYTES).filter(|branch| branch != "(detached)");
+                }
+                continue;
+            }
+            "1" => 7,
+            "u" => 9,
+            "?" => 0,
             _ => continue,
         };
-        let path = entry.splitn(fields, ' ').nth(fields - 1);
+        let path = rest.splitn(before + 1, ' ').nth(before);
         let path = path.and_then(|path| name(path, Workspace::MAX_PATH_BYTES));
         if workspace.dirty_files.len() < MAX_FILES {
             workspace.dirty_files.extend(path);
-        }
-        if entry.starts_with('2') {
-            // The file's previous name.
-            entries.next();
         }
     }
     workspace
@@ -60,6 +55,7 @@ pub(super) async fn workspace() -> Option<Workspace> {
             "status",
             "--porcelain=v2",
             "--branch",
+            "--no-renames",
             "-z",
             "--ignore-submodules=dirty",
         ])
@@ -82,15 +78,11 @@ mod tests {
     fn branch_head_and_changed_files_are_read() {
         let output = b"# branch.oid abc123\0# branch.head main\0# branch.upstream origin/main\0\
             1 .M N... 100644 100644 100644 aa bb src/a file.rs\0\
-            2 R. N... 100644 100644 100644 aa bb R100 new.rs\0old.rs\0\
-            u UU N... 100644 100644 100644 100644 aa bb cc both.rs\0? un tracked\0! ignored\0? cut";
+            u UU N... 100644 100644 100644 100644 aa bb cc both.rs\0? un tracked\0! ignored\0";
         let workspace = read(output);
         assert_eq!(workspace.branch.as_deref(), Some("main"));
         assert_eq!(workspace.head.as_deref(), Some("abc123"));
-        assert_eq!(
-            workspace.dirty_files,
-            ["src/a file.rs", "new.rs", "both.rs", "un tracked"]
-        );
+        assert_eq!(workspace.dirty_files, ["src/a file.rs", "both.rs", "un tracked"]);
     }
 
     #[test]

@@ -76,17 +76,6 @@ enum Checked {
 }
 
 impl Checked {
-    /// Adds to JSON who answered, and why the service did not.
-    fn tell(&self, body: &mut Value) {
-        match self {
-            Self::Local(why) => {
-                body["checked"] = "local".into();
-                body["unchecked_because"] = why.as_str().into();
-            }
-            _ => body["checked"] = "service".into(),
-        }
-    }
-
     /// What to do about a copy that is stale.
     fn advice(&self) -> &'static str {
         match self {
@@ -108,11 +97,7 @@ impl Checked {
             let made = made.map_or_else(String::new, |time| format!(", made at {time}"));
             return vec![format!("the service has another handoff{made}")];
         }
-        let mut reasons = reasons(live);
-        if reasons.is_empty() && live["status"] != "fresh" {
-            reasons.push(format!("the service calls it {}", text(live, "status")));
-        }
-        reasons
+        reasons(live)
     }
 }
 
@@ -198,17 +183,6 @@ impl Found {
         if self.reasons.is_empty() { "fresh" } else { "stale" }
     }
 
-    /// The members of the copy in JSON.
-    fn members(&self, copy: &Copy) -> Value {
-        let mut body = copy.local.clone();
-        for name in ["sha256", "bytes", "freshness"] {
-            body.as_object_mut().and_then(|members| members.remove(name));
-        }
-        body["age_seconds"] = copy.age(self.now).num_seconds().max(0).into();
-        body["path"] = copy.path.to_string_lossy().into();
-        body
-    }
-
     /// Succeeds if there is a copy that is fresh.
     fn end(self) -> Result<(), Failure> {
         let MemoryRef { vault, memory } = &self.workspace.memory_ref;
@@ -277,9 +251,7 @@ impl Found {
     fn show(&self, out: &mut Output, copy: &Copy, is_json: bool) {
         let reasons = &self.reasons;
         if is_json {
-            let mut body = self.members(copy);
-            body["unchecked_because"] = Value::Null;
-            self.checked.tell(&mut body);
+            let mut body = self.json(None);
             body["freshness"] = json!({ "status": self.status(), "reasons": reasons });
             body["markdown"] = copy.markdown.as_str().into();
             out.text(&body.to_string()).end();
@@ -337,13 +309,18 @@ impl Found {
             Err(NoCopy::Missing) => json!({"status": "missing", "reasons": []}),
             Err(NoCopy::Damaged(what)) => json!({"status": "damaged", "reasons": [what]}),
             Ok(copy) => {
-                let mut body = self.members(copy);
+                let mut body = copy.handoff();
+                body["age_seconds"] = copy.age(self.now).num_seconds().max(0).into();
+                body["path"] = copy.path.to_string_lossy().into();
                 body["status"] = self.status().into();
                 body["reasons"] = json!(self.reasons);
                 body
             }
         };
-        self.checked.tell(&mut body);
+        (body["checked"], body["unchecked_because"]) = match &self.checked {
+            Checked::Local(why) => ("local".into(), why.as_str().into()),
+            _ => ("service".into(), Value::Null),
+        };
         if let Some(aim) = aim {
             body["goal"] = aim["goal"].clone();
             body["blocker"] = aim["blocker"].clone();

@@ -5,6 +5,7 @@ use super::memory::{known, rules};
 use crate::cli::client::{Exit, Failure, Method, Output, Service, ServiceArgs, note};
 use crate::cli::folder::tree::Tree;
 use crate::clock::{Clock as _, SystemClock};
+use crate::domain::document::written_time;
 use crate::domain::prompt;
 use crate::domain::text::single_blanks;
 use crate::domain::window::{ImportCounts, ImportedDecision, ImportedTask, Status, WindowImport, task_line};
@@ -19,9 +20,6 @@ use std::time::Duration;
 
 /// A chunk of a long history is one version, which takes time.
 const ANSWER_TIME: Duration = Duration::from_secs(300);
-
-/// The maximum number of files of epics and weeks.
-const MAX_EPICS: usize = 10_000;
 
 /// The maximum size of all files together, in bytes.
 const MAX_BYTES: usize = 256 * 1024 * 1024;
@@ -72,39 +70,37 @@ impl Import {
             };
             note(&format!("{file}: the {end} entry is taken as the newest, {why}"));
         }
-        let (lines, files) = (report.unplaced.len(), report.unread.len());
-        let is_whole = lines + files == 0;
-        if self.strict && !is_whole {
-            return Err(Failure::new(
-                Exit::Refused,
-                format!(
-                    "nothing was imported (--strict): {lines} lines cannot be parsed, {files} files cannot be read"
-                ),
-            ));
+        let left_out = report.left_out();
+        if let Some(what) = left_out.as_ref().filter(|_| self.strict) {
+            let sentence = format!("nothing was imported (--strict): {what}");
+            return Err(Failure::new(Exit::Refused, sentence));
         }
         self.import(&service, folder, &mut report).await?;
         report.print(self.service.is_json())?;
-        if is_whole || self.lenient {
-            return Ok(());
+        match left_out.filter(|_| !self.lenient) {
+            None => Ok(()),
+            Some(what) => Err(Failure::failed(format!(
+                "{what} (listed above); the rest was imported; --lenient accepts this, --strict imports nothing"
+            ))),
         }
-        Err(Failure::failed(format!(
-            "lines that cannot be parsed: {lines}, files not read: {files} (listed above); the rest was imported; --lenient \
-             accepts this, --strict imports nothing"
-        )))
     }
 
     async fn import(&self, service: &Service, folder: Folder, report: &mut Report) -> Result<(), Failure> {
-        let Folder {
-            rules: folder_rules,
-            window,
-        } = folder;
+        let Folder { rules: all, window } = folder;
+        let present = if all.is_empty() {
+            Vec::new()
+        } else {
+            rules(service).await?
+        };
+        let rules = new_rules(all, &present, report);
         if self.dry_run {
-            let (mut known, has_goal, present) = known(service).await?;
-            let (new, present_counts) = window.unknown(&mut known, has_goal);
-            report.taken.window = ImportCounts::of(&new);
-            report.present.window = present_counts;
-            let rules = new_rules(folder_rules, &present, report);
-            report.taken.rules = rules.len();
+            let (mut known, has_goal) = known(service).await?;
+            let (new, present) = window.unknown(&mut known, has_goal);
+            report.taken = Numbers {
+                window: ImportCounts::of(&new),
+                rules: rules.len(),
+            };
+            report.present.window = present;
             return match self.service.is_json() {
                 true => Ok(()),
                 false => show(&new, &rules),
@@ -114,10 +110,6 @@ impl Import {
             let call = service.of_memory(Method::POST, &["window", "import"])?;
             report.add(call.json(&chunk).send().await?.json()?);
         }
-        if folder_rules.is_empty() {
-            return Ok(());
-        }
-        let rules = new_rules(folder_rules, &rules(service).await?, report);
         // One after the other, so that they keep their order.
         for rule in &rules {
             let call = service.of_memory(Method::POST, &["items"])?;
@@ -148,11 +140,6 @@ impl Import {
                 paths.extend(names.map(|name| format!("{EPICS}{name}")));
             }
             Err(error) => report.unread.push(Unread::of(EPICS, &error)),
-        }
-        if paths.len() > FILES.len() + MAX_EPICS {
-            return Err(Failure::usage(format!(
-                "{shown}/archive has more than {MAX_EPICS} files"
-            )));
         }
         let (mut files, mut all_bytes) = (Vec::new(), 0);
         for path in paths {
@@ -242,26 +229,24 @@ fn new_rules(rules: Vec<String>, present: &[String], report: &mut Report) -> Vec
 /// Prints what would be imported, one line each.
 fn show(new: &WindowImport, rules: &[String]) -> Result<(), Failure> {
     let mut out = Output::new();
+    let mut line = |name: &str, text: &str| {
+        out.text(name).text(": ").text(&single_blanks(text)).end();
+    };
     for (name, value) in [("goal", &new.status.goal), ("blocker", &new.status.blocker)] {
         if let Some(value) = value {
-            out.text(&format!("{name}: {value}")).end();
+            line(name, value);
         }
     }
-    let lists = [("task", &new.tasks), ("history", &new.history)];
-    for (name, tasks) in lists {
+    for (name, tasks) in [("task", &new.tasks), ("history", &new.history)] {
         for ImportedTask { time, task, .. } in tasks {
-            let line = task_line(task);
-            out.text(&format!("{name} {}: {line}", time.format("%FT%TZ")))
-                .end();
+            line(&format!("{name} {}", written_time(*time)), &task_line(task));
         }
     }
     for ImportedDecision { time, decision, .. } in &new.decisions {
-        let line = single_blanks(decision);
-        out.text(&format!("decision {}: {line}", time.format("%FT%TZ")))
-            .end();
+        line(&format!("decision {}", written_time(*time)), decision);
     }
     for rule in rules {
-        out.text(&format!("rule: {}", single_blanks(rule))).end();
+        line("rule", rule);
     }
     out.write()
 }
@@ -298,16 +283,18 @@ impl Numbers {
             decisions,
             history,
         } = self.window;
-        let parts = [
-            (status, "status", "status"),
-            (tasks, "task", "tasks"),
-            (decisions, "decision", "decisions"),
-            (history, "history", "history"),
-            (self.rules, "rule", "rules"),
+        let counts = [
+            (status, "status", ""),
+            (tasks, "task", "s"),
+            (decisions, "decision", "s"),
+            (history, "history", ""),
+            (self.rules, "rule", "s"),
         ];
-        let counts = parts.into_iter().filter(|(number, ..)| *number > 0);
+        let counts = counts.iter().filter(|(number, ..)| *number > 0);
         let counts: Vec<_> = counts
-            .map(|(number, one, several)| format!("{number} {}", if number == 1 { one } else { several }))
+            .map(|(number, name, plural)| {
+                format!("{number} {name}{}", if *number == 1 { "" } else { plural })
+            })
             .collect();
         match counts.is_empty() {
             true => "nothing".to_owned(),
@@ -340,6 +327,12 @@ impl Report {
         (self.version, self.context_id) = (answer.version, answer.context_id);
     }
 
+    /// How much of the folder was left out, if anything.
+    fn left_out(&self) -> Option<String> {
+        let (lines, files) = (self.unplaced.len(), self.unread.len());
+        (lines + files > 0).then(|| format!("{lines} lines cannot be parsed, {files} files cannot be read"))
+    }
+
     /// Prints it.
     ///
     /// # Errors
@@ -359,9 +352,8 @@ impl Report {
         if let Some(version) = self.version {
             line.push_str(&format!("; version {version}"));
         }
-        let (lines, files) = (self.unplaced.len(), self.unread.len());
-        if lines + files > 0 {
-            line.push_str(&format!("; {lines} lines not parsed, {files} files not read"));
+        if let Some(what) = self.left_out() {
+            line.push_str(&format!("; {what}"));
         }
         Output::new().text(&line).end().write()
     }
@@ -388,24 +380,21 @@ fn chunks(import: WindowImport) -> Vec<Value> {
         };
         json!({ "status": updated, "tasks": [], "decisions": [], "history": [] })
     };
-    let (mut chunks, mut bytes) = (Vec::<Value>::new(), 0);
+    let (mut chunks, mut chunk, mut bytes) = (Vec::new(), empty(), 0);
     for (list, entry) in tasks.chain(decisions).chain(history) {
         let size = entry.to_string().len() + 1;
-        if chunks.is_empty() || bytes + size > MAX_CHUNK_BYTES {
-            chunks.push(empty());
+        if bytes > 0 && bytes + size > MAX_CHUNK_BYTES {
+            chunks.push(std::mem::replace(&mut chunk, empty()));
             bytes = 0;
         }
         bytes += size;
-        let list = chunks.last_mut().and_then(|chunk| chunk[list].as_array_mut());
-        if let Some(list) = list {
+        if let Value::Array(list) = &mut chunk[list] {
             list.push(entry);
         }
     }
-    if chunks.is_empty() && (status.goal.is_some() || status.blocker.is_some()) {
-        chunks.push(empty());
-    }
-    if let Some(last) = chunks.last_mut() {
-        last["status"] = json!(status);
+    if bytes > 0 || status.goal.is_some() || status.blocker.is_some() {
+        chunk["status"] = json!(status);
+        chunks.push(chunk);
     }
     chunks
 }

@@ -42,7 +42,11 @@ impl Memory {
     /// There is no such memory, or the service cannot be reached.
     pub(super) async fn read(service: &Service) -> Result<Self, Failure> {
         let mut newest = match newer(service, None).await {
-            Err(failure) if failure.exit == Exit::NotFound && has_rules(service).await => {
+            Err(failure) if failure.exit == Exit::NotFound => {
+                let own = found(own_rules(service).await)?.unwrap_or_default();
+                if own.is_empty() {
+                    return Err(failure);
+                }
                 let mut memory = Self::default();
                 memory.folder.rules = rules(service).await?;
                 return Ok(memory);
@@ -82,14 +86,9 @@ impl Memory {
     /// # Errors
     /// As [`Memory::read`].
     pub(super) async fn has_changed(&self, service: &Service) -> Result<bool, Failure> {
-        if self.folder.rules != rules(service).await? {
-            return Ok(true);
-        }
-        match newer(service, self.etag.as_ref()).await {
-            // It has no document yet.
-            Err(failure) if failure.exit == Exit::NotFound && self.etag.is_none() => Ok(false),
-            found => Ok(found?.is_some()),
-        }
+        // Without a document there is little to read.
+        let newest = found(newer(service, self.etag.as_ref()).await)?;
+        Ok(!matches!(newest, Some(None)) || self.folder.rules != rules(service).await?)
     }
 }
 
@@ -135,10 +134,6 @@ async fn own_rules(service: &Service) -> Result<Vec<Value>, Failure> {
             .query("category", RULES))
     })
     .await
-}
-
-async fn has_rules(service: &Service) -> bool {
-    own_rules(service).await.is_ok_and(|items| !items.is_empty())
 }
 
 /// All records of a kind, as of now.
@@ -213,15 +208,14 @@ fn imported(record: &Value) -> ImportedTask {
     imported.without_derived_id()
 }
 
-/// What an import compares with: the known entries of the memory, whether there is a goal, and the rules. A memory that
-/// does not exist has only rules.
+/// What an import compares with: the known entries of the memory, and whether there is a goal.
 ///
 /// # Errors
 /// The service cannot be reached.
-pub(super) async fn known(service: &Service) -> Result<(KnownEntries, bool, Vec<String>), Failure> {
+pub(super) async fn known(service: &Service) -> Result<(KnownEntries, bool), Failure> {
     let mut known = KnownEntries::default();
     let Some(memory) = found(Memory::read(service).await)? else {
-        return Ok((known, false, rules(service).await?));
+        return Ok((known, false));
     };
     let Memory {
         folder, decisions, ..
@@ -232,5 +226,5 @@ pub(super) async fn known(service: &Service) -> Result<(KnownEntries, bool, Vec<
     for record in decisions {
         known.decision(&record.content, record.reason.as_deref());
     }
-    Ok((known, folder.window.status.goal.is_some(), folder.rules))
+    Ok((known, folder.window.status.goal.is_some()))
 }

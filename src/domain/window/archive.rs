@@ -1,6 +1,6 @@
 //! The archive: one line per task, and roll-ups of tasks.
 
-use super::task::{FAILED, Task, is_derived};
+use super::task::{Task, words};
 use crate::domain::document::written_time;
 use crate::domain::ids::{RecordId, TaskId};
 use crate::domain::text::one_line;
@@ -36,40 +36,21 @@ pub struct ArchivedTask {
 impl ArchivedTask {
     /// The task of a record. Its line omits an id that an import derived.
     #[must_use]
-    pub fn of(record_id: RecordId, time: DateTime<Utc>, task: Task) -> Self {
-        let failed = task.has_failed();
-        let Task {
-            task_id,
-            intent,
-            summary,
-            details,
-        } = task;
-        let summary = first_sentence(&summary);
-        let mut line = format!("{} {record_id} ", written_time(time));
-        if let Some(id) = task_id.as_ref().filter(|id| !is_derived(id)) {
-            line.push_str(id.as_str());
-            line.push_str(": ");
-        }
-        if failed {
-            line.push_str(FAILED);
-        }
-        match one_line(&intent).as_str() {
-            "" => line.push_str("[redacted]"),
-            intent => line.push_str(intent),
-        }
-        if !summary.is_empty() {
-            line.push_str(": ");
-            line.push_str(&summary);
+    pub fn of(record_id: RecordId, time: DateTime<Utc>, mut task: Task) -> Self {
+        task.summary = first_sentence(&task.summary);
+        let mut shown = task.clone();
+        if one_line(&shown.intent).is_empty() {
+            "[redacted]".clone_into(&mut shown.intent);
         }
         Self {
             record_id,
             time,
-            task_id,
-            intent,
-            summary,
-            epic: details.epic,
-            failed,
-            line,
+            failed: task.has_failed(),
+            line: format!("{} {record_id} {}", written_time(time), words(&shown)),
+            task_id: task.task_id,
+            intent: task.intent,
+            summary: task.summary,
+            epic: task.details.epic,
         }
     }
 }

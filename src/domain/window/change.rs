@@ -102,29 +102,8 @@ pub(super) fn decision_line(decision: &str, reason: Option<&str>) -> (String, Op
     (content, reason)
 }
 
-/// How an update treats the goal or the blocker.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum FieldUpdate<'t> {
-    /// Keeps the current value.
-    #[default]
-    Keep,
-    /// Removes the value.
-    Clear,
-    /// Sets the value.
-    Set(&'t str),
-}
-
-impl FieldUpdate<'_> {
-    fn on(self, current: Option<&String>) -> Option<String> {
-        match self {
-            Self::Keep => current.cloned(),
-            Self::Clear => None,
-            Self::Set(text) => Some(text.to_owned()),
-        }
-    }
-}
-
-/// Sets goal and blocker. Returns no operation and the same text if they are unchanged.
+/// Sets goal and blocker: one that is absent stays, and one that is `None` goes. Returns no operation and the same text if they
+/// are unchanged.
 ///
 /// # Errors
 ///
@@ -133,14 +112,14 @@ pub fn set_status(
     document: &str,
     counters: Counters,
     now: DateTime<Utc>,
-    goal: FieldUpdate<'_>,
-    blocker: FieldUpdate<'_>,
+    goal: Option<Option<&str>>,
+    blocker: Option<Option<&str>>,
     sizes: &Sizes,
 ) -> Result<ChangedDocument, EditError> {
     let mut change = Change::begin(document, counters, now);
-    let goal = goal.on(change.status.goal.as_ref());
-    let blocker = blocker.on(change.status.blocker.as_ref());
-    change.set_status(Status::new(goal.as_deref(), blocker.as_deref()));
+    let goal = goal.unwrap_or(change.status.goal.as_deref());
+    let blocker = blocker.unwrap_or(change.status.blocker.as_deref());
+    change.set_status(Status::new(goal, blocker));
     change.finish(sizes)
 }
 

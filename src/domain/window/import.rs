@@ -58,12 +58,9 @@ pub struct WindowImport {
     pub history: Vec<ImportedTask>,
 }
 
-/// The tasks and decisions that the memory already contains.
+/// The tasks and decisions that the memory already contains, by what identifies them.
 #[derive(Debug, Clone, Default)]
-pub struct KnownEntries {
-    tasks: HashSet<String>,
-    decisions: HashSet<(String, Option<String>)>,
-}
+pub struct KnownEntries(HashSet<String>);
 
 /// A record that goes directly to the archive and is in no document.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -137,12 +134,11 @@ impl WindowImport {
         if has_goal {
             self.status = Status::default();
         }
-        self.tasks.retain(|task| known.insert_if_new(task));
-        self.history.retain(|task| known.insert_if_new(task));
-        self.decisions.retain(|made| {
-            let words = words(&made.decision, made.reason.as_deref());
-            known.decisions.insert(words)
-        });
+        let mut is_new = |task: &ImportedTask| known.insert_if_new(names(task.time, &task.task));
+        self.tasks.retain(&mut is_new);
+        self.history.retain(&mut is_new);
+        self.decisions
+            .retain(|made| known.0.insert(words(&made.decision, made.reason.as_deref())));
         let new = ImportCounts::of(&self);
         let present = ImportCounts {
             status: all.status - new.status,
@@ -177,21 +173,20 @@ impl ImportedTask {
 impl KnownEntries {
     /// Registers a task of the memory.
     pub fn task(&mut self, time: DateTime<Utc>, task: &Task) {
-        self.tasks.extend(names(time, task));
+        self.0.extend(names(time, task));
         // An undated line with the same text is the same task.
-        self.tasks.insert(derived_id(None, task));
+        self.0.insert(derived_id(None, task));
     }
 
     /// Registers a decision of the memory.
     pub fn decision(&mut self, decision: &str, reason: Option<&str>) {
-        self.decisions.insert(words(decision, reason));
+        self.0.insert(words(decision, reason));
     }
 
-    /// Whether the task is new; registers it.
-    fn insert_if_new(&mut self, imported: &ImportedTask) -> bool {
-        let names = names(imported.time, &imported.task);
-        let is_new = names.iter().all(|name| !self.tasks.contains(name));
-        self.tasks.extend(names);
+    /// Whether none of the ids of a task is known; registers them.
+    fn insert_if_new(&mut self, names: Vec<String>) -> bool {
+        let is_new = names.iter().all(|name| !self.0.contains(name));
+        self.0.extend(names);
         is_new
     }
 }
@@ -211,11 +206,11 @@ fn derived_id(time: Option<DateTime<Utc>>, task: &Task) -> String {
     format!("{DERIVED}{}", hex::encode(&hash[..DERIVED_BYTES]))
 }
 
-/// A decision as a document would store it, so that it compares equal after parsing.
-fn words(decision: &str, reason: Option<&str>) -> (String, Option<String>) {
+/// A decision and its reason as a document would store them, so that they compare equal after parsing. On two lines, so that
+/// it is no id of a task.
+fn words(decision: &str, reason: Option<&str>) -> String {
     let (decision, reason) = decision_line(decision, reason);
-    let plain = |text: String| text.replace(": ", "; ");
-    (plain(decision), reason.map(plain))
+    format!("{decision}\n{}", reason.unwrap_or_default()).replace(": ", "; ")
 }
 
 /// Imports the entries that are not known yet.
@@ -335,22 +330,20 @@ fn split(
     sizes: &Sizes,
 ) -> (Vec<NewEntry>, Vec<NewEntry>) {
     entries.sort_by_key(|entry| entry.time);
-    let mut there: Vec<_> = change
+    // Of two of the same time the existing one is the newer.
+    let there = change
         .oldest_first(kind)
         .into_iter()
-        .map(|(time, _)| time)
+        .map(|(time, _)| (time, true));
+    let mut all: Vec<_> = entries
+        .iter()
+        .map(|entry| (entry.time, false))
+        .chain(there)
         .collect();
-    let mut room = sizes.of(kind).saturating_sub(change.count_unnumbered(kind));
-    let mut first = entries.len();
-    while room > 0 && first > 0 {
-        room -= 1;
-        match there.last() {
-            Some(existing) if *existing >= entries[first - 1].time => {
-                there.pop();
-            }
-            _ => first -= 1,
-        }
-    }
-    let recent = entries.split_off(first);
+    all.sort_unstable();
+    let room = sizes.of(kind).saturating_sub(change.count_unnumbered(kind));
+    let fit = all.iter().rev().take(room);
+    let fit = fit.filter(|(_, is_there)| !is_there).count();
+    let recent = entries.split_off(entries.len() - fit);
     (recent, entries)
 }

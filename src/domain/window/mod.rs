@@ -15,14 +15,12 @@ mod task;
 mod view;
 
 pub use archive::{ArchivedTask, Epic, Grouping, first_sentence};
-pub use change::{
-    FieldUpdate, SessionRecord, Sizes, record_decision, record_session, record_task, set_status,
-};
+pub use change::{SessionRecord, Sizes, record_decision, record_session, record_task, set_status};
 pub use import::{
     HistoricRecord, ImportCounts, ImportResult, ImportedDecision, ImportedTask, KnownEntries, WindowImport,
     import_window,
 };
-pub use status::{Status, UnwritableReason, check_reason};
+pub use status::{Status, unwritable_at};
 pub use task::{FAILED, Task, TaskDetails, fits, split_line, task_line};
 pub use view::{Window, WindowDecision, WindowTask};
 

@@ -107,37 +107,29 @@ impl Status {
             self.blocker.as_deref().unwrap_or(NONE).to_owned(),
             self.updated.map(written_time).unwrap_or_default(),
         ];
+        let line = |key: Key| format!("{}: {}\n", key.name(), values[key as usize]);
         let head_lines = head(old).count();
-        let written = |key: Key| {
-            let line = format!("{}: {}\n", key.name(), values[key as usize]);
-            (Some(key), line)
-        };
-        let mut lines: Vec<(Option<Key>, String)> = Vec::new();
-        for (index, line) in old.split_inclusive('\n').enumerate() {
-            match Key::of(line).filter(|_| index < head_lines) {
-                // If a key has several lines, the first is replaced and the others are removed.
-                Some((key, _)) if place_of(&lines, key).is_some() => {}
-                Some((key, _)) => lines.push(written(key)),
-                None => lines.push((None, line.to_owned())),
-            }
-        }
+        let there: Vec<Key> = head(old).filter_map(Key::of).map(|(key, _)| key).collect();
         // A missing key follows the key before it, or is at the top.
-        let mut place = 0;
-        for key in Key::ALL {
-            match place_of(&lines, key) {
-                Some(found) => place = found + 1,
-                None => {
-                    lines.insert(place, written(key));
-                    place += 1;
+        let missing_from = |place: usize| -> String {
+            let keys = Key::ALL.into_iter().skip(place);
+            keys.take_while(|key| !there.contains(key)).map(line).collect()
+        };
+        let (mut text, mut written) = (missing_from(0), Vec::new());
+        for (index, old_line) in old.split_inclusive('\n').enumerate() {
+            match Key::of(old_line).filter(|_| index < head_lines) {
+                // If a key has several lines, the first is replaced and the others are removed.
+                Some((key, _)) if written.contains(&key) => {}
+                Some((key, _)) => {
+                    written.push(key);
+                    text.push_str(&line(key));
+                    text.push_str(&missing_from(key as usize + 1));
                 }
+                None => text.push_str(old_line),
             }
         }
-        close(lines.into_iter().map(|(_, line)| line).collect())
+        close(text)
     }
-}
-
-fn place_of(lines: &[(Option<Key>, String)], key: Key) -> Option<usize> {
-    lines.iter().position(|(known, _)| *known == Some(key))
 }
 
 /// The body of the section without trailing blank lines; empty if it is missing.
@@ -168,34 +160,14 @@ fn close(mut body: String) -> String {
     body
 }
 
-/// Why a record line cannot represent a reason. The message may be shown to a client.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum UnwritableReason {
-    /// It contains a line break, at this byte offset.
-    #[error("must be one line: it has a line break at byte {0}; write one sentence")]
-    LineBreak(usize),
-    /// It contains a colon followed by a blank, which would end it early, at this byte offset.
-    #[error(
-        "must not hold a colon that a blank follows, since that ends the reason on the record's line: there is one at \
-         byte {0}; use a dash or a comma, or tell the rest in the decision"
-    )]
-    Colon(usize),
-}
-
-/// Checks that a reason can be stored unchanged, apart from surrounding blanks.
-///
-/// # Errors
-/// [`UnwritableReason`].
-pub fn check_reason(reason: &str) -> Result<(), UnwritableReason> {
+/// The byte at which the line of a record cannot say a reason unchanged: that of a line end, or of a colon that a blank follows,
+/// which would end it. Blanks around it do not count.
+#[must_use]
+pub fn unwritable_at(reason: &str) -> Option<usize> {
     let begin = reason.len() - reason.trim_start().len();
-    let trimmed = reason.trim();
-    if let Some(at) = trimmed.find(LINE_ENDS) {
-        return Err(UnwritableReason::LineBreak(begin + at));
-    }
-    match end_of_reason(trimmed).filter(|colon| colon + 1 < trimmed.len()) {
-        Some(colon) => Err(UnwritableReason::Colon(begin + colon)),
-        None => Ok(()),
-    }
+    let reason = reason.trim();
+    let colon = end_of_reason(reason).filter(|colon| colon + 1 < reason.len());
+    reason.find(LINE_ENDS).or(colon).map(|at| begin + at)
 }
 
 #[cfg(test)]
@@ -210,7 +182,7 @@ mod tests {
     proptest! {
         #[test]
         fn an_accepted_reason_is_read_back_unchanged(reason in "(because |: )?\\PC{0,8}[: \t\n\r]{0,3}\\PC{1,8}:?") {
-            prop_assume!(!reason.trim().is_empty() && check_reason(&reason).is_ok());
+            prop_assume!(!reason.trim().is_empty() && unwritable_at(&reason).is_none());
             let sizes = Sizes { tasks: 5, decisions: 5, context_bytes: 100_000 };
             let now = DateTime::from_timestamp(1_000_000, 0).unwrap();
             let decision = ("keep it", Some(reason.as_str()));

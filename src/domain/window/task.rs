@@ -60,21 +60,21 @@ impl Task {
 /// Omits a missing or derived id and a mark that does not apply; never contains a reason.
 #[must_use]
 pub fn task_line(task: &Task) -> String {
-    let mut line = String::new();
-    if let Some(id) = task.task_id.as_ref().filter(|id| !is_derived(id)) {
-        line.push_str(id.as_str());
-        line.push_str(": ");
-    }
-    if task.has_failed() {
-        line.push_str(FAILED);
-    }
-    line.push_str(&one_line(&task.intent));
+    without_reason(words(task))
+}
+
+/// As [`task_line`], for a place where no reason is expected.
+pub(super) fn words(task: &Task) -> String {
+    let id = task.task_id.as_ref().filter(|id| !is_derived(id));
+    let id = id.map_or_else(String::new, |id| format!("{id}: "));
+    let mark = if task.has_failed() { FAILED } else { "" };
+    let mut line = format!("{id}{mark}{}", one_line(&task.intent));
     let summary = one_line(&task.summary);
     if !summary.is_empty() {
         line.push_str(": ");
         line.push_str(&summary);
     }
-    without_reason(line)
+    line
 }
 
 /// Prevents that the line is parsed as having a reason: if it begins with `because` and a blank, the blank

@@ -2,8 +2,8 @@
 
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::window::{
-    DECISION_BYTES, EPIC_BYTES, FieldUpdate, INTENT_BYTES, ImportCounts, ImportedDecision, ImportedTask,
-    STATUS_BYTES, SUMMARY_BYTES, Status, Task, TaskDetails, WindowImport,
+    DECISION_BYTES, EPIC_BYTES, INTENT_BYTES, ImportCounts, ImportedDecision, ImportedTask, STATUS_BYTES,
+    SUMMARY_BYTES, Status, Task, TaskDetails, WindowImport,
 };
 use crate::fair::run_blocking;
 use crate::http::extract::caller::{Actor, ActorHeader, UnderClaim};
@@ -233,14 +233,6 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<S
     Option::deserialize(deserializer).map(Some)
 }
 
-fn field_update(member: Option<&Option<String>>) -> FieldUpdate<'_> {
-    match member {
-        None => FieldUpdate::Keep,
-        Some(None) => FieldUpdate::Clear,
-        Some(Some(text)) => FieldUpdate::Set(text),
-    }
-}
-
 /// The status as it stands now.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[schema(as = StatusAnswer)]
@@ -301,8 +293,8 @@ pub(crate) async fn set_status(
         .storage
         .set_status(
             &writer,
-            field_update(goal.as_ref()),
-            field_update(blocker.as_ref()),
+            goal.as_ref().map(Option::as_deref),
+            blocker.as_ref().map(Option::as_deref),
             under.as_ref(),
         )
         .await?;

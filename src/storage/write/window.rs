@@ -10,8 +10,8 @@ use crate::domain::history::VersionMark;
 use crate::domain::ids::{ActorId, MemoryId, RecordId, TaskId, VaultId};
 use crate::domain::memory::{ChangedDocument, RecordChange};
 use crate::domain::window::{
-    self, FieldUpdate, HistoricRecord, ImportCounts, Sizes, Status, Task, WindowImport, record_decision,
-    record_task, set_status,
+    self, HistoricRecord, ImportCounts, Sizes, Status, Task, WindowImport, record_decision, record_task,
+    set_status,
 };
 use crate::fair::run_blocking;
 use crate::storage::contexts::{ContextMetadata, Source};
@@ -201,8 +201,8 @@ impl Storage {
     pub async fn set_status(
         &self,
         writer: &Writer,
-        goal: FieldUpdate<'_>,
-        blocker: FieldUpdate<'_>,
+        goal: Option<Option<&str>>,
+        blocker: Option<Option<&str>>,
         under: Option<&Answering<'_, WindowChange>>,
     ) -> Result<WindowChange, WriteError> {
         let of = (&writer.vault, &writer.memory);

@@ -2,6 +2,7 @@
 //! writing stops both sides are equal, and every text exists that was not read and then changed or deleted.
 
 use super::*;
+use crate::cli::folder::swap::conflict_paths;
 use proptest::prelude::*;
 
 const PATHS: [&str; 3] = ["a.md", "b.md", "n/a.md"];
@@ -26,9 +27,9 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// A folder and a service; with `FOLLOWS` the folder follows.
+/// A folder and a service.
 #[derive(Debug, Default)]
-struct World<const FOLLOWS: bool> {
+struct World {
     folder: BTreeMap<String, String>,
     service: BTreeMap<String, (String, String)>,
     /// The saved base, which the program reads when it is started again.
@@ -47,7 +48,7 @@ fn killed() -> Failure {
     Failure::failed("killed")
 }
 
-impl<const FOLLOWS: bool> World<FOLLOWS> {
+impl World {
     fn version(&mut self) -> String {
         self.versions += 1;
         format!("v{}", self.versions)
@@ -102,18 +103,10 @@ impl<const FOLLOWS: bool> World<FOLLOWS> {
     }
 }
 
-impl<const FOLLOWS: bool> Sides for World<FOLLOWS> {
-    const FOLLOWS: bool = FOLLOWS;
-
-    fn tree(&self) -> &Tree {
-        unreachable!("every operation on the folder is one on the map")
-    }
-
-    async fn local(&mut self, bases: &Bases) -> Result<BTreeMap<String, Local>, Failure> {
+impl Sides for World {
+    async fn local(&mut self, _: &Bases) -> Result<BTreeMap<String, Local>, Failure> {
         self.pass()?;
-        // A folder that follows has files that are nobody's concern.
-        let is_seen = |path: &String| !FOLLOWS || self.service.contains_key(path) || bases.contains_key(path);
-        let files = self.folder.iter().filter(|(path, _)| is_seen(path));
+        let files = self.folder.iter();
         Ok(files
             .map(|(path, text)| (path.clone(), Local::Text(hash(text.as_bytes()))))
             .collect())
@@ -139,9 +132,6 @@ impl<const FOLLOWS: bool> Sides for World<FOLLOWS> {
 
     async fn send(&mut self, path: &str, text: &str, expected: Option<&str>) -> Result<Sent, Failure> {
         self.pass()?;
-        if FOLLOWS {
-            return Ok(Sent::Refused("no".to_owned()));
-        }
         if self.service.get(path).map(|(version, _)| version.as_str()) != expected {
             return Ok(Sent::Moved);
         }
@@ -197,7 +187,7 @@ impl<const FOLLOWS: bool> Sides for World<FOLLOWS> {
 }
 
 /// Runs the program until there are no more actions.
-fn run<const FOLLOWS: bool>(world: &mut World<FOLLOWS>) {
+fn run(world: &mut World) {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     loop {
         let was_quiet = world.acts.is_empty() && !world.dies;
@@ -211,7 +201,7 @@ fn run<const FOLLOWS: bool>(world: &mut World<FOLLOWS>) {
     }
 }
 
-fn equal(world: &World<false>) -> bool {
+fn equal(world: &World) -> bool {
     let service = world.service.iter().map(|(path, (_, text))| (path, text));
     service.eq(world.folder.iter())
 }
@@ -221,7 +211,7 @@ proptest! {
 
     #[test]
     fn nothing_is_lost_and_both_sides_become_equal(acts in prop::collection::vec(act(), 0..120)) {
-        let mut world = World::<false> { acts, ..World::default() };
+        let mut world = World { acts, ..World::default() };
         run(&mut world);
         prop_assert!(equal(&world), "{world:#?}");
         let there: BTreeSet<&String> = world.folder.values().collect();
@@ -233,27 +223,11 @@ proptest! {
         run(&mut world);
         prop_assert_eq!((&world.folder, world.versions), (&before, versions));
     }
-
-    #[test]
-    fn nothing_is_lost_in_a_folder_that_follows(acts in prop::collection::vec(act(), 0..120)) {
-        let mut world = World::<true> { acts, ..World::default() };
-        run(&mut world);
-        for (path, (_, text)) in &world.service {
-            prop_assert_eq!(world.folder.get(path), Some(text), "{:#?}", world);
-        }
-        let there: BTreeSet<&String> = world.folder.values().collect();
-        for text in &world.alive {
-            prop_assert!(there.contains(text), "{text} is lost: {world:#?}");
-        }
-        let before = world.folder.clone();
-        run(&mut world);
-        prop_assert_eq!(&world.folder, &before);
-    }
 }
 
 #[test]
 fn many_files_are_not_saved_one_by_one() {
-    let mut world = World::<false>::default();
+    let mut world = World::default();
     for number in 0..2_000 {
         world.folder.insert(format!("{number}.md"), number.to_string());
     }
@@ -269,7 +243,7 @@ fn many_files_are_not_saved_one_by_one() {
 
 #[test]
 fn too_many_deletions_do_nothing() {
-    let mut world = World::<false>::default();
+    let mut world = World::default();
     for number in 0..6 {
         let path = format!("{number}.md");
         world.folder.insert(path, number.to_string());

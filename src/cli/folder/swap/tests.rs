@@ -34,8 +34,8 @@ fn h(text: &str) -> String {
 #[test]
 fn only_what_was_seen_is_replaced_or_removed() {
     let (folder, tree) = folder();
-    assert_eq!(create(&tree, "a.md", b"1").unwrap(), Placed::Done);
-    assert_eq!(create(&tree, "a.md", b"2").unwrap(), Placed::Changed);
+    assert_eq!(create(&tree, "a.md", b"1", "").unwrap(), Placed::Done);
+    assert_eq!(create(&tree, "a.md", b"2", "").unwrap(), Placed::Changed);
     assert_eq!(
         replace(&tree, "a.md", b"2", &h("other")).unwrap(),
         Placed::Changed
@@ -53,14 +53,14 @@ fn only_what_was_seen_is_replaced_or_removed() {
 #[test]
 fn a_folder_goes_with_its_last_file_and_a_link_is_not_followed() {
     let (folder, tree) = folder();
-    assert_eq!(create(&tree, "x/y/a.md", b"1").unwrap(), Placed::Done);
-    assert_eq!(create(&tree, "x/b.md", b"1").unwrap(), Placed::Done);
+    assert_eq!(create(&tree, "x/y/a.md", b"1", "").unwrap(), Placed::Done);
+    assert_eq!(create(&tree, "x/b.md", b"1", "").unwrap(), Placed::Done);
     assert_eq!(remove(&tree, "x/y/a.md", &h("1")).unwrap(), Placed::Done);
     assert!(!folder.path().join("x/y").exists() && folder.path().join("x/b.md").exists());
     let elsewhere = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(elsewhere.path(), folder.path().join("link")).unwrap();
-    assert!(create(&tree, "link/a.md", b"1").is_err());
-    assert!(create(&tree, "../a.md", b"1").is_err());
+    assert!(create(&tree, "link/a.md", b"1", "").is_err());
+    assert!(create(&tree, "../a.md", b"1", "").is_err());
     fs::write(elsewhere.path().join("secret"), "1").unwrap();
     std::os::unix::fs::symlink(elsewhere.path().join("secret"), folder.path().join("c.md")).unwrap();
     // The file that comes out of the exchange does not have that text: the exchange is reverted.
@@ -105,7 +105,7 @@ fn leftovers_of_a_killed_program_are_repaired() {
             fs::write(folder.path().join("a.md"), there).unwrap();
         }
         assert!(is_left_behind(&left));
-        let kept = recovered(&tree, "", &left, |_| None).unwrap();
+        let kept = recovered(&tree, "", &left, |_, _| false).unwrap();
         let expected = expected.replace("COPY", &copy("left"));
         let named: Vec<_> = expected
             .split(' ')
@@ -118,7 +118,7 @@ fn leftovers_of_a_killed_program_are_repaired() {
     let (folder, tree) = folder();
     fs::write(folder.path().join(swap("new")), "old").unwrap();
     assert_eq!(
-        recovered(&tree, "", &swap("new"), |_| Some(h("old"))).unwrap(),
+        recovered(&tree, "", &swap("new"), |_, sha256| sha256 == h("old")).unwrap(),
         None
     );
     assert_eq!(files(&folder), of(&[]));

@@ -2,6 +2,7 @@ use super::*;
 use serde_json::json;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path as FilePath;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 fn memory_ref(vault: &str, memory: &str) -> MemoryRef {

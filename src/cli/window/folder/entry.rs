@@ -6,7 +6,7 @@ use crate::domain::ids::{RecordId, TaskId};
 use crate::domain::text::one_line;
 use crate::domain::window::{
     DECISION_BYTES, FAILED, INTENT_BYTES, ImportedDecision, ImportedTask, SUMMARY_BYTES, Task, TaskDetails,
-    check_reason, fits, split_line, task_line,
+    fits, split_line, task_line, unwritable_at,
 };
 use chrono::{DateTime, Datelike as _, NaiveDate, NaiveTime, SubsecRound as _, Utc};
 use serde::Deserialize as _;
@@ -154,10 +154,7 @@ fn split_record(words: &str) -> (Option<RecordId>, &str) {
     let parts = words
         .split_once(' ')
         .and_then(|(id, rest)| Some((id.strip_suffix(':').unwrap_or(id).parse().ok()?, rest)));
-    match parts {
-        Some((id, rest)) => (Some(id), rest.trim_start()),
-        None => (None, words),
-    }
+    parts.map_or((None, words), |(id, rest)| (Some(id), rest.trim_start()))
 }
 
 /// Marks that people put around an id.
@@ -568,7 +565,7 @@ impl Entry for ImportedDecision {
 
     fn within_limits(mut self) -> Option<Self> {
         // A reason that a record line cannot represent unchanged stays in the text.
-        if let Some(reason) = self.reason.take_if(|reason| check_reason(reason).is_err()) {
+        if let Some(reason) = self.reason.take_if(|reason| unwritable_at(reason).is_some()) {
             self.decision = format!("{} (reason: {})", self.decision, one_line(&reason));
         }
         let is_fit = !one_line(&self.decision).is_empty()

@@ -3,7 +3,7 @@
 use super::*;
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::text::one_line;
-use crate::domain::window::{ImportedDecision, Status, Task, TaskDetails, check_reason};
+use crate::domain::window::{ImportedDecision, Status, Task, TaskDetails, unwritable_at};
 use chrono::{DateTime, TimeDelta, Utc};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -355,7 +355,7 @@ fn words() -> impl Strategy<Value = String> {
 
 /// A reason that a record line can represent.
 fn reason() -> impl Strategy<Value = String> {
-    text_with_words().prop_filter("unwritable", |text| check_reason(&one_line(text)).is_ok())
+    text_with_words().prop_filter("unwritable", |text| unwritable_at(&one_line(text)).is_none())
 }
 
 /// Text with at least one letter or digit.

@@ -64,8 +64,8 @@ fn bullets_of_a_person_are_the_status_and_are_written_where_they_stand() {
             document,
             Counters::default(),
             at(5),
-            FieldUpdate::Set("ship it"),
-            FieldUpdate::Clear,
+            Some(Some("ship it")),
+            Some(None),
             &SIZES,
         )
         .map(|written| written.text)
@@ -112,7 +112,7 @@ proptest! {
             let written = match kind {
                 0 => record_task(&text, counters, now, &task(&words, &words), &SIZES),
                 1 => record_decision(&text, counters, now, (&words, Some(&words)), None, &SIZES),
-                _ => set_status(&text, counters, now, FieldUpdate::Set(&words), FieldUpdate::Clear, &SIZES),
+                _ => set_status(&text, counters, now, Some(Some(&words)), Some(None), &SIZES),
             }.unwrap();
             // A fence that a free section leaves open is closed after it.
             let after = free_text(&written.text);

@@ -1,6 +1,6 @@
 //! Limits on the fields of tasks, decisions and a status.
 
-use crate::domain::window::{OUTCOME_BYTES, check_reason};
+use crate::domain::window::{OUTCOME_BYTES, unwritable_at};
 use crate::http::problem::Problem;
 use serde_json::Value;
 
@@ -32,7 +32,16 @@ pub(in crate::http::routes) fn optional(field: &str, text: &str, limit: usize) -
 /// # Errors
 /// 422 that names the field and what the line cannot contain.
 pub(in crate::http::routes) fn reason(field: &str, text: &str) -> Result<(), Problem> {
-    check_reason(text).map_err(|fault| Problem::invalid(field, format!("{field} {fault}")))
+    match unwritable_at(text) {
+        None => Ok(()),
+        Some(at) => Err(Problem::invalid(
+            field,
+            format!(
+                "{field} must be one line without a colon that a blank follows, since that ends the reason on the record's line: \
+                 look at byte {at}; use a dash or a comma, or tell the rest in the decision"
+            ),
+        )),
+    }
 }
 
 /// Checks JSON that is stored in the database: at most 8 KB.
