@@ -13,12 +13,12 @@ use crate::domain::handoff::{
 };
 use crate::domain::ids::{ActorId, HandoffId, MemoryId, VaultId};
 use crate::fair::Party;
-use crate::llm::{ModelError, Request};
+use crate::llm::ModelError;
+use crate::pipeline::ask::{RoleOutcome, asking, go_on};
 use crate::pipeline::prompts::{Template, quoted};
-use crate::pipeline::role::RoleOutcome;
-use crate::pipeline::{LimitReached, Pipeline, PipelineError, Steps};
+use crate::pipeline::steps::Steps;
+use crate::pipeline::{LimitReached, Pipeline, PipelineError};
 use crate::storage::handoffs::Handoff;
-use crate::storage::usage::Spender;
 use crate::storage::{Storage, StorageError};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -110,8 +110,7 @@ impl Pipeline {
         let _permit = permit.map_err(|_| LimitReached {
             what: format!("{limit} refreshes of this memory are running or waiting"),
             limit,
-            name: "pipeline.queue_per_memory",
-            is_of_service: false,
+            name: LimitReached::OF_MEMORY,
         })?;
         for _ in 0..TRIES {
             let latest = self.storage.latest_handoff(vault, memory).await?;
@@ -291,11 +290,11 @@ impl Pipeline {
         let input = self
             .prompts
             .fill(Template::HandoffInput, &[("{memory}", &quoted(&entries))]);
-        let mut asking = Request::of_role(None, self.prompts.text(Template::Handoff), input, None);
+        let system = self.prompts.text(Template::Handoff);
+        let mut asking = asking(None, system, input, None);
         for round in 0..=self.config.pipeline.max_reprompts.min(1) {
-            let asked = outcome.ask((model, &asking), round, &Steps::default()).await;
-            let spent = outcome.spent(Spender::Handoff, round == 0);
-            self.account(vault, &[spent]).await;
+            let caller = (vault, &Steps::default(), true);
+            let asked = self.call(caller, (model, &asking), round, &mut outcome).await;
             let Some((text, _)) = asked else { break };
             let read = read_answer(&text, material, &citations);
             if round == 0 {
@@ -310,7 +309,7 @@ impl Pipeline {
             let again = self
                 .prompts
                 .fill(Template::HandoffAgain, &[("{faults}", &faults)]);
-            asking.go_on(text, again);
+            go_on(&mut asking, text, again);
         }
         Ok(Some((answer, to_json(&outcome, None))))
     }

@@ -1,7 +1,7 @@
 //! The response of an update. Its run stores it in the same form.
 
 use super::Step;
-use super::reading::WrittenItem;
+use super::check::WrittenItem;
 use crate::domain::document;
 use crate::domain::evidence::Evidence;
 use crate::domain::ids::{ContextId, MemoryId, UpdateId, VaultId};
@@ -260,7 +260,7 @@ impl UpdateAnswer {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde asks for it")]
-fn is_zero(count: &usize) -> bool {
+pub(super) fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
