@@ -15,7 +15,7 @@ use crate::storage::database::notification::Notification;
 use crate::storage::database::transaction::lock_name;
 use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::idempotency::{Answering, keep_one};
-use crate::storage::updates::{Row, Run, RunStatus, must_live_on, redacted_json};
+use crate::storage::updates::{Run, RunStatus, find_run, must_live_on, redacted_json};
 use crate::storage::{Class, Storage, StorageError, error, events};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
@@ -509,29 +509,25 @@ impl Storage {
         let event = &self.queue_event(memory, id, None, json!({"step": "cancelled"}));
         let cancelled = self
             .transaction("db.updates.cancel", |mut transaction| async move {
-                let row = sqlx::query_as!(
-                    Row,
+                let ended = sqlx::query!(
                     "UPDATE updates
-             SET status = 'cancelled', finished_at = GREATEST($4, created_at), queue_place = NULL, not_before = NULL,
-                 claim_id = NULL, lease_until = NULL
-             WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3 AND status IN ('queued', 'running')
-             RETURNING vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at, attempts,
-                       base_version, version, context_id, resolved_by, request, exchanges, outcome,
-                       NULL::jsonb AS instructions, NULL::text AS shown, NULL::jsonb AS made",
+                     SET status = 'cancelled', finished_at = GREATEST($4, created_at), queue_place = NULL,
+                         not_before = NULL, claim_id = NULL, lease_until = NULL
+                     WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3 AND status IN ('queued', 'running')",
                     vault.as_str(),
                     memory.as_str(),
                     id.as_str(),
                     self.clock.now(),
                 )
-                .fetch_optional(&mut transaction)
+                .execute(&mut transaction)
                 .await?;
-                let Some(row) = row else {
+                if ended.rows_affected() == 0 {
                     return Ok(transaction.roll_back_with(None));
-                };
-                let run = Box::new(Run::try_from(row)?);
+                }
+                let run = find_run(&mut transaction, vault, memory, id).await?;
                 events::append(&mut transaction, vault, from_ref(event)).await?;
                 listen::notify(&mut transaction, &[changed(vault, memory)]).await?;
-                Ok::<_, StorageError>(transaction.commit_with(Some(run)))
+                Ok::<_, StorageError>(transaction.commit_with(run))
             })
             .await?;
         let Some(run) = cancelled else {
@@ -540,6 +536,6 @@ impl Storage {
         };
         self.appended(vault, from_ref(event));
         self.notifications.publish(changed(vault, memory));
-        Ok(Cancelled::Done(run))
+        Ok(Cancelled::Done(Box::new(run)))
     }
 }
