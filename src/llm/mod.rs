@@ -9,6 +9,7 @@ mod delivery;
 pub mod embeddings;
 mod endpoint;
 mod error;
+pub mod history;
 pub mod models;
 pub mod openai;
 pub mod retry;

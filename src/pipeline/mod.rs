@@ -16,7 +16,6 @@ mod check;
 mod consolidation;
 mod error;
 mod handoff;
-pub mod history;
 pub mod meaning;
 mod merge;
 mod operations;
@@ -30,7 +29,7 @@ mod save;
 mod steps;
 mod update;
 
-pub use crate::llm::ConversationMessage;
+pub use crate::llm::{ConversationMessage, history};
 pub use error::{LimitReached, PipelineError};
 pub use handoff::{HandoffError, HandoffRequest, Refreshed, judge};
 pub use request::{
@@ -80,7 +79,7 @@ impl Pipeline {
         config: &Config,
     ) -> Self {
         Self {
-            meaning: meaning::Meaning::new(storage.clone(), clock.clone(), embedder),
+            meaning: meaning::Meaning::new(storage.clone(), embedder),
             storage,
             models: Arc::new(models),
             prompts: Arc::new(prompts),
