@@ -107,11 +107,9 @@ impl Shared {
             if let Err(error) = self.begin_all_due(None, &mut failing, &stopping).await {
                 tracing::warn!(%error, "queued updates could not be queried, trying again");
                 // If the statement over all vaults fails, one over the notified vault may not.
-                let own = match named.take() {
-                    Some(vault) => self.begin_all_due(Some(&vault), &mut failing, &stopping).await,
-                    None => Ok(()),
-                };
-                if let Err(error) = own {
+                if let Some(vault) = named.take()
+                    && let Err(error) = self.begin_all_due(Some(&vault), &mut failing, &stopping).await
+                {
                     tracing::debug!(%error, "nor those of the notified vault");
                 }
                 tokio::time::sleep(AFTER_FAILURE).await;
@@ -134,39 +132,30 @@ impl Shared {
         failing: &mut FailingVaults,
         stopping: &CancellationToken,
     ) -> Result<(), StorageError> {
-        loop {
-            let free = self.workers.shares().total.saturating_sub(self.workers.in_use());
-            if free == 0 || stopping.is_cancelled() {
-                return Ok(());
+        let free = self.workers.shares().total.saturating_sub(self.workers.in_use());
+        if free == 0 || stopping.is_cancelled() {
+            return Ok(());
+        }
+        // Vaults that have reached their limit of running updates here, and those whose updates cannot be claimed.
+        let not_now = [failing.waiting(), self.workers.vaults_at_limit()].concat();
+        let free = i64::try_from(free).unwrap_or(1);
+        let due = self.storage.due_updates(vault, &not_now, self.lease(), free);
+        for due in due.await? {
+            if failing.waits(due.vault.as_str()) {
+                continue;
             }
-            // Vaults that have reached their limit of running updates here, and those whose updates cannot be claimed.
-            let not_now = [failing.waiting(), self.workers.vaults_at_limit()].concat();
-            let free = i64::try_from(free).unwrap_or(1);
-            let due = self
-                .storage
-                .due_updates(vault, &not_now, self.lease(), free)
-                .await?;
-            let mut begun = 0;
-            for due in due {
-                if failing.waits(due.vault.as_str()) {
-                    continue;
-                }
-                let party = Party::new(Some(due.vault.as_str()), None);
-                let Some(permit) = self.workers.try_acquire(&party, 1) else {
-                    continue;
-                };
-                let claim = self.clock.new_id().to_string();
-                let claimed = self.storage.claim_update(&due, &claim, self.lease()).await;
-                if let Some(claimed) = failing.pass_over(due.vault.as_str(), claimed)?.flatten() {
-                    metrics::counter!(telemetry::UPDATE_CLAIMS).increment(1);
-                    begun += 1;
-                    self.tasks.spawn(self.clone().run(claimed, permit));
-                }
-            }
-            if begun == 0 {
-                return Ok(());
+            let party = Party::new(Some(due.vault.as_str()), None);
+            let Some(permit) = self.workers.try_acquire(&party, 1) else {
+                continue;
+            };
+            let claim = self.clock.new_id().to_string();
+            let claimed = self.storage.claim_update(&due, &claim, self.lease()).await;
+            if let Some(claimed) = failing.pass_over(due.vault.as_str(), claimed)?.flatten() {
+                metrics::counter!(telemetry::UPDATE_CLAIMS).increment(1);
+                self.tasks.spawn(self.clone().run(claimed, permit));
             }
         }
+        Ok(())
     }
 
     fn lease(&self) -> TimeDelta {

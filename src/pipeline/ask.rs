@@ -8,8 +8,8 @@ use crate::config::llm::Constrain;
 use crate::domain::consolidation::Share;
 use crate::domain::evidence::{Input, JudgeContext, Strictness};
 use crate::domain::ids::{RecordId, VaultId};
-use crate::domain::memory::{Limits, View, validate};
-use crate::domain::operation::{Fault, FaultKind, Operation, Role};
+use crate::domain::memory::{View, validate};
+use crate::domain::operation::{FaultKind, Operation, Role};
 use crate::domain::{document, dsl};
 use crate::fair;
 use crate::llm::{
@@ -21,7 +21,6 @@ use crate::pipeline::{Pipeline, UpdateInput, consolidation};
 use crate::storage::StorageError;
 use crate::storage::usage::Spender;
 use crate::telemetry::meters;
-use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -103,16 +102,16 @@ impl Pipeline {
     ) -> Result<RoleOutcome, StorageError> {
         let document = &running.progress_base().text;
         let role = asking.role.unwrap_or(Role::Learnings);
-        let mut outcome = RoleOutcome::of_model(speaker);
+        let mut outcome = RoleOutcome::of(speaker.model.name());
         for round in 0..=self.config.pipeline.max_reprompts {
             let caller = (&running.to.vault, &running.steps, running.rebases == 0);
             let asked = self.call(caller, (speaker, &asking), round, &mut outcome).await;
             let Some((text, stopped_at_limit)) = asked else {
                 break;
             };
-            let (form, is_json) = (expected.form(role), asking.schema.is_some());
-            let (mut parsed, source) =
-                fair::on_cpu(text.len(), || parse(form, &text, is_json, stopped_at_limit)).await;
+            let is_json = asking.schema.is_some();
+            let read = || parse(role, &text, is_json, stopped_at_limit);
+            let (mut parsed, source) = fair::on_cpu(text.len(), read).await;
             let mut reading = match expected {
                 Expected::Section(case) => {
                     // What is of other sections is for their roles.
@@ -129,7 +128,7 @@ impl Pipeline {
             };
             if round > 0 {
                 let first = take(&mut outcome.reading);
-                reading = second_counts(reading, first, (document, self.storage.now()), &running.limits);
+                reading = self.second_counts(reading, first, running);
             }
             match expected {
                 Expected::Section(Some(_)) => reading.name_replaced(document),
@@ -209,19 +208,9 @@ impl Pipeline {
         };
         let by = asking.role.map_or(Spender::Handoff, Spender::Update);
         let is_run = round == 0 && is_first;
-        self.account(vault, &[spent_on(&call, by, is_run, outcome.failure.is_some())])
-            .await;
+        let spent = spent_on(&call, by, is_run, outcome.failure.is_some());
+        self.storage.add_usage(vault, &[spent]).await;
         answer
-    }
-}
-
-impl Expected<'_> {
-    /// The role whose section a JSON answer is of.
-    fn form(&self, role: Role) -> Option<Role> {
-        match self {
-            Self::Section(_) => Some(role),
-            Self::Steps { .. } => None,
-        }
     }
 }
 
@@ -265,15 +254,11 @@ pub(super) fn go_on(asking: &mut Request, answer: String, again: String) {
 }
 
 impl RoleOutcome {
-    /// An outcome without an answer yet.
-    pub(super) fn of_model(speaker: &RoleModel) -> Self {
-        Self {
-            report: ModelReport {
-                model: speaker.model.name().to_owned(),
-                ..ModelReport::default()
-            },
-            ..Self::default()
-        }
+    /// An outcome without an answer yet, of what has this name in reports.
+    pub(super) fn of(model: &str) -> Self {
+        let mut outcome = Self::default();
+        model.clone_into(&mut outcome.report.model);
+        outcome
     }
 
     /// Adds one model call, which it returns, to the report and to the exchanges that the run stores.
@@ -288,7 +273,7 @@ impl RoleOutcome {
             cache_write_tokens: tokens(|answer| answer.cache_write_tokens),
             output_tokens: tokens(|answer| answer.output_tokens),
             millis,
-            reprompts: 0,
+            reprompts: round,
         };
         self.report.add(&call);
         self.report.reprompts = round;
@@ -314,21 +299,13 @@ impl RoleOutcome {
                 json!({ "role": speaker, "content": turn.text })
             })
             .collect();
-        let mut exchange = json!({
-            "section": asking.role.map(Role::name),
-            "model": self.report.model,
-            "system": asking.system,
-            "messages": turns,
-            "answer": answer.map(|answer| &answer.text),
-            "stopped_at_limit": answer.is_some_and(|answer| answer.stopped_at_limit),
-            "error": asked.result.as_ref().err().map(ToString::to_string),
-            "attempts": asked.attempts,
-            "input_tokens": call.input_tokens,
-            "cached_tokens": call.cached_tokens,
-            "cache_write_tokens": call.cache_write_tokens,
-            "output_tokens": call.output_tokens,
-            "millis": call.millis,
-        });
+        let mut exchange = json!(call);
+        exchange["section"] = json!(asking.role.map(Role::name));
+        exchange["system"] = json!(asking.system);
+        exchange["messages"] = json!(turns);
+        exchange["answer"] = json!(answer.map(|answer| &answer.text));
+        exchange["stopped_at_limit"] = json!(answer.is_some_and(|answer| answer.stopped_at_limit));
+        exchange["error"] = json!(asked.result.as_ref().err().map(ToString::to_string));
         let sent: usize = asking.messages.iter().map(|turn| turn.text.len()).sum();
         let bytes = sent + answer.map_or(0, |answer| answer.text.len());
         fair::on_cpu(bytes, || mask(&mut exchange)).await;
@@ -337,61 +314,42 @@ impl RoleOutcome {
     }
 }
 
-/// Merges two answers. The second one takes precedence. Valid items of the first that it does not contain are kept,
-/// and so is a valid rewrite of progress if the second has none. Faults of the first that the model was not asked
-/// about are still reported.
-fn second_counts(
-    second: Reading,
-    first: Reading,
-    (document, now): (&str, DateTime<Utc>),
-    limits: &Limits,
-) -> Reading {
-    let spoken = !second
-        .found
-        .iter()
-        .any(|found| found.fault.kind == FaultKind::NoSection);
-    let is_left = |fault: &Fault| !spoken && fault.kind != FaultKind::NoSection;
-    let rewritten = second.accepted.iter().any(rewrites_progress);
-    let earlier = second.accepted.iter().map(|item| item.operation.clone());
-    let earlier: Vec<Operation> = earlier.collect();
-    let mut left_out = first.accepted;
-    left_out.retain(|item| !(rewritten && rewrites_progress(item)));
-    // These items were valid before. Rejected now are only duplicates of the second answer and those above the limit.
-    let kept = validate(
-        numbered(left_out.iter().map(|item| item.operation.clone())),
-        Vec::new(),
-        &View {
-            document,
+impl Pipeline {
+    /// Merges two answers. The second one takes precedence. Valid items of the first that it does not contain are kept,
+    /// and so is a valid rewrite of progress if the second has none. Faults of the first that the model was not asked
+    /// about are still reported.
+    fn second_counts(&self, mut second: Reading, first: Reading, running: &Running) -> Reading {
+        let is_silent = |found: &FoundFault| found.fault.kind == FaultKind::NoSection;
+        let spoken = !second.found.iter().any(is_silent);
+        let rewritten = second.accepted.iter().any(rewrites_progress);
+        let earlier = second.accepted.iter().map(|item| item.operation.clone());
+        let earlier: Vec<Operation> = earlier.collect();
+        let mut left_out = first.accepted;
+        left_out.retain(|item| !(rewritten && rewrites_progress(item)));
+        // These items were valid before. Rejected now are only duplicates of the second answer and those above the limit.
+        let view = View {
+            document: &running.progress_base().text,
             ended: &BTreeSet::new(),
-            now,
-        },
-        &earlier,
-        limits,
-    );
-    let mut found: Vec<FoundFault> = first
-        .found
-        .into_iter()
-        .filter(|found| !found.needs_repair() || is_left(&found.fault))
-        .filter(|found| !second.found.iter().any(|again| again.says_the_same(found)))
-        .collect();
-    found.extend(second.found);
-    // Duplicates of the second answer are not reported; additions above the limit are.
-    found.extend(
-        kept.faults
-            .into_iter()
-            .filter(|fault| fault.kind == FaultKind::TooManyAdditions)
-            .map(|fault| FoundFault::of(left_out[fault.range.start].written.clone(), fault)),
-    );
-    let kept = kept.items.into_iter();
-    let mut accepted = second.accepted;
-    accepted.extend(kept.map(|item| left_out[item.range.start].clone()));
-    let mut reading = Reading {
-        accepted,
-        found,
-        omitted: second.omitted,
-    };
-    reading.keep_few();
-    reading
+            now: self.storage.now(),
+        };
+        let again = numbered(left_out.iter().map(|item| item.operation.clone()));
+        let kept = validate(again, Vec::new(), &view, &earlier, &running.limits);
+        let mut found = first.found;
+        found.retain(|found| !found.needs_repair() || !spoken && !is_silent(found));
+        found.retain(|found| !second.found.iter().any(|again| again.says_the_same(found)));
+        found.append(&mut second.found);
+        // Duplicates of the second answer are not reported; additions above the limit are.
+        let surplus = kept.faults.into_iter();
+        let surplus = surplus.filter(|fault| fault.kind == FaultKind::TooManyAdditions);
+        found.extend(surplus.map(|fault| FoundFault::of(left_out[fault.range.start].written.clone(), fault)));
+        second.found = found;
+        let kept = kept.items.into_iter();
+        second
+            .accepted
+            .extend(kept.map(|item| left_out[item.range.start].clone()));
+        second.keep_few();
+        second
+    }
 }
 
 /// The faults in the form in which they are sent to the model.
@@ -409,7 +367,7 @@ fn describe(found: &[FoundFault]) -> String {
 }
 
 /// Step 3: reads the answer of a role, or to a consolidation: JSON of the schema that was asked for, or else text.
-fn parse(role: Option<Role>, text: &str, is_of_schema: bool, is_cut_off: bool) -> (dsl::Parsed, Source<'_>) {
+fn parse(role: Role, text: &str, is_of_schema: bool, is_cut_off: bool) -> (dsl::Parsed, Source<'_>) {
     match is_of_schema.then(|| dsl::structured::read(role, text)).flatten() {
         Some((parsed, items)) => (parsed, Source::Items(items)),
         // Text that does not match the schema is read as text, so that its author hears of the fault.

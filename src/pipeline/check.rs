@@ -96,13 +96,11 @@ impl Reading {
         rejected.map(|found| Rejection::of_fault(&found.fault, &found.written))
     }
 
-    /// Faults to repair that belong to no item: a text without a header, or a truncated one.
-    pub(super) fn mendable_warnings(&self) -> impl Iterator<Item = Rejection> {
-        let warned = self
-            .found
-            .iter()
-            .filter(|found| found.is_warning() && found.needs_repair());
-        warned.map(|found| Rejection::of_fault(&found.fault, &found.written))
+    /// The same with the faults to repair that belong to no item: a text without a header, or a truncated one.
+    pub(super) fn invalid(&self) -> impl Iterator<Item = Rejection> {
+        let found = self.found.iter();
+        let invalid = found.filter(|found| !found.is_warning() || found.needs_repair());
+        invalid.map(|found| Rejection::of_fault(&found.fault, &found.written))
     }
 
     pub(super) fn warnings(&self) -> impl Iterator<Item = Warning> {

@@ -4,7 +4,6 @@
 use super::ask::{Expected, RoleOutcome, asking, schema};
 use super::check::{Accepted, FoundFault, Reading, as_parsed};
 use super::prompts::{Template, quoted};
-use super::report::ModelReport;
 use super::run::Running;
 use super::{
     Mode, OnInvalid, OperationsInput, OperationsRequest, Pipeline, PipelineError, Target, UpdateInput,
@@ -49,11 +48,7 @@ impl Pipeline {
         let Some(speaker) = speaker.filter(|_| !share.is_used_up()) else {
             return Ok(RoleOutcome {
                 reading: found,
-                report: ModelReport {
-                    model: models::RULES.to_owned(),
-                    ..ModelReport::default()
-                },
-                ..RoleOutcome::default()
+                ..RoleOutcome::of(models::RULES)
             });
         };
         let mut outcome = self

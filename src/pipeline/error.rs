@@ -6,7 +6,7 @@ use crate::domain::memory::EditError;
 use crate::domain::operation::Role;
 use crate::storage::updates::RunStatus;
 use crate::storage::{PreconditionFailed, StorageError};
-use chrono::{DateTime, SecondsFormat, Utc};
+use chrono::{DateTime, Utc};
 
 /// A limit of the updates that run or wait.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -25,6 +25,12 @@ impl LimitReached {
     pub const OF_SERVICE: &'static str = "pipeline.concurrent_updates";
     /// The limit of what runs or waits of one memory.
     pub(super) const OF_MEMORY: &'static str = "pipeline.queue_per_memory";
+
+    /// As many of these as may do run or wait.
+    pub(super) fn of(things: &str, limit: usize, name: &'static str) -> Self {
+        let what = format!("{limit} {things} are running or waiting");
+        Self { what, limit, name }
+    }
 }
 
 /// Why an update failed. No version was saved. If the run was stored, the error contains its id.
@@ -116,7 +122,7 @@ pub enum PipelineError {
         why: &'static str,
     },
     /// The run is not a pending proposal.
-    #[error("run {update_id} is {status}{}", told(.review.as_ref()))]
+    #[error("run {update_id} is {status}")]
     NotProposed {
         /// Which run.
         update_id: UpdateId,
@@ -188,11 +194,4 @@ impl From<StorageError> for PipelineError {
             other => Self::Storage(other),
         }
     }
-}
-
-fn told(review: Option<&(String, DateTime<Utc>)>) -> String {
-    review.map_or_else(String::new, |(by, at)| {
-        let at = at.to_rfc3339_opts(SecondsFormat::Secs, true);
-        format!(" by {by} since {at}")
-    })
 }

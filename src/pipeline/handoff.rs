@@ -98,20 +98,14 @@ impl Pipeline {
     /// says so.
     pub async fn refresh_handoff(&self, request: &HandoffRequest) -> Result<Refreshed, HandoffError> {
         let (vault, memory) = (&request.vault, &request.memory);
-        if !self.storage.memory_exists(vault, memory).await? {
-            return Err(HandoffError::NoMemory);
-        }
         let window = request.window.unwrap_or(self.config.handoff.window);
         let known = self.storage.latest_handoff(vault, memory).await?;
         let known = known.map_or(0, |handoff| handoff.number);
         let limit = super::QUEUE_PER_MEMORY;
         let party = Party::of_memory(vault.as_str(), memory.as_str());
         let permit = self.handoffs.enter(&party, limit).await;
-        let _permit = permit.map_err(|_| LimitReached {
-            what: format!("{limit} refreshes of this memory are running or waiting"),
-            limit,
-            name: LimitReached::OF_MEMORY,
-        })?;
+        let full = |_| LimitReached::of("refreshes of this memory", limit, LimitReached::OF_MEMORY);
+        let _permit = permit.map_err(full)?;
         for _ in 0..TRIES {
             let latest = self.storage.latest_handoff(vault, memory).await?;
             let number = latest.as_ref().map_or(0, |handoff| handoff.number);
@@ -216,13 +210,9 @@ fn manifest(
     let mut cited: BTreeSet<String> = BTreeSet::new();
     let all = rendered.citations.iter().flat_map(|line| &line.cited);
     cited.extend(all.map(|cited| cited.citation.to_string()));
-    let sections: Map<String, Value> = Part::ALL
-        .into_iter()
-        .map(|part| {
-            let count = rendered.counts.get(&part).copied().unwrap_or_default();
-            (part.name().to_owned(), json!(count))
-        })
-        .collect();
+    let count = |part: Part| json!(rendered.counts.get(&part).copied().unwrap_or_default());
+    let sections = Part::ALL.map(|part| (part.name().to_owned(), count(part)));
+    let sections = Map::from_iter(sections);
     let dropped = written.into_iter().flat_map(|(answer, _)| &answer.dropped);
     let dropped = dropped.map(|dropped| {
         json!({
@@ -242,21 +232,6 @@ fn manifest(
         "cited": cited,
         "sections": sections,
         "dropped": dropped.collect::<Vec<_>>(),
-    })
-}
-
-/// What the manifest says of the model.
-fn to_json(outcome: &RoleOutcome, refused: Option<String>) -> Value {
-    let RoleOutcome { report, failure, .. } = outcome;
-    let failed = failure.as_ref().map(ModelError::public);
-    json!({
-        "model": report.model,
-        "attempts": report.attempts,
-        "reprompts": report.reprompts,
-        "input_tokens": report.input_tokens,
-        "output_tokens": report.output_tokens,
-        "millis": report.millis,
-        "failed": refused.or(failed),
     })
 }
 
@@ -280,19 +255,20 @@ impl Pipeline {
             // Every line must cite an entry, and there is none.
             return Ok(None);
         }
-        let mut outcome = RoleOutcome::of_model(model);
+        let mut outcome = RoleOutcome::of(model.model.name());
         let mut answer = HandoffAnswer::default();
-        match self.refuse_over_tokens(vault).await {
-            Ok(()) => {}
+        let (rounds, refused) = match self.refuse_over_tokens(vault).await {
+            Ok(()) => (1 + self.config.pipeline.max_reprompts.min(1), None),
             Err(PipelineError::Storage(error)) => return Err(error),
-            Err(refused) => return Ok(Some((answer, to_json(&outcome, Some(refused.to_string()))))),
-        }
+            Err(refused) => (0, Some(refused.to_string())),
+        };
+        let memory = quoted(&entries);
         let input = self
             .prompts
-            .fill(Template::HandoffInput, &[("{memory}", &quoted(&entries))]);
+            .fill(Template::HandoffInput, &[("{memory}", &memory)]);
         let system = self.prompts.text(Template::Handoff);
         let mut asking = asking(None, system, input, None);
-        for round in 0..=self.config.pipeline.max_reprompts.min(1) {
+        for round in 0..rounds {
             let caller = (vault, &Steps::default(), true);
             let asked = self.call(caller, (model, &asking), round, &mut outcome).await;
             let Some((text, _)) = asked else { break };
@@ -311,7 +287,17 @@ impl Pipeline {
                 .fill(Template::HandoffAgain, &[("{faults}", &faults)]);
             go_on(&mut asking, text, again);
         }
-        Ok(Some((answer, to_json(&outcome, None))))
+        let RoleOutcome { report, failure, .. } = outcome;
+        let told = json!({
+            "model": report.model,
+            "attempts": report.attempts,
+            "reprompts": report.reprompts,
+            "input_tokens": report.input_tokens,
+            "output_tokens": report.output_tokens,
+            "millis": report.millis,
+            "failed": refused.or(failure.as_ref().map(ModelError::public)),
+        });
+        Ok(Some((answer, told)))
     }
 }
 

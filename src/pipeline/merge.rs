@@ -1,7 +1,7 @@
 //! Step 5, shared by `/update`, `/operations` and approvals: the items of a run are merged into the current head, without losing
 //! changes of other writers.
 
-use crate::domain::memory::{ChangedDocument, EditError, OperationName, View, apply, validate};
+use crate::domain::memory::{ChangedDocument, OperationName, View, apply, validate};
 use crate::domain::operation::{Operation, Role};
 use crate::domain::window::{SessionRecord, Sizes, record_session};
 use crate::pipeline::PipelineError;
@@ -11,6 +11,7 @@ use crate::pipeline::report::Rejection;
 use crate::pipeline::review::rewrites_progress;
 use crate::pipeline::run::Running;
 use crate::storage::{Head, WindowRows};
+use chrono::{DateTime, Utc};
 
 /// The memory with the items applied.
 #[derive(Debug)]
@@ -27,35 +28,48 @@ pub(super) struct Merged {
     pub(super) numbers: Vec<Option<usize>>,
 }
 
-/// Applies the items of a run, which were validated against its snapshots, to the head.
+/// Applies the items of a run, which were validated against its snapshots, to the head. Of an approved proposal progress that
+/// was changed since is rejected.
 ///
 /// # Errors
 /// Why nothing may be saved; a conflict if another writer changed progress, which must be asked for again on this head.
 pub(super) fn merge(head: &Head, running: &Running) -> Result<Merged, PipelineError> {
-    let (accepted, progress_base) = (&running.results.accepted, running.progress_base());
     head.meets(&running.to.preconditions)?;
+    let accepted = &running.results.accepted;
+    // Trailing blank lines do not belong to the section: they depend on the section that follows.
+    let progress_of = |text| section_of(text, Role::Progress).trim_end();
+    if let Some(review) = &running.review {
+        let before = review.proposal.progress_before.as_deref().unwrap_or_default();
+        let moved = progress_of(&head.text) != before;
+        let (late, held): (Vec<Accepted>, Vec<Accepted>) = accepted
+            .iter()
+            .cloned()
+            .partition(|item| moved && rewrites_progress(item));
+        let mut merged = merge_onto(head, &held, head.version != review.base_version, running)?;
+        let detail = "Current Progress was changed after this was proposed; it stays as it is.";
+        let late = late
+            .iter()
+            .map(|item| Rejection::new(Some(Role::Progress), "progress_moved", detail, &item.written.text));
+        merged.rejected.splice(0..0, late);
+        return Ok(merged);
+    }
     let identity = running.identity();
     // A memory that exists now under its name is another one.
     if identity.is_some() && identity != head.identity.as_ref() {
         return Err(PipelineError::Deleted);
     }
-    let rewrites = accepted.iter().any(rewrites_progress);
-    // Trailing blank lines do not belong to the section: they depend on the section that follows.
-    let progress_of = |text| section_of(text, Role::Progress).trim_end();
+    let progress_base = running.progress_base();
     let moved = head.context_id != progress_base.context_id
         && progress_of(&head.text) != progress_of(&progress_base.text);
-    if rewrites && moved {
-        return Err(PipelineError::Conflict {
-            update_id: running.update_id.clone(),
-            rebases: 0,
-        });
+    if moved && accepted.iter().any(rewrites_progress) {
+        return Err(running.conflict());
     }
     let rebased = head.context_id != running.base.context_id;
     merge_onto(head, accepted, rebased, running)
 }
 
 /// Applies those items that are valid on the head.
-pub(super) fn merge_onto(
+fn merge_onto(
     head: &Head,
     accepted: &[Accepted],
     rebased: bool,
@@ -111,26 +125,16 @@ pub(super) fn merge_onto(
     })
 }
 
-/// Writes the record into a document after operations were applied to it; `before` is the document before them.
+/// Writes the record into a document after operations were applied to it.
 pub(super) fn write_record(
     running: &Running,
     applied: &mut ChangedDocument,
-    head: &Head,
+    now: DateTime<Utc>,
     record: &SessionRecord,
     sizes: &Sizes,
 ) -> Result<WindowRows, PipelineError> {
-    let written = record_session(&applied.text, applied.counters, head.now, record, sizes);
-    let written = written.map_err(|error| {
-        running.cannot_edit(match error {
-            // Before the operations, too.
-            EditError::TooLarge { bytes, limit, .. } => EditError::TooLarge {
-                before: head.text.len(),
-                bytes,
-                limit,
-            },
-            other => other,
-        })
-    })?;
+    let written = record_session(&applied.text, applied.counters, now, record, sizes)
+        .map_err(|error| running.cannot_edit(error))?;
     let added = written.added();
     applied.text = written.text;
     applied.counters = written.counters;

@@ -41,7 +41,7 @@ impl Pipeline {
             if request.on_invalid == OnInvalid::Fail && reading.needs_repair() {
                 let error = PipelineError::Invalid {
                     update_id: running.update_id.clone(),
-                    rejected: reading.rejections().chain(reading.mendable_warnings()).collect(),
+                    rejected: reading.invalid().collect(),
                     more: reading.omitted.rejections,
                 };
                 return self.fail(&running, error).await;

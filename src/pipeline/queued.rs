@@ -17,19 +17,6 @@ use serde_json::json;
 const NEW_RECORDS_WHEN_FULL: i64 = 10;
 
 impl Pipeline {
-    /// Queues an update for a worker of this or another instance. The update is stored when this returns.
-    ///
-    /// # Errors
-    /// A precondition that does not hold for the current head, a full queue, a vault that has used its daily tokens,
-    /// or a database error. Nothing is stored then.
-    pub async fn accept(
-        &self,
-        request: UpdateRequest,
-        under: Option<Answering<'static, Run>>,
-    ) -> Result<Run, PipelineError> {
-        self.enqueue(request, under, false).await
-    }
-
     /// Queues a consolidation of a memory if one is due and none is queued or running; its steps are proposed.
     ///
     /// # Errors
@@ -42,17 +29,10 @@ impl Pipeline {
         let settings = &self.config.consolidation;
         let state = self.storage.consolidation_state(vault, memory).await?;
         let full = i64::try_from(self.config.limits.context_bytes).unwrap_or(i64::MAX);
-        let at = |count: u32, reached: bool| count > 0 && reached;
-        let is_grown = at(
-            settings.after_records,
-            state.new_records >= settings.after_records.into(),
-        );
-        let is_full = at(
-            settings.at_percent,
-            state.bytes * 100 >= full.saturating_mul(settings.at_percent.into()),
-        );
-        let is_due = is_grown || (is_full && state.new_records >= NEW_RECORDS_WHEN_FULL);
-        if !is_due {
+        let at_bytes = full.saturating_mul(settings.at_percent.into());
+        let is_grown = settings.after_records > 0 && state.new_records >= settings.after_records.into();
+        let is_full = settings.at_percent > 0 && state.bytes * 100 >= at_bytes;
+        if !is_grown && !(is_full && state.new_records >= NEW_RECORDS_WHEN_FULL) {
             return Ok(false);
         }
         let request = UpdateRequest {
@@ -61,7 +41,7 @@ impl Pipeline {
             watcher: None,
             idempotency: None,
         };
-        match self.enqueue(request, None, true).await {
+        match self.accept(request, None, true).await {
             Ok(_) => Ok(true),
             // One is queued or running already, or the queue is full.
             Err(PipelineError::Full(_)) => Ok(false),
@@ -69,7 +49,13 @@ impl Pipeline {
         }
     }
 
-    async fn enqueue(
+    /// Queues an update for a worker of this or another instance; with `is_alone` only if the memory has no other one of its
+    /// kind. The update is stored when this returns.
+    ///
+    /// # Errors
+    /// A precondition that does not hold for the current head, a full queue, a vault that has used its daily tokens,
+    /// or a database error. Nothing is stored then.
+    pub async fn accept(
         &self,
         UpdateRequest { to, input, .. }: UpdateRequest,
         under: Option<Answering<'static, Run>>,

@@ -265,14 +265,23 @@ pub(super) fn is_zero(count: &usize) -> bool {
 }
 
 impl Rejection {
+    /// Builds a rejection of what no operation of a list said.
+    pub(super) fn new(section: Option<Role>, kind: &str, detail: impl Into<String>, text: &str) -> Self {
+        Self {
+            section,
+            kind: kind.to_owned(),
+            detail: detail.into(),
+            text: quote(text),
+            index: None,
+        }
+    }
+
     /// Builds a rejection from a fault and the item that contains it.
     pub(super) fn of_fault(fault: &Fault, written: &WrittenItem) -> Self {
+        let (kind, detail) = (fault.kind.name(), placed(&fault.detail, written.index));
         Self {
-            section: fault.section,
-            kind: fault.kind.name().to_owned(),
-            detail: placed(&fault.detail, written.index),
-            text: quote(&written.text),
             index: written.index,
+            ..Self::new(fault.section, kind, detail, &written.text)
         }
     }
 }

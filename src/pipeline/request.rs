@@ -16,7 +16,7 @@ use crate::storage::idempotency::Answering;
 use crate::storage::updates::RunKind;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use strum::{EnumDiscriminants, EnumString, IntoStaticStr, VariantNames};
 use tokio::sync::mpsc::UnboundedSender;
@@ -120,7 +120,7 @@ pub struct UpdateRequest {
 }
 
 /// What an update is asked for.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct UpdateInput {
     /// What was just done or is in progress.
     pub task: String,
@@ -154,15 +154,10 @@ impl UpdateInput {
     pub fn consolidation(instructions: String, mode: Mode) -> Self {
         Self {
             task: instructions,
-            messages: Vec::new(),
-            dry_run: false,
-            allow_partial: false,
-            on_invalid: OnInvalid::Drop,
-            evidence: None,
             roles: BTreeSet::from([Role::Learnings]),
             mode,
-            record: None,
             consolidation: true,
+            ..Self::default()
         }
     }
 
@@ -221,19 +216,12 @@ const PROBLEM_CHARS: usize = 200;
 /// that was not requested, and the client gets an error and can retry.
 ///
 /// # Errors
-/// The path of the member that cannot be read, and why; or the outermost member that would be written in another form.
+/// The path of the member that cannot be read, and why; or that it would be written in another form.
 pub(super) fn read_stored<T: Serialize + DeserializeOwned>(stored: &Value) -> Result<T, String> {
     let read = serde_path_to_error::deserialize(stored).map_err(|error| error.to_string());
-    let strict = read.and_then(|value: T| {
-        let written = json!(value);
-        if written == *stored {
-            return Ok(value);
-        }
-        let members = [stored, &written].into_iter().filter_map(Value::as_object);
-        let differs = |name: &&String| stored.get(name) != written.get(name);
-        let member = members.flat_map(Map::keys).find(differs);
-        let member = member.map_or("it", String::as_str);
-        Err(format!("{member}: this release does not know it in this form"))
+    let strict = read.and_then(|value: T| match json!(value) == *stored {
+        true => Ok(value),
+        false => Err("this release does not know it in this form".to_owned()),
     });
     strict.map_err(|problem| problem.chars().take(PROBLEM_CHARS).collect())
 }

@@ -3,23 +3,19 @@
 
 use crate::domain::ids::{KeyId, RecordId, UpdateId};
 use crate::domain::memory::Limits;
-use crate::domain::operation::{Operation, Role};
+use crate::domain::operation::Operation;
 use crate::domain::text::one_line;
 use crate::domain::window::SessionRecord;
 use crate::pipeline::check::Accepted;
-use crate::pipeline::merge::merge_onto;
-use crate::pipeline::prompts::section_of;
-use crate::pipeline::report::{Rejection, UpdateAnswer, quote};
+use crate::pipeline::report::UpdateAnswer;
 use crate::pipeline::request::read_stored;
 use crate::pipeline::run::{Results, Review, Running};
-use crate::pipeline::save::{RunResult, says_the_same};
 use crate::pipeline::{Pipeline, PipelineError, Target};
+use crate::storage::StorageError;
 use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::idempotency::Answering;
-use crate::storage::records::StoredRecord;
 use crate::storage::updates::queue::is_redacted;
 use crate::storage::updates::{Run, RunKind, RunStatus};
-use crate::storage::{Decision, Head, StorageError};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -65,10 +61,7 @@ impl Pipeline {
         let running = self.begin_approval(&approval, run, proposal, numbers).await?;
         match self.save(&running).await {
             // Progress that has moved is left as it is.
-            Ok(saved) => saved.ok_or(PipelineError::Conflict {
-                update_id,
-                rebases: 0,
-            }),
+            Ok(saved) => saved.ok_or(running.conflict()),
             Err(error) => Err(self.what_became_of_it(error, to, &update_id).await),
         }
     }
@@ -115,7 +108,7 @@ impl Pipeline {
         };
         let Some(run) = self.storage.run(vault, memory, id).await? else {
             return Err(if self.storage.was_proposed(vault, memory, id).await? {
-                not_pending(DELETED)
+                not_pending("its memory was deleted")
             } else {
                 PipelineError::UnknownRun(id.clone())
             });
@@ -196,63 +189,14 @@ impl Pipeline {
         })
     }
 
-    /// Decides which approved operations are valid on the head. Runs under its lock.
-    pub(super) fn decide_approval(
-        &self,
-        running: &Running,
-        review: &Review,
-        head: &Head,
-        known: Option<&StoredRecord>,
-    ) -> Result<Decision<RunResult>, PipelineError> {
-        head.meets(&running.to.preconditions)?;
-        let before = review.proposal.progress_before.as_deref().unwrap_or_default();
-        let moved = section_of(&head.text, Role::Progress).trim_end() != before;
-        let (late, held): (Vec<Accepted>, Vec<Accepted>) = running
-            .results
-            .accepted
-            .iter()
-            .cloned()
-            .partition(|item| moved && rewrites_progress(item));
-        let mut merged = merge_onto(head, &held, head.version != review.base_version, running)?;
-        let late = late.iter().map(|item| Rejection {
-            section: Some(Role::Progress),
-            kind: "progress_moved".to_owned(),
-            detail: "Current Progress was changed after this was proposed; it stays as it is.".to_owned(),
-            text: quote(&item.written.text),
-            index: item.written.index,
-        });
-        merged.rejected.splice(0..0, late);
-        let (Some(record), Some(known)) = (&running.record, known) else {
-            return self.decide(running, head, merged, running.record.as_ref());
-        };
-        // The operations are approved nevertheless.
-        let kind = match says_the_same(known, record) {
-            true => "already_recorded",
-            false => "other_task",
-        };
-        merged.rejected.push(Rejection {
-            section: None,
-            kind: kind.to_owned(),
-            detail: format!("Its task_id belongs to {} already.", known.record.id),
-            text: quote(&record.task.intent),
-            index: None,
-        });
-        self.decide(running, head, merged, None)
-    }
-
     /// Maps a decision that came too late to an error that names the proposal's current state.
     async fn what_became_of_it(&self, error: PipelineError, to: &Target, id: &UpdateId) -> PipelineError {
-        match error {
-            PipelineError::Storage(StorageError::AlreadyDecided(_)) => {
-                self.waiting(to, id).await.err().unwrap_or(error)
-            }
-            other => other,
+        if let PipelineError::Storage(StorageError::AlreadyDecided(_)) = error {
+            return self.waiting(to, id).await.err().unwrap_or(error);
         }
+        error
     }
 }
-
-/// The reason when the memory of a proposal was deleted.
-const DELETED: &str = "its memory was deleted";
 
 /// The reason when nobody decided a proposal in time.
 const EXPIRED: &str = "it waited for too long (review.expire_after) and has expired";
@@ -276,12 +220,8 @@ fn numbers_of(approval: &Approval, proposal: &Proposal) -> Result<Vec<usize>, Pi
         return Ok((0..count).collect());
     };
     if let Some(unknown) = chosen.iter().find(|number| **number >= count) {
-        let known = match count {
-            0 => "it has none".to_owned(),
-            1 => "it has 0 only".to_owned(),
-            _ => format!("it has 0 to {}", count - 1),
-        };
-        return Err(wrong(format!("the proposal has no operation {unknown}: {known}")));
+        let problem = format!("the proposal has no operation {unknown}: it has {count}, numbered from 0");
+        return Err(wrong(problem));
     }
     if chosen.is_empty() && proposal.record.is_none() {
         let problem = "operations names none: name those that are approved, or reject the proposal";

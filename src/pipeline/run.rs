@@ -18,7 +18,6 @@ use crate::pipeline::{Mode, Pipeline, PipelineError, Target};
 use crate::storage::Head;
 use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::idempotency::{Answering, ClaimedAnswer};
-use crate::storage::records::StoredRecord;
 use crate::storage::updates::{Run, RunKind, RunStatus};
 use crate::storage::usage::{RoleSpent, Spender, Spent};
 use chrono::{DateTime, Days, NaiveTime, Utc};
@@ -54,8 +53,6 @@ pub(super) struct Running {
     pub(super) mode: Mode,
     /// The session record.
     pub(super) record: Option<SessionRecord>,
-    /// The record that the memory has for the session's task already: then no model is asked.
-    pub(super) known: Option<StoredRecord>,
     /// How often another writer has changed progress meanwhile.
     pub(super) rebases: u32,
     /// The decision, if the run applies an approved proposal.
@@ -106,7 +103,6 @@ impl Running {
             steps: Steps::default(),
             mode: Mode::Apply,
             record: None,
-            known: None,
             rebases: 0,
             review: None,
         }
@@ -121,12 +117,9 @@ impl Running {
     /// save no version, that end a queued run or a proposal, resolve another one or record a session, or whose snapshot was
     /// taken again.
     pub(super) fn is_likely(&self) -> bool {
-        let makes_one = !self.dry_run && self.resolves.is_none() && self.mode == Mode::Apply;
-        makes_one
-            && self.claim.is_none()
-            && self.review.is_none()
-            && self.record.is_none()
-            && self.base.context_id == self.progress_base().context_id
+        let ends_another = self.claim.is_some() || self.review.is_some() || self.resolves.is_some();
+        let makes_one = !self.dry_run && self.mode == Mode::Apply;
+        makes_one && !ends_another && self.record.is_none() && self.rebased_on.is_none()
     }
 
     /// The id of the task that it records.
@@ -151,6 +144,14 @@ impl Running {
     /// The answer in the form in which it is stored for a repeated request, if the request has an idempotency key.
     pub(super) fn answer_to_keep(&self, answer: &UpdateAnswer) -> Option<ClaimedAnswer> {
         self.idempotency.as_ref().map(|under| under.to(answer))
+    }
+
+    /// Another writer has changed progress.
+    pub(super) fn conflict(&self) -> PipelineError {
+        PipelineError::Conflict {
+            update_id: self.update_id.clone(),
+            rebases: self.rebases,
+        }
     }
 
     /// Why it cannot change the document.
@@ -352,15 +353,6 @@ impl Pipeline {
             opens_at,
             retry_after: u64::try_from(seconds).unwrap_or(1).max(1),
         })
-    }
-
-    /// Adds usage to the counts of today: a queued update may be of another day, whose limit it does not use. A failure is only
-    /// logged, because what was made of it is saved.
-    pub(super) async fn account(&self, vault: &VaultId, spent: &[RoleSpent]) {
-        let today = self.clock.now().date_naive();
-        if let Err(error) = self.storage.add_usage(vault, today, spent).await {
-            tracing::warn!(%error, "the usage of models could not be stored");
-        }
     }
 }
 

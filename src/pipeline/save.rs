@@ -20,12 +20,8 @@ use crate::storage::records::StoredRecord;
 use crate::storage::updates::{Run, RunKind, RunStatus};
 use crate::storage::{AlsoRead, ChangeError, Decision, Head, NewVersion, Source, WindowRows};
 
-/// The result of a run.
-pub(super) struct RunResult {
-    answer: UpdateAnswer,
-    /// Its row, if no version stores it.
-    run: Option<Box<Run>>,
-}
+/// The answer to a run, and its row, if no version stores it.
+type RunResult = (UpdateAnswer, Option<Box<Run>>);
 
 impl Pipeline {
     /// Steps 5 and 6: merges the items into the head under its lock, and saves the version. `None` if another writer has
@@ -37,15 +33,18 @@ impl Pipeline {
         let written = |item: &Accepted| item.written.text.len();
         let bytes = running.base.text.len() + accepted.iter().map(written).sum::<usize>();
         let decide = |head: &Head| {
-            let known = head.task.as_ref().or(running.known.as_ref());
-            fair::run_blocking_if_long(bytes, || match &running.review {
-                Some(review) => self.decide_approval(running, review, head, known),
-                None => {
-                    let merged = merge(head, running)?;
-                    match (&running.record, known) {
-                        (Some(record), Some(known)) => self.repeat(running, head, record, known),
-                        (record, _) => self.decide(running, head, merged, record.as_ref()),
+            fair::run_blocking_if_long(bytes, || {
+                let mut merged = merge(head, running)?;
+                match (&running.record, &head.task) {
+                    (Some(record), Some(known)) if running.review.is_none() => {
+                        self.repeat(running, head, record, known)
                     }
+                    (Some(record), Some(known)) => {
+                        // The operations are approved nevertheless.
+                        merged.rejected.push(not_recorded(record, known));
+                        self.decide(running, head, merged, None)
+                    }
+                    (record, _) => self.decide(running, head, merged, record.as_ref()),
                 }
             })
         };
@@ -57,7 +56,7 @@ impl Pipeline {
         };
         let place = running.to.place();
         let changed = self.storage.change_snapshot(place, began, also, decide).await;
-        let RunResult { answer, run } = match changed {
+        let (answer, run) = match changed {
             Ok(result) => result,
             Err(ChangeError::Refused(PipelineError::Conflict { .. })) => return Ok(None),
             Err(ChangeError::Refused(refused)) => return self.fail(running, refused).await,
@@ -75,7 +74,7 @@ impl Pipeline {
     }
 
     /// Builds the result of the items that are valid on a head, with the session record if there is one.
-    pub(super) fn decide(
+    fn decide(
         &self,
         running: &Running,
         head: &Head,
@@ -89,10 +88,16 @@ impl Pipeline {
             rebased,
             ..
         } = merged;
-        let window = match record {
-            Some(record) => write_record(running, &mut applied, head, record, &self.sizes(running))?,
-            None => WindowRows::default(),
-        };
+        let mut window = WindowRows::default();
+        if let Some(record) = record {
+            let (tasks, decisions) = self.config.window.of_vault(running.to.vault.as_str());
+            let sizes = Sizes {
+                tasks,
+                decisions,
+                context_bytes: running.limits.context_bytes,
+            };
+            window = write_record(running, &mut applied, head.now, record, &sizes)?;
+        }
         let changes = project(&head.text, &applied.text);
         let status = match (applied.text != head.text, running.dry_run, &running.mode) {
             (_, true, _) => UpdateStatus::DryRun,
@@ -148,7 +153,7 @@ impl Pipeline {
         let mut run = self.run_of_answer(running, &answer, proposal.as_ref(), head.identity.as_ref());
         if status != UpdateStatus::Applied {
             let run = Some(Box::new(run));
-            return Ok(Decision::Keep(RunResult { answer, run }));
+            return Ok(Decision::Keep((answer, run)));
         }
         let source = match running.kind {
             RunKind::Update => Source::Update,
@@ -174,17 +179,7 @@ impl Pipeline {
             answer: running.answer_to_keep(&answer),
             text: applied.text,
         };
-        Ok(Decision::Save(Box::new(version), RunResult { answer, run: None }))
-    }
-
-    /// The maximum sizes of the windows of the run's vault.
-    fn sizes(&self, running: &Running) -> Sizes {
-        let (tasks, decisions) = self.config.window.of_vault(running.to.vault.as_str());
-        Sizes {
-            tasks,
-            decisions,
-            context_bytes: running.limits.context_bytes,
-        }
+        Ok(Decision::Save(Box::new(version), (answer, None)))
     }
 
     /// Keeps a memory that has the task already: an earlier call did the work.
@@ -213,14 +208,24 @@ impl Pipeline {
         answer.warnings.push(Warning::new(None, "already_recorded", done));
         let run = self.run_of_answer(running, &answer, None, head.identity.as_ref());
         let run = Some(Box::new(run));
-        Ok(Decision::Keep(RunResult { answer, run }))
+        Ok(Decision::Keep((answer, run)))
     }
 }
 
 /// Whether a task that the memory has says what this record says. A redacted one has no content that could differ.
-pub(super) fn says_the_same(known: &StoredRecord, record: &SessionRecord) -> bool {
+fn says_the_same(known: &StoredRecord, record: &SessionRecord) -> bool {
     let reported = known.reported.as_ref();
     reported.is_none_or(|reported| *reported == record.task)
+}
+
+/// Why the record of an approved proposal is not written.
+fn not_recorded(record: &SessionRecord, known: &StoredRecord) -> Rejection {
+    let kind = match says_the_same(known, record) {
+        true => "already_recorded",
+        false => "other_task",
+    };
+    let detail = format!("Its task_id belongs to {} already.", known.record.id);
+    Rejection::new(None, kind, detail, &record.task.intent)
 }
 
 /// The answer of a run that changes nothing.

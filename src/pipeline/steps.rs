@@ -229,11 +229,10 @@ pub(super) fn count_end(kind: RunKind, result: &Result<UpdateAnswer, PipelineErr
             (status, false, rejected, [].as_slice())
         }
     };
-    let rejected = rejected
-        .iter()
-        .map(|fault| (fault.section.map(Role::name), fault.kind.as_str()));
-    let warned = warnings
-        .iter()
-        .map(|fault| (fault.section.map(Role::name), fault.kind.as_str()));
-    meters::update_ended(kind.name(), status, rebased, rejected.chain(warned));
+    let rejected = rejected.iter().map(|fault| (fault.section, &*fault.kind));
+    let warned = warnings.iter().map(|fault| (fault.section, &*fault.kind));
+    let kinds = rejected
+        .chain(warned)
+        .map(|(section, kind)| (section.map(Role::name), kind));
+    meters::update_ended(kind.name(), status, rebased, kinds);
 }

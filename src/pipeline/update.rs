@@ -51,19 +51,20 @@ impl Pipeline {
 
     fn no_room(&self, refused: NoRoom) -> LimitReached {
         let settings = &self.config.pipeline;
-        let (of, limit, name) = match refused {
-            NoRoom::InAll => ("service", settings.concurrent_updates, LimitReached::OF_SERVICE),
-            NoRoom::OfVault => (
-                "vault",
-                settings.concurrent_updates_per_vault(),
-                "pipeline.concurrent_updates_per_vault",
-            ),
-            NoRoom::OfMemory => ("memory", super::QUEUE_PER_MEMORY, LimitReached::OF_MEMORY),
-        };
-        LimitReached {
-            what: format!("{limit} updates of this {of} are running or waiting"),
-            limit,
-            name,
+        match refused {
+            NoRoom::InAll => {
+                let limit = settings.concurrent_updates;
+                LimitReached::of("updates of this service", limit, LimitReached::OF_SERVICE)
+            }
+            NoRoom::OfVault => {
+                let limit = settings.concurrent_updates_per_vault();
+                let name = "pipeline.concurrent_updates_per_vault";
+                LimitReached::of("updates of this vault", limit, name)
+            }
+            NoRoom::OfMemory => {
+                let limit = super::QUEUE_PER_MEMORY;
+                LimitReached::of("updates of this memory", limit, LimitReached::OF_MEMORY)
+            }
         }
     }
 
@@ -155,27 +156,32 @@ impl Pipeline {
         running: &mut Running,
     ) -> Result<UpdateAnswer, PipelineError> {
         let (vault, memory) = running.to.place();
-        if let Some(task_id) = running.task_id() {
-            running.known = self.storage.known_task(vault, memory, task_id).await?;
-        }
-        let mut outcomes = BTreeMap::new();
+        let is_recorded = match running.task_id() {
+            Some(task_id) => self.storage.known_task(vault, memory, task_id).await?.is_some(),
+            None => false,
+        };
         // An earlier call did the work of a task that is recorded: no model is asked.
-        if running.known.is_none() {
-            outcomes = self.ask(running, input, &input.roles).await?;
-        }
-        let by_rules = outcomes
-            .iter()
-            .filter(|(_, outcome)| outcome.report.model == models::RULES);
-        let by_rules =
-            by_rules.map(|(role, outcome)| spent_on(&outcome.report, Spender::Update(*role), true, false));
-        let mut uncounted: Vec<RoleSpent> = by_rules.collect();
+        let mut outcomes = match is_recorded {
+            true => BTreeMap::new(),
+            false => self.ask(running, input, &input.roles).await?,
+        };
+        let by_rules = |(role, outcome): (&Role, &RoleOutcome)| {
+            let is_by_rules = outcome.report.model == models::RULES;
+            is_by_rules.then(|| spent_on(&outcome.report, Spender::Update(*role), true, false))
+        };
+        let mut uncounted: Vec<RoleSpent> = outcomes.iter().filter_map(by_rules).collect();
         loop {
             running.results = Results::of(&outcomes, input.allow_partial);
-            self.stop_on_failed_models(input, running, &outcomes).await?;
-            self.stop_on_faults(input, running, &outcomes).await?;
+            if let Some(error) = self.why_it_stops(input, running, &outcomes) {
+                let attempt = running.claim.as_ref().map(|(_, attempt)| *attempt);
+                return match error.may_pass() && attempt.is_some_and(|attempt| self.is_tried_again(attempt)) {
+                    true => Err(error),
+                    false => self.fail(running, error).await,
+                };
+            }
             let uncounted = take(&mut uncounted);
             let saved = measure_step("save", self.save(running));
-            let (saved, ()) = join(saved, self.account(&running.to.vault, &uncounted)).await;
+            let (saved, ()) = join(saved, self.storage.add_usage(&running.to.vault, &uncounted)).await;
             if let Some(answer) = saved? {
                 return Ok(answer);
             }
@@ -220,11 +226,7 @@ impl Pipeline {
     /// Takes another head snapshot for a run under which progress was changed, unless that happened too often.
     pub(super) async fn rebase(&self, running: &mut Running) -> Result<(), PipelineError> {
         if running.rebases == self.config.pipeline.max_rebases {
-            let error = PipelineError::Conflict {
-                update_id: running.update_id.clone(),
-                rebases: running.rebases,
-            };
-            return self.fail(running, error).await;
+            return self.fail(running, running.conflict()).await;
         }
         running.rebases += 1;
         let snapshot = self.capture(&running.to).await?;
@@ -254,52 +256,34 @@ impl Pipeline {
         Ok(())
     }
 
-    async fn stop_on_failed_models(
+    /// Why a run with these outcomes saves nothing: a model failed, or items stayed faulty, and the caller wants it so.
+    fn why_it_stops(
         &self,
         input: &UpdateInput,
         running: &Running,
         outcomes: &BTreeMap<Role, RoleOutcome>,
-    ) -> Result<(), PipelineError> {
-        let failed: Vec<(Role, &ModelError)> = outcomes
+    ) -> Option<PipelineError> {
+        let update_id = running.update_id.clone();
+        let failed = outcomes
             .iter()
-            .filter_map(|(role, outcome)| Some((*role, outcome.failure.as_ref()?)))
-            .collect();
-        let Some((role, error)) = failed.first().copied() else {
-            return Ok(());
-        };
-        if input.allow_partial && failed.len() < outcomes.len() {
-            return Ok(());
+            .filter_map(|(role, outcome)| Some((*role, outcome.failure.as_ref()?)));
+        let failed: Vec<(Role, &ModelError)> = failed.collect();
+        let is_enough = input.allow_partial && failed.len() < outcomes.len();
+        if let Some((role, error)) = failed.first().filter(|_| !is_enough) {
+            return Some(PipelineError::ModelFailed {
+                update_id,
+                role: *role,
+                timed_out: error.is_timeout(),
+                retryable: failed.iter().all(|(_, error)| error.is_retryable()),
+                detail: format!("{}: {}", self.models.description(*role), error.public()),
+            });
         }
-        let error = PipelineError::ModelFailed {
-            update_id: running.update_id.clone(),
-            role,
-            timed_out: error.is_timeout(),
-            retryable: failed.iter().all(|(_, error)| error.is_retryable()),
-            detail: format!("{}: {}", self.models.description(role), error.public()),
-        };
-        let attempt = running.claim.as_ref().map(|(_, attempt)| *attempt);
-        if error.may_pass() && attempt.is_some_and(|attempt| self.is_tried_again(attempt)) {
-            return Err(error);
-        }
-        self.fail(running, error).await
-    }
-
-    async fn stop_on_faults(
-        &self,
-        input: &UpdateInput,
-        running: &Running,
-        outcomes: &BTreeMap<Role, RoleOutcome>,
-    ) -> Result<(), PipelineError> {
         let faulty = outcomes.values().any(|outcome| outcome.reading.needs_repair());
-        if input.on_invalid == OnInvalid::Drop || !faulty {
-            return Ok(());
-        }
-        let error = PipelineError::Invalid {
-            update_id: running.update_id.clone(),
+        (input.on_invalid == OnInvalid::Fail && faulty).then(|| PipelineError::Invalid {
+            update_id,
             rejected: running.results.rejected.clone(),
             more: running.results.more_rejected,
-        };
-        self.fail(running, error).await
+        })
     }
 }
 
@@ -315,13 +299,8 @@ impl Results {
                 .insert(role.name().to_owned(), outcome.report.clone());
             results.exchanges.extend(outcome.exchanges.iter().cloned());
             if let Some(error) = outcome.failure.as_ref().filter(|_| allow_partial) {
-                results.rejected.push(Rejection {
-                    section: Some(*role),
-                    kind: "model_failed".to_owned(),
-                    detail: error.public(),
-                    text: String::new(),
-                    index: None,
-                });
+                let rejection = Rejection::new(Some(*role), "model_failed", error.public(), "");
+                results.rejected.push(rejection);
             }
         }
         let ruled = outcomes.iter().filter(|(_, outcome)| outcome.by_rules);

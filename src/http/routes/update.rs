@@ -176,7 +176,10 @@ pub(super) async fn respond(
         }
         ResponseMode::Stream(slot, admission) => streamed(state, request, claim, (slot, admission)).await,
         ResponseMode::Async => {
-            let run = state.pipeline.accept(request, claim.answering(queued)).await?;
+            let run = state
+                .pipeline
+                .accept(request, claim.answering(queued), false)
+                .await?;
             Ok(queued(&run).into_response())
         }
     }
