@@ -207,8 +207,8 @@ impl Pipeline {
             }
         };
         let by = asking.role.map_or(Spender::Handoff, Spender::Update);
-        let is_run = round == 0 && is_first;
-        let spent = spent_on(&call, by, is_run, outcome.failure.is_some());
+        let failed = outcome.failure.is_some();
+        let spent = spent_on(&call, by, round == 0 && is_first, failed);
         self.storage.add_usage(vault, &[spent]).await;
         answer
     }

@@ -116,10 +116,8 @@ impl Pipeline {
         let schema = schema(speaker, || structured::consolidation_schema(&ids));
         let system = self.prompts.text(Template::Consolidation);
         let asking = asking(Some(Role::Learnings), system, text, schema);
-        let expected = Expected::Steps {
-            earlier: &earlier,
-            share,
-        };
+        let earlier = earlier.as_slice();
+        let expected = Expected::Steps { earlier, share };
         self.ask_until_right(running, (speaker, asking), &expected, &ids)
             .await
     }
@@ -132,13 +130,11 @@ impl Pipeline {
         let evidence = self.storage.evidence(vault, memory, &parts).await?;
         for item in &mut reading.accepted {
             let parts = item.operation.merges().iter();
-            let of_part = |id: &RecordId| {
-                let passages = evidence.get(id).into_iter().flatten();
-                passages
-                    .map(|passage| passage.clone().of(*id))
-                    .collect::<Vec<Evidence>>()
-            };
-            item.evidence = parts.flat_map(of_part).take(MAX_EVIDENCE).collect();
+            let passages = parts.flat_map(|id| {
+                let of_part = evidence.get(id).into_iter().flatten();
+                of_part.map(|passage| passage.clone().of(*id))
+            });
+            item.evidence = passages.take(MAX_EVIDENCE).collect();
         }
         Ok(())
     }

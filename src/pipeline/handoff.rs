@@ -125,11 +125,8 @@ impl Pipeline {
                     });
                 }
             }
-            let snapshot = self
-                .storage
-                .handoff_snapshot(vault, memory, window, MAX_CHANGES)
-                .await?
-                .ok_or(HandoffError::NoMemory)?;
+            let read = self.storage.handoff_snapshot(vault, memory, window, MAX_CHANGES);
+            let snapshot = read.await?.ok_or(HandoffError::NoMemory)?;
             let handoff = self.make_handoff(request, &snapshot, window, number).await?;
             let saved = self
                 .storage
@@ -162,17 +159,11 @@ impl Pipeline {
         }
         let rendered = render(snapshot, &material, &lines, request.workspace.as_ref(), window);
         let handoff_id: HandoffId = self.clock.new_id().into();
+        let of = (&handoff_id, window);
         Ok(Handoff {
             vault_id: request.vault.clone(),
             memory_id: request.memory.clone(),
-            manifest: manifest(
-                &handoff_id,
-                snapshot,
-                &material,
-                window,
-                &rendered,
-                written.as_ref(),
-            ),
+            manifest: manifest(of, snapshot, &material, &rendered, written.as_ref()),
             handoff_id,
             number,
             generated_at: snapshot.now,
@@ -189,10 +180,9 @@ impl Pipeline {
 
 /// The manifest: what the handoff was compiled from, and how.
 fn manifest(
-    handoff_id: &HandoffId,
+    (handoff_id, window): (&HandoffId, Window),
     snapshot: &Snapshot,
     material: &Material,
-    window: Window,
     rendered: &Rendered,
     written: Option<&(HandoffAnswer, Value)>,
 ) -> Value {

@@ -16,7 +16,7 @@ use crate::storage::idempotency::Answering;
 use crate::storage::updates::RunKind;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use strum::{EnumDiscriminants, EnumString, IntoStaticStr, VariantNames};
 use tokio::sync::mpsc::UnboundedSender;
@@ -216,12 +216,19 @@ const PROBLEM_CHARS: usize = 200;
 /// that was not requested, and the client gets an error and can retry.
 ///
 /// # Errors
-/// The path of the member that cannot be read, and why; or that it would be written in another form.
+/// The path of the member that cannot be read, and why; or the outermost member that would be written in another form.
 pub(super) fn read_stored<T: Serialize + DeserializeOwned>(stored: &Value) -> Result<T, String> {
     let read = serde_path_to_error::deserialize(stored).map_err(|error| error.to_string());
-    let strict = read.and_then(|value: T| match json!(value) == *stored {
-        true => Ok(value),
-        false => Err("this release does not know it in this form".to_owned()),
+    let strict = read.and_then(|value: T| {
+        let written = json!(value);
+        if written == *stored {
+            return Ok(value);
+        }
+        let members = [stored, &written].into_iter().filter_map(Value::as_object);
+        let differs = |name: &&String| stored.get(name) != written.get(name);
+        let member = members.flat_map(Map::keys).find(differs);
+        let member = member.map_or("it", String::as_str);
+        Err(format!("{member}: this release does not know it in this form"))
     });
     strict.map_err(|problem| problem.chars().take(PROBLEM_CHARS).collect())
 }

@@ -51,21 +51,15 @@ impl Pipeline {
 
     fn no_room(&self, refused: NoRoom) -> LimitReached {
         let settings = &self.config.pipeline;
-        match refused {
-            NoRoom::InAll => {
-                let limit = settings.concurrent_updates;
-                LimitReached::of("updates of this service", limit, LimitReached::OF_SERVICE)
-            }
+        let (of, limit, name) = match refused {
+            NoRoom::InAll => ("service", settings.concurrent_updates, LimitReached::OF_SERVICE),
             NoRoom::OfVault => {
                 let limit = settings.concurrent_updates_per_vault();
-                let name = "pipeline.concurrent_updates_per_vault";
-                LimitReached::of("updates of this vault", limit, name)
+                ("vault", limit, "pipeline.concurrent_updates_per_vault")
             }
-            NoRoom::OfMemory => {
-                let limit = super::QUEUE_PER_MEMORY;
-                LimitReached::of("updates of this memory", limit, LimitReached::OF_MEMORY)
-            }
-        }
+            NoRoom::OfMemory => ("memory", super::QUEUE_PER_MEMORY, LimitReached::OF_MEMORY),
+        };
+        LimitReached::of(&format!("updates of this {of}"), limit, name)
     }
 
     /// Runs an update that holds its permit; if it was queued, under its claim.
