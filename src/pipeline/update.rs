@@ -1,4 +1,4 @@
-//! `UpdateContext`: runs the six steps in order, at once or, for a queued update, by a worker ([`queued`](super::queued)).
+//! `UpdateContext`: runs the six steps in order, at once or, for a queued update, by a worker (`queued`).
 
 use crate::domain::memory::Limits;
 use crate::domain::operation::Role;
@@ -75,7 +75,7 @@ impl Pipeline {
             false => Some(fair::turn(&request.to.party()).await),
         };
         let mut running = measure_step("capture", self.begin(request, claimed)).await?;
-        let result = self.ask_and_save(&request.input, &mut running).await;
+        let result = Box::pin(self.ask_and_save(&request.input, &mut running)).await;
         if result.is_err() {
             // A stored run has written all steps. These are left if the run is retried or could not be stored.
             self.write_steps(&running).await;
@@ -214,7 +214,7 @@ impl Pipeline {
             }
             Ok(outcomes)
         };
-        self.followed(running, measure_step("ask", work)).await
+        self.followed(running, measure_step("ask", Box::pin(work))).await
     }
 
     /// Takes another head snapshot for a run under which progress was changed, unless that happened too often.
