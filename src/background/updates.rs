@@ -10,7 +10,7 @@ use crate::fair::{FairSemaphore, Party, Permit, ShareLimits};
 use crate::pipeline::{Pipeline, PipelineError};
 use crate::storage::database::notification::Notification;
 use crate::storage::updates::RunStatus;
-use crate::storage::updates::queue::{Claimed, HandBack, LONGEST_WAIT, Lease};
+use crate::storage::updates::queue::{Claimed, LONGEST_WAIT};
 use crate::storage::{FailingVaults, Storage, StorageError};
 use crate::telemetry::{self, traces};
 use chrono::TimeDelta;
@@ -107,11 +107,9 @@ impl Shared {
             if let Err(error) = self.begin_all_due(None, &mut failing, &stopping).await {
                 tracing::warn!(%error, "queued updates could not be queried, trying again");
                 // If the statement over all vaults fails, one over the notified vault may not.
-                let own = match named.take() {
-                    Some(vault) => self.begin_all_due(Some(&vault), &mut failing, &stopping).await,
-                    None => Ok(()),
-                };
-                if let Err(error) = own {
+                if let Some(vault) = named.take()
+                    && let Err(error) = self.begin_all_due(Some(&vault), &mut failing, &stopping).await
+                {
                     tracing::debug!(%error, "nor those of the notified vault");
                 }
                 tokio::time::sleep(AFTER_FAILURE).await;
@@ -134,56 +132,47 @@ impl Shared {
         failing: &mut FailingVaults,
         stopping: &CancellationToken,
     ) -> Result<(), StorageError> {
-        loop {
-            let free = self.workers.shares().total.saturating_sub(self.workers.in_use());
-            if free == 0 || stopping.is_cancelled() {
-                return Ok(());
+        let free = self.workers.shares().total.saturating_sub(self.workers.in_use());
+        if free == 0 || stopping.is_cancelled() {
+            return Ok(());
+        }
+        // Vaults that have reached their limit of running updates here, and those whose updates cannot be claimed.
+        let not_now = [failing.waiting(), self.workers.vaults_at_limit()].concat();
+        let free = i64::try_from(free).unwrap_or(1);
+        let due = self.storage.due_updates(vault, &not_now, self.lease(), free);
+        for due in due.await? {
+            if failing.waits(due.vault.as_str()) {
+                continue;
             }
-            // Vaults that have reached their limit of running updates here, and those whose updates cannot be claimed.
-            let not_now = [failing.waiting(), self.workers.vaults_at_limit()].concat();
-            let free = i64::try_from(free).unwrap_or(1);
-            let due = self
-                .storage
-                .due_updates(vault, &not_now, self.lease(), free)
-                .await?;
-            let mut begun = 0;
-            for due in due {
-                if failing.waits(due.vault.as_str()) {
-                    continue;
-                }
-                let party = Party::new(Some(due.vault.as_str()), None);
-                let Some(permit) = self.workers.try_acquire(&party, 1) else {
-                    continue;
-                };
-                let claim = self.clock.new_id().to_string();
-                let claimed = self.storage.claim_update(&due, &claim, self.lease()).await;
-                if let Some(claimed) = failing.pass_over(due.vault.as_str(), claimed)?.flatten() {
-                    metrics::counter!(telemetry::UPDATE_CLAIMS).increment(1);
-                    begun += 1;
-                    self.tasks.spawn(self.clone().run(claimed, permit));
-                }
-            }
-            if begun == 0 {
-                return Ok(());
+            let party = Party::new(Some(due.vault.as_str()), None);
+            let Some(permit) = self.workers.try_acquire(&party, 1) else {
+                continue;
+            };
+            let claim = self.clock.new_id().to_string();
+            let claimed = self.storage.claim_update(&due, &claim, self.lease()).await;
+            if let Some(claimed) = failing.pass_over(due.vault.as_str(), claimed)?.flatten() {
+                metrics::counter!(telemetry::UPDATE_CLAIMS).increment(1);
+                self.tasks.spawn(self.clone().run(claimed, permit));
             }
         }
+        Ok(())
     }
 
-    fn lease(&self) -> Lease {
-        Lease::new(Duration::from_secs(self.settings.lease_seconds.into()))
+    fn lease(&self) -> TimeDelta {
+        TimeDelta::seconds(self.settings.lease_seconds.into())
     }
 
     async fn run(self: Arc<Self>, claimed: Claimed, permit: Permit) {
-        let max = i32::try_from(self.settings.max_attempts).unwrap_or(i32::MAX);
-        let ended = if claimed.attempts > max {
+        let before = claimed.attempts - 1;
+        let ended = if !self.pipeline.is_tried_again(before) {
             let problem =
-                format!("it was started {max} times, and the service process ended during each attempt");
+                format!("it was started {before} times, and the service process ended during each attempt");
             self.storage
                 .give_up_update(&claimed, RunStatus::Failed, &problem)
                 .await
         } else {
             // Boxed: the future is large, and this path is rare.
-            let work = Box::pin(self.run_to_its_end(&claimed, claimed.attempts < max));
+            let work = Box::pin(self.run_to_its_end(&claimed));
             traces::queued_update(claimed.due.update_id.as_str(), claimed.attempts, work).await
         };
         match ended {
@@ -199,18 +188,13 @@ impl Shared {
 
     /// Runs an update and saves its result, unless the pipeline already has. `false` if the claim was lost: cancelled, taken over
     /// or deleted.
-    async fn run_to_its_end(&self, claimed: &Claimed, is_tried_again: bool) -> Result<bool, StorageError> {
+    async fn run_to_its_end(&self, claimed: &Claimed) -> Result<bool, StorageError> {
         // Dropped at an await point; a version that was being saved is saved or not, under its claim.
-        let run = AssertUnwindSafe(self.pipeline.run_claimed(claimed, is_tried_again)).catch_unwind();
+        let run = AssertUnwindSafe(self.pipeline.run_claimed(claimed)).catch_unwind();
         tokio::select! {
             biased;
             () = self.hand_back.cancelled() => {
-                let back = HandBack {
-                    wait: TimeDelta::zero(),
-                    counts: false,
-                    problem: None,
-                };
-                self.storage.hand_back_update(claimed, &back).await
+                self.storage.hand_back_update(claimed, TimeDelta::zero(), false, None).await
             }
             () = self.keep_claim(claimed) => Ok(false),
             result = run => match result {
@@ -262,12 +246,9 @@ impl Shared {
         let problem = error.to_string();
         let status = match error {
             PipelineError::TokensSpent { retry_after, .. } => {
-                let back = HandBack {
-                    wait: TimeDelta::seconds(i64::try_from(retry_after).unwrap_or(i64::MAX / 1_000)),
-                    counts: false,
-                    problem: Some("the vault has used the day's tokens".to_owned()),
-                };
-                return self.storage.hand_back_update(claimed, &back).await;
+                let wait = TimeDelta::seconds(i64::try_from(retry_after).unwrap_or(i64::MAX / 1_000));
+                let problem = Some("the vault has used the day's tokens");
+                return self.storage.hand_back_update(claimed, wait, false, problem).await;
             }
             error if error.may_pass() => return self.try_again(claimed, &problem).await,
             PipelineError::PreconditionFailed(_) | PipelineError::Deleted => RunStatus::Conflict,
@@ -280,25 +261,22 @@ impl Shared {
 
     /// Returns the update to the queue, or ends it after the last attempt; a run that is saved already has no claim.
     async fn try_again(&self, claimed: &Claimed, problem: &str) -> Result<bool, StorageError> {
-        let attempts = u32::try_from(claimed.attempts).unwrap_or(1);
-        if attempts >= self.settings.max_attempts {
+        if !self.pipeline.is_tried_again(claimed.attempts) {
             return self
                 .storage
                 .give_up_update(claimed, RunStatus::Failed, problem)
                 .await;
         }
         metrics::counter!(telemetry::UPDATE_RETRIES).increment(1);
-        let back = HandBack {
-            wait: TimeDelta::from_std(self.backoff(attempts)).unwrap_or(LONGEST_WAIT),
-            counts: true,
-            problem: Some(problem.to_owned()),
-        };
-        self.storage.hand_back_update(claimed, &back).await
+        let wait = TimeDelta::from_std(self.backoff(claimed.attempts)).unwrap_or(LONGEST_WAIT);
+        self.storage
+            .hand_back_update(claimed, wait, true, Some(problem))
+            .await
     }
 
-    fn backoff(&self, attempts: u32) -> Duration {
+    fn backoff(&self, attempts: i32) -> Duration {
         let first = Duration::from_secs(self.settings.backoff_seconds.into());
-        let doubled = first.saturating_mul(1 << attempts.saturating_sub(1).min(16));
+        let doubled = first.saturating_mul(1 << attempts.saturating_sub(1).clamp(0, 16));
         // Jitter: updates that failed together should not be retried together.
         let longest = LONGEST_WAIT.to_std().unwrap_or_default();
         doubled.min(longest).mul_f64(0.8 + 0.2 * fastrand::f64())

@@ -1,8 +1,7 @@
 //! Exports trace spans with the same HTTP client as model requests: without redirects and proxies.
 
 use super::Client;
-use super::body::read_bounded;
-use super::network::network_error;
+use super::endpoint::{network_error, read_bounded};
 use crate::telemetry::traces::DELIVERY_TIME;
 use async_trait::async_trait;
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};

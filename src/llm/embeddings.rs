@@ -4,7 +4,7 @@
 //! is invalid, the batch is retried and then split into halves, so that a text that the model cannot process
 //! does not affect others.
 
-use super::endpoint::{Client, ClientError, Endpoint, below};
+use super::endpoint::{Client, Endpoint, SetUpError, below};
 use super::{ModelError, Retry, retry};
 use crate::config::embeddings::EmbeddingsSettings;
 use serde_json::{Value, json};
@@ -68,7 +68,7 @@ impl Embedder {
     /// # Errors
     ///
     /// `https` is required and the machine has no certificates.
-    pub fn new(settings: EmbeddingsSettings) -> Result<Self, ClientError> {
+    pub fn new(settings: EmbeddingsSettings) -> Result<Self, SetUpError> {
         let client = Client::new(settings.base_url.scheme() == "https")?;
         let url = below(&settings.base_url, &["embeddings"]);
         let numbers = settings.batch_size * crate::config::embeddings::MAX_DIMENSIONS as usize;

@@ -10,8 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::ModelError;
-use super::body::read_bounded;
-use super::network::{chain, network_error};
+use crate::config::llm::InvalidLlm;
 use crate::domain::text::visible_line;
 use crate::telemetry::traces;
 
@@ -20,10 +19,16 @@ const CONNECT_TIME: Duration = Duration::from_secs(10);
 /// Maximum length of a server's error message in the log, in characters.
 const DETAIL_CHARS: usize = 300;
 
-/// The HTTP client could not be created.
+/// Why models could not be set up.
 #[derive(Debug, thiserror::Error)]
-#[error("the HTTP client for models could not be set up: {0}")]
-pub struct ClientError(String);
+pub enum SetUpError {
+    /// An invalid key in the configuration.
+    #[error(transparent)]
+    Config(#[from] InvalidLlm),
+    /// The HTTP client could not be created.
+    #[error("the HTTP client for models could not be set up: {0}")]
+    Client(String),
+}
 
 /// The HTTP client shared by all models, with its connection pool. It follows no redirects, because a
 /// redirect could send the key to another host, and ignores proxy settings of the environment.
@@ -36,7 +41,7 @@ impl Client {
     /// # Errors
     ///
     /// Certificates are needed and the machine has none.
-    pub fn new(needs_https: bool) -> Result<Self, ClientError> {
+    pub fn new(needs_https: bool) -> Result<Self, SetUpError> {
         // If the process has already installed a crypto provider, that one is used.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let builder = reqwest::Client::builder()
@@ -53,7 +58,7 @@ impl Client {
         builder
             .build()
             .map(Self)
-            .map_err(|error| ClientError(chain(&error)))
+            .map_err(|error| SetUpError::Client(chain(&error)))
     }
 }
 
@@ -204,4 +209,43 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 )]
 fn wall_clock() -> SystemTime {
     SystemTime::now()
+}
+
+/// Reads the body of a model's response, which may have `limit` bytes.
+pub(super) async fn read_bounded(response: Response, limit: usize) -> Result<Vec<u8>, ModelError> {
+    let body = read_at_most(response, limit).await.map_err(network_error)?;
+    body.ok_or(ModelError::TooLarge { limit })
+}
+
+/// Reads the body of a response in chunks; `None` if it has more than `limit` bytes, of which none is kept.
+pub(crate) async fn read_at_most(mut response: Response, limit: usize) -> reqwest::Result<Option<Vec<u8>>> {
+    let announced = response.content_length();
+    if announced.is_some_and(|bytes| usize::try_from(bytes).is_ok_and(|bytes| bytes > limit)) {
+        return Ok(None);
+    }
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await? {
+        if chunk.len() > limit - body.len() {
+            return Ok(None);
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(Some(body))
+}
+
+/// Converts a network error; the address is removed.
+pub(super) fn network_error(error: reqwest::Error) -> ModelError {
+    let error = error.without_url();
+    let detail = chain(&error);
+    if error.is_timeout() {
+        ModelError::TimedOut { detail }
+    } else {
+        ModelError::Unreachable { detail }
+    }
+}
+
+/// An error with all its causes, because the outermost one of `reqwest` contains few details.
+fn chain(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }

@@ -1,17 +1,16 @@
 //! The models that write updates: one trait, its implementations, and the retry policy.
 //!
 //! A [`Model`] converts a [`Request`] to text of the update DSL (DESIGN §2). [`openai`] and [`anthropic`]
-//! call a server. [`retry::ask`] retries until an attempt succeeds or the retry policy is exhausted. [`models::Models`]
-//! holds the configured model of each role; a role without one is answered by [`rules::operations`].
+//! call a server. [`RoleModel::ask`] retries until an attempt succeeds or the retry policy is exhausted.
+//! [`models::Models`] holds the configured model of each role; a role without one is answered by [`rules::operations`].
 
 pub mod anthropic;
-mod body;
 mod delivery;
 pub mod embeddings;
 mod endpoint;
 mod error;
+pub mod history;
 pub mod models;
-mod network;
 pub mod openai;
 pub mod retry;
 pub mod rules;
@@ -29,12 +28,12 @@ use strum::IntoStaticStr;
 use crate::config::llm::Constrain;
 use crate::domain::operation::Role;
 
-pub(crate) use body::read_at_most;
 pub use delivery::Delivery;
-pub use endpoint::{Client, ClientError};
+pub(crate) use endpoint::read_at_most;
+pub use endpoint::{Client, SetUpError};
 pub use error::ModelError;
-pub use models::{Models, RoleModel};
-pub use retry::{ModelOutcome, Retry};
+pub use models::{ModelOutcome, Models, RoleModel};
+pub use retry::Retry;
 
 /// The author of a message in the conversation with the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
@@ -115,7 +114,7 @@ pub struct Answer {
     pub stopped_at_limit: bool,
 }
 
-/// A model. One call makes one attempt; [`retry::ask`] retries.
+/// A model. One call makes one attempt; [`RoleModel::ask`] retries.
 #[async_trait]
 pub trait Model: Send + Sync {
     /// The name in responses and logs.

@@ -1,15 +1,18 @@
 //! The configured model of each role.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use reqwest::Url;
+use tokio::time::Instant;
 
 use super::anthropic::Anthropic;
 use super::openai::OpenAi;
-use super::retry::{ModelOutcome, Retry, ask};
-use super::{Client, ClientError, Model, Request};
-use crate::config::llm::{InvalidLlm, LlmConfig, Provider, RoleSettings};
+use super::retry::{Retry, within};
+use super::{Answer, Client, Model, ModelError, Request, SetUpError};
+use crate::config::llm::{LlmConfig, Provider, RoleSettings};
 use crate::domain::operation::Role;
+use crate::telemetry::traces;
 
 /// A model and its retry policy.
 #[derive(Clone)]
@@ -34,21 +37,41 @@ impl RoleModel {
         }
     }
 
-    /// Calls the model until it answers or the retry policy is exhausted.
+    /// Calls the model until it answers, fails permanently, or the retry policy is exhausted.
     pub async fn ask(&self, request: &Request) -> ModelOutcome {
-        ask(self.model.as_ref(), request, &self.retry).await
+        let begun = Instant::now();
+        let call = |number| async move {
+            let call = within(self.retry.timeout, self.model.complete(request));
+            let answer = traces::model_call(request.subject(), self.model.name(), number, call).await;
+            if let Err(error) = &answer {
+                tracing::debug!(
+                    role = request.subject(),
+                    model = self.model.name(),
+                    attempts = number,
+                    error = %error,
+                    "an attempt to ask a model failed"
+                );
+            }
+            answer
+        };
+        let (result, attempts) = self.retry.run(call).await;
+        ModelOutcome {
+            result,
+            attempts,
+            elapsed: begun.elapsed(),
+        }
     }
 }
 
-/// Why the models could not be set up.
-#[derive(Debug, thiserror::Error)]
-pub enum ModelsError {
-    /// An invalid key in the configuration.
-    #[error(transparent)]
-    Config(#[from] InvalidLlm),
-    /// The HTTP client could not be set up.
-    #[error(transparent)]
-    Client(#[from] ClientError),
+/// The result of calling a model with retries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelOutcome {
+    /// The first successful answer, or the last failure.
+    pub result: Result<Answer, ModelError>,
+    /// Number of attempts, at least 1.
+    pub attempts: u32,
+    /// Time from the start of the first attempt to the end of the last.
+    pub elapsed: Duration,
 }
 
 /// The name of the built-in rules in reports, where another role has the name of its model.
@@ -68,7 +91,7 @@ impl Models {
     /// # Errors
     ///
     /// An invalid key, or `https` is required and the machine has no certificates.
-    pub fn from_config(config: &LlmConfig) -> Result<Self, ModelsError> {
+    pub fn from_config(config: &LlmConfig) -> Result<Self, SetUpError> {
         let [progress, learnings, verbatim] = Role::ALL.map(|role| config.role(role));
         let settings = [progress?, learnings?, verbatim?, config.handoff()?];
         let addresses = || settings.iter().filter_map(|settings| settings.base_url.as_ref());

@@ -7,11 +7,9 @@
 
 use std::time::Duration;
 
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{sleep, timeout};
 
-use super::{Answer, Model, ModelError, Request};
-use crate::domain::operation::Role;
-use crate::telemetry::traces;
+use super::ModelError;
 
 /// The retry policy of a role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,42 +71,6 @@ impl Retry {
             .base_backoff
             .saturating_mul(1 << attempts.saturating_sub(1).min(16));
         whole.mul_f64(0.5 + fastrand::f64() / 2.0)
-    }
-}
-
-/// The result of calling a model with retries.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ModelOutcome {
-    /// The first successful answer, or the last failure.
-    pub result: Result<Answer, ModelError>,
-    /// Number of attempts, at least 1.
-    pub attempts: u32,
-    /// Time from the start of the first attempt to the end of the last.
-    pub elapsed: Duration,
-}
-
-/// Calls a model until it answers, fails permanently, or the retry policy is exhausted.
-pub async fn ask(model: &dyn Model, request: &Request, retry: &Retry) -> ModelOutcome {
-    let begun = Instant::now();
-    let call = |number| async move {
-        let call = within(retry.timeout, model.complete(request));
-        let answer = traces::model_call(request.subject(), model.name(), number, call).await;
-        if let Err(error) = &answer {
-            tracing::debug!(
-                role = request.role.map_or("handoff", Role::name),
-                model = model.name(),
-                attempts = number,
-                error = %error,
-                "an attempt to ask a model failed"
-            );
-        }
-        answer
-    };
-    let (result, attempts) = retry.run(call).await;
-    ModelOutcome {
-        result,
-        attempts,
-        elapsed: begun.elapsed(),
     }
 }
 

@@ -1,23 +1,23 @@
 //! Consolidation: what can go without a model, and what the model of learnings proposes besides. Every step is checked by
 //! code ([`crate::domain::consolidation`]), here and on the head that it is saved on; nothing is rewritten.
 
+use super::ask::{Expected, RoleOutcome, asking, schema};
+use super::check::{Accepted, FoundFault, Reading, as_parsed};
 use super::prompts::{Template, quoted};
-use super::reading::{self, Accepted, Against, FoundFault, Reading};
-use super::report::ModelReport;
-use super::role::RoleOutcome;
-use super::{Mode, OnInvalid, OperationsInput, OperationsRequest, Pipeline, PipelineError, UpdateRequest};
-use crate::config::llm::Constrain;
+use super::run::Running;
+use super::{
+    Mode, OnInvalid, OperationsInput, OperationsRequest, Pipeline, PipelineError, Target, UpdateInput,
+};
 use crate::domain::consolidation::{Share, find};
 use crate::domain::document::{Record, Until, records};
 use crate::domain::dsl::requests::OperationRequest;
 use crate::domain::dsl::{self, structured};
 use crate::domain::evidence::Evidence;
-use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, VaultId};
-use crate::domain::memory::Limits;
+use crate::domain::ids::{MemoryId, RecordId, RecordKind, VaultId};
 use crate::domain::operation::{Fault, FaultKind, Operation, Role};
 use crate::fair;
-use crate::llm::{Request, RoleModel, models};
-use crate::storage::{Head, Preconditions, StorageError};
+use crate::llm::{RoleModel, models};
+use crate::storage::StorageError;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
@@ -31,36 +31,30 @@ impl Pipeline {
     /// Finds what can go, and asks the model of learnings, if there is one, for more.
     pub(super) async fn consolidate(
         &self,
-        request: &UpdateRequest,
-        snapshot: &Head,
-        limits: &Limits,
+        running: &Running,
+        input: &UpdateInput,
     ) -> Result<RoleOutcome, StorageError> {
-        let document = &snapshot.text;
+        let document = &running.progress_base().text;
         let (now, max_share) = (self.storage.now(), self.config.consolidation.max_share);
         let (operations, share) = fair::on_cpu(document.len(), || {
             let mut share = Share::of(document, max_share);
             (find(document, now, &mut share), share)
         })
         .await;
-        let (place, against) = ((&request.vault, &request.memory), Against::Earlier(&[]));
-        let (parsed, named) = reading::parsed(operations);
-        let found = reading::read(&self.storage, place, document, parsed, named, against, limits).await?;
+        let (parsed, source) = as_parsed(operations);
+        let found = self.check(running, (parsed, &source), &[], None).await?;
         // A model is not asked for what may not go in this run.
         let speaker = self.models.for_role(Role::Learnings);
         let Some(speaker) = speaker.filter(|_| !share.is_used_up()) else {
             return Ok(RoleOutcome {
                 reading: found,
-                report: ModelReport {
-                    model: models::RULES.to_owned(),
-                    ..ModelReport::default()
-                },
-                ..RoleOutcome::default()
+                ..RoleOutcome::of(models::RULES)
             });
         };
         let mut outcome = self
-            .ask_what_goes(request, snapshot, speaker, (&found, share), limits)
+            .ask_what_goes(running, input, speaker, (&found, &share))
             .await?;
-        self.keep_evidence(request, &mut outcome.reading).await?;
+        self.keep_evidence(running, &mut outcome.reading).await?;
         outcome.reading.accepted.splice(0..0, found.accepted);
         Ok(outcome)
     }
@@ -83,10 +77,7 @@ impl Pipeline {
             expired: true,
         };
         let request = OperationsRequest {
-            vault: vault.clone(),
-            memory: memory.clone(),
-            actor: ActorId::of_service(),
-            preconditions: Preconditions::default(),
+            to: Target::by_service(vault, memory),
             input: OperationsInput::List(expired.into_iter().map(archive).collect()),
             dry_run: false,
             on_invalid: OnInvalid::Drop,
@@ -101,62 +92,49 @@ impl Pipeline {
     /// Asks the model, and again about what is refused.
     async fn ask_what_goes(
         &self,
-        request: &UpdateRequest,
-        snapshot: &Head,
+        running: &Running,
+        input: &UpdateInput,
         speaker: &RoleModel,
-        (found, share): (&Reading, Share),
-        limits: &Limits,
+        (found, share): (&Reading, &Share),
     ) -> Result<RoleOutcome, StorageError> {
-        let document = &snapshot.text;
         let earlier: Vec<Operation> = found.accepted.iter().map(|item| item.operation.clone()).collect();
         let gone: HashSet<RecordId> = earlier.iter().flat_map(leaving).collect();
-        let mut shown = records(document);
+        let mut shown = records(&running.progress_base().text);
         shown.retain(|record| !gone.contains(&record.id));
         let ids: Vec<RecordId> = shown.iter().map(|record| record.id).collect();
-        let evidence = self
-            .storage
-            .evidence(&request.vault, &request.memory, &ids)
-            .await?;
+        let (vault, memory) = running.to.place();
+        let evidence = self.storage.evidence(vault, memory, &ids).await?;
         let listed = listed(&shown, &evidence, self.config.pipeline.messages_bytes);
-        let input = self.prompts.fill(
+        let text = self.prompts.fill(
             Template::ConsolidationInput,
             &[
                 ("{memory}", &quoted(&listed)),
-                ("{instructions}", &quoted(&request.input.task)),
+                ("{instructions}", &quoted(&input.task)),
                 ("{most}", &share.to_string()),
             ],
         );
-        let schema = (speaker.model.constrains() == Constrain::JsonSchema)
-            .then(|| structured::consolidation_schema(&ids).into());
-        let role = Some(Role::Learnings);
-        let asking = Request::of_role(role, self.prompts.text(Template::Consolidation), input, schema);
-        let names = ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-        let against = (Against::Earlier(&earlier), Some(&share));
-        self.ask_until_right(request, snapshot, (speaker, asking), against, (&names, limits))
+        let schema = schema(speaker, || structured::consolidation_schema(&ids));
+        let system = self.prompts.text(Template::Consolidation);
+        let asking = asking(Some(Role::Learnings), system, text, schema);
+        let earlier = earlier.as_slice();
+        let expected = Expected::Steps { earlier, share };
+        self.ask_until_right(running, (speaker, asking), &expected, &ids)
             .await
     }
 
     /// Gives merged records the evidence of their parts.
-    async fn keep_evidence(
-        &self,
-        request: &UpdateRequest,
-        reading: &mut Reading,
-    ) -> Result<(), StorageError> {
+    async fn keep_evidence(&self, running: &Running, reading: &mut Reading) -> Result<(), StorageError> {
         let merges = reading.accepted.iter().flat_map(|item| item.operation.merges());
         let parts: Vec<RecordId> = merges.copied().collect();
-        let evidence = self
-            .storage
-            .evidence(&request.vault, &request.memory, &parts)
-            .await?;
+        let (vault, memory) = running.to.place();
+        let evidence = self.storage.evidence(vault, memory, &parts).await?;
         for item in &mut reading.accepted {
             let parts = item.operation.merges().iter();
-            let of_part = |id: &RecordId| {
-                let passages = evidence.get(id).into_iter().flatten();
-                passages
-                    .map(|passage| passage.clone().of(*id))
-                    .collect::<Vec<Evidence>>()
-            };
-            item.evidence = parts.flat_map(of_part).take(MAX_EVIDENCE).collect();
+            let passages = parts.flat_map(|id| {
+                let of_part = evidence.get(id).into_iter().flatten();
+                of_part.map(|passage| passage.clone().of(*id))
+            });
+            item.evidence = passages.take(MAX_EVIDENCE).collect();
         }
         Ok(())
     }

@@ -1,12 +1,12 @@
 //! Errors of updates.
 
 use super::report::Rejection;
-use crate::domain::ids::{RecordId, RecordKind, UpdateId};
-use crate::domain::memory::{EditError, IdsExhausted};
+use crate::domain::ids::{RecordId, UpdateId};
+use crate::domain::memory::EditError;
 use crate::domain::operation::Role;
 use crate::storage::updates::RunStatus;
 use crate::storage::{PreconditionFailed, StorageError};
-use chrono::{DateTime, SecondsFormat, Utc};
+use chrono::{DateTime, Utc};
 
 /// A limit of the updates that run or wait.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -18,8 +18,19 @@ pub struct LimitReached {
     pub limit: usize,
     /// Its name in the configuration.
     pub name: &'static str,
-    /// Whether the service as a whole has reached it, as opposed to a vault or a memory.
-    pub is_of_service: bool,
+}
+
+impl LimitReached {
+    /// The limit of the service as a whole.
+    pub const OF_SERVICE: &'static str = "pipeline.concurrent_updates";
+    /// The limit of what runs or waits of one memory.
+    pub(super) const OF_MEMORY: &'static str = "pipeline.queue_per_memory";
+
+    /// As many of these as may do run or wait.
+    pub(super) fn of(things: &str, limit: usize, name: &'static str) -> Self {
+        let what = format!("{limit} {things} are running or waiting");
+        Self { what, limit, name }
+    }
 }
 
 /// Why an update failed. No version was saved. If the run was stored, the error contains its id.
@@ -75,25 +86,13 @@ pub enum PipelineError {
         /// How many more there are.
         more: usize,
     },
-    /// The document would exceed its cap.
-    #[error("the document would have {bytes} bytes, more than {limit}")]
-    TooLarge {
+    /// The document would exceed its cap, or a record kind has no ids left.
+    #[error("{error}")]
+    Edit {
         /// The run.
         update_id: UpdateId,
-        /// Its size now.
-        before: usize,
-        /// The size it would have.
-        bytes: usize,
-        /// The cap.
-        limit: usize,
-    },
-    /// A record kind has no ids left.
-    #[error("{}", IdsExhausted { kind: *kind })]
-    IdsExhausted {
-        /// The run.
-        update_id: UpdateId,
-        /// Which kind.
-        kind: RecordKind,
+        /// Why the document was not changed.
+        error: EditError,
     },
     /// Another writer changed progress in every attempt.
     #[error("progress moved {rebases} times while it was being rewritten")]
@@ -123,7 +122,7 @@ pub enum PipelineError {
         why: &'static str,
     },
     /// The run is not a pending proposal.
-    #[error("run {update_id} is {status}{}", told(.review.as_ref()))]
+    #[error("run {update_id} is {status}")]
     NotProposed {
         /// Which run.
         update_id: UpdateId,
@@ -165,26 +164,6 @@ pub enum PipelineError {
 }
 
 impl PipelineError {
-    /// Why a run could not change the document, which had `before` bytes when it began.
-    pub(super) fn of_edit(error: EditError, update_id: &UpdateId, before: usize) -> Self {
-        let update_id = update_id.clone();
-        match error {
-            EditError::TooLarge { bytes, limit, .. } => Self::TooLarge {
-                update_id,
-                before,
-                bytes,
-                limit,
-            },
-            EditError::IdsExhausted(IdsExhausted { kind }) => Self::IdsExhausted { update_id, kind },
-            EditError::NotActive { id, .. } => Self::Storage(StorageError::Corrupt {
-                table: "records",
-                column: "status",
-                row: id.to_string(),
-                problem: "accepted for archiving, but not in the document".to_owned(),
-            }),
-        }
-    }
-
     /// The status of a run that ends with it; `None` if no run began.
     pub(super) fn status(&self) -> Option<RunStatus> {
         match self {
@@ -192,10 +171,7 @@ impl PipelineError {
                 Some(RunStatus::Conflict)
             }
             Self::Invalid { .. } => Some(RunStatus::Invalid),
-            Self::ModelFailed { .. }
-            | Self::TooLarge { .. }
-            | Self::IdsExhausted { .. }
-            | Self::Storage(_) => Some(RunStatus::Failed),
+            Self::ModelFailed { .. } | Self::Edit { .. } | Self::Storage(_) => Some(RunStatus::Failed),
             _ => None,
         }
     }
@@ -218,11 +194,4 @@ impl From<StorageError> for PipelineError {
             other => Self::Storage(other),
         }
     }
-}
-
-fn told(review: Option<&(String, DateTime<Utc>)>) -> String {
-    review.map_or_else(String::new, |(by, at)| {
-        let at = at.to_rfc3339_opts(SecondsFormat::Secs, true);
-        format!(" by {by} since {at}")
-    })
 }

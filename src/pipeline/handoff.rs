@@ -13,12 +13,12 @@ use crate::domain::handoff::{
 };
 use crate::domain::ids::{ActorId, HandoffId, MemoryId, VaultId};
 use crate::fair::Party;
-use crate::llm::{ModelError, Request};
+use crate::llm::ModelError;
+use crate::pipeline::ask::{RoleOutcome, asking, go_on};
 use crate::pipeline::prompts::{Template, quoted};
-use crate::pipeline::role::RoleOutcome;
-use crate::pipeline::{LimitReached, Pipeline, PipelineError, Steps};
+use crate::pipeline::steps::Steps;
+use crate::pipeline::{LimitReached, Pipeline, PipelineError};
 use crate::storage::handoffs::Handoff;
-use crate::storage::usage::Spender;
 use crate::storage::{Storage, StorageError};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -98,21 +98,14 @@ impl Pipeline {
     /// says so.
     pub async fn refresh_handoff(&self, request: &HandoffRequest) -> Result<Refreshed, HandoffError> {
         let (vault, memory) = (&request.vault, &request.memory);
-        if !self.storage.memory_exists(vault, memory).await? {
-            return Err(HandoffError::NoMemory);
-        }
         let window = request.window.unwrap_or(self.config.handoff.window);
         let known = self.storage.latest_handoff(vault, memory).await?;
         let known = known.map_or(0, |handoff| handoff.number);
         let limit = super::QUEUE_PER_MEMORY;
         let party = Party::of_memory(vault.as_str(), memory.as_str());
         let permit = self.handoffs.enter(&party, limit).await;
-        let _permit = permit.map_err(|_| LimitReached {
-            what: format!("{limit} refreshes of this memory are running or waiting"),
-            limit,
-            name: "pipeline.queue_per_memory",
-            is_of_service: false,
-        })?;
+        let full = |_| LimitReached::of("refreshes of this memory", limit, LimitReached::OF_MEMORY);
+        let _permit = permit.map_err(full)?;
         for _ in 0..TRIES {
             let latest = self.storage.latest_handoff(vault, memory).await?;
             let number = latest.as_ref().map_or(0, |handoff| handoff.number);
@@ -132,11 +125,8 @@ impl Pipeline {
                     });
                 }
             }
-            let snapshot = self
-                .storage
-                .handoff_snapshot(vault, memory, window, MAX_CHANGES)
-                .await?
-                .ok_or(HandoffError::NoMemory)?;
+            let read = self.storage.handoff_snapshot(vault, memory, window, MAX_CHANGES);
+            let snapshot = read.await?.ok_or(HandoffError::NoMemory)?;
             let handoff = self.make_handoff(request, &snapshot, window, number).await?;
             let saved = self
                 .storage
@@ -169,17 +159,11 @@ impl Pipeline {
         }
         let rendered = render(snapshot, &material, &lines, request.workspace.as_ref(), window);
         let handoff_id: HandoffId = self.clock.new_id().into();
+        let of = (&handoff_id, window);
         Ok(Handoff {
             vault_id: request.vault.clone(),
             memory_id: request.memory.clone(),
-            manifest: manifest(
-                &handoff_id,
-                snapshot,
-                &material,
-                window,
-                &rendered,
-                written.as_ref(),
-            ),
+            manifest: manifest(of, snapshot, &material, &rendered, written.as_ref()),
             handoff_id,
             number,
             generated_at: snapshot.now,
@@ -196,10 +180,9 @@ impl Pipeline {
 
 /// The manifest: what the handoff was compiled from, and how.
 fn manifest(
-    handoff_id: &HandoffId,
+    (handoff_id, window): (&HandoffId, Window),
     snapshot: &Snapshot,
     material: &Material,
-    window: Window,
     rendered: &Rendered,
     written: Option<&(HandoffAnswer, Value)>,
 ) -> Value {
@@ -217,13 +200,9 @@ fn manifest(
     let mut cited: BTreeSet<String> = BTreeSet::new();
     let all = rendered.citations.iter().flat_map(|line| &line.cited);
     cited.extend(all.map(|cited| cited.citation.to_string()));
-    let sections: Map<String, Value> = Part::ALL
-        .into_iter()
-        .map(|part| {
-            let count = rendered.counts.get(&part).copied().unwrap_or_default();
-            (part.name().to_owned(), json!(count))
-        })
-        .collect();
+    let count = |part: Part| json!(rendered.counts.get(&part).copied().unwrap_or_default());
+    let sections = Part::ALL.map(|part| (part.name().to_owned(), count(part)));
+    let sections = Map::from_iter(sections);
     let dropped = written.into_iter().flat_map(|(answer, _)| &answer.dropped);
     let dropped = dropped.map(|dropped| {
         json!({
@@ -243,21 +222,6 @@ fn manifest(
         "cited": cited,
         "sections": sections,
         "dropped": dropped.collect::<Vec<_>>(),
-    })
-}
-
-/// What the manifest says of the model.
-fn to_json(outcome: &RoleOutcome, refused: Option<String>) -> Value {
-    let RoleOutcome { report, failure, .. } = outcome;
-    let failed = failure.as_ref().map(ModelError::public);
-    json!({
-        "model": report.model,
-        "attempts": report.attempts,
-        "reprompts": report.reprompts,
-        "input_tokens": report.input_tokens,
-        "output_tokens": report.output_tokens,
-        "millis": report.millis,
-        "failed": refused.or(failed),
     })
 }
 
@@ -281,21 +245,22 @@ impl Pipeline {
             // Every line must cite an entry, and there is none.
             return Ok(None);
         }
-        let mut outcome = RoleOutcome::of_model(model);
+        let mut outcome = RoleOutcome::of(model.model.name());
         let mut answer = HandoffAnswer::default();
-        match self.refuse_over_tokens(vault).await {
-            Ok(()) => {}
+        let (rounds, refused) = match self.refuse_over_tokens(vault).await {
+            Ok(()) => (1 + self.config.pipeline.max_reprompts.min(1), None),
             Err(PipelineError::Storage(error)) => return Err(error),
-            Err(refused) => return Ok(Some((answer, to_json(&outcome, Some(refused.to_string()))))),
-        }
+            Err(refused) => (0, Some(refused.to_string())),
+        };
+        let memory = quoted(&entries);
         let input = self
             .prompts
-            .fill(Template::HandoffInput, &[("{memory}", &quoted(&entries))]);
-        let mut asking = Request::of_role(None, self.prompts.text(Template::Handoff), input, None);
-        for round in 0..=self.config.pipeline.max_reprompts.min(1) {
-            let asked = outcome.ask((model, &asking), round, &Steps::default()).await;
-            let spent = outcome.spent(Spender::Handoff, round == 0);
-            self.account(vault, &[spent]).await;
+            .fill(Template::HandoffInput, &[("{memory}", &memory)]);
+        let system = self.prompts.text(Template::Handoff);
+        let mut asking = asking(None, system, input, None);
+        for round in 0..rounds {
+            let caller = (vault, &Steps::default(), true);
+            let asked = self.call(caller, (model, &asking), round, &mut outcome).await;
             let Some((text, _)) = asked else { break };
             let read = read_answer(&text, material, &citations);
             if round == 0 {
@@ -310,9 +275,19 @@ impl Pipeline {
             let again = self
                 .prompts
                 .fill(Template::HandoffAgain, &[("{faults}", &faults)]);
-            asking.go_on(text, again);
+            go_on(&mut asking, text, again);
         }
-        Ok(Some((answer, to_json(&outcome, None))))
+        let RoleOutcome { report, failure, .. } = outcome;
+        let told = json!({
+            "model": report.model,
+            "attempts": report.attempts,
+            "reprompts": report.reprompts,
+            "input_tokens": report.input_tokens,
+            "output_tokens": report.output_tokens,
+            "millis": report.millis,
+            "failed": refused.or(failure.as_ref().map(ModelError::public)),
+        });
+        Ok(Some((answer, told)))
     }
 }
 

@@ -1,41 +1,42 @@
 //! `/update`: from a task and messages to a new version, in six steps (DESIGN §3).
 //!
-//! 1. **Capture** the head (`update`; the state of a run is in `run`) and build a payload for each role ([`prompts`]).
-//! 2. **Ask** the models of the roles in parallel, without a database connection (`role`, also by rules).
-//! 3. **Parse** the answers ([`crate::domain::dsl`]).
-//! 4. **Validate** them against the head snapshot, and ask a role again about its faulty items (`reading`).
+//! 1. **Capture** the head (`update`, which runs the steps in order; the state of a run is in `run`).
+//! 2. **Ask** the models of the roles in parallel, without a database connection (`ask`, with [`prompts`]; also by rules).
+//! 3. **Read** the answers ([`crate::domain::dsl`]).
+//! 4. **Check** them against the head snapshot, and ask a role again about its faulty items (`check`).
 //! 5. **Merge** the items into the current head, under its lock: learnings and snippets are validated again; progress
 //!    is replaced only if its section is unchanged since the snapshot, and is asked for again otherwise (`merge`).
-//! 6. **Save** the version with its operations, rejected items and run in the same transaction (`save`, `run`).
+//! 6. **Save** the version with its operations, rejected items and run in the same transaction (`save`).
 //!
 //! No change of another writer is lost: a model's answer never replaces a document. It only contains operations, which
 //! are applied to the document that is current at that time.
 
+mod ask;
+mod check;
 mod consolidation;
 mod error;
 mod handoff;
-pub mod history;
 pub mod meaning;
+mod merge;
 mod operations;
 pub mod prompts;
-mod reading;
+mod queued;
 pub mod report;
 mod request;
 mod review;
-mod role;
 mod run;
 mod save;
-pub mod steps;
+mod steps;
 mod update;
 
-pub use crate::llm::ConversationMessage;
+pub use crate::llm::{ConversationMessage, history};
 pub use error::{LimitReached, PipelineError};
 pub use handoff::{HandoffError, HandoffRequest, Refreshed, judge};
 pub use request::{
-    Mode, ModeKind, OnInvalid, OperationsInput, OperationsRequest, UpdateInput, UpdateRequest,
+    Mode, ModeKind, OnInvalid, OperationsInput, OperationsRequest, Target, UpdateInput, UpdateRequest,
 };
-pub use review::{Approval, Rejecting};
-pub use steps::{Step, Steps};
+pub use review::Approval;
+pub use steps::Step;
 
 use crate::clock::Clock;
 use crate::config::Config;
@@ -78,7 +79,7 @@ impl Pipeline {
         config: &Config,
     ) -> Self {
         Self {
-            meaning: meaning::Meaning::new(storage.clone(), clock.clone(), embedder),
+            meaning: meaning::Meaning::new(storage.clone(), embedder),
             storage,
             models: Arc::new(models),
             prompts: Arc::new(prompts),

@@ -7,6 +7,7 @@ use crate::domain::listed;
 use crate::domain::operation::Role;
 use crate::llm::ConversationMessage;
 use std::borrow::Cow;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 use strum::{EnumString, IntoStaticStr, VariantNames};
@@ -150,18 +151,15 @@ fn read(path: &Path, needed: &str) -> Result<Option<String>, PromptError> {
         file: path.display().to_string(),
         problem,
     };
-    let bytes = match std::fs::read(path) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(failed(error.to_string())),
     };
-    if bytes.len() > MAX_FILE_BYTES {
-        return Err(failed(format!(
-            "has {} bytes, more than {MAX_FILE_BYTES}",
-            bytes.len()
-        )));
+    let bytes = text.len();
+    if bytes > MAX_FILE_BYTES {
+        return Err(failed(format!("has {bytes} bytes, more than {MAX_FILE_BYTES}")));
     }
-    let text = String::from_utf8(bytes).map_err(|_| failed("is not UTF-8".to_owned()))?;
     if text.trim().is_empty() {
         return Err(failed("is blank".to_owned()));
     }
@@ -173,8 +171,7 @@ fn read(path: &Path, needed: &str) -> Result<Option<String>, PromptError> {
 
 /// Fills the placeholders in one pass, so that braces in an inserted text have no effect.
 fn fill(template: &str, values: &[(&str, &str)]) -> String {
-    let mut filled =
-        String::with_capacity(template.len() + values.iter().map(|(_, v)| v.len()).sum::<usize>());
+    let mut filled = String::new();
     let mut rest = template;
     while let Some(at) = rest.find('{') {
         let (before, from_brace) = rest.split_at(at);
@@ -295,17 +292,9 @@ pub(super) fn shown_messages(messages: &[ConversationMessage], limit: usize) -> 
 
 /// The role of a message as it is written in its tag, whatever value the caller sent.
 fn shown_role(role: &str) -> String {
-    role.trim()
-        .chars()
-        .map(|c| {
-            if c.is_alphanumeric() || "_-. ".contains(c) {
-                c
-            } else {
-                '_'
-            }
-        })
-        .take(ROLE_CHARS)
-        .collect()
+    let is_kept = |c: char| c.is_alphanumeric() || "_-. ".contains(c);
+    let shown = role.trim().replace(|c| !is_kept(c), "_");
+    shown.chars().take(ROLE_CHARS).collect()
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The response of an update. Its run stores it in the same form.
 
 use super::Step;
-use super::reading::WrittenItem;
+use super::check::WrittenItem;
 use crate::domain::document;
 use crate::domain::evidence::Evidence;
 use crate::domain::ids::{ContextId, MemoryId, UpdateId, VaultId};
@@ -260,19 +260,28 @@ impl UpdateAnswer {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde asks for it")]
-fn is_zero(count: &usize) -> bool {
+pub(super) fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
 impl Rejection {
+    /// Builds a rejection of what no operation of a list said.
+    pub(super) fn new(section: Option<Role>, kind: &str, detail: impl Into<String>, text: &str) -> Self {
+        Self {
+            section,
+            kind: kind.to_owned(),
+            detail: detail.into(),
+            text: quote(text),
+            index: None,
+        }
+    }
+
     /// Builds a rejection from a fault and the item that contains it.
     pub(super) fn of_fault(fault: &Fault, written: &WrittenItem) -> Self {
+        let (kind, detail) = (fault.kind.name(), placed(&fault.detail, written.index));
         Self {
-            section: fault.section,
-            kind: fault.kind.name().to_owned(),
-            detail: placed(&fault.detail, written.index),
-            text: quote(&written.text),
             index: written.index,
+            ..Self::new(fault.section, kind, detail, &written.text)
         }
     }
 }

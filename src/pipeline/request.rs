@@ -2,13 +2,14 @@
 //! the form in which these types serialize it; a queued request is read from there again.
 
 use super::report::UpdateAnswer;
-use super::steps::Steps;
+use super::steps::Step;
 use crate::domain::dsl::requests::OperationRequest;
 use crate::domain::evidence::Strictness;
 use crate::domain::ids::{ActorId, KeyId, MemoryId, UpdateId, VaultId};
 use crate::domain::listed;
 use crate::domain::operation::Role;
 use crate::domain::window::SessionRecord;
+use crate::fair::Party;
 use crate::llm::ConversationMessage;
 use crate::storage::Preconditions;
 use crate::storage::idempotency::Answering;
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use strum::{EnumDiscriminants, EnumString, IntoStaticStr, VariantNames};
+use tokio::sync::mpsc::UnboundedSender;
 
 /// What to do with items that are still faulty after the repair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, EnumString, IntoStaticStr, VariantNames)]
@@ -61,27 +63,64 @@ listed! {
     ModeKind as "Mode";
 }
 
+/// The memory that a request is about, who sends it, and on which conditions.
+#[derive(Debug, Clone)]
+pub struct Target {
+    pub(super) vault: VaultId,
+    /// It is created if it does not exist.
+    pub(super) memory: MemoryId,
+    pub(super) actor: ActorId,
+    /// Conditions on the head, checked on the head snapshot and again when the version is saved.
+    pub(super) preconditions: Preconditions,
+}
+
+impl Target {
+    /// A memory, for this actor if the conditions hold.
+    #[must_use]
+    pub fn new(vault: VaultId, memory: MemoryId, actor: ActorId, preconditions: Preconditions) -> Self {
+        Self {
+            vault,
+            memory,
+            actor,
+            preconditions,
+        }
+    }
+
+    /// A memory that the service itself changes, without conditions.
+    pub(super) fn by_service(vault: &VaultId, memory: &MemoryId) -> Self {
+        let preconditions = Preconditions::default();
+        Self::new(
+            vault.clone(),
+            memory.clone(),
+            ActorId::of_service(),
+            preconditions,
+        )
+    }
+
+    pub(super) fn place(&self) -> (&VaultId, &MemoryId) {
+        (&self.vault, &self.memory)
+    }
+
+    pub(super) fn party(&self) -> Party {
+        Party::of_memory(self.vault.as_str(), self.memory.as_str())
+    }
+}
+
 /// A request for `/update`.
 #[derive(Debug, Clone)]
 pub struct UpdateRequest {
-    /// The vault.
-    pub vault: VaultId,
-    /// The memory; it is created if it does not exist.
-    pub memory: MemoryId,
-    /// Who sends the request.
-    pub actor: ActorId,
-    /// Conditions on the head, checked on the head snapshot and again when the version is saved.
-    pub preconditions: Preconditions,
+    /// The memory.
+    pub to: Target,
     /// What is asked for.
     pub input: UpdateInput,
-    /// Receives the steps.
-    pub steps: Steps,
+    /// Receives the steps at once. There are few of them, so the channel is unbounded.
+    pub watcher: Option<UnboundedSender<Step>>,
     /// The answer to store under the claim of the request's idempotency key.
     pub idempotency: Option<Answering<'static, UpdateAnswer>>,
 }
 
 /// What an update is asked for.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct UpdateInput {
     /// What was just done or is in progress.
     pub task: String,
@@ -115,15 +154,10 @@ impl UpdateInput {
     pub fn consolidation(instructions: String, mode: Mode) -> Self {
         Self {
             task: instructions,
-            messages: Vec::new(),
-            dry_run: false,
-            allow_partial: false,
-            on_invalid: OnInvalid::Drop,
-            evidence: None,
             roles: BTreeSet::from([Role::Learnings]),
             mode,
-            record: None,
             consolidation: true,
+            ..Self::default()
         }
     }
 
@@ -138,18 +172,9 @@ impl UpdateInput {
 /// A request for `/operations`.
 #[derive(Debug, Clone, Serialize)]
 pub struct OperationsRequest {
-    /// The vault.
+    /// The memory.
     #[serde(skip)]
-    pub vault: VaultId,
-    /// The memory; it is created if it does not exist.
-    #[serde(skip)]
-    pub memory: MemoryId,
-    /// Who sends the request.
-    #[serde(skip)]
-    pub actor: ActorId,
-    /// Conditions on the head.
-    #[serde(skip)]
-    pub preconditions: Preconditions,
+    pub to: Target,
     /// The operations.
     #[serde(flatten)]
     pub input: OperationsInput,

@@ -1,24 +1,21 @@
 //! Decides proposals: how a run stores one, and how it is applied later. Approval applies those operations that are still valid on
 //! the current head. A proposal is decided only once.
 
-use crate::domain::ids::{ActorId, KeyId, MemoryId, RecordId, UpdateId, VaultId};
+use crate::domain::ids::{KeyId, RecordId, UpdateId};
 use crate::domain::memory::Limits;
-use crate::domain::operation::{Operation, Role};
+use crate::domain::operation::Operation;
 use crate::domain::text::one_line;
 use crate::domain::window::SessionRecord;
-use crate::pipeline::prompts::section_of;
-use crate::pipeline::reading::Accepted;
-use crate::pipeline::report::{Rejection, UpdateAnswer, quote};
+use crate::pipeline::check::Accepted;
+use crate::pipeline::report::UpdateAnswer;
 use crate::pipeline::request::read_stored;
 use crate::pipeline::run::{Results, Review, Running};
-use crate::pipeline::save::{RunResult, merge_onto, says_the_same};
-use crate::pipeline::{Pipeline, PipelineError};
+use crate::pipeline::{Pipeline, PipelineError, Target};
+use crate::storage::StorageError;
 use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::idempotency::Answering;
-use crate::storage::records::StoredRecord;
 use crate::storage::updates::queue::is_redacted;
 use crate::storage::updates::{Run, RunKind, RunStatus};
-use crate::storage::{Decision, Head, Preconditions, StorageError};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -27,41 +24,18 @@ use std::collections::BTreeSet;
 /// The approval of a proposal.
 #[derive(Debug, Clone)]
 pub struct Approval {
-    /// The vault.
-    pub vault: VaultId,
     /// The memory.
-    pub memory: MemoryId,
+    pub to: Target,
     /// The run.
     pub update_id: UpdateId,
-    /// Who approves it.
-    pub actor: ActorId,
     /// The key of the request; `None` if the service requires no keys.
     pub key: Option<KeyId>,
-    /// Conditions on the head.
-    pub preconditions: Preconditions,
     /// The numbers of the operations that are approved; all of them if `None`.
     pub operations: Option<Vec<usize>>,
     /// A comment of the reviewer.
     pub comment: Option<String>,
     /// The answer to store under the claim of the request's idempotency key.
     pub idempotency: Option<Answering<'static, UpdateAnswer>>,
-}
-
-/// The rejection of a proposal.
-#[derive(Debug, Clone)]
-pub struct Rejecting {
-    /// The vault.
-    pub vault: VaultId,
-    /// The memory.
-    pub memory: MemoryId,
-    /// The run.
-    pub update_id: UpdateId,
-    /// Who rejects it.
-    pub actor: ActorId,
-    /// Conditions on the head.
-    pub preconditions: Preconditions,
-    /// Why.
-    pub reason: String,
 }
 
 /// Who decided about a proposal, and when.
@@ -78,9 +52,8 @@ impl Pipeline {
     /// # Errors
     /// See [`PipelineError`]; nothing was saved, and the proposal is still pending.
     pub async fn approve(&self, approval: Approval) -> Result<UpdateAnswer, PipelineError> {
-        let place = (&approval.vault, &approval.memory);
-        let (run, proposal) = self.waiting(place, &approval.update_id).await?;
-        let update_id = run.update_id.clone();
+        let (to, update_id) = (&approval.to, approval.update_id.clone());
+        let (run, proposal) = self.waiting(to, &update_id).await?;
         if proposal.key_id.is_some() && proposal.key_id == approval.key {
             return Err(PipelineError::OwnProposal { update_id });
         }
@@ -88,11 +61,8 @@ impl Pipeline {
         let running = self.begin_approval(&approval, run, proposal, numbers).await?;
         match self.save(&running).await {
             // Progress that has moved is left as it is.
-            Ok(saved) => saved.ok_or(PipelineError::Conflict {
-                update_id,
-                rebases: 0,
-            }),
-            Err(error) => Err(self.what_became_of_it(error, place, &update_id).await),
+            Ok(saved) => saved.ok_or(running.conflict()),
+            Err(error) => Err(self.what_became_of_it(error, to, &update_id).await),
         }
     }
 
@@ -102,45 +72,43 @@ impl Pipeline {
     /// See [`PipelineError`]; the proposal is still pending.
     pub async fn reject(
         &self,
-        rejecting: Rejecting,
+        to: &Target,
+        update_id: &UpdateId,
+        reason: &str,
         under: Option<&Answering<'_, Run>>,
     ) -> Result<Run, PipelineError> {
-        let place = (&rejecting.vault, &rejecting.memory);
-        let (mut run, _) = self.waiting(place, &rejecting.update_id).await?;
-        self.capture(place, &rejecting.preconditions).await?;
+        let (mut run, _) = self.waiting(to, update_id).await?;
+        self.capture(to).await?;
         run.status = RunStatus::Rejected;
         (run.version, run.context_id) = (None, None);
         run.outcome["review"] = json!({
             "decision": RunStatus::Rejected.name(),
-            "by": rejecting.actor.as_str(),
+            "by": to.actor,
             "at": self.clock.now(),
-            "reason": rejecting.reason,
+            "reason": reason,
         });
         run.events = vec![NewEvent {
-            update_id: Some(run.update_id.clone()),
-            actor: Some(rejecting.actor.clone()),
+            update_id: Some(update_id.clone()),
+            actor: Some(to.actor.clone()),
             ..self.storage.event(&run.memory_id, EventKind::Rejected)
         }];
         let kept = under.map(|under| under.to(&run));
         match self.storage.save_run(&run, None, kept.as_ref()).await {
             Ok(()) => Ok(run),
-            Err(error) => Err(self.what_became_of_it(error.into(), place, &run.update_id).await),
+            Err(error) => Err(self.what_became_of_it(error.into(), to, update_id).await),
         }
     }
 
     /// Loads a pending proposal.
-    async fn waiting(
-        &self,
-        (vault, memory): (&VaultId, &MemoryId),
-        id: &UpdateId,
-    ) -> Result<(Run, Proposal), PipelineError> {
+    async fn waiting(&self, to: &Target, id: &UpdateId) -> Result<(Run, Proposal), PipelineError> {
+        let (vault, memory) = to.place();
         let not_pending = |why| PipelineError::ProposalGone {
             update_id: id.clone(),
             why,
         };
         let Some(run) = self.storage.run(vault, memory, id).await? else {
             return Err(if self.storage.was_proposed(vault, memory, id).await? {
-                not_pending(DELETED)
+                not_pending("its memory was deleted")
             } else {
                 PipelineError::UnknownRun(id.clone())
             });
@@ -178,10 +146,9 @@ impl Pipeline {
         let Some(log) = run.outcome["log"].as_str() else {
             return Err(unreadable(&run.update_id, "log: it is missing"));
         };
-        let place = (&approval.vault, &approval.memory);
-        let base = self.capture(place, &approval.preconditions).await?;
+        let base = self.capture(&approval.to).await?;
         let proposed = log.lines().next().unwrap_or_default();
-        let mut title = format!("{proposed}\napproved by {}", approval.actor);
+        let mut title = format!("{proposed}\napproved by {}", approval.to.actor);
         let comment = approval.comment.as_deref().map(one_line).unwrap_or_default();
         if !comment.is_empty() {
             title.push_str(&format!(": {comment}"));
@@ -192,18 +159,21 @@ impl Pipeline {
             pins_hold: run.kind != RunKind::Operations,
             ..self.config.limits.of_operations(usize::MAX)
         };
-        let by = (run.actor_id, run.created_at);
+        // It applies what the proposal's actor proposed.
+        let to = Target {
+            actor: run.actor_id,
+            ..approval.to.clone()
+        };
         Ok(Running {
             request: run.request,
             idempotency: approval.idempotency.clone(),
-            preconditions: approval.preconditions.clone(),
             results: Results {
                 accepted: proposal.chosen(&numbers),
                 ..Results::default()
             },
             record: proposal.record.clone(),
             review: Some(Review {
-                by: approval.actor.clone(),
+                by: approval.to.actor.clone(),
                 at: self.clock.now(),
                 comment: approval.comment.clone(),
                 numbers,
@@ -211,78 +181,22 @@ impl Pipeline {
                 proposal,
             }),
             ..Running::begin(
-                run.update_id,
-                (run.vault_id, run.memory_id),
-                run.kind,
-                by,
+                (run.update_id, run.created_at),
+                (run.kind, to),
                 (limits, title),
                 base,
             )
         })
     }
 
-    /// Decides which approved operations are valid on the head. Runs under its lock.
-    pub(super) fn decide_approval(
-        &self,
-        running: &Running,
-        review: &Review,
-        head: &Head,
-        known: Option<&StoredRecord>,
-    ) -> Result<Decision<RunResult>, PipelineError> {
-        head.meets(&running.preconditions)?;
-        let before = review.proposal.progress_before.as_deref().unwrap_or_default();
-        let moved = section_of(&head.text, Role::Progress).trim_end() != before;
-        let (late, held): (Vec<Accepted>, Vec<Accepted>) = running
-            .results
-            .accepted
-            .iter()
-            .cloned()
-            .partition(|item| moved && rewrites_progress(item));
-        let mut merged = merge_onto(head, &held, head.version != review.base_version, running)?;
-        let late = late.iter().map(|item| Rejection {
-            section: Some(Role::Progress),
-            kind: "progress_moved".to_owned(),
-            detail: "Current Progress was changed after this was proposed; it stays as it is.".to_owned(),
-            text: quote(&item.written.text),
-            index: item.written.index,
-        });
-        merged.rejected.splice(0..0, late);
-        let (Some(record), Some(known)) = (&running.record, known) else {
-            return self.decide(running, head, merged, running.record.as_ref());
-        };
-        // The operations are approved nevertheless.
-        let kind = match says_the_same(known, record) {
-            true => "already_recorded",
-            false => "other_task",
-        };
-        merged.rejected.push(Rejection {
-            section: None,
-            kind: kind.to_owned(),
-            detail: format!("Its task_id belongs to {} already.", known.record.id),
-            text: quote(&record.task.intent),
-            index: None,
-        });
-        self.decide(running, head, merged, None)
-    }
-
     /// Maps a decision that came too late to an error that names the proposal's current state.
-    async fn what_became_of_it(
-        &self,
-        error: PipelineError,
-        place: (&VaultId, &MemoryId),
-        id: &UpdateId,
-    ) -> PipelineError {
-        match error {
-            PipelineError::Storage(StorageError::AlreadyDecided(_)) => {
-                self.waiting(place, id).await.err().unwrap_or(error)
-            }
-            other => other,
+    async fn what_became_of_it(&self, error: PipelineError, to: &Target, id: &UpdateId) -> PipelineError {
+        if let PipelineError::Storage(StorageError::AlreadyDecided(_)) = error {
+            return self.waiting(to, id).await.err().unwrap_or(error);
         }
+        error
     }
 }
-
-/// The reason when the memory of a proposal was deleted.
-const DELETED: &str = "its memory was deleted";
 
 /// The reason when nobody decided a proposal in time.
 const EXPIRED: &str = "it waited for too long (review.expire_after) and has expired";
@@ -306,12 +220,8 @@ fn numbers_of(approval: &Approval, proposal: &Proposal) -> Result<Vec<usize>, Pi
         return Ok((0..count).collect());
     };
     if let Some(unknown) = chosen.iter().find(|number| **number >= count) {
-        let known = match count {
-            0 => "it has none".to_owned(),
-            1 => "it has 0 only".to_owned(),
-            _ => format!("it has 0 to {}", count - 1),
-        };
-        return Err(wrong(format!("the proposal has no operation {unknown}: {known}")));
+        let problem = format!("the proposal has no operation {unknown}: it has {count}, numbered from 0");
+        return Err(wrong(problem));
     }
     if chosen.is_empty() && proposal.record.is_none() {
         let problem = "operations names none: name those that are approved, or reject the proposal";

@@ -1,25 +1,25 @@
 //! The state of a run in progress, and what its models used: token usage is recorded, and updates of a vault that has reached
 //! its daily limit are rejected.
 
-use crate::domain::faults::Omitted;
-use crate::domain::ids::{ActorId, ContextId, MemoryId, TaskId, UpdateId, VaultId};
-use crate::domain::memory::Limits;
+use crate::domain::ids::{ActorId, ContextId, TaskId, UpdateId, VaultId};
+use crate::domain::memory::{EditError, Limits};
 use crate::domain::operation::FaultKind;
 use crate::domain::text::masked;
 use crate::domain::window::SessionRecord;
 use crate::fair;
-use crate::pipeline::reading::Accepted;
-use crate::pipeline::report::{ModelReport, Rejection, UpdateAnswer, UpdateStatus, Warning};
+
+use crate::pipeline::ask::storable;
+use crate::pipeline::check::Accepted;
+use crate::pipeline::report::{ModelReport, Rejection, UpdateAnswer, UpdateStatus, Warning, is_zero};
 use crate::pipeline::review::Proposal;
-use crate::pipeline::role::{RoleOutcome, storable};
-use crate::pipeline::update::Claim;
-use crate::pipeline::{Mode, Pipeline, PipelineError, Steps};
+
+use crate::pipeline::steps::Steps;
+use crate::pipeline::{Mode, Pipeline, PipelineError, Target};
+use crate::storage::Head;
 use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::idempotency::{Answering, ClaimedAnswer};
-use crate::storage::records::StoredRecord;
 use crate::storage::updates::{Run, RunKind, RunStatus};
 use crate::storage::usage::{RoleSpent, Spender, Spent};
-use crate::storage::{Head, Preconditions};
 use chrono::{DateTime, Days, NaiveTime, Utc};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -29,14 +29,11 @@ use std::collections::BTreeMap;
 /// The state of a run in progress: its request and its results so far.
 pub(super) struct Running {
     pub(super) update_id: UpdateId,
-    pub(super) vault: VaultId,
-    pub(super) memory: MemoryId,
+    pub(super) to: Target,
     pub(super) kind: RunKind,
-    pub(super) actor: ActorId,
     pub(super) created_at: DateTime<Utc>,
     /// The request in its stored form, without credentials.
     pub(super) request: Value,
-    pub(super) preconditions: Preconditions,
     pub(super) dry_run: bool,
     pub(super) resolves: Option<UpdateId>,
     pub(super) limits: Limits,
@@ -47,59 +44,53 @@ pub(super) struct Running {
     /// The head snapshot that progress was written for, once the role was asked again.
     pub(super) rebased_on: Option<Head>,
     pub(super) results: Results,
-    /// Model usage that is not recorded yet.
-    pub(super) spent: Vec<RoleSpent>,
-    /// The claim under which it runs, if it was queued.
-    pub(super) claim: Option<Claim>,
+    /// The id of the claim under which it runs, if it was queued, and the number of the attempt.
+    pub(super) claim: Option<(String, i32)>,
     /// The answer to store under the claim of the request's idempotency key.
     pub(super) idempotency: Option<Answering<'static, UpdateAnswer>>,
-    /// Receives the steps.
     pub(super) steps: Steps,
     /// Whether the operations are applied or proposed.
     pub(super) mode: Mode,
     /// The session record.
     pub(super) record: Option<SessionRecord>,
-    /// The record that the memory has for the session's task already: then no model is asked.
-    pub(super) known: Option<StoredRecord>,
     /// How often another writer has changed progress meanwhile.
     pub(super) rebases: u32,
     /// The decision, if the run applies an approved proposal.
     pub(super) review: Option<Review>,
 }
 
-/// What a run has been answered, by models, rules or its request.
-#[derive(Default)]
+/// What a run has been answered, by models, rules or its request. Serialized as the outcome of a run that failed.
+#[derive(Default, Serialize)]
 pub(super) struct Results {
     /// The items to save.
+    #[serde(skip)]
     pub(super) accepted: Vec<Accepted>,
     pub(super) rejected: Vec<Rejection>,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(super) more_rejected: usize,
     pub(super) warnings: Vec<Warning>,
-    /// How many more rejections and warnings there are.
-    pub(super) omitted: Omitted,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(super) more_warnings: usize,
     pub(super) models: BTreeMap<String, ModelReport>,
     /// The calls of models in their stored form, without credentials.
+    #[serde(skip)]
     pub(super) exchanges: Vec<Value>,
 }
 
 impl Running {
     /// A run of a head snapshot that applies what it is given; the caller sets what its request says besides.
     pub(super) fn begin(
-        update_id: UpdateId,
-        (vault, memory): (VaultId, MemoryId),
-        kind: RunKind,
-        (actor, created_at): (ActorId, DateTime<Utc>),
+        (update_id, created_at): (UpdateId, DateTime<Utc>),
+        (kind, to): (RunKind, Target),
         (limits, title): (Limits, String),
         base: Head,
     ) -> Self {
         Self {
             update_id,
-            vault,
-            memory,
+            to,
             kind,
-            actor,
             created_at,
             request: Value::Null,
-            preconditions: Preconditions::default(),
             dry_run: false,
             resolves: None,
             limits,
@@ -107,13 +98,11 @@ impl Running {
             rebased_on: None,
             base,
             results: Results::default(),
-            spent: Vec::new(),
             claim: None,
             idempotency: None,
             steps: Steps::default(),
             mode: Mode::Apply,
             record: None,
-            known: None,
             rebases: 0,
             review: None,
         }
@@ -128,12 +117,9 @@ impl Running {
     /// save no version, that end a queued run or a proposal, resolve another one or record a session, or whose snapshot was
     /// taken again.
     pub(super) fn is_likely(&self) -> bool {
-        let makes_one = !self.dry_run && self.resolves.is_none() && self.mode == Mode::Apply;
-        makes_one
-            && self.claim.is_none()
-            && self.review.is_none()
-            && self.record.is_none()
-            && self.base.context_id == self.progress_base().context_id
+        let ends_another = self.claim.is_some() || self.review.is_some() || self.resolves.is_some();
+        let makes_one = !self.dry_run && self.mode == Mode::Apply;
+        makes_one && !ends_another && self.record.is_none() && self.rebased_on.is_none()
     }
 
     /// The id of the task that it records.
@@ -160,6 +146,22 @@ impl Running {
         self.idempotency.as_ref().map(|under| under.to(answer))
     }
 
+    /// Another writer has changed progress.
+    pub(super) fn conflict(&self) -> PipelineError {
+        PipelineError::Conflict {
+            update_id: self.update_id.clone(),
+            rebases: self.rebases,
+        }
+    }
+
+    /// Why it cannot change the document.
+    pub(super) fn cannot_edit(&self, error: EditError) -> PipelineError {
+        PipelineError::Edit {
+            update_id: self.update_id.clone(),
+            error,
+        }
+    }
+
     pub(super) fn has_no_section(&self) -> bool {
         let kind = FaultKind::NoSection.name();
         self.results.warnings.iter().any(|warning| warning.kind == kind)
@@ -175,19 +177,8 @@ impl Pipeline {
             PipelineError::PreconditionFailed(_) | PipelineError::Deleted
         );
         if let Some(status) = error.status().filter(|_| is_kept && running.review.is_none()) {
-            let results = &running.results;
-            let mut outcome = json!({
-                "problem": error.to_string(),
-                "rejected": results.rejected,
-                "warnings": results.warnings,
-                "models": results.models,
-            });
-            let (rejected, warnings) = (results.omitted.rejections, results.omitted.warnings);
-            for (name, more) in [("more_rejected", rejected), ("more_warnings", warnings)] {
-                if more > 0 {
-                    outcome[name] = json!(more);
-                }
-            }
+            let mut outcome = json!(running.results);
+            outcome["problem"] = json!(error.to_string());
             let run = self.run(running, status, None, running.base_version(), outcome);
             self.storage.save_run(&run, None, None).await?;
         }
@@ -220,7 +211,7 @@ impl Pipeline {
             outcome["proposal"] = json!(review.proposal);
             outcome["review"] = json!({
                 "decision": RunStatus::Approved.name(),
-                "by": review.by.as_str(),
+                "by": review.by,
                 "at": review.at,
                 "operations": review.numbers,
                 "comment": review.comment,
@@ -244,15 +235,15 @@ impl Pipeline {
     ) -> Run {
         let (version, context_id) = version.unzip();
         Run {
-            vault_id: running.vault.clone(),
-            memory_id: running.memory.clone(),
+            vault_id: running.to.vault.clone(),
+            memory_id: running.to.memory.clone(),
             update_id: running.update_id.clone(),
             kind: running.kind,
             status,
-            actor_id: running.actor.clone(),
+            actor_id: running.to.actor.clone(),
             created_at: running.created_at,
             finished_at: Some(self.clock.now().max(running.created_at)),
-            attempts: running.claim.as_ref().map_or(1, |claim| claim.attempt),
+            attempts: running.claim.as_ref().map_or(1, |(_, attempt)| *attempt),
             base_version,
             version,
             context_id,
@@ -264,7 +255,7 @@ impl Pipeline {
                 .exists()
                 .then(|| (running.base.version, running.base.text.clone())),
             outcome,
-            claim: running.claim.as_ref().map(|claim| claim.id.clone()),
+            claim: running.claim.as_ref().map(|(id, _)| id.clone()),
             identity: running.identity().cloned(),
             events: self.events(running, status),
         }
@@ -276,8 +267,8 @@ impl Pipeline {
         events.extend(running.steps.finished(status));
         let event = |kind| NewEvent {
             update_id: Some(running.update_id.clone()),
-            actor: Some(running.actor.clone()),
-            ..self.storage.event(&running.memory, kind)
+            actor: Some(running.to.actor.clone()),
+            ..self.storage.event(&running.to.memory, kind)
         };
         match (status, &running.review) {
             (RunStatus::Proposed, _) => events.push(event(EventKind::Proposed)),
@@ -363,36 +354,23 @@ impl Pipeline {
             retry_after: u64::try_from(seconds).unwrap_or(1).max(1),
         })
     }
-
-    /// Adds usage to the counts of today: a queued update may be of another day, whose limit it does not use. A failure is only
-    /// logged, because what was made of it is saved.
-    pub(super) async fn account(&self, vault: &VaultId, spent: &[RoleSpent]) {
-        let today = self.clock.now().date_naive();
-        if let Err(error) = self.storage.add_usage(vault, today, spent).await {
-            tracing::warn!(%error, "the usage of models could not be stored");
-        }
-    }
 }
 
-impl RoleOutcome {
-    /// The usage of a model that is not counted yet. The run is counted once, with `is_run`.
-    pub(super) fn spent(&mut self, by: Spender, is_run: bool) -> RoleSpent {
-        let report = std::mem::take(&mut self.uncounted);
-        let spent = Spent {
-            runs: u64::from(is_run),
-            calls: u64::from(report.attempts),
-            failures: u64::from(self.failure.is_some() && report.attempts > 0),
-            input_tokens: report.input_tokens.unwrap_or(0),
-            cached_tokens: report.cached_tokens.unwrap_or(0),
-            cache_write_tokens: report.cache_write_tokens.unwrap_or(0),
-            output_tokens: report.output_tokens.unwrap_or(0),
-            millis: report.millis,
-        };
-        RoleSpent {
-            role: by,
-            model: self.report.model.clone(),
-            spent,
-        }
+/// What a call costs as usage of its vault. Of several calls of one run one `is_run`.
+pub(super) fn spent_on(call: &ModelReport, role: Spender, is_run: bool, failed: bool) -> RoleSpent {
+    RoleSpent {
+        role,
+        model: call.model.clone(),
+        spent: Spent {
+            runs: is_run.into(),
+            calls: call.attempts.into(),
+            failures: failed.into(),
+            input_tokens: call.input_tokens.unwrap_or(0),
+            cached_tokens: call.cached_tokens.unwrap_or(0),
+            cache_write_tokens: call.cache_write_tokens.unwrap_or(0),
+            output_tokens: call.output_tokens.unwrap_or(0),
+            millis: call.millis,
+        },
     }
 }
 

@@ -1,85 +1,50 @@
-//! Steps 5 and 6, shared by `/update`, `/operations` and approvals: the items of a run are merged into the current head, without
-//! losing changes of other writers, the session record is written into the result, and the version is saved. Also the head snapshot
-//! that a run begins with.
+//! Step 6, shared by `/update`, `/operations` and approvals: the session record is written into the result of the merge, and the
+//! version is saved with the run.
 
-use crate::domain::faults::Omitted;
-use crate::domain::ids::{MemoryId, RecordId, VaultId};
-use crate::domain::memory::{
-    AppliedOperation, ChangedDocument, OperationName, RecordChange, View, apply, project, validate,
-};
-use crate::domain::operation::{Operation, Role};
-use crate::domain::window::{SessionRecord, Sizes, record_session};
+use crate::domain::ids::RecordId;
+use crate::domain::memory::{AppliedOperation, ChangedDocument, OperationName, RecordChange, project};
+use crate::domain::operation::Role;
+use crate::domain::window::{SessionRecord, Sizes};
 use crate::domain::{changelog, document};
 use crate::fair;
+use crate::pipeline::check::{Accepted, mentioned};
+use crate::pipeline::merge::{Merged, merge, write_record};
 use crate::pipeline::prompts::section_of;
-use crate::pipeline::reading::{Accepted, mentioned};
 use crate::pipeline::report::{
     DocumentReport, OperationReport, Rejection, UpdateAnswer, UpdateStatus, Warning,
 };
-use crate::pipeline::review::{Proposal, rewrites_progress};
-use crate::pipeline::role::numbered;
+use crate::pipeline::review::Proposal;
 use crate::pipeline::run::Running;
 use crate::pipeline::{Mode, Pipeline, PipelineError};
 use crate::storage::records::StoredRecord;
 use crate::storage::updates::{Run, RunKind, RunStatus};
-use crate::storage::{AlsoRead, ChangeError, Decision, Head, NewVersion, Preconditions, Source, WindowRows};
+use crate::storage::{AlsoRead, ChangeError, Decision, Head, NewVersion, Source, WindowRows};
 
-/// The result of a run.
-pub(super) struct RunResult {
-    answer: UpdateAnswer,
-    /// Its row, if no version stores it.
-    run: Option<Box<Run>>,
-}
+/// The answer to a run, and its row, if no version stores it.
+type RunResult = (UpdateAnswer, Option<Box<Run>>);
 
 impl Pipeline {
-    /// Takes a head snapshot.
-    pub(super) async fn capture(
-        &self,
-        (vault, memory): (&VaultId, &MemoryId),
-        preconditions: &Preconditions,
-    ) -> Result<Head, PipelineError> {
-        let snapshot = self.storage.head_snapshot(vault, memory).await?;
-        preconditions.check(snapshot.context_id.as_ref(), Some(snapshot.version))?;
-        Ok(snapshot)
-    }
-
-    /// Takes another head snapshot for a run under which progress was changed, unless that happened too often.
-    pub(super) async fn rebase(&self, running: &mut Running) -> Result<(), PipelineError> {
-        if running.rebases == self.config.pipeline.max_rebases {
-            let error = PipelineError::Conflict {
-                update_id: running.update_id.clone(),
-                rebases: running.rebases,
-            };
-            return self.fail(running, error).await;
-        }
-        running.rebases += 1;
-        let place = (&running.vault, &running.memory);
-        let snapshot = self.capture(place, &running.preconditions).await?;
-        if running.identity().is_some() && running.identity() != snapshot.identity.as_ref() {
-            return Err(PipelineError::Deleted);
-        }
-        running.rebased_on = Some(snapshot);
-        Ok(())
-    }
-
     /// Steps 5 and 6: merges the items into the head under its lock, and saves the version. `None` if another writer has
     /// changed progress, which must be asked for again.
     pub(super) async fn save(&self, running: &Running) -> Result<Option<UpdateAnswer>, PipelineError> {
         let accepted = &running.results.accepted;
-        let ids: Vec<RecordId> = mentioned(&numbered(accepted), &[]);
-        let place = (&running.vault, &running.memory);
+        let ids = mentioned(accepted.iter().map(|item| &item.operation));
+        let ids: Vec<RecordId> = ids.into_iter().collect();
         let written = |item: &Accepted| item.written.text.len();
         let bytes = running.base.text.len() + accepted.iter().map(written).sum::<usize>();
         let decide = |head: &Head| {
-            let known = head.task.as_ref().or(running.known.as_ref());
-            fair::run_blocking_if_long(bytes, || match &running.review {
-                Some(review) => self.decide_approval(running, review, head, known),
-                None => {
-                    let merged = merge(head, running)?;
-                    match (&running.record, known) {
-                        (Some(record), Some(known)) => self.repeat(running, head, record, known),
-                        (record, _) => self.decide(running, head, merged, record.as_ref()),
+            fair::run_blocking_if_long(bytes, || {
+                let mut merged = merge(head, running)?;
+                match (&running.record, &head.task) {
+                    (Some(record), Some(known)) if running.review.is_none() => {
+                        self.repeat(running, head, record, known)
                     }
+                    (Some(record), Some(known)) => {
+                        // The operations are approved nevertheless.
+                        merged.rejected.push(not_recorded(record, known));
+                        self.decide(running, head, merged, None)
+                    }
+                    (record, _) => self.decide(running, head, merged, record.as_ref()),
                 }
             })
         };
@@ -89,8 +54,9 @@ impl Pipeline {
             task: running.task_id(),
             ..AlsoRead::default()
         };
+        let place = running.to.place();
         let changed = self.storage.change_snapshot(place, began, also, decide).await;
-        let RunResult { answer, run } = match changed {
+        let (answer, run) = match changed {
             Ok(result) => result,
             Err(ChangeError::Refused(PipelineError::Conflict { .. })) => return Ok(None),
             Err(ChangeError::Refused(refused)) => return self.fail(running, refused).await,
@@ -108,7 +74,7 @@ impl Pipeline {
     }
 
     /// Builds the result of the items that are valid on a head, with the session record if there is one.
-    pub(super) fn decide(
+    fn decide(
         &self,
         running: &Running,
         head: &Head,
@@ -122,10 +88,16 @@ impl Pipeline {
             rebased,
             ..
         } = merged;
-        let window = match record {
-            Some(record) => write_record(running, &mut applied, head, record, &self.sizes(running))?,
-            None => WindowRows::default(),
-        };
+        let mut window = WindowRows::default();
+        if let Some(record) = record {
+            let (tasks, decisions) = self.config.window.of_vault(running.to.vault.as_str());
+            let sizes = Sizes {
+                tasks,
+                decisions,
+                context_bytes: running.limits.context_bytes,
+            };
+            window = write_record(running, &mut applied, head.now, record, &sizes)?;
+        }
         let changes = project(&head.text, &applied.text);
         let status = match (applied.text != head.text, running.dry_run, &running.mode) {
             (_, true, _) => UpdateStatus::DryRun,
@@ -142,8 +114,7 @@ impl Pipeline {
         };
         let mut rejected = running.results.rejected.clone();
         rejected.extend(merged.rejected);
-        let mut omitted = running.results.omitted;
-        omitted.merge(merged.omitted);
+        let more_rejected = running.results.more_rejected + merged.more_rejected;
         let (version, context_id) = match status {
             UpdateStatus::Applied => (head.version + 1, Some(head.next_context_id.clone())),
             _ => (head.version, head.context_id.clone()),
@@ -166,16 +137,10 @@ impl Pipeline {
                     ..OperationReport::from(operation)
                 })
                 .collect(),
-            log: log(
-                running,
-                &applied.operations,
-                &changes,
-                (&rejected, omitted.rejections),
-            ),
+            log: log(running, &applied.operations, &changes, (&rejected, more_rejected)),
             rejected,
-            more_rejected: omitted.rejections,
+            more_rejected,
             warnings: warnings(running, &applied),
-            more_warnings: omitted.warnings,
             diff: document::unified_diff(
                 &head.text,
                 &applied.text,
@@ -188,7 +153,7 @@ impl Pipeline {
         let mut run = self.run_of_answer(running, &answer, proposal.as_ref(), head.identity.as_ref());
         if status != UpdateStatus::Applied {
             let run = Some(Box::new(run));
-            return Ok(Decision::Keep(RunResult { answer, run }));
+            return Ok(Decision::Keep((answer, run)));
         }
         let source = match running.kind {
             RunKind::Update => Source::Update,
@@ -204,7 +169,7 @@ impl Pipeline {
         let version = NewVersion {
             counters: applied.counters,
             source,
-            actor: running.actor.clone(),
+            actor: running.to.actor.clone(),
             operations: applied.operations,
             changes,
             log: answer.log.clone(),
@@ -214,7 +179,7 @@ impl Pipeline {
             answer: running.answer_to_keep(&answer),
             text: applied.text,
         };
-        Ok(Decision::Save(Box::new(version), RunResult { answer, run: None }))
+        Ok(Decision::Save(Box::new(version), (answer, None)))
     }
 
     /// Keeps a memory that has the task already: an earlier call did the work.
@@ -243,22 +208,32 @@ impl Pipeline {
         answer.warnings.push(Warning::new(None, "already_recorded", done));
         let run = self.run_of_answer(running, &answer, None, head.identity.as_ref());
         let run = Some(Box::new(run));
-        Ok(Decision::Keep(RunResult { answer, run }))
+        Ok(Decision::Keep((answer, run)))
     }
 }
 
 /// Whether a task that the memory has says what this record says. A redacted one has no content that could differ.
-pub(super) fn says_the_same(known: &StoredRecord, record: &SessionRecord) -> bool {
+fn says_the_same(known: &StoredRecord, record: &SessionRecord) -> bool {
     let reported = known.reported.as_ref();
     reported.is_none_or(|reported| *reported == record.task)
+}
+
+/// Why the record of an approved proposal is not written.
+fn not_recorded(record: &SessionRecord, known: &StoredRecord) -> Rejection {
+    let kind = match says_the_same(known, record) {
+        true => "already_recorded",
+        false => "other_task",
+    };
+    let detail = format!("Its task_id belongs to {} already.", known.record.id);
+    Rejection::new(None, kind, detail, &record.task.intent)
 }
 
 /// The answer of a run that changes nothing.
 fn unchanged(running: &Running, head: &Head) -> UpdateAnswer {
     UpdateAnswer {
         update_id: running.update_id.clone(),
-        vault_id: running.vault.clone(),
-        memory_id: running.memory.clone(),
+        vault_id: running.to.vault.clone(),
+        memory_id: running.to.memory.clone(),
         status: match running.dry_run {
             true => UpdateStatus::DryRun,
             false => UpdateStatus::Unchanged,
@@ -271,7 +246,7 @@ fn unchanged(running: &Running, head: &Head) -> UpdateAnswer {
         rejected: Vec::new(),
         more_rejected: 0,
         warnings: running.results.warnings.clone(),
-        more_warnings: running.results.omitted.warnings,
+        more_warnings: running.results.more_warnings,
         diff: String::new(),
         log: String::new(),
         models: running.results.models.clone(),
@@ -325,142 +300,4 @@ fn log(
         lines.push(WHAT_A_HEADER_IS.to_owned());
     }
     lines.join("\n")
-}
-
-/// The memory with the items applied.
-#[derive(Debug)]
-pub(super) struct Merged {
-    pub(super) applied: ChangedDocument,
-    /// Items that no longer fit the head, for example because a record was archived or added meanwhile.
-    pub(super) rejected: Vec<Rejection>,
-    /// How many more there are.
-    pub(super) omitted: Omitted,
-    /// Whether the head differs from the head snapshot.
-    pub(super) rebased: bool,
-    /// The items that were applied, in the order of their changes.
-    pub(super) items: Vec<Accepted>,
-    /// For each change the index of its item.
-    pub(super) numbers: Vec<Option<usize>>,
-}
-
-/// Applies the items of a run, which were validated against its snapshots, to the head.
-///
-/// # Errors
-/// Why nothing may be saved; a conflict if another writer changed progress, which must be asked for again on this head.
-pub(super) fn merge(head: &Head, running: &Running) -> Result<Merged, PipelineError> {
-    let (accepted, progress_base) = (&running.results.accepted, running.progress_base());
-    head.meets(&running.preconditions)?;
-    let identity = running.identity();
-    // A memory that exists now under its name is another one.
-    if identity.is_some() && identity != head.identity.as_ref() {
-        return Err(PipelineError::Deleted);
-    }
-    let rewrites = accepted.iter().any(rewrites_progress);
-    // Trailing blank lines do not belong to the section: they depend on the section that follows.
-    let progress_of = |text| section_of(text, Role::Progress).trim_end();
-    let moved = head.context_id != progress_base.context_id
-        && progress_of(&head.text) != progress_of(&progress_base.text);
-    if rewrites && moved {
-        return Err(PipelineError::Conflict {
-            update_id: running.update_id.clone(),
-            rebases: 0,
-        });
-    }
-    let rebased = head.context_id != running.base.context_id;
-    merge_onto(head, accepted, rebased, running)
-}
-
-/// Applies those items that are valid on the head.
-pub(super) fn merge_onto(
-    head: &Head,
-    accepted: &[Accepted],
-    rebased: bool,
-    running: &Running,
-) -> Result<Merged, PipelineError> {
-    let limits = &running.limits;
-    let view = View {
-        document: &head.text,
-        ended: &head.archived,
-        now: head.now,
-    };
-    let validated = validate(numbered(accepted), Vec::new(), &view, &[], limits);
-    let rejected = validated
-        .faults
-        .iter()
-        .map(|fault| Rejection::of_fault(fault, &accepted[fault.range.start].written))
-        .collect();
-    let valid = validated.items.into_iter();
-    let (items, operations): (Vec<&Accepted>, Vec<Operation>) = valid
-        .map(|item| (&accepted[item.range.start], item.operation))
-        .unzip();
-    let mut applied = apply(&head.text, head.counters, &operations, head.now, limits)
-        .map_err(|error| PipelineError::of_edit(error, &running.update_id, head.text.len()))?;
-    // The items that were applied, in the order of their changes, and the number of each of them there.
-    let mut ordered: Vec<Accepted> = Vec::new();
-    let mut numbers = vec![None; items.len()];
-    for change in &mut applied.operations {
-        let Some(cause) = change.cause else { continue };
-        let item = items[cause];
-        let is_implied = change.op == OperationName::Archive && item.operation.archives().is_none();
-        // The evidence of an addition is not that of the archivings that it implies.
-        if !is_implied {
-            change.evidence.clone_from(&item.evidence);
-            numbers[cause] = Some(ordered.len());
-            ordered.push(item.clone());
-        }
-    }
-    let changes = applied.operations.iter();
-    let numbers = changes.map(|change| numbers[change.cause?]).collect();
-    Ok(Merged {
-        applied,
-        rejected,
-        omitted: validated.omitted,
-        rebased,
-        items: ordered,
-        numbers,
-    })
-}
-
-/// Writes the record into a document after operations were applied to it; `before` is the document before them.
-fn write_record(
-    running: &Running,
-    applied: &mut ChangedDocument,
-    head: &Head,
-    record: &SessionRecord,
-    sizes: &Sizes,
-) -> Result<WindowRows, PipelineError> {
-    let written = record_session(&applied.text, applied.counters, head.now, record, sizes)
-        .map_err(|error| PipelineError::of_edit(error, &running.update_id, head.text.len()))?;
-    let added = written.added();
-    applied.text = written.text;
-    applied.counters = written.counters;
-    for operation in written.operations {
-        let is_rewrite = |op: OperationName| op == OperationName::RewriteProgress;
-        match applied
-            .operations
-            .first_mut()
-            .filter(|first| is_rewrite(first.op))
-        {
-            // The rewrite of a role, with the bullet moved.
-            Some(first) if is_rewrite(operation.op) => *first = operation,
-            _ => applied.operations.push(operation),
-        }
-    }
-    let tasks = added.map(|id| (id, record.task.clone()));
-    Ok(WindowRows {
-        tasks: tasks.into_iter().collect(),
-        ..WindowRows::default()
-    })
-}
-
-impl Pipeline {
-    /// The maximum sizes of the windows of the run's vault.
-    pub(super) fn sizes(&self, running: &Running) -> Sizes {
-        let (tasks, decisions) = self.config.window.of_vault(running.vault.as_str());
-        Sizes {
-            tasks,
-            decisions,
-            context_bytes: running.limits.context_bytes,
-        }
-    }
 }

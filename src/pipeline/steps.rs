@@ -1,17 +1,18 @@
 //! The steps of an update: sent to a waiting client, and stored as events.
 //!
 //! The code that runs an update reports each step to its [`Steps`]. A watcher receives it at once. Events are
-//! collected and written every `WRITE_EVERY` while the update runs; the rest is written in the transaction that ends
+//! collected and written every `WRITE_EVERY` while models are asked; the rest is written in the transaction that ends
 //! the run. A short update therefore costs one longer statement in its transaction, and a long one can be followed
 //! while it runs.
 //!
 //! Metrics and trace spans of the steps and of the results of runs are here, too.
 
 use crate::clock::Clock;
-use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId};
+use crate::domain::ids::{ContextId, UpdateId};
 use crate::domain::operation::Role;
-use crate::pipeline::PipelineError;
 use crate::pipeline::report::UpdateAnswer;
+use crate::pipeline::run::Running;
+use crate::pipeline::{Pipeline, PipelineError, Target};
 use crate::storage::StorageError;
 use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::updates::{RunKind, RunStatus};
@@ -19,13 +20,14 @@ use crate::telemetry::{meters, traces};
 use futures::FutureExt;
 use serde::Serialize;
 use serde_json::{Value, json};
-use std::fmt;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::sync::{Mutex as AsyncMutex, MutexGuard, mpsc};
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::time::timeout;
 
 /// How often events are written while an update runs.
-pub(super) const WRITE_EVERY: Duration = Duration::from_millis(250);
+const WRITE_EVERY: Duration = Duration::from_millis(250);
 
 /// One step of an update.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -111,48 +113,40 @@ impl Step {
     }
 }
 
-/// Collects the steps of one update; by default without a watcher. Cheap to clone.
-#[derive(Clone, Default)]
-pub struct Steps(Arc<Inner>);
-
+/// The steps of one run; by default of one that tells nobody, such as that of `/operations`.
 #[derive(Default)]
-struct Inner {
-    /// Set when the update starts: what the events of its steps have in common.
-    run: OnceLock<(Arc<dyn Clock>, NewEvent)>,
-    watcher: Option<mpsc::UnboundedSender<Step>>,
+pub(super) struct Steps {
+    watcher: Option<UnboundedSender<Step>>,
+    /// What the events of the steps have in common.
+    of_run: Option<(Arc<dyn Clock>, NewEvent)>,
     unwritten: Mutex<Vec<NewEvent>>,
-    /// Held while events are written.
-    writing: AsyncMutex<()>,
 }
 
 impl Steps {
-    /// Steps with a watcher. There are few of them, so the channel is unbounded.
-    #[must_use]
-    pub fn watched(watcher: mpsc::UnboundedSender<Step>) -> Self {
-        Self(Arc::new(Inner {
-            watcher: Some(watcher),
-            ..Inner::default()
-        }))
-    }
-
-    /// Starts collecting steps as events, too.
-    pub(super) fn keep(&self, clock: &Arc<dyn Clock>, run: &UpdateId, memory: &MemoryId, actor: &ActorId) {
+    pub(super) fn of_run(
+        watcher: Option<UnboundedSender<Step>>,
+        clock: &Arc<dyn Clock>,
+        (run, to): (&UpdateId, &Target),
+    ) -> Self {
         let event = NewEvent {
-            actor: Some(actor.clone()),
+            actor: Some(to.actor.clone()),
             update_id: Some(run.clone()),
-            ..NewEvent::new(String::new(), memory.clone(), EventKind::Update, clock.now())
+            ..NewEvent::new(String::new(), to.memory.clone(), EventKind::Update, clock.now())
         };
-        // Steps belong to one run.
-        let _ = self.0.run.set((clock.clone(), event));
+        Self {
+            watcher,
+            of_run: Some((clock.clone(), event)),
+            unwritten: Mutex::default(),
+        }
     }
 
     pub(super) fn send(&self, step: Step) {
         if step.is_kept()
             && let Some(event) = self.event(step.details())
         {
-            self.unwritten(|unwritten| unwritten.push(event));
+            self.unwritten().push(event);
         }
-        if let Some(watcher) = &self.0.watcher {
+        if let Some(watcher) = &self.watcher {
             // The watcher may have disconnected.
             let _ = watcher.send(step);
         }
@@ -160,7 +154,7 @@ impl Steps {
 
     /// An event of the run at this time; `None` if its steps are not kept.
     fn event(&self, details: Value) -> Option<NewEvent> {
-        let (clock, of_run) = self.0.run.get()?;
+        let (clock, of_run) = self.of_run.as_ref()?;
         Some(NewEvent {
             event_id: clock.new_id().to_string(),
             created_at: clock.now(),
@@ -171,7 +165,7 @@ impl Steps {
 
     /// The steps that are not yet confirmed as written, as events of their run.
     pub(super) fn events(&self) -> Vec<NewEvent> {
-        self.unwritten(|unwritten| unwritten.clone())
+        self.unwritten().clone()
     }
 
     /// The event of the end of a run.
@@ -179,27 +173,34 @@ impl Steps {
         self.event(json!({"step": "finished", "status": status.name()}))
     }
 
-    /// Takes the lock for writing events. Without it, the transaction that saves, perhaps with versions of others, would
-    /// wait for one that writes the same steps.
-    pub(super) async fn to_be_written(&self) -> MutexGuard<'_, ()> {
-        self.0.writing.lock().await
-    }
-
-    /// Removes steps that were written.
-    pub(super) fn written(&self, events: &[NewEvent]) {
-        self.unwritten(|unwritten| {
-            unwritten.retain(|noted| events.iter().all(|event| event.event_id != noted.event_id));
-        });
-    }
-
-    fn unwritten<T>(&self, change: impl FnOnce(&mut Vec<NewEvent>) -> T) -> T {
-        change(&mut self.0.unwritten.lock().unwrap_or_else(PoisonError::into_inner))
+    fn unwritten(&self) -> MutexGuard<'_, Vec<NewEvent>> {
+        self.unwritten.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl fmt::Debug for Steps {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Steps").finish_non_exhaustive()
+impl Pipeline {
+    /// Does work whose steps are written as events while it goes on.
+    pub(super) async fn followed<W: Future>(&self, running: &Running, work: W) -> W::Output {
+        let mut work = pin!(work);
+        loop {
+            match timeout(WRITE_EVERY, &mut work).await {
+                Ok(done) => return done,
+                Err(_) => self.write_steps(running).await,
+            }
+        }
+    }
+
+    /// Writes the events that are not written yet.
+    pub(super) async fn write_steps(&self, running: &Running) {
+        let events = running.steps.events();
+        if events.is_empty() {
+            return;
+        }
+        match self.storage.append_events(&running.to.vault, &events).await {
+            Ok(()) => drop(running.steps.unwritten().drain(..events.len())),
+            // They are written again at the end of the run, if possible.
+            Err(error) => tracing::debug!(%error, "the steps of an update could not be stored"),
+        }
     }
 }
 
@@ -228,11 +229,10 @@ pub(super) fn count_end(kind: RunKind, result: &Result<UpdateAnswer, PipelineErr
             (status, false, rejected, [].as_slice())
         }
     };
-    let rejected = rejected
-        .iter()
-        .map(|fault| (fault.section.map(Role::name), fault.kind.as_str()));
-    let warned = warnings
-        .iter()
-        .map(|fault| (fault.section.map(Role::name), fault.kind.as_str()));
-    meters::update_ended(kind.name(), status, rebased, rejected.chain(warned));
+    let rejected = rejected.iter().map(|fault| (fault.section, &*fault.kind));
+    let warned = warnings.iter().map(|fault| (fault.section, &*fault.kind));
+    let kinds = rejected
+        .chain(warned)
+        .map(|(section, kind)| (section.map(Role::name), kind));
+    meters::update_ended(kind.name(), status, rebased, kinds);
 }

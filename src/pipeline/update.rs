@@ -1,29 +1,23 @@
-//! `UpdateContext`: runs the steps in order, at once or, for a queued update, by a worker.
+//! `UpdateContext`: runs the six steps in order, at once or, for a queued update, by a worker (`queued`).
 
-use crate::domain::ids::{ActorId, MemoryId, VaultId};
 use crate::domain::memory::Limits;
 use crate::domain::operation::Role;
 use crate::domain::text::masked;
-use crate::fair::{self, NoRoom, Party};
-use crate::llm::ModelError;
-use crate::pipeline::reading::Reading;
+use crate::fair::{self, NoRoom};
+use crate::llm::{ModelError, models};
+use crate::pipeline::ask::{RoleOutcome, sent};
+use crate::pipeline::check::Reading;
 use crate::pipeline::report::{Rejection, UpdateAnswer, Warning};
-use crate::pipeline::request::read_stored;
-use crate::pipeline::role::{RoleOutcome, sent};
-use crate::pipeline::run::{Results, Running, mask, stored};
-use crate::pipeline::steps::{Step, WRITE_EVERY, count_end, measure_step};
+use crate::pipeline::run::{Results, Running, spent_on, stored};
+use crate::pipeline::steps::{Step, Steps, count_end, measure_step};
 use crate::pipeline::{
-    LimitReached, Mode, OnInvalid, Pipeline, PipelineError, Steps, UpdateInput, UpdateRequest,
+    LimitReached, Mode, OnInvalid, Pipeline, PipelineError, Target, UpdateInput, UpdateRequest,
 };
-use crate::storage::idempotency::Answering;
-use crate::storage::updates::Run;
-use crate::storage::updates::queue::{Claimed, EnqueueError, NewUpdate, QueueLimits, is_redacted};
+use crate::storage::updates::queue::Claimed;
 use crate::storage::usage::{RoleSpent, Spender};
-use crate::storage::{Head, Preconditions};
+use crate::storage::{Head, StorageError};
 use futures::future::{join, join_all};
-use serde_json::json;
 use std::collections::BTreeMap;
-use std::convert::Infallible;
 use std::mem::take;
 
 /// The maximum length of the task in the title of a log entry, in characters.
@@ -46,162 +40,77 @@ impl Pipeline {
     }
 
     async fn update_in_turn(&self, request: &UpdateRequest) -> Result<UpdateAnswer, PipelineError> {
-        let party = Party::of_memory(request.vault.as_str(), request.memory.as_str());
+        let party = request.to.party();
         let permit = self.updates.enter(&party, super::QUEUE_PER_MEMORY);
         let _permit = measure_step("queue", permit)
             .await
-            .map_err(|refused| self.no_room(&refused))?;
-        self.refuse_over_tokens(&request.vault).await?;
+            .map_err(|refused| self.no_room(refused))?;
+        self.refuse_over_tokens(&request.to.vault).await?;
         Box::pin(self.run_update(request, None)).await
     }
 
-    fn no_room(&self, refused: &NoRoom) -> LimitReached {
-        let (what, limit, name) = match refused {
-            NoRoom::InAll => (
-                "the service is running as many updates as it can".to_owned(),
-                self.config.pipeline.concurrent_updates,
-                "pipeline.concurrent_updates",
-            ),
+    fn no_room(&self, refused: NoRoom) -> LimitReached {
+        let settings = &self.config.pipeline;
+        let (of, limit, name) = match refused {
+            NoRoom::InAll => ("service", settings.concurrent_updates, LimitReached::OF_SERVICE),
             NoRoom::OfVault => {
-                let limit = self.config.pipeline.concurrent_updates_per_vault();
-                let what = format!("{limit} updates of this vault are running");
-                (what, limit, "pipeline.concurrent_updates_per_vault")
+                let limit = settings.concurrent_updates_per_vault();
+                ("vault", limit, "pipeline.concurrent_updates_per_vault")
             }
-            NoRoom::OfMemory => {
-                let limit = super::QUEUE_PER_MEMORY;
-                let what = format!("{limit} updates of this memory are running or waiting");
-                (what, limit, "pipeline.queue_per_memory")
-            }
+            NoRoom::OfMemory => ("memory", super::QUEUE_PER_MEMORY, LimitReached::OF_MEMORY),
         };
-        LimitReached {
-            what,
-            limit,
-            name,
-            is_of_service: matches!(refused, NoRoom::InAll),
-        }
+        LimitReached::of(&format!("updates of this {of}"), limit, name)
     }
 
-    /// Runs an update that holds its permit; if it was queued, under its claim, and perhaps not for the last time. Its steps are
-    /// written while it runs, its model usage at the end.
+    /// Runs an update that holds its permit; if it was queued, under its claim.
     pub(super) async fn run_update(
         &self,
         request: &UpdateRequest,
-        queued: Option<(&Claimed, bool)>,
+        claimed: Option<&Claimed>,
     ) -> Result<UpdateAnswer, PipelineError> {
         // Rules do not wait for models, so hundreds of updates would keep the processors busy.
-        let party = Party::of_memory(request.vault.as_str(), request.memory.as_str());
         let mut roles = request.input.roles.iter();
         let _turn = match roles.any(|role| self.models.for_role(*role).is_some()) {
             true => None,
-            false => Some(fair::turn(&party).await),
+            false => Some(fair::turn(&request.to.party()).await),
         };
-        let mut running = measure_step("capture", self.begin(request, queued)).await?;
-        let result = tokio::select! {
-            result = self.make_steps(request, &mut running) => result,
-            never = self.write_steps(request) => match never {},
-        };
+        let mut running = measure_step("capture", self.begin(request, claimed)).await?;
+        let result = Box::pin(self.ask_and_save(&request.input, &mut running)).await;
         if result.is_err() {
             // A stored run has written all steps. These are left if the run is retried or could not be stored.
-            self.write_left_steps(request).await;
+            self.write_steps(&running).await;
         }
-        self.account(&request.vault, &running.spent).await;
         result
     }
 
-    /// Writes events periodically until it is dropped.
-    async fn write_steps(&self, request: &UpdateRequest) -> Infallible {
-        loop {
-            tokio::time::sleep(WRITE_EVERY).await;
-            self.write_left_steps(request).await;
-        }
-    }
-
-    async fn write_left_steps(&self, request: &UpdateRequest) {
-        let _writing = request.steps.to_be_written().await;
-        let events = request.steps.events();
-        if events.is_empty() {
-            return;
-        }
-        match self.storage.append_events(&request.vault, &events).await {
-            Ok(()) => request.steps.written(&events),
-            // They are written again at the end of the run, if possible.
-            Err(error) => tracing::debug!(%error, "the steps of an update could not be stored"),
-        }
-    }
-
-    /// Steps 2 to 6.
-    async fn make_steps(
-        &self,
-        request: &UpdateRequest,
-        running: &mut Running,
-    ) -> Result<UpdateAnswer, PipelineError> {
-        if let Some(task_id) = running.task_id() {
-            let known = self.storage.known_task(&request.vault, &request.memory, task_id);
-            running.known = known.await?;
-        }
-        let limits = running.limits;
-        let mut outcomes = BTreeMap::new();
-        // An earlier call did the work of a task that is recorded: no model is asked.
-        if running.known.is_none() {
-            let asked = self.ask_roles(request, &running.base, &request.input.roles, &limits);
-            outcomes = measure_step("ask", asked).await?;
-        }
-        let spent = outcomes
-            .iter_mut()
-            .map(|(role, outcome)| outcome.spent(Spender::Update(*role), true));
-        running.spent.extend(spent);
-        loop {
-            running.results = Results::of(&outcomes, request.input.allow_partial);
-            self.stop_on_failed_models(request, running, &outcomes).await?;
-            self.stop_on_faults(request, running, &outcomes).await?;
-            let spent = take(&mut running.spent);
-            let writing = request.steps.to_be_written().await;
-            let (saved, ()) = join(
-                measure_step("save", self.save(running)),
-                self.account(&request.vault, &spent),
-            )
-            .await;
-            drop(writing);
-            if let Some(answer) = saved? {
-                return Ok(answer);
-            }
-            self.rebase(running).await?;
-            let head = running.progress_base();
-            let asked = self.ask_progress_again(request, head, &limits, &mut outcomes);
-            let spent = measure_step("ask", asked).await?;
-            running.spent.push(spent);
-        }
+    /// Step 1: takes a head snapshot.
+    pub(super) async fn capture(&self, to: &Target) -> Result<Head, PipelineError> {
+        let snapshot = self.storage.head_snapshot(&to.vault, &to.memory).await?;
+        snapshot.meets(&to.preconditions)?;
+        Ok(snapshot)
     }
 
     async fn begin(
         &self,
         request: &UpdateRequest,
-        queued: Option<(&Claimed, bool)>,
+        claimed: Option<&Claimed>,
     ) -> Result<Running, PipelineError> {
-        let claim = queued.map(|(claimed, is_tried_again)| Claim {
-            id: claimed.claim.clone(),
-            attempt: claimed.attempts,
-            is_tried_again,
-        });
-        let (update_id, created_at) = match queued {
-            Some((claimed, _)) => (claimed.due.update_id.clone(), claimed.created_at),
+        let (UpdateRequest { to, input, .. }, attempt) = (request, claimed.map_or(1, |claim| claim.attempts));
+        let (update_id, created_at) = match claimed {
+            Some(claimed) => (claimed.due.update_id.clone(), claimed.created_at),
             None => (self.new_update_id(), self.clock.now()),
         };
-        let of = (request.vault.clone(), request.memory.clone());
-        let base = self.capture((&of.0, &of.1), &request.preconditions).await?;
-        request
-            .steps
-            .keep(&self.clock, &update_id, &request.memory, &request.actor);
-        request.steps.send(Step::Started {
+        let base = self.capture(to).await?;
+        let steps = Steps::of_run(request.watcher.clone(), &self.clock, (&update_id, to));
+        steps.send(Step::Started {
             update_id: update_id.clone(),
-            attempt: claim.as_ref().map_or(1, |claim| claim.attempt),
+            attempt,
         });
-        request.steps.send(Step::Captured {
+        steps.send(Step::Captured {
             version: base.version,
             context_id: base.context_id.clone(),
         });
-        let input = &request.input;
-        let bytes = sent(request).bytes();
+        let bytes = sent(input).bytes();
         let stored = stored(input, bytes).await;
         let most = match input.consolidation {
             // What a consolidation merges is limited by its share.
@@ -217,125 +126,158 @@ impl Pipeline {
             (true, Mode::Apply) => "consolidation applied".to_owned(),
             (true, Mode::Propose { .. }) => "consolidation proposed".to_owned(),
         };
-        let by = (request.actor.clone(), created_at);
         let limits = Limits {
             pins_hold: true,
             ..self.config.limits.of_operations(most)
         };
+        let of = (input.kind(), to.clone());
         Ok(Running {
             request: stored,
-            preconditions: request.preconditions.clone(),
             dry_run: input.dry_run,
-            claim,
+            claim: claimed.map(|claimed| (claimed.claim.clone(), claimed.attempts)),
             idempotency: request.idempotency.clone(),
-            steps: request.steps.clone(),
+            steps,
             mode: input.mode.clone(),
             record: input.record.clone(),
-            ..Running::begin(update_id, of, input.kind(), by, (limits, title), base)
+            ..Running::begin((update_id, created_at), of, (limits, title), base)
         })
     }
 
-    /// Step 2: calls all roles concurrently. No database connection is held during model calls.
-    async fn ask_roles(
+    /// Steps 2 to 6.
+    async fn ask_and_save(
         &self,
-        request: &UpdateRequest,
-        snapshot: &Head,
-        roles: impl IntoIterator<Item = &Role>,
-        limits: &Limits,
-    ) -> Result<BTreeMap<Role, RoleOutcome>, PipelineError> {
-        if request.input.consolidation {
-            let outcome = self.consolidate(request, snapshot, limits).await?;
-            return Ok(BTreeMap::from([(Role::Learnings, outcome)]));
+        input: &UpdateInput,
+        running: &mut Running,
+    ) -> Result<UpdateAnswer, PipelineError> {
+        let (vault, memory) = running.to.place();
+        let is_recorded = match running.task_id() {
+            Some(task_id) => self.storage.known_task(vault, memory, task_id).await?.is_some(),
+            None => false,
+        };
+        // An earlier call did the work of a task that is recorded: no model is asked.
+        let mut outcomes = match is_recorded {
+            true => BTreeMap::new(),
+            false => self.ask(running, input, &input.roles).await?,
+        };
+        let by_rules = |(role, outcome): (&Role, &RoleOutcome)| {
+            let is_by_rules = outcome.report.model == models::RULES;
+            is_by_rules.then(|| spent_on(&outcome.report, Spender::Update(*role), true, false))
+        };
+        let mut uncounted: Vec<RoleSpent> = outcomes.iter().filter_map(by_rules).collect();
+        loop {
+            running.results = Results::of(&outcomes, input.allow_partial);
+            if let Some(error) = self.why_it_stops(input, running, &outcomes) {
+                let attempt = running.claim.as_ref().map(|(_, attempt)| *attempt);
+                return match error.may_pass() && attempt.is_some_and(|attempt| self.is_tried_again(attempt)) {
+                    true => Err(error),
+                    false => self.fail(running, error).await,
+                };
+            }
+            let uncounted = take(&mut uncounted);
+            let saved = measure_step("save", self.save(running));
+            let (saved, ()) = join(saved, self.storage.add_usage(&running.to.vault, &uncounted)).await;
+            if let Some(answer) = saved? {
+                return Ok(answer);
+            }
+            self.rebase(running).await?;
+            self.ask_progress_again(input, running, &mut outcomes).await?;
         }
-        let (asked, ruled): (Vec<Role>, Vec<Role>) = roles
-            .into_iter()
-            .partition(|role| self.models.for_role(**role).is_some());
-        let asked = asked
-            .into_iter()
-            .filter_map(|role| Some((role, self.models.for_role(role)?)));
-        let asked = asked.map(|(role, model)| async move {
-            self.ask_role(request, snapshot, (role, model), limits)
-                .await
-                .map(|outcome| (role, outcome))
-        });
-        let ruled = self.apply_rules(request, snapshot, &ruled, limits);
-        let (asked, ruled) = join(join_all(asked), ruled).await;
-        let mut outcomes = ruled?;
-        for outcome in asked {
-            let (role, outcome) = outcome?;
-            outcomes.insert(role, outcome);
-        }
-        Ok(outcomes)
     }
 
-    /// Step 5, when progress has changed: calls only that role, with the new head. The usage is added to its report.
+    /// Steps 2 to 4: asks all roles concurrently. No database connection is held during model calls.
+    async fn ask(
+        &self,
+        running: &Running,
+        input: &UpdateInput,
+        roles: impl IntoIterator<Item = &Role>,
+    ) -> Result<BTreeMap<Role, RoleOutcome>, StorageError> {
+        let (mut asked, mut ruled) = (Vec::new(), Vec::new());
+        for role in roles {
+            match self.models.for_role(*role) {
+                Some(model) => asked.push((*role, model)),
+                None => ruled.push(*role),
+            }
+        }
+        let work = async {
+            if input.consolidation {
+                let outcome = self.consolidate(running, input).await?;
+                return Ok(BTreeMap::from([(Role::Learnings, outcome)]));
+            }
+            let asked = asked.into_iter().map(async |(role, model)| {
+                let outcome = self.ask_role(running, input, (role, model)).await;
+                outcome.map(|outcome| (role, outcome))
+            });
+            let (asked, ruled) = join(join_all(asked), self.apply_rules(running, input, &ruled)).await;
+            let mut outcomes = ruled?;
+            for outcome in asked {
+                outcomes.extend([outcome?]);
+            }
+            Ok(outcomes)
+        };
+        self.followed(running, measure_step("ask", Box::pin(work))).await
+    }
+
+    /// Takes another head snapshot for a run under which progress was changed, unless that happened too often.
+    pub(super) async fn rebase(&self, running: &mut Running) -> Result<(), PipelineError> {
+        if running.rebases == self.config.pipeline.max_rebases {
+            return self.fail(running, running.conflict()).await;
+        }
+        running.rebases += 1;
+        let snapshot = self.capture(&running.to).await?;
+        if running.identity().is_some() && running.identity() != snapshot.identity.as_ref() {
+            return Err(PipelineError::Deleted);
+        }
+        running.rebased_on = Some(snapshot);
+        Ok(())
+    }
+
+    /// Step 5, when progress has changed: asks only that role, with the new head. Its report has the usage before, too.
     async fn ask_progress_again(
         &self,
-        request: &UpdateRequest,
-        head: &Head,
-        limits: &Limits,
+        input: &UpdateInput,
+        running: &Running,
         outcomes: &mut BTreeMap<Role, RoleOutcome>,
-    ) -> Result<RoleSpent, PipelineError> {
-        let asked = self.ask_roles(request, head, &[Role::Progress], limits).await?;
-        let mut again = asked.into_values().next().unwrap_or_default();
-        let spent = again.spent(Spender::Update(Role::Progress), false);
-        if let Some(before) = outcomes.remove(&Role::Progress) {
-            let mut report = before.report;
-            report.add(&again.report);
-            report.reprompts += again.report.reprompts + 1;
-            again.report = report;
-            again.exchanges.splice(0..0, before.exchanges);
+    ) -> Result<(), StorageError> {
+        for (role, mut again) in self.ask(running, input, &[Role::Progress]).await? {
+            if let Some(mut before) = outcomes.remove(&role) {
+                before.report.add(&again.report);
+                before.report.reprompts += again.report.reprompts + 1;
+                again.report = before.report;
+                again.exchanges.splice(0..0, before.exchanges);
+            }
+            outcomes.insert(role, again);
         }
-        outcomes.insert(Role::Progress, again);
-        Ok(spent)
+        Ok(())
     }
 
-    async fn stop_on_failed_models(
+    /// Why a run with these outcomes saves nothing: a model failed, or items stayed faulty, and the caller wants it so.
+    fn why_it_stops(
         &self,
-        request: &UpdateRequest,
+        input: &UpdateInput,
         running: &Running,
         outcomes: &BTreeMap<Role, RoleOutcome>,
-    ) -> Result<(), PipelineError> {
-        let failed: Vec<(Role, &ModelError)> = outcomes
+    ) -> Option<PipelineError> {
+        let update_id = running.update_id.clone();
+        let failed = outcomes
             .iter()
-            .filter_map(|(role, outcome)| Some((*role, outcome.failure.as_ref()?)))
-            .collect();
-        let Some((role, error)) = failed.first().copied() else {
-            return Ok(());
-        };
-        if request.input.allow_partial && failed.len() < outcomes.len() {
-            return Ok(());
+            .filter_map(|(role, outcome)| Some((*role, outcome.failure.as_ref()?)));
+        let failed: Vec<(Role, &ModelError)> = failed.collect();
+        let is_enough = input.allow_partial && failed.len() < outcomes.len();
+        if let Some((role, error)) = failed.first().filter(|_| !is_enough) {
+            return Some(PipelineError::ModelFailed {
+                update_id,
+                role: *role,
+                timed_out: error.is_timeout(),
+                retryable: failed.iter().all(|(_, error)| error.is_retryable()),
+                detail: format!("{}: {}", self.models.description(*role), error.public()),
+            });
         }
-        let error = PipelineError::ModelFailed {
-            update_id: running.update_id.clone(),
-            role,
-            timed_out: error.is_timeout(),
-            retryable: failed.iter().all(|(_, error)| error.is_retryable()),
-            detail: format!("{}: {}", self.models.description(role), error.public()),
-        };
-        let is_tried_again = running.claim.as_ref().is_some_and(|claim| claim.is_tried_again);
-        if is_tried_again && error.may_pass() {
-            return Err(error);
-        }
-        self.fail(running, error).await
-    }
-
-    async fn stop_on_faults(
-        &self,
-        request: &UpdateRequest,
-        running: &Running,
-        outcomes: &BTreeMap<Role, RoleOutcome>,
-    ) -> Result<(), PipelineError> {
         let faulty = outcomes.values().any(|outcome| outcome.reading.needs_repair());
-        if request.input.on_invalid == OnInvalid::Drop || !faulty {
-            return Ok(());
-        }
-        let error = PipelineError::Invalid {
-            update_id: running.update_id.clone(),
+        (input.on_invalid == OnInvalid::Fail && faulty).then(|| PipelineError::Invalid {
+            update_id,
             rejected: running.results.rejected.clone(),
-            more: running.results.omitted.rejections,
-        };
-        self.fail(running, error).await
+            more: running.results.more_rejected,
+        })
     }
 }
 
@@ -351,13 +293,8 @@ impl Results {
                 .insert(role.name().to_owned(), outcome.report.clone());
             results.exchanges.extend(outcome.exchanges.iter().cloned());
             if let Some(error) = outcome.failure.as_ref().filter(|_| allow_partial) {
-                results.rejected.push(Rejection {
-                    section: Some(*role),
-                    kind: "model_failed".to_owned(),
-                    detail: error.public(),
-                    text: String::new(),
-                    index: None,
-                });
+                let rejection = Rejection::new(Some(*role), "model_failed", error.public(), "");
+                results.rejected.push(rejection);
             }
         }
         let ruled = outcomes.iter().filter(|(_, outcome)| outcome.by_rules);
@@ -373,7 +310,8 @@ impl Results {
         self.accepted.extend(reading.accepted.iter().cloned());
         self.rejected.extend(reading.rejections());
         self.warnings.extend(reading.warnings());
-        self.omitted.merge(reading.omitted);
+        self.more_rejected += reading.omitted.rejections;
+        self.more_warnings += reading.omitted.warnings;
     }
 }
 
@@ -382,167 +320,5 @@ fn title_of(task: &str) -> String {
     match first.char_indices().nth(TITLE_CHARS) {
         Some((end, _)) => format!("{}…", &first[..end]),
         None => first.to_owned(),
-    }
-}
-
-/// Records that are new since the last consolidation before a full memory is consolidated again by itself.
-const NEW_RECORDS_WHEN_FULL: i64 = 10;
-
-/// The claim under which a worker runs a queued update.
-#[derive(Debug, Clone)]
-pub(super) struct Claim {
-    pub(super) id: String,
-    pub(super) attempt: i32,
-    /// Whether the update is retried after a retryable model failure. Such a failure does not end the run then.
-    pub(super) is_tried_again: bool,
-}
-
-impl Pipeline {
-    /// Queues an update for a worker of this or another instance. The update is stored when this returns.
-    ///
-    /// # Errors
-    /// A precondition that does not hold for the current head, a full queue, a vault that has used its daily tokens,
-    /// or a database error. Nothing is stored then.
-    pub async fn accept(
-        &self,
-        request: UpdateRequest,
-        under: Option<Answering<'static, Run>>,
-    ) -> Result<Run, PipelineError> {
-        self.enqueue(request, under, false).await
-    }
-
-    /// Queues a consolidation of a memory if one is due and none is queued or running; its steps are proposed.
-    ///
-    /// # Errors
-    /// As [`Self::accept`].
-    pub async fn consolidate_if_due(
-        &self,
-        vault: &VaultId,
-        memory: &MemoryId,
-    ) -> Result<bool, PipelineError> {
-        let settings = &self.config.consolidation;
-        let state = self.storage.consolidation_state(vault, memory).await?;
-        let full = i64::try_from(self.config.limits.context_bytes).unwrap_or(i64::MAX);
-        let at = |count: u32, reached: bool| count > 0 && reached;
-        let is_grown = at(
-            settings.after_records,
-            state.new_records >= settings.after_records.into(),
-        );
-        let is_full = at(
-            settings.at_percent,
-            state.bytes * 100 >= full.saturating_mul(settings.at_percent.into()),
-        );
-        let is_due = is_grown || (is_full && state.new_records >= NEW_RECORDS_WHEN_FULL);
-        if !is_due {
-            return Ok(false);
-        }
-        let request = UpdateRequest {
-            vault: vault.clone(),
-            memory: memory.clone(),
-            actor: ActorId::of_service(),
-            preconditions: Preconditions::default(),
-            input: UpdateInput::consolidation(String::new(), Mode::Propose { key: None }),
-            steps: Steps::default(),
-            idempotency: None,
-        };
-        match self.enqueue(request, None, true).await {
-            Ok(_) => Ok(true),
-            // One is queued or running already, or the queue is full.
-            Err(PipelineError::Full(_)) => Ok(false),
-            Err(error) => Err(error),
-        }
-    }
-
-    async fn enqueue(
-        &self,
-        request: UpdateRequest,
-        under: Option<Answering<'static, Run>>,
-        is_alone: bool,
-    ) -> Result<Run, PipelineError> {
-        self.refuse_over_tokens(&request.vault).await?;
-        let update_id = self.new_update_id();
-        let created_at = self.clock.now();
-        let place = (&request.vault, &request.memory);
-        let base = self.capture(place, &request.preconditions).await?;
-        let mut input = json!(request.input);
-        // What waits is stored. The session record stays as it is: the version that it is for has it.
-        let mask_texts = || ["task", "messages"].map(|member| mask(&mut input[member]));
-        fair::on_cpu(sent(&request).bytes(), mask_texts).await;
-        let limits = QueueLimits {
-            per_memory: i64::from(self.config.pipeline.queue.max_per_memory),
-            per_vault: i64::from(self.config.pipeline.queue.max_per_vault),
-        };
-        let new = NewUpdate {
-            kind: request.input.kind(),
-            request: input,
-            preconditions: json!(request.preconditions),
-            vault: request.vault,
-            memory: request.memory,
-            update_id,
-            actor: request.actor,
-            created_at,
-            base_version: base.version,
-            identity: base.identity,
-            is_alone,
-            idempotency: under,
-        };
-        self.storage.enqueue_update(&new, &limits).await.map_err(|error| {
-            let (of, limit, name) = match error {
-                EnqueueError::MemoryFull { limit } => ("memory", limit, "pipeline.queue.max_per_memory"),
-                EnqueueError::VaultFull { limit } => ("vault", limit, "pipeline.queue.max_per_vault"),
-                EnqueueError::NotAlone => ("memory", 1, "pipeline.queue_per_memory"),
-                EnqueueError::Storage(error) => return error.into(),
-            };
-            PipelineError::Full(LimitReached {
-                what: format!("{limit} updates of this {of} are queued"),
-                limit: usize::try_from(limit).unwrap_or(usize::MAX),
-                name,
-                is_of_service: false,
-            })
-        })
-    }
-
-    /// Runs an update that a worker has claimed, and stores its result under the claim, except for the errors below.
-    ///
-    /// # Errors
-    /// See [`PipelineError`]. Not stored: a precondition that does not hold, a retryable model failure if
-    /// `is_tried_again`, and database errors.
-    pub async fn run_claimed(
-        &self,
-        claimed: &Claimed,
-        is_tried_again: bool,
-    ) -> Result<UpdateAnswer, PipelineError> {
-        let request = Self::read_claimed(claimed)?;
-        let party = Party::of_memory(request.vault.as_str(), request.memory.as_str());
-        let _permit = self.updates.acquire(&party, 1).await;
-        self.refuse_over_tokens(&request.vault).await?;
-        let result = Box::pin(self.run_update(&request, Some((claimed, is_tried_again)))).await;
-        count_end(request.input.kind(), &result);
-        result
-    }
-
-    fn read_claimed(claimed: &Claimed) -> Result<UpdateRequest, PipelineError> {
-        let unreadable = |problem: String| PipelineError::Unreadable {
-            update_id: claimed.due.update_id.clone(),
-            problem,
-        };
-        if is_redacted(&claimed.request) {
-            return Err(unreadable(
-                "the request quotes a version that has been redacted since".to_owned(),
-            ));
-        }
-        let unreadable_part =
-            |of: &str, problem: &str| unreadable(format!("the stored {of} cannot be read: {problem}"));
-        Ok(UpdateRequest {
-            vault: claimed.due.vault.clone(),
-            memory: claimed.due.memory.clone(),
-            actor: claimed.actor.clone(),
-            preconditions: read_stored(&claimed.preconditions)
-                .map_err(|problem| unreadable_part("preconditions", &problem))?,
-            input: read_stored::<UpdateInput>(&claimed.request)
-                .map_err(|problem| unreadable_part("request", &problem))?,
-            steps: Steps::default(),
-            idempotency: None,
-        })
     }
 }

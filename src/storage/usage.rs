@@ -99,30 +99,26 @@ pub struct DayOfModel {
 }
 
 impl Storage {
-    /// Adds a run to the counts of a day.
-    ///
-    /// # Errors
-    /// Database errors.
-    pub async fn add_usage(
-        &self,
-        vault: &VaultId,
-        day: NaiveDate,
-        spent: &[RoleSpent],
-    ) -> Result<(), StorageError> {
+    /// Adds to the counts of today: a queued update may be of another day, whose limit it does not use. A failure is only logged,
+    /// because what was made of it is saved.
+    pub async fn add_usage(&self, vault: &VaultId, spent: &[RoleSpent]) {
         if spent.is_empty() {
-            return Ok(());
+            return;
         }
+        let today = self.clock.now().date_naive();
         // Sorted by key, so that concurrent additions do not deadlock.
         let mut counts: BTreeMap<(&str, &'static str), Spent> = BTreeMap::new();
         for RoleSpent { role, model, spent } in spent {
             counts.entry((model, role.name())).or_default().add(spent);
         }
         let counts = &counts;
-        self.statement(Class::Write, "db.model_usage.add", |mut connection| async move {
-            add(&mut connection, vault, day, counts).await?;
+        let added = self.statement(Class::Write, "db.model_usage.add", |mut connection| async move {
+            add(&mut connection, vault, today, counts).await?;
             Ok(connection.commit_with(()))
-        })
-        .await
+        });
+        if let Err(error) = added.await {
+            tracing::warn!(%error, "the usage of models could not be stored");
+        }
     }
 
     /// The usage of a vault's models from one day to another, both inclusive, by day and then by model.

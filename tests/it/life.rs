@@ -22,7 +22,7 @@ use working_memory::llm::{Models, Retry, RoleModel};
 use working_memory::pipeline::prompts::Prompts;
 use working_memory::pipeline::report::UpdateStatus;
 use working_memory::pipeline::{
-    OnInvalid, OperationsInput, OperationsRequest, Pipeline, UpdateInput, UpdateRequest,
+    OnInvalid, OperationsInput, OperationsRequest, Pipeline, Target, UpdateInput, UpdateRequest,
 };
 use working_memory::storage::records::{RecordFilter, StoredRecord};
 use working_memory::storage::transfer::OnConflict;
@@ -259,12 +259,14 @@ impl Life<'_> {
         usize::try_from(self.head() - back - 1).ok()
     }
 
+    fn target(&self) -> Target {
+        let of = (self.vault.clone(), self.memory.clone(), self.actor.clone());
+        Target::new(of.0, of.1, of.2, Preconditions::default())
+    }
+
     fn operations(&self, text: &str) -> OperationsRequest {
         OperationsRequest {
-            vault: self.vault.clone(),
-            memory: self.memory.clone(),
-            actor: self.actor.clone(),
-            preconditions: Preconditions::default(),
+            to: self.target(),
             input: OperationsInput::Text(text.to_owned()),
             dry_run: false,
             on_invalid: OnInvalid::Drop,
@@ -277,10 +279,7 @@ impl Life<'_> {
 
     fn update(&self, text: &str) -> UpdateRequest {
         UpdateRequest {
-            vault: self.vault.clone(),
-            memory: self.memory.clone(),
-            actor: self.actor.clone(),
-            preconditions: Preconditions::default(),
+            to: self.target(),
             input: UpdateInput {
                 task: text.to_owned(),
                 messages: Vec::new(),
@@ -293,7 +292,7 @@ impl Life<'_> {
                 record: None,
                 consolidation: false,
             },
-            steps: working_memory::pipeline::Steps::default(),
+            watcher: None,
             idempotency: None,
         }
     }

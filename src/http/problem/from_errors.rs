@@ -111,7 +111,7 @@ impl From<LimitReached> for Problem {
     fn from(reached: LimitReached) -> Self {
         let is_of_running = reached.name.starts_with("pipeline.concurrent_updates");
         telemetry::refused(if is_of_running { "updates" } else { "queue" });
-        let kind = match reached.is_of_service {
+        let kind = match reached.name == LimitReached::OF_SERVICE {
             true => Kind::Unavailable,
             false => Kind::TooManyRequests,
         };
@@ -128,7 +128,12 @@ impl From<PipelineError> for Problem {
         match error {
             PipelineError::PreconditionFailed(failed) => refused_write(&failed),
             PipelineError::Full(reached) => reached.into(),
-            PipelineError::TokensSpent { spent, limit, opens_at, retry_after } => {
+            PipelineError::TokensSpent {
+                spent,
+                limit,
+                opens_at,
+                retry_after,
+            } => {
                 telemetry::refused("tokens");
                 let opens_at = opens_at.to_rfc3339_opts(SecondsFormat::Secs, true);
                 Self::new(
@@ -144,35 +149,41 @@ impl From<PipelineError> for Problem {
             PipelineError::Unreadable { update_id, .. } => {
                 Self::new(Kind::Invalid, message).with("update_id", update_id.as_str())
             }
-            PipelineError::ModelFailed { update_id, role, timed_out, .. } => {
-                let kind = if timed_out { Kind::ModelTimeout } else { Kind::ModelFailed };
+            PipelineError::ModelFailed {
+                update_id,
+                role,
+                timed_out,
+                ..
+            } => {
+                let kind = if timed_out {
+                    Kind::ModelTimeout
+                } else {
+                    Kind::ModelFailed
+                };
                 Self::new(kind, &*message)
                     .with("update_id", update_id.as_str())
                     .with("role", role.name())
                     .caused_by(message)
             }
-            PipelineError::Invalid { update_id, rejected, more } => {
-                let detail =
-                    format!("{message}; nothing was saved, finish the run with POST …/operations?update_id={update_id}");
+            PipelineError::Invalid {
+                update_id,
+                rejected,
+                more,
+            } => {
+                let detail = format!(
+                    "{message}; nothing was saved, finish the run with POST …/operations?update_id={update_id}"
+                );
                 let problem = Self::new(Kind::Invalid, detail)
                     .with("update_id", update_id.as_str())
                     .with("rejected", serde_json::to_value(rejected).unwrap_or_default());
-                if more > 0 { problem.with("more_rejected", more) } else { problem }
+                if more > 0 {
+                    problem.with("more_rejected", more)
+                } else {
+                    problem
+                }
             }
-            PipelineError::TooLarge { update_id, before, bytes, limit } => Self::new(
-                Kind::Invalid,
-                format!(
-                    "the document has {before} bytes and would have {bytes}, over limits.context_bytes = {limit}; \
-                     nothing was saved"
-                ),
-            )
-            .with("field", "context")
-            .with("update_id", update_id.as_str())
-            .with("before", before)
-            .with("actual", bytes)
-            .with("limit", limit),
-            PipelineError::IdsExhausted { update_id, .. } => {
-                Self::new(Kind::Invalid, message).with("update_id", update_id.as_str())
+            PipelineError::Edit { update_id, error } => {
+                Self::from(WriteError::Window(error)).with("update_id", update_id.as_str())
             }
             PipelineError::Conflict { update_id, rebases } => Self::new(Kind::Conflict, message)
                 .with("update_id", update_id.as_str())
@@ -200,28 +211,34 @@ impl From<PipelineError> for Problem {
             } => {
                 let problem = Self::new(
                     Kind::Conflict,
-                    format!("{message}; only a run that is proposed can be approved or rejected, and only once"),
+                    format!(
+                        "{message}; only a run that is proposed can be approved or rejected, and only once"
+                    ),
                 )
                 .with("field", "update_id")
                 .with("update_id", update_id.as_str())
                 .with("run_status", status);
                 match review {
-                    Some((by, at)) => problem.with("decided_by", by).with("decided_at", at.to_rfc3339_opts(SecondsFormat::AutoSi, true)),
+                    Some((by, at)) => problem
+                        .with("decided_by", by)
+                        .with("decided_at", at.to_rfc3339_opts(SecondsFormat::AutoSi, true)),
                     None => problem,
                 }
             }
-            PipelineError::OwnProposal { update_id } => {
-                Self::new(Kind::Forbidden, format!("{message}; somebody with another key has to approve it"))
-                    .with("update_id", update_id.as_str())
-            }
+            PipelineError::OwnProposal { update_id } => Self::new(
+                Kind::Forbidden,
+                format!("{message}; somebody with another key has to approve it"),
+            )
+            .with("update_id", update_id.as_str()),
             PipelineError::UnknownOperations { update_id, count, .. } => Self::invalid("operations", message)
                 .with("update_id", update_id.as_str())
                 .with("actual", count),
             PipelineError::UnknownRun(_) => Self::new(Kind::NotFound, message).with("field", "update_id"),
-            PipelineError::NotResolvable { .. } => {
-                Self::new(Kind::Conflict, format!("{message}; only a run that is invalid can be finished by hand"))
-                    .with("field", "update_id")
-            }
+            PipelineError::NotResolvable { .. } => Self::new(
+                Kind::Conflict,
+                format!("{message}; only a run that is invalid can be finished by hand"),
+            )
+            .with("field", "update_id"),
             PipelineError::Storage(error) => error.into(),
         }
     }

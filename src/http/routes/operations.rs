@@ -15,7 +15,7 @@ use crate::http::routes::window::fields;
 use crate::http::state::AppState;
 use crate::pipeline::report::UpdateAnswer;
 use crate::pipeline::{
-    Mode, ModeKind, OnInvalid, OperationsInput, OperationsRequest, Steps, UpdateInput, UpdateRequest,
+    Mode, ModeKind, OnInvalid, OperationsInput, OperationsRequest, Target, UpdateInput, UpdateRequest,
 };
 use crate::storage::idempotency::KeptAnswer;
 use crate::storage::updates::Run;
@@ -116,10 +116,7 @@ pub(crate) async fn apply_operations(
         ));
     }
     let request = OperationsRequest {
-        vault: vault_id,
-        memory: memory_id,
-        actor,
-        preconditions: conditions.for_write(),
+        to: Target::new(vault_id, memory_id, actor, conditions.for_write()),
         input: read_input(&state, request).await?,
         dry_run: params.dry_run.unwrap_or(false),
         on_invalid: params.on_invalid.unwrap_or_default(),
@@ -252,12 +249,9 @@ pub(crate) async fn consolidate_memory(
     }
     let mode = caller.mode(body.mode != Some(ModeKind::Apply));
     let request = UpdateRequest {
-        vault: vault_id,
-        memory: memory_id,
-        actor,
-        preconditions: conditions.for_write(),
+        to: Target::new(vault_id, memory_id, actor, conditions.for_write()),
         input: UpdateInput::consolidation(instructions, mode),
-        steps: Steps::default(),
+        watcher: None,
         idempotency: None,
     };
     respond(&state, request, claim, response_mode).await

@@ -19,7 +19,7 @@ use crate::http::routes::window::fields;
 use crate::http::state::AppState;
 use crate::pipeline::history::{self, InvalidMessage};
 use crate::pipeline::report::UpdateAnswer;
-use crate::pipeline::{ModeKind, OnInvalid, Step, Steps, UpdateInput, UpdateRequest};
+use crate::pipeline::{ModeKind, OnInvalid, Step, Target, UpdateInput, UpdateRequest};
 use crate::storage::idempotency::KeptAnswer;
 use crate::storage::updates::Run;
 use axum::body::Bytes;
@@ -136,10 +136,7 @@ pub(crate) async fn update_context(
         at_least(evidence, state.pipeline.evidence())?;
     }
     let request = UpdateRequest {
-        vault: vault_id,
-        memory: memory_id,
-        actor,
-        preconditions: conditions.for_write(),
+        to: Target::new(vault_id, memory_id, actor, conditions.for_write()),
         input: UpdateInput {
             task: body.task,
             messages: history::read(&body.messages)?,
@@ -155,7 +152,7 @@ pub(crate) async fn update_context(
                 .transpose()?,
             consolidation: false,
         },
-        steps: Steps::default(),
+        watcher: None,
         idempotency: None,
     };
     respond(&state, request, claim, response_mode).await
@@ -179,7 +176,10 @@ pub(super) async fn respond(
         }
         ResponseMode::Stream(slot, admission) => streamed(state, request, claim, (slot, admission)).await,
         ResponseMode::Async => {
-            let run = state.pipeline.accept(request, claim.answering(queued)).await?;
+            let run = state
+                .pipeline
+                .accept(request, claim.answering(queued), false)
+                .await?;
             Ok(queued(&run).into_response())
         }
     }
@@ -461,7 +461,7 @@ async fn streamed(
         slot.leave();
     }
     let (sender, mut steps) = unbounded_channel();
-    request.steps = Steps::watched(sender);
+    request.watcher = Some(sender);
     if claim.0.is_some() {
         return whole(state, request, claim, steps).await;
     }

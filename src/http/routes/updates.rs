@@ -12,7 +12,7 @@ use crate::http::routes::update::ok;
 use crate::http::routes::window::fields;
 use crate::http::state::AppState;
 use crate::pipeline::report::UpdateAnswer;
-use crate::pipeline::{Approval, Rejecting};
+use crate::pipeline::{Approval, Target};
 use crate::storage::idempotency::KeptAnswer;
 use crate::storage::updates::Run;
 use crate::storage::updates::queue::Cancelled;
@@ -152,12 +152,9 @@ pub(crate) async fn approve_update(
         fields::optional("comment", comment, SAID_BYTES)?;
     }
     let approval = Approval {
-        vault: vault_id,
-        memory: memory_id,
+        to: Target::new(vault_id, memory_id, actor, conditions.for_write()),
         update_id: entry,
-        actor,
         key: caller.key_id(),
-        preconditions: conditions.for_write(),
         operations: body.operations,
         comment: body.comment,
         idempotency: claim.answering(ok),
@@ -200,18 +197,10 @@ pub(crate) async fn reject_update(
     JsonBody(RejectBody { reason }): JsonBody<RejectBody>,
 ) -> Result<KeptAnswer, Problem> {
     fields::required("reason", &reason, SAID_BYTES)?;
-    let rejecting = Rejecting {
-        vault: vault_id,
-        memory: memory_id,
-        update_id: entry,
-        actor,
-        preconditions: conditions.for_write(),
-        reason,
-    };
+    let to = Target::new(vault_id, memory_id, actor, conditions.for_write());
     let under = claim.answering(rejected_answer);
-    Ok(rejected_answer(
-        &state.pipeline.reject(rejecting, under.as_ref()).await?,
-    ))
+    let rejected = state.pipeline.reject(&to, &entry, &reason, under.as_ref());
+    Ok(rejected_answer(&rejected.await?))
 }
 
 fn rejected_answer(rejected: &Run) -> KeptAnswer {

@@ -1,7 +1,6 @@
 //! Embeds the contents of memories in the background, after they were saved.
 
-use super::{Meaning, Model, locked};
-use crate::domain::ids::VaultId;
+use super::{Meaning, Model, locked, model_of};
 use crate::domain::search::PassageHash;
 use crate::domain::search::passages::{quantised, signs};
 use crate::llm::embeddings::{EmbedError, EmbeddingModel, EmbeddingResult};
@@ -52,24 +51,32 @@ impl Meaning {
         let Some(model) = &self.model else {
             return Ok(Pass::Idle);
         };
-        let own = self.own_space(model).await?;
-        let spaces = self.storage.embedding_spaces().await?;
-        let Some(space) = spaces.current().filter(|space| space.id == own) else {
-            return Ok(Pass::Idle);
+        let known = locked(&model.own_space).clone();
+        let is_first = known.is_none();
+        let own = match known {
+            Some(id) => id,
+            None => self.activate_space(model).await?,
         };
-        if !space.is_marked {
+        let spaces = self.storage.embedding_spaces().await?;
+        let space = spaces.current().filter(|space| space.id == own);
+        // At first also what was written while no embeddings were configured, or by a service without them.
+        if let Some(space) = space.filter(|space| is_first || !space.is_marked) {
             self.storage.mark_for_embedding(space).await?;
         }
-        let are_all = match self.embed_pending(model, space).await {
-            Err(IndexError::Embed(EmbedError::Dimensions { expected, found })) => {
-                tracing::warn!(
-                    expected,
-                    found,
-                    "the embedding model has changed, everything is embedded anew"
-                );
-                *locked(&model.own_space) = None;
-                return Err(EmbedError::Dimensions { expected, found }.into());
-            }
+        *locked(&model.own_space) = Some(own.clone());
+        let Some(space) = space else {
+            return Ok(Pass::Idle);
+        };
+        let embedded = self.embed_pending(model, space).await;
+        if let Err(IndexError::Embed(EmbedError::Dimensions { expected, found })) = &embedded {
+            tracing::warn!(
+                expected,
+                found,
+                "the embedding model has changed, everything is embedded anew"
+            );
+            *locked(&model.own_space) = None;
+        }
+        let are_all = match embedded {
             Err(IndexError::Superseded) => return Ok(Pass::Idle),
             other => other?,
         };
@@ -87,7 +94,7 @@ impl Meaning {
         let mut failing = FailingVaults::new("embedding");
         loop {
             let batch = self.storage.pending_for_embedding(last.as_ref()).await?;
-            let now = self.clock.now();
+            let now = self.storage.now();
             let waited = batch
                 .iter()
                 .filter_map(|pending| (now - pending.changed_at).to_std().ok());
@@ -112,16 +119,11 @@ impl Meaning {
         let mut waiting: Vec<Work<'_>> = Vec::new();
         let mut missing: HashMap<PassageHash, String> = HashMap::new();
         for of in all {
-            let sources = self
-                .storage
-                .search_sources(&of.vault, &of.memory, Class::Maintenance)
-                .await?;
-            let Some(sources) = sources else { continue };
-            let dimensions = space.settings.dimensions;
-            let known = self
-                .storage
-                .vectors_of(&of.vault, &of.memory, &space.id, dimensions)
-                .await?;
+            let (vault, memory, dimensions) = (&of.vault, &of.memory, space.settings.dimensions);
+            let sources = self.storage.search_sources(vault, memory, Class::Maintenance);
+            let Some(sources) = sources.await? else { continue };
+            let known = self.storage.vectors_of(vault, memory, &space.id, dimensions);
+            let known = known.await?;
             for (passage, _) in sources.passages() {
                 let hash = passage.hash();
                 if !known.contains_key(&hash) {
@@ -152,13 +154,22 @@ impl Meaning {
         };
         let (hashes, texts): (Vec<PassageHash>, Vec<&str>) =
             missing.iter().map(|(hash, text)| (*hash, text.as_str())).unzip();
-        let wanted = EmbeddingModel {
-            model: &space.settings.model,
-            dimensions: Some(space.settings.dimensions),
-        };
+        let wanted = model_of(space);
         let (embedded, end) = match texts.is_empty() {
             true => (EmbeddingResult::default(), Ok(())),
-            false => self.ask(model, wanted, &texts, &first.vault).await,
+            false => {
+                let (embedded, end) = model.embedder.embed(wanted, &texts).await;
+                let spent = Spent {
+                    runs: 1,
+                    calls: embedded.calls,
+                    failures: end.is_err().into(),
+                    input_tokens: embedded.input_tokens,
+                    millis: embedded.millis,
+                    ..Spent::default()
+                };
+                self.spend(&first.vault, wanted.model, spent).await;
+                (embedded, end)
+            }
         };
         if embedded.vectors.is_empty() {
             end.clone()?;
@@ -180,45 +191,18 @@ impl Meaning {
                 .storage
                 .save_vectors(&of.vault, &of.memory, &space.id, dimensions, &known)
                 .await?;
-            match saved {
-                Saved::InPart => {
-                    tracing::debug!("a memory was written while it was embedded, what is new comes next");
-                }
-                Saved::Superseded => return Err(IndexError::Superseded),
-                Saved::Whole | Saved::Gone => {}
+            // What was written meanwhile comes next.
+            if matches!(saved, Saved::Superseded) {
+                return Err(IndexError::Superseded);
             }
         }
         // What was embedded before it is saved, so that it is not asked for again.
         end.map_err(IndexError::from)
     }
 
-    async fn ask(
-        &self,
-        model: &Model,
-        wanted: EmbeddingModel<'_>,
-        texts: &[&str],
-        vault: &VaultId,
-    ) -> (EmbeddingResult, Result<(), EmbedError>) {
-        let (embedded, end) = model.embedder.embed(wanted, texts).await;
-        let spent = Spent {
-            runs: 1,
-            calls: embedded.calls,
-            failures: end.is_err().into(),
-            input_tokens: embedded.input_tokens,
-            millis: embedded.millis,
-            ..Spent::default()
-        };
-        self.spend(vault, wanted.model, spent).await;
-        (embedded, end)
-    }
-
-    /// The id of the space that the configured model fills. The first call asks the model for the length of its
-    /// vectors.
-    async fn own_space(&self, model: &Model) -> Result<String, IndexError> {
-        let known = locked(&model.own_space).clone();
-        if let Some(id) = known {
-            return Ok(id);
-        }
+    /// Makes the space that the configured model fills the current one: the model is asked for the length of its vectors.
+    /// Returns its id.
+    async fn activate_space(&self, model: &Model) -> Result<String, IndexError> {
         let settings = model.embedder.settings();
         let wanted = EmbeddingModel {
             model: &settings.model,
@@ -231,13 +215,6 @@ impl Meaning {
             document_prefix: settings.document_prefix.clone(),
         };
         self.storage.activate_space(&settings).await?;
-        let spaces = self.storage.embedding_spaces().await?;
-        let id = settings.id();
-        // Marks what was written while no embeddings were configured, or by a service without them.
-        if let Some(space) = spaces.current().filter(|space| space.id == id) {
-            self.storage.mark_for_embedding(space).await?;
-        }
-        *locked(&model.own_space) = Some(id.clone());
-        Ok(id)
+        Ok(settings.id())
     }
 }

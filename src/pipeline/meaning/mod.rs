@@ -8,7 +8,6 @@
 mod index;
 mod search;
 
-use crate::clock::Clock;
 use crate::domain::ids::VaultId;
 use crate::llm::embeddings::{EmbedError, Embedder, EmbeddingModel};
 pub use crate::storage::search::Hit;
@@ -23,11 +22,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
+/// Maximum number of cached query vectors.
+const KEPT: usize = 1_000;
+
+/// How long searches do not call the embedding server after it failed.
+const REST: Duration = Duration::from_secs(5);
+
 /// Searches by text and, if a model is configured, by meaning. Cheap to clone.
 #[derive(Clone)]
 pub struct Meaning {
     storage: Storage,
-    clock: Arc<dyn Clock>,
     model: Option<Arc<Model>>,
 }
 
@@ -53,7 +57,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Meaning {
     /// Creates the search over a database, with a model or by text only.
     #[must_use]
-    pub fn new(storage: Storage, clock: Arc<dyn Clock>, embedder: Option<Embedder>) -> Self {
+    pub fn new(storage: Storage, embedder: Option<Embedder>) -> Self {
         let model = |embedder| {
             Arc::new(Model {
                 embedder,
@@ -64,7 +68,6 @@ impl Meaning {
         };
         Self {
             storage,
-            clock,
             model: embedder.map(model),
         }
     }
@@ -74,15 +77,7 @@ impl Meaning {
     pub fn is_configured(&self) -> bool {
         self.model.is_some()
     }
-}
 
-/// Maximum number of cached query vectors.
-const KEPT: usize = 1_000;
-
-/// How long searches do not call the embedding server after it failed.
-const REST: Duration = Duration::from_secs(5);
-
-impl Meaning {
     /// The vector of a query, in the space that currently answers searches; or why there is none, in words that show no address
     /// and no key.
     async fn embed_query(
@@ -109,13 +104,9 @@ impl Meaning {
         {
             return Ok(Err(away(why)));
         }
-        let wanted = EmbeddingModel {
-            model: &space.settings.model,
-            dimensions: Some(space.settings.dimensions),
-        };
         let begun = Instant::now();
         let time = model.embedder.settings().query_timeout;
-        let asked = model.embedder.embed_once(wanted, &key.1, time).await;
+        let asked = model.embedder.embed_once(model_of(space), &key.1, time).await;
         let spent = Spent {
             runs: 1,
             calls: 1,
@@ -155,7 +146,7 @@ impl Meaning {
             .is_some_and(|answering| answering.id == space.id))
     }
 
-    /// Records the usage of the model. A failure to record it is only logged.
+    /// Counts the usage of the model.
     async fn spend(&self, vault: &VaultId, model: &str, spent: Spent) {
         meters::embedding_calls(spent.calls, spent.failures);
         let spent = RoleSpent {
@@ -163,9 +154,14 @@ impl Meaning {
             model: model.to_owned(),
             spent,
         };
-        let day = self.clock.now().date_naive();
-        if let Err(error) = self.storage.add_usage(vault, day, &[spent]).await {
-            tracing::warn!(%error, "the usage of the embedding model could not be stored");
-        }
+        self.storage.add_usage(vault, &[spent]).await;
+    }
+}
+
+/// The model that filled a space.
+fn model_of(space: &Space) -> EmbeddingModel<'_> {
+    EmbeddingModel {
+        model: &space.settings.model,
+        dimensions: Some(space.settings.dimensions),
     }
 }

@@ -6,10 +6,11 @@ use crate::domain::listed;
 use crate::domain::search::{Passage, PassageHash, Query, extract, fused, ranked};
 use crate::fair;
 use crate::pipeline::meaning::Meaning;
-use crate::storage::records::StoredRecord;
+use crate::storage::records::{RecordStatus, StoredRecord};
 use crate::storage::search::vectors::{Near, Nearest, PassageFilter, Sources};
-use crate::storage::search::{Hit, SearchPlace};
+use crate::storage::search::{Hit, SearchMatch, SearchPlace};
 use crate::storage::{Class, StorageError};
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use strum::{EnumString, IntoStaticStr, VariantNames};
 
@@ -22,6 +23,12 @@ const BY_MEANING: usize = 400;
 
 /// How often a search is repeated when the current model changes meanwhile.
 const TRIES: u32 = 3;
+
+/// The maximum number of similar records in a prompt.
+const NEAR_RECORDS: usize = 10;
+
+/// The similarity of each record in thousandths, and the reason if there are none.
+pub type NearRecords = (BTreeMap<RecordId, u16>, Option<String>);
 
 /// The result of a search.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,19 +75,17 @@ impl Meaning {
                 }
             }
         }
-        let mut best: Vec<Near> = Vec::new();
+        let mut by_meaning: Vec<MemoryId> = Vec::new();
+        let mut nearest: HashMap<MemoryId, Near> = HashMap::new();
         for near in near {
-            if !best.iter().any(|better| better.memory == near.memory) {
-                best.push(near);
+            if let Entry::Vacant(entry) = nearest.entry(near.memory.clone()) {
+                by_meaning.push(near.memory.clone());
+                entry.insert(near);
             }
         }
-        let lists = [
-            by_text.iter().map(|(memory, _)| memory.clone()).collect(),
-            best.iter().map(|near| near.memory.clone()).collect(),
-        ];
+        let by_words = by_text.iter().map(|(memory, _)| memory.clone());
+        let lists = [by_words.collect(), by_meaning];
         let mut versions: HashMap<MemoryId, i64> = by_text.into_iter().collect();
-        let mut nearest: HashMap<MemoryId, Near> =
-            best.into_iter().map(|near| (near.memory.clone(), near)).collect();
         let candidate = |(memory, counts): (MemoryId, f32)| {
             let near = nearest.remove(&memory);
             let rank = match (&near, mode) {
@@ -114,10 +119,9 @@ impl Meaning {
         memory: Option<&MemoryId>,
     ) -> Result<(Vec<Near>, Mode, Option<String>), StorageError> {
         let by_words = |degraded| (Vec::new(), Mode::Text, degraded);
-        let default = if self.is_configured() {
-            Mode::Hybrid
-        } else {
-            Mode::Text
+        let default = match self.is_configured() {
+            true => Mode::Hybrid,
+            false => Mode::Text,
         };
         let mode = request.mode.unwrap_or(default);
         if mode == Mode::Text {
@@ -159,19 +163,15 @@ impl Meaning {
         if request.filter == PassageFilter::active() {
             return Ok(true);
         }
-        let sources = self
-            .storage
-            .search_sources(request.vault, memory, Class::Search)
-            .await?;
+        let sources = self.sources(request.vault, memory).await?;
         let Some(sources) = sources else { return Ok(false) };
-        let look = || {
-            let wanted: Vec<String> = wanted(&sources, &request.filter)
-                .map(|(passage, _)| passage.text)
-                .collect();
-            let texts: Vec<&str> = wanted.iter().map(String::as_str).collect();
-            !ranked(query, &texts).is_empty()
-        };
+        let look = || !ranked_of(query, &wanted(&sources, &request.filter)).is_empty();
         Ok(fair::on_cpu(sources.bytes(), look).await)
+    }
+
+    /// What a memory says.
+    async fn sources(&self, vault: &VaultId, memory: &MemoryId) -> Result<Option<Sources>, StorageError> {
+        self.storage.search_sources(vault, memory, Class::Search).await
     }
 
     /// Builds the results of matching memories. Memories that were deleted meanwhile are omitted.
@@ -184,34 +184,22 @@ impl Meaning {
         found: Vec<Candidate>,
     ) -> Result<Vec<Hit>, StorageError> {
         let query = Query::parse(request.text);
+        let is_by_words = found.iter().all(|found| found.near.is_none());
+        if is_by_words && request.filter == PassageFilter::active() {
+            let matches = found.into_iter().filter_map(|Candidate { place, by_text, .. }| {
+                let version = by_text?;
+                Some(SearchMatch { place, version })
+            });
+            let matches: Vec<SearchMatch> = matches.collect();
+            let hits = self.storage.search_results(request.vault, &query, &matches);
+            return self.with_origins(request.vault, hits.await?).await;
+        }
         let mut hits = Vec::with_capacity(found.len());
-        if found.iter().all(|found| found.near.is_none()) && request.filter == PassageFilter::active() {
-            let matches: Vec<_> = found
-                .into_iter()
-                .filter_map(|found| {
-                    let version = found.by_text?;
-                    Some(crate::storage::search::SearchMatch {
-                        place: found.place,
-                        version,
-                    })
-                })
-                .collect();
-            let results = self
-                .storage
-                .search_results(request.vault, &query, &matches)
-                .await?;
-            hits.extend(results);
-        } else {
-            for found in found {
-                let memory = &found.place.memory;
-                let sources = self
-                    .storage
-                    .search_sources(request.vault, memory, Class::Search)
-                    .await?;
-                let Some(sources) = sources else { continue };
-                let look = || Hit::of(request, &query, found, &sources);
-                hits.extend(fair::on_cpu(sources.bytes(), look).await);
-            }
+        for found in found {
+            let sources = self.sources(request.vault, &found.place.memory).await?;
+            let Some(sources) = sources else { continue };
+            let look = || Hit::of(request, &query, found, &sources);
+            hits.extend(fair::on_cpu(sources.bytes(), look).await);
         }
         self.with_origins(request.vault, hits).await
     }
@@ -237,7 +225,7 @@ impl PassageFilter {
     #[must_use]
     pub fn active() -> Self {
         Self {
-            status: Some(crate::storage::records::RecordStatus::Active),
+            status: Some(RecordStatus::Active),
             ..Self::default()
         }
     }
@@ -252,15 +240,25 @@ pub struct Candidate {
     near: Option<Near>,
 }
 
+/// A passage, and its record if it is one.
+type Wanted<'s> = (Passage, Option<&'s StoredRecord>);
+
 /// The passages that the filter accepts.
-fn wanted<'s>(
-    sources: &'s Sources,
-    filter: &'s PassageFilter,
-) -> impl Iterator<Item = (Passage, Option<&'s StoredRecord>)> {
-    sources.passages().filter(|(_, record)| match record {
+fn wanted<'s>(sources: &'s Sources, filter: &PassageFilter) -> Vec<Wanted<'s>> {
+    let is_wanted = |(_, record): &Wanted<'_>| match record {
         Some(record) => filter.takes_record(record),
         None => filter.takes_text(&sources.actor, sources.creation_time),
-    })
+    };
+    sources.passages().filter(is_wanted).collect()
+}
+
+/// Which of the passages match by words, best first.
+fn ranked_of(query: &Query, passages: &[Wanted<'_>]) -> Vec<(usize, f32)> {
+    let texts: Vec<&str> = passages
+        .iter()
+        .map(|(passage, _)| passage.text.as_str())
+        .collect();
+    ranked(query, &texts)
 }
 
 impl Hit {
@@ -284,18 +282,14 @@ impl Hit {
 
     /// The matching passage of a memory; `None` if the memory no longer contains it.
     fn of(request: &SearchRequest<'_>, query: &Query, found: Candidate, sources: &Sources) -> Option<Self> {
-        let passages: Vec<(Passage, Option<&StoredRecord>)> = wanted(sources, &request.filter).collect();
-        let texts: Vec<&str> = passages
-            .iter()
-            .map(|(passage, _)| passage.text.as_str())
-            .collect();
+        let passages = wanted(sources, &request.filter);
         let near = found.near.as_ref();
         let by_meaning = near.and_then(|near| {
             passages
                 .iter()
                 .position(|(passage, _)| passage.hash() == near.hash)
         });
-        let best = by_meaning.or_else(|| ranked(query, &texts).first().map(|(place, _)| *place));
+        let best = by_meaning.or_else(|| ranked_of(query, &passages).first().map(|(place, _)| *place));
         let is_there = by_meaning.is_some();
         if !is_there && found.by_text.is_none() {
             return None;
@@ -364,13 +358,8 @@ impl Meaning {
         request: &SearchRequest<'_>,
         memory: &MemoryId,
     ) -> Result<Option<SearchResults<Hit>>, StorageError> {
-        let Some(sources) = self
-            .storage
-            .search_sources(request.vault, memory, Class::Search)
-            .await?
-        else {
-            return Ok(None);
-        };
+        let sources = self.sources(request.vault, memory).await?;
+        let Some(sources) = sources else { return Ok(None) };
         let (near, mode, degraded) = self.by_meaning(request, Some(memory)).await?;
         let look = || hits(request, mode, memory, &sources, &near);
         let found = fair::on_cpu(sources.bytes(), look).await;
@@ -381,15 +370,7 @@ impl Meaning {
             degraded,
         }))
     }
-}
 
-/// The maximum number of similar records in a prompt.
-const NEAR_RECORDS: usize = 10;
-
-/// The similarity of each record in thousandths, and the reason if there are none.
-pub type NearRecords = (BTreeMap<RecordId, u16>, Option<String>);
-
-impl Meaning {
     /// The active records of a memory that are most similar to a query; none without a model.
     ///
     /// # Errors
@@ -441,14 +422,10 @@ fn hits(
     near: &[Near],
 ) -> Vec<Hit> {
     let query = Query::parse(request.text);
-    let passages: Vec<(Passage, Option<&StoredRecord>)> = wanted(sources, &request.filter).collect();
-    let texts: Vec<&str> = passages
-        .iter()
-        .map(|(passage, _)| passage.text.as_str())
-        .collect();
+    let passages = wanted(sources, &request.filter);
     let by_text = match mode {
         Mode::Semantic => Vec::new(),
-        Mode::Text | Mode::Hybrid => ranked(&query, &texts),
+        Mode::Text | Mode::Hybrid => ranked_of(&query, &passages),
     };
     let mut places: HashMap<PassageHash, usize> = HashMap::new();
     if !near.is_empty() {

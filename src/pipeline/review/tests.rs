@@ -1,7 +1,7 @@
 use super::*;
 use crate::domain::evidence::{Evidence, EvidenceOrigin};
 use crate::domain::operation::{AddedRecord, Progress};
-use crate::pipeline::reading::WrittenItem;
+use crate::pipeline::check::WrittenItem;
 use serde_json::json;
 
 fn item(operation: Operation) -> Accepted {

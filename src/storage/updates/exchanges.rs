@@ -6,11 +6,11 @@
 //! format. Unpacking restores every byte. Runs stored in the older form, a plain list, are returned unchanged.
 
 use foldhash::fast::RandomState;
-use memchr::memchr_iter;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
+use std::mem::take;
 
 /// Texts below this many bytes are repeated: a reference is not much shorter.
 const MIN_COPY: usize = 64;
@@ -235,18 +235,14 @@ struct Texts<'t> {
     lines: HashMap<&'t str, (usize, usize), RandomState>,
 }
 
-/// A range of bytes of an earlier text.
-#[derive(Clone, Copy)]
-struct Copied {
-    text: usize,
-    start: usize,
-    end: usize,
+/// A piece of a text: its own words, or a range of bytes of an earlier text.
+enum Piece {
+    Own(String),
+    Copied { text: usize, start: usize, end: usize },
 }
 
 impl<'t> Texts<'t> {
     fn add(&mut self, text: &'t str) {
-        self.lines
-            .reserve(memchr_iter(b'\n', text.as_bytes()).count() + 1);
         let mut at = 0;
         for line in text.split_inclusive('\n') {
             let place = (self.all.len(), at);
@@ -258,83 +254,56 @@ impl<'t> Texts<'t> {
 
     /// Splits a text into pieces; returns it unchanged if it repeats no earlier text.
     fn cut(&mut self, text: &str) -> Value {
-        let mut pieces = Pieces::default();
-        let mut copied: Option<Copied> = None;
+        let mut pieces = Vec::new();
         for line in text.split_inclusive('\n') {
             let body = line.trim_end_matches('\n');
-            let longer = copied.and_then(|copied| self.extend(copied, body));
-            copied = match longer {
-                Some(longer) => Some(longer),
-                None => {
-                    pieces.add(copied.take(), self);
-                    let (text, start) = self.lines.get(body).copied().unzip();
-                    text.zip(start).map(|(text, start)| {
-                        let end = start + body.len();
-                        Copied { text, start, end }
-                    })
+            self.cut_line(body, &mut pieces);
+            self.cut_line(&line[body.len()..], &mut pieces);
+        }
+        let mut stored: Vec<Value> = Vec::new();
+        let mut own = String::new();
+        for piece in pieces {
+            match piece {
+                Piece::Own(text) => own.push_str(&text),
+                Piece::Copied { text, start, end } if end - start < MIN_COPY => {
+                    own.push_str(&self.all[text][start..end]);
                 }
-            };
-            let end = &line[body.len()..];
-            let longer = copied.and_then(|copied| self.extend(copied, end));
-            if longer.is_some() {
-                copied = longer;
-                continue;
+                Piece::Copied { text, start, end } => {
+                    if !own.is_empty() {
+                        stored.push(take(&mut own).into());
+                    }
+                    self.base_is_named |= text == 0;
+                    // The version's text is not one of the run's texts, which are counted from 0.
+                    let number = i64::try_from(text).unwrap_or(i64::MAX) - 1;
+                    stored.push(json!([number, start, end]));
+                }
             }
-            let had = copied.take();
-            if had.is_none() {
-                pieces.literal.push_str(body);
-            }
-            pieces.add(had, self);
-            pieces.literal.push_str(end);
         }
-        pieces.add(copied, self);
-        self.base_is_named |= pieces.names_base;
-        pieces.into_value()
+        if stored.is_empty() {
+            return own.into();
+        }
+        if !own.is_empty() {
+            stored.push(own.into());
+        }
+        stored.into()
     }
 
-    /// Extends the range by `more`, if that follows it in the earlier text.
-    fn extend(&self, copied: Copied, more: &str) -> Option<Copied> {
-        let end = copied.end + more.len();
-        (self.all[copied.text].get(copied.end..end)? == more).then_some(Copied { end, ..copied })
-    }
-}
-
-#[derive(Default)]
-struct Pieces {
-    all: Vec<Value>,
-    /// The text after them.
-    literal: String,
-    names_base: bool,
-}
-
-impl Pieces {
-    fn add(&mut self, copied: Option<Copied>, texts: &Texts<'_>) {
-        let Some(Copied { text, start, end }) = copied else {
-            return;
-        };
-        if end - start < MIN_COPY {
-            self.literal.push_str(&texts.all[text][start..end]);
+    /// Adds a line without its end, or the end of one: where the earlier text goes on with it, to the same piece.
+    fn cut_line(&self, line: &str, pieces: &mut Vec<Piece>) {
+        if let Some(Piece::Copied { text, end, .. }) = pieces.last_mut()
+            && self.all[*text][*end..].starts_with(line)
+        {
+            *end += line.len();
             return;
         }
-        self.end_literal();
-        self.names_base |= text == 0;
-        // The version's text is not one of the run's texts, which are counted from 0.
-        let number = i64::try_from(text).unwrap_or(i64::MAX) - 1;
-        self.all.push(json!([number, start, end]));
-    }
-
-    fn end_literal(&mut self) {
-        if !self.literal.is_empty() {
-            self.all.push(Value::String(std::mem::take(&mut self.literal)));
-        }
-    }
-
-    fn into_value(mut self) -> Value {
-        if self.all.is_empty() {
-            return Value::String(self.literal);
-        }
-        self.end_literal();
-        Value::Array(self.all)
+        pieces.push(match self.lines.get(line) {
+            Some((text, start)) => Piece::Copied {
+                text: *text,
+                start: *start,
+                end: start + line.len(),
+            },
+            None => Piece::Own(line.to_owned()),
+        });
     }
 }
 

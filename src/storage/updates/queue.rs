@@ -12,10 +12,10 @@ use crate::domain::ids::{ActorId, MemoryId, UpdateId, VaultId};
 use crate::storage::database::connection::Connection;
 use crate::storage::database::listen;
 use crate::storage::database::notification::Notification;
-use crate::storage::database::transaction::{TransactionError, lock_name};
+use crate::storage::database::transaction::lock_name;
 use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::idempotency::{Answering, keep_one};
-use crate::storage::updates::{Row, Run, RunKind, RunStatus, must_live_on, redacted_json};
+use crate::storage::updates::{Run, RunStatus, find_run, must_live_on, redacted_json};
 use crate::storage::{Class, Storage, StorageError, error, events};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
@@ -23,7 +23,6 @@ use sqlx::Postgres;
 use sqlx::postgres::PgArguments;
 use sqlx::query::Query;
 use std::slice::from_ref;
-use std::time::Duration;
 
 /// The longest time that an update waits for its next attempt.
 pub const LONGEST_WAIT: TimeDelta = TimeDelta::minutes(5);
@@ -95,180 +94,121 @@ pub struct QueueLimits {
     pub per_memory: i64,
     /// Of one vault; concurrent requests may exceed it slightly.
     pub per_vault: i64,
-}
-
-/// An update to queue.
-#[derive(Debug, Clone)]
-pub struct NewUpdate {
-    /// The vault.
-    pub vault: VaultId,
-    /// The memory; it need not exist.
-    pub memory: MemoryId,
-    /// What it does.
-    pub kind: RunKind,
-    /// The run's id.
-    pub update_id: UpdateId,
-    /// The actor that requests it.
-    pub actor: ActorId,
-    /// When it was requested.
-    pub created_at: DateTime<Utc>,
-    /// The head's version when it was accepted.
-    pub base_version: i64,
-    /// The identity of the memory when it was accepted; `None` if there was none.
-    pub identity: Option<String>,
-    /// The request, as shown to clients.
-    pub request: Value,
-    /// Conditions on the head.
-    pub preconditions: Value,
-    /// Whether it is left out where another one of its kind is queued or running.
+    /// Of one memory no other one of its kind.
     pub is_alone: bool,
-    /// The answer to store under the claim of the request's idempotency key.
-    pub idempotency: Option<Answering<'static, Run>>,
 }
 
-/// Why an update was not queued.
-#[derive(Debug, thiserror::Error)]
-pub enum EnqueueError {
-    /// The memory's queue is full.
-    #[error("{limit} updates of this memory are queued")]
-    MemoryFull {
-        /// The maximum length of a queue.
-        limit: i64,
-    },
-    /// The vault has too many queued updates.
-    #[error("{limit} updates of this vault are queued")]
-    VaultFull {
-        /// The maximum number of queued updates of a vault.
-        limit: i64,
-    },
+/// Which limit a queue has reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QueueFull {
+    /// That of the memory.
+    Memory,
+    /// That of the vault.
+    Vault,
     /// Another one of its kind is queued or running.
-    #[error("one of its kind is queued or running")]
     NotAlone,
-    /// The database failed; nothing was queued.
-    #[error(transparent)]
-    Storage(#[from] StorageError),
-}
-
-impl TransactionError for EnqueueError {
-    fn of_storage(&self) -> Option<&StorageError> {
-        match self {
-            Self::Storage(error) => Some(error),
-            Self::MemoryFull { .. } | Self::VaultFull { .. } | Self::NotAlone => None,
-        }
-    }
-}
-
-impl From<sqlx::Error> for EnqueueError {
-    fn from(error: sqlx::Error) -> Self {
-        Self::Storage(error.into())
-    }
 }
 
 impl Storage {
     /// Adds an update to the end of its memory's queue. It is stored when this returns.
     ///
     /// # Errors
-    /// As [`EnqueueError`] says.
+    /// [`StorageError::MemoryDeleted`], or database errors. Inside: the limit that leaves no room; nothing was stored then.
     #[tracing::instrument(name = "db.updates.enqueue", skip_all)]
-    pub async fn enqueue_update(&self, new: &NewUpdate, limits: &QueueLimits) -> Result<Run, EnqueueError> {
-        let (run, event) = self
+    pub async fn enqueue_update(
+        &self,
+        run: &Run,
+        preconditions: &Value,
+        limits: QueueLimits,
+        under: Option<&Answering<'_, Run>>,
+    ) -> Result<Result<(), QueueFull>, StorageError> {
+        let (vault, memory) = (&run.vault_id, &run.memory_id);
+        let details = json!({"step": "queued"});
+        let event = &self.queue_event(memory, &run.update_id, Some(&run.actor_id), details);
+        let queued = self
             .transaction("db.updates.enqueue", |mut transaction| async move {
-                let of = (&new.vault, &new.memory);
-                must_live_on(&mut transaction, of, new.identity.as_deref()).await?;
-                let place = next_place(&mut transaction, new, limits).await?;
-                let run = insert_queued(&mut transaction, new, place).await?;
-                let event = self.queue_event(
-                    &new.memory,
-                    &new.update_id,
-                    Some(&new.actor),
-                    json!({"step": "queued"}),
-                );
-                events::append(&mut transaction, &new.vault, from_ref(&event)).await?;
-                keep_one(
-                    &mut transaction,
-                    new.idempotency.as_ref(),
-                    Some(&new.memory),
-                    &run,
-                )
-                .await?;
-                listen::notify(&mut transaction, &[changed(&new.vault, &new.memory)]).await?;
-                Ok::<_, EnqueueError>(transaction.commit_with((run, event)))
+                must_live_on(&mut transaction, (vault, memory), run.identity.as_deref()).await?;
+                let place = match next_place(&mut transaction, run, limits).await? {
+                    Ok(place) => place,
+                    Err(full) => return Ok(transaction.roll_back_with(Err(full))),
+                };
+                insert_queued(&mut transaction, run, preconditions, place).await?;
+                events::append(&mut transaction, vault, from_ref(event)).await?;
+                keep_one(&mut transaction, under, Some(memory), run).await?;
+                listen::notify(&mut transaction, &[changed(vault, memory)]).await?;
+                Ok::<_, StorageError>(transaction.commit_with(Ok(())))
             })
             .await?;
-        self.appended(&new.vault, &[event]);
-        self.notifications.publish(changed(&new.vault, &new.memory));
-        Ok(run)
+        if queued.is_ok() {
+            self.appended(vault, from_ref(event));
+            self.notifications.publish(changed(vault, memory));
+        }
+        Ok(queued)
     }
 }
 
 /// The next position in the memory's queue, and the time of the database. One request after another gets one.
 async fn next_place(
     connection: &mut Connection,
-    new: &NewUpdate,
-    limits: &QueueLimits,
-) -> Result<(i64, DateTime<Utc>), EnqueueError> {
-    lock_name(connection, &format!("queue of {}/{}", new.vault, new.memory)).await?;
+    run: &Run,
+    limits: QueueLimits,
+) -> Result<Result<(i64, DateTime<Utc>), QueueFull>, StorageError> {
+    let (vault, memory) = (run.vault_id.as_str(), run.memory_id.as_str());
+    lock_name(connection, &format!("queue of {vault}/{memory}")).await?;
     let line = sqlx::query!(
         r#"SELECT count(*) AS "length!", COALESCE(max(queue_place), 0) AS "last!", now() AS "now!",
                   COALESCE(bool_or(kind = $3), false) AS "has_other!"
            FROM updates
            WHERE vault_id = $1 AND memory_id = $2 AND queue_place IS NOT NULL"#,
-        new.vault.as_str(),
-        new.memory.as_str(),
-        new.kind.name(),
+        vault,
+        memory,
+        run.kind.name(),
     )
     .fetch_one(&mut *connection)
     .await?;
-    if new.is_alone && line.has_other {
-        return Err(EnqueueError::NotAlone);
+    if limits.is_alone && line.has_other {
+        return Ok(Err(QueueFull::NotAlone));
     }
     if line.length >= limits.per_memory {
-        return Err(EnqueueError::MemoryFull {
-            limit: limits.per_memory,
-        });
+        return Ok(Err(QueueFull::Memory));
     }
     let all = sqlx::query_scalar!(
         r#"SELECT count(*) AS "all!" FROM updates WHERE vault_id = $1 AND queue_place IS NOT NULL"#,
-        new.vault.as_str(),
+        vault,
     )
     .fetch_one(connection)
     .await?;
-    if all >= limits.per_vault {
-        return Err(EnqueueError::VaultFull {
-            limit: limits.per_vault,
-        });
-    }
-    Ok((line.last + 1, line.now))
+    Ok(match all >= limits.per_vault {
+        true => Err(QueueFull::Vault),
+        false => Ok((line.last + 1, line.now)),
+    })
 }
 
 async fn insert_queued(
     connection: &mut Connection,
-    new: &NewUpdate,
+    run: &Run,
+    preconditions: &Value,
     (place, now): (i64, DateTime<Utc>),
-) -> Result<Run, StorageError> {
-    let row = sqlx::query_as!(
-        Row,
+) -> Result<(), StorageError> {
+    sqlx::query!(
         "INSERT INTO updates (vault_id, memory_id, update_id, kind, status, actor_id, created_at, base_version,
                               request, exchanges, outcome, attempts, queue_place, not_before, preconditions)
-         VALUES ($1, $2, $3, $11, 'queued', $4, $5, $6, $7, '[]', '{}', 0, $8, $9, $10)
-         RETURNING vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at, attempts,
-                   base_version, version, context_id, resolved_by, request, exchanges, outcome,
-                   NULL::jsonb AS instructions, NULL::text AS shown, NULL::jsonb AS made",
-        new.vault.as_str(),
-        new.memory.as_str(),
-        new.update_id.as_str(),
-        new.actor.as_str(),
-        new.created_at,
-        new.base_version,
-        new.request,
+         VALUES ($1, $2, $3, $11, 'queued', $4, $5, $6, $7, '[]', '{}', 0, $8, $9, $10)",
+        run.vault_id.as_str(),
+        run.memory_id.as_str(),
+        run.update_id.as_str(),
+        run.actor_id.as_str(),
+        run.created_at,
+        run.base_version,
+        run.request,
         place,
         now,
-        new.preconditions,
-        new.kind.name(),
+        preconditions,
+        run.kind.name(),
     )
-    .fetch_one(connection)
+    .execute(connection)
     .await?;
-    Run::try_from(row)
+    Ok(())
 }
 
 /// The key of an update that can be claimed.
@@ -301,24 +241,10 @@ pub struct Claimed {
     pub preconditions: Value,
 }
 
-/// Which claims have expired, and which attempts are due: by the database's clock alone.
-///
-/// That clock may have been set back. A time that is further in the future than anything waits was written before that,
-/// so it counts as past.
-#[derive(Debug, Clone, Copy)]
-pub struct Lease(TimeDelta);
-
-impl Lease {
-    /// Claims of this length.
-    #[must_use]
-    pub fn new(length: Duration) -> Self {
-        Self(TimeDelta::from_std(length).unwrap_or(TimeDelta::MAX))
-    }
-
-    /// Longer than anything waits or is claimed; transactions begin at different times.
-    fn beyond(self) -> TimeDelta {
-        self.0.max(LONGEST_WAIT) + TimeDelta::minutes(1)
-    }
+/// What is further in the future than anything waits or is claimed for `lease`, whenever its transaction began. Only the
+/// database's clock counts, which may have been set back: a later time was written before that, so it counts as past.
+fn beyond(lease: TimeDelta) -> TimeDelta {
+    lease.max(LONGEST_WAIT) + TimeDelta::minutes(1)
 }
 
 impl Storage {
@@ -333,7 +259,7 @@ impl Storage {
         &self,
         vault: Option<&VaultId>,
         not_now: &[String],
-        lease: Lease,
+        lease: TimeDelta,
         limit: i64,
     ) -> Result<Vec<Due>, StorageError> {
         if let Some(vault) = vault {
@@ -352,7 +278,7 @@ impl Storage {
                      WHERE (due_at <= now() OR due_at > now() + $1::interval) AND vault_id <> ALL ($2)) AS due
                ORDER BY nth, created_at
                LIMIT $3"#,
-            lease.beyond() as _,
+            beyond(lease) as _,
             not_now,
             limit,
         )
@@ -363,7 +289,7 @@ impl Storage {
     async fn due_updates_of(
         &self,
         vault: &VaultId,
-        lease: Lease,
+        lease: TimeDelta,
         limit: i64,
     ) -> Result<Vec<Due>, StorageError> {
         Ok(sqlx::query_as!(
@@ -378,7 +304,7 @@ impl Storage {
                ORDER BY created_at
                LIMIT $3"#,
             vault.as_str(),
-            lease.beyond() as _,
+            beyond(lease) as _,
             limit,
         )
         .fetch_all(&mut self.reader().await?)
@@ -394,7 +320,7 @@ impl Storage {
         &self,
         due: &Due,
         claim: &str,
-        lease: Lease,
+        lease: TimeDelta,
     ) -> Result<Option<Claimed>, StorageError> {
         let claimed = self.transaction_for(Class::Sweep, "db.updates.claim", |mut transaction| async move {
             let row = sqlx::query!(
@@ -409,8 +335,8 @@ impl Storage {
                 due.memory.as_str(),
                 due.update_id.as_str(),
                 claim,
-                lease.0 as _,
-                lease.beyond() as _,
+                lease as _,
+                beyond(lease) as _,
             )
             .fetch_optional(&mut transaction)
             .await?;
@@ -439,7 +365,7 @@ impl Storage {
     /// # Errors
     /// Database errors.
     #[tracing::instrument(name = "db.updates.renew", skip_all)]
-    pub async fn renew_update(&self, claimed: &Claimed, lease: Lease) -> Result<bool, StorageError> {
+    pub async fn renew_update(&self, claimed: &Claimed, lease: TimeDelta) -> Result<bool, StorageError> {
         let renew = || {
             sqlx::query!(
                 "UPDATE updates SET lease_until = now() + $5::interval
@@ -448,22 +374,11 @@ impl Storage {
                 claimed.due.memory.as_str(),
                 claimed.due.update_id.as_str(),
                 claimed.claim,
-                lease.0 as _,
+                lease as _,
             )
         };
         Ok(self.execute(Class::Write, "db.updates.renew", renew).await? == 1)
     }
-}
-
-/// How an update is requeued.
-#[derive(Debug, Clone)]
-pub struct HandBack {
-    /// How long it is not claimed again, at most [`LONGEST_WAIT`].
-    pub wait: TimeDelta,
-    /// Whether the attempt counts.
-    pub counts: bool,
-    /// The error of the attempt.
-    pub problem: Option<String>,
 }
 
 /// The result of cancelling an update.
@@ -478,16 +393,23 @@ pub enum Cancelled {
 }
 
 impl Storage {
-    /// Requeues an update at its place. `false` if the claim was lost.
+    /// Requeues an update at its place, where it is not claimed again for a time, at most [`LONGEST_WAIT`]. `problem` is the error
+    /// of the attempt, which need not count. `false` if the claim was lost.
     ///
     /// # Errors
     /// Database errors; then the claim expires.
     #[tracing::instrument(name = "db.updates.hand_back", skip_all)]
-    pub async fn hand_back_update(&self, claimed: &Claimed, back: &HandBack) -> Result<bool, StorageError> {
+    pub async fn hand_back_update(
+        &self,
+        claimed: &Claimed,
+        wait: TimeDelta,
+        counts: bool,
+        problem: Option<&str>,
+    ) -> Result<bool, StorageError> {
         // An interval of the database counts microseconds.
-        let wait = back.wait.min(LONGEST_WAIT).num_microseconds().unwrap_or_default();
-        let uncounted = i32::from(!back.counts);
-        let outcome = back.problem.as_ref().map(|problem| json!({"problem": problem}));
+        let wait = wait.min(LONGEST_WAIT).num_microseconds().unwrap_or_default();
+        let uncounted = i32::from(!counts);
+        let outcome = problem.map(|problem| json!({"problem": problem}));
         let requeue = || {
             sqlx::query!(
                 "UPDATE updates
@@ -587,29 +509,25 @@ impl Storage {
         let event = &self.queue_event(memory, id, None, json!({"step": "cancelled"}));
         let cancelled = self
             .transaction("db.updates.cancel", |mut transaction| async move {
-                let row = sqlx::query_as!(
-                    Row,
+                let ended = sqlx::query!(
                     "UPDATE updates
-             SET status = 'cancelled', finished_at = GREATEST($4, created_at), queue_place = NULL, not_before = NULL,
-                 claim_id = NULL, lease_until = NULL
-             WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3 AND status IN ('queued', 'running')
-             RETURNING vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at, attempts,
-                       base_version, version, context_id, resolved_by, request, exchanges, outcome,
-                       NULL::jsonb AS instructions, NULL::text AS shown, NULL::jsonb AS made",
+                     SET status = 'cancelled', finished_at = GREATEST($4, created_at), queue_place = NULL,
+                         not_before = NULL, claim_id = NULL, lease_until = NULL
+                     WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3 AND status IN ('queued', 'running')",
                     vault.as_str(),
                     memory.as_str(),
                     id.as_str(),
                     self.clock.now(),
                 )
-                .fetch_optional(&mut transaction)
+                .execute(&mut transaction)
                 .await?;
-                let Some(row) = row else {
+                if ended.rows_affected() == 0 {
                     return Ok(transaction.roll_back_with(None));
-                };
-                let run = Box::new(Run::try_from(row)?);
+                }
+                let run = find_run(&mut transaction, vault, memory, id).await?;
                 events::append(&mut transaction, vault, from_ref(event)).await?;
                 listen::notify(&mut transaction, &[changed(vault, memory)]).await?;
-                Ok::<_, StorageError>(transaction.commit_with(Some(run)))
+                Ok::<_, StorageError>(transaction.commit_with(run))
             })
             .await?;
         let Some(run) = cancelled else {
@@ -618,6 +536,6 @@ impl Storage {
         };
         self.appended(vault, from_ref(event));
         self.notifications.publish(changed(vault, memory));
-        Ok(Cancelled::Done(run))
+        Ok(Cancelled::Done(Box::new(run)))
     }
 }

@@ -8,7 +8,7 @@ use crate::storage::pages::size_of;
 use crate::storage::updates::{outcomes, unpacked_exchanges};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use strum::{EnumString, IntoStaticStr, VariantNames};
 
 /// The operation that started a run.
@@ -209,6 +209,38 @@ impl TryFrom<Row> for Run {
 }
 
 impl Run {
+    /// A run that waits in the queue of its memory, which has this identity if it exists.
+    #[must_use]
+    pub fn queued(
+        (vault_id, memory_id, identity): (VaultId, MemoryId, Option<String>),
+        (update_id, kind): (UpdateId, RunKind),
+        (actor_id, created_at): (ActorId, DateTime<Utc>),
+        (base_version, request): (i64, Value),
+    ) -> Self {
+        Self {
+            update_id,
+            vault_id,
+            memory_id,
+            kind,
+            status: RunStatus::Queued,
+            actor_id,
+            created_at,
+            finished_at: None,
+            attempts: 0,
+            base_version,
+            version: None,
+            context_id: None,
+            resolved_by: None,
+            request,
+            exchanges: json!([]),
+            outcome: json!({}),
+            shown: None,
+            claim: None,
+            identity,
+            events: Vec::new(),
+        }
+    }
+
     /// Removes what the version that it creates contains; reading the run restores it.
     pub fn leave_to_its_version(&mut self) {
         outcomes::pack(&mut self.outcome);

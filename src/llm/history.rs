@@ -5,7 +5,7 @@
 //! client can send its history unchanged. A tool result inside a message becomes a separate message with the role
 //! `tool`: the output of a tool must not be read as the words of the message's author.
 
-use crate::llm::ConversationMessage;
+use super::ConversationMessage;
 use serde_json::Value;
 
 /// The role of tool results.
@@ -86,19 +86,14 @@ fn say(role: &str, parts: Vec<Part>, read: &mut Vec<ConversationMessage>) -> boo
                 is_text_open = false;
             }
             Part::Text(text) if text.is_empty() => {}
-            Part::Text(text) => match read.last_mut().filter(|_| is_text_open) {
-                Some(message) => {
-                    if !message.content.ends_with('\n') {
-                        message.content.push('\n');
-                    }
-                    message.content.push_str(&text);
+            Part::Text(text) => {
+                match read.last_mut().filter(|_| is_text_open) {
+                    Some(message) if message.content.ends_with('\n') => message.content.push_str(&text),
+                    Some(message) => message.content.extend(["\n", &text]),
+                    None => read.push(said_by(role, text)),
                 }
-                None => {
-                    read.push(said_by(role, text));
-                    is_text_open = true;
-                }
-            },
-            Part::LeftOut => {}
+                is_text_open = true;
+            }
         }
     }
     read.len() > begun
@@ -213,12 +208,10 @@ const KNOWN: &str = "text, input_text, output_text, refusal, image, image_url, i
 /// The result of reading a part.
 #[derive(Debug, PartialEq, Eq)]
 enum Part {
-    /// Text of the message's author.
+    /// Text of the message's author; empty if the part is left out.
     Text(String),
     /// Text of a tool result.
     Result(String),
-    /// Nothing; the part is omitted.
-    LeftOut,
 }
 
 /// Reads a part. A plain string is accepted too, because some libraries send one.
@@ -245,7 +238,7 @@ fn read_part(at: &str, part: &Value) -> Result<Part, InvalidMessage> {
         | "code_execution_tool_result"
         | "bash_code_execution_tool_result"
         | "text_editor_code_execution_tool_result" => return Ok(Part::Result(shown(part.get("content")))),
-        "thinking" | "redacted_thinking" | "reasoning" => return Ok(Part::LeftOut),
+        "thinking" | "redacted_thinking" | "reasoning" => String::new(),
         other => {
             let problem = format!("{other:.64?} is not a known type of part; known are {KNOWN}");
             return Err(InvalidMessage::new(format!("{at}.type"), problem));
@@ -292,13 +285,12 @@ fn found(at: &str, part: &Value) -> Result<String, InvalidMessage> {
 
 /// The parts inside a part. They cannot be nested further, which bounds the recursion.
 fn inner(at: &str, parts: &[Value]) -> Result<String, InvalidMessage> {
-    let mut texts = Vec::with_capacity(parts.len());
-    for (index, part) in parts.iter().enumerate() {
-        match read_part(&format!("{at}.content[{index}]"), part)? {
-            Part::Text(text) | Part::Result(text) => texts.push(text),
-            Part::LeftOut => {}
-        }
-    }
+    let parts = parts.iter().enumerate().map(|(index, part)| {
+        let (Part::Text(text) | Part::Result(text)) = read_part(&format!("{at}.content[{index}]"), part)?;
+        Ok(text)
+    });
+    let mut texts: Vec<String> = parts.collect::<Result<_, _>>()?;
+    texts.retain(|text| !text.is_empty());
     Ok(texts.join("\n"))
 }
 
@@ -337,18 +329,9 @@ fn shown(value: Option<&Value>) -> String {
 
 /// A name on one line, as written inside brackets.
 fn on_one_line(name: &str) -> String {
-    name.chars()
-        .map(|c| {
-            if c.is_control() || "[]\0".contains(c) {
-                ' '
-            } else {
-                c
-            }
-        })
-        .take(NAME_CHARS)
-        .collect::<String>()
-        .trim()
-        .to_owned()
+    let shown = name.replace(|c: char| c.is_control() || "[]".contains(c), " ");
+    let shown: String = shown.chars().take(NAME_CHARS).collect();
+    shown.trim().to_owned()
 }
 
 #[cfg(test)]

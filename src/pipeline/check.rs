@@ -1,16 +1,18 @@
-//! Reads and validates operations. Those of a model are also checked against its input.
+//! Step 4: validates operations. Those of a model are also checked against its input.
 
+use super::Pipeline;
 use super::report::{Rejection, Warning};
+use super::run::Running;
 use crate::domain::dsl;
-use crate::domain::evidence::{self, Addition, Evidence, Judge, JudgeContext, Ruling, Strictness};
+use crate::domain::evidence::{self, Addition, Evidence, Judge, JudgeContext, Ruling};
 use crate::domain::faults::{MAX_KEPT_FAULTS, Omitted};
-use crate::domain::ids::{MemoryId, RecordId, VaultId};
+use crate::domain::ids::RecordId;
 use crate::domain::memory::{Limits, View, validate};
 use crate::domain::operation::{Fault, FaultKind, Item, Operation, Role};
 use crate::domain::text::masked;
 use crate::fair;
+use crate::storage::StorageError;
 use crate::storage::records::archived;
-use crate::storage::{Storage, StorageError};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -94,13 +96,11 @@ impl Reading {
         rejected.map(|found| Rejection::of_fault(&found.fault, &found.written))
     }
 
-    /// Faults to repair that belong to no item: a text without a header, or a truncated one.
-    pub(super) fn mendable_warnings(&self) -> impl Iterator<Item = Rejection> {
-        let warned = self
-            .found
-            .iter()
-            .filter(|found| found.is_warning() && found.needs_repair());
-        warned.map(|found| Rejection::of_fault(&found.fault, &found.written))
+    /// The same with the faults to repair that belong to no item: a text without a header, or a truncated one.
+    pub(super) fn invalid(&self) -> impl Iterator<Item = Rejection> {
+        let found = self.found.iter();
+        let invalid = found.filter(|found| !found.is_warning() || found.needs_repair());
+        invalid.map(|found| Rejection::of_fault(&found.fault, &found.written))
     }
 
     pub(super) fn warnings(&self) -> impl Iterator<Item = Warning> {
@@ -128,148 +128,155 @@ impl Reading {
     }
 }
 
-/// Ids that operations and faults name and that are not active in a document: their history must be looked up.
-pub(super) fn mentioned(items: &[Item], faults: &[Fault]) -> Vec<RecordId> {
-    let named = items.iter().flat_map(|item| {
-        let one = item.operation.names().or(item.operation.replaces());
-        one.into_iter().chain(item.operation.merges().iter().copied())
-    });
-    let ids: BTreeSet<RecordId> = named.chain(faults.iter().filter_map(|fault| fault.id)).collect();
-    ids.into_iter().collect()
+/// What was sent, of which single items are quoted by their ranges.
+pub(super) enum Source<'a> {
+    /// A text, by its bytes.
+    Text(&'a str),
+    /// Items that their author numbers, as they are quoted.
+    List(Vec<String>),
+    /// Other items, as they are quoted.
+    Items(Vec<String>),
 }
 
-/// What items are checked against besides the document.
-#[derive(Clone, Copy)]
-pub(super) enum Against<'a> {
-    /// Operations of the same run that were accepted before.
-    Earlier(&'a [Operation]),
-    /// The input of the run; with the items accepted from the role's previous answer.
-    Input(JudgeContext<'a>, &'a [Accepted]),
-}
-
-/// Validates parsed items, and checks them against the input unless that is off. `written` returns the text of an item by its
-/// position in the input.
-pub(super) async fn read(
-    storage: &Storage,
-    place: (&VaultId, &MemoryId),
-    document: &str,
-    parsed: dsl::Parsed,
-    written: impl Fn(Range<usize>) -> WrittenItem,
-    against: Against<'_>,
-    limits: &Limits,
-) -> Result<Reading, StorageError> {
-    let mentioned = mentioned(&parsed.items, &parsed.faults);
-    let ended = archived(storage.records(place.0, place.1, &mentioned).await?);
-    let view = View {
-        document,
-        ended: &ended,
-        now: storage.now(),
-    };
-    let earlier = match against {
-        Against::Input(case, earlier) if case.strictness != Strictness::Off => {
-            let bytes = case.input.bytes() + document.len();
-            let check = || checked_against_input(parsed, &written, &view, limits, (case, earlier));
-            return Ok(fair::on_cpu(bytes, check).await);
+impl Source<'_> {
+    fn item(&self, range: &Range<usize>) -> WrittenItem {
+        let (text, index) = match self {
+            Self::Text(text) => (&text[range.clone()], None),
+            Self::List(items) => (items[range.start].as_str(), Some(range.start)),
+            Self::Items(items) => (items[range.start].as_str(), None),
+        };
+        WrittenItem {
+            text: text.to_owned(),
+            index,
         }
-        Against::Input(..) => &[],
-        Against::Earlier(earlier) => earlier,
-    };
-    let dsl::Parsed {
-        items,
-        faults,
-        mut omitted,
-    } = parsed;
-    let bytes = document.len() + items.len() * ITEM_BYTES;
-    let validated = fair::on_cpu(bytes, || validate(items, faults, &view, earlier, limits)).await;
+    }
+}
+
+/// Ids that operations name and that may not be active in a document: their history must be looked up.
+pub(super) fn mentioned<'o>(operations: impl Iterator<Item = &'o Operation>) -> BTreeSet<RecordId> {
+    let ids = operations.flat_map(|operation| {
+        let one = operation.names().or(operation.replaces());
+        one.into_iter().chain(operation.merges().iter().copied())
+    });
+    ids.collect()
+}
+
+impl Pipeline {
+    /// Step 4: validates what was parsed against the head snapshot. `earlier` are operations of the same run that were accepted
+    /// before. With a case the items are also compared with the input; the records beside it were accepted from the role's
+    /// previous answer.
+    pub(super) async fn check(
+        &self,
+        running: &Running,
+        (parsed, source): (dsl::Parsed, &Source<'_>),
+        earlier: &[Operation],
+        case: Option<(JudgeContext<'_>, &[Accepted])>,
+    ) -> Result<Reading, StorageError> {
+        let (document, limits) = (running.progress_base().text.as_str(), &running.limits);
+        let mut ids = mentioned(parsed.items.iter().map(|item| &item.operation));
+        ids.extend(parsed.faults.iter().filter_map(|fault| fault.id));
+        let ids: Vec<RecordId> = ids.into_iter().collect();
+        let (vault, memory) = running.to.place();
+        let ended = archived(self.storage.records(vault, memory, &ids).await?);
+        let view = View {
+            document,
+            ended: &ended,
+            now: self.storage.now(),
+        };
+        let bytes = document.len() + parsed.items.len() * ITEM_BYTES;
+        Ok(match case {
+            Some((case, before)) => {
+                let bytes = bytes + case.input.bytes();
+                let check = || checked_against_input(parsed, source, &view, limits, (case, before));
+                fair::on_cpu(bytes, check).await
+            }
+            None => fair::on_cpu(bytes, || validated(parsed, source, &view, earlier, limits)).await,
+        })
+    }
+}
+
+fn validated(
+    parsed: dsl::Parsed,
+    source: &Source<'_>,
+    view: &View<'_>,
+    earlier: &[Operation],
+    limits: &Limits,
+) -> Reading {
+    let validated = validate(parsed.items, parsed.faults, view, earlier, limits);
+    let mut omitted = parsed.omitted;
     omitted.merge(validated.omitted);
     let accepted = validated.items.into_iter().map(|item| Accepted {
-        written: written(item.range),
+        written: source.item(&item.range),
         operation: item.operation,
         evidence: Vec::new(),
     });
-    let found = validated
-        .faults
-        .into_iter()
-        .map(|fault| FoundFault::of(written(fault.range.clone()), fault));
-    Ok(Reading {
+    let faults = validated.faults.into_iter();
+    Reading {
         omitted,
         accepted: accepted.collect(),
-        found: found.collect(),
-    })
+        found: faults
+            .map(|fault| FoundFault::of(source.item(&fault.range), fault))
+            .collect(),
+    }
 }
 
-/// Operations that were not written as text, as a parser returns them, and what is quoted of each by its position.
-pub(super) fn parsed(operations: Vec<Operation>) -> (dsl::Parsed, impl Fn(Range<usize>) -> WrittenItem) {
-    let texts: Vec<String> = operations.iter().map(text_of).collect();
+/// Operations that were not written as text, as a parser returns them, and what is quoted of each.
+pub(super) fn as_parsed(operations: Vec<Operation>) -> (dsl::Parsed, Source<'static>) {
+    let quoted = operations.iter().map(|operation| match operation {
+        Operation::RewriteProgress(progress) => progress.bullets().collect::<Vec<_>>().join("\n"),
+        Operation::Add(added) => added.content.clone(),
+        Operation::Archive { id, .. } | Operation::Mark { id, .. } => id.to_string(),
+    });
+    let source = Source::Items(quoted.collect());
+    let parsed = dsl::Parsed {
+        items: numbered(operations),
+        ..dsl::Parsed::default()
+    };
+    (parsed, source)
+}
+
+/// Items whose ranges are their positions in the list, so that validation results can be mapped back.
+pub(super) fn numbered(operations: impl IntoIterator<Item = Operation>) -> Vec<Item> {
     let numbered = operations.into_iter().enumerate();
     let items = numbered.map(|(index, operation)| Item {
         operation,
         range: index..index,
     });
-    let parsed = dsl::Parsed {
-        items: items.collect(),
-        ..dsl::Parsed::default()
-    };
-    (parsed, move |range| {
-        WrittenItem::of_text(texts[range.start].as_str())
-    })
-}
-
-/// An operation as it is quoted where it is refused.
-fn text_of(operation: &Operation) -> String {
-    match operation {
-        Operation::RewriteProgress(progress) => progress.bullets().collect::<Vec<_>>().join("\n"),
-        Operation::Add(added) => added.content.clone(),
-        Operation::Archive { id, .. } | Operation::Mark { id, .. } => id.to_string(),
-    }
+    items.collect()
 }
 
 /// Identifies an item by its position; several archive operations of one item also by their ids.
-type Key = (usize, Option<RecordId>);
-
-fn key(item: &Item) -> Key {
+fn key(item: &Item) -> (usize, Option<RecordId>) {
     (item.range.start, item.operation.archives())
 }
 
 /// Checks additions and progress against the input, validates what is left, and then checks the archive operations,
 /// because they depend on which additions are applied.
 fn checked_against_input(
-    dsl::Parsed {
+    parsed: dsl::Parsed,
+    source: &Source<'_>,
+    view: &View<'_>,
+    limits: &Limits,
+    (case, before): (JudgeContext<'_>, &[Accepted]),
+) -> Reading {
+    let dsl::Parsed {
         items,
         mut faults,
         mut omitted,
-    }: dsl::Parsed,
-    written: &impl Fn(Range<usize>) -> WrittenItem,
-    view: &View<'_>,
-    limits: &Limits,
-    (case, earlier): (JudgeContext<'_>, &[Accepted]),
-) -> Reading {
+    } = parsed;
     let judge = Judge::new(case, &items);
-    let additions: Vec<Item> = items
-        .iter()
-        .filter(|item| item.operation.adds().is_some())
-        .cloned()
-        .collect();
-    let places: Vec<_> = items
-        .iter()
-        .map(|item| (item.operation.role(), key(item), item.range.clone()))
-        .collect();
-    let mut evidence: HashMap<Key, Vec<Evidence>> = HashMap::new();
+    let mut evidence: HashMap<_, Vec<Evidence>> = HashMap::new();
     let mut found = Vec::new();
     let mut left = Vec::with_capacity(items.len());
     let mut rejected: HashSet<usize> = HashSet::new();
-    for ((role, key, range), judged) in places.into_iter().zip(judge.items(items)) {
-        found.extend(
-            judged
-                .rulings
-                .into_iter()
-                .map(|ruling| found_of(ruling, role, &range, key.1, written)),
-        );
-        evidence.insert(key, judged.evidence);
+    for (item, judged) in items.iter().zip(judge.items(items.clone())) {
+        let rulings = judged.rulings.into_iter();
+        found.extend(rulings.map(|ruling| found_of(ruling, item, source)));
+        evidence.insert(key(item), judged.evidence);
         match judged.item {
-            Some(item) => left.push(item),
+            Some(kept) => left.push(kept),
             None => {
-                rejected.insert(range.start);
+                rejected.insert(item.range.start);
             }
         }
     }
@@ -277,60 +284,51 @@ fn checked_against_input(
     faults.retain(|fault| !(fault.kind.is_warning() && rejected.contains(&fault.range.start)));
     let validated = validate(left, faults, view, &[], limits);
     omitted.merge(validated.omitted);
-    let duplicates = validated
-        .faults
-        .iter()
-        .filter(|fault| fault.kind == FaultKind::Duplicate)
-        .map(|fault| fault.range.start);
-    let applied: HashSet<usize> = validated
+    let ids = validated
         .items
         .iter()
-        .filter(|item| item.operation.adds().is_some())
-        .map(|item| item.range.start)
-        .chain(duplicates)
-        .collect();
-    let faulty = validated.faults.into_iter();
-    found.extend(faulty.map(|fault| FoundFault::of(written(fault.range.clone()).masked(), fault)));
-
-    let of_answer = additions.iter().map(|item| Addition {
+        .filter_map(|item| item.operation.archives());
+    let ids: Vec<RecordId> = ids.collect();
+    // An addition that says what a record says counts as applied.
+    let duplicates = validated.faults.iter();
+    let duplicates = duplicates.filter(|fault| fault.kind == FaultKind::Duplicate);
+    let applied = validated.items.iter().map(|item| item.range.start);
+    let applied: HashSet<usize> = applied.chain(duplicates.map(|fault| fault.range.start)).collect();
+    let additions = items.iter().map(|item| Addition {
         operation: &item.operation,
         is_applied: applied.contains(&item.range.start),
     });
-    let of_earlier = earlier
-        .iter()
-        .filter(|item| item.operation.adds().is_some())
-        .map(|item| Addition {
-            operation: &item.operation,
-            is_applied: true,
-        });
-    let all: Vec<Addition<'_>> = of_answer.chain(of_earlier).collect();
-    let before: BTreeSet<RecordId> = earlier
+    let earlier = before.iter().map(|item| Addition {
+        operation: &item.operation,
+        is_applied: true,
+    });
+    let additions = additions.chain(earlier);
+    let additions: Vec<Addition<'_>> = additions
+        .filter(|addition| addition.operation.adds().is_some())
+        .collect();
+    let archived_before = before
         .iter()
         .filter_map(|item| item.operation.archives())
         .collect();
-    let ids: Vec<RecordId> = validated
-        .items
-        .iter()
-        .filter_map(|item| item.operation.archives())
-        .collect();
-    let mut archives = judge.archives(&ids, &all, &before).into_iter();
+    let mut judged = judge.archives(&ids, &additions, &archived_before).into_iter();
+    let faulty = validated.faults.into_iter();
+    found.extend(faulty.map(|fault| FoundFault::of(source.item(&fault.range).masked(), fault)));
     let mut accepted = Vec::with_capacity(validated.items.len());
     for item in validated.items {
         let mut carried = evidence.remove(&key(&item)).unwrap_or_default();
-        if let Some(id) = item.operation.archives() {
-            let Some(judged) = archives.next() else { continue };
+        if item.operation.archives().is_some() {
+            let Some(judged) = judged.next() else { continue };
             carried = judged.evidence;
             if let Some(ruling) = judged.ruling {
                 let is_warning = ruling.is_warning;
-                let role = item.operation.role();
-                found.push(found_of(ruling, role, &item.range, Some(id), written));
+                found.push(found_of(ruling, &item, source));
                 if !is_warning {
                     continue;
                 }
             }
         }
         accepted.push(Accepted {
-            written: written(item.range),
+            written: source.item(&item.range),
             operation: item.operation,
             evidence: carried,
         });
@@ -345,23 +343,17 @@ fn checked_against_input(
     reading
 }
 
-fn found_of(
-    ruling: Ruling,
-    section: Option<Role>,
-    range: &Range<usize>,
-    id: Option<RecordId>,
-    written: &impl Fn(Range<usize>) -> WrittenItem,
-) -> FoundFault {
+fn found_of(ruling: Ruling, item: &Item, source: &Source<'_>) -> FoundFault {
     let quoted = match ruling.bullet {
-        Some(bullet) => WrittenItem::of_text(bullet),
-        None => written(range.clone()),
+        Some(text) => WrittenItem { text, index: None },
+        None => source.item(&item.range),
     };
     FoundFault {
         written: quoted.masked(),
         is_notice: ruling.is_warning,
         fault: Fault::new(ruling.kind, ruling.detail)
-            .at(section, range.clone())
-            .of(id),
+            .at(item.operation.role(), item.range.clone())
+            .of(item.operation.archives()),
     }
 }
 
@@ -375,13 +367,6 @@ pub(super) struct WrittenItem {
 }
 
 impl WrittenItem {
-    pub(super) fn of_text(text: impl Into<String>) -> Self {
-        Self {
-            text: text.into(),
-            index: None,
-        }
-    }
-
     /// The item without credentials.
     pub(super) fn masked(mut self) -> Self {
         if let Cow::Owned(text) = masked(&self.text) {

@@ -1,0 +1,450 @@
+//! Steps 2 to 4 for one role: calls its model, reads and checks the answer, and asks again about faults.
+
+use super::check::{FoundFault, Reading, Source, as_parsed, numbered};
+use super::report::{ModelReport, Warning, quote};
+use super::run::{Running, mask, spent_on};
+use super::steps::{Step, Steps};
+use crate::config::llm::Constrain;
+use crate::domain::consolidation::Share;
+use crate::domain::evidence::{Input, JudgeContext, Strictness};
+use crate::domain::ids::{RecordId, VaultId};
+use crate::domain::memory::{View, validate};
+use crate::domain::operation::{FaultKind, Operation, Role};
+use crate::domain::{document, dsl};
+use crate::fair;
+use crate::llm::{
+    Answer, ChatMessage, ChatRole, ModelError, ModelOutcome, Request, RoleModel, models, rules,
+};
+use crate::pipeline::prompts::{Template, quoted, section_of, shown_messages, shown_section};
+use crate::pipeline::review::rewrites_progress;
+use crate::pipeline::{Pipeline, UpdateInput, consolidation};
+use crate::storage::StorageError;
+use crate::storage::usage::Spender;
+use crate::telemetry::meters;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::mem::take;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Records that a model's answer may archive per section; if it names more, all are rejected: a model that cleans up has
+/// misread its task.
+const MAX_ARCHIVES: usize = 3;
+
+/// The result of a role.
+#[derive(Debug, Default)]
+pub(super) struct RoleOutcome {
+    pub(super) reading: Reading,
+    pub(super) warnings: Vec<Warning>,
+    pub(super) report: ModelReport,
+    pub(super) exchanges: Vec<Value>,
+    /// No model is configured; the built-in rules answered.
+    pub(super) by_rules: bool,
+    /// The model failed, and nothing can be used.
+    pub(super) failure: Option<ModelError>,
+}
+
+/// What an answer may consist of.
+pub(super) enum Expected<'a> {
+    /// Items of the section of a role, compared with the input where there is a case.
+    Section(Option<JudgeContext<'a>>),
+    /// Steps of a consolidation that may be taken after the earlier ones.
+    Steps {
+        earlier: &'a [Operation],
+        share: &'a Share,
+    },
+}
+
+impl Pipeline {
+    /// Asks the model of a role about its section.
+    pub(super) async fn ask_role(
+        &self,
+        running: &Running,
+        input: &UpdateInput,
+        (role, speaker): (Role, &RoleModel),
+    ) -> Result<RoleOutcome, StorageError> {
+        let (document, sent) = (&running.progress_base().text, sent(input));
+        let ids: Vec<RecordId> = document::record_ranges(document)
+            .into_iter()
+            .map(|(id, _)| id)
+            .filter(|id| Some(id.kind) == role.record_kind())
+            .collect();
+        let most = running.limits.max_additions;
+        let text = self.prompts.fill(
+            Template::Input,
+            &[
+                ("{memory}", &quoted(shown_section(document, role))),
+                ("{task}", &quoted(&input.task)),
+                (
+                    "{messages}",
+                    &shown_messages(&input.messages, self.config.pipeline.messages_bytes),
+                ),
+                ("{ids}", &listed(&ids)),
+                ("{most}", &most.to_string()),
+            ],
+        );
+        let schema = schema(speaker, || dsl::structured::schema(role, &ids, most));
+        let asking = asking(Some(role), self.prompts.instructions(role), text, schema);
+        let expected = Expected::Section(self.case(running, input, &sent));
+        self.ask_until_right(running, (speaker, asking), &expected, &ids)
+            .await
+    }
+
+    /// Steps 2 to 4 for one role: asks its model, reads and checks the answer, and asks again about the faults that it can
+    /// repair.
+    pub(super) async fn ask_until_right(
+        &self,
+        running: &Running,
+        (speaker, mut asking): (&RoleModel, Request),
+        expected: &Expected<'_>,
+        ids: &[RecordId],
+    ) -> Result<RoleOutcome, StorageError> {
+        let document = &running.progress_base().text;
+        let role = asking.role.unwrap_or(Role::Learnings);
+        let mut outcome = RoleOutcome::of(speaker.model.name());
+        for round in 0..=self.config.pipeline.max_reprompts {
+            let caller = (&running.to.vault, &running.steps, running.rebases == 0);
+            let asked = self.call(caller, (speaker, &asking), round, &mut outcome).await;
+            let Some((text, stopped_at_limit)) = asked else {
+                break;
+            };
+            let is_json = asking.schema.is_some();
+            let read = || parse(role, &text, is_json, stopped_at_limit);
+            let (mut parsed, source) = fair::on_cpu(text.len(), read).await;
+            let mut reading = match expected {
+                Expected::Section(case) => {
+                    // What is of other sections is for their roles.
+                    let is_own = |section: Option<Role>| section.is_none_or(|section| section == role);
+                    parsed.items.retain(|item| is_own(item.operation.role()));
+                    parsed.faults.retain(|fault| is_own(fault.section));
+                    let case = case.map(|case| (case, &*outcome.reading.accepted));
+                    self.check(running, (parsed, &source), &[], case).await?
+                }
+                Expected::Steps { earlier, .. } => {
+                    let steps = consolidation::steps_only(parsed);
+                    self.check(running, (steps, &source), earlier, None).await?
+                }
+            };
+            if round > 0 {
+                let first = take(&mut outcome.reading);
+                reading = self.second_counts(reading, first, running);
+            }
+            match expected {
+                Expected::Section(Some(_)) => reading.name_replaced(document),
+                Expected::Section(None) => {}
+                Expected::Steps { share, .. } => reading = consolidation::within(reading, (*share).clone()),
+            }
+            outcome.reading = reading;
+            if !outcome.reading.needs_repair() {
+                break;
+            }
+            let faults = describe(&outcome.reading.found);
+            let values = [("{faults}", faults.as_str()), ("{ids}", &listed(ids))];
+            go_on(&mut asking, text, self.prompts.fill(Template::Again, &values));
+        }
+        Ok(outcome)
+    }
+
+    /// What items are compared with, unless that is off.
+    fn case<'a>(
+        &'a self,
+        running: &'a Running,
+        input: &UpdateInput,
+        sent: &'a Input<'a>,
+    ) -> Option<JudgeContext<'a>> {
+        let document = &running.progress_base().text;
+        let strictness = input.evidence.unwrap_or(self.config.pipeline.evidence);
+        (strictness != Strictness::Off).then(|| JudgeContext {
+            input: sent,
+            document,
+            progress: section_of(document, Role::Progress),
+            examples: self.prompts.examples(),
+            max_archives: MAX_ARCHIVES,
+            strictness,
+        })
+    }
+
+    /// Calls a model once, and counts what that costs at once: a run that is cancelled has used these tokens, too. Returns the
+    /// text of the answer, and whether it stopped at its limit; `None` if it failed, which is noted.
+    pub(super) async fn call(
+        &self,
+        (vault, steps, is_first): (&VaultId, &Steps, bool),
+        (speaker, asking): (&RoleModel, &Request),
+        round: u32,
+        outcome: &mut RoleOutcome,
+    ) -> Option<(String, bool)> {
+        if let Some(role) = asking.role {
+            steps.send(Step::Asked { role, round });
+        }
+        let asked = speaker.ask(asking).await;
+        let millis = u64::try_from(asked.elapsed.as_millis()).unwrap_or(u64::MAX);
+        if let Some(role) = asking.role {
+            steps.send(Step::Answered {
+                role,
+                round,
+                attempts: asked.attempts,
+                millis,
+                failed: asked.result.is_err(),
+            });
+        }
+        let call = outcome.note(round, asking, &asked, millis).await;
+        let answer = match (asked.result, asking.role) {
+            (Ok(answer), _) => Some((storable(answer.text), answer.stopped_at_limit)),
+            // The first answer is used, and its faults are reported as if there had been no second call.
+            (Err(error), Some(role)) if round > 0 => {
+                let detail = format!(
+                    "The model was asked again about faulty items and failed: {}.",
+                    error.public()
+                );
+                let warning = Warning::new(Some(role), "reprompt_failed", detail);
+                outcome.warnings.push(warning);
+                None
+            }
+            (Err(error), _) => {
+                outcome.failure = Some(error);
+                None
+            }
+        };
+        let by = asking.role.map_or(Spender::Handoff, Spender::Update);
+        let failed = outcome.failure.is_some();
+        let spent = spent_on(&call, by, round == 0 && is_first, failed);
+        self.storage.add_usage(vault, &[spent]).await;
+        answer
+    }
+}
+
+/// The input that a role's answer is compared with.
+pub(super) fn sent(input: &UpdateInput) -> Input<'_> {
+    let messages = input.messages.iter();
+    Input {
+        task: &input.task,
+        messages: messages.map(|message| message.content.as_str()).collect(),
+    }
+}
+
+/// The first question, of a role or of none.
+pub(super) fn asking(
+    role: Option<Role>,
+    system: Arc<str>,
+    text: String,
+    schema: Option<Arc<Value>>,
+) -> Request {
+    Request {
+        role,
+        system,
+        messages: vec![ChatMessage {
+            speaker: ChatRole::User,
+            text,
+        }],
+        schema,
+    }
+}
+
+/// The schema of the answer, if the model can be constrained to one.
+pub(super) fn schema(speaker: &RoleModel, make: impl FnOnce() -> Value) -> Option<Arc<Value>> {
+    (speaker.model.constrains() == Constrain::JsonSchema).then(|| make().into())
+}
+
+/// Adds an answer and what is asked about it.
+pub(super) fn go_on(asking: &mut Request, answer: String, again: String) {
+    for (speaker, text) in [(ChatRole::Assistant, answer), (ChatRole::User, again)] {
+        asking.messages.push(ChatMessage { speaker, text });
+    }
+}
+
+impl RoleOutcome {
+    /// An outcome without an answer yet, of what has this name in reports.
+    pub(super) fn of(model: &str) -> Self {
+        let mut outcome = Self::default();
+        model.clone_into(&mut outcome.report.model);
+        outcome
+    }
+
+    /// Adds one model call, which it returns, to the report and to the exchanges that the run stores.
+    async fn note(&mut self, round: u32, asking: &Request, asked: &ModelOutcome, millis: u64) -> ModelReport {
+        let answer = asked.result.as_ref().ok();
+        let tokens = |of: fn(&Answer) -> Option<u64>| answer.and_then(of);
+        let call = ModelReport {
+            model: self.report.model.clone(),
+            attempts: asked.attempts,
+            input_tokens: tokens(|answer| answer.input_tokens),
+            cached_tokens: tokens(|answer| answer.cached_tokens),
+            cache_write_tokens: tokens(|answer| answer.cache_write_tokens),
+            output_tokens: tokens(|answer| answer.output_tokens),
+            millis,
+            reprompts: round,
+        };
+        self.report.add(&call);
+        self.report.reprompts = round;
+        meters::model_called(&meters::ModelCall {
+            role: asking.subject(),
+            model: &self.report.model,
+            attempts: asked.attempts,
+            again: round > 0,
+            time: asked.elapsed,
+            tokens: [
+                ("input", call.input_tokens),
+                ("cached", call.cached_tokens),
+                ("cache_write", call.cache_write_tokens),
+                ("output", call.output_tokens),
+            ],
+            failure: asked.result.as_ref().err().map(ModelError::reason),
+        });
+        let turns: Vec<Value> = asking
+            .messages
+            .iter()
+            .map(|turn| {
+                let speaker: &str = turn.speaker.into();
+                json!({ "role": speaker, "content": turn.text })
+            })
+            .collect();
+        let mut exchange = json!(call);
+        exchange["section"] = json!(asking.role.map(Role::name));
+        exchange["system"] = json!(asking.system);
+        exchange["messages"] = json!(turns);
+        exchange["answer"] = json!(answer.map(|answer| &answer.text));
+        exchange["stopped_at_limit"] = json!(answer.is_some_and(|answer| answer.stopped_at_limit));
+        exchange["error"] = json!(asked.result.as_ref().err().map(ToString::to_string));
+        let sent: usize = asking.messages.iter().map(|turn| turn.text.len()).sum();
+        let bytes = sent + answer.map_or(0, |answer| answer.text.len());
+        fair::on_cpu(bytes, || mask(&mut exchange)).await;
+        self.exchanges.push(exchange);
+        call
+    }
+}
+
+impl Pipeline {
+    /// Merges two answers. The second one takes precedence. Valid items of the first that it does not contain are kept,
+    /// and so is a valid rewrite of progress if the second has none. Faults of the first that the model was not asked
+    /// about are still reported.
+    fn second_counts(&self, mut second: Reading, first: Reading, running: &Running) -> Reading {
+        let is_silent = |found: &FoundFault| found.fault.kind == FaultKind::NoSection;
+        let spoken = !second.found.iter().any(is_silent);
+        let rewritten = second.accepted.iter().any(rewrites_progress);
+        let earlier = second.accepted.iter().map(|item| item.operation.clone());
+        let earlier: Vec<Operation> = earlier.collect();
+        let mut left_out = first.accepted;
+        left_out.retain(|item| !(rewritten && rewrites_progress(item)));
+        // These items were valid before. Rejected now are only duplicates of the second answer and those above the limit.
+        let view = View {
+            document: &running.progress_base().text,
+            ended: &BTreeSet::new(),
+            now: self.storage.now(),
+        };
+        let again = numbered(left_out.iter().map(|item| item.operation.clone()));
+        let kept = validate(again, Vec::new(), &view, &earlier, &running.limits);
+        let mut found = first.found;
+        found.retain(|found| !found.needs_repair() || !spoken && !is_silent(found));
+        found.retain(|found| !second.found.iter().any(|again| again.says_the_same(found)));
+        found.append(&mut second.found);
+        // Duplicates of the second answer are not reported; additions above the limit are.
+        let surplus = kept.faults.into_iter();
+        let surplus = surplus.filter(|fault| fault.kind == FaultKind::TooManyAdditions);
+        found.extend(surplus.map(|fault| FoundFault::of(left_out[fault.range.start].written.clone(), fault)));
+        second.found = found;
+        let kept = kept.items.into_iter();
+        second
+            .accepted
+            .extend(kept.map(|item| left_out[item.range.start].clone()));
+        second.keep_few();
+        second
+    }
+}
+
+/// The faults in the form in which they are sent to the model.
+fn describe(found: &[FoundFault]) -> String {
+    let mut text = String::new();
+    for FoundFault { fault, written, .. } in found.iter().filter(|found| found.needs_repair()) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "- {}: {}", fault.kind.name(), fault.detail);
+        for line in quote(&written.text).lines() {
+            let _ = writeln!(text, "  > {line}");
+        }
+    }
+    text.truncate(text.trim_end().len());
+    text
+}
+
+/// Step 3: reads the answer of a role, or to a consolidation: JSON of the schema that was asked for, or else text.
+fn parse(role: Role, text: &str, is_of_schema: bool, is_cut_off: bool) -> (dsl::Parsed, Source<'_>) {
+    match is_of_schema.then(|| dsl::structured::read(role, text)).flatten() {
+        Some((parsed, items)) => (parsed, Source::Items(items)),
+        // Text that does not match the schema is read as text, so that its author hears of the fault.
+        None if is_cut_off => (dsl::parse_cut_off(text), Source::Text(text)),
+        None => (dsl::parse(text), Source::Text(text)),
+    }
+}
+
+fn listed(ids: &[RecordId]) -> String {
+    match ids {
+        [] => "(none)".to_owned(),
+        _ => ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+    }
+}
+
+/// Replaces NUL, which PostgreSQL texts and documents cannot contain.
+pub(super) fn storable(text: String) -> String {
+    if text.contains('\0') {
+        text.replace('\0', "\u{fffd}")
+    } else {
+        text
+    }
+}
+
+impl Pipeline {
+    /// Applies the rules once, for all of these roles.
+    pub(super) async fn apply_rules(
+        &self,
+        running: &Running,
+        input: &UpdateInput,
+        roles: &[Role],
+    ) -> Result<BTreeMap<Role, RoleOutcome>, StorageError> {
+        if roles.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let begun = Instant::now();
+        for role in roles {
+            let (role, round) = (*role, 0);
+            running.steps.send(Step::Asked { role, round });
+        }
+        let (document, sent) = (&running.progress_base().text, sent(input));
+        let heard = || rules::operations(document, &input.task, &input.messages);
+        let mut operations = fair::on_cpu(sent.bytes() + document.len(), heard).await;
+        operations.retain(|operation| operation.role().is_some_and(|role| roles.contains(&role)));
+        // The input is indexed once for the operations of all roles.
+        let mut reading = Reading::default();
+        if !operations.is_empty() {
+            let case = self.case(running, input, &sent);
+            let (parsed, source) = as_parsed(operations);
+            let checked = case.map(|case| (case, [].as_slice()));
+            reading = self.check(running, (parsed, &source), &[], checked).await?;
+            if case.is_some() {
+                reading.name_replaced(document);
+            }
+        }
+        let report = ModelReport {
+            model: models::RULES.to_owned(),
+            attempts: 1,
+            millis: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
+            ..ModelReport::default()
+        };
+        let outcomes = roles.iter().map(|role| {
+            running.steps.send(Step::Answered {
+                role: *role,
+                round: 0,
+                attempts: 1,
+                millis: report.millis,
+                failed: false,
+            });
+            let outcome = RoleOutcome {
+                reading: reading.take(*role),
+                by_rules: true,
+                report: report.clone(),
+                ..RoleOutcome::default()
+            };
+            (*role, outcome)
+        });
+        Ok(outcomes.collect())
+    }
+}

@@ -1,0 +1,158 @@
+//! Step 5, shared by `/update`, `/operations` and approvals: the items of a run are merged into the current head, without losing
+//! changes of other writers.
+
+use crate::domain::memory::{ChangedDocument, OperationName, View, apply, validate};
+use crate::domain::operation::{Operation, Role};
+use crate::domain::window::{SessionRecord, Sizes, record_session};
+use crate::pipeline::PipelineError;
+use crate::pipeline::check::{Accepted, numbered};
+use crate::pipeline::prompts::section_of;
+use crate::pipeline::report::Rejection;
+use crate::pipeline::review::rewrites_progress;
+use crate::pipeline::run::Running;
+use crate::storage::{Head, WindowRows};
+use chrono::{DateTime, Utc};
+
+/// The memory with the items applied.
+#[derive(Debug)]
+pub(super) struct Merged {
+    pub(super) applied: ChangedDocument,
+    /// Items that no longer fit the head, for example because a record was archived or added meanwhile.
+    pub(super) rejected: Vec<Rejection>,
+    pub(super) more_rejected: usize,
+    /// Whether the head differs from the head snapshot.
+    pub(super) rebased: bool,
+    /// The items that were applied, in the order of their changes.
+    pub(super) items: Vec<Accepted>,
+    /// For each change the index of its item.
+    pub(super) numbers: Vec<Option<usize>>,
+}
+
+/// Applies the items of a run, which were validated against its snapshots, to the head. Of an approved proposal progress that
+/// was changed since is rejected.
+///
+/// # Errors
+/// Why nothing may be saved; a conflict if another writer changed progress, which must be asked for again on this head.
+pub(super) fn merge(head: &Head, running: &Running) -> Result<Merged, PipelineError> {
+    head.meets(&running.to.preconditions)?;
+    let accepted = &running.results.accepted;
+    // Trailing blank lines do not belong to the section: they depend on the section that follows.
+    let progress_of = |text| section_of(text, Role::Progress).trim_end();
+    if let Some(review) = &running.review {
+        let before = review.proposal.progress_before.as_deref().unwrap_or_default();
+        let moved = progress_of(&head.text) != before;
+        let (late, held): (Vec<Accepted>, Vec<Accepted>) = accepted
+            .iter()
+            .cloned()
+            .partition(|item| moved && rewrites_progress(item));
+        let mut merged = merge_onto(head, &held, head.version != review.base_version, running)?;
+        let detail = "Current Progress was changed after this was proposed; it stays as it is.";
+        let late = late
+            .iter()
+            .map(|item| Rejection::new(Some(Role::Progress), "progress_moved", detail, &item.written.text));
+        merged.rejected.splice(0..0, late);
+        return Ok(merged);
+    }
+    let identity = running.identity();
+    // A memory that exists now under its name is another one.
+    if identity.is_some() && identity != head.identity.as_ref() {
+        return Err(PipelineError::Deleted);
+    }
+    let progress_base = running.progress_base();
+    let moved = head.context_id != progress_base.context_id
+        && progress_of(&head.text) != progress_of(&progress_base.text);
+    if moved && accepted.iter().any(rewrites_progress) {
+        return Err(running.conflict());
+    }
+    let rebased = head.context_id != running.base.context_id;
+    merge_onto(head, accepted, rebased, running)
+}
+
+/// Applies those items that are valid on the head.
+fn merge_onto(
+    head: &Head,
+    accepted: &[Accepted],
+    rebased: bool,
+    running: &Running,
+) -> Result<Merged, PipelineError> {
+    let limits = &running.limits;
+    let view = View {
+        document: &head.text,
+        ended: &head.archived,
+        now: head.now,
+    };
+    let validated = validate(
+        numbered(accepted.iter().map(|item| item.operation.clone())),
+        Vec::new(),
+        &view,
+        &[],
+        limits,
+    );
+    let rejected = validated
+        .faults
+        .iter()
+        .map(|fault| Rejection::of_fault(fault, &accepted[fault.range.start].written))
+        .collect();
+    let valid = validated.items.into_iter();
+    let (items, operations): (Vec<&Accepted>, Vec<Operation>) = valid
+        .map(|item| (&accepted[item.range.start], item.operation))
+        .unzip();
+    let mut applied = apply(&head.text, head.counters, &operations, head.now, limits)
+        .map_err(|error| running.cannot_edit(error))?;
+    // The items that were applied, in the order of their changes, and the number of each of them there.
+    let mut ordered: Vec<Accepted> = Vec::new();
+    let mut numbers = vec![None; items.len()];
+    for change in &mut applied.operations {
+        let Some(cause) = change.cause else { continue };
+        let item = items[cause];
+        let is_implied = change.op == OperationName::Archive && item.operation.archives().is_none();
+        // The evidence of an addition is not that of the archivings that it implies.
+        if !is_implied {
+            change.evidence.clone_from(&item.evidence);
+            numbers[cause] = Some(ordered.len());
+            ordered.push(item.clone());
+        }
+    }
+    let changes = applied.operations.iter();
+    let numbers = changes.map(|change| numbers[change.cause?]).collect();
+    Ok(Merged {
+        applied,
+        rejected,
+        more_rejected: validated.omitted.rejections,
+        rebased,
+        items: ordered,
+        numbers,
+    })
+}
+
+/// Writes the record into a document after operations were applied to it.
+pub(super) fn write_record(
+    running: &Running,
+    applied: &mut ChangedDocument,
+    now: DateTime<Utc>,
+    record: &SessionRecord,
+    sizes: &Sizes,
+) -> Result<WindowRows, PipelineError> {
+    let written = record_session(&applied.text, applied.counters, now, record, sizes)
+        .map_err(|error| running.cannot_edit(error))?;
+    let added = written.added();
+    applied.text = written.text;
+    applied.counters = written.counters;
+    for operation in written.operations {
+        let is_rewrite = |op: OperationName| op == OperationName::RewriteProgress;
+        match applied
+            .operations
+            .first_mut()
+            .filter(|first| is_rewrite(first.op))
+        {
+            // The rewrite of a role, with the bullet moved.
+            Some(first) if is_rewrite(operation.op) => *first = operation,
+            _ => applied.operations.push(operation),
+        }
+    }
+    let tasks = added.map(|id| (id, record.task.clone()));
+    Ok(WindowRows {
+        tasks: tasks.into_iter().collect(),
+        ..WindowRows::default()
+    })
+}
