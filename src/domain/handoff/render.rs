@@ -140,9 +140,11 @@ fn workspace_text(workspace: Option<&Workspace>) -> String {
     text
 }
 
-/// The hash of a managed section's text; a missing section is hashed as an empty text. Linear.
-pub(super) fn section_hash(document: &str, section: ManagedSection) -> String {
-    hex::encode(Sha256::digest(managed_body(document, section).trim()))
+/// The hashes of the sections without records; a missing section is hashed as an empty text. Linear.
+pub(super) fn section_hashes(document: &str) -> BTreeMap<ManagedSection, String> {
+    let sections = [ManagedSection::CurrentProgress, ManagedSection::ActiveContext];
+    let hash = |section| hex::encode(Sha256::digest(managed_body(document, section).trim()));
+    sections.into_iter().map(|section| (section, hash(section))).collect()
 }
 
 /// The page being rendered.
@@ -158,7 +160,6 @@ struct Page<'m> {
 
 impl<'m> Page<'m> {
     fn new(snapshot: &Snapshot, material: &'m Material) -> Self {
-        let sections = [ManagedSection::CurrentProgress, ManagedSection::ActiveContext];
         Self {
             material,
             markdown: String::new(),
@@ -166,10 +167,7 @@ impl<'m> Page<'m> {
             citations: Vec::new(),
             sources: BTreeSet::new(),
             counts: BTreeMap::new(),
-            hashes: sections
-                .into_iter()
-                .map(|section| (section, section_hash(&snapshot.text, section)))
-                .collect(),
+            hashes: section_hashes(&snapshot.text),
         }
     }
 
