@@ -106,40 +106,21 @@ pub(super) fn without_blank_edges(text: &str) -> &str {
 /// Static rules and anti-goals; only administrators may write them, and no budget drops them.
 pub const RULES: &str = "rules";
 
-/// Facts about the user.
-pub(super) const USER_INFORMATION: &str = "user_information";
-
-/// Instructions for using tools.
-pub(super) const TOOL_GUIDANCE: &str = "tool_guidance";
-
 /// The steps of the current work.
 pub(super) const WORKFLOW: &str = "workflow";
-
 /// Date and time: generated for each prompt, unless there are items of this category.
 pub(super) const DATETIME: &str = "datetime";
-
 /// The free part of the document, which no operation of the service changes.
 pub(super) const FREE: &str = "free";
 
-/// The first parts, whose bytes are the stable prefix.
-pub(super) const STABLE: [&str; 3] = [RULES, USER_INFORMATION, TOOL_GUIDANCE];
-
-/// The names of parts generated from the document.
-pub(super) const GENERATED: [&str; 7] = [
-    FREE,
-    "key_learnings",
-    "verbatim_context",
-    "decisions",
-    "active_context",
-    "recent_tasks",
-    "current_progress",
-];
+/// How many of [`PARTS`] are the stable prefix. Categories that are not among them come behind it.
+pub(super) const STABLE: usize = 3;
 
 /// The names of all built-in parts of a prompt, in order.
 pub const PARTS: [&str; 12] = [
     RULES,
-    USER_INFORMATION,
-    TOOL_GUIDANCE,
+    "user_information",
+    "tool_guidance",
     FREE,
     "key_learnings",
     "verbatim_context",
@@ -150,6 +131,15 @@ pub const PARTS: [&str; 12] = [
     "current_progress",
     DATETIME,
 ];
+
+/// Where a part stands in a prompt.
+pub(super) fn place_of(name: &str) -> (usize, &str) {
+    match PARTS.iter().position(|known| *known == name) {
+        Some(place) if place < STABLE => (place, ""),
+        Some(place) => (place + 1, ""),
+        None => (STABLE, name),
+    }
+}
 
 /// Why items cannot use a category. The message may be shown to a client.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -170,13 +160,10 @@ pub enum ReservedCategory {
 /// The name that it conflicts with.
 pub fn check_writable(category: &Category) -> Result<(), ReservedCategory> {
     let name = category.as_str();
-    if let Some(generated) = GENERATED
-        .into_iter()
-        .find(|known| known.eq_ignore_ascii_case(name))
-    {
-        return Err(ReservedCategory::Generated(generated));
-    }
-    match PARTS.into_iter().find(|known| known.eq_ignore_ascii_case(name)) {
+    let known = PARTS.into_iter().find(|known| known.eq_ignore_ascii_case(name));
+    let is_generated = |known| known == FREE || ManagedSection::ALL.into_iter().any(|of| name_of(of) == known);
+    match known {
+        Some(known) if is_generated(known) => Err(ReservedCategory::Generated(known)),
         Some(known) if known != name => Err(ReservedCategory::Spelling(known)),
         _ => Ok(()),
     }
