@@ -130,48 +130,57 @@ fn of_records(
     (kind, has_ground): (RecordKind, bool),
     operation: impl Fn(RecordId) -> Result<Operation, Fault>,
 ) -> OfRecords {
-    let outcome = |name| {
-        let id = record_id(name, Some(kind))?;
-        if id.kind != kind && !has_ground {
+    let mut names = names(ids);
+    let too_many = match names.len() {
+        ..=1 => None,
+        count if count > MAX_IDS => Some(FaultKind::MalformedId),
+        _ => (reason.len() > MAX_SHARED_REASON).then_some(FaultKind::TooLarge),
+    };
+    if let Some(wrong) = too_many {
+        let detail = format!(
+            "one item names at most {MAX_IDS} records, and several with a reason of at most {MAX_SHARED_REASON} bytes"
+        );
+        return vec![Err(Fault::new(wrong, detail))];
+    }
+    if names.is_empty() || reason.is_empty() {
+        // One fault of the item.
+        names = vec![ids.split_whitespace().next().unwrap_or_default()];
+    }
+    let of_section = |id: RecordId| match id.kind == kind || has_ground {
+        true => operation(id),
+        false => {
             let prefix = kind.prefix();
             let detail = format!("{id} is not an id of this section, whose ids begin with {prefix}-");
-            return Err(Fault::new(FaultKind::WrongSectionId, detail).of(id));
+            Err(Fault::new(FaultKind::WrongSectionId, detail))
         }
-        let operation = match is_placeholder(reason) {
-            true => Err(placeholder()),
-            false => operation(id),
-        };
-        operation.map_err(|wrong| wrong.of(id))
     };
-    match named(ids, reason, kind) {
-        Ok(names) => names.into_iter().map(outcome).collect(),
-        Err(wrong) => vec![Err(wrong)],
-    }
+    let outcomes = names
+        .into_iter()
+        .map(|name| on_record(name, reason, Some(kind), &of_section));
+    outcomes.collect()
 }
 
-/// The names of the records of an item, if it has them and a reason; otherwise the fault, and the first id if it is readable.
-fn named<'t>(ids: &'t str, reason: &str, kind: RecordKind) -> Result<Vec<&'t str>, Fault> {
-    let form = format!("`- {}-3 because <reason>`", kind.prefix());
-    let names = names(ids);
-    let (wrong, detail) = if reason.is_empty() {
-        let id = ids.split_whitespace().next().and_then(|name| read_id(bare(name)));
-        let detail = format!("an archiving needs its reason: {form}");
-        return Err(Fault::new(FaultKind::MissingReason, detail).of(id));
-    } else if names.is_empty() {
-        let detail = format!("an archiving begins with an id: {form}");
-        (FaultKind::MalformedId, detail)
-    } else if names.len() > MAX_IDS {
-        let detail = format!("one item archives at most {MAX_IDS} records: {form}");
-        (FaultKind::MalformedId, detail)
-    } else if names.len() > 1 && reason.len() > MAX_SHARED_REASON {
+/// The operation on a record, by its id as it is written. `kind` is that of the section it is in, if it is in one.
+pub(super) fn on_record(
+    name: &str,
+    reason: &str,
+    kind: Option<RecordKind>,
+    operation: impl Fn(RecordId) -> Result<Operation, Fault>,
+) -> Result<Operation, Fault> {
+    let id = record_id(name, kind);
+    if reason.is_empty() {
+        let prefix = kind.unwrap_or(RecordKind::Learning).prefix();
         let detail = format!(
-            "a reason for several records has at most {MAX_SHARED_REASON} bytes; archive each with its own: {form}"
+            "archiving or marking a record needs its reason; in text `because` precedes it: `- {prefix}-3 because <reason>`"
         );
-        (FaultKind::TooLarge, detail)
-    } else {
-        return Ok(names);
-    };
-    Err(Fault::new(wrong, detail))
+        return Err(Fault::new(FaultKind::MissingReason, detail).of(id.ok()));
+    }
+    let id = id?;
+    let operation = operation(id).map_err(|wrong| wrong.of(id))?;
+    match is_placeholder(reason) {
+        true => Err(placeholder().of(id)),
+        false => Ok(operation),
+    }
 }
 
 /// The ids of an item, as they are written.

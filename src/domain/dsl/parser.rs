@@ -64,18 +64,9 @@ fn read(text: &str, is_cut_off: bool) -> Parsed {
     let lines = lines::split(text);
     let mut parser = Parser {
         text,
-        at: 0,
         until: lines.len(),
         lines,
-        in_outer_fence: false,
-        closings: Closings::default(),
-        section: None,
-        list: None,
-        dropped: None,
-        parsed: Parsed::default(),
-        block: None,
-        last_progress_bullet: None,
-        progress: None,
+        ..Parser::default()
     };
     while let Some(line) = parser.next_line() {
         if !line.is_blank() {
@@ -86,6 +77,7 @@ fn read(text: &str, is_cut_off: bool) -> Parsed {
 }
 
 /// The state between two lines.
+#[derive(Default)]
 struct Parser<'t> {
     text: &'t str,
     lines: Vec<Line>,
@@ -337,12 +329,7 @@ impl Parser<'_> {
     ) {
         let folded = self.fold(line, item);
         let range = line.first..folded.end;
-        for outcome in read(&folded.text, kind) {
-            match outcome {
-                Ok(operation) => self.parsed.accept(operation, range.clone()),
-                Err(wrong) => self.parsed.fault(wrong.at(Some(section), range.clone())),
-            }
-        }
+        self.take(section, read(&folded.text, kind), range, None);
     }
 
     /// A learning (`because reason ":" insight`) or a merge of learnings (`id "," id { "," id } because reason ":" insight`).
@@ -352,27 +339,32 @@ impl Parser<'_> {
         let warning = folded
             .is_multi_line
             .then(|| items::joined().at(Some(Role::Learnings), range.clone()));
-        self.take(Role::Learnings, read(&folded.text), marks, range, warning);
+        self.take(
+            Role::Learnings,
+            [with_marks(read(&folded.text), marks)],
+            range,
+            warning,
+        );
     }
 
-    /// Takes what was read of an addition, and the warning about its form if it is valid.
+    /// Takes what was read of an item, and the warning about its form if it is valid.
     fn take(
         &mut self,
         section: Role,
-        read: Result<Operation, Fault>,
-        marks: Marks,
+        read: impl IntoIterator<Item = Result<Operation, Fault>>,
         range: Range<usize>,
-        warning: Option<Fault>,
+        mut warning: Option<Fault>,
     ) {
-        match read {
-            Ok(mut operation) => {
-                operation.set_marks(marks);
-                if let Some(warning) = warning {
-                    self.parsed.fault(warning);
+        for read in read {
+            match read {
+                Ok(operation) => {
+                    if let Some(warning) = warning.take() {
+                        self.parsed.fault(warning);
+                    }
+                    self.parsed.accept(operation, range.clone());
                 }
-                self.parsed.accept(operation, range);
+                Err(wrong) => self.parsed.fault(wrong.at(Some(section), range.clone())),
             }
-            Err(wrong) => self.parsed.fault(wrong.at(Some(section), range)),
         }
     }
 
@@ -408,8 +400,8 @@ impl Parser<'_> {
             let detail = "the code fence is never closed, so it was read as plain text";
             Fault::new(FaultKind::UnclosedFence, detail).at(Some(Role::Verbatim), fence)
         });
-        let read = read.map(Operation::Add);
-        self.take(Role::Verbatim, read, marks, line.first..end, warning);
+        let read = with_marks(read.map(Operation::Add), marks);
+        self.take(Role::Verbatim, [read], line.first..end, warning);
     }
 
     /// Reads the snippet of the bullet on the line just read; `from` is the byte offset after its `=>`.
@@ -476,7 +468,8 @@ impl Parser<'_> {
 
     /// The last block counts; one without a bullet means that nothing changed.
     fn close_block(&mut self) {
-        let finished = self.block.take().and_then(|block| block.finish(&mut self.parsed));
+        let block = self.block.take().filter(|block| !block.is_empty());
+        let finished = block.and_then(|block| block.finish(&mut self.parsed));
         self.progress = finished.or(self.progress.take());
     }
 
@@ -530,6 +523,12 @@ impl Parser<'_> {
         let fault = Fault::new(FaultKind::Truncated, detail);
         self.parsed.faults.push(fault.at(truncated.0, truncated.1));
     }
+}
+
+fn with_marks(read: Result<Operation, Fault>, marks: Marks) -> Result<Operation, Fault> {
+    let mut operation = read?;
+    operation.set_marks(marks);
+    Ok(operation)
 }
 
 /// Models sometimes number their headers.

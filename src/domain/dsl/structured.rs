@@ -102,25 +102,21 @@ struct JsonAnswer {
     completed: Vec<String>,
     in_progress: Vec<String>,
     remaining: Vec<String>,
-    add: Vec<JsonAddition>,
-    archive: Vec<JsonArchiving>,
-    merge: Vec<JsonMerge>,
+    add: Vec<JsonItem>,
+    archive: Vec<JsonItem>,
+    merge: Vec<JsonItem>,
 }
 
+/// An item of any of the lists: each has some of the members.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct JsonAddition {
+struct JsonItem {
     reason: String,
     content: String,
     label: String,
     snippet: String,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct JsonArchiving {
     id: String,
-    reason: String,
+    ids: Vec<String>,
     ground: Option<JsonGround>,
     kept: Option<String>,
 }
@@ -132,14 +128,6 @@ enum JsonGround {
     DuplicateOf,
     SupersededBy,
     Expired,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct JsonMerge {
-    ids: Vec<String>,
-    reason: String,
-    content: String,
 }
 
 /// Reads a JSON answer of a role, or to a consolidation, as operations, and returns each as it was written, by its position;
@@ -192,10 +180,11 @@ pub fn read(role: impl Into<Option<Role>>, answer: &str) -> Option<(Parsed, Vec<
             expired: archived.ground == Some(JsonGround::Expired),
         }
     }));
-    let merges = answer.merge.into_iter();
-    requests.extend(
-        merges.map(|JsonMerge { ids, reason, content }| OperationRequest::Merge { ids, reason, content }),
-    );
+    requests.extend(answer.merge.into_iter().map(|merged| OperationRequest::Merge {
+        ids: merged.ids,
+        reason: merged.reason,
+        content: merged.content,
+    }));
     let written = requests
         .iter()
         .map(|request| serde_json::to_string(request).unwrap_or_default())
