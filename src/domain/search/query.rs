@@ -1,9 +1,8 @@
 //! Parses search queries, and makes the PostgreSQL `tsvector` of a document that they are matched with.
 
 use crate::domain::ids::VaultId;
-use crate::domain::text::words::{MAX_WORD_BYTES, folded_word, is_single_char_word, words};
+use crate::domain::text::words::{folded_word, is_single_char_word, words};
 use foldhash::fast::RandomState;
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// The last position that a `tsvector` can store: later words are found, but not as adjacent.
@@ -25,17 +24,10 @@ pub(super) fn vault_lexeme(vault: &VaultId) -> String {
 /// The document's words as the text of a `tsvector`.
 #[must_use]
 pub fn vector(vault: &VaultId, text: &str) -> String {
-    // Of most words the lexeme is a slice of this.
-    let lower = text.to_ascii_lowercase();
-    let mut lexemes: HashMap<Cow<'_, str>, Vec<usize>, RandomState> = HashMap::default();
+    let mut lexemes: HashMap<String, Vec<usize>, RandomState> = HashMap::default();
     let mut bytes = 0;
     for (index, place) in words(text).enumerate() {
-        let word = &lower[place.clone()];
-        let lexeme = match word.is_ascii() {
-            true => Cow::Borrowed(&word[..word.len().min(MAX_WORD_BYTES)]),
-            false => Cow::Owned(folded_word(&text[place])),
-        };
-        let positions = lexemes.entry(lexeme).or_default();
+        let positions = lexemes.entry(folded_word(&text[place])).or_default();
         if positions.len() < MAX_POSITIONS && bytes < MAX_BYTES {
             // A lexeme has at most 128 bytes and some overhead.
             bytes += if positions.is_empty() { 136 } else { 2 };
@@ -43,19 +35,10 @@ pub fn vector(vault: &VaultId, text: &str) -> String {
         }
     }
     let mut vector = vault_lexeme(vault);
-    vector.reserve(text.len() + lexemes.len() * 4);
-    let mut digits = itoa::Buffer::new();
     for (lexeme, positions) in lexemes.iter().filter(|(_, positions)| !positions.is_empty()) {
+        let positions: Vec<String> = positions.iter().map(usize::to_string).collect();
         // A lexeme contains only letters and digits, so nothing needs escaping.
-        vector.push_str(" '");
-        vector.push_str(lexeme);
-        vector.push_str("':");
-        for (number, position) in positions.iter().enumerate() {
-            if number > 0 {
-                vector.push(',');
-            }
-            vector.push_str(digits.format(*position));
-        }
+        vector.push_str(&format!(" '{lexeme}':{}", positions.join(",")));
     }
     vector
 }

@@ -18,56 +18,30 @@ pub const MAX_WORD_BYTES: usize = 128;
 
 /// The byte ranges of the words of a text, in order. Linear.
 pub fn words(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
-    let bytes = text.as_bytes();
     let mut at = 0;
     std::iter::from_fn(move || {
-        let next = |at: usize| text[at..].chars().next();
-        // A mark may be a letter too, but a word of marks alone, or of what is folded to nothing, would be empty.
-        let begins = |c: char| is_word_char(c) && (c.is_ascii() || (!is_combining_mark(c) && has_fold(c)));
-        at += ascii_run(&bytes[at..], |byte| !byte.is_ascii_alphanumeric());
-        // An ASCII character that is left begins a word.
-        if !bytes.get(at)?.is_ascii() {
-            at += text[at..].find(begins)?;
-        }
-        let start = at;
-        let first = if bytes[start].is_ascii() {
-            None
-        } else {
-            next(start)
+        let start = at + text[at..].find(begins_word)?;
+        let mut rest = text[start..].chars();
+        let is_single = rest.next().is_some_and(is_single_char_word);
+        let ends = |c: char| match c.is_ascii() {
+            true => is_single || !c.is_ascii_alphanumeric(),
+            false => {
+                let goes_on = !is_single && c.is_alphanumeric() && !is_single_char_word(c);
+                !(goes_on || is_combining_mark(c) || is_half_width_mark(c))
+            }
         };
-        let is_single = first.is_some_and(is_single_char_word);
-        let goes_on = |c: char| {
-            is_combining_mark(c)
-                || is_half_width_mark(c)
-                || (!is_single && c.is_alphanumeric() && !is_single_char_word(c))
-        };
-        at += first.map_or(1, char::len_utf8);
-        loop {
-            if !is_single {
-                at += ascii_run(&bytes[at..], |byte| byte.is_ascii_alphanumeric());
-            }
-            // Most words end before an ASCII character, which need not be decoded.
-            if bytes.get(at).is_none_or(u8::is_ascii) {
-                return Some(start..at);
-            }
-            match next(at).filter(|c| goes_on(*c)) {
-                Some(c) => at += c.len_utf8(),
-                None => return Some(start..at),
-            }
-        }
+        let rest = rest.as_str();
+        at = text.len() - rest.len() + rest.find(ends).unwrap_or(rest.len());
+        Some(start..at)
     })
 }
 
-/// Number of leading ASCII bytes that are of a class: most characters of most texts need no decoding.
-#[inline]
-fn ascii_run(bytes: &[u8], class: impl Fn(u8) -> bool) -> usize {
-    let ends = |byte: &u8| !(byte.is_ascii() && class(*byte));
-    bytes.iter().position(ends).unwrap_or(bytes.len())
-}
-
-/// The test of ASCII alone comes first: most characters of most texts are ASCII.
-fn is_word_char(c: char) -> bool {
-    c.is_ascii_alphanumeric() || (!c.is_ascii() && c.is_alphanumeric())
+/// A mark may be a letter too, but a word of marks alone, or of what is folded to nothing, would be empty.
+fn begins_word(c: char) -> bool {
+    match c.is_ascii() {
+        true => c.is_ascii_alphanumeric(),
+        false => c.is_alphanumeric() && !is_combining_mark(c) && has_fold(c),
+    }
 }
 
 /// Normalises a word for comparison.
