@@ -196,7 +196,10 @@ fn record_reason(id: RecordId, is_active: bool, base_version: i64, facts: &Curre
                 Some(version) => format!(", was archived in version {version}"),
                 None => format!(" in version {base_version}, is archived"),
             };
-            ("cited_record_archived", format!("{id}, which it cites as active{since}"))
+            (
+                "cited_record_archived",
+                format!("{id}, which it cites as active{since}"),
+            )
         }
         (Some(_), Some(version)) => (RECORD_CHANGED, format!("{id} changed in version {version}")),
         (Some(_), None) => return None,

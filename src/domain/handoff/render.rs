@@ -1,6 +1,6 @@
 //! Renders the eight sections as Markdown and records which line cites what.
 
-use super::line::{Citation, LINE_CHARS, Line, Part, SECTION_LINES, Subject, quote};
+use super::line::{Citation, Line, Part, SECTION_LINES, Subject, quoted};
 use super::material::{Material, Snapshot, noun};
 use super::window::Window;
 use crate::domain::document::{ManagedSection, managed_body};
@@ -122,7 +122,7 @@ fn workspace_text(workspace: Option<&Workspace>) -> String {
     for (name, value) in named {
         if let Some(value) = value {
             // Writing to a string cannot fail.
-            let _ = writeln!(text, "- {name}: \"{}\"", quote(value, LINE_CHARS));
+            let _ = writeln!(text, "- {name}: {}", quoted(value));
         }
     }
     let files = &workspace.dirty_files;
@@ -132,7 +132,7 @@ fn workspace_text(workspace: Option<&Workspace>) -> String {
         files.len()
     );
     for file in files.iter().take(SECTION_LINES) {
-        let _ = writeln!(text, "  - \"{}\"", quote(file, LINE_CHARS));
+        let _ = writeln!(text, "  - {}", quoted(file));
     }
     if files.len() > SECTION_LINES {
         let _ = writeln!(text, "  - _{} more_", files.len() - SECTION_LINES);
@@ -144,7 +144,10 @@ fn workspace_text(workspace: Option<&Workspace>) -> String {
 pub(super) fn section_hashes(document: &str) -> BTreeMap<ManagedSection, String> {
     let sections = [ManagedSection::CurrentProgress, ManagedSection::ActiveContext];
     let hash = |section| hex::encode(Sha256::digest(managed_body(document, section).trim()));
-    sections.into_iter().map(|section| (section, hash(section))).collect()
+    sections
+        .into_iter()
+        .map(|section| (section, hash(section)))
+        .collect()
 }
 
 /// The page being rendered.
@@ -203,11 +206,8 @@ impl<'m> Page<'m> {
         self.counts.insert(part, shown.len());
         let free = &self.material.section_changes.free;
         if part == Part::RecentChanges && !free.is_empty() {
-            let titles: Vec<String> = free
-                .iter()
-                .take(SECTION_LINES)
-                .map(|title| format!("\"{}\"", quote(title, LINE_CHARS)))
-                .collect();
+            let titles = free.iter().take(SECTION_LINES);
+            let titles: Vec<String> = titles.map(|title| quoted(title)).collect();
             let more = match free.len() - titles.len() {
                 0 => String::new(),
                 more => format!(" and {more} more"),
