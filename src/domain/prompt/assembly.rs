@@ -3,7 +3,8 @@
 use super::budget::{Dropped, OverBudget, fit};
 use super::item::PromptItem;
 use super::part::{
-    Count, DATETIME, PARTS, Part, PartSource, Piece, PieceId, STABLE, document_parts, joined, place_of, written,
+    Count, DATETIME, PARTS, Part, PartSource, Piece, PieceId, STABLE, document_parts, joined, place_of,
+    written,
 };
 use crate::domain::document::closing_fence;
 use crate::domain::ids::RecordId;
@@ -79,7 +80,10 @@ fn parts(material: &Material<'_>) -> Vec<Part> {
     let of_items = categories.into_iter();
     let of_items = of_items.map(|(name, pieces)| Part::new(name, PartSource::Items, pieces));
     let mut parts: Vec<Part> = of_items.collect();
-    parts.extend(document_parts(material.document.unwrap_or_default(), material.time));
+    parts.extend(document_parts(
+        material.document.unwrap_or_default(),
+        material.time,
+    ));
     let is_empty = material.items.is_empty() && material.document.is_none();
     let has_time = parts.iter().any(|part| part.name == DATETIME);
     // Without any content the prompt is empty, unless the time was requested explicitly.

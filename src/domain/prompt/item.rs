@@ -156,19 +156,17 @@ impl ItemLimits {
     ///
     /// The limit that would be exceeded.
     pub fn hold(&self, items: usize, bytes: usize) -> Result<(), TooManyItems> {
-        if items > self.max_items {
-            return Err(TooManyItems {
-                result: format!("there would be {items} items here"),
-                limit: self.max_items,
-            });
-        }
-        if bytes > self.total_bytes {
-            return Err(TooManyItems {
-                result: format!("the items here would have {bytes} bytes"),
-                limit: self.total_bytes,
-            });
-        }
-        Ok(())
+        let (result, limit) = if items > self.max_items {
+            (format!("there would be {items} items here"), self.max_items)
+        } else if bytes > self.total_bytes {
+            (
+                format!("the items here would have {bytes} bytes"),
+                self.total_bytes,
+            )
+        } else {
+            return Ok(());
+        };
+        Err(TooManyItems { result, limit })
     }
 }
 

@@ -161,7 +161,8 @@ pub enum ReservedCategory {
 pub fn check_writable(category: &Category) -> Result<(), ReservedCategory> {
     let name = category.as_str();
     let known = PARTS.into_iter().find(|known| known.eq_ignore_ascii_case(name));
-    let is_generated = |known| known == FREE || ManagedSection::ALL.into_iter().any(|of| name_of(of) == known);
+    let is_generated =
+        |known| known == FREE || ManagedSection::ALL.into_iter().any(|of| name_of(of) == known);
     match known {
         Some(known) if is_generated(known) => Err(ReservedCategory::Generated(known)),
         Some(known) if known != name => Err(ReservedCategory::Spelling(known)),

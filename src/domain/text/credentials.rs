@@ -112,7 +112,10 @@ pub(in crate::domain) fn secrets(text: &str) -> Vec<Range<usize>> {
 
 /// All credentials with what they are, in order; one that is found in two ways occurs twice. Linear.
 pub(in crate::domain) fn secrets_with_kind(text: &str) -> Vec<(Range<usize>, &'static str)> {
-    let mut all: Vec<_> = named_values(text).into_iter().map(|range| (range, NAMED)).collect();
+    let mut all: Vec<_> = named_values(text)
+        .into_iter()
+        .map(|range| (range, NAMED))
+        .collect();
     for ((kind, _, is_one), form) in FORMS.iter().zip(SEARCHED.iter()) {
         let groups = form.captures_iter(text).filter_map(|found| found.get(1));
         let found = groups.filter(|group| is_one(group.as_str()));
