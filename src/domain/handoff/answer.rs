@@ -163,16 +163,12 @@ fn check(
     if text.chars().count() > LINE_CHARS {
         return Err(DropReason::TooLong);
     }
-    let mut all_active = true;
-    for citation in &citations {
-        let supplied = material
-            .supplied
-            .get(citation)
-            .filter(|_| shown.contains(citation));
-        all_active &= supplied.ok_or(DropReason::NotSupplied)?.is_active;
+    let is_supplied = |citation| material.supplied.contains_key(citation) && shown.contains(citation);
+    if !citations.iter().all(is_supplied) {
+        return Err(DropReason::NotSupplied);
     }
     let is_present = matches!(part, Part::CurrentContext | Part::StartHere | Part::OpenQuestions);
-    if is_present && !all_active {
+    if is_present && !citations.iter().all(|citation| material.is_active(citation)) {
         return Err(DropReason::NotActive);
     }
     if part == Part::StartHere && !is_supported(&text, &citations, material) {
@@ -203,7 +199,7 @@ fn cited<'m>(citations: &'m [Citation], material: &'m Material) -> impl Iterator
             Subject::Section(section) => section.title(),
             Subject::Record(_) => "",
         };
-        Some([name, material.supplied.get(citation)?.text.as_str()])
+        Some([name, material.supplied.get(citation)?.as_str()])
     });
     cited.flatten()
 }

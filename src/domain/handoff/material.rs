@@ -71,15 +71,6 @@ impl Entry {
     }
 }
 
-/// A citable entry.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Supplied {
-    /// Its text.
-    pub(super) text: String,
-    /// Whether it is in the newest version.
-    pub(super) is_active: bool,
-}
-
 /// How far ahead a handoff looks for records that expire.
 const EXPIRING_DAYS: i64 = 7;
 
@@ -100,7 +91,8 @@ pub struct Material {
     pub(super) section_changes: SectionChanges,
     /// Whether the window had more changes than were read.
     pub has_more_changes: bool,
-    pub(super) supplied: BTreeMap<Citation, Supplied>,
+    /// The texts that may be cited.
+    pub(super) supplied: BTreeMap<Citation, String>,
     /// Citations of all records in the newest version.
     active_by_id: BTreeMap<RecordId, Citation>,
 }
@@ -179,10 +171,9 @@ impl Material {
     /// Whether the cited subject is in the newest version.
     #[must_use]
     pub fn is_active(&self, citation: &Citation) -> bool {
-        match (self.supplied.get(citation), citation.record_id()) {
-            (Some(supplied), _) => supplied.is_active,
-            (None, None) => citation.version == self.head.version,
-            (None, Some(id)) => self.citation_of(id) == Some(*citation),
+        match citation.record_id() {
+            None => citation.version == self.head.version,
+            Some(id) => self.citation_of(id) == Some(*citation),
         }
     }
 
@@ -223,15 +214,13 @@ impl Material {
         Citation::section(ManagedSection::ActiveContext, self.head.version)
     }
 
-    fn supply(&self) -> BTreeMap<Citation, Supplied> {
-        let mut supplied = BTreeMap::new();
-        let active = self.active().map(|(life, citation)| (citation, life, true));
+    fn supply(&self) -> BTreeMap<Citation, String> {
         let ended = self.entries.iter().filter(|entry| !entry.is_active());
-        let ended = ended.map(|entry| (entry.citation(), &entry.life, false));
-        for (citation, life, is_active) in active.chain(ended) {
-            let text = record_text(life);
-            supplied.insert(citation, Supplied { text, is_active });
-        }
+        let ended = ended.map(|entry| (&entry.life, entry.citation()));
+        let records = self.active().chain(ended);
+        let mut supplied: BTreeMap<_, _> = records
+            .map(|(life, citation)| (citation, record_text(life)))
+            .collect();
         let status = [("Goal", &self.steps.goal), ("Blocker", &self.steps.blocker)];
         let status = status
             .into_iter()
@@ -247,9 +236,7 @@ impl Material {
         ];
         for (citation, lines) in [(self.status(), status), (self.progress(), progress.concat())] {
             if !lines.is_empty() {
-                let text = lines.join("; ");
-                let is_active = true;
-                supplied.insert(citation, Supplied { text, is_active });
+                supplied.insert(citation, lines.join("; "));
             }
         }
         supplied
@@ -411,7 +398,7 @@ pub fn shown(material: &Material) -> (String, BTreeSet<Citation>) {
     };
     for section in [material.status(), material.progress()] {
         if let Some(supplied) = material.supplied.get(&section) {
-            entry(section, "active, the state of the work", &supplied.text);
+            entry(section, "active, the state of the work", supplied);
         }
     }
     for (name, value) in material.section_changes.of_status(&material.steps) {

@@ -4,6 +4,7 @@ use super::line::{Citation, Line, Part, SECTION_LINES, Subject, quoted};
 use super::material::{Material, Snapshot, noun};
 use super::window::Window;
 use crate::domain::document::{ManagedSection, managed_body};
+use crate::domain::history::RecordLife;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -205,6 +206,7 @@ impl<'m> Page<'m> {
         }
         self.counts.insert(part, shown.len());
         let free = &self.material.section_changes.free;
+        let mut notes: Vec<String> = Vec::new();
         if part == Part::RecentChanges && !free.is_empty() {
             let titles = free.iter().take(SECTION_LINES);
             let titles: Vec<String> = titles.map(|title| quoted(title)).collect();
@@ -212,30 +214,29 @@ impl<'m> Page<'m> {
                 0 => String::new(),
                 more => format!(" and {more} more"),
             };
-            if !lines.is_empty() {
-                self.push("");
-            }
-            self.push(&format!(
-                "_Sections of free text that changed: {}{more}._",
-                titles.join(", ")
-            ));
+            let titles = titles.join(", ");
+            notes.push(format!("_Sections of free text that changed: {titles}{more}._"));
         } else if lines.is_empty() {
-            self.push(match part {
+            let empty = match part {
                 Part::Summary => "_The memory has no record and no goal._",
                 Part::StartHere => "_The memory names no next step._",
                 Part::RecentChanges => "_Nothing changed in this window._",
                 Part::CurrentContext => "_No active record changed in this window._",
                 _ => "_None._",
-            });
+            };
+            notes.push(empty.to_owned());
         }
         if part == Part::RecentChanges && self.material.has_more_changes {
-            self.push("");
-            self.push("_Only the newest changes of this window were read._");
+            notes.push("_Only the newest changes of this window were read._".to_owned());
         }
-        let more = lines.len() - shown.len();
-        if more > 0 {
-            self.push("");
-            self.push(&format!("_{more} more are left out._"));
+        if lines.len() > shown.len() {
+            notes.push(format!("_{} more are left out._", lines.len() - shown.len()));
+        }
+        for (place, note) in notes.iter().enumerate() {
+            if place > 0 || !lines.is_empty() {
+                self.push("");
+            }
+            self.push(note);
         }
     }
 
@@ -302,27 +303,11 @@ impl<'m> Page<'m> {
                 Subject::Section(section) => {
                     format!("section {}, version {}", section.title(), citation.version)
                 }
-                Subject::Record(id) => match snapshot.records.get(&id) {
-                    None => format!("{}, active", noun(id.kind).to_lowercase()),
-                    Some(life) => {
-                        let state = match &life.end {
-                            None => "active".to_owned(),
-                            Some(end) => {
-                                let how = end
-                                    .superseded_by
-                                    .map_or_else(|| "archived".to_owned(), |by| format!("replaced by {by}"));
-                                let by = quote_id(&end.mark.by);
-                                format!("{how} in version {} by {by}", end.mark.version)
-                            }
-                        };
-                        format!(
-                            "{} of version {} by {}, {state}",
-                            noun(id.kind).to_lowercase(),
-                            life.born.version,
-                            quote_id(&life.born.by),
-                        )
-                    }
-                },
+                Subject::Record(id) => {
+                    let noun = noun(id.kind).to_lowercase();
+                    let life = snapshot.records.get(&id);
+                    life.map_or_else(|| format!("{noun}, active"), |life| lived(&noun, life))
+                }
             };
             self.push(&format!("- {what} {}", self.shown(citation)));
             let cited = vec![self.cited(citation)];
@@ -333,6 +318,28 @@ impl<'m> Page<'m> {
         }
         self.counts.insert(Part::Sources, sources.len());
     }
+}
+
+/// What a record is, when it was born, and what became of it.
+fn lived(noun: &str, life: &RecordLife) -> String {
+    let state = match &life.end {
+        None => "active".to_owned(),
+        Some(end) => {
+            let by = end.superseded_by;
+            let how = by.map_or_else(|| "archived".to_owned(), |by| format!("replaced by {by}"));
+            format!(
+                "{how} in version {} by {}",
+                end.mark.version,
+                quote_id(&end.mark.by)
+            )
+        }
+    };
+    let born = &life.born;
+    format!(
+        "{noun} of version {} by {}, {state}",
+        born.version,
+        quote_id(&born.by)
+    )
 }
 
 /// Ids contain no Markdown characters except `_`.

@@ -3,7 +3,7 @@
 use super::Limits;
 use crate::domain::consolidation::{Ground, Grounds};
 use crate::domain::document::{Entry, entries_of, normalised_snippet, pinned, record_ranges};
-use crate::domain::faults::{Omitted, cut, keep};
+use crate::domain::faults::{Omitted, cut};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::{AddedRecord, Fault, FaultKind, Item, Operation};
 use crate::domain::text::folded;
@@ -64,7 +64,6 @@ pub fn validate(
     let mut additions = Additions::of(like, earlier, limits);
     let mut accepted = Vec::with_capacity(items.len());
     let mut rejected = Vec::new();
-    let mut omitted = Omitted::default();
     let mut rejected_ranges: BTreeMap<usize, usize> = BTreeMap::new();
     for (mut item, verdict) in items.into_iter().zip(verdicts) {
         // If the archiving of the replaced record is rejected, the addition becomes an ordinary one.
@@ -77,11 +76,7 @@ pub fn validate(
             Some(fault) => {
                 rejected_ranges.insert(item.range.start, item.range.end);
                 let fault = fault.of(item.operation.names());
-                keep(
-                    &mut rejected,
-                    &mut omitted,
-                    fault.at(item.operation.role(), item.range),
-                );
+                rejected.push(fault.at(item.operation.role(), item.range));
             }
         }
     }
@@ -92,6 +87,7 @@ pub fn validate(
         .collect();
     faults.extend(rejected);
     faults.sort_by_key(|fault| fault.range.start);
+    let mut omitted = Omitted::default();
     cut(&mut faults, &mut omitted);
     Validated {
         items: accepted,

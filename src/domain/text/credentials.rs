@@ -151,7 +151,10 @@ fn named_values(text: &str) -> Vec<Range<usize>> {
         let is_sign = link != Link::Phrase && text[at..].starts_with(['=', ':']);
         let begin = value_at(text, at, VALUE_BYTES).filter(|_| !is_sign);
         let is_one = begin.is_some_and(|begin| is_value(text, &begin, link, password.is_some()));
-        let value = value_at(text, at, usize::MAX).filter(|_| is_one);
+        let value = match is_one {
+            true => value_at(text, at, usize::MAX),
+            false => None,
+        };
         // What stands in a value is no name.
         from = match &value {
             Some(value) => value.end,
