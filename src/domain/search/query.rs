@@ -60,28 +60,23 @@ pub(super) struct Term {
     pub(super) prefix: bool,
 }
 
-/// A token of the query's text.
-struct Token<'q> {
-    text: &'q str,
-    quoted: bool,
-    excluded: bool,
-}
-
 impl Query {
     /// Parses a query. Every text is valid; tokens without words are ignored.
     #[must_use]
     pub fn parse(text: &str) -> Self {
-        let tokens = tokens(text);
+        let terms = terms(text);
+        let count = terms.len();
         let mut branches: Vec<Vec<Term>> = vec![Vec::new()];
         let mut joined = false;
-        for (index, token) in tokens.iter().enumerate() {
-            let last = index + 1 == tokens.len();
+        for (index, mut term) in terms.into_iter().enumerate() {
+            let is_last = index + 1 == count;
+            let is_or = term.prefix && term.words == ["or"];
+            term.prefix &= is_last;
             let any = branches.last().is_some_and(|branch| !branch.is_empty());
-            if token.is_or() && !last && any && !joined {
+            if is_or && !is_last && any && !joined {
                 joined = true;
                 continue;
             }
-            let Some(term) = token.term(last) else { continue };
             if std::mem::take(&mut joined) {
                 branches.push(Vec::new());
             }
@@ -171,29 +166,10 @@ impl Term {
     }
 }
 
-impl Token<'_> {
-    fn is_or(&self) -> bool {
-        !self.quoted && !self.excluded && self.text.eq_ignore_ascii_case("or")
-    }
-
-    /// `None` if it contains no word.
-    fn term(&self, last: bool) -> Option<Term> {
-        let words: Vec<_> = words(self.text)
-            .map(|place| folded_word(&self.text[place]))
-            .collect();
-        let final_word = words.last()?;
-        let grows = final_word.chars().nth(1).is_some() && !final_word.chars().any(is_single_char_word);
-        Some(Term {
-            excluded: self.excluded,
-            prefix: last && grows && !self.quoted && !self.excluded,
-            words,
-        })
-    }
-}
-
-/// Splits at blanks, except in quoted texts. A quote that is not closed extends to the end.
-fn tokens(text: &str) -> Vec<Token<'_>> {
-    let mut tokens = Vec::new();
+/// The terms of a text, each as if it were the last. They are separated by blanks, except in quoted texts; a quote that is not
+/// closed extends to the end.
+fn terms(text: &str) -> Vec<Term> {
+    let mut terms = Vec::new();
     let mut rest = text.trim();
     while !rest.is_empty() {
         let bare = rest.trim_start_matches('-');
@@ -210,16 +186,18 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
                 (&bare[..end], false, &bare[end..])
             }
         };
-        if words(text).next().is_some() {
-            tokens.push(Token {
-                text,
-                quoted,
+        let words: Vec<_> = words(text).map(|place| folded_word(&text[place])).collect();
+        if let Some(last) = words.last() {
+            let grows = last.chars().nth(1).is_some() && !last.chars().any(is_single_char_word);
+            terms.push(Term {
                 excluded,
+                prefix: grows && !quoted && !excluded,
+                words,
             });
         }
         rest = after.trim_start();
     }
-    tokens
+    terms
 }
 
 #[cfg(test)]
