@@ -37,11 +37,12 @@ pub struct CurrentFacts {
 }
 
 /// Whether a handoff is valid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum Status {
     /// There is no handoff.
+    #[default]
     Missing,
     /// The handoff is outdated in at least one respect.
     Stale,
@@ -90,7 +91,7 @@ pub struct StaleLine {
 }
 
 /// Whether a handoff can be relied on, judged when it is asked for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[schema(as = HandoffFreshness)]
 pub struct Freshness {
     /// `missing`, `stale` or `fresh`.
@@ -106,11 +107,7 @@ impl Freshness {
     /// Reports that there is no handoff.
     #[must_use]
     pub fn missing() -> Self {
-        Self {
-            status: Status::Missing,
-            reasons: Vec::new(),
-            stale_lines: Vec::new(),
-        }
+        Self::default()
     }
 }
 
