@@ -175,12 +175,6 @@ pub(in crate::domain) struct Scripts(u32);
 
 impl Scripts {
     pub(in crate::domain) const NONE: Self = Self(0);
-    const LATIN: Self = Self(1);
-    const HAN: Self = Self(1 << 1);
-    const KANA: Self = Self(1 << 2);
-    const HANGUL: Self = Self(1 << 3);
-    /// The first of the scripts that are distinguished only by where they are in Unicode.
-    const OTHERS: u32 = 4;
 
     pub(in crate::domain) fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -203,17 +197,16 @@ impl Scripts {
 
 /// The script of a character; none for digits and symbols.
 fn script_of(c: char) -> Scripts {
-    if !c.is_alphabetic() {
-        return Scripts::NONE;
-    }
-    match u32::from(c) {
-        ..=0x2AF | 0x1D00..=0x1EFF | 0x2C60..=0x2C7F | 0xA720..=0xA7FF | 0xFF21..=0xFF5A => Scripts::LATIN,
-        code if is_hangul(code) => Scripts::HANGUL,
-        code if is_kana(code) => Scripts::KANA,
-        code if is_han(code) => Scripts::HAN,
+    let script = match u32::from(c) {
+        _ if !c.is_alphabetic() => return Scripts::NONE,
+        ..=0x2AF | 0x1D00..=0x1EFF | 0x2C60..=0x2C7F | 0xA720..=0xA7FF | 0xFF21..=0xFF5A => 0,
+        code if is_hangul(code) => 1,
+        code if is_kana(code) => 2,
+        code if is_han(code) => 3,
         // Other scripts have pages of 128 characters of their own, a few of them two.
-        code => Scripts(1 << (Scripts::OTHERS + (code >> 7) % (32 - Scripts::OTHERS))),
-    }
+        code => 4 + (code >> 7) % 28,
+    };
+    Scripts(1 << script)
 }
 
 /// Han, Hiragana, Katakana, Thai and Hangul are compared by pairs of characters.
