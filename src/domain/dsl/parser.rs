@@ -108,15 +108,6 @@ struct Dropped {
     unreported: Option<Range<usize>>,
 }
 
-/// A line joined with its continuation lines.
-struct Folded {
-    text: String,
-    /// Byte offset of the end of the last joined line.
-    end: usize,
-    /// Whether more than one line was joined.
-    is_multi_line: bool,
-}
-
 impl Parser<'_> {
     /// Returns the next line and advances past it.
     fn next_line(&mut self) -> Option<Line> {
@@ -293,9 +284,9 @@ impl Parser<'_> {
         let list = self.list.map(|(list, _)| list);
         let Some(kind) = section.record_kind() else {
             self.last_progress_bullet = Some(range.start);
-            let folded = self.fold(line, item);
+            let (text, end) = self.fold(line, item);
             if let Some(block) = &mut self.block {
-                block.bullet(list, folded.text, line.first..folded.end, &mut self.parsed);
+                block.bullet(list, text, line.first..end, &mut self.parsed);
             }
             return;
         };
@@ -327,24 +318,17 @@ impl Parser<'_> {
         read: fn(&str, RecordKind) -> items::OfRecords,
         kind: RecordKind,
     ) {
-        let folded = self.fold(line, item);
-        let range = line.first..folded.end;
-        self.take(section, read(&folded.text, kind), range, None);
+        let (text, end) = self.fold(line, item);
+        self.take(section, read(&text, kind), line.first..end, None);
     }
 
     /// A learning (`because reason ":" insight`) or a merge of learnings (`id "," id { "," id } because reason ":" insight`).
     fn added(&mut self, line: &Line, item: &str, marks: Marks, read: fn(&str) -> Result<Operation, Fault>) {
-        let folded = self.fold(line, item);
-        let range = line.first..folded.end;
-        let warning = folded
-            .is_multi_line
-            .then(|| items::joined().at(Some(Role::Learnings), range.clone()));
-        self.take(
-            Role::Learnings,
-            [with_marks(read(&folded.text), marks)],
-            range,
-            warning,
-        );
+        let (text, end) = self.fold(line, item);
+        let range = line.first..end;
+        let is_joined = end > line.last;
+        let warning = is_joined.then(|| items::joined().at(Some(Role::Learnings), range.clone()));
+        self.take(Role::Learnings, [with_marks(read(&text), marks)], range, warning);
     }
 
     /// Takes what was read of an item, and the warning about its form if it is valid.
@@ -387,13 +371,10 @@ impl Parser<'_> {
             }
             // It consumes its deeper lines too.
             None => {
-                let folded = self.fold(line, item);
-                let (reason, content) = items::split(&folded.text);
-                (
-                    items::addition(reason, Some(""), content.to_owned()),
-                    folded.end,
-                    None,
-                )
+                let (text, end) = self.fold(line, item);
+                let (reason, content) = items::split(&text);
+                let read = items::addition(reason, Some(""), content.to_owned());
+                (read, end, None)
             }
         };
         let warning = unclosed.map(|fence| {
@@ -418,15 +399,12 @@ impl Parser<'_> {
         snippet
     }
 
-    /// Joins the deeper-indented lines below an item with single blanks. Stops at a deeper bullet that starts
-    /// an item of its own, as any bullet of progress does, and at a header in full form: a bare word such as
-    /// `Remaining` may be the end of the item's text.
-    fn fold(&mut self, line: &Line, item: &str) -> Folded {
-        let mut folded = Folded {
-            text: self.normalised(line, item).into_owned(),
-            end: line.last,
-            is_multi_line: false,
-        };
+    /// Joins an item and the deeper-indented lines below it with single blanks; returns also where the last of them ends.
+    /// Stops at a deeper bullet that starts an item of its own, as any bullet of progress does, and at a header in full form:
+    /// a bare word such as `Remaining` may be the end of the item's text.
+    fn fold(&mut self, line: &Line, item: &str) -> (String, usize) {
+        let mut folded = self.normalised(line, item).into_owned();
+        let mut end = line.last;
         let is_progress = matches!(self.section, Some((Role::Progress, _)));
         let starts_item = |content: &str| match bullet(content) {
             Some(item) => is_progress || after_because(item).is_some() || begins_with_id(item),
@@ -442,13 +420,13 @@ impl Parser<'_> {
             if next.indent <= line.indent || index > self.until.max(self.at) || starts_item(content) {
                 break;
             }
-            if !folded.text.is_empty() {
-                folded.text.push(' ');
+            if !folded.is_empty() {
+                folded.push(' ');
             }
-            folded.text.push_str(&self.normalised(next, content));
-            (folded.end, folded.is_multi_line, self.at) = (next.last, true, index);
+            folded.push_str(&self.normalised(next, content));
+            (end, self.at) = (next.last, index);
         }
-        folded
+        (folded, end)
     }
 
     /// Byte offset of a slice of the input.

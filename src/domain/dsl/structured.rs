@@ -8,6 +8,7 @@ use crate::domain::ids::RecordId;
 use crate::domain::operation::Role;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 /// Appended to the instructions, which describe the text form.
 pub const INSTRUCTION: &str = "The form above is written as JSON here: one object of the schema that you are given. \
@@ -38,17 +39,10 @@ pub fn schema(role: Role, ids: &[RecordId], max_additions: usize) -> Value {
         Role::Verbatim => object(&[("reason", text()), ("label", text()), ("snippet", text())]),
         _ => object(&[("reason", text()), ("content", text())]),
     };
-    let mut own: Vec<RecordId> = ids
-        .iter()
-        .copied()
-        .filter(|id| Some(id.kind) == role.record_kind())
-        .collect();
-    own.sort_unstable_by_key(|id| id.number);
-    own.dedup();
-    let names: Vec<String> = own[own.len().saturating_sub(MAX_IDS)..]
-        .iter()
-        .map(ToString::to_string)
-        .collect();
+    let own = ids.iter().filter(|id| Some(id.kind) == role.record_kind());
+    let own: BTreeSet<&RecordId> = own.collect();
+    let newest = own.iter().skip(own.len().saturating_sub(MAX_IDS));
+    let names: Vec<String> = newest.map(ToString::to_string).collect();
     let add = list(item, max_additions);
     if names.is_empty() {
         // An empty `enum` is not a valid schema.

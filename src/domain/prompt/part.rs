@@ -267,16 +267,10 @@ fn managed_part(
         let after = first_nonblank_line(text, entry.range.end).min(section.range.end);
         begins.push((after, Some(PieceId::Text)));
     }
-    let ends = begins
-        .iter()
-        .skip(1)
-        .map(|(start, _)| *start)
-        .chain([section.range.end]);
-    let mut pieces: Vec<Piece> = begins
-        .iter()
-        .zip(ends)
-        .filter_map(|((start, id), end)| piece(id.clone()?, &text[*start..end]))
-        .collect();
+    begins.push((section.range.end, None));
+    let pieces = begins.array_windows();
+    let pieces = pieces.filter_map(|[(start, id), (end, _)]| piece(id.clone()?, &text[*start..*end]));
+    let mut pieces: Vec<Piece> = pieces.collect();
     if let (Some(last), Some(line)) = (pieces.last_mut(), closing) {
         last.text.push('\n');
         last.text.push_str(line.trim_end());
@@ -304,11 +298,9 @@ fn piece(id: PieceId, lines: &str) -> Option<Piece> {
 
 /// The start of the first non-blank line at or after `from`, which must be the start of a line.
 fn first_nonblank_line(text: &str, from: usize) -> usize {
-    let blank = &text[from..];
-    match blank.find(|c: char| !c.is_whitespace()) {
-        Some(text_start) => blank[..text_start]
-            .rfind(['\n', '\r'])
-            .map_or(from, |end| from + end + 1),
-        None => text.len(),
-    }
+    let Some(written) = text[from..].find(|c: char| !c.is_whitespace()) else {
+        return text.len();
+    };
+    let blank = text[from..from + written].rfind(['\n', '\r']);
+    blank.map_or(from, |end| from + end + 1)
 }
