@@ -67,39 +67,25 @@ pub fn of_operations(operations: &[AppliedOperation], changes: &[RecordChange]) 
     for operation in operations {
         let id = operation.id.map(|id| id.to_string()).unwrap_or_default();
         // A task has no reason.
-        let reason = operation.reason.as_deref();
-        let because = reason
-            .map(|reason| format!(" (because {reason})"))
-            .unwrap_or_default();
-        match operation.op {
-            OperationName::RewriteProgress => line(&mut log, '~', "progress rewritten"),
+        let because = operation.reason.as_deref();
+        let because = because.map_or_else(String::new, |reason| format!(" (because {reason})"));
+        let content = operation.content.as_deref().unwrap_or_default();
+        let (sign, text) = match operation.op {
+            OperationName::RewriteProgress => ('~', "progress rewritten".to_owned()),
             OperationName::Add => {
-                let what = operation
-                    .label
-                    .as_deref()
-                    .or(operation.content.as_deref())
-                    .unwrap_or_default();
-                line(&mut log, '+', &format!("{id} {}{because}", cut(what)));
+                let what = operation.label.as_deref().unwrap_or(content);
+                ('+', format!("{id} {}{because}", cut(what)))
             }
-            OperationName::RewriteStatus => line(
-                &mut log,
-                '~',
-                &format!(
-                    "status set: {}",
-                    cut(operation.content.as_deref().unwrap_or_default())
-                ),
-            ),
-            OperationName::Mark => {
-                let marks = operation.content.as_deref().unwrap_or_default();
-                line(&mut log, '~', &format!("{id} marked: {marks}{because}"));
-            }
+            OperationName::RewriteStatus => ('~', format!("status set: {}", cut(content))),
+            OperationName::Mark => ('~', format!("{id} marked: {content}{because}")),
             OperationName::Archive => {
                 let by = operation.superseded_by;
-                let replaced = by.map(|by| format!("; {by} replaced {id}")).unwrap_or_default();
+                let replaced = by.map_or_else(String::new, |by| format!("; {by} replaced {id}"));
                 let text = that_left(operation.content.as_deref());
-                line(&mut log, '-', &format!("{id} archived{because}{replaced}{text}"));
+                ('-', format!("{id} archived{because}{replaced}{text}"))
             }
-        }
+        };
+        line(&mut log, sign, &text);
     }
     log
 }

@@ -17,10 +17,8 @@ use super::text::content_words::{Key, keys};
 use super::text::{bare_words, folded};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
-use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
-use std::sync::LazyLock;
 
 /// With how many records that have a record's rarest word it is compared: where more have it, it says little.
 const MAX_CANDIDATES: usize = 200;
@@ -37,42 +35,27 @@ const SHARED_WORDS: usize = 2;
 /// How many words before a date may say that it is an end.
 const BEFORE_AN_END: usize = 3;
 
-/// The words of a list, which blanks separate.
-type Words = LazyLock<HashSet<&'static str>>;
-
 /// Words without which a text says the same.
-static ARTICLES: Words = LazyLock::new(|| {
-    words(
-        "the a an is are was were that this der die das den dem ein eine einen ist sind le la les un une est el los las una \
-         es son",
-    )
-});
+const ARTICLES: &str = "the a an is are was were that this der die das den dem ein eine einen ist sind le la les un une est el los las una \
+    es son";
 
 /// Words that turn a statement round. Two records say the same only if they have the same ones.
-static NEGATIONS: Words = LazyLock::new(|| {
-    words(
-        "not no never none nothing nor neither without cannot except unless only avoid stop forbidden prohibited wrong \
-         false kein keine keinen keiner nicht nie niemals nichts ohne nur außer verboten falsch ne pas jamais rien aucun \
-         aucune sans sauf seulement nunca jamás nada ningún ninguna sin salvo solo sólo",
-    )
-});
+const NEGATIONS: &str = "not no never none nothing nor neither without cannot except unless only avoid stop forbidden prohibited wrong \
+    false kein keine keinen keiner nicht nie niemals nichts ohne nur außer verboten falsch ne pas jamais rien aucun \
+    aucune sans sauf seulement nunca jamás nada ningún ninguna sin salvo solo sólo";
 
 /// The same in scripts without blanks between words.
 const NEGATING_CHARS: &str = "不没未无無非勿莫别";
 
 /// Words by which a record says something only of a time or a case, so that it does not say what holds always.
-static CONDITIONS: Words = LazyLock::new(|| {
-    words(
-        "if when whenever while during until till before after on once provided wenn falls während solange sobald bis vor \
-         nach am bei si lorsque quand pendant avant après lors jusqu'à cuando mientras hasta antes después durante",
-    )
-});
+const CONDITIONS: &str = "if when whenever while during until till before after on once provided wenn falls während solange sobald bis vor \
+    nach am bei si lorsque quand pendant avant après lors jusqu'à cuando mientras hasta antes después durante";
 
 /// Punctuation, which says nothing around a word. Other signs say something: `!=`, `≥ 20`, `€50`, `a → b`.
 const PUNCTUATION: &str = ".,:;?\"'()[]{}*`“”„‘’‚«»‹›…–—·•¡¿、。「」『』（），：；？！・";
 
 /// Words by which a merge may join its parts, besides their own.
-static JOINING: Words = LazyLock::new(|| words("and & also both und sowie auch et aussi ainsi y e también"));
+const JOINING: &str = "and & also both und sowie auch et aussi ainsi y e también";
 
 /// Words and phrases by which a record says that something has changed.
 const CHANGES: &str = "now | no longer | anymore | any more | instead | replaced | replaces | supersedes | superseded | changed | \
@@ -86,15 +69,12 @@ const CHANGES: &str = "now | no longer | anymore | any more | instead | replaced
 const CHANGES_WITHIN: [&str; 8] = ["现在", "改为", "改用", "不再", "取代", "改到", "搬到", "换成"];
 
 /// Words that present a date as an end.
-static ENDS: Words = LazyLock::new(|| {
-    words(
-        "until till through expires expire expired expiry ends end ended valid bis endet abläuft ablauf läuft gültig \
-         jusqu'au jusqu’au expirera valable hasta vence caduca expira termina",
-    )
-});
+const ENDS: &str = "until till through expires expire expired expiry ends end ended valid bis endet abläuft ablauf läuft gültig \
+    jusqu'au jusqu’au expirera valable hasta vence caduca expira termina";
 
-fn words(list: &'static str) -> HashSet<&'static str> {
-    list.split_ascii_whitespace().collect()
+/// Whether a word stands in a list, whose words blanks separate.
+fn is_in(list: &str, word: &str) -> bool {
+    list.split_ascii_whitespace().any(|known| known == word)
 }
 
 /// Why a record can be archived without losing anything.
@@ -126,8 +106,6 @@ struct Statement {
     /// All words but articles, in order: values (numbers, dates, names, identifiers and paths) as they are, others without
     /// their endings, of scripts without blanks pairs of neighbouring characters.
     words: Vec<String>,
-    /// The same, to look a word up.
-    known: HashSet<String>,
     negations: Vec<String>,
 }
 
@@ -152,11 +130,10 @@ impl Statement {
             // A capital within a sentence is a name: hall A.
             let is_name = !is_first && written == "A";
             let token = written.to_lowercase();
-            if token.is_empty() || (ARTICLES.contains(token.as_str()) && !is_name) {
+            if token.is_empty() || (is_in(ARTICLES, &token) && !is_name) {
                 continue;
             }
-            let negates =
-                NEGATIONS.contains(token.as_str()) || token.ends_with("n't") || token.ends_with("n’t");
+            let negates = is_in(NEGATIONS, &token) || token.ends_with("n't") || token.ends_with("n’t");
             if negates {
                 statement.negations.push(token.clone());
             }
@@ -175,7 +152,6 @@ impl Statement {
                 .push(if is_word { stem(&token).to_owned() } else { token });
         }
         statement.negations.sort_unstable();
-        statement.known = statement.words.iter().cloned().collect();
         statement
     }
 
@@ -207,11 +183,6 @@ impl Statement {
         if other.words.is_empty() {
             return Err("it says nothing that can be compared".to_owned());
         }
-        // Of more words than it has one is missing, or there more often.
-        let mut first = other.words.iter().take(self.words.len() + 1);
-        if let Some(word) = first.find(|word| !self.known.contains(*word)) {
-            return Err(format!("`{word}` is missing in it"));
-        }
         let mut wanted = other.words.iter().peekable();
         let more = self
             .words
@@ -220,7 +191,8 @@ impl Statement {
             .collect();
         match wanted.peek() {
             None => Ok(more),
-            Some(_) => Err("it has the same words in another order".to_owned()),
+            Some(word) if self.words.contains(word) => Err(format!("`{word}` is elsewhere in it")),
+            Some(word) => Err(format!("`{word}` is missing in it")),
         }
     }
 }
@@ -268,7 +240,7 @@ fn difference(
     if stated_by_kept.negations != stated.negations {
         return Some("one of them negates what the other does not".to_owned());
     }
-    let condition = more.into_iter().find(|word| CONDITIONS.contains(word.as_str()))?;
+    let condition = more.into_iter().find(|word| is_in(CONDITIONS, word))?;
     Some(format!("it says so only under a condition (`{condition}`)"))
 }
 
@@ -317,22 +289,26 @@ pub(in crate::domain) struct Grounds {
     /// The records with their statements, each of which several operations may be checked against.
     records: HashMap<RecordId, (Record, Statement)>,
     now: DateTime<Utc>,
-    /// How many records of a kind have a word; counted when it is needed first.
-    counts: OnceCell<HashMap<(RecordKind, Key), usize>>,
+    /// How many records of a kind have a word.
+    counts: HashMap<(RecordKind, Key), usize>,
 }
 
 impl Grounds {
     /// Linear in the document.
     pub(in crate::domain) fn of(document: &str, now: DateTime<Utc>) -> Self {
-        let stated = records(document).into_iter().map(|record| {
-            let statement = Statement::of_record(&record);
-            (record.id, (record, statement))
-        });
-        Self {
-            records: stated.collect(),
+        let mut grounds = Self {
+            records: HashMap::new(),
             now,
-            counts: OnceCell::new(),
+            counts: HashMap::new(),
+        };
+        for record in records(document) {
+            for key in keys(&record.content) {
+                *grounds.counts.entry((record.id.kind, key)).or_default() += 1;
+            }
+            let statement = Statement::of_record(&record);
+            grounds.records.insert(record.id, (record, statement));
         }
+        grounds
     }
 
     /// Checks the ground of an archiving. `leaves` says which other records go with it.
@@ -393,10 +369,13 @@ impl Grounds {
         let of_newer: HashSet<Key> = keys(&newer.content).collect();
         let of_older: HashSet<Key> = keys(&older.content).collect();
         let shared: Vec<Key> = of_older.intersection(&of_newer).copied().collect();
-        let counts = self.counts();
         let of_kind = self.records.keys().filter(|record| record.kind == id.kind);
         let most = (of_kind.count() / DISTINCTIVE).max(3);
-        let is_distinctive = |key: &&Key| counts.get(&(id.kind, **key)).is_none_or(|count| *count <= most);
+        let is_distinctive = |key: &&Key| {
+            self.counts
+                .get(&(id.kind, **key))
+                .is_none_or(|count| *count <= most)
+        };
         let distinctive = shared.iter().filter(is_distinctive).count();
         if distinctive < SHARED_WORDS || shared.len() * 2 < of_older.len() {
             return Err(format!(
@@ -418,19 +397,6 @@ impl Grounds {
                 "{other} does not say that anything has changed, so {id} may hold beside it."
             )),
         }
-    }
-
-    fn counts(&self) -> &HashMap<(RecordKind, Key), usize> {
-        self.counts.get_or_init(|| {
-            let mut counts = HashMap::new();
-            for (record, _) in self.records.values() {
-                let keys: HashSet<Key> = keys(&record.content).collect();
-                for key in keys {
-                    *counts.entry((record.id.kind, key)).or_default() += 1;
-                }
-            }
-            counts
-        })
     }
 
     /// Checks a merge of learnings into a new text, and returns the marks that the new record has.
@@ -473,7 +439,7 @@ impl Grounds {
             }
         }
         let own: HashSet<&String> = parts.iter().flat_map(|(_, part)| &part.words).collect();
-        let is_foreign = |word: &&String| !own.contains(word) && !JOINING.contains(word.as_str());
+        let is_foreign = |word: &&String| !own.contains(word) && !is_in(JOINING, word);
         match merged.words.iter().find(is_foreign) {
             Some(word) => Err(format!(
                 "The new text says `{word}`, which none of its parts says."
@@ -507,7 +473,7 @@ fn stated_end(text: &str) -> Option<Until> {
     let last = days.iter().map(|(_, day)| day.end()).max()?;
     let is_end = |(place, day): &&(usize, Until)| {
         let before = &tokens[place.saturating_sub(BEFORE_AN_END)..*place];
-        day.end() == last && before.iter().any(|word| ENDS.contains(word.as_str()))
+        day.end() == last && before.iter().any(|word| is_in(ENDS, word))
     };
     days.iter().find(is_end).map(|(_, day)| *day)
 }
@@ -638,7 +604,7 @@ fn duplicates(records: &[Record]) -> Vec<(&Record, &Record)> {
     };
     let mut with_text: HashMap<(Option<String>, String), Vec<usize>> = HashMap::new();
     for (place, (record, statement)) in statements.iter().enumerate() {
-        for word in &statement.known {
+        for word in statement.words.iter().collect::<HashSet<_>>() {
             with_word.entry(word).or_default().push(place);
         }
         with_text.entry(text_of(record)).or_default().push(place);

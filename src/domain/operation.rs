@@ -134,7 +134,7 @@ pub enum Operation {
     },
 }
 
-/// A record that an operation adds: a learning, or a snippet.
+/// A record to be added: a learning, or a snippet; or the text of a task or decision.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct AddedRecord {
     /// The reason for keeping it.
@@ -142,7 +142,7 @@ pub struct AddedRecord {
     /// What a snippet is, one line; `None` for a learning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// The insight, one line, or the snippet, byte for byte, without the end of its last line.
+    /// The insight, one line, or the snippet, byte for byte, without the end of its last line; of other kinds their text.
     pub content: String,
     /// The record it replaces, which is archived with a reference to the new one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,9 +1,10 @@
 //! Adds pieces to a document: learnings as records, sections as free sections, each once.
 
 use super::{Note, Piece, SourceFile, markdown};
-use crate::domain::document::{Fence, ManagedSection, NewRecord, closing_fence, outline, records};
+use crate::domain::document::{Fence, ManagedSection, closing_fence, outline, records};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::memory::{ChangedDocument, Counters, Edit, append_section};
+use crate::domain::operation::AddedRecord;
 use crate::domain::text::folded;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -95,11 +96,10 @@ pub fn plan(
             present += 1;
             continue;
         }
-        let reason = piece.reason();
-        let record = NewRecord {
-            reason: Some(&reason),
-            content: &piece.text,
-            ..NewRecord::default()
+        let record = AddedRecord {
+            reason: piece.reason(),
+            content: piece.text.clone(),
+            ..AddedRecord::default()
         };
         let time = piece.time.unwrap_or(now);
         edit.add(RecordKind::Learning, &record, time)

@@ -62,7 +62,7 @@ pub use outline::{
 };
 pub use progress::progress_of;
 pub use record::{Record, location_of, record_ranges, records};
-pub use render::{Expiry, Marks, NewRecord, NotATime, Until, written_time};
+pub use render::{Expiry, Marks, NotATime, Until, written_time};
 
 pub use lines::Fence;
 pub(in crate::domain) use lines::{TAB, indent, indentation, is_blank as is_blank_line, lines};

@@ -6,7 +6,6 @@
 
 use super::lines::{is_blank, without_end};
 use foldhash::fast::RandomState;
-use memchr::memchr_iter;
 use similar::algorithms::{Capture, Compact, Replace, myers};
 use similar::udiff::UnifiedHunkHeader;
 use similar::{DiffOp, group_diff_ops};
@@ -30,7 +29,7 @@ impl Origins {
     /// The origins of a first version.
     #[must_use]
     pub fn of_first(text: &str, version: i64) -> Self {
-        let lines = count(text);
+        let lines = lines(text).count();
         Self::from_runs([Run { version, lines }])
     }
 
@@ -134,11 +133,6 @@ fn match_lines(old: &[&str], old_versions: &[i64], new: &[&str]) -> Vec<Option<i
 /// The lines of a text without line ends, as [`Origins`] counts them.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive('\n').map(without_end)
-}
-
-fn count(text: &str) -> usize {
-    let ends = memchr_iter(b'\n', text.as_bytes()).count();
-    ends + usize::from(!text.is_empty() && !text.ends_with('\n'))
 }
 
 /// Number of unchanged lines shown around a change.

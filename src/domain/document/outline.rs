@@ -2,7 +2,6 @@
 
 use super::lines::{Fence, Line, begin_of, indent, is_blank, lines};
 use crate::domain::ids::RecordKind;
-use memchr::memmem;
 use std::collections::{HashMap, HashSet};
 use std::iter::successors;
 use std::ops::Range;
@@ -81,10 +80,9 @@ pub fn find_section<'t>(text: &'t str, name: &str) -> Option<&'t str> {
 /// The body of a managed section; empty if the document has none. Linear.
 #[must_use]
 pub fn managed_body(text: &str, section: ManagedSection) -> &str {
-    let mut sections = outline(text).into_iter();
-    sections
-        .find(|found| found.managed == Some(section))
-        .map_or("", |found| &text[found.body])
+    let layout = Layout::of(text);
+    let found = layout.managed(section);
+    found.map_or("", |found| &text[found.body.clone()])
 }
 
 /// Whether a document has a free section titled `Progress` in addition to the managed one.
@@ -141,12 +139,8 @@ impl Layout {
 /// too: the answer must not depend on what is read as managed, and an author who shows that title knows it.
 fn has_title_of(text: &str, section: ManagedSection) -> bool {
     let text = &text[begin_of(text)..];
-    let after_lf = memmem::find_iter(text.as_bytes(), "\n# ").map(|lf| lf + 1);
-    let first = text.starts_with("# ").then_some(0);
-    first.into_iter().chain(after_lf).any(|start| {
-        let line = text[start..].lines().next().unwrap_or_default();
-        ManagedSection::from_title(&line["# ".len()..]) == Some(section)
-    })
+    let mut lines = text.lines().filter_map(|line| line.strip_prefix("# "));
+    lines.any(|title| ManagedSection::from_title(title) == Some(section))
 }
 
 /// What was found so far, and what the lines that were read mean for the next one.
@@ -257,14 +251,10 @@ impl Section {
     pub(in crate::domain) fn written_end(&self, text: &str) -> usize {
         let body = &text[self.body.clone()];
         let written = body.trim_end_matches([' ', '\t', '\r', '\n']).len();
-        let rest = body[written..]
+        let line_end = body[written..]
             .find('\n')
-            .map_or(body.len() - written, |lf| lf + 1);
-        if written == 0 {
-            self.body.start
-        } else {
-            self.body.start + written + rest
-        }
+            .map_or(body.len(), |lf| written + lf + 1);
+        self.body.start + if written == 0 { 0 } else { line_end }
     }
 }
 
@@ -303,17 +293,21 @@ impl ManagedSection {
         Self::Decisions,
     ];
 
+    /// Of all of them the heading title that the service writes, the one that authors give it in their own words, and the kind
+    /// of its records.
+    const TABLE: [(&str, &str, Option<RecordKind>); Self::ALL.len()] = [
+        ("Current Progress", "Progress", None),
+        ("Key Learnings", "Learnings", Some(RecordKind::Learning)),
+        ("Verbatim Context", "Verbatim", Some(RecordKind::Verbatim)),
+        ("Active Context", "Active Context", None),
+        ("Recent Tasks", "Recent Tasks", Some(RecordKind::Task)),
+        ("Decisions", "Decisions", Some(RecordKind::Decision)),
+    ];
+
     /// The heading title that the service writes.
     #[must_use]
     pub fn title(self) -> &'static str {
-        match self {
-            Self::CurrentProgress => "Current Progress",
-            Self::KeyLearnings => "Key Learnings",
-            Self::VerbatimContext => "Verbatim Context",
-            Self::ActiveContext => "Active Context",
-            Self::RecentTasks => "Recent Tasks",
-            Self::Decisions => "Decisions",
-        }
+        Self::TABLE[self as usize].0
     }
 
     /// Returns the section with this title. Ignores case, surrounding blanks, a closing run of `#` and a
@@ -321,23 +315,15 @@ impl ManagedSection {
     #[must_use]
     pub fn from_title(title: &str) -> Option<Self> {
         let bare = bare_title(title);
-        Self::ALL
-            .into_iter()
-            .find(|section| section.title().eq_ignore_ascii_case(bare))
+        let mut all = Self::ALL.into_iter();
+        all.find(|section| section.title().eq_ignore_ascii_case(bare))
     }
 
     /// Returns the section that authors give this title in their own words; compared as [`Self::from_title`] does.
-    pub(super) fn from_authors_title(title: &str) -> Option<Self> {
+    fn from_authors_title(title: &str) -> Option<Self> {
         let bare = bare_title(title);
-        let titles = [
-            ("Progress", Self::CurrentProgress),
-            ("Learnings", Self::KeyLearnings),
-            ("Verbatim", Self::VerbatimContext),
-        ];
-        titles
-            .into_iter()
-            .find(|(title, _)| title.eq_ignore_ascii_case(bare))
-            .map(|(_, section)| section)
+        let mut all = Self::ALL.into_iter();
+        all.find(|section| Self::TABLE[*section as usize].1.eq_ignore_ascii_case(bare))
     }
 
     /// The short name used in queries (`?section=progress`).
@@ -355,13 +341,7 @@ impl ManagedSection {
     /// The kind of record in the section; `None` for the two sections that are rewritten as a whole.
     #[must_use]
     pub fn record_kind(self) -> Option<RecordKind> {
-        match self {
-            Self::KeyLearnings => Some(RecordKind::Learning),
-            Self::VerbatimContext => Some(RecordKind::Verbatim),
-            Self::RecentTasks => Some(RecordKind::Task),
-            Self::Decisions => Some(RecordKind::Decision),
-            Self::CurrentProgress | Self::ActiveContext => None,
-        }
+        Self::TABLE[self as usize].2
     }
 
     /// Returns the section that contains records of a kind.

@@ -5,7 +5,7 @@
 
 use super::record::{end_of_reason, push_snippet};
 use crate::domain::ids::{RecordId, RecordKind};
-use crate::domain::operation::Progress;
+use crate::domain::operation::{AddedRecord, Progress};
 use crate::domain::text::lines::document_line;
 use chrono::{
     DateTime, Datelike as _, Days, NaiveDate, NaiveTime, SecondsFormat, SubsecRound as _, Timelike as _, Utc,
@@ -252,8 +252,13 @@ pub(super) fn read_time(text: &str) -> Option<DateTime<Utc>> {
     is_stored.then(|| time.trunc_subsecs(6))
 }
 
-/// The text of a new record. Characters that a record line cannot represent are normalised when it is
-/// written:
+/// Formats a time for record lines: RFC 3339, whole seconds, `Z`.
+#[must_use]
+pub fn written_time(time: DateTime<Utc>) -> String {
+    time.to_rfc3339_opts(SecondsFormat::Secs, true)
+}
+
+/// Renders the lines of a new record. Characters that a record line cannot represent are normalised:
 ///
 /// - everything except a snippet becomes one line: lines are trimmed (space, tab, CR) and joined by single
 ///   blanks;
@@ -261,39 +266,21 @@ pub(super) fn read_time(text: &str) -> Option<DateTime<Utc>> {
 /// - a `=>` inside a label becomes `->`, since it would end the label;
 /// - a snippet loses the end of its last line and trailing blank lines;
 /// - NUL, which is not allowed in documents, becomes U+FFFD.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct NewRecord<'a> {
-    /// Whether it is pinned, and until when it holds.
-    pub marks: Marks,
-    /// The reason for keeping it.
-    pub reason: Option<&'a str>,
-    /// The label of a snippet; VC records only.
-    pub label: Option<&'a str>,
-    /// The content; for a VC record the snippet.
-    pub content: &'a str,
-}
-
-/// Formats a time for record lines: RFC 3339, whole seconds, `Z`.
-#[must_use]
-pub fn written_time(time: DateTime<Utc>) -> String {
-    time.to_rfc3339_opts(SecondsFormat::Secs, true)
-}
-
-/// Renders the lines of a record.
-pub(in crate::domain) fn record_lines(id: RecordId, time: DateTime<Utc>, record: &NewRecord<'_>) -> String {
+pub(in crate::domain) fn record_lines(id: RecordId, time: DateTime<Utc>, record: &AddedRecord) -> String {
     let brackets = brackets(Some(&written_time(time)), &record.marks);
     let mut out = format!("- {id} {brackets} ");
-    let reason = document_line(record.reason.unwrap_or_default());
+    let reason = document_line(&record.reason);
     if !reason.is_empty() {
         out.push_str("because ");
         push_reason(&mut out, &reason);
         out.push_str(": ");
     }
     if id.kind == RecordKind::Verbatim {
-        out.push_str(&document_line(record.label.unwrap_or_default()).replace("=>", "->"));
-        push_snippet(&mut out, record.content);
+        let label = record.label.as_deref().unwrap_or_default();
+        out.push_str(&document_line(label).replace("=>", "->"));
+        push_snippet(&mut out, &record.content);
     } else {
-        out.push_str(&document_line(record.content));
+        out.push_str(&document_line(&record.content));
         out.push('\n');
     }
     out

@@ -130,48 +130,57 @@ fn of_records(
     (kind, has_ground): (RecordKind, bool),
     operation: impl Fn(RecordId) -> Result<Operation, Fault>,
 ) -> OfRecords {
-    let outcome = |name| {
-        let id = record_id(name, Some(kind))?;
-        if id.kind != kind && !has_ground {
+    let mut names = names(ids);
+    if names.is_empty() || reason.is_empty() {
+        // One fault of the item.
+        names = vec![ids.split_whitespace().next().unwrap_or_default()];
+    }
+    let too_many = match names.len() {
+        ..=1 => None,
+        count if count > MAX_IDS => Some(FaultKind::MalformedId),
+        _ => (reason.len() > MAX_SHARED_REASON).then_some(FaultKind::TooLarge),
+    };
+    if let Some(wrong) = too_many {
+        let detail = format!(
+            "one item names at most {MAX_IDS} records, and several with a reason of at most {MAX_SHARED_REASON} bytes"
+        );
+        return vec![Err(Fault::new(wrong, detail))];
+    }
+    let of_section = |id: RecordId| match id.kind == kind || has_ground {
+        true => operation(id),
+        false => {
             let prefix = kind.prefix();
             let detail = format!("{id} is not an id of this section, whose ids begin with {prefix}-");
-            return Err(Fault::new(FaultKind::WrongSectionId, detail).of(id));
+            Err(Fault::new(FaultKind::WrongSectionId, detail))
         }
-        let operation = match is_placeholder(reason) {
-            true => Err(placeholder()),
-            false => operation(id),
-        };
-        operation.map_err(|wrong| wrong.of(id))
     };
-    match named(ids, reason, kind) {
-        Ok(names) => names.into_iter().map(outcome).collect(),
-        Err(wrong) => vec![Err(wrong)],
-    }
+    let outcomes = names
+        .into_iter()
+        .map(|name| on_record(name, reason, Some(kind), &of_section));
+    outcomes.collect()
 }
 
-/// The names of the records of an item, if it has them and a reason; otherwise the fault, and the first id if it is readable.
-fn named<'t>(ids: &'t str, reason: &str, kind: RecordKind) -> Result<Vec<&'t str>, Fault> {
-    let form = format!("`- {}-3 because <reason>`", kind.prefix());
-    let names = names(ids);
-    let (wrong, detail) = if reason.is_empty() {
-        let id = ids.split_whitespace().next().and_then(|name| read_id(bare(name)));
-        let detail = format!("an archiving needs its reason: {form}");
-        return Err(Fault::new(FaultKind::MissingReason, detail).of(id));
-    } else if names.is_empty() {
-        let detail = format!("an archiving begins with an id: {form}");
-        (FaultKind::MalformedId, detail)
-    } else if names.len() > MAX_IDS {
-        let detail = format!("one item archives at most {MAX_IDS} records: {form}");
-        (FaultKind::MalformedId, detail)
-    } else if names.len() > 1 && reason.len() > MAX_SHARED_REASON {
+/// The operation on a record, by its id as it is written. `kind` is that of the section it is in, if it is in one.
+pub(super) fn on_record(
+    name: &str,
+    reason: &str,
+    kind: Option<RecordKind>,
+    operation: impl Fn(RecordId) -> Result<Operation, Fault>,
+) -> Result<Operation, Fault> {
+    let id = record_id(name, kind);
+    if reason.is_empty() {
+        let prefix = kind.unwrap_or(RecordKind::Learning).prefix();
         let detail = format!(
-            "a reason for several records has at most {MAX_SHARED_REASON} bytes; archive each with its own: {form}"
+            "archiving or marking a record needs its reason; in text `because` precedes it: `- {prefix}-3 because <reason>`"
         );
-        (FaultKind::TooLarge, detail)
-    } else {
-        return Ok(names);
-    };
-    Err(Fault::new(wrong, detail))
+        return Err(Fault::new(FaultKind::MissingReason, detail).of(id.ok()));
+    }
+    let id = id?;
+    let operation = operation(id).map_err(|wrong| wrong.of(id))?;
+    match is_placeholder(reason) {
+        true => Err(placeholder().of(id)),
+        false => Ok(operation),
+    }
 }
 
 /// The ids of an item, as they are written.
@@ -185,21 +194,19 @@ fn names(ids: &str) -> Vec<&str> {
 
 /// Splits the ground off the ids of an archiving: `duplicate of KL-3`, `superseded by KL-3` or `expired`.
 fn split_ground(ids: &str) -> Result<(&str, Option<Ground>), Fault> {
+    const OF: [(&str, fn(RecordId) -> Ground); 2] = [
+        (" duplicate of ", Ground::DuplicateOf),
+        (" superseded by ", Ground::SupersededBy),
+    ];
     let lower = ids.to_ascii_lowercase();
-    let kept_after = |phrase: &str| {
-        let at = lower.find(phrase)?;
-        Some((&ids[..at], ids[at + phrase.len()..].trim()))
+    let mut phrases = OF.into_iter();
+    let found = phrases.find_map(|(phrase, ground)| Some((lower.find(phrase)?, phrase.len(), ground)));
+    let (at, ground) = match (found, lower.strip_suffix(" expired")) {
+        (Some((at, length, ground)), _) => (at, ground(record_id(&ids[at + length..], None)?)),
+        (None, Some(before)) => (before.len(), Ground::Expired),
+        (None, None) => return Ok((ids, None)),
     };
-    let (before, ground) = if let Some((before, name)) = kept_after(" duplicate of ") {
-        (before, Ground::DuplicateOf(record_id(name, None)?))
-    } else if let Some((before, name)) = kept_after(" superseded by ") {
-        (before, Ground::SupersededBy(record_id(name, None)?))
-    } else if let Some(before) = lower.strip_suffix(" expired") {
-        (&ids[..before.len()], Ground::Expired)
-    } else {
-        return Ok((ids, None));
-    };
-    let before = before.trim_end();
+    let before = ids[..at].trim_end();
     let bare = [" is a", " is", " was", " has been", " has", " as a", " as", ":"]
         .iter()
         .find_map(|word| before.strip_suffix(word));
@@ -261,41 +268,23 @@ fn split_archive(text: &str) -> (&str, &str) {
     )
 }
 
-/// Strips the decoration that models put around an id.
-fn bare(name: &str) -> &str {
-    name.trim_matches(|c: char| {
-        c.is_whitespace() || matches!(c, '[' | ']' | '(' | ')' | '*' | '`' | '_' | ':')
-    })
-}
-
-fn read_id(bare: &str) -> Option<RecordId> {
-    let (prefix, digits) = bare.split_once('-')?;
-    let kind = prefix_kind(prefix)?;
-    format!("{}-{digits}", kind.prefix()).parse().ok()
-}
-
-/// Reads an id in any of the spellings of models.
+/// Reads an id in any of the spellings of models, without the decoration that they put around it.
 pub(super) fn record_id(name: &str, kind: Option<RecordKind>) -> Result<RecordId, Fault> {
-    let bare = bare(name);
-    let is_template = |(prefix, rest)| prefix_kind(prefix).is_some() && is_placeholder(rest);
-    if bare.split_once('-').is_some_and(is_template) {
+    let is_decoration = |c: char| c.is_whitespace() || "[]()*`_:".contains(c);
+    let bare = name.trim_matches(is_decoration);
+    let (prefix, number) = bare.split_once('-').unwrap_or_default();
+    let prefix = prefix.to_ascii_uppercase();
+    if prefix.parse::<RecordKind>().is_ok() && is_placeholder(number) {
         return Err(placeholder());
     }
-    read_id(bare).ok_or_else(|| malformed(bare, kind))
-}
-
-/// The fault for a malformed id.
-fn malformed(id: &str, kind: Option<RecordKind>) -> Fault {
-    let prefix = kind.map_or_else(|| "KL- or VC-".to_owned(), |kind| format!("{}-", kind.prefix()));
-    let detail = format!(
-        "`{}` is not an id: write {prefix} and a number of at least 1 without leading zeros",
-        one_line(start_of(id, EXCERPT_CHARS))
-    );
-    Fault::new(FaultKind::MalformedId, detail)
-}
-
-fn prefix_kind(prefix: &str) -> Option<RecordKind> {
-    prefix.to_ascii_uppercase().parse().ok()
+    format!("{prefix}-{number}").parse().map_err(|_| {
+        let form = kind.map_or_else(|| "KL- or VC-".to_owned(), |kind| format!("{}-", kind.prefix()));
+        let detail = format!(
+            "`{}` is not an id: write {form} and a number of at least 1 without leading zeros",
+            one_line(start_of(bare, EXCERPT_CHARS))
+        );
+        Fault::new(FaultKind::MalformedId, detail)
+    })
 }
 
 /// Whether a text begins with something that looks like an id, as an archiving does.

@@ -64,18 +64,9 @@ fn read(text: &str, is_cut_off: bool) -> Parsed {
     let lines = lines::split(text);
     let mut parser = Parser {
         text,
-        at: 0,
         until: lines.len(),
         lines,
-        in_outer_fence: false,
-        closings: Closings::default(),
-        section: None,
-        list: None,
-        dropped: None,
-        parsed: Parsed::default(),
-        block: None,
-        last_progress_bullet: None,
-        progress: None,
+        ..Parser::default()
     };
     while let Some(line) = parser.next_line() {
         if !line.is_blank() {
@@ -86,6 +77,7 @@ fn read(text: &str, is_cut_off: bool) -> Parsed {
 }
 
 /// The state between two lines.
+#[derive(Default)]
 struct Parser<'t> {
     text: &'t str,
     lines: Vec<Line>,
@@ -114,15 +106,6 @@ struct Dropped {
     is_section: bool,
     /// The unknown header, until it is reported: it counts as a header only if an item follows.
     unreported: Option<Range<usize>>,
-}
-
-/// A line joined with its continuation lines.
-struct Folded {
-    text: String,
-    /// Byte offset of the end of the last joined line.
-    end: usize,
-    /// Whether more than one line was joined.
-    is_multi_line: bool,
 }
 
 impl Parser<'_> {
@@ -301,9 +284,9 @@ impl Parser<'_> {
         let list = self.list.map(|(list, _)| list);
         let Some(kind) = section.record_kind() else {
             self.last_progress_bullet = Some(range.start);
-            let folded = self.fold(line, item);
+            let (text, end) = self.fold(line, item);
             if let Some(block) = &mut self.block {
-                block.bullet(list, folded.text, line.first..folded.end, &mut self.parsed);
+                block.bullet(list, text, line.first..end, &mut self.parsed);
             }
             return;
         };
@@ -335,44 +318,37 @@ impl Parser<'_> {
         read: fn(&str, RecordKind) -> items::OfRecords,
         kind: RecordKind,
     ) {
-        let folded = self.fold(line, item);
-        let range = line.first..folded.end;
-        for outcome in read(&folded.text, kind) {
-            match outcome {
-                Ok(operation) => self.parsed.accept(operation, range.clone()),
-                Err(wrong) => self.parsed.fault(wrong.at(Some(section), range.clone())),
-            }
-        }
+        let (text, end) = self.fold(line, item);
+        self.take(section, read(&text, kind), line.first..end, None);
     }
 
     /// A learning (`because reason ":" insight`) or a merge of learnings (`id "," id { "," id } because reason ":" insight`).
     fn added(&mut self, line: &Line, item: &str, marks: Marks, read: fn(&str) -> Result<Operation, Fault>) {
-        let folded = self.fold(line, item);
-        let range = line.first..folded.end;
-        let warning = folded
-            .is_multi_line
-            .then(|| items::joined().at(Some(Role::Learnings), range.clone()));
-        self.take(Role::Learnings, read(&folded.text), marks, range, warning);
+        let (text, end) = self.fold(line, item);
+        let range = line.first..end;
+        let is_joined = end > line.last;
+        let warning = is_joined.then(|| items::joined().at(Some(Role::Learnings), range.clone()));
+        self.take(Role::Learnings, [with_marks(read(&text), marks)], range, warning);
     }
 
-    /// Takes what was read of an addition, and the warning about its form if it is valid.
+    /// Takes what was read of an item, and the warning about its form if it is valid.
     fn take(
         &mut self,
         section: Role,
-        read: Result<Operation, Fault>,
-        marks: Marks,
+        read: impl IntoIterator<Item = Result<Operation, Fault>>,
         range: Range<usize>,
-        warning: Option<Fault>,
+        mut warning: Option<Fault>,
     ) {
-        match read {
-            Ok(mut operation) => {
-                operation.set_marks(marks);
-                if let Some(warning) = warning {
-                    self.parsed.fault(warning);
+        for read in read {
+            match read {
+                Ok(operation) => {
+                    if let Some(warning) = warning.take() {
+                        self.parsed.fault(warning);
+                    }
+                    self.parsed.accept(operation, range.clone());
                 }
-                self.parsed.accept(operation, range);
+                Err(wrong) => self.parsed.fault(wrong.at(Some(section), range.clone())),
             }
-            Err(wrong) => self.parsed.fault(wrong.at(Some(section), range)),
         }
     }
 
@@ -395,21 +371,18 @@ impl Parser<'_> {
             }
             // It consumes its deeper lines too.
             None => {
-                let folded = self.fold(line, item);
-                let (reason, content) = items::split(&folded.text);
-                (
-                    items::addition(reason, Some(""), content.to_owned()),
-                    folded.end,
-                    None,
-                )
+                let (text, end) = self.fold(line, item);
+                let (reason, content) = items::split(&text);
+                let read = items::addition(reason, Some(""), content.to_owned());
+                (read, end, None)
             }
         };
         let warning = unclosed.map(|fence| {
             let detail = "the code fence is never closed, so it was read as plain text";
             Fault::new(FaultKind::UnclosedFence, detail).at(Some(Role::Verbatim), fence)
         });
-        let read = read.map(Operation::Add);
-        self.take(Role::Verbatim, read, marks, line.first..end, warning);
+        let read = with_marks(read.map(Operation::Add), marks);
+        self.take(Role::Verbatim, [read], line.first..end, warning);
     }
 
     /// Reads the snippet of the bullet on the line just read; `from` is the byte offset after its `=>`.
@@ -426,15 +399,12 @@ impl Parser<'_> {
         snippet
     }
 
-    /// Joins the deeper-indented lines below an item with single blanks. Stops at a deeper bullet that starts
-    /// an item of its own, as any bullet of progress does, and at a header in full form: a bare word such as
-    /// `Remaining` may be the end of the item's text.
-    fn fold(&mut self, line: &Line, item: &str) -> Folded {
-        let mut folded = Folded {
-            text: self.normalised(line, item).into_owned(),
-            end: line.last,
-            is_multi_line: false,
-        };
+    /// Joins an item and the deeper-indented lines below it with single blanks; returns also where the last of them ends.
+    /// Stops at a deeper bullet that starts an item of its own, as any bullet of progress does, and at a header in full form:
+    /// a bare word such as `Remaining` may be the end of the item's text.
+    fn fold(&mut self, line: &Line, item: &str) -> (String, usize) {
+        let mut folded = self.normalised(line, item).into_owned();
+        let mut end = line.last;
         let is_progress = matches!(self.section, Some((Role::Progress, _)));
         let starts_item = |content: &str| match bullet(content) {
             Some(item) => is_progress || after_because(item).is_some() || begins_with_id(item),
@@ -450,13 +420,13 @@ impl Parser<'_> {
             if next.indent <= line.indent || index > self.until.max(self.at) || starts_item(content) {
                 break;
             }
-            if !folded.text.is_empty() {
-                folded.text.push(' ');
+            if !folded.is_empty() {
+                folded.push(' ');
             }
-            folded.text.push_str(&self.normalised(next, content));
-            (folded.end, folded.is_multi_line, self.at) = (next.last, true, index);
+            folded.push_str(&self.normalised(next, content));
+            (end, self.at) = (next.last, index);
         }
-        folded
+        (folded, end)
     }
 
     /// Byte offset of a slice of the input.
@@ -476,7 +446,8 @@ impl Parser<'_> {
 
     /// The last block counts; one without a bullet means that nothing changed.
     fn close_block(&mut self) {
-        let finished = self.block.take().and_then(|block| block.finish(&mut self.parsed));
+        let block = self.block.take().filter(|block| !block.is_empty());
+        let finished = block.and_then(|block| block.finish(&mut self.parsed));
         self.progress = finished.or(self.progress.take());
     }
 
@@ -530,6 +501,12 @@ impl Parser<'_> {
         let fault = Fault::new(FaultKind::Truncated, detail);
         self.parsed.faults.push(fault.at(truncated.0, truncated.1));
     }
+}
+
+fn with_marks(read: Result<Operation, Fault>, marks: Marks) -> Result<Operation, Fault> {
+    let mut operation = read?;
+    operation.set_marks(marks);
+    Ok(operation)
 }
 
 /// Models sometimes number their headers.

@@ -66,8 +66,12 @@ impl Block {
         parsed.fault(wrong.at(Some(Role::Progress), range));
     }
 
-    /// Returns the progress, or the fault if there are bullets, but none in `In Progress`; nothing if it has no bullet
-    /// or its only fault was reported.
+    /// Whether it has no bullet.
+    pub(super) fn is_empty(&self) -> bool {
+        self.bullets == 0
+    }
+
+    /// Returns the progress, or the fault if there is no bullet in `In Progress`; nothing if its only fault was reported.
     pub(super) fn finish(self, parsed: &mut Parsed) -> Option<Result<Item, Fault>> {
         if !self.progress.in_progress.is_empty() {
             if let Some(range) = self.unlisted {
@@ -80,7 +84,7 @@ impl Block {
                 range: self.range,
             }));
         }
-        (self.bullets > 0 && self.faulty_in_progress == 0).then(|| {
+        (self.faulty_in_progress == 0).then(|| {
             let detail = "`In Progress` needs at least one bullet; the previous progress stays as it is";
             Err(Fault::new(FaultKind::MissingInProgress, detail).at(Some(Role::Progress), self.range))
         })

@@ -19,8 +19,7 @@
 
 use super::Parsed;
 use super::headers::List;
-use super::items::{self, after_because, placeholder};
-use super::lines::is_placeholder;
+use super::items::{self, after_because};
 use super::progress::Block;
 use crate::domain::consolidation::Ground;
 use crate::domain::document::{Expiry, Marks};
@@ -227,33 +226,25 @@ impl Members {
     /// Rejects members that belong to another operation, and several grounds of one archiving.
     fn check(&self) -> Result<(), String> {
         let is_snippet = self.section == Some(RecordSection::Verbatim);
-        let (name, own): (_, &[&str]) = match self.op {
+        let (name, own) = match self.op {
             Op::Add if is_snippet => (
                 "add to `verbatim`",
-                &[
-                    "section", "reason", "label", "content", "replaces", "pinned", "until",
-                ],
+                "section, reason, label, content, replaces, pinned, until",
             ),
-            Op::Add => (
-                "add",
-                &["section", "reason", "content", "replaces", "pinned", "until"],
-            ),
-            Op::Mark => ("mark", &["id", "reason", "pinned", "until"]),
-            Op::Archive => (
-                "archive",
-                &["id", "reason", "duplicate_of", "superseded_by", "expired"],
-            ),
-            Op::Merge => ("merge", &["ids", "reason", "content"]),
-            Op::RewriteProgress => ("rewrite_progress", &["completed", "in_progress", "remaining"]),
+            Op::Add => ("add", "section, reason, content, replaces, pinned, until"),
+            Op::Mark => ("mark", "id, reason, pinned, until"),
+            Op::Archive => ("archive", "id, reason, duplicate_of, superseded_by, expired"),
+            Op::Merge => ("merge", "ids, reason, content"),
+            Op::RewriteProgress => ("rewrite_progress", "completed, in_progress, remaining"),
         };
         let present = json!(self);
         let mut present = present.as_object().into_iter().flatten();
-        if let Some((member, _)) =
-            present.find(|(member, value)| !value.is_null() && !own.contains(&member.as_str()))
-        {
-            let takes = own.join(", ");
+        let is_foreign = |(member, value): &(&String, &Value)| {
+            !value.is_null() && !own.split(", ").any(|known| known == *member)
+        };
+        if let Some((member, _)) = present.find(is_foreign) {
             return Err(format!(
-                "field `{member}` does not belong to {name}, which takes {takes}"
+                "field `{member}` does not belong to {name}, which takes {own}"
             ));
         }
         let grounds = [
@@ -300,16 +291,8 @@ pub fn read(requests: &[OperationRequest]) -> Parsed {
     let mut parsed = Parsed::default();
     for (index, request) in requests.iter().enumerate() {
         let range = index..index;
-        let outcome = match request {
-            OperationRequest::RewriteProgress {
-                completed,
-                in_progress,
-                remaining,
-            } => {
-                progress([completed, in_progress, remaining], range, &mut parsed);
-                continue;
-            }
-            _ => operation(request),
+        let Some(outcome) = operation(request, &range, &mut parsed) else {
+            continue;
         };
         match outcome {
             Ok(operation) => {
@@ -322,6 +305,7 @@ pub fn read(requests: &[OperationRequest]) -> Parsed {
                 let section = match request {
                     OperationRequest::Add { section, .. } => Some(section.role()),
                     OperationRequest::Merge { .. } => Some(Role::Learnings),
+                    OperationRequest::RewriteProgress { .. } => Some(Role::Progress),
                     _ => wrong.id.and_then(|id| Role::of_records(id.kind)),
                 };
                 parsed.fault(wrong.at(section, range));
@@ -337,9 +321,14 @@ fn is_folded(request: &OperationRequest) -> bool {
         if content.trim().contains('\n'))
 }
 
-/// The operation that a request asks for. The bullets of progress are checked one by one instead.
-fn operation(request: &OperationRequest) -> Result<Operation, Fault> {
-    match request {
+/// The operation that a request asks for, or its fault. Faulty bullets of progress are reported one by one; `None` if nothing
+/// else is wrong but them.
+fn operation(
+    request: &OperationRequest,
+    range: &Range<usize>,
+    parsed: &mut Parsed,
+) -> Option<Result<Operation, Fault>> {
+    Some(match request {
         OperationRequest::Add {
             section,
             reason,
@@ -349,21 +338,21 @@ fn operation(request: &OperationRequest) -> Result<Operation, Fault> {
             pinned,
             until,
         } => {
+            let line = || document_line(content).trim().to_owned();
+            let label = document_line(label.as_deref().unwrap_or_default());
             let (label, content) = match section {
-                RecordSection::Verbatim => {
-                    let label = document_line(label.as_deref().unwrap_or_default());
-                    (Some(label), content.clone())
-                }
-                RecordSection::Learnings => (None, document_line(content).trim().to_owned()),
+                RecordSection::Verbatim => (Some(label.trim()), content.clone()),
+                RecordSection::Learnings => (None, line()),
             };
-            let label = label.as_deref().map(str::trim);
-            let added = items::addition(&reason_of(reason), label, content)?;
             let replaces = replaces.as_deref().map(|id| replaced(id, section.role()));
-            Ok(Operation::Add(AddedRecord {
-                replaces: replaces.transpose()?,
-                marks: Marks::default().changed(Some(*pinned), *until),
-                ..added
-            }))
+            let marks = Marks::default().changed(Some(*pinned), *until);
+            items::addition(&reason_of(reason), label, content).and_then(|added| {
+                Ok(Operation::Add(AddedRecord {
+                    replaces: replaces.transpose()?,
+                    marks,
+                    ..added
+                }))
+            })
         }
         OperationRequest::Merge { ids, reason, content } => {
             let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
@@ -376,10 +365,13 @@ fn operation(request: &OperationRequest) -> Result<Operation, Fault> {
             superseded_by,
             expired,
         } => {
-            let (id, reason) = id_and_reason(id, reason, "an archiving")?;
-            let ground = ground(id, duplicate_of.as_ref(), superseded_by.as_ref(), *expired)
-                .map_err(|wrong| wrong.of(id))?;
-            Ok(Operation::Archive { id, reason, ground })
+            let reason = reason_of(reason);
+            items::on_record(id, &reason, None, |id| {
+                let grounds = (duplicate_of.as_deref(), superseded_by.as_deref());
+                let ground = ground(id, grounds, *expired)?;
+                let reason = reason.clone();
+                Ok(Operation::Archive { id, reason, ground })
+            })
         }
         OperationRequest::Mark {
             id,
@@ -387,45 +379,35 @@ fn operation(request: &OperationRequest) -> Result<Operation, Fault> {
             pinned,
             until,
         } => {
-            let (id, reason) = id_and_reason(id, reason, "a change of marks")?;
-            if pinned.is_none() && until.is_none() {
-                return Err(items::no_mark().of(id));
-            }
-            Ok(Operation::Mark {
-                id,
-                reason,
-                pinned: *pinned,
-                until: *until,
+            let reason = reason_of(reason);
+            items::on_record(id, &reason, None, |id| match (pinned, until) {
+                (None, None) => Err(items::no_mark()),
+                _ => Ok(Operation::Mark {
+                    id,
+                    reason: reason.clone(),
+                    pinned: *pinned,
+                    until: *until,
+                }),
             })
         }
-        OperationRequest::RewriteProgress { .. } => Err(missing_in_progress()),
-    }
-}
-
-fn missing_in_progress() -> Fault {
-    let detail = "`in_progress` needs at least one bullet; the previous progress stays as it is";
-    Fault::new(FaultKind::MissingInProgress, detail)
-}
-
-fn progress(lists: [&Vec<String>; 3], range: Range<usize>, parsed: &mut Parsed) {
-    let mut block = Block::new(range.clone());
-    let lists = lists.map(|list| list.iter().map(|text| document_line(text)).collect::<Vec<_>>());
-    if lists.iter().flatten().all(String::is_empty) {
-        return parsed.fault(missing_in_progress().at(Some(Role::Progress), range));
-    }
-    for (list, bullets) in [List::Completed, List::InProgress, List::Remaining]
-        .into_iter()
-        .zip(lists)
-    {
-        for text in bullets {
-            block.bullet(Some(list), text, range.clone(), parsed);
+        OperationRequest::RewriteProgress {
+            completed,
+            in_progress,
+            remaining,
+        } => {
+            let mut block = Block::new(range.clone());
+            for (list, bullets) in [
+                (List::Completed, completed),
+                (List::InProgress, in_progress),
+                (List::Remaining, remaining),
+            ] {
+                for bullet in bullets {
+                    block.bullet(Some(list), document_line(bullet), range.clone(), parsed);
+                }
+            }
+            block.finish(parsed)?.map(|item| item.operation)
         }
-    }
-    match block.finish(parsed) {
-        Some(Ok(item)) => parsed.accept(item.operation, item.range),
-        Some(Err(missing)) => parsed.fault(missing),
-        None => {}
-    }
+    })
 }
 
 /// Normalises a reason to one line, without a leading `because` and a trailing colon.
@@ -448,8 +430,7 @@ fn replaced(id: &str, role: Role) -> Result<RecordId, Fault> {
 /// The ground of an archiving, if it has one and needs none for its kind.
 fn ground(
     id: RecordId,
-    duplicate_of: Option<&String>,
-    superseded_by: Option<&String>,
+    (duplicate_of, superseded_by): (Option<&str>, Option<&str>),
     expired: bool,
 ) -> Result<Option<Ground>, Fault> {
     let ground = match (duplicate_of, superseded_by) {
@@ -462,19 +443,4 @@ fn ground(
         return Err(Fault::new(FaultKind::WrongSectionId, detail));
     }
     Ok(ground)
-}
-
-/// The id and the reason of an operation on an existing record.
-fn id_and_reason(id: &str, reason: &str, what: &str) -> Result<(RecordId, String), Fault> {
-    let read = items::record_id(id, None);
-    let reason = reason_of(reason);
-    if reason.is_empty() {
-        let wrong = Fault::new(FaultKind::MissingReason, format!("{what} needs its `reason`"));
-        return Err(wrong.of(read.ok()));
-    }
-    let id = read?;
-    match is_placeholder(&reason) {
-        true => Err(placeholder().of(id)),
-        false => Ok((id, reason)),
-    }
 }

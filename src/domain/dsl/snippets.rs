@@ -72,9 +72,9 @@ impl<'t> SnippetStart<'t> {
         let after = &text[from..bullet.end];
         let starts_on_arrow_line = !after.trim().is_empty();
         let below = (at + 1..until).find(|index| !lines[*index].is_blank());
-        let first_content = match below {
-            _ if starts_on_arrow_line => after.trim(),
-            Some(index) if !self.ends(Ending::Unindented, index) => lines[index].content(text),
+        let (first, first_content) = match below {
+            _ if starts_on_arrow_line => (at, after.trim()),
+            Some(below) if !self.ends(Ending::Unindented, below) => (below, lines[below].content(text)),
             _ => {
                 return Snippet {
                     text: String::new(),
@@ -83,10 +83,6 @@ impl<'t> SnippetStart<'t> {
                     unclosed: None,
                 };
             }
-        };
-        let first = match below {
-            Some(below) if !starts_on_arrow_line => below,
-            _ => at,
         };
         let fence = Fence::opened_by(first_content);
         let closing = fence.and_then(|fence| closings.find(text, lines, first + 1..until, fence));
@@ -101,16 +97,9 @@ impl<'t> SnippetStart<'t> {
             }
             None => (Ending::Unindented, first + 1),
         };
-        let mut last = scan_from - 1;
-        for (index, line) in lines.iter().enumerate().take(until).skip(scan_from) {
-            if line.is_blank() {
-                continue;
-            }
-            if self.ends(ending, index) {
-                break;
-            }
-            last = index;
-        }
+        let written = (scan_from..until).filter(|index| !lines[*index].is_blank());
+        let inside = written.take_while(|index| !self.ends(ending, *index));
+        let last = inside.last().unwrap_or(scan_from - 1);
         // The prefixes that lines lose up to the closing fence, and after it. The line of the bullet is already complete.
         let (inside, behind) = match closing {
             Some(closing) => (

@@ -8,6 +8,7 @@ use crate::domain::ids::RecordId;
 use crate::domain::operation::Role;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 /// Appended to the instructions, which describe the text form.
 pub const INSTRUCTION: &str = "The form above is written as JSON here: one object of the schema that you are given. \
@@ -38,17 +39,10 @@ pub fn schema(role: Role, ids: &[RecordId], max_additions: usize) -> Value {
         Role::Verbatim => object(&[("reason", text()), ("label", text()), ("snippet", text())]),
         _ => object(&[("reason", text()), ("content", text())]),
     };
-    let mut own: Vec<RecordId> = ids
-        .iter()
-        .copied()
-        .filter(|id| Some(id.kind) == role.record_kind())
-        .collect();
-    own.sort_unstable_by_key(|id| id.number);
-    own.dedup();
-    let names: Vec<String> = own[own.len().saturating_sub(MAX_IDS)..]
-        .iter()
-        .map(ToString::to_string)
-        .collect();
+    let own = ids.iter().filter(|id| Some(id.kind) == role.record_kind());
+    let own: BTreeSet<&RecordId> = own.collect();
+    let newest = own.iter().skip(own.len().saturating_sub(MAX_IDS));
+    let names: Vec<String> = newest.map(ToString::to_string).collect();
     let add = list(item, max_additions);
     if names.is_empty() {
         // An empty `enum` is not a valid schema.
@@ -102,25 +96,21 @@ struct JsonAnswer {
     completed: Vec<String>,
     in_progress: Vec<String>,
     remaining: Vec<String>,
-    add: Vec<JsonAddition>,
-    archive: Vec<JsonArchiving>,
-    merge: Vec<JsonMerge>,
+    add: Vec<JsonItem>,
+    archive: Vec<JsonItem>,
+    merge: Vec<JsonItem>,
 }
 
+/// An item of any of the lists: each has some of the members.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct JsonAddition {
+struct JsonItem {
     reason: String,
     content: String,
     label: String,
     snippet: String,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct JsonArchiving {
     id: String,
-    reason: String,
+    ids: Vec<String>,
     ground: Option<JsonGround>,
     kept: Option<String>,
 }
@@ -132,14 +122,6 @@ enum JsonGround {
     DuplicateOf,
     SupersededBy,
     Expired,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct JsonMerge {
-    ids: Vec<String>,
-    reason: String,
-    content: String,
 }
 
 /// Reads a JSON answer of a role, or to a consolidation, as operations, and returns each as it was written, by its position;
@@ -192,10 +174,11 @@ pub fn read(role: impl Into<Option<Role>>, answer: &str) -> Option<(Parsed, Vec<
             expired: archived.ground == Some(JsonGround::Expired),
         }
     }));
-    let merges = answer.merge.into_iter();
-    requests.extend(
-        merges.map(|JsonMerge { ids, reason, content }| OperationRequest::Merge { ids, reason, content }),
-    );
+    requests.extend(answer.merge.into_iter().map(|merged| OperationRequest::Merge {
+        ids: merged.ids,
+        reason: merged.reason,
+        content: merged.content,
+    }));
     let written = requests
         .iter()
         .map(|request| serde_json::to_string(request).unwrap_or_default())

@@ -95,26 +95,26 @@ pub struct JudgedArchive {
 /// The words of an addition.
 struct Words {
     keys: HashSet<Key, RandomState>,
-    kind: Option<RecordKind>,
+    kind: RecordKind,
     is_applied: bool,
 }
 
 impl Words {
-    fn of(operation: &Operation, is_applied: bool) -> Self {
-        let added = operation.addition();
-        let texts = added.map(|added| [added.label.as_deref().unwrap_or_default(), &added.content]);
-        Self {
-            keys: texts.into_iter().flatten().flat_map(keys).collect(),
-            kind: operation.adds(),
+    /// `None` if the operation adds nothing.
+    fn of(operation: &Operation, is_applied: bool) -> Option<Self> {
+        let added = operation.addition()?;
+        let texts = [added.label.as_deref().unwrap_or_default(), &added.content];
+        Some(Self {
+            keys: texts.into_iter().flat_map(keys).collect(),
+            kind: added.kind(),
             is_applied,
-        }
+        })
     }
 
     /// Number of words shared with a record of a kind, if enough to count as its replacement.
     fn in_common(&self, kind: RecordKind, words: &[Word]) -> Option<usize> {
-        (self.kind == Some(kind))
-            .then(|| shared(words, &self.keys))
-            .filter(|shared| *shared >= PAIR_WORDS)
+        let shared = shared(words, &self.keys);
+        (self.kind == kind && shared >= PAIR_WORDS).then_some(shared)
     }
 }
 
@@ -131,7 +131,7 @@ impl Judge<'_> {
     ) -> Vec<JudgedArchive> {
         let additions: Vec<Words> = additions
             .iter()
-            .map(|addition| Words::of(addition.operation, addition.is_applied))
+            .filter_map(|addition| Words::of(addition.operation, addition.is_applied))
             .collect();
         let mut counts: HashMap<RecordKind, usize> = HashMap::new();
         for id in ids.iter().chain(earlier).collect::<BTreeSet<_>>() {
@@ -160,45 +160,39 @@ impl Judge<'_> {
         // Validation reports records that are not active.
         let none: &[Word] = &[];
         let words = self.actives.archived.get(&id).map_or(none, Vec::as_slice);
-        let mut evidence: Vec<Evidence> = named
-            .map(|(place, at)| self.index.sentence_at(place, at))
-            .into_iter()
-            .collect();
+        let mut evidence = Vec::from_iter(named.map(|(place, at)| self.index.sentence_at(place, at)));
         for passage in self.index.evidence(words.iter().map(|word| word.key)) {
             if evidence.len() < 2 && !evidence.contains(&passage) {
                 evidence.push(passage);
             }
         }
-        let partners: Vec<bool> = additions
+        let mut partners = additions
             .iter()
             .filter(|addition| addition.in_common(id.kind, words).is_some())
-            .map(|addition| addition.is_applied)
-            .collect();
-        let ruling = if !partners.is_empty() && !partners.contains(&true) {
-            let detail = format!("The addition that belongs to it was rejected, so {id} stays.");
-            Some(Ruling::of(FaultKind::UncalledArchive, detail))
+            .peekable();
+        let detail = if partners.peek().is_some() && !partners.any(|partner| partner.is_applied) {
+            Some(format!(
+                "The addition that belongs to it was rejected, so {id} stays."
+            ))
         } else if named.is_some() || self.is_called(id, words, additions) {
             None
         } else {
-            let detail = format!(
+            Some(format!(
                 "Neither the task nor the messages nor an addition of this answer mention {id}; archive only what \
                  they make wrong."
-            );
-            Some(Ruling::of(FaultKind::UncalledArchive, detail))
+            ))
         };
+        let ruling = detail.map(|detail| Ruling::of(FaultKind::UncalledArchive, detail));
         JudgedArchive { evidence, ruling }
     }
 
     fn is_called(&self, id: RecordId, words: &[Word], additions: &[Words]) -> bool {
-        words
-            .iter()
-            .filter(|word| self.actives.is_distinctive(id.kind, word))
-            .any(|word| {
-                self.index.has(word.key)
-                    || additions
-                        .iter()
-                        .any(|addition| addition.is_applied && addition.keys.contains(&word.key))
-            })
+        let is_said = |word: &Word| {
+            let mut applied = additions.iter().filter(|addition| addition.is_applied);
+            self.index.has(word.key) || applied.any(|addition| addition.keys.contains(&word.key))
+        };
+        let mut words = words.iter();
+        words.any(|word| self.actives.is_distinctive(id.kind, word) && is_said(word))
     }
 
     /// The records that the input names, each with the text and the byte offset of the first occurrence.
@@ -242,12 +236,10 @@ pub fn name_replaced(document: &str, operations: &mut [&mut Operation]) {
         .filter_map(|operation| operation.archives())
         .filter(|id| !replaced.contains(id))
         .collect();
-    let additions: Vec<(usize, Words)> = operations
-        .iter()
-        .enumerate()
-        .filter(|(_, operation)| operation.replaces().is_none())
-        .filter(|(_, operation)| operation.adds().is_some())
-        .map(|(place, operation)| (place, Words::of(operation, true)))
+    let open = operations.iter().enumerate();
+    let open = open.filter(|(_, operation)| operation.replaces().is_none());
+    let additions: Vec<(usize, Words)> = open
+        .filter_map(|(place, operation)| Some((place, Words::of(operation, true)?)))
         .collect();
     if archived.is_empty() || additions.is_empty() {
         return;

@@ -162,34 +162,12 @@ impl<'a> WordIndex<'a> {
     }
 
     fn passage(&self, sentence: usize, at: usize) -> Evidence {
-        let (place, range) = self.sentence(sentence);
-        quote_of(place, self.texts[place], range, at)
-    }
-
-    /// The text and the range of a sentence.
-    fn sentence(&self, sentence: usize) -> (usize, Range<usize>) {
         let (place, start) = self.sentences[sentence];
         let end = match self.sentences.get(sentence + 1) {
             Some((next, end)) if *next == place => *end,
             _ => self.texts[place].len(),
         };
-        (place, start..end)
-    }
-
-    /// The places of the rarest of these words: each a text, and the range from the first occurrence in a sentence to its
-    /// end. `None` if all of them are in more sentences than are stored.
-    pub(super) fn places_of_rarest(
-        &self,
-        words: impl Iterator<Item = Key>,
-    ) -> Option<Vec<(usize, Range<usize>)>> {
-        let stored = words.filter_map(|key| self.postings.get(&key));
-        let known = stored.filter(|places| places.len() < MAX_SENTENCES);
-        let rarest = known.min_by_key(|places| places.len())?.iter();
-        let places = rarest.map(|posting| {
-            let (place, sentence) = self.sentence(posting.sentence);
-            (place, posting.at..sentence.end)
-        });
-        Some(places.collect())
+        quote_of(place, self.texts[place], start..end, at)
     }
 }
 

@@ -117,12 +117,27 @@ impl<'a> Judge<'a> {
         ruling
     }
 
-    /// Returns the ruling of a text, replaced by a rejection if the text may contain a credential.
-    fn or_secret(&self, ruling: Option<Ruling>, holds_secret: impl FnOnce() -> bool) -> Option<Ruling> {
+    /// The ruling on a text: it may be an example of the instructions, or not hold for another reason, which `check` finds; and
+    /// what would be stored of it may be a credential.
+    fn ruling(
+        &self,
+        said: &[&str],
+        stored: &[&str],
+        check: impl FnOnce() -> Option<Ruling>,
+    ) -> Option<Ruling> {
+        let ruling = match said.iter().any(|text| self.case.examples.has(text)) {
+            true => {
+                let detail = "It is an example of the instructions; write what the task and the messages say, or leave it out.";
+                Some(Ruling::of(FaultKind::Example, detail))
+            }
+            false => check(),
+        };
         let ruling = ruling.map(|ruling| self.downgraded(ruling));
         let is_applied = ruling.as_ref().is_none_or(|ruling| ruling.is_warning);
-        if is_applied && holds_secret() {
-            return Some(secret());
+        if is_applied && stored.iter().any(|text| has_secret(text)) {
+            let detail =
+                "It contains a credential, which a memory must not keep; say where it is kept instead.";
+            return Some(Ruling::of(FaultKind::Secret, detail));
         }
         ruling
     }
@@ -137,38 +152,33 @@ impl<'a> Judge<'a> {
         (least, others): (usize, &KnownWords),
         detail: &str,
     ) -> Option<Ruling> {
-        let ungrounded = |is_warning, detail: &str| {
-            let ruling = Ruling::of(FaultKind::Ungrounded, detail);
-            Some(Ruling { is_warning, ..ruling })
-        };
-        let is_task_alone = self.case.input.messages.is_empty();
-        if words.is_empty() {
-            let is_there = self.sources.as_ref().is_some_and(|sources| sources.has(text));
-            return if is_there {
-                None
-            } else {
-                ungrounded(is_task_alone, detail)
-            };
-        }
         let scripts = self.index.scripts.with(others.scripts);
-        let comparable = words
-            .iter()
-            .filter(|word| word.scripts.are_among(scripts))
-            .count();
+        let are_among = |word: &&Word| word.scripts.are_among(scripts);
         let is_shared = |word: &&Word| self.index.has(word.key) || others.keys.contains(&word.key);
-        let shared = words.iter().filter(is_shared).count();
-        let needed = if comparable < 4 { 1 } else { least };
-        if shared >= needed {
+        let needed = if words.iter().filter(are_among).count() < 4 {
+            1
+        } else {
+            least
+        };
+        let is_supported = match words.is_empty() {
+            true => self.sources.as_ref().is_some_and(|sources| sources.has(text)),
+            false => words.iter().filter(is_shared).count() >= needed,
+        };
+        if is_supported {
             return None;
         }
         let has_script = words.iter().any(|word| !word.scripts.is_none());
-        let in_common = words.iter().any(|word| word.scripts.share(scripts));
-        if has_script && !in_common {
-            let detail = "It shares no script with the task and the messages, so its words could not be compared with \
-                          theirs.";
-            return ungrounded(true, detail);
-        }
-        ungrounded(is_task_alone, detail)
+        let is_foreign = has_script && !words.iter().any(|word| word.scripts.share(scripts));
+        let detail = match is_foreign {
+            true => {
+                "It shares no script with the task and the messages, so its words could not be compared with theirs."
+            }
+            false => detail,
+        };
+        Some(Ruling {
+            is_warning: is_foreign || self.case.input.messages.is_empty(),
+            ..Ruling::of(FaultKind::Ungrounded, detail)
+        })
     }
 
     /// Judges additions and progress, in order. Archivings pass through and are judged by
@@ -191,7 +201,12 @@ impl<'a> Judge<'a> {
                 ..
             }) => {
                 let words = content_words(content);
-                let ruling = self.learning(reason, content, &words);
+                let whole = format!("{reason}: {content}");
+                let ruling = self.ruling(&[content, &whole], &[&whole], || {
+                    let detail = "It shares fewer than two words that mean something with the task and the messages; \
+                                  say it in their words, or leave it out.";
+                    self.unsupported(content, &words, (2, &KnownWords::default()), detail)
+                });
                 (self.index.evidence(words.iter().map(|word| word.key)), ruling)
             }
             Operation::Add(AddedRecord {
@@ -201,10 +216,19 @@ impl<'a> Judge<'a> {
                 ..
             }) => {
                 let sources = self.sources.as_ref();
-                let found = sources.and_then(|sources| sources.find_in_input(snippet, &self.index));
+                let found = sources.and_then(|sources| sources.find_in_input(snippet));
                 // What is stored: on one line of the input a credential may be seen that the answer wraps.
                 let stored = found.as_ref().map_or(snippet.as_str(), |(passage, _)| *passage);
-                let ruling = self.snippet([reason, label, stored], found.is_some());
+                let sources = sources.filter(|_| found.is_none());
+                let ruling = self.ruling(&[label, stored], &[reason, label, stored], || {
+                    let line = sources?.foreign_line(stored)?.trim();
+                    let cut = &line[..line.floor_char_boundary(80)];
+                    let detail = format!(
+                        "Its line `{cut}` is neither in the task nor in the messages; copy a snippet character for \
+                         character, or leave it out."
+                    );
+                    Some(Ruling::of(FaultKind::NotVerbatim, masked(&detail)))
+                });
                 match found {
                     Some((passage, evidence)) => {
                         passage.clone_into(snippet);
@@ -221,39 +245,6 @@ impl<'a> Judge<'a> {
             evidence,
             rulings: ruling.into_iter().collect(),
         }
-    }
-
-    fn learning(&self, reason: &str, content: &str, words: &[Word]) -> Option<Ruling> {
-        let whole = format!("{reason}: {content}");
-        let ruling = if self.case.examples.has(content) || self.case.examples.has(&whole) {
-            Some(example())
-        } else {
-            let detail = "It shares fewer than two words that mean something with the task and the messages; \
-                          say it in their words, or leave it out.";
-            self.unsupported(content, words, (2, &KnownWords::default()), detail)
-        };
-        self.or_secret(ruling, || has_secret(&whole))
-    }
-
-    fn snippet(&self, texts: [&str; 3], is_own: bool) -> Option<Ruling> {
-        let ruling = self.foreign_snippet(texts, is_own);
-        self.or_secret(ruling, || texts.into_iter().any(has_secret))
-    }
-
-    fn foreign_snippet(&self, [_, label, snippet]: [&str; 3], is_own: bool) -> Option<Ruling> {
-        if self.case.examples.has(label) || self.case.examples.has(snippet) {
-            return Some(example());
-        }
-        let sources = self.sources.as_ref().filter(|_| !is_own);
-        let line = sources
-            .and_then(|sources| sources.foreign_line(snippet, &self.index))?
-            .trim();
-        let cut = &line[..line.floor_char_boundary(80)];
-        let detail = format!(
-            "Its line `{cut}` is neither in the task nor in the messages; copy a snippet character for \
-             character, or leave it out."
-        );
-        Some(Ruling::of(FaultKind::NotVerbatim, masked(&detail)))
     }
 
     /// Removes unsupported and duplicate bullets, and then checks that something is left in progress.
@@ -273,7 +264,14 @@ impl<'a> Judge<'a> {
                     continue;
                 }
                 let own = content_words(&bullet);
-                let mut ruling = self.bullet_ruling(&bullet, &own, (&before, known.contains(&folded)));
+                let mut ruling = self.ruling(&[&bullet], &[&bullet], || {
+                    let detail = "The bullet shares no word that means something with the task, the messages or the progress \
+                                  before; leave it out, or say it in their words.";
+                    match known.contains(&folded) {
+                        true => None,
+                        false => self.unsupported(&bullet, &own, (1, &before), detail),
+                    }
+                });
                 // A plan claims nothing: nobody is misled by a step in words of its own.
                 if let Some(ruling) = &mut ruling {
                     ruling.is_warning |= is_plan && ruling.kind == FaultKind::Ungrounded;
@@ -313,33 +311,4 @@ impl<'a> Judge<'a> {
             rulings,
         }
     }
-
-    fn bullet_ruling(
-        &self,
-        bullet: &str,
-        words: &[Word],
-        (before, is_known): (&KnownWords, bool),
-    ) -> Option<Ruling> {
-        let ruling = if self.case.examples.has(bullet) {
-            Some(example())
-        } else if is_known {
-            None
-        } else {
-            let detail = "The bullet shares no word that means something with the task, the messages or the progress \
-                          before; leave it out, or say it in their words.";
-            self.unsupported(bullet, words, (1, before), detail)
-        };
-        self.or_secret(ruling, || has_secret(bullet))
-    }
-}
-
-fn example() -> Ruling {
-    let detail =
-        "It is an example of the instructions; write what the task and the messages say, or leave it out.";
-    Ruling::of(FaultKind::Example, detail)
-}
-
-fn secret() -> Ruling {
-    let detail = "It contains a credential, which a memory must not keep; say where it is kept instead.";
-    Ruling::of(FaultKind::Secret, detail)
 }

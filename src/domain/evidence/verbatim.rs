@@ -3,9 +3,8 @@
 //! Runs of blanks and line ends are treated as one blank on both sides. A match returns the exact bytes of
 //! the input.
 
-use super::input::{Evidence, Input, WordIndex, quote_of};
+use super::input::{Evidence, Input, quote_of};
 use crate::domain::document::Fence;
-use crate::domain::text::content_words::keys;
 use crate::domain::text::lines::blank_separated;
 use crate::domain::text::single_blanks;
 use memchr::memmem::Finder;
@@ -46,14 +45,6 @@ impl<'a> Folded<'a> {
         let index = self.places.partition_point(|(folded, _)| *folded <= folded_at);
         let before = index.checked_sub(1).map(|index| self.places[index]);
         before.map_or(folded_at, |(folded, at)| at + (folded_at - folded))
-    }
-
-    /// Converts an offset in the original to the folded text; that of a blank to one behind the word before it.
-    fn folded_place(&self, at: usize) -> usize {
-        let index = self.places.partition_point(|(_, place)| *place <= at);
-        let before = index.checked_sub(1).map(|index| self.places[index]);
-        let folded_at = before.map_or(at, |(folded, place)| folded + (at - place));
-        folded_at.min(self.folded.len())
     }
 
     /// Converts a match to the original bytes, including the leading blanks of its first line and the
@@ -105,41 +96,19 @@ impl<'a> Sources<'a> {
 
     /// The longest passage of the input that equals the snippet apart from blanks, to the byte; the first among equals. A
     /// code fence around the snippet that the input does not have is not part of it.
-    pub(super) fn find_in_input(&self, snippet: &str, index: &WordIndex<'_>) -> Option<(&'a str, Evidence)> {
-        let unfenced = || self.find(unfenced(snippet)?, index);
-        self.find(snippet, index).or_else(unfenced)
+    pub(super) fn find_in_input(&self, snippet: &str) -> Option<(&'a str, Evidence)> {
+        self.find(snippet).or_else(|| self.find(unfenced(snippet)?))
     }
 
-    /// The ranges of the sources, by their numbers, that can contain a folded text: those around its rarest word, or all.
-    fn places_of(&self, wanted: &str, index: &WordIndex<'_>) -> Vec<(usize, Range<usize>)> {
-        // The words at its ends may be parts of longer ones.
-        let inner = wanted.split_once(' ').and_then(|(_, rest)| rest.rsplit_once(' '));
-        let places = inner.and_then(|(inner, _)| index.places_of_rarest(keys(inner)));
-        let Some(places) = places else {
-            let lengths = self.input.iter().map(|source| source.folded.len());
-            return lengths.map(|length| 0..length).enumerate().collect();
-        };
-        let around = |(number, range): (usize, Range<usize>)| {
-            let source = &self.input[number];
-            let start = source.folded_place(range.start).saturating_sub(wanted.len());
-            let end = source.folded_place(range.end) + wanted.len();
-            (number, start..end.min(source.folded.len()))
-        };
-        places.into_iter().map(around).collect()
-    }
-
-    fn find(&self, snippet: &str, index: &WordIndex<'_>) -> Option<(&'a str, Evidence)> {
+    fn find(&self, snippet: &str) -> Option<(&'a str, Evidence)> {
         let wanted = single_blanks(snippet);
         if wanted.is_empty() {
             return None;
         }
         let finder = Finder::new(&wanted);
         let mut best: Option<(usize, Range<usize>)> = None;
-        for (number, place) in self.places_of(&wanted, index) {
-            let source = &self.input[number];
-            let folded = &source.folded.as_bytes()[place.clone()];
-            for at in finder.find_iter(folded).take(MAX_MATCHES) {
-                let at = place.start + at;
+        for (number, source) in self.input.iter().enumerate() {
+            for at in finder.find_iter(source.folded.as_bytes()).take(MAX_MATCHES) {
                 let range = source.find_in_input(at..at + wanted.len());
                 if best.as_ref().is_none_or(|(_, known)| range.len() > known.len()) {
                     best = Some((number, range));
@@ -153,16 +122,13 @@ impl<'a> Sources<'a> {
     }
 
     /// The first line of a snippet that is neither in the input nor in a known snippet.
-    pub(super) fn foreign_line<'s>(&self, snippet: &'s str, index: &WordIndex<'_>) -> Option<&'s str> {
+    pub(super) fn foreign_line<'s>(&self, snippet: &'s str) -> Option<&'s str> {
         snippet.lines().find(|line| {
             let wanted = single_blanks(line);
             let finder = Finder::new(&wanted);
-            let places = self.places_of(&wanted, index).into_iter();
-            let known = self.known.iter().map(String::as_bytes);
-            let mut texts = places
-                .map(|(number, place)| &self.input[number].folded.as_bytes()[place])
-                .chain(known);
-            !wanted.is_empty() && !texts.any(|text| finder.find(text).is_some())
+            let input = self.input.iter().map(|source| &source.folded);
+            let mut texts = input.chain(&self.known);
+            !wanted.is_empty() && !texts.any(|text| finder.find(text.as_bytes()).is_some())
         })
     }
 
@@ -180,12 +146,10 @@ impl<'a> Sources<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
 
-    /// The passage of the input that equals a snippet, found by the words of the snippet.
+    /// The passage of the input that equals a snippet.
     fn found<'a>(input: &Input<'a>, snippet: &str) -> Option<(&'a str, Evidence)> {
-        let index = WordIndex::of(input, keys(snippet).collect());
-        Sources::of(input, std::iter::empty()).find_in_input(snippet, &index)
+        Sources::of(input, std::iter::empty()).find_in_input(snippet)
     }
 
     fn find_in_input(messages: Vec<&str>, snippet: &str) -> Option<String> {
@@ -257,33 +221,9 @@ mod tests {
             messages: vec![],
         };
         let sources = Sources::of(&input, std::iter::once("old\n  line"));
-        let foreign = |snippet| {
-            let index = WordIndex::of(&input, keys(snippet).collect());
-            sources.foreign_line(snippet, &index)
-        };
+        let foreign = |snippet| sources.foreign_line(snippet);
         assert_eq!(foreign("a b\n\n  old line\nc"), None);
         assert_eq!(foreign("a b\nzz"), Some("zz"));
         assert_eq!(foreign("a b c d\n"), Some("a b c d"));
-    }
-
-    proptest! {
-        /// An index of no words knows no places, so that all of the input is searched.
-        #[test]
-        fn by_its_words_a_snippet_is_found_where_a_search_of_everything_finds_it(
-            text in "((red|reddish|lamp|the|Ä|é1|京都|서울API|x\u{301}|-)[ .\n]{1,3}){0,90}",
-            start in 0_usize..600,
-            length in 1_usize..60,
-        ) {
-            let start = text.floor_char_boundary(start.min(text.len()));
-            let end = text.floor_char_boundary((start + length).min(text.len()));
-            let input = Input { task: "the red lamp", messages: vec![&text] };
-            let snippet = &text[start..end];
-            let everywhere = WordIndex::of(&input, std::iter::empty().collect());
-            let all = Sources::of(&input, std::iter::empty()).find_in_input(snippet, &everywhere);
-            let found = found(&input, snippet);
-            prop_assert_eq!(found.is_some(), all.is_some());
-            let bytes = |found: Option<(&str, Evidence)>| found.map_or(0, |(text, _)| text.len());
-            prop_assert!(bytes(found) >= bytes(all));
-        }
     }
 }

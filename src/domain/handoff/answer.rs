@@ -95,19 +95,28 @@ impl HandoffAnswer {
     pub fn amend(&mut self, second: Self) {
         self.dropped = second.dropped;
         for (part, lines) in second.lines {
-            let own = self.lines.entry(part).or_default();
             for line in lines {
-                if own.iter().any(|known| known.text == line.text) {
-                    continue;
-                }
-                if own.len() < SECTION_LINES {
-                    own.push(line);
-                } else {
-                    self.dropped
-                        .push(dropped(Some(part), DropReason::TooMany, &line.text));
-                }
+                let written = line.text.clone();
+                self.take(part, line, &written);
             }
         }
+    }
+
+    /// Adds a line that its section does not have, if there is room for it.
+    fn take(&mut self, part: Part, line: Line, written: &str) {
+        let lines = self.lines.entry(part).or_default();
+        if lines.iter().any(|known| known.text == line.text) {
+            return;
+        }
+        match lines.len() < SECTION_LINES {
+            true => lines.push(line),
+            false => self.drop_line(Some(part), DropReason::TooMany, written),
+        }
+    }
+
+    fn drop_line(&mut self, part: Option<Part>, reason: DropReason, text: &str) {
+        let text = text.chars().filter(|c| *c != '\0').take(DROPPED_CHARS).collect();
+        self.dropped.push(DroppedLine { part, reason, text });
     }
 }
 
@@ -116,50 +125,26 @@ impl HandoffAnswer {
 pub fn read_answer(text: &str, material: &Material, shown: &BTreeSet<Citation>) -> HandoffAnswer {
     let mut answer = HandoffAnswer::default();
     let mut part: Option<Part> = None;
-    let mut is_known = true;
     for line in text.lines() {
         let line = visible_line(line);
         if line.is_empty() || line.starts_with("```") || line.starts_with("~~~") {
             continue;
         }
         if let Some(found) = header(&line) {
-            (part, is_known) = (found, found.is_some());
+            part = found;
             continue;
         }
-        let Some(bullet) = bullet(&line) else {
-            // Prose before the first header and between bullets is ignored.
+        // Prose before the first header and between bullets is ignored.
+        let Some(bullet) = bullet(&line).filter(|bullet| !is_nothing(bullet)) else {
             continue;
         };
-        if is_nothing(bullet) {
-            continue;
-        }
-        let Some(part) = part.filter(|_| is_known) else {
-            answer
-                .dropped
-                .push(dropped(None, DropReason::UnknownSection, bullet));
-            continue;
-        };
-        let accepted = answer.lines.entry(part).or_default();
-        match check(bullet, part, (material, shown)) {
-            Ok(_) if accepted.len() >= SECTION_LINES => {
-                answer
-                    .dropped
-                    .push(dropped(Some(part), DropReason::TooMany, bullet));
-            }
-            Ok(line) if accepted.contains(&line) => {}
-            Ok(line) => accepted.push(line),
-            Err(reason) => answer.dropped.push(dropped(Some(part), reason, bullet)),
+        match part.map(|part| (part, check(bullet, part, (material, shown)))) {
+            Some((part, Ok(line))) => answer.take(part, line, bullet),
+            Some((part, Err(reason))) => answer.drop_line(Some(part), reason, bullet),
+            None => answer.drop_line(None, DropReason::UnknownSection, bullet),
         }
     }
     answer
-}
-
-fn dropped(part: Option<Part>, reason: DropReason, text: &str) -> DroppedLine {
-    DroppedLine {
-        part,
-        reason,
-        text: text.chars().filter(|c| *c != '\0').take(DROPPED_CHARS).collect(),
-    }
 }
 
 fn check(
@@ -178,16 +163,12 @@ fn check(
     if text.chars().count() > LINE_CHARS {
         return Err(DropReason::TooLong);
     }
-    let mut all_active = true;
-    for citation in &citations {
-        let supplied = material
-            .supplied
-            .get(citation)
-            .filter(|_| shown.contains(citation));
-        all_active &= supplied.ok_or(DropReason::NotSupplied)?.is_active;
+    let is_supplied = |citation| material.supplied.contains_key(citation) && shown.contains(citation);
+    if !citations.iter().all(is_supplied) {
+        return Err(DropReason::NotSupplied);
     }
     let is_present = matches!(part, Part::CurrentContext | Part::StartHere | Part::OpenQuestions);
-    if is_present && !all_active {
+    if is_present && !citations.iter().all(|citation| material.is_active(citation)) {
         return Err(DropReason::NotActive);
     }
     if part == Part::StartHere && !is_supported(&text, &citations, material) {
@@ -218,7 +199,7 @@ fn cited<'m>(citations: &'m [Citation], material: &'m Material) -> impl Iterator
             Subject::Section(section) => section.title(),
             Subject::Record(_) => "",
         };
-        Some([name, material.supplied.get(citation)?.text.as_str()])
+        Some([name, material.supplied.get(citation)?.as_str()])
     });
     cited.flatten()
 }
@@ -227,23 +208,11 @@ fn cited<'m>(citations: &'m [Citation], material: &'m Material) -> impl Iterator
 fn header(line: &str) -> Option<Option<Part>> {
     let is_marked = line.starts_with('#') || line.starts_with("**");
     let bare = line.trim_matches(['#', '*', '_', '`', ' ', ':']);
-    let name: String = bare
-        .chars()
-        .map(|c| {
-            if c == ' ' || c == '-' {
-                '_'
-            } else {
-                c.to_ascii_lowercase()
-            }
-        })
-        .collect();
+    let name = bare.to_ascii_lowercase().replace([' ', '-'], "_");
     if let Some(part) = Part::PROSE.into_iter().find(|part| part.name() == name) {
         return Some(Some(part));
     }
-    let shouts = line.ends_with(':')
-        && bare.chars().any(char::is_alphabetic)
-        && bare
-            .chars()
-            .all(|c| c.is_ascii_uppercase() || c == '_' || c == ' ');
+    let is_upper = |c: char| c.is_ascii_uppercase() || c == '_' || c == ' ';
+    let shouts = line.ends_with(':') && bare.contains(char::is_alphabetic) && bare.chars().all(is_upper);
     (is_marked || shouts).then_some(None)
 }

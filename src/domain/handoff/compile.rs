@@ -1,6 +1,6 @@
 //! Compiles the lines by rules, without a model: only what the records and the document contain.
 
-use super::line::{Citation, LINE_CHARS, Line, Part, quote};
+use super::line::{Citation, Line, Part, quoted};
 use super::material::{Entry, Material, content_text, noun};
 use crate::domain::history::{ChangeKind, RecordLife};
 use crate::domain::ids::RecordKind;
@@ -27,17 +27,6 @@ pub fn compile(material: &Material) -> BTreeMap<Part, Vec<Line>> {
     ])
 }
 
-fn line(text: String, citation: Citation) -> Line {
-    Line {
-        text,
-        citations: vec![citation],
-    }
-}
-
-fn quoted(text: &str) -> String {
-    format!("\"{}\"", quote(text, LINE_CHARS))
-}
-
 /// The text of a record in quotes, and behind it the reason for keeping it.
 fn quoted_content(life: &RecordLife) -> String {
     let content = quoted(&content_text(life));
@@ -47,53 +36,47 @@ fn quoted_content(life: &RecordLife) -> String {
     }
 }
 
+/// The changes, in the order in which a summary counts them.
+const CHANGES: [ChangeKind; 5] = [
+    ChangeKind::Added,
+    ChangeKind::Changed,
+    ChangeKind::Restored,
+    ChangeKind::Superseded,
+    ChangeKind::Archived,
+];
+
 /// One line per kind of record: the total, and the number of records per last change (added, changed, and so
 /// on).
 fn summary(material: &Material) -> Vec<Line> {
     let mut lines = Vec::new();
     if let Some(goal) = &material.steps.goal {
-        lines.push(line(format!("Goal: {}", quoted(goal)), material.status()));
+        lines.push(Line::of(format!("Goal: {}", quoted(goal)), material.status()));
     }
     for kind in RecordKind::ALL {
         let of_kind = || {
-            material
-                .entries
-                .iter()
-                .filter(|entry| entry.life.record.id.kind == kind)
+            let entries = material.entries.iter();
+            entries.filter(|entry| entry.life.record.id.kind == kind)
         };
-        let counts: Vec<String> = [
-            ChangeKind::Added,
-            ChangeKind::Changed,
-            ChangeKind::Restored,
-            ChangeKind::Superseded,
-            ChangeKind::Archived,
-        ]
-        .into_iter()
-        .filter_map(|change| {
+        let counts = CHANGES.into_iter().filter_map(|change| {
             let count = of_kind().filter(|entry| last_change(entry) == change).count();
             (count > 0).then(|| format!("{count} {}", word(change)))
-        })
-        .collect();
+        });
+        let counts: Vec<String> = counts.collect();
         let active_citations = material.active_citations(kind);
         if counts.is_empty() && active_citations.is_empty() {
             continue;
         }
         let mut text = format!("{}s: {} active", noun(kind), active_citations.len());
-        let citations: Vec<Citation> = if counts.is_empty() {
-            active_citations
-                .iter()
-                .copied()
-                .take(CITATIONS_OF_A_LINE)
-                .collect()
-        } else {
-            let more = if material.has_more_changes {
-                ", and earlier changes"
-            } else {
-                ""
+        let mut citations = active_citations;
+        if !counts.is_empty() {
+            let more = match material.has_more_changes {
+                true => ", and earlier changes",
+                false => "",
             };
             text.push_str(&format!("; in this window {}{more}", counts.join(", ")));
-            of_kind().take(CITATIONS_OF_A_LINE).map(Entry::citation).collect()
-        };
+            citations = of_kind().map(Entry::citation).collect();
+        }
+        citations.truncate(CITATIONS_OF_A_LINE);
         lines.push(Line { text, citations });
     }
     lines
@@ -133,7 +116,7 @@ fn start_here(material: &Material) -> Vec<Line> {
     let status = [("Blocker", &steps.blocker), ("Goal", &steps.goal)];
     let status = status.into_iter().filter_map(|(name, value)| {
         let text = format!("{name}: {}", quoted(value.as_ref()?));
-        Some(line(text, material.status()))
+        Some(Line::of(text, material.status()))
     });
     let lists = [
         ("In progress", &steps.progress.in_progress),
@@ -147,7 +130,7 @@ fn bullet_lines<const N: usize>(lists: [(&str, &Vec<String>); N], material: &Mat
     let lines = lists.into_iter().flat_map(|(name, bullets)| {
         bullets
             .iter()
-            .map(move |bullet| line(format!("{name}: {}", quoted(bullet)), material.progress()))
+            .map(move |bullet| Line::of(format!("{name}: {}", quoted(bullet)), material.progress()))
     });
     lines.collect()
 }
@@ -171,7 +154,7 @@ fn recent_changes(material: &Material) -> Vec<Line> {
             entry.last.version,
             quoted_content(&entry.life)
         );
-        line(text, entry.citation())
+        Line::of(text, entry.citation())
     });
     section_changes(material).into_iter().chain(lines).collect()
 }
@@ -183,7 +166,7 @@ fn section_changes(material: &Material) -> Vec<Line> {
             Some(value) => format!("{name} is now {}", quoted(value)),
             None => format!("{name} is no longer stated"),
         };
-        line(text, material.status())
+        Line::of(text, material.status())
     });
     let lists = [
         ("Completed", &changes.new.completed),
@@ -193,7 +176,7 @@ fn section_changes(material: &Material) -> Vec<Line> {
     let progress = bullet_lines(lists, material);
     let gone = (changes.dropped > 0).then(|| {
         let text = format!("Steps that are no longer listed: {}", changes.dropped);
-        line(text, material.progress())
+        Line::of(text, material.progress())
     });
     status.chain(progress).chain(gone).collect()
 }
@@ -205,7 +188,7 @@ fn current_context(material: &Material) -> Vec<Line> {
 
 fn record_line((life, citation): (&RecordLife, Citation)) -> Line {
     let (noun, id) = (noun(life.record.id.kind), life.record.id);
-    line(format!("{noun} {id}: {}", quoted_content(life)), citation)
+    Line::of(format!("{noun} {id}: {}", quoted_content(life)), citation)
 }
 
 fn replaced(material: &Material) -> Vec<Line> {
@@ -244,24 +227,19 @@ fn open_questions(material: &Material) -> Vec<Line> {
     let steps = &material.steps;
     let blocker = steps.blocker.iter().map(|blocker| {
         let text = format!("Blocker: {}", quoted(blocker));
-        line(text, material.status())
+        Line::of(text, material.status())
     });
     let bullets = steps.progress.in_progress.iter().chain(&steps.progress.remaining);
     let bullets = bullets
         .filter(|bullet| asks(bullet))
-        .map(|bullet| line(quoted(bullet), material.progress()));
+        .map(|bullet| Line::of(quoted(bullet), material.progress()));
     let records = material
         .active()
         .filter(|(life, _)| {
             life.record.id.kind != RecordKind::Verbatim && life.record.content.lines().any(asks)
         })
         .map(record_line);
-    let expiring = material.expiring.iter().map(|record| {
-        let verb = if record.is_past { "expired" } else { "expires" };
-        let (noun, text) = (noun(record.id.kind), quoted(&record.text));
-        let text = format!("{noun} {} {verb} on {}: {text}", record.id, record.until);
-        line(text, record.citation)
-    });
+    let expiring = material.expiring.iter().cloned();
     blocker.chain(expiring).chain(bullets).chain(records).collect()
 }
 

@@ -2,8 +2,7 @@
 
 use super::Window;
 use super::line::Subject;
-use super::render::{CitedLine, section_hash};
-use crate::domain::document::ManagedSection;
+use super::render::{Cited, CitedLine, section_hashes};
 use crate::domain::history::RecordEvent;
 use crate::domain::ids::RecordId;
 use chrono::{DateTime, Utc};
@@ -38,11 +37,12 @@ pub struct CurrentFacts {
 }
 
 /// Whether a handoff is valid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum Status {
     /// There is no handoff.
+    #[default]
     Missing,
     /// The handoff is outdated in at least one respect.
     Stale,
@@ -91,7 +91,7 @@ pub struct StaleLine {
 }
 
 /// Whether a handoff can be relied on, judged when it is asked for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[schema(as = HandoffFreshness)]
 pub struct Freshness {
     /// `missing`, `stale` or `fresh`.
@@ -107,11 +107,7 @@ impl Freshness {
     /// Reports that there is no handoff.
     #[must_use]
     pub fn missing() -> Self {
-        Self {
-            status: Status::Missing,
-            reasons: Vec::new(),
-            stale_lines: Vec::new(),
-        }
+        Self::default()
     }
 }
 
@@ -125,10 +121,19 @@ pub fn freshness(
     (generated_at, window): (DateTime<Utc>, Window),
     facts: &CurrentFacts,
 ) -> Freshness {
-    let broken = broken_citations(citations, facts);
-    let mut reasons = cited_reasons(base_version, facts, &broken);
+    let broken = broken_citations(citations, base_version, facts);
+    let mut reported = BTreeSet::new();
+    let of_records = broken.values().filter(|reason| {
+        reason.kind != RECORD_CHANGED && reason.record_id.is_some_and(|id| reported.insert(id))
+    });
+    let mut reasons: Vec<Reason> = of_records.take(MAX_REASONS).cloned().collect();
     reasons.extend(records_changed(base_version, facts));
-    reasons.extend(sections_changed(base_version, facts, &broken));
+    reasons.extend(
+        broken
+            .values()
+            .filter(|reason| reason.kind == SECTION_CHANGED)
+            .cloned(),
+    );
     if facts.now.signed_duration_since(generated_at) > window.length() {
         reasons.push(Reason {
             kind: "window_passed".into(),
@@ -152,61 +157,56 @@ pub fn freshness(
     }
 }
 
-/// Citations that are not valid any more: by subject and by whether it was active when cited.
-type Broken = BTreeMap<(Subject, bool), &'static str>;
+const RECORD_CHANGED: &str = "record_changed";
+const SECTION_CHANGED: &str = "section_changed";
 
-fn broken_citations(citations: &[CitedLine], facts: &CurrentFacts) -> Broken {
-    let mut broken = Broken::new();
-    let mut hashes: BTreeMap<ManagedSection, String> = BTreeMap::new();
-    for cited in citations.iter().flat_map(|line| &line.cited) {
-        let key = (cited.citation.subject, cited.is_active);
-        if broken.contains_key(&key) {
-            continue;
+/// Citations that are not valid any more, by subject and by whether it was active when cited, and why.
+type Broken = BTreeMap<(Subject, bool), Reason>;
+
+fn broken_citations(citations: &[CitedLine], base_version: i64, facts: &CurrentFacts) -> Broken {
+    let newer = facts.newer.as_ref();
+    let newer = newer.map(|(version, text)| (*version, section_hashes(text)));
+    let reason = |cited: &Cited| match cited.citation.subject {
+        Subject::Record(id) => record_reason(id, cited.is_active, base_version, facts),
+        Subject::Section(section) => {
+            let (version, hashes) = newer.as_ref()?;
+            (cited.sha256.as_ref() != hashes.get(&section)).then(|| Reason {
+                kind: SECTION_CHANGED.into(),
+                detail: format!("{} changed since version {base_version}", section.title()),
+                record_id: None,
+                version: Some(*version),
+            })
         }
-        let reason = match cited.citation.subject {
-            Subject::Record(id) => match facts.records.get(&id) {
-                None => Some("cited_record_gone"),
-                Some(false) if cited.is_active => Some("cited_record_archived"),
-                Some(_) if facts.cited_changes.contains_key(&id) => Some("record_changed"),
-                Some(_) => None,
-            },
-            Subject::Section(section) => facts.newer.as_ref().and_then(|(_, text)| {
-                let now = hashes
-                    .entry(section)
-                    .or_insert_with(|| section_hash(text, section));
-                (cited.sha256.as_ref() != Some(now)).then_some("section_changed")
-            }),
-        };
-        if let Some(reason) = reason {
-            broken.insert(key, reason);
-        }
-    }
-    broken
+    };
+    let cited = citations.iter().flat_map(|line| &line.cited);
+    cited
+        .filter_map(|cited| Some(((cited.citation.subject, cited.is_active), reason(cited)?)))
+        .collect()
 }
 
-fn cited_reasons(base_version: i64, facts: &CurrentFacts, broken: &Broken) -> Vec<Reason> {
-    let mut reported: BTreeSet<RecordId> = BTreeSet::new();
-    let ended = broken.iter().filter_map(|((subject, _), kind)| match subject {
-        Subject::Record(id) if *kind != "record_changed" && reported.insert(*id) => Some((*id, *kind)),
-        _ => None,
-    });
-    let reasons = ended.map(|(id, kind)| {
-        let version = facts.cited_changes.get(&id).map(|event| event.mark.version);
-        let detail = match (kind, version) {
-            ("cited_record_gone", _) => format!("{id}, which it cites, is gone"),
-            (_, Some(version)) => {
-                format!("{id}, which it cites as active, was archived in version {version}")
-            }
-            (_, None) => format!("{id}, which it cites as active in version {base_version}, is archived"),
-        };
-        Reason {
-            kind: kind.into(),
-            detail,
-            record_id: Some(id),
-            version,
+fn record_reason(id: RecordId, is_active: bool, base_version: i64, facts: &CurrentFacts) -> Option<Reason> {
+    let version = facts.cited_changes.get(&id).map(|event| event.mark.version);
+    let (kind, detail) = match (facts.records.get(&id), version) {
+        (None, _) => ("cited_record_gone", format!("{id}, which it cites, is gone")),
+        (Some(false), _) if is_active => {
+            let since = match version {
+                Some(version) => format!(", was archived in version {version}"),
+                None => format!(" in version {base_version}, is archived"),
+            };
+            (
+                "cited_record_archived",
+                format!("{id}, which it cites as active{since}"),
+            )
         }
-    });
-    reasons.take(MAX_REASONS).collect()
+        (Some(_), Some(version)) => (RECORD_CHANGED, format!("{id} changed in version {version}")),
+        (Some(_), None) => return None,
+    };
+    Some(Reason {
+        kind: kind.into(),
+        detail,
+        record_id: Some(id),
+        version,
+    })
 }
 
 fn records_changed(base_version: i64, facts: &CurrentFacts) -> Option<Reason> {
@@ -235,20 +235,6 @@ fn records_changed(base_version: i64, facts: &CurrentFacts) -> Option<Reason> {
     })
 }
 
-fn sections_changed(base_version: i64, facts: &CurrentFacts, broken: &Broken) -> Vec<Reason> {
-    let version = facts.newer.as_ref().map(|(version, _)| *version);
-    let changed = broken.iter().filter_map(|((subject, _), kind)| match subject {
-        Subject::Section(section) if *kind == "section_changed" => Some(Reason {
-            kind: (*kind).into(),
-            detail: format!("{} changed since version {base_version}", section.title()),
-            record_id: None,
-            version,
-        }),
-        _ => None,
-    });
-    changed.collect()
-}
-
 fn stale_lines(markdown: &str, citations: &[CitedLine], broken: &Broken) -> Vec<StaleLine> {
     if broken.is_empty() {
         return Vec::new();
@@ -257,14 +243,14 @@ fn stale_lines(markdown: &str, citations: &[CitedLine], broken: &Broken) -> Vec<
     let stale = citations.iter().filter_map(|line| {
         let found = line.cited.iter().find_map(|cited| {
             let reason = broken.get(&(cited.citation.subject, cited.is_active))?;
-            Some((cited.citation, *reason))
+            Some((cited.citation, reason))
         });
         let (citation, reason) = found?;
         Some(StaleLine {
             line: line.line,
             text: (*lines.get(line.line.checked_sub(1)?)?).to_owned(),
             citation: citation.to_string(),
-            reason: reason.into(),
+            reason: reason.kind.clone(),
         })
     });
     stale.collect()

@@ -96,6 +96,16 @@ pub struct Line {
     pub citations: Vec<Citation>,
 }
 
+impl Line {
+    /// A line with one citation.
+    pub(super) fn of(text: String, citation: Citation) -> Self {
+        Self {
+            text,
+            citations: vec![citation],
+        }
+    }
+}
+
 /// A record or a section in a specific version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
@@ -247,6 +257,11 @@ pub fn quote(text: &str, max_chars: usize) -> String {
         before = character;
     }
     safe
+}
+
+/// Text of a line, in quotes.
+pub(super) fn quoted(text: &str) -> String {
+    format!("\"{}\"", quote(text, LINE_CHARS))
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! The input of a handoff: the changes in the window, each resolved to its current record or replacement.
 
-use super::line::Citation;
-use crate::domain::document::{ManagedSection, Until, progress_of, records, sections_changed};
+use super::line::{Citation, Line, quoted};
+use crate::domain::document::{ManagedSection, progress_of, records, sections_changed};
 use crate::domain::history::{ChangeKind, RecordEvent, RecordLife, VersionMark};
 use crate::domain::ids::{ContextId, MemoryId, RecordId, RecordKind, VaultId};
 use crate::domain::operation::Progress;
+use crate::domain::text::lines::start_of;
 use crate::domain::text::{is_nothing, visible_line};
 use crate::domain::window::Status;
 use chrono::{DateTime, TimeDelta, Utc};
@@ -70,27 +71,8 @@ impl Entry {
     }
 }
 
-/// A citable entry.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Supplied {
-    /// Its text.
-    pub(super) text: String,
-    /// Whether it is in the newest version.
-    pub(super) is_active: bool,
-}
-
 /// How far ahead a handoff looks for records that expire.
 const EXPIRING_DAYS: i64 = 7;
-
-/// A record that expires soon or has expired.
-#[derive(Debug, Clone)]
-pub(super) struct Expiring {
-    pub(super) id: RecordId,
-    pub(super) until: Until,
-    pub(super) is_past: bool,
-    pub(super) text: String,
-    pub(super) citation: Citation,
-}
 
 /// Everything that the lines of a handoff may cite.
 #[derive(Debug, Clone)]
@@ -104,12 +86,13 @@ pub struct Material {
     /// The current work as the document states it.
     pub steps: Steps,
     /// Active records that expire within [`EXPIRING_DAYS`], and those that have expired, soonest first.
-    pub(super) expiring: Vec<Expiring>,
+    pub(super) expiring: Vec<Line>,
     /// What changed outside the records.
     pub(super) section_changes: SectionChanges,
     /// Whether the window had more changes than were read.
     pub has_more_changes: bool,
-    pub(super) supplied: BTreeMap<Citation, Supplied>,
+    /// The texts that may be cited.
+    pub(super) supplied: BTreeMap<Citation, String>,
     /// Citations of all records in the newest version.
     active_by_id: BTreeMap<RecordId, Citation>,
 }
@@ -168,36 +151,29 @@ impl Material {
 
     /// Registers the records of the newest version, changed or not.
     fn register_records(&mut self, document: &str, now: DateTime<Utc>) {
+        let soon = now + TimeDelta::days(EXPIRING_DAYS);
+        let mut expiring = Vec::new();
         for record in records(document) {
-            let citation = *self
-                .active_by_id
-                .entry(record.id)
-                .or_insert_with(|| Citation::record(record.id, self.head.version));
-            let soon = now + TimeDelta::days(EXPIRING_DAYS);
+            let citation = Citation::record(record.id, self.head.version);
+            let citation = *self.active_by_id.entry(record.id).or_insert(citation);
             if let Some(until) = record.marks.until.filter(|until| until.end() <= soon) {
-                let text = match record.label {
-                    Some(label) => label,
-                    None => record.content,
-                };
-                self.expiring.push(Expiring {
-                    id: record.id,
-                    until,
-                    is_past: until.end() <= now,
-                    text,
-                    citation,
-                });
+                let verb = if until.end() <= now { "expired" } else { "expires" };
+                let (noun, id) = (noun(record.id.kind), record.id);
+                let text = quoted(&record.label.unwrap_or(record.content));
+                let text = format!("{noun} {id} {verb} on {until}: {text}");
+                expiring.push((until.end(), Line::of(text, citation)));
             }
         }
-        self.expiring.sort_by_key(|record| record.until.end());
+        expiring.sort_by_key(|(end, _)| *end);
+        self.expiring = expiring.into_iter().map(|(_, line)| line).collect();
     }
 
     /// Whether the cited subject is in the newest version.
     #[must_use]
     pub fn is_active(&self, citation: &Citation) -> bool {
-        match (self.supplied.get(citation), citation.record_id()) {
-            (Some(supplied), _) => supplied.is_active,
-            (None, None) => citation.version == self.head.version,
-            (None, Some(id)) => self.citation_of(id) == Some(*citation),
+        match citation.record_id() {
+            None => citation.version == self.head.version,
+            Some(id) => self.citation_of(id) == Some(*citation),
         }
     }
 
@@ -223,7 +199,7 @@ impl Material {
         let replacements = self.replacements.iter();
         changed
             .map(|entry| (&entry.life, entry.citation()))
-            .chain(replacements.map(|life| (life, self.citation_of_replacement(life))))
+            .chain(replacements.map(|life| (life, Citation::record(life.record.id, self.head.version))))
     }
 
     /// Cites `Current Progress` in the newest version.
@@ -238,23 +214,13 @@ impl Material {
         Citation::section(ManagedSection::ActiveContext, self.head.version)
     }
 
-    fn citation_of_replacement(&self, life: &RecordLife) -> Citation {
-        Citation::record(life.record.id, self.head.version)
-    }
-
-    fn supply(&self) -> BTreeMap<Citation, Supplied> {
-        let mut supplied = BTreeMap::new();
-        let active = self
-            .active()
-            .map(|(life, citation)| (citation, record_text(life), true));
-        let ended = self
-            .entries
-            .iter()
-            .filter(|entry| !entry.is_active())
-            .map(|entry| (entry.citation(), record_text(&entry.life), false));
-        for (citation, text, is_active) in active.chain(ended) {
-            supplied.insert(citation, Supplied { text, is_active });
-        }
+    fn supply(&self) -> BTreeMap<Citation, String> {
+        let ended = self.entries.iter().filter(|entry| !entry.is_active());
+        let ended = ended.map(|entry| (&entry.life, entry.citation()));
+        let records = self.active().chain(ended);
+        let mut supplied: BTreeMap<_, _> = records
+            .map(|(life, citation)| (citation, record_text(life)))
+            .collect();
         let status = [("Goal", &self.steps.goal), ("Blocker", &self.steps.blocker)];
         let status = status
             .into_iter()
@@ -270,9 +236,7 @@ impl Material {
         ];
         for (citation, lines) in [(self.status(), status), (self.progress(), progress.concat())] {
             if !lines.is_empty() {
-                let text = lines.join("; ");
-                let is_active = true;
-                supplied.insert(citation, Supplied { text, is_active });
+                supplied.insert(citation, lines.join("; "));
             }
         }
         supplied
@@ -426,22 +390,15 @@ pub fn shown(material: &Material) -> (String, BTreeSet<Citation>) {
     let mut citations = BTreeSet::new();
     let mut entry = |citation: Citation, what: &str, content: &str| {
         // Brackets would look like citations of other entries.
-        let content: String = visible_line(content)
-            .chars()
-            .take(ENTRY_CHARS)
-            .map(|c| match c {
-                '[' => '(',
-                ']' => ')',
-                other => other,
-            })
-            .collect();
+        let content = visible_line(content).replace('[', "(").replace(']', ")");
+        let content = start_of(&content, ENTRY_CHARS);
         // Writing to a string cannot fail.
         let _ = writeln!(text, "[{citation}] {what}: {content}");
         citations.insert(citation);
     };
     for section in [material.status(), material.progress()] {
         if let Some(supplied) = material.supplied.get(&section) {
-            entry(section, "active, the state of the work", &supplied.text);
+            entry(section, "active, the state of the work", supplied);
         }
     }
     for (name, value) in material.section_changes.of_status(&material.steps) {

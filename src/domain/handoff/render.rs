@@ -1,9 +1,10 @@
 //! Renders the eight sections as Markdown and records which line cites what.
 
-use super::line::{Citation, LINE_CHARS, Line, Part, SECTION_LINES, Subject, quote};
+use super::line::{Citation, Line, Part, SECTION_LINES, Subject, quoted};
 use super::material::{Material, Snapshot, noun};
 use super::window::Window;
 use crate::domain::document::{ManagedSection, managed_body};
+use crate::domain::history::RecordLife;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -122,7 +123,7 @@ fn workspace_text(workspace: Option<&Workspace>) -> String {
     for (name, value) in named {
         if let Some(value) = value {
             // Writing to a string cannot fail.
-            let _ = writeln!(text, "- {name}: \"{}\"", quote(value, LINE_CHARS));
+            let _ = writeln!(text, "- {name}: {}", quoted(value));
         }
     }
     let files = &workspace.dirty_files;
@@ -132,7 +133,7 @@ fn workspace_text(workspace: Option<&Workspace>) -> String {
         files.len()
     );
     for file in files.iter().take(SECTION_LINES) {
-        let _ = writeln!(text, "  - \"{}\"", quote(file, LINE_CHARS));
+        let _ = writeln!(text, "  - {}", quoted(file));
     }
     if files.len() > SECTION_LINES {
         let _ = writeln!(text, "  - _{} more_", files.len() - SECTION_LINES);
@@ -140,9 +141,14 @@ fn workspace_text(workspace: Option<&Workspace>) -> String {
     text
 }
 
-/// The hash of a managed section's text; a missing section is hashed as an empty text. Linear.
-pub(super) fn section_hash(document: &str, section: ManagedSection) -> String {
-    hex::encode(Sha256::digest(managed_body(document, section).trim()))
+/// The hashes of the sections without records; a missing section is hashed as an empty text. Linear.
+pub(super) fn section_hashes(document: &str) -> BTreeMap<ManagedSection, String> {
+    let sections = [ManagedSection::CurrentProgress, ManagedSection::ActiveContext];
+    let hash = |section| hex::encode(Sha256::digest(managed_body(document, section).trim()));
+    sections
+        .into_iter()
+        .map(|section| (section, hash(section)))
+        .collect()
 }
 
 /// The page being rendered.
@@ -158,7 +164,6 @@ struct Page<'m> {
 
 impl<'m> Page<'m> {
     fn new(snapshot: &Snapshot, material: &'m Material) -> Self {
-        let sections = [ManagedSection::CurrentProgress, ManagedSection::ActiveContext];
         Self {
             material,
             markdown: String::new(),
@@ -166,10 +171,7 @@ impl<'m> Page<'m> {
             citations: Vec::new(),
             sources: BTreeSet::new(),
             counts: BTreeMap::new(),
-            hashes: sections
-                .into_iter()
-                .map(|section| (section, section_hash(&snapshot.text, section)))
-                .collect(),
+            hashes: section_hashes(&snapshot.text),
         }
     }
 
@@ -204,40 +206,37 @@ impl<'m> Page<'m> {
         }
         self.counts.insert(part, shown.len());
         let free = &self.material.section_changes.free;
+        let mut notes: Vec<String> = Vec::new();
         if part == Part::RecentChanges && !free.is_empty() {
-            let titles: Vec<String> = free
-                .iter()
-                .take(SECTION_LINES)
-                .map(|title| format!("\"{}\"", quote(title, LINE_CHARS)))
-                .collect();
+            let titles = free.iter().take(SECTION_LINES);
+            let titles: Vec<String> = titles.map(|title| quoted(title)).collect();
             let more = match free.len() - titles.len() {
                 0 => String::new(),
                 more => format!(" and {more} more"),
             };
-            if !lines.is_empty() {
-                self.push("");
-            }
-            self.push(&format!(
-                "_Sections of free text that changed: {}{more}._",
-                titles.join(", ")
-            ));
+            let titles = titles.join(", ");
+            notes.push(format!("_Sections of free text that changed: {titles}{more}._"));
         } else if lines.is_empty() {
-            self.push(match part {
+            let empty = match part {
                 Part::Summary => "_The memory has no record and no goal._",
                 Part::StartHere => "_The memory names no next step._",
                 Part::RecentChanges => "_Nothing changed in this window._",
                 Part::CurrentContext => "_No active record changed in this window._",
                 _ => "_None._",
-            });
+            };
+            notes.push(empty.to_owned());
         }
         if part == Part::RecentChanges && self.material.has_more_changes {
-            self.push("");
-            self.push("_Only the newest changes of this window were read._");
+            notes.push("_Only the newest changes of this window were read._".to_owned());
         }
-        let more = lines.len() - shown.len();
-        if more > 0 {
-            self.push("");
-            self.push(&format!("_{more} more are left out._"));
+        if lines.len() > shown.len() {
+            notes.push(format!("_{} more are left out._", lines.len() - shown.len()));
+        }
+        for (place, note) in notes.iter().enumerate() {
+            if place > 0 || !lines.is_empty() {
+                self.push("");
+            }
+            self.push(note);
         }
     }
 
@@ -304,27 +303,11 @@ impl<'m> Page<'m> {
                 Subject::Section(section) => {
                     format!("section {}, version {}", section.title(), citation.version)
                 }
-                Subject::Record(id) => match snapshot.records.get(&id) {
-                    None => format!("{}, active", noun(id.kind).to_lowercase()),
-                    Some(life) => {
-                        let state = match &life.end {
-                            None => "active".to_owned(),
-                            Some(end) => {
-                                let how = end
-                                    .superseded_by
-                                    .map_or_else(|| "archived".to_owned(), |by| format!("replaced by {by}"));
-                                let by = quote_id(&end.mark.by);
-                                format!("{how} in version {} by {by}", end.mark.version)
-                            }
-                        };
-                        format!(
-                            "{} of version {} by {}, {state}",
-                            noun(id.kind).to_lowercase(),
-                            life.born.version,
-                            quote_id(&life.born.by),
-                        )
-                    }
-                },
+                Subject::Record(id) => {
+                    let noun = noun(id.kind).to_lowercase();
+                    let life = snapshot.records.get(&id);
+                    life.map_or_else(|| format!("{noun}, active"), |life| lived(&noun, life))
+                }
             };
             self.push(&format!("- {what} {}", self.shown(citation)));
             let cited = vec![self.cited(citation)];
@@ -335,6 +318,28 @@ impl<'m> Page<'m> {
         }
         self.counts.insert(Part::Sources, sources.len());
     }
+}
+
+/// What a record is, when it was born, and what became of it.
+fn lived(noun: &str, life: &RecordLife) -> String {
+    let state = match &life.end {
+        None => "active".to_owned(),
+        Some(end) => {
+            let by = end.superseded_by;
+            let how = by.map_or_else(|| "archived".to_owned(), |by| format!("replaced by {by}"));
+            format!(
+                "{how} in version {} by {}",
+                end.mark.version,
+                quote_id(&end.mark.by)
+            )
+        }
+    };
+    let born = &life.born;
+    format!(
+        "{noun} of version {} by {}, {state}",
+        born.version,
+        quote_id(&born.by)
+    )
 }
 
 /// Ids contain no Markdown characters except `_`.

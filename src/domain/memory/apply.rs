@@ -3,7 +3,7 @@
 use super::Limits;
 use super::edit::{ChangedDocument, Counters, Edit, EditError};
 use crate::domain::consolidation::Ground;
-use crate::domain::document::{NewRecord, Record, progress_body};
+use crate::domain::document::{Record, progress_body};
 use crate::domain::evidence::Evidence;
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::{AddedRecord, Operation};
@@ -113,14 +113,8 @@ pub fn apply(
             let Some(added) = operation.addition().filter(|added| added.kind() == kind) else {
                 continue;
             };
-            let record = NewRecord {
-                marks: added.marks,
-                reason: Some(&added.reason),
-                label: added.label.as_deref(),
-                content: &added.content,
-            };
             edit.cause = Some(cause);
-            let id = edit.add(kind, &record, now)?;
+            let id = edit.add(kind, added, now)?;
             kept.extend(replaced_by(added).map(|replaced| (replaced, id)));
         }
     }

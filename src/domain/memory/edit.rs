@@ -3,10 +3,11 @@
 
 use super::apply::{AppliedOperation, OperationName};
 use crate::domain::document::{
-    Entry, Layout, ManagedSection, Marks, NewRecord, Section, brackets, entries, record_lines, record_ranges,
+    Entry, Layout, ManagedSection, Marks, Section, brackets, entries, record_lines, record_ranges,
     written_time,
 };
 use crate::domain::ids::{RecordId, RecordKind};
+use crate::domain::operation::AddedRecord;
 use chrono::{DateTime, Utc};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -182,13 +183,8 @@ impl<'t> Edit<'t> {
         self.active.remove(&id);
         self.touch(id.kind)?;
         let entry = self.entries[index].clone();
-        self.splices.push(Splice {
-            range: entry.range.clone(),
-            text: String::new(),
-            on_own_line: false,
-        });
-        let archived = entry.into_record_of(id);
-        let reason = Some(reason.to_owned());
+        self.splice(entry.range.clone(), String::new(), false);
+        let (archived, reason) = (entry.into_record_of(id), Some(reason.to_owned()));
         self.note(AppliedOperation::of_record(
             OperationName::Archive,
             archived,
@@ -229,11 +225,7 @@ impl<'t> Edit<'t> {
                 // Without brackets the blank behind them goes too.
                 range.end += usize::from(self.text[range.end..].starts_with(' '));
             }
-            self.splices.push(Splice {
-                range,
-                text,
-                on_own_line: false,
-            });
+            self.splice(range, text, false);
             let marks = match entry.marks.is_empty() {
                 true => "no marks".to_owned(),
                 false => entry.marks.to_string(),
@@ -255,7 +247,7 @@ impl<'t> Edit<'t> {
     pub fn add(
         &mut self,
         kind: RecordKind,
-        record: &NewRecord<'_>,
+        record: &AddedRecord,
         time: DateTime<Utc>,
     ) -> Result<RecordId, IdsExhausted> {
         self.touch(kind)?;
@@ -295,10 +287,8 @@ impl<'t> Edit<'t> {
     /// blanks.
     pub fn rewrite(&mut self, section: ManagedSection, body: String) -> bool {
         debug_assert!(section.record_kind().is_none(), "records are never rewritten");
-        let current = self
-            .layout
-            .managed(section)
-            .map_or("", |found| &self.text[found.body.clone()]);
+        let current = self.layout.managed(section);
+        let current = current.map_or("", |found| &self.text[found.body.clone()]);
         let differs = !nonblank_lines(current).eq(nonblank_lines(&body));
         if differs {
             self.changes.entry(section).or_default().body = Some(body);
@@ -340,30 +330,23 @@ impl<'t> Edit<'t> {
         let is_last = found.range.end == self.text.len();
         let end = found.written_end(self.text);
         if let Some(body) = change.body {
-            self.splice_lines(found.body.start..end, body);
+            self.splice(found.body.start..end, body, true);
             if is_last {
                 *closing_line = None;
             }
             return;
         }
-        let mut first: String = change.first.into_iter().rev().collect();
+        let first: String = change.first.into_iter().rev().collect();
         let mut last = change.last;
-        match self
-            .layout
-            .bullets
-            .iter()
-            .find(|bullet| bullet.section == section)
-        {
-            Some(bullet) => self.splice_lines(bullet.range.start..bullet.range.start, first),
-            None => {
-                first.push_str(&last);
-                last = first;
-            }
+        let mut bullets = self.layout.bullets.iter();
+        match bullets.find(|bullet| bullet.section == section) {
+            Some(bullet) => self.splice(bullet.range.start..bullet.range.start, first, true),
+            None => last.insert_str(0, &first),
         }
         if is_last && !last.is_empty() {
             last.insert_str(0, &closing_line.take().unwrap_or_default());
         }
-        self.splice_lines(end..end, last);
+        self.splice(end..end, last, true);
     }
 
     /// Marks a section as changed; the first time, assigns ids to its bullets that have none.
@@ -399,12 +382,12 @@ impl<'t> Edit<'t> {
         Ok(())
     }
 
-    fn splice_lines(&mut self, range: Range<usize>, text: String) {
+    fn splice(&mut self, range: Range<usize>, text: String, on_own_line: bool) {
         if !(range.is_empty() && text.is_empty()) {
             self.splices.push(Splice {
                 range,
                 text,
-                on_own_line: true,
+                on_own_line,
             });
         }
     }

@@ -1,9 +1,9 @@
 //! Tests of applying and validating operations.
 
 use super::*;
-use crate::domain::document::{NewRecord, records};
+use crate::domain::document::records;
 use crate::domain::ids::{RecordId, RecordKind};
-use crate::domain::operation::{Fault, FaultKind, Item, Operation, Progress, Role};
+use crate::domain::operation::{AddedRecord, Fault, FaultKind, Item, Operation, Progress, Role};
 use chrono::{DateTime, Utc};
 use std::collections::BTreeSet;
 
@@ -201,9 +201,9 @@ fn tasks_and_decisions_go_before_the_first_bullet() {
     let mut edit = Edit::new(before, Counters::default(), now());
     for content in ["b", "c"] {
         for kind in [RecordKind::Task, RecordKind::Decision] {
-            let record = NewRecord {
-                content,
-                ..NewRecord::default()
+            let record = AddedRecord {
+                content: content.to_owned(),
+                ..AddedRecord::default()
             };
             edit.add(kind, &record, now()).expect("an id");
         }

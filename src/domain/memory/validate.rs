@@ -3,7 +3,7 @@
 use super::Limits;
 use crate::domain::consolidation::{Ground, Grounds};
 use crate::domain::document::{Entry, entries_of, normalised_snippet, pinned, record_ranges};
-use crate::domain::faults::{Omitted, cut, keep};
+use crate::domain::faults::{Omitted, cut};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::{AddedRecord, Fault, FaultKind, Item, Operation};
 use crate::domain::text::folded;
@@ -64,7 +64,6 @@ pub fn validate(
     let mut additions = Additions::of(like, earlier, limits);
     let mut accepted = Vec::with_capacity(items.len());
     let mut rejected = Vec::new();
-    let mut omitted = Omitted::default();
     let mut rejected_ranges: BTreeMap<usize, usize> = BTreeMap::new();
     for (mut item, verdict) in items.into_iter().zip(verdicts) {
         // If the archiving of the replaced record is rejected, the addition becomes an ordinary one.
@@ -77,11 +76,7 @@ pub fn validate(
             Some(fault) => {
                 rejected_ranges.insert(item.range.start, item.range.end);
                 let fault = fault.of(item.operation.names());
-                keep(
-                    &mut rejected,
-                    &mut omitted,
-                    fault.at(item.operation.role(), item.range),
-                );
+                rejected.push(fault.at(item.operation.role(), item.range));
             }
         }
     }
@@ -92,6 +87,7 @@ pub fn validate(
         .collect();
     faults.extend(rejected);
     faults.sort_by_key(|fault| fault.range.start);
+    let mut omitted = Omitted::default();
     cut(&mut faults, &mut omitted);
     Validated {
         items: accepted,
@@ -131,10 +127,7 @@ impl<'a> Archives<'a> {
             let is_grounded = matches!(item.operation, Operation::Archive { ground: Some(_), .. });
             is_grounded || !item.operation.merges().is_empty()
         };
-        let grounds = items
-            .iter()
-            .any(has_ground)
-            .then(|| Grounds::of(view.document, view.now));
+        let has_grounds = items.iter().any(has_ground);
         let mut archived_now: HashSet<_> = earlier.iter().filter_map(Operation::archives).collect();
         archived_now.extend(earlier.iter().flat_map(Operation::merges));
         let mut named = archived_now.clone();
@@ -143,13 +136,11 @@ impl<'a> Archives<'a> {
         let replaced: HashSet<_> = earlier.iter().filter_map(Operation::replaces).collect();
         let mut leaving = &named | &replaced;
         leaving.extend(items.iter().filter_map(|item| item.operation.replaces()));
+        let active = record_ranges(view.document).into_iter();
         Self {
-            grounds,
+            grounds: has_grounds.then(|| Grounds::of(view.document, view.now)),
             checked: HashMap::new(),
-            active: record_ranges(view.document)
-                .into_iter()
-                .map(|(id, _)| id)
-                .collect(),
+            active: active.map(|(id, _)| id).collect(),
             ended: view.ended,
             archived_now,
             named,
@@ -165,36 +156,30 @@ impl<'a> Archives<'a> {
     }
 
     fn judge(&mut self, operation: &mut Operation) -> Verdict {
-        if let Operation::Add(merged) = operation
-            && !merged.merges.is_empty()
-        {
-            return self.judge_merge(merged);
-        }
-        if let Operation::Archive { id, ground, .. } = operation {
-            if let Some(ground) = ground.filter(|_| self.active.contains(id)) {
-                let verdict = self.judge_ground(*id, ground);
-                if verdict.is_some() {
-                    return verdict;
-                }
+        let added = match operation {
+            Operation::RewriteProgress(_) => return None,
+            Operation::Archive { id, ground, .. } => {
+                let ground = ground.filter(|_| self.active.contains(id));
+                let detail = || format!("{id} was archived before; it needs no second ARCHIVE.");
+                return ground
+                    .and_then(|ground| self.judge_ground(*id, ground))
+                    .or_else(|| self.judge_archiving(*id, detail));
             }
-            let detail = || format!("{id} was archived before; it needs no second ARCHIVE.");
-            return self.judge_archiving(*id, detail);
-        }
-        if let Operation::Mark { id, .. } = operation {
-            return self.judge_mark(*id);
-        }
-        let added = operation.addition()?;
+            Operation::Mark { id, .. } => return self.judge_mark(*id),
+            Operation::Add(merged) if !merged.merges.is_empty() => return self.judge_merge(merged),
+            Operation::Add(added) => added,
+        };
         if self.pinned.is_some() && !added.marks.is_empty() {
-            return Some(Fault::new(FaultKind::Protected, ONLY_PEOPLE));
+            return reject(FaultKind::Protected, ONLY_PEOPLE);
         }
         let id = added.replaces?;
         if id.kind != added.kind() {
             let detail = format!("{id} is of another section than what replaces it.");
-            return Some(Fault::new(FaultKind::WrongSectionId, detail));
+            return reject(FaultKind::WrongSectionId, detail);
         }
         if !self.replaced.insert(id) {
             let detail = format!("{id} is replaced by an earlier item; one record takes its place.");
-            return Some(Fault::new(FaultKind::AlreadyArchived, detail));
+            return reject(FaultKind::AlreadyArchived, detail);
         }
         if self.named.contains(&id) {
             // The explicit archiving reports its own faults; the addition itself is valid.
@@ -207,16 +192,24 @@ impl<'a> Archives<'a> {
 
     /// Archives a record if that is possible; otherwise returns the fault.
     fn judge_archiving(&mut self, id: RecordId, again: impl FnOnce() -> String) -> Verdict {
+        if let Some(fault) = self.judge_name(id) {
+            return Some(fault);
+        }
+        match self.active.contains(&id) && self.archived_now.insert(id) {
+            true => None,
+            false => reject(FaultKind::AlreadyArchived, again()),
+        }
+    }
+
+    /// Whether a record exists, and may be archived.
+    fn judge_name(&self, id: RecordId) -> Verdict {
         if !self.existed(id) {
-            return Some(Fault::new(FaultKind::UnknownId, never_existed(id)));
+            return reject(FaultKind::UnknownId, never_existed(id));
         }
-        if self.pinned.as_ref().is_some_and(|pinned| pinned.contains(&id)) {
-            return Some(Fault::new(FaultKind::Protected, is_protected(id)));
-        }
-        if self.active.contains(&id) && self.archived_now.insert(id) {
-            return None;
-        }
-        Some(Fault::new(FaultKind::AlreadyArchived, again()))
+        self.pinned.as_ref()?.get(&id)?;
+        let detail =
+            format!("{id} is pinned: only people, and agents by an operation of their own, archive it.");
+        reject(FaultKind::Protected, detail)
     }
 
     fn judge_ground(&mut self, id: RecordId, ground: Ground) -> Verdict {
@@ -224,7 +217,7 @@ impl<'a> Archives<'a> {
         let check = || {
             let leaves = |other| self.leaving.contains(&other);
             let fault = grounds.check(id, ground, leaves).err()?;
-            Some(Fault::new(FaultKind::Uncovered, fault))
+            reject(FaultKind::Uncovered, fault)
         };
         self.checked.entry((id, ground)).or_insert_with(check).clone()
     }
@@ -232,14 +225,10 @@ impl<'a> Archives<'a> {
     /// Archives the parts of a merge if it says all that they say; the new record gets their marks.
     fn judge_merge(&mut self, merged: &mut AddedRecord) -> Verdict {
         let merges = &merged.merges;
-        let is_pinned = |id: &&RecordId| self.pinned.as_ref().is_some_and(|pinned| pinned.contains(id));
-        for id in merges.iter() {
-            if !self.existed(*id) {
-                return Some(Fault::new(FaultKind::UnknownId, never_existed(*id)));
-            }
-        }
-        if let Some(id) = merges.iter().find(is_pinned) {
-            return Some(Fault::new(FaultKind::Protected, is_protected(*id)));
+        // One that never existed is reported first.
+        let faults = merges.iter().filter_map(|id| self.judge_name(*id));
+        if let Some(first) = faults.min_by_key(|fault| fault.kind) {
+            return Some(first);
         }
         let goes = |id| self.archived_now.contains(&id);
         match self.grounds.as_ref()?.check_merge(merges, &merged.content, goes) {
@@ -248,24 +237,24 @@ impl<'a> Archives<'a> {
                 merged.marks = marks;
                 None
             }
-            Err(fault) => Some(Fault::new(FaultKind::Uncovered, fault)),
+            Err(fault) => reject(FaultKind::Uncovered, fault),
         }
     }
 
     fn judge_mark(&mut self, id: RecordId) -> Verdict {
         if self.pinned.is_some() {
-            return Some(Fault::new(FaultKind::Protected, ONLY_PEOPLE));
+            return reject(FaultKind::Protected, ONLY_PEOPLE);
         }
         if !self.existed(id) {
-            return Some(Fault::new(FaultKind::UnknownId, never_existed(id)));
+            return reject(FaultKind::UnknownId, never_existed(id));
         }
         if !self.active.contains(&id) || self.leaving.contains(&id) {
             let detail = format!("{id} is archived; marks are of active records.");
-            return Some(Fault::new(FaultKind::AlreadyArchived, detail));
+            return reject(FaultKind::AlreadyArchived, detail);
         }
         if !self.marked.insert(id) {
             let detail = format!("An earlier item marks {id}; give all its marks in one.");
-            return Some(Fault::new(FaultKind::Duplicate, detail));
+            return reject(FaultKind::Duplicate, detail);
         }
         None
     }
@@ -282,8 +271,8 @@ impl<'a> Archives<'a> {
     }
 }
 
-fn is_protected(id: RecordId) -> String {
-    format!("{id} is pinned: only people, and agents by an operation of their own, archive it.")
+fn reject(kind: FaultKind, detail: impl Into<String>) -> Verdict {
+    Some(Fault::new(kind, detail))
 }
 
 const ONLY_PEOPLE: &str =
@@ -314,10 +303,8 @@ impl<'a> Additions<'a> {
         };
         for entry in like {
             let duplicate_key = duplicate_key(entry.kind, entry.label.as_deref(), &entry.content);
-            let existing = match entry.id {
-                Some(id) => id.to_string().into(),
-                None => "an entry without an id".into(),
-            };
+            let id = entry.id.map(|id| id.to_string().into());
+            let existing = id.unwrap_or("an entry without an id".into());
             additions.known.entry(duplicate_key).or_insert(existing);
         }
         for key in earlier.iter().filter_map(Operation::addition).map(key_of) {
@@ -332,25 +319,18 @@ impl<'a> Additions<'a> {
         let (kind, bytes) = (added.kind(), added.content.len());
         let duplicate_key = key_of(added);
         if let Some(existing) = self.known.get(&duplicate_key) {
-            return Some(Fault::new(
-                FaultKind::Duplicate,
-                format!("It says the same as {existing}."),
-            ));
+            return reject(FaultKind::Duplicate, format!("It says the same as {existing}."));
         }
         self.known.insert(duplicate_key, EARLIER_ITEM.into());
-        let Limits {
-            max_additions,
-            item_bytes,
-            ..
-        } = *self.limits;
+        let (max_additions, item_bytes) = (self.limits.max_additions, self.limits.item_bytes);
         let count = self.counts.entry(kind).or_default();
         if *count >= max_additions {
             let detail = format!("Only the first {max_additions} additions of a section are taken.");
-            return Some(Fault::new(FaultKind::TooManyAdditions, detail));
+            return reject(FaultKind::TooManyAdditions, detail);
         }
         if bytes > item_bytes {
             let detail = format!("It has {bytes} bytes, over limits.item_bytes = {item_bytes}.");
-            return Some(Fault::new(FaultKind::TooLarge, detail));
+            return reject(FaultKind::TooLarge, detail);
         }
         *count += 1;
         None

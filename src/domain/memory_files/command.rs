@@ -97,7 +97,7 @@ impl Command {
                 line: members
                     .get("insert_line")
                     .and_then(integer)
-                    .ok_or_else(|| wrong_type(members, "insert_line", "a whole number"))?,
+                    .ok_or_else(|| wrong_type("insert_line", "a whole number"))?,
                 text: text("insert_text")?.to_owned(),
             },
             "delete" => Self::Delete { path: path("path")? },
@@ -117,22 +117,11 @@ impl Command {
 
 fn text<'m>(members: &'m Map<String, Value>, name: &'static str) -> Result<&'m str, Refusal> {
     let value = members.get(name).and_then(Value::as_str);
-    value.ok_or_else(|| wrong_type(members, name, "a string"))
+    value.ok_or_else(|| wrong_type(name, "a string"))
 }
 
-fn wrong_type(members: &Map<String, Value>, name: &str, expected: &str) -> Refusal {
-    let found = match members.get(name) {
-        None => "it is missing",
-        Some(Value::Null) => "it is null",
-        Some(Value::Bool(_)) => "it is a boolean",
-        Some(Value::Number(_)) => "it is another number",
-        Some(Value::String(_)) => "it is a string",
-        Some(Value::Array(_)) => "it is a list",
-        Some(Value::Object(_)) => "it is an object",
-    };
-    Refusal::new(format!(
-        "Invalid `{name}` parameter: it must be {expected}, but {found}."
-    ))
+fn wrong_type(name: &str, expected: &str) -> Refusal {
+    Refusal::new(format!("Invalid `{name}` parameter: it must be {expected}."))
 }
 
 /// An integer, written without a decimal point.

@@ -3,10 +3,10 @@
 use super::budget::{Dropped, OverBudget, fit};
 use super::item::PromptItem;
 use super::part::{
-    Count, DATETIME, PARTS, Part, PartSource, Piece, PieceId, STABLE, WORKFLOW, document_parts, joined,
-    name_of, written,
+    Count, DATETIME, PARTS, Part, PartSource, Piece, PieceId, STABLE, document_parts, joined, place_of,
+    written,
 };
-use crate::domain::document::{ManagedSection, closing_fence};
+use crate::domain::document::closing_fence;
 use crate::domain::ids::RecordId;
 use crate::domain::text::words::{folded_word, words};
 use chrono::{DateTime, Offset, Utc};
@@ -77,41 +77,28 @@ fn parts(material: &Material<'_>) -> Vec<Part> {
             categories.entry(item.category.as_str()).or_default().push(piece);
         }
     }
-    let mut take = |name: &str| {
-        let pieces = categories.remove(name)?;
-        Some(Part::new(name, PartSource::Items, pieces))
-    };
-    let stable: Vec<_> = STABLE.into_iter().filter_map(&mut take).collect();
-    let workflow = take(WORKFLOW);
-    let item_datetime = take(DATETIME);
-    let mut sections = document_parts(material.document.unwrap_or_default(), material.time);
-    sections.sort_by_key(|part| PARTS.iter().position(|name| *name == part.name));
-    let progress = sections.pop_if(|last| last.name == name_of(ManagedSection::CurrentProgress));
-    let others = categories
-        .into_iter()
-        .map(|(name, pieces)| Part::new(name, PartSource::Items, pieces));
+    let of_items = categories.into_iter();
+    let of_items = of_items.map(|(name, pieces)| Part::new(name, PartSource::Items, pieces));
+    let mut parts: Vec<Part> = of_items.collect();
+    parts.extend(document_parts(
+        material.document.unwrap_or_default(),
+        material.time,
+    ));
     let is_empty = material.items.is_empty() && material.document.is_none();
-    let mut datetime = match item_datetime {
-        Some(time) => Some(time),
-        // Without any content the prompt is empty, unless the time was requested explicitly.
-        None if is_empty && material.selection.include.is_none() => None,
-        None => {
-            let line = clock_line(material.time, material.zone);
-            let pieces = Piece::of(PieceId::Text, &line, None).into_iter().collect();
-            Some(Part::new(DATETIME, PartSource::Clock, pieces))
-        }
-    };
-    if let (Some(part), Some(note)) = (&mut datetime, material.note) {
-        part.pieces.extend(Piece::of(PieceId::Text, note, None));
+    let has_time = parts.iter().any(|part| part.name == DATETIME);
+    // Without any content the prompt is empty, unless the time was requested explicitly.
+    if !has_time && (!is_empty || material.selection.include.is_some()) {
+        let line = clock_line(material.time, material.zone);
+        let pieces = Piece::of(PieceId::Text, &line, None).into_iter().collect();
+        parts.push(Part::new(DATETIME, PartSource::Clock, pieces));
     }
-    stable
-        .into_iter()
-        .chain(others)
-        .chain(sections)
-        .chain(workflow)
-        .chain(progress)
-        .chain(datetime)
-        .collect()
+    parts.sort_by(|one, other| place_of(&one.name).cmp(&place_of(&other.name)));
+    if let (Some(last), Some(note)) = (parts.last_mut(), material.note)
+        && last.name == DATETIME
+    {
+        last.pieces.extend(Piece::of(PieceId::Text, note, None));
+    }
+    parts
 }
 
 impl Assembly {
@@ -126,11 +113,8 @@ impl Assembly {
     /// text.
     #[must_use]
     pub fn prefix_hash(&self) -> String {
-        let stable = self
-            .parts
-            .iter()
-            .take_while(|part| STABLE.contains(&part.name.as_str()))
-            .count();
+        let is_stable = |part: &&Part| PARTS[..STABLE].contains(&part.name.as_str());
+        let stable = self.parts.iter().take_while(is_stable).count();
         hex::encode(Sha256::digest(written(&pieces(&self.parts[..stable]))))
     }
 

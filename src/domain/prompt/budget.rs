@@ -1,9 +1,7 @@
 //! Decides what a prompt loses to fit into a token budget.
 
 use super::assembly::Relevance;
-use super::part::{
-    Count, DATETIME, FREE, GENERATED, Part, PartSource, Piece, PieceId, STABLE, WORKFLOW, tokens,
-};
+use super::part::{Count, DATETIME, FREE, PARTS, Part, PartSource, Piece, PieceId, WORKFLOW, tokens};
 
 /// Sections that are reduced record by record first.
 const BY_RECORD: [&str; 4] = ["recent_tasks", "decisions", "verbatim_context", "key_learnings"];
@@ -14,8 +12,8 @@ const AFTER_CATEGORIES: [&str; 6] = [
     "current_progress",
     WORKFLOW,
     DATETIME,
-    STABLE[2],
-    STABLE[1],
+    "tool_guidance",
+    "user_information",
 ];
 
 /// One step: dropping a record, or the rest of a part.
@@ -88,13 +86,8 @@ pub fn drops(parts: &[Part], query: Option<&Relevance>) -> Vec<DropStep> {
     of_records.sort_by_key(|(is_wanted, _)| *is_wanted);
     let mut steps: Vec<DropStep> = of_records.into_iter().map(|(_, step)| step).collect();
     steps.extend(place(FREE).map(whole));
-    let others = parts.iter().enumerate().rev().filter(|(_, part)| {
-        let name = part.name.as_str();
-        part.source == PartSource::Items
-            && !STABLE.contains(&name)
-            && name != WORKFLOW
-            && !GENERATED.contains(&name)
-    });
+    let others = parts.iter().enumerate().rev();
+    let others = others.filter(|(_, part)| !PARTS.contains(&part.name.as_str()));
     steps.extend(others.map(|(part, _)| whole(part)));
     steps.extend(AFTER_CATEGORIES.into_iter().filter_map(place).map(whole));
     steps
@@ -129,16 +122,9 @@ pub(super) fn fit(
     if needed > max_tokens {
         return Err(OverBudget { needed });
     }
-    // The token count falls with every step, so binary search finds the smallest sufficient number of steps.
-    let (mut too_few, mut enough) = (0, steps.len());
-    while enough - too_few > 1 {
-        let middle = too_few + (enough - too_few) / 2;
-        if tokens_without(&steps[..middle]) <= max_tokens {
-            enough = middle;
-        } else {
-            too_few = middle;
-        }
-    }
+    // The token count falls with every step.
+    let numbers: Vec<usize> = (0..=steps.len()).collect();
+    let enough = numbers.partition_point(|number| tokens_without(&steps[..*number]) > max_tokens);
     let kept = remaining(&parts, &steps[..enough]);
     let mut dropped = Vec::new();
     for (part, kept) in parts.iter_mut().zip(kept) {

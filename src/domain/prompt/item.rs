@@ -86,14 +86,6 @@ pub struct TooManyItems {
 }
 
 impl InvalidItem {
-    fn new(field: &'static str, problem: &str) -> Self {
-        Self {
-            field,
-            problem: problem.to_owned(),
-            too_large: None,
-        }
-    }
-
     fn too_large(field: &'static str, bytes: usize, limit: usize) -> Self {
         Self {
             field,
@@ -111,35 +103,35 @@ impl NewItem {
     /// The first problem found.
     pub fn check(&self, limits: &ItemLimits, now: DateTime<Utc>) -> Result<(), InvalidItem> {
         const NUL: &str = "contains a NUL character; remove it";
-        if self.content.len() > limits.item_bytes {
-            let bytes = self.content.len();
-            return Err(InvalidItem::too_large("content", bytes, limits.item_bytes));
-        }
-        if is_blank(&self.content) {
-            let problem = "is empty or blank; it must contain text";
-            return Err(InvalidItem::new("content", problem));
-        }
-        if self.content.contains('\0') {
-            return Err(InvalidItem::new("content", NUL));
-        }
+        let content = self.content.len();
         let metadata = Value::Object(self.metadata.clone());
         let bytes = metadata.to_string().len();
-        if bytes > MAX_METADATA_BYTES {
+        if content > limits.item_bytes {
+            return Err(InvalidItem::too_large("content", content, limits.item_bytes));
+        } else if bytes > MAX_METADATA_BYTES {
             return Err(InvalidItem::too_large("metadata", bytes, MAX_METADATA_BYTES));
         }
-        if holds_nul(&metadata) {
-            return Err(InvalidItem::new("metadata", NUL));
-        }
-        let problem = match self.expires_at {
+        let (field, problem) = if is_blank(&self.content) {
+            ("content", "is empty or blank; it must contain text")
+        } else if self.content.contains('\0') {
+            ("content", NUL)
+        } else if holds_nul(&metadata) {
+            ("metadata", NUL)
+        } else if self.expires_at.is_some_and(|time| time <= now) {
             // It would expire before anybody saw it.
-            Some(time) if time <= now => "must lie in the future",
+            ("expires_at", "must lie in the future")
+        } else if self.expires_at.is_some_and(|time| time.year() > 9_999) {
             // RFC 3339 writes years of four digits.
-            Some(time) if time.year() > 9_999 => {
-                "must lie before the year 10000; leave it out for an item that stays"
-            }
-            _ => return Ok(()),
+            let problem = "must lie before the year 10000; leave it out for an item that stays";
+            ("expires_at", problem)
+        } else {
+            return Ok(());
         };
-        Err(InvalidItem::new("expires_at", problem))
+        Err(InvalidItem {
+            field,
+            problem: problem.to_owned(),
+            too_large: None,
+        })
     }
 
     /// Whether a stored item is equal.
@@ -156,19 +148,17 @@ impl ItemLimits {
     ///
     /// The limit that would be exceeded.
     pub fn hold(&self, items: usize, bytes: usize) -> Result<(), TooManyItems> {
-        if items > self.max_items {
-            return Err(TooManyItems {
-                result: format!("there would be {items} items here"),
-                limit: self.max_items,
-            });
-        }
-        if bytes > self.total_bytes {
-            return Err(TooManyItems {
-                result: format!("the items here would have {bytes} bytes"),
-                limit: self.total_bytes,
-            });
-        }
-        Ok(())
+        let (result, limit) = if items > self.max_items {
+            (format!("there would be {items} items here"), self.max_items)
+        } else if bytes > self.total_bytes {
+            (
+                format!("the items here would have {bytes} bytes"),
+                self.total_bytes,
+            )
+        } else {
+            return Ok(());
+        };
+        Err(TooManyItems { result, limit })
     }
 }
 

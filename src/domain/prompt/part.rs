@@ -106,40 +106,21 @@ pub(super) fn without_blank_edges(text: &str) -> &str {
 /// Static rules and anti-goals; only administrators may write them, and no budget drops them.
 pub const RULES: &str = "rules";
 
-/// Facts about the user.
-pub(super) const USER_INFORMATION: &str = "user_information";
-
-/// Instructions for using tools.
-pub(super) const TOOL_GUIDANCE: &str = "tool_guidance";
-
 /// The steps of the current work.
 pub(super) const WORKFLOW: &str = "workflow";
-
 /// Date and time: generated for each prompt, unless there are items of this category.
 pub(super) const DATETIME: &str = "datetime";
-
 /// The free part of the document, which no operation of the service changes.
 pub(super) const FREE: &str = "free";
 
-/// The first parts, whose bytes are the stable prefix.
-pub(super) const STABLE: [&str; 3] = [RULES, USER_INFORMATION, TOOL_GUIDANCE];
-
-/// The names of parts generated from the document.
-pub(super) const GENERATED: [&str; 7] = [
-    FREE,
-    "key_learnings",
-    "verbatim_context",
-    "decisions",
-    "active_context",
-    "recent_tasks",
-    "current_progress",
-];
+/// How many of [`PARTS`] are the stable prefix. Categories that are not among them come behind it.
+pub(super) const STABLE: usize = 3;
 
 /// The names of all built-in parts of a prompt, in order.
 pub const PARTS: [&str; 12] = [
     RULES,
-    USER_INFORMATION,
-    TOOL_GUIDANCE,
+    "user_information",
+    "tool_guidance",
     FREE,
     "key_learnings",
     "verbatim_context",
@@ -150,6 +131,15 @@ pub const PARTS: [&str; 12] = [
     "current_progress",
     DATETIME,
 ];
+
+/// Where a part stands in a prompt.
+pub(super) fn place_of(name: &str) -> (usize, &str) {
+    match PARTS.iter().position(|known| *known == name) {
+        Some(place) if place < STABLE => (place, ""),
+        Some(place) => (place + 1, ""),
+        None => (STABLE, name),
+    }
+}
 
 /// Why items cannot use a category. The message may be shown to a client.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -170,13 +160,11 @@ pub enum ReservedCategory {
 /// The name that it conflicts with.
 pub fn check_writable(category: &Category) -> Result<(), ReservedCategory> {
     let name = category.as_str();
-    if let Some(generated) = GENERATED
-        .into_iter()
-        .find(|known| known.eq_ignore_ascii_case(name))
-    {
-        return Err(ReservedCategory::Generated(generated));
-    }
-    match PARTS.into_iter().find(|known| known.eq_ignore_ascii_case(name)) {
+    let known = PARTS.into_iter().find(|known| known.eq_ignore_ascii_case(name));
+    let is_generated =
+        |known| known == FREE || ManagedSection::ALL.into_iter().any(|of| name_of(of) == known);
+    match known {
+        Some(known) if is_generated(known) => Err(ReservedCategory::Generated(known)),
         Some(known) if known != name => Err(ReservedCategory::Spelling(known)),
         _ => Ok(()),
     }
@@ -279,16 +267,10 @@ fn managed_part(
         let after = first_nonblank_line(text, entry.range.end).min(section.range.end);
         begins.push((after, Some(PieceId::Text)));
     }
-    let ends = begins
-        .iter()
-        .skip(1)
-        .map(|(start, _)| *start)
-        .chain([section.range.end]);
-    let mut pieces: Vec<Piece> = begins
-        .iter()
-        .zip(ends)
-        .filter_map(|((start, id), end)| piece(id.clone()?, &text[*start..end]))
-        .collect();
+    begins.push((section.range.end, None));
+    let pieces = begins.array_windows();
+    let pieces = pieces.filter_map(|[(start, id), (end, _)]| piece(id.clone()?, &text[*start..*end]));
+    let mut pieces: Vec<Piece> = pieces.collect();
     if let (Some(last), Some(line)) = (pieces.last_mut(), closing) {
         last.text.push('\n');
         last.text.push_str(line.trim_end());
@@ -316,11 +298,9 @@ fn piece(id: PieceId, lines: &str) -> Option<Piece> {
 
 /// The start of the first non-blank line at or after `from`, which must be the start of a line.
 fn first_nonblank_line(text: &str, from: usize) -> usize {
-    let blank = &text[from..];
-    match blank.find(|c: char| !c.is_whitespace()) {
-        Some(text_start) => blank[..text_start]
-            .rfind(['\n', '\r'])
-            .map_or(from, |end| from + end + 1),
-        None => text.len(),
-    }
+    let Some(written) = text[from..].find(|c: char| !c.is_whitespace()) else {
+        return text.len();
+    };
+    let blank = text[from..from + written].rfind(['\n', '\r']);
+    blank.map_or(from, |end| from + end + 1)
 }

@@ -1,7 +1,7 @@
 //! Extracts of a document that show the search matches.
 
 use super::query::Query;
-use crate::domain::text::words::{comparable, matches, words};
+use crate::domain::text::words::{folded_word, matches, words};
 use std::cmp::Reverse;
 
 /// Number of words in an extract.
@@ -59,7 +59,7 @@ pub fn extract(text: &str, query: &Query) -> (String, Option<usize>) {
 
 /// The index of the term that matches a word of a text.
 fn term_of(word: &str, terms: &[(&str, bool)]) -> Option<usize> {
-    let word = comparable(word);
+    let word = folded_word(word);
     terms
         .iter()
         .position(|(term, prefix)| matches(&word, term, *prefix))

@@ -201,20 +201,11 @@ pub fn signs(vector: &[f32]) -> Vec<u8> {
 /// The Hamming distance of two sign vectors of equal length.
 #[must_use]
 pub fn distance(one: &[u8], other: &[u8]) -> u32 {
-    let (mut ones, mut others) = (one.chunks_exact(8), other.chunks_exact(8));
-    let wide: u32 = ones
-        .by_ref()
-        .zip(others.by_ref())
-        .map(|(one, other)| (word(one) ^ word(other)).count_ones())
-        .sum();
-    let rest = ones.remainder().iter().zip(others.remainder());
-    wide + rest.map(|(one, other)| (one ^ other).count_ones()).sum::<u32>()
-}
-
-fn word(bytes: &[u8]) -> u64 {
-    let mut word = [0; 8];
-    word.copy_from_slice(bytes);
-    u64::from_le_bytes(word)
+    let ((ones, rest), (others, other_rest)) = (one.as_chunks(), other.as_chunks());
+    let pairs = ones.iter().zip(others);
+    let wide = pairs.map(|(one, other)| (u64::from_le_bytes(*one) ^ u64::from_le_bytes(*other)).count_ones());
+    let rest = rest.iter().zip(other_rest);
+    wide.sum::<u32>() + rest.map(|(one, other)| (one ^ other).count_ones()).sum::<u32>()
 }
 
 /// The cosine similarity of a vector and a quantised one, from -1 to 1; 0 if one of them is zero.

@@ -1,9 +1,8 @@
 //! Parses search queries, and makes the PostgreSQL `tsvector` of a document that they are matched with.
 
 use crate::domain::ids::VaultId;
-use crate::domain::text::words::{MAX_WORD_BYTES, folded_word, is_single_char_word, words};
+use crate::domain::text::words::{folded_word, is_single_char_word, words};
 use foldhash::fast::RandomState;
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// The last position that a `tsvector` can store: later words are found, but not as adjacent.
@@ -25,17 +24,10 @@ pub(super) fn vault_lexeme(vault: &VaultId) -> String {
 /// The document's words as the text of a `tsvector`.
 #[must_use]
 pub fn vector(vault: &VaultId, text: &str) -> String {
-    // Of most words the lexeme is a slice of this.
-    let lower = text.to_ascii_lowercase();
-    let mut lexemes: HashMap<Cow<'_, str>, Vec<usize>, RandomState> = HashMap::default();
+    let mut lexemes: HashMap<String, Vec<usize>, RandomState> = HashMap::default();
     let mut bytes = 0;
     for (index, place) in words(text).enumerate() {
-        let word = &lower[place.clone()];
-        let lexeme = match word.is_ascii() {
-            true => Cow::Borrowed(&word[..word.len().min(MAX_WORD_BYTES)]),
-            false => Cow::Owned(folded_word(&text[place])),
-        };
-        let positions = lexemes.entry(lexeme).or_default();
+        let positions = lexemes.entry(folded_word(&text[place])).or_default();
         if positions.len() < MAX_POSITIONS && bytes < MAX_BYTES {
             // A lexeme has at most 128 bytes and some overhead.
             bytes += if positions.is_empty() { 136 } else { 2 };
@@ -43,19 +35,10 @@ pub fn vector(vault: &VaultId, text: &str) -> String {
         }
     }
     let mut vector = vault_lexeme(vault);
-    vector.reserve(text.len() + lexemes.len() * 4);
-    let mut digits = itoa::Buffer::new();
     for (lexeme, positions) in lexemes.iter().filter(|(_, positions)| !positions.is_empty()) {
+        let positions: Vec<String> = positions.iter().map(usize::to_string).collect();
         // A lexeme contains only letters and digits, so nothing needs escaping.
-        vector.push_str(" '");
-        vector.push_str(lexeme);
-        vector.push_str("':");
-        for (number, position) in positions.iter().enumerate() {
-            if number > 0 {
-                vector.push(',');
-            }
-            vector.push_str(digits.format(*position));
-        }
+        vector.push_str(&format!(" '{lexeme}':{}", positions.join(",")));
     }
     vector
 }
@@ -77,28 +60,23 @@ pub(super) struct Term {
     pub(super) prefix: bool,
 }
 
-/// A token of the query's text.
-struct Token<'q> {
-    text: &'q str,
-    quoted: bool,
-    excluded: bool,
-}
-
 impl Query {
     /// Parses a query. Every text is valid; tokens without words are ignored.
     #[must_use]
     pub fn parse(text: &str) -> Self {
-        let tokens = tokens(text);
+        let terms = terms(text);
+        let count = terms.len();
         let mut branches: Vec<Vec<Term>> = vec![Vec::new()];
         let mut joined = false;
-        for (index, token) in tokens.iter().enumerate() {
-            let last = index + 1 == tokens.len();
+        for (index, mut term) in terms.into_iter().enumerate() {
+            let is_last = index + 1 == count;
+            let is_or = term.prefix && term.words == ["or"];
+            term.prefix &= is_last;
             let any = branches.last().is_some_and(|branch| !branch.is_empty());
-            if token.is_or() && !last && any && !joined {
+            if is_or && !is_last && any && !joined {
                 joined = true;
                 continue;
             }
-            let Some(term) = token.term(last) else { continue };
             if std::mem::take(&mut joined) {
                 branches.push(Vec::new());
             }
@@ -188,29 +166,10 @@ impl Term {
     }
 }
 
-impl Token<'_> {
-    fn is_or(&self) -> bool {
-        !self.quoted && !self.excluded && self.text.eq_ignore_ascii_case("or")
-    }
-
-    /// `None` if it contains no word.
-    fn term(&self, last: bool) -> Option<Term> {
-        let words: Vec<_> = words(self.text)
-            .map(|place| folded_word(&self.text[place]))
-            .collect();
-        let final_word = words.last()?;
-        let grows = final_word.chars().nth(1).is_some() && !final_word.chars().any(is_single_char_word);
-        Some(Term {
-            excluded: self.excluded,
-            prefix: last && grows && !self.quoted && !self.excluded,
-            words,
-        })
-    }
-}
-
-/// Splits at blanks, except in quoted texts. A quote that is not closed extends to the end.
-fn tokens(text: &str) -> Vec<Token<'_>> {
-    let mut tokens = Vec::new();
+/// The terms of a text, each as if it were the last. They are separated by blanks, except in quoted texts; a quote that is not
+/// closed extends to the end.
+fn terms(text: &str) -> Vec<Term> {
+    let mut terms = Vec::new();
     let mut rest = text.trim();
     while !rest.is_empty() {
         let bare = rest.trim_start_matches('-');
@@ -227,16 +186,18 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
                 (&bare[..end], false, &bare[end..])
             }
         };
-        if words(text).next().is_some() {
-            tokens.push(Token {
-                text,
-                quoted,
+        let words: Vec<_> = words(text).map(|place| folded_word(&text[place])).collect();
+        if let Some(last) = words.last() {
+            let grows = last.chars().nth(1).is_some() && !last.chars().any(is_single_char_word);
+            terms.push(Term {
                 excluded,
+                prefix: grows && !quoted && !excluded,
+                words,
             });
         }
         rest = after.trim_start();
     }
-    tokens
+    terms
 }
 
 #[cfg(test)]

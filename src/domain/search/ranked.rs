@@ -6,8 +6,7 @@
 //! added, because they have different scales.
 
 use super::query::{Query, Term};
-use crate::domain::text::words::{comparable, matches, words};
-use std::borrow::Cow;
+use crate::domain::text::words::{folded_word, matches, words};
 use std::collections::HashMap;
 use std::hash::Hash;
 
@@ -25,7 +24,7 @@ pub fn ranked(query: &Query, texts: &[&str]) -> Vec<(usize, f32)> {
     let counted: Vec<(Vec<u16>, usize)> = texts
         .iter()
         .map(|text| {
-            let words: Vec<Cow<'_, str>> = words(text).map(|place| comparable(&text[place])).collect();
+            let words: Vec<String> = words(text).map(|place| folded_word(&text[place])).collect();
             let counts = terms.iter().map(|term| count(term, &words)).collect();
             (counts, words.len())
         })
@@ -70,9 +69,9 @@ pub fn ranked(query: &Query, texts: &[&str]) -> Vec<(usize, f32)> {
 }
 
 /// How often a text contains the adjacent words of a term.
-fn count(term: &Term, words: &[Cow<'_, str>]) -> u16 {
+fn count(term: &Term, words: &[String]) -> u16 {
     let wanted = &term.words;
-    let at = |window: &[Cow<'_, str>]| {
+    let at = |window: &[String]| {
         window
             .iter()
             .zip(wanted)

@@ -61,22 +61,6 @@ fn word_at(text: &str, range: Range<usize>) -> Option<Word> {
     })
 }
 
-/// Most words are ASCII, of which each byte is a character that is folded by its case alone.
-fn ascii_word_at(text: &str, range: Range<usize>) -> Option<Word> {
-    let bytes = &text.as_bytes()[range.clone()];
-    if bytes.len() < LEAST_CHARS && !bytes.iter().any(u8::is_ascii_digit) {
-        return None;
-    }
-    let first = bytes.iter().take(KEY_CHARS);
-    let key = first.fold(0, |key, byte| (key << 21) | u128::from(byte.to_ascii_lowercase()));
-    let has_letter = bytes.iter().any(u8::is_ascii_alphabetic);
-    Some(Word {
-        key: Key(key),
-        range,
-        scripts: if has_letter { Scripts::LATIN } else { Scripts::NONE },
-    })
-}
-
 /// A token found by a scan.
 pub(in crate::domain) enum Token {
     Word(Word),
@@ -107,12 +91,6 @@ pub(in crate::domain) fn scan(text: &str, mut visit: impl FnMut(Token)) {
     for range in words(text) {
         sentence_ends(text, end..range.start, &mut visit);
         end = range.end;
-        if text[range.clone()].is_ascii() {
-            ascii_word_at(text, range)
-                .into_iter()
-                .for_each(|word| visit(Token::Word(word)));
-            continue;
-        }
         let mut at = range.start;
         while let Some(c) = text[at..range.end].chars().next() {
             let start = at;
@@ -197,17 +175,6 @@ pub(in crate::domain) struct Scripts(u32);
 
 impl Scripts {
     pub(in crate::domain) const NONE: Self = Self(0);
-    pub(in crate::domain) const LATIN: Self = Self(1);
-    pub(in crate::domain) const GREEK: Self = Self(1 << 1);
-    pub(in crate::domain) const CYRILLIC: Self = Self(1 << 2);
-    const HEBREW: Self = Self(1 << 3);
-    const ARABIC: Self = Self(1 << 4);
-    const HAN: Self = Self(1 << 5);
-    const KANA: Self = Self(1 << 6);
-    const HANGUL: Self = Self(1 << 7);
-    const THAI: Self = Self(1 << 8);
-    /// The first of the scripts that are distinguished only by their Unicode block.
-    const OTHERS: u32 = 9;
 
     pub(in crate::domain) fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -230,30 +197,16 @@ impl Scripts {
 
 /// The script of a character; none for digits and symbols.
 fn script_of(c: char) -> Scripts {
-    // Blocks that contain only letters need no table lookup.
-    match u32::from(c) {
-        0x4E00..=0x9FFF => return Scripts::HAN,
-        0x3041..=0x3096 | 0x30A1..=0x30FA => return Scripts::KANA,
-        0xAC00..=0xD7A3 => return Scripts::HANGUL,
-        _ => {}
-    }
-    if !c.is_alphabetic() {
-        return Scripts::NONE;
-    }
-    match u32::from(c) {
-        0x41..=0x2AF | 0x1D00..=0x1EFF | 0x2C60..=0x2C7F | 0xA720..=0xA7FF | 0xFF21..=0xFF5A => {
-            Scripts::LATIN
-        }
-        0x370..=0x3FF | 0x1F00..=0x1FFF => Scripts::GREEK,
-        0x400..=0x52F | 0x1C80..=0x1C8F | 0x2DE0..=0x2DFF | 0xA640..=0xA69F => Scripts::CYRILLIC,
-        0x590..=0x5FF | 0xFB1D..=0xFB4F => Scripts::HEBREW,
-        0x600..=0x77F | 0x8A0..=0x8FF | 0xFB50..=0xFDFF | 0xFE70..=0xFEFF => Scripts::ARABIC,
-        0xE00..=0xE7F => Scripts::THAI,
-        code if is_hangul(code) => Scripts::HANGUL,
-        code if is_kana(code) => Scripts::KANA,
-        code if is_han(code) => Scripts::HAN,
-        code => Scripts(1 << (Scripts::OTHERS + (code >> 7) % (32 - Scripts::OTHERS))),
-    }
+    let script = match u32::from(c) {
+        _ if !c.is_alphabetic() => return Scripts::NONE,
+        ..=0x2AF | 0x1D00..=0x1EFF | 0x2C60..=0x2C7F | 0xA720..=0xA7FF | 0xFF21..=0xFF5A => 0,
+        code if is_hangul(code) => 1,
+        code if is_kana(code) => 2,
+        code if is_han(code) => 3,
+        // Other scripts have pages of 128 characters of their own, a few of them two.
+        code => 4 + (code >> 7) % 28,
+    };
+    Scripts(1 << script)
 }
 
 /// Han, Hiragana, Katakana, Thai and Hangul are compared by pairs of characters.

@@ -7,7 +7,7 @@
 //!   password for staging is …`. A placeholder, a variable, a call or a plain word of a sentence (`token: the
 //!   parser reads one`) is not a value.
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use regex::Regex;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -15,40 +15,64 @@ use std::sync::LazyLock;
 /// Replaces a credential.
 pub(in crate::domain) const MASK: &str = "[secret]";
 
-/// Token prefixes, and the minimum number of characters after each.
-const TOKENS: [(&str, usize); 31] = [
-    ("ghp_", 20),
-    ("gho_", 20),
-    ("ghu_", 20),
-    ("ghs_", 20),
-    ("ghr_", 20),
-    ("github_pat_", 20),
-    ("glpat-", 16),
-    ("gldt-", 16),
-    ("sk-ant-", 16),
-    ("sk-proj-", 16),
-    ("sk-or-", 16),
-    ("sk-", 20),
-    ("sk_live_", 10),
-    ("sk_test_", 10),
-    ("rk_live_", 10),
-    ("whsec_", 16),
-    ("xoxb-", 10),
-    ("xoxa-", 10),
-    ("xoxp-", 10),
-    ("xoxr-", 10),
-    ("xoxs-", 10),
-    ("xapp-", 10),
-    ("AIza", 30),
-    ("ya29.", 16),
-    ("npm_", 30),
-    ("pypi-", 40),
-    ("hf_", 20),
-    ("dop_v1_", 30),
-    ("SG.", 30),
-    ("wm_", 60),
-    ("shpat_", 20),
+/// Credentials that are known by their form: what they are, the form, of which the group is masked, and a test of that group.
+const FORMS: [(&str, &str, fn(&str) -> bool); 5] = [
+    (
+        "private key",
+        r"(-----BEGIN [ -~]{0,60}PRIVATE KEY(?s:.*?)(?:-----END [^\n]*|\z))",
+        |_| true,
+    ),
+    // Tokens that people write as examples contain no digit: `sk-your-api-key-goes-here`.
+    ("token", TOKEN, has_digit),
+    (
+        "token",
+        r"\b(A[KS]IA[A-Z0-9]{16}|eyJ[A-Za-z0-9_-]{17,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]+)*)\b",
+        |_| true,
+    ),
+    (
+        "password in a URL",
+        r#"://[^\s/?#"'`<>:]*:([^\s/?#"'`<>]+)@"#,
+        |password| !is_placeholder(password),
+    ),
+    (
+        NAMED,
+        r#"(?i)bearer [ \t*]*["'`]?([!-~&&[^"'`,;<>|\\]]{15,}[!-~&&[^"'`,;<>|\\.:)!?*}\]]])"#,
+        has_digit,
+    ),
 ];
+
+/// Tokens of well-known services by their prefixes, with the least length of the rest. None begins within a word.
+const TOKEN: &str = r"(?x) (?: ^ | [^A-Za-z0-9_.-] ) ( (?:
+      (?: sk_live_ | sk_test_ | rk_live_ | xox[abprs]- | xapp- ) [A-Za-z0-9_.-]{10,}
+    | (?: glpat- | gldt- | sk-or- | whsec_ | ya29\. ) [A-Za-z0-9_.-]{16,}
+    | (?: gh[opsur]_ | github_pat_ | sk- | hf_ | shpat_ ) [A-Za-z0-9_.-]{20,}
+    | (?: AIza | npm_ | dop_v1_ | SG\. ) [A-Za-z0-9_.-]{30,}
+    | pypi- [A-Za-z0-9_.-]{40,}
+    | wm_ [A-Za-z0-9_.-]{60,}
+) (?-u:\b) )";
+
+/// What a value that a name stands before is.
+const NAMED: &str = "named password or key";
+
+/// A name of a password, which may be any text, or of a key or token, which must be longer than a word, up to where its value
+/// begins: behind a sign, or a verb of the same sentence. `passwords`, `tokenizer` and `token_count` are other names.
+const NAME: &str = r#"(?ix)
+    (?: (?<password> passwor[dt] | passwd | passphrase | passcode | pwd | kennwort | contrase[ñn]a | mot\ de\ passe | senha
+            | wachtwoord | парол | パスワード | 密[码碼] | 비밀번호 )
+      | (?<key> (?: secret | access ) [_\ ]key | secret | api[-_\ ]?key | private_key | accountkey | token | credential ) )
+    ь?
+    (?: [\ \t"'`*\]]* (?: (?<assigned> := | => | = | ＝ ) | (?<colon> [:：] ) )
+      | (?: [^A-Za-z0-9_\n;?] [^\n;?]{0,57}? )??
+        (?: \ is\ now\  | \ is\  | \ was\  | \ lautet\  | \ ist\  | \ est\  | \ es\  | \ é\  | :\  | \ =\  | は | 是 | 은\  ) )
+"#;
+
+static SEARCHED: LazyLock<[Regex; FORMS.len()]> =
+    LazyLock::new(|| FORMS.map(|(_, form, _)| Regex::new(form).expect("a form")));
+static SEARCHED_NAME: LazyLock<Regex> = LazyLock::new(|| Regex::new(NAME).expect("a form"));
+
+fn has_digit(text: &str) -> bool {
+    text.bytes().any(|byte| byte.is_ascii_digit())
+}
 
 /// Whether a text contains a credential.
 #[must_use]
@@ -88,116 +112,23 @@ pub(in crate::domain) fn secrets(text: &str) -> Vec<Range<usize>> {
 
 /// All credentials with what they are, in order; one that is found in two ways occurs twice. Linear.
 pub(in crate::domain) fn secrets_with_kind(text: &str) -> Vec<(Range<usize>, &'static str)> {
-    type Find = fn(&str, &mut Vec<Range<usize>>);
-    let kinds: [(&str, Find); 4] = [
-        ("private key", private_keys),
-        ("token", tokens),
-        ("password in a URL", url_passwords),
-        ("named password or key", named_values),
-    ];
-    let mut all = Vec::new();
-    for (kind, find) in kinds {
-        let mut found = Vec::new();
-        find(text, &mut found);
-        all.extend(found.into_iter().map(|range| (range, kind)));
+    let mut all: Vec<_> = named_values(text)
+        .into_iter()
+        .map(|range| (range, NAMED))
+        .collect();
+    for ((kind, _, is_one), form) in FORMS.iter().zip(SEARCHED.iter()) {
+        let groups = form.captures_iter(text).filter_map(|found| found.get(1));
+        let found = groups.filter(|group| is_one(group.as_str()));
+        all.extend(found.map(|group| (group.range(), *kind)));
     }
     all.sort_by_key(|(range, _)| (range.start, range.end));
     all
 }
 
-/// Number of bytes of a line that are searched for what it begins.
-const HEAD_BYTES: usize = 80;
-
-fn private_keys(text: &str, found: &mut Vec<Range<usize>>) {
-    let mut from = 0;
-    while let Some(begin) = text[from..].find("-----BEGIN ").map(|at| from + at) {
-        let head = &text[begin..text.floor_char_boundary(begin + HEAD_BYTES)];
-        let head = head.split('\n').next().unwrap_or_default();
-        from = begin + "-----BEGIN ".len();
-        if head.contains("PRIVATE KEY") {
-            let end = text[from..].find("-----END ").map(|at| from + at);
-            let end = end.map_or(text.len(), |end| {
-                text[end..].find('\n').map_or(text.len(), |at| end + at)
-            });
-            found.push(begin..end);
-            from = end;
-        }
-    }
-}
-
-fn tokens(text: &str, found: &mut Vec<Range<usize>>) {
-    for word in text.split(|c: char| !(c.is_ascii_alphanumeric() || "_-.".contains(c))) {
-        let word = word.trim_end_matches('.');
-        if is_token(word) || is_cloud_key(word) || is_signed_token(word) {
-            let start = word.as_ptr() as usize - text.as_ptr() as usize;
-            found.push(start..start + word.len());
-        }
-    }
-}
-
-/// Minimum length of a token: its prefix and the characters after it.
-const TOKEN_BYTES: usize = 15;
-
-fn is_token(word: &str) -> bool {
-    word.len() >= TOKEN_BYTES
-        && TOKENS.iter().any(|(beginning, least)| {
-            word.strip_prefix(beginning).is_some_and(|rest| {
-                // Tokens that people write as examples contain no digit: `sk-your-api-key-goes-here`.
-                rest.len() >= *least && rest.bytes().any(|byte| byte.is_ascii_digit())
-            })
-        })
-}
-
-fn is_cloud_key(word: &str) -> bool {
-    let is_capital = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit();
-    word.len() == 20 && (word.starts_with("AKIA") || word.starts_with("ASIA")) && word.bytes().all(is_capital)
-}
-
-/// A JSON web token.
-fn is_signed_token(word: &str) -> bool {
-    word.starts_with("eyJ") && word.len() >= 40 && word.split('.').nth(1).is_some_and(|body| body.len() >= 8)
-}
-
-fn url_passwords(text: &str, found: &mut Vec<Range<usize>>) {
-    let mut from = 0;
-    while let Some(at) = text[from..].find("://").map(|at| from + at + 3) {
-        from = at;
-        let end = text[at..]
-            .find(|c: char| c.is_whitespace() || "/?#\"'`<>".contains(c))
-            .map_or(text.len(), |length| at + length);
-        let Some(host) = text[at..end].rfind('@') else {
-            continue;
-        };
-        if let Some((user, password)) = text[at..at + host].split_once(':')
-            && !is_placeholder(password)
-        {
-            let start = at + user.len() + 1;
-            found.push(start..start + password.len());
-        }
-    }
-}
-
-/// Maximum distance in bytes between a name and its value in a sentence.
-const PHRASE_BYTES: usize = 60;
-
 /// Number of bytes by which it is judged whether a value is one: a text may consist of names and no end of a value.
 const VALUE_BYTES: usize = 1_000;
 
-/// Names of secrets. A key or token must be longer than a word; a password may be any text.
-const PASSWORDS: &str = "password | passwd | passphrase | pwd | passwort | kennwort | contraseña | contrasena | mot de passe | \
-    senha | wachtwoord | парол | パスワード | 密码 | 密碼 | 비밀번호 | passcode";
-const KEYS: &str = "secret | secret_key | secret key | access_key | access key | api_key | api-key | api key | apikey | \
-    private_key | accountkey | token | credential";
-
-static NAMES: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-    AhoCorasick::builder()
-        .ascii_case_insensitive(true)
-        .match_kind(MatchKind::LeftmostLongest)
-        .build(PASSWORDS.split(" | ").chain(KEYS.split(" | ")))
-        .ok()
-});
-
-/// The syntax between a name and its value.
+/// What connects a name with its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Link {
     Assigned,
@@ -205,106 +136,58 @@ enum Link {
     Phrase,
 }
 
-fn named_values(text: &str, found: &mut Vec<Range<usize>>) {
-    let Some(names) = &*NAMES else { return };
-    let passwords = PASSWORDS.split(" | ").count();
-    // Where the last value ends: what stands in it is no name.
-    let mut end = 0;
-    for name in names.find_iter(text) {
-        if name.start() >= end
-            && let Some((link, at)) = value_after(text, name.end())
-            && let Some(begin) = value_at(text, at, VALUE_BYTES)
-            && is_value(text, &begin, link, name.pattern().as_usize() < passwords)
-            && let Some(value) = value_at(text, at, usize::MAX)
-        {
-            end = value.end;
-            found.push(value);
-        }
+fn named_values(text: &str) -> Vec<Range<usize>> {
+    let mut values = Vec::new();
+    let mut from = 0;
+    while let Some(found) = SEARCHED_NAME.captures_at(text, from) {
+        let (password, key) = (found.name("password"), found.name("key"));
+        let at = found.get_match().end();
+        let link = match (found.name("assigned"), found.name("colon")) {
+            (Some(_), _) => Link::Assigned,
+            (_, Some(_)) => Link::Colon,
+            _ => Link::Phrase,
+        };
+        // `==` is a comparison.
+        let is_sign = link != Link::Phrase && text[at..].starts_with(['=', ':']);
+        let begin = value_at(text, at, VALUE_BYTES).filter(|_| !is_sign);
+        let is_one = begin.is_some_and(|begin| is_value(text, &begin, link, password.is_some()));
+        let value = match is_one {
+            true => value_at(text, at, usize::MAX),
+            false => None,
+        };
+        // What stands in a value is no name.
+        from = match &value {
+            Some(value) => value.end,
+            None => password.or(key).map_or(at, |name| name.end()),
+        };
+        values.extend(value);
     }
-    let lower_bearer = |at: usize| {
-        text.get(at..at + 7)
-            .is_some_and(|word| word.eq_ignore_ascii_case("bearer "))
-    };
-    end = 0;
-    for at in memchr::memchr2_iter(b'b', b'B', text.as_bytes()).filter(|at| lower_bearer(*at)) {
-        if at >= end
-            && let Some(begin) = value_at(text, at + 7, VALUE_BYTES)
-            && begin.len() >= 16
-            && text[begin].bytes().any(|byte| byte.is_ascii_digit())
-            && let Some(value) = value_at(text, at + 7, usize::MAX)
-        {
-            end = value.end;
-            found.push(value);
-        }
-    }
+    values
 }
 
-/// The start of the value that follows a name ending at `end`, if there is one.
-fn value_after(text: &str, end: usize) -> Option<(Link, usize)> {
-    let rest = &text[end..];
-    let first = rest.chars().next()?;
-    // `passwords`, `tokenizer` and `token_count` are other names. `пароль` has its last letter here.
-    let rest = match first {
-        'ь' => &rest[first.len_utf8()..],
-        _ if first.is_ascii_alphanumeric() || first == '_' => return None,
-        _ => rest,
-    };
-    let skipped = rest.trim_start_matches(|c: char| " \t\"'`*]".contains(c));
-    let place = |after: &str| text.len() - after.len();
-    for (sign, link) in [
-        (":=", Link::Assigned),
-        ("=>", Link::Assigned),
-        ("=", Link::Assigned),
-        ("＝", Link::Assigned),
-        (":", Link::Colon),
-        ("：", Link::Colon),
-    ] {
-        if let Some(after) = skipped.strip_prefix(sign) {
-            // `==` is a comparison.
-            return (!after.starts_with('=') && !after.starts_with(':')).then(|| (link, place(after)));
-        }
-    }
-    let near = &rest[..rest.floor_char_boundary(PHRASE_BYTES.min(rest.len()))];
-    let near = near.split(['\n', ';', '?']).next().unwrap_or_default();
-    const VERBS: [&str; 13] = [
-        " is now ", " is ", " was ", " lautet ", " ist ", " est ", " es ", " é ", ": ", " = ", "は", "是",
-        "은 ",
-    ];
-    let verbs = VERBS
-        .iter()
-        .filter_map(|verb| Some((near.find(verb)?, verb.len())));
-    let (at, length) = verbs.min_by_key(|(at, length)| (*at, std::cmp::Reverse(*length)))?;
-    Some((Link::Phrase, place(rest) + at + length))
-}
+/// The quotation marks that a value may stand in.
+const QUOTES: [(char, char); 7] = [
+    ('"', '"'),
+    ('\'', '\''),
+    ('`', '`'),
+    ('«', '»'),
+    ('“', '”'),
+    ('„', '”'),
+    ('「', '」'),
+];
 
 /// The range of the value that begins here, or of so many bytes of it: a quoted text, or a word.
 fn value_at(text: &str, at: usize, at_most: usize) -> Option<Range<usize>> {
-    let rest = &text[at..];
-    let trimmed = rest.trim_start_matches([' ', '\t', '*']);
-    let start = text.len() - trimmed.len();
-    let quote = trimmed
-        .chars()
-        .next()
-        .filter(|c| matches!(c, '"' | '\'' | '`' | '«' | '“' | '„' | '「'));
-    let close = match quote {
-        Some('«') => '»',
-        Some('“' | '„') => '”',
-        Some('「') => '」',
-        Some(quote) => quote,
-        None => '\0',
+    let rest = text[at..].trim_start_matches([' ', '\t', '*']);
+    let quote = QUOTES.into_iter().find(|(open, _)| rest.starts_with(*open));
+    let rest = quote.map_or(rest, |(open, _)| &rest[open.len_utf8()..]);
+    let start = text.len() - rest.len();
+    let rest = &rest[..rest.floor_char_boundary(at_most)];
+    let ends = |c: char| match quote {
+        Some((_, close)) => c == close || c == '\n',
+        None => c.is_whitespace() || "\"'`,;<>|。、，」\\".contains(c),
     };
-    let (start, inner) = match quote {
-        Some(quote) => (start + quote.len_utf8(), &trimmed[quote.len_utf8()..]),
-        None => (start, trimmed),
-    };
-    let inner = &inner[..inner.floor_char_boundary(at_most)];
-    let length = inner
-        .find(|c: char| match quote {
-            Some(_) => c == close || c == '\n',
-            None => c.is_whitespace() || "\"'`,;<>|。、，」\\".contains(c),
-        })
-        .unwrap_or(inner.len());
-    let value = &inner[..length];
+    let value = &rest[..rest.find(ends).unwrap_or(rest.len())];
     let value = match quote {
         Some(_) => value,
         None => value.trim_end_matches(['.', ':', ')', '!', '?', '*', '}', ']']),

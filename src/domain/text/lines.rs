@@ -8,10 +8,7 @@ pub(in crate::domain) const LINE_ENDS: [char; 7] =
 /// within a line stay. Doing it twice changes nothing more.
 #[must_use]
 pub fn one_line(text: &str) -> String {
-    let lines = text
-        .split(LINE_ENDS)
-        .map(str::trim)
-        .filter(|line| !line.is_empty());
+    let lines = text.split(LINE_ENDS).map(str::trim);
     joined(lines).replace('\0', "\u{fffd}")
 }
 
@@ -33,20 +30,14 @@ pub(in crate::domain) fn clipped(line: &str, max_chars: usize) -> String {
 /// A text as one line of a document: its lines without the blanks around them, joined by single blanks, with U+FFFD for
 /// NUL. Unlike in [`one_line`] only a line feed ends a line, as in documents, and all other characters stay.
 pub(in crate::domain) fn document_line(text: &str) -> String {
-    let lines = text
-        .split('\n')
-        .map(|line| line.trim_matches([' ', '\t', '\r']))
-        .filter(|line| !line.is_empty());
+    let lines = text.split('\n').map(|line| line.trim_matches([' ', '\t', '\r']));
     joined(lines).replace('\0', "\u{fffd}")
 }
 
 /// A text as one line that hides nothing: each run of blanks, controls and invisible characters is one blank.
 #[must_use]
 pub fn visible_line(text: &str) -> String {
-    joined(
-        text.split(|c: char| c.is_whitespace() || is_hidden(c))
-            .filter(|word| !word.is_empty()),
-    )
+    joined(text.split(|c: char| c.is_whitespace() || is_hidden(c)))
 }
 
 /// Controls and characters that are not seen, including those that reorder text.
@@ -75,11 +66,7 @@ pub fn folded(text: &str) -> String {
 #[must_use]
 pub fn bare_words(text: &str) -> String {
     let lower = text.to_lowercase();
-    let words = joined(
-        lower
-            .split(|c: char| !c.is_alphanumeric())
-            .filter(|word| !word.is_empty()),
-    );
+    let words = joined(lower.split(|c: char| !c.is_alphanumeric()));
     match words.is_empty() {
         true => text.trim().to_owned(),
         false => words,
@@ -95,10 +82,10 @@ pub fn is_nothing(text: &str) -> bool {
     !bare.contains(char::is_alphanumeric) || words.iter().any(|word| bare.eq_ignore_ascii_case(word))
 }
 
-/// Joins words with single blanks.
+/// Joins the words that are not empty with single blanks.
 fn joined<'t>(words: impl Iterator<Item = &'t str>) -> String {
     let mut line = String::new();
-    for word in words {
+    for word in words.filter(|word| !word.is_empty()) {
         if !line.is_empty() {
             line.push(' ');
         }

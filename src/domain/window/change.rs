@@ -2,13 +2,12 @@
 
 use super::status::Status;
 use super::task::{Task, task_line, without_reason};
-use crate::domain::document::{
-    ManagedSection, NewRecord, entries, managed_body, pinned, progress_parts, records,
-};
+use crate::domain::document::{ManagedSection, entries, managed_body, pinned, progress_parts, records};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::memory::{
     AppliedOperation, ChangedDocument, Counters, Edit, EditError, OperationName, end_line,
 };
+use crate::domain::operation::AddedRecord;
 use crate::domain::text::{folded, one_line};
 use chrono::SubsecRound as _;
 use chrono::{DateTime, Utc};
@@ -77,10 +76,10 @@ pub fn record_decision(
     }
     change.prune(RecordKind::Decision, 1, sizes)?;
     let (content, reason) = decision_line(decision, reason);
-    let record = NewRecord {
-        reason: reason.as_deref(),
-        content: &content,
-        ..NewRecord::default()
+    let record = AddedRecord {
+        reason: reason.unwrap_or_default(),
+        content,
+        ..AddedRecord::default()
     };
     let added = change.edit.add(RecordKind::Decision, &record, now)?;
     // It was archived first.
@@ -173,10 +172,9 @@ impl<'t> Change<'t> {
     /// Adds a task and archives the oldest beyond the window.
     pub(super) fn add_task(&mut self, task: &Task, sizes: &Sizes) -> Result<(), EditError> {
         self.prune(RecordKind::Task, 1, sizes)?;
-        let content = task_line(task);
-        let record = NewRecord {
-            content: &content,
-            ..NewRecord::default()
+        let record = AddedRecord {
+            content: task_line(task),
+            ..AddedRecord::default()
         };
         self.edit.add(RecordKind::Task, &record, self.now)?;
         Ok(())

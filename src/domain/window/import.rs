@@ -8,9 +8,10 @@ use super::archive::first_sentence;
 use super::change::{Change, Sizes, decision_line};
 use super::status::Status;
 use super::task::{DERIVED, DERIVED_BYTES, Task, is_derived, task_line};
-use crate::domain::document::{Marks, NewRecord, Record, written_time};
+use crate::domain::document::{Marks, Record, written_time};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::memory::{ChangedDocument, Counters, EditError};
+use crate::domain::operation::AddedRecord;
 use crate::domain::text::one_line;
 use chrono::{DateTime, SubsecRound as _, Utc};
 use serde::{Deserialize, Serialize};
@@ -254,10 +255,10 @@ pub fn import_window(
         }
         change.prune(kind, recent.len(), sizes)?;
         for entry in recent {
-            let record = NewRecord {
-                reason: entry.reason.as_deref(),
-                content: &entry.content,
-                ..NewRecord::default()
+            let record = AddedRecord {
+                reason: entry.reason.unwrap_or_default(),
+                content: entry.content,
+                ..AddedRecord::default()
             };
             let id = change.edit.add(kind, &record, entry.time)?;
             added.extend(entry.task.map(|task| (id, task)));

@@ -205,9 +205,10 @@ pub(super) fn is_derived(id: &TaskId) -> bool {
 #[cfg(test)]
 mod task_tests {
     use super::*;
-    use crate::domain::document::{Marks, NewRecord, records};
+    use crate::domain::document::records;
     use crate::domain::ids::RecordKind;
     use crate::domain::memory::{Counters, Edit};
+    use crate::domain::operation::AddedRecord;
     use chrono::DateTime;
     use proptest::prelude::*;
 
@@ -286,7 +287,7 @@ mod task_tests {
             let line = task_line(&task_of(None, &intent, &summary));
             let now = DateTime::from_timestamp(1_000_000, 0).unwrap();
             let mut edit = Edit::new("", Counters::default(), now);
-            let record = NewRecord { reason: None, label: None, content: &line, marks: Marks::default() };
+            let record = AddedRecord { content: line.clone(), ..AddedRecord::default() };
             edit.add(RecordKind::Task, &record, now).unwrap();
             let text = edit.finish().text;
             let found = records(&text);
