@@ -6,7 +6,7 @@
 //! server, is closed too. A transaction that is open when the connection is dropped is rolled back.
 
 use crate::fair::Permit;
-use crate::storage::database::liveness::{Generation, Liveness, SILENCE, silence};
+use crate::storage::database::liveness::{Generation, Liveness, silence};
 use crate::storage::error::{DISK_FULL, OutcomeUnknown};
 use futures::future::{BoxFuture, OptionFuture};
 use futures::stream::BoxStream;
@@ -14,11 +14,11 @@ use futures::{FutureExt as _, StreamExt as _, TryStreamExt as _, stream};
 use sqlx::error::DatabaseError;
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgConnection, PgQueryResult, PgRow, PgStatement, PgTypeInfo};
-use sqlx::{Connection as _, Describe, Either, Error, Execute, Executor, Postgres, SqlStr};
+use sqlx::{Describe, Either, Error, Execute, Executor, Postgres, SqlStr};
 use std::future::Future;
 use std::io;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::time::{sleep, timeout};
 
@@ -30,8 +30,6 @@ pub(in crate::storage) struct Connection {
     /// `None` only while it is being dropped.
     live: Option<PoolConnection<Postgres>>,
     watch: Watch,
-    /// When it was taken from the pool.
-    taken: Instant,
     /// The concurrency permit of the current caller, held until the connection is back in the pool.
     pub(super) permit: Option<Permit>,
     /// A transaction is open on it, or may be.
@@ -53,7 +51,6 @@ impl Connection {
                 deadline,
                 is_spent: false,
             },
-            taken: Instant::now(),
             permit: None,
             is_in_transaction: false,
         }
@@ -67,11 +64,6 @@ impl Connection {
     /// Whether statements may be sent on it.
     pub(in crate::storage) fn is_current(&self) -> bool {
         !self.watch.is_spent && self.watch.liveness.is_current(&self.watch.generation)
-    }
-
-    /// For how long it has been out of the pool.
-    pub(in crate::storage) fn taken_for(&self) -> Duration {
-        self.taken.elapsed()
     }
 
     /// Begins a transaction, unless one is open.
@@ -95,14 +87,8 @@ impl Connection {
     }
 
     /// Commits the transaction, if one is open. If this fails without an error from the server, the outcome is unknown.
-    pub(in crate::storage) async fn commit(self) -> Result<(), Error> {
-        self.commit_and_keep().await.map(drop)
-    }
-
-    /// As [`commit`](Self::commit), and returns the connection for reuse.
-    pub(in crate::storage) async fn commit_and_keep(mut self) -> Result<Self, Error> {
-        self.end("COMMIT").await?;
-        Ok(self)
+    pub(in crate::storage) async fn commit(mut self) -> Result<(), Error> {
+        self.end("COMMIT").await
     }
 
     /// Rolls the transaction back, if one is open.
@@ -116,14 +102,6 @@ impl Connection {
             self.is_in_transaction = false;
         }
         Ok(())
-    }
-
-    /// Whether the server answers on it soon.
-    pub(in crate::storage) async fn answers(&mut self) -> bool {
-        let deadline = self.watch.deadline.replace(SILENCE);
-        let answered = self.bounded(|raw| raw.ping().boxed()).await;
-        self.watch.deadline = deadline;
-        answered.is_ok()
     }
 
     /// The driver's connection, for APIs that accept no other type. Its statements have no deadline.

@@ -21,7 +21,7 @@ use super::server::{leads_to, server_of};
 use crate::clock::Clock;
 use crate::fair::{FairSemaphore, Party, Permit, ShareLimits};
 use crate::storage::StorageError;
-use crate::storage::batcher::Batchers;
+use crate::storage::batcher::Batcher;
 use crate::storage::head_cache::{HeadCache, HeadCacheUse};
 use crate::storage::search::{FrequentWords, Searched};
 use crate::storage::usage::stored::{Quotas, Room};
@@ -68,8 +68,8 @@ pub struct Storage {
     pub(in crate::storage) indexed: Arc<Notify>,
     /// The read-through cache of heads.
     pub(in crate::storage) head_cache: Arc<HeadCache>,
-    /// The batchers of changes, reads and small writes.
-    pub(in crate::storage) batchers: Arc<Batchers>,
+    /// The versions that are saved in batches.
+    pub(in crate::storage) batcher: Arc<Batcher>,
     /// The locks of memories for optimistic writes; `None` if versions are not committed in groups.
     pub(in crate::storage) memory_locks: Option<MemoryLocks>,
     /// Notifications of changes, of this instance and others.
@@ -132,7 +132,7 @@ impl Storage {
             notifications: Arc::new(Notifications::new(head_cache.clone())),
             clock,
             head_cache,
-            batchers: Arc::default(),
+            batcher: Arc::default(),
             memory_locks: options.gather_puts.then(MemoryLocks::default),
         })
     }
@@ -183,8 +183,7 @@ impl Storage {
     /// The numbers of connections in use and open, for the metrics.
     #[must_use]
     pub fn pool_size(&self) -> (u32, usize) {
-        let idle = self.pool.num_idle() + self.batchers.idle_connections();
-        (self.pool.size(), idle)
+        (self.pool.size(), self.pool.num_idle())
     }
 
     /// The maximum number of connections, for the metrics.
@@ -208,7 +207,6 @@ impl Storage {
     /// Closes all connections. After a time limit, connections that are still busy are abandoned.
     pub async fn close(&self) {
         let (closed, own) = (self.pool.close(), self.own.close());
-        self.batchers.clear();
         let closed = async { tokio::join!(closed, own, self.close_replica()) };
         if timeout(CLOSED_WITHIN, closed).await.is_err() {
             tracing::warn!("connections to the database did not end and are left behind");
@@ -276,8 +274,7 @@ impl Class {
 /// Connections outside the pool, for API keys, readiness and events.
 pub const OWN_CONNECTIONS: u32 = 3;
 
-/// Connections reserved for the service, if the pool has more than twice as many: for its batches, of which three run at
-/// the same time, and for its work in the background.
+/// Connections reserved for the service, if the pool has more than twice as many: for its batches and for its work in the background.
 const OF_THE_SERVICE: u32 = 5;
 
 /// One search may run for each so many connections: a search keeps a CPU of the database busy, while the other

@@ -35,8 +35,8 @@
 //!
 //! - Reads of several statements ([`Storage::begin`]) lose no races: search and its vectors, the snapshot of a
 //!   handoff.
-//! - Batches (`write/group_commit.rs`, `batcher`) keep their connection for the next batch. Each
-//!   submitter receives the outcome of the commit and decides whether to repeat its work.
+//! - Batches (`write/group_commit.rs`, `batcher`). Each submitter receives the outcome of the commit and decides whether to
+//!   repeat its work.
 //! - `transfer`: an import reads its input between statements and cannot be repeated; an export is a snapshot.
 //! - The check whether the database accepts writes, migrations, and the distribution of tables.
 //!
