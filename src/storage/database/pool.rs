@@ -24,7 +24,7 @@ use crate::storage::StorageError;
 use crate::storage::batcher::Batcher;
 use crate::storage::head_cache::{HeadCache, HeadCacheUse};
 use crate::storage::search::{FrequentWords, Searched};
-use crate::storage::usage::stored::{Quotas, Room};
+use crate::storage::usage::stored::Quotas;
 use crate::storage::write::MemoryLocks;
 use crate::telemetry::meters;
 use sqlx::PgPool;
@@ -46,8 +46,8 @@ pub struct Storage {
     searches: FairSemaphore,
     /// That of the connections of event streams.
     events: FairSemaphore,
-    /// The storage quota of vaults.
-    pub(in crate::storage) room: Arc<Room>,
+    /// The storage quotas of vaults.
+    pub(in crate::storage) quotas: Quotas,
     pub(in crate::storage) clock: Arc<dyn Clock>,
     /// Whether the database answers.
     pub(in crate::storage) liveness: Arc<Liveness>,
@@ -119,7 +119,7 @@ impl Storage {
             connections: limit(of_vaults),
             searches: limit(most / CONNECTIONS_PER_SEARCH),
             events: limit(OWN_CONNECTIONS - 1),
-            room: Arc::new(Room::new(Quotas::default())),
+            quotas: Quotas::default(),
             liveness,
             hosts: Arc::new(hosts),
             replica: None,

@@ -92,7 +92,6 @@ impl Storage {
         let Some(locks) = self.memory_locks.as_ref().filter(|_| self.crosses_vaults()) else {
             return Ok(None);
         };
-        self.know_room(vault).await?;
         let lock = locks.lock((vault, memory)).await;
         let (head, counted) = match snapshot {
             None => (self.cached_head(vault, memory).await?, None),
@@ -111,17 +110,17 @@ impl Storage {
         if !prepared.needs_no_lock() {
             return Ok(None);
         }
-        // There is a head, so it is not a new memory.
-        let room = self.take_room(vault, false, bytes)?;
+        if self.has_quotas() {
+            // There is a head, so it is not a new memory.
+            self.check_quotas(&mut self.reader().await?, vault, false, bytes)
+                .await?;
+        }
         let submitted = Submitted {
             prepared,
             _lock: lock,
         };
         let is_saved = self.submit(submitted).await?;
-        Ok(is_saved.then(|| {
-            room.keep();
-            result
-        }))
+        Ok(is_saved.then_some(result))
     }
 
     /// The newest version known to this process; `None` if the memory does not exist.
