@@ -54,7 +54,8 @@ impl Storage {
     pub(in crate::storage) async fn submit(&self, version: Submitted) -> Answer {
         let (answer, answered) = oneshot::channel();
         if self.batcher.push(Waiting { version, answer }) {
-            // A task, because a request may be cancelled while its batch is in flight.
+            // A task, because a request may be cancelled while its batch is in flight. It is the service's own work, without
+            // the permits of a vault.
             tokio::spawn(run_batches(self.clone(), Span::current()));
         }
         let cancelled = |_| Err(unanswered(&"it was cancelled"));

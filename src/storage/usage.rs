@@ -8,7 +8,7 @@ pub(in crate::storage) mod stored;
 use crate::domain::ids::VaultId;
 use crate::domain::operation::Role;
 use crate::storage::database::connection::Connection;
-use crate::storage::{Class, Storage, StorageError};
+use crate::storage::{Storage, StorageError};
 use chrono::NaiveDate;
 use sqlx::{Postgres, QueryBuilder};
 use std::collections::BTreeMap;
@@ -118,9 +118,9 @@ impl Storage {
             counts.entry((model, role.name())).or_default().add(spent);
         }
         let counts = &counts;
-        self.statement(Class::Write, "db.model_usage.add", |mut connection| async move {
-            add(&mut connection, vault, day, counts).await?;
-            Ok(connection.commit_with(()))
+        self.transaction("db.model_usage.add", |mut transaction| async move {
+            add(&mut transaction, vault, day, counts).await?;
+            Ok(transaction.commit_with(()))
         })
         .await
     }

@@ -2,12 +2,12 @@
 //!
 //! It is used like the driver's own: `&mut Connection` executes statements. A statement fails, and its connection is
 //! closed, if the server does not answer within the deadline of its [`Class`](crate::storage::Class) or if its
-//! [generation](crate::storage::database::liveness) is retired. A connection that is lost, or that leads to a read-only
+//! [generation](crate::storage::database::liveness) is given up. A connection that is lost, or that leads to a read-only
 //! server, is closed too. A transaction that is open when the connection is dropped is rolled back.
 
 use crate::fair::Permit;
 use crate::storage::database::liveness::{Generation, Liveness, silence};
-use crate::storage::error::{DISK_FULL, OutcomeUnknown};
+use crate::storage::error::{DISK_FULL, OutcomeUnknown, READ_ONLY};
 use futures::future::{BoxFuture, OptionFuture};
 use futures::stream::BoxStream;
 use futures::{FutureExt as _, StreamExt as _, TryStreamExt as _, stream};
@@ -31,7 +31,7 @@ pub(in crate::storage) struct Connection {
     live: Option<PoolConnection<Postgres>>,
     watch: Watch,
     /// The concurrency permit of the current caller, held until the connection is back in the pool.
-    pub(super) permit: Option<Permit>,
+    permit: Option<Permit>,
     /// A transaction is open on it, or may be.
     is_in_transaction: bool,
 }
@@ -42,6 +42,7 @@ impl Connection {
         liveness: &Arc<Liveness>,
         generation: Generation,
         deadline: Option<Duration>,
+        permit: Option<Permit>,
     ) -> Self {
         Self {
             live: Some(live),
@@ -51,7 +52,7 @@ impl Connection {
                 deadline,
                 is_spent: false,
             },
-            permit: None,
+            permit,
             is_in_transaction: false,
         }
     }
@@ -59,11 +60,6 @@ impl Connection {
     /// Whether its database is distributed by vault.
     pub(in crate::storage) fn is_distributed(&self) -> bool {
         self.watch.liveness.is_distributed()
-    }
-
-    /// Whether statements may be sent on it.
-    pub(in crate::storage) fn is_current(&self) -> bool {
-        !self.watch.is_spent && self.watch.liveness.is_current(&self.watch.generation)
     }
 
     /// Begins a transaction, unless one is open.
@@ -138,10 +134,6 @@ impl Drop for Connection {
             drop(live.detach());
             return;
         };
-        if !self.is_current() {
-            live.close_on_drop();
-            return;
-        }
         // The pool waits for the answers to abandoned statements, possibly for ever.
         let at_most = self.watch.deadline.unwrap_or(RELEASED_WITHIN);
         let given_up = given_up.clone();
@@ -240,9 +232,6 @@ impl Watch {
 fn is_of_a_node(error: &dyn DatabaseError) -> bool {
     error.code().is_some_and(|code| code == "XX000")
 }
-
-/// The error code of a server that is read-only: a former primary, or a standby that is not promoted yet.
-pub(in crate::storage) const READ_ONLY: &str = "25006";
 
 impl<'c> Executor<'c> for &'c mut Connection {
     type Database = Postgres;

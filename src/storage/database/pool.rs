@@ -290,9 +290,6 @@ fn limit(connections: u32) -> FairSemaphore {
 /// A pool, and whether its database answers.
 pub(super) type LivePool<'d> = (&'d PgPool, &'d Arc<Liveness>);
 
-/// How often acquiring a connection is tried if its generation is retired meanwhile.
-const ACQUIRE_TRIES: u32 = 3;
-
 /// Sets the lock timeout of work that loops over vaults.
 const SWEEP_WAITS_FOR: &str = "SET LOCAL lock_timeout = '2s'";
 
@@ -317,34 +314,25 @@ impl Storage {
 
     /// A transaction for this class of work; on the standby if it only reads and may be stale.
     pub(in crate::storage) async fn begin(&self, class: Class) -> Result<Connection, StorageError> {
-        if let Some(transaction) = self.on_standby(class, true).await {
-            return Ok(transaction);
+        match self.on_standby(class, true).await {
+            Some(transaction) => Ok(transaction),
+            None => self.on_primary(class, true).await,
         }
-        let mut transaction = self.on_primary(class, true).await?;
-        if class == Class::Sweep {
-            sqlx::raw_sql(SWEEP_WAITS_FOR).execute(&mut transaction).await?;
-        }
-        Ok(transaction)
     }
 
-    async fn on_primary(&self, class: Class, begins: bool) -> Result<Connection, StorageError> {
+    /// A connection to the primary, in a transaction if that is wanted.
+    pub(super) async fn on_primary(&self, class: Class, begins: bool) -> Result<Connection, StorageError> {
         let waiting = Instant::now();
         let permit = self.permit(class).await?;
         let pool = match class {
             Class::Events | Class::Health => &self.own,
             _ => &self.pool,
         };
-        let connection = self.open((pool, &self.liveness), class, permit, begins).await?;
+        let mut connection = self.open((pool, &self.liveness), class, permit, begins).await?;
         meters::pool_wait(waiting.elapsed());
-        Ok(connection)
-    }
-
-    /// A connection to the primary without a concurrency permit, for work of the service itself and for batches, which
-    /// serve many callers.
-    pub(in crate::storage) async fn connection(&self, class: Class) -> Result<Connection, StorageError> {
-        let waiting = Instant::now();
-        let connection = self.open(self.primary(), class, None, false).await?;
-        meters::pool_wait(waiting.elapsed());
+        if begins && class == Class::Sweep {
+            sqlx::raw_sql(SWEEP_WAITS_FOR).execute(&mut connection).await?;
+        }
         Ok(connection)
     }
 
@@ -365,28 +353,28 @@ impl Storage {
         Ok(connection)
     }
 
-    /// Acquires a connection of the current generation; fails at once while the database is silent.
+    /// Acquires a connection; fails at once while the database is silent.
     pub(super) async fn acquire(
         &self,
         (pool, liveness): LivePool<'_>,
         class: Class,
         permit: Option<Permit>,
     ) -> Result<Connection, StorageError> {
-        let mut tries = 1;
-        loop {
-            let generation = liveness.generation()?;
-            liveness.want_beat();
-            // The pool's future takes 4 KiB. Boxed, it does not enlarge every future above it, which are moved many
-            // times during a request even if they never use the pool.
-            let acquired = Box::pin(generation.given_up().run_until_cancelled(pool.acquire())).await;
-            let acquired = acquired.ok_or_else(silence)??;
-            let mut connection = Connection::new(acquired, liveness, generation, class.deadline());
-            if connection.is_current() || tries == ACQUIRE_TRIES {
-                connection.permit = permit;
-                return Ok(connection);
-            }
-            tries += 1;
-        }
+        liveness.want_beat();
+        let waiting = liveness.generation()?;
+        // The pool's future takes 4 KiB. Boxed, it does not enlarge every future above it, which are moved many
+        // times during a request even if they never use the pool.
+        let acquired = Box::pin(waiting.given_up().run_until_cancelled(pool.acquire())).await;
+        let acquired = acquired.ok_or_else(silence)??;
+        // A new connection may have shown that another server answers, and so have begun another generation.
+        let generation = liveness.generation()?;
+        Ok(Connection::new(
+            acquired,
+            liveness,
+            generation,
+            class.deadline(),
+            permit,
+        ))
     }
 
     pub(super) fn primary(&self) -> LivePool<'_> {

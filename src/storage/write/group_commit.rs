@@ -140,7 +140,7 @@ impl Storage {
     }
 
     async fn save_batch(&self, prepared: &[Prepared]) -> Result<Vec<usize>, NotSaved> {
-        let connection = self.connection(Class::Write).await;
+        let connection = self.primary_reader(Class::Write).await;
         let mut connection = connection.map_err(NotSaved::Refused)?;
         if !is_one_statement(prepared) {
             let begun = connection.begin().await;
