@@ -277,54 +277,46 @@ impl Storage {
             Class::Events,
             "db.events.sequence",
             |mut transaction| async move {
-                sqlx::query!(
-                    "INSERT INTO event_streams (vault_id, last_sequence, purged_sequence) VALUES ($1, 0, 0)
-             ON CONFLICT (vault_id) DO NOTHING",
-                    vault.as_str(),
-                )
-                .execute(&mut transaction)
-                .await?;
+                // Locks the row, which is made for the first events of a vault.
                 let last = sqlx::query_scalar!(
-                    "SELECT last_sequence FROM event_streams WHERE vault_id = $1 FOR UPDATE",
+                    "INSERT INTO event_streams (vault_id, last_sequence, purged_sequence) VALUES ($1, 0, 0)
+                     ON CONFLICT (vault_id) DO UPDATE SET last_sequence = event_streams.last_sequence
+                     RETURNING last_sequence",
                     vault.as_str(),
                 )
                 .fetch_one(&mut transaction)
                 .await?;
                 // A separate statement after the lock, so that it sees what the previous holder of the lock numbered.
-                let waiting = sqlx::query_scalar!(
-                    "SELECT event_id FROM events
-             WHERE vault_id = $1 AND sequence IS NULL
-             ORDER BY insert_order, created_at, event_id
-             LIMIT $2",
+                let numbered = sqlx::query!(
+                    r#"WITH waiting AS (
+                         SELECT event_id, row_number() OVER (ORDER BY insert_order, created_at, event_id) AS place
+                         FROM events
+                         WHERE vault_id = $1 AND sequence IS NULL
+                         ORDER BY place
+                         LIMIT $3
+                       )
+                       UPDATE events SET sequence = $2 + waiting.place
+                       FROM waiting
+                       WHERE events.vault_id = $1 AND events.event_id = waiting.event_id
+                       RETURNING events.event_id, events.sequence AS "sequence!""#,
                     vault.as_str(),
+                    last,
                     BATCH,
                 )
                 .fetch_all(&mut transaction)
                 .await?;
-                let Some(newest) = waiting.last() else {
+                let Some(newest) = numbered.iter().max_by_key(|event| event.sequence) else {
                     return Ok(transaction.roll_back_with(0));
                 };
-                let count = i64::try_from(waiting.len()).unwrap_or(BATCH);
-                let numbers: Vec<i64> = (last + 1..=last + count).collect();
-                sqlx::query!(
-                    "UPDATE events SET sequence = given.sequence
-             FROM unnest($2::text[], $3::bigint[]) AS given (event_id, sequence)
-             WHERE events.vault_id = $1 AND events.event_id = given.event_id AND events.sequence IS NULL",
-                    vault.as_str(),
-                    &waiting,
-                    &numbers,
-                )
-                .execute(&mut transaction)
-                .await?;
                 sqlx::query!(
                     "UPDATE event_streams SET last_sequence = $2, last_event_id = $3 WHERE vault_id = $1",
                     vault.as_str(),
-                    last + count,
-                    newest,
+                    newest.sequence,
+                    newest.event_id,
                 )
                 .execute(&mut transaction)
                 .await?;
-                Ok::<_, StorageError>(transaction.commit_with(count))
+                Ok::<_, StorageError>(transaction.commit_with(newest.sequence - last))
             },
         )
         .await
