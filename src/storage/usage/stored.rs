@@ -194,38 +194,29 @@ pub struct OverQuota {
 
 impl Quotas {
     fn check(&self, held: Stored, more: Stored) -> Result<(), OverQuota> {
-        let tests = [
-            (
-                "memories",
-                "limits.vault_memories",
-                self.memories,
-                held.memories,
-                more.memories,
-            ),
-            (
-                "bytes of texts",
-                "limits.vault_bytes",
-                self.bytes,
-                held.bytes,
-                more.bytes,
-            ),
-        ];
-        for (what, setting, limit, held, more) in tests {
-            let Some(limit) = limit.filter(|_| more > 0) else {
-                continue;
-            };
-            let (held, more) = (held.max(0).unsigned_abs(), more.unsigned_abs());
-            let wanted = held.saturating_add(more);
-            if wanted > limit {
-                return Err(OverQuota {
-                    what,
-                    setting,
-                    limit,
-                    held,
-                    wanted,
-                });
-            }
-        }
-        Ok(())
+        let memories = ("memories", "limits.vault_memories", self.memories);
+        let bytes = ("bytes of texts", "limits.vault_bytes", self.bytes);
+        check_one(memories, held.memories, more.memories)?;
+        check_one(bytes, held.bytes, more.bytes)
+    }
+}
+
+/// Checks a quota, with what it counts and its setting.
+fn check_one(
+    (what, setting, limit): (&'static str, &'static str, Option<u64>),
+    held: i64,
+    more: i64,
+) -> Result<(), OverQuota> {
+    let held = held.max(0).unsigned_abs();
+    let wanted = held.saturating_add_signed(more);
+    match limit {
+        Some(limit) if more > 0 && wanted > limit => Err(OverQuota {
+            what,
+            setting,
+            limit,
+            held,
+            wanted,
+        }),
+        _ => Ok(()),
     }
 }
