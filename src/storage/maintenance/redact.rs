@@ -1,6 +1,6 @@
 //! The transaction of `RedactContext`: removes the text of a version from its row and from everything that quotes it.
 
-use crate::domain::ids::{ActorId, MemoryId, RecordId, TaskId, UpdateId, VaultId};
+use crate::domain::ids::{ActorId, MemoryId, RecordId, UpdateId, VaultId};
 use crate::domain::memory::OperationName;
 use crate::domain::redaction::{LostRecord, Quotations, Redaction};
 use crate::storage::contexts::{Context, ContextMetadata, ContextRef, find_context};
@@ -9,6 +9,7 @@ use crate::storage::database::transaction::Ending;
 use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::handoffs::forget_handoffs;
 use crate::storage::idempotency::{Redacted, delete_redacted_answers};
+use crate::storage::maintenance::rebuild::delete_records;
 use crate::storage::records::{self, RecordRow};
 use crate::storage::search::vectors::forget_vectors;
 use crate::storage::updates::{outcomes, redacted_json, unpacked_exchanges};
@@ -189,6 +190,7 @@ async fn clear_records(
     quotations: &Quotations,
 ) -> Result<(), StorageError> {
     let lost: HashMap<RecordId, &LostRecord> = lost.iter().map(|lost| (lost.id, lost)).collect();
+    let mut changed = Vec::new();
     for stored in records::all(connection, (place.vault, place.memory)).await? {
         let mut row = stored.clone();
         clear_record(
@@ -197,33 +199,14 @@ async fn clear_records(
             place.version,
             quotations,
         );
-        if row == stored {
-            continue;
+        if row != stored {
+            changed.push(row);
         }
-        sqlx::query!(
-            "UPDATE records
-             SET label = $5, reason = $6, content = $7, archive_reason = $8, task_id = $9, intent = $10, summary = $11,
-                 outcome = $12, epic = $13, details = $14
-             WHERE vault_id = $1 AND memory_id = $2 AND kind = $3 AND number = $4",
-            place.vault.as_str(),
-            place.memory.as_str(),
-            row.kind.prefix(),
-            row.number,
-            row.label,
-            row.reason,
-            row.content,
-            row.archive_reason,
-            row.task_id.as_ref().map(TaskId::as_str),
-            row.intent,
-            row.summary,
-            row.outcome,
-            row.epic,
-            row.details,
-        )
-        .execute(&mut *connection)
-        .await?;
     }
-    Ok(())
+    // Deleted first, because writing a record leaves the facts of a task that is there.
+    let ids: Vec<RecordId> = changed.iter().map(RecordRow::id).collect();
+    delete_records(connection, place.vault, place.memory, &ids).await?;
+    records::write(connection, (place.vault, place.memory), &changed).await
 }
 
 fn clear_record(row: &mut RecordRow, lost: Option<&LostRecord>, version: i64, quotations: &Quotations) {
