@@ -158,8 +158,7 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
         self.write(&Line::End(end)).await
     }
 
-    /// The memory's row. One without a document was created and changed when the oldest and the newest of its unexpired items
-    /// were, the same as after an import; `None` if it has none.
+    /// The memory's row; `None` if it has neither a document nor unexpired items.
     #[tracing::instrument(name = "db.memories.export", skip_all)]
     async fn row(
         &self,
@@ -172,17 +171,13 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
             r#"SELECT memory_id, head_version, head_context_id,
                       COALESCE(counters[1], 0) AS "learning_counter!", COALESCE(counters[2], 0) AS "verbatim_counter!",
                       COALESCE(counters[3], 0) AS "task_counter!", COALESCE(counters[4], 0) AS "decision_counter!",
-                      COALESCE(items.created_at, memories.created_at) AS "created_at!",
-                      COALESCE(items.changed_at, memories.changed_at) AS "changed_at!"
+                      created_at, changed_at
                FROM memories
-               LEFT JOIN LATERAL (
-                   SELECT min(item.created_at) AS created_at, max(item.created_at) AS changed_at
-                   FROM prompt_items AS item
-                   WHERE memories.head_version = 0 AND item.vault_id = $1 AND item.memory_id = $2
-                     AND (item.expires_at IS NULL OR item.expires_at > $3)
-                   HAVING count(*) > 0
-               ) AS items ON true
-               WHERE vault_id = $1 AND memory_id = $2 AND (head_version > 0 OR items.created_at IS NOT NULL)"#,
+               WHERE vault_id = $1 AND memory_id = $2
+                 AND (head_version > 0 OR EXISTS (
+                     SELECT 1 FROM prompt_items AS item
+                     WHERE item.vault_id = $1 AND item.memory_id = $2
+                       AND (item.expires_at IS NULL OR item.expires_at > $3)))"#,
             self.vault.as_str(),
             memory.as_str(),
             now,

@@ -89,6 +89,9 @@ impl From<StorageError> for LineError {
             Some("records_task_id_key") => {
                 Self::Problem("task_id: two tasks of the memory have the same".to_owned())
             }
+            Some("memory_contexts_pkey") => {
+                Self::Problem("context_id: it stands twice in this memory".to_owned())
+            }
             Some(constraint) => Self::Problem(format!("the database does not accept it: {constraint}")),
             None => Self::Storage(error),
         }
