@@ -51,7 +51,7 @@ impl Storage {
                 pulse = None;
                 // Each change of state is logged once.
                 if self.liveness.last_beat().map(|(last, _)| last) != Some(beat) {
-                    let error = sent.ok().and_then(|sent| sent.err());
+                    let error = sent.ok().and_then(Result::err);
                     let error = error.map(|error| error.to_string());
                     tracing::warn!(problem, error, "writes do not get through");
                 }

@@ -367,7 +367,7 @@ impl Storage {
         let acquired = Box::pin(waiting.given_up().run_until_cancelled(pool.acquire())).await;
         let acquired = acquired.ok_or_else(silence)??;
         // A new connection may have shown that another server answers, and so have begun another generation.
-        let generation = liveness.generation()?;
+        let generation = liveness.generation().unwrap_or(waiting);
         Ok(Connection::new(
             acquired,
             liveness,
