@@ -61,16 +61,13 @@ impl FromStr for Place {
             return Ok(Self::beginning());
         }
         let (number, mark) = text.split_once('-').ok_or(NotAPlace)?;
-        let digits =
-            !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) && !number.starts_with('0');
+        let place = Self {
+            sequence: number.parse().map_err(|_| NotAPlace)?,
+            mark: mark.to_owned(),
+        };
         let hexadecimal = mark.len() == MARK && mark.bytes().all(|b| b.is_ascii_hexdigit());
-        match number.parse() {
-            Ok(sequence) if digits && hexadecimal => Ok(Self {
-                sequence,
-                mark: mark.to_owned(),
-            }),
-            _ => Err(NotAPlace),
-        }
+        let is_written_so = place.sequence > 0 && place.to_string() == text;
+        (hexadecimal && is_written_so).then_some(place).ok_or(NotAPlace)
     }
 }
 
@@ -357,20 +354,22 @@ impl Storage {
     pub async fn purge_events(&self, vault: &VaultId, before: DateTime<Utc>) -> Result<u64, StorageError> {
         let mut total = 0;
         loop {
-            let oldest = sqlx::query!(
-                r#"SELECT sequence AS "sequence!", created_at FROM events
-                   WHERE vault_id = $1 AND sequence > 0
-                   ORDER BY sequence
-                   LIMIT $2"#,
+            let end = sqlx::query_scalar!(
+                "SELECT max(sequence) FROM (
+                     SELECT sequence, bool_and(created_at < $2) OVER (ORDER BY sequence) AS is_old
+                     FROM (SELECT sequence, created_at FROM events
+                           WHERE vault_id = $1 AND sequence > 0
+                           ORDER BY sequence
+                           LIMIT $3) AS oldest
+                 ) AS oldest
+                 WHERE is_old",
                 vault.as_str(),
+                before,
                 PURGED_AT_ONCE,
             )
-            .fetch_all(&mut self.reader_for(Class::Maintenance).await?)
+            .fetch_one(&mut self.reader_for(Class::Maintenance).await?)
             .await?;
-            let old = oldest.iter().take_while(|event| event.created_at < before);
-            let Some(end) = old.last().map(|event| event.sequence) else {
-                return Ok(total);
-            };
+            let Some(end) = end else { return Ok(total) };
             let delete = self.transaction_for(Class::Sweep, "db.events.purge", |mut transaction| async move {
                 sqlx::query!(
                     "UPDATE event_streams SET purged_sequence = $2 WHERE vault_id = $1 AND purged_sequence < $2",
