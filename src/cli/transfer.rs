@@ -7,15 +7,13 @@ use crate::config::limits::MOST_BYTES;
 use crate::domain::bring::as_markdown;
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::storage::Storage;
-use crate::storage::transfer::{ImportOptions, Imported, OnConflict, Progress};
+use crate::storage::transfer::{ImportOptions, Imported, OnConflict};
 use clap::{Args, ValueEnum};
 use std::error::Error;
 use std::fs::File;
-use std::io::{IsTerminal, Write as _};
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
-use tokio::io::{AsyncBufRead, AsyncWriteExt as _, BufReader, BufWriter};
+use tokio::io::{AsyncBufRead, BufReader, BufWriter};
 
 /// Arguments of `export`. The database is `DATABASE_URL` or `database.url`, or else the embedded one of the
 /// folder, also while a service runs it; this command never creates it. With `--format` it asks the service instead.
@@ -96,12 +94,7 @@ impl Export {
             .vault
             .as_ref()
             .ok_or_else(|| Failure::usage("--vault is missing"))?;
-        let written = storage
-            .export_vault(vault, self.memory.as_ref(), out, &mut progress())
-            .await;
-        clear_progress();
-        written?;
-        out.flush().await?;
+        storage.export_vault(vault, self.memory.as_ref(), out).await?;
         Ok(())
     }
 }
@@ -184,42 +177,6 @@ impl Import {
             max_line_bytes: self.max_line_bytes,
             max_document_bytes: MOST_BYTES,
         };
-        let read = storage.import_vault(input, &options, done, &mut progress()).await;
-        clear_progress();
-        Ok(read?)
+        Ok(storage.import_vault(input, &options, done).await?)
     }
 }
-
-/// The interval between two updates of the line.
-const INTERVAL: Duration = Duration::from_millis(200);
-
-/// Prints progress in one line, if standard error is a terminal.
-fn progress() -> impl FnMut(&Progress) {
-    let on_terminal = std::io::stderr().is_terminal();
-    let mut shown: Option<Instant> = None;
-    move |Progress {
-              memories,
-              contexts,
-              bytes,
-          }| {
-        if !on_terminal || shown.is_some_and(|at| at.elapsed() < INTERVAL) {
-            return;
-        }
-        shown = Some(Instant::now());
-        let megabytes = bytes / 1_000_000;
-        // A failure to print the line must not stop the work.
-        let _ = write!(
-            std::io::stderr(),
-            "{CLEAR}{memories} memories, {contexts} versions, {megabytes} MB"
-        );
-    }
-}
-
-/// Clears the line of the progress.
-fn clear_progress() {
-    if std::io::stderr().is_terminal() {
-        let _ = write!(std::io::stderr(), "{CLEAR}");
-    }
-}
-
-const CLEAR: &str = "\r\x1b[K";

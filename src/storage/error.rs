@@ -113,7 +113,7 @@ fn is_unavailable(code: &str) -> bool {
     code.starts_with("08")
         || code.starts_with("53")
         || code.starts_with("57P")
-        || code == "25006"
+        || code == READ_ONLY
         || code == "55000"
         || code == "55P03"
         || is_lost_race(code)
@@ -149,6 +149,14 @@ pub(super) fn is_of_a_statement(error: &StorageError) -> bool {
 
 /// The error code of a server whose disk is full.
 pub(super) const DISK_FULL: &str = "53100";
+
+/// The error code of a server that is read-only: a former primary, or a standby that is not promoted yet.
+pub(super) const READ_ONLY: &str = "25006";
+
+/// Whether the server is read-only.
+pub(super) fn is_read_only(error: &StorageError) -> bool {
+    sqlstate(error).is_some_and(|code| code == READ_ONLY)
+}
 
 /// Whether there was no room left on the database's disk.
 pub(super) fn is_disk_full(error: &StorageError) -> bool {

@@ -163,7 +163,6 @@ impl Storage {
             .await?
             .ok_or(WriteError::NotFound(Missing::Memory))?;
         self.replica_must_catch_up();
-        self.forget_room(vault);
         self.appended(vault, &[event]);
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! PostgreSQL: all SQL statements of the service, in modules by subject.
 //!
 //! `database` is the access to the server (and `embedded` the server itself); `write` saves versions, `batcher` batches
-//! concurrent requests, `head_cache` caches newest versions; each other module contains the statements of one kind of
+//! them, `head_cache` caches newest versions; each other module contains the statements of one kind of
 //! row. Statements follow DESIGN §8: each has `vault_id = $n` on every table it touches; ids and times come from the
 //! service; there is no session state, so that a transaction-mode pooler can be used; errors are distinguished by
 //! SQLSTATE and statement.

@@ -7,10 +7,8 @@ pub(in crate::storage) mod stored;
 
 use crate::domain::ids::VaultId;
 use crate::domain::operation::Role;
-use crate::storage::database::connection::Connection;
-use crate::storage::{Class, Storage, StorageError};
+use crate::storage::{Storage, StorageError};
 use chrono::NaiveDate;
-use sqlx::{Postgres, QueryBuilder};
 use std::collections::BTreeMap;
 
 /// The usage of some runs, summed. A server that does not report tokens adds none.
@@ -112,9 +110,37 @@ impl Storage {
             counts.entry((model, role.name())).or_default().add(spent);
         }
         let counts = &counts;
-        let added = self.statement(Class::Write, "db.model_usage.add", |mut connection| async move {
-            add(&mut connection, vault, today, counts).await?;
-            Ok(connection.commit_with(()))
+        let added = self.transaction("db.model_usage.add", |mut transaction| async move {
+            for ((model, role), spent) in counts {
+                sqlx::query!(
+                    "INSERT INTO model_usage (vault_id, day, model, role, runs, calls, failures, input_tokens,
+                                              cached_tokens, cache_write_tokens, output_tokens, millis)
+                     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+                     ON CONFLICT (vault_id, day, model, role) DO UPDATE
+                     SET runs = model_usage.runs + excluded.runs, calls = model_usage.calls + excluded.calls,
+                         failures = model_usage.failures + excluded.failures,
+                         input_tokens = model_usage.input_tokens + excluded.input_tokens,
+                         cached_tokens = model_usage.cached_tokens + excluded.cached_tokens,
+                         cache_write_tokens = model_usage.cache_write_tokens + excluded.cache_write_tokens,
+                         output_tokens = model_usage.output_tokens + excluded.output_tokens,
+                         millis = model_usage.millis + excluded.millis",
+                    vault.as_str(),
+                    today,
+                    *model,
+                    *role,
+                    stored(spent.runs),
+                    stored(spent.calls),
+                    stored(spent.failures),
+                    stored(spent.input_tokens),
+                    stored(spent.cached_tokens),
+                    stored(spent.cache_write_tokens),
+                    stored(spent.output_tokens),
+                    stored(spent.millis),
+                )
+                .execute(&mut transaction)
+                .await?;
+            }
+            Ok(transaction.commit_with(()))
         });
         if let Err(error) = added.await {
             tracing::warn!(%error, "the usage of models could not be stored");
@@ -183,45 +209,6 @@ impl Storage {
         .await?;
         Ok(count(tokens))
     }
-}
-
-/// Built at run time because the number of rows varies; the text is constant except for the placeholders.
-async fn add(
-    connection: &mut Connection,
-    vault: &VaultId,
-    day: NaiveDate,
-    counts: &BTreeMap<(&str, &'static str), Spent>,
-) -> Result<(), StorageError> {
-    let mut statement = QueryBuilder::<Postgres>::new(
-        "INSERT INTO model_usage (vault_id, day, model, role, runs, calls, failures, input_tokens, cached_tokens,
-                                  cache_write_tokens, output_tokens, millis) ",
-    );
-    statement.push_values(counts, |mut row, ((model, role), spent)| {
-        row.push_bind(vault.as_str())
-            .push_bind(day)
-            .push_bind(*model)
-            .push_bind(*role)
-            .push_bind(stored(spent.runs))
-            .push_bind(stored(spent.calls))
-            .push_bind(stored(spent.failures))
-            .push_bind(stored(spent.input_tokens))
-            .push_bind(stored(spent.cached_tokens))
-            .push_bind(stored(spent.cache_write_tokens))
-            .push_bind(stored(spent.output_tokens))
-            .push_bind(stored(spent.millis));
-    });
-    statement.push(
-        " ON CONFLICT (vault_id, day, model, role) DO UPDATE
-         SET runs = model_usage.runs + excluded.runs, calls = model_usage.calls + excluded.calls,
-             failures = model_usage.failures + excluded.failures,
-             input_tokens = model_usage.input_tokens + excluded.input_tokens,
-             cached_tokens = model_usage.cached_tokens + excluded.cached_tokens,
-             cache_write_tokens = model_usage.cache_write_tokens + excluded.cache_write_tokens,
-             output_tokens = model_usage.output_tokens + excluded.output_tokens,
-             millis = model_usage.millis + excluded.millis",
-    );
-    statement.build().execute(connection).await?;
-    Ok(())
 }
 
 /// The maximum that one run may add to a count: servers may report any number, and the sums must not overflow.

@@ -99,6 +99,9 @@ struct Row {
     rotated_at: Option<DateTime<Utc>>,
     expires_at: Option<DateTime<Utc>>,
     revoked_at: Option<DateTime<Utc>>,
+    secret_hash: Vec<u8>,
+    previous_hash: Option<Vec<u8>>,
+    previous_until: Option<DateTime<Utc>>,
 }
 
 impl From<Row> for ApiKey {
@@ -127,13 +130,40 @@ fn list_of(scope: &VaultScope) -> Option<Vec<String>> {
     Some(scope.vaults()?.iter().map(VaultId::to_string).collect())
 }
 
+/// Reads keys by id: the one with this id, those after another, and those that are active at a time, if given.
+async fn read(
+    connection: &mut Connection,
+    (only, after): (Option<&KeyId>, Option<&KeyId>),
+    active_at: Option<DateTime<Utc>>,
+    limit: i64,
+) -> Result<Vec<Row>, StorageError> {
+    let rows = sqlx::query_as!(
+        Row,
+        "SELECT key_id, name, role, vaults, vault_prefix, speaks_for_others, created_by, created_at, rotated_at,
+                expires_at, revoked_at, secret_hash, previous_hash, previous_until
+         FROM api_keys
+         WHERE vault_id = $1 AND ($2::text IS NULL OR key_id = $2) AND key_id > COALESCE($3::text, '')
+           AND ($4::timestamptz IS NULL OR (revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $4)))
+         ORDER BY key_id
+         LIMIT $5",
+        INSTALLATION,
+        only.map(KeyId::as_str),
+        after.map(KeyId::as_str),
+        active_at,
+        limit,
+    )
+    .fetch_all(connection)
+    .await?;
+    Ok(rows)
+}
+
 /// Stores a key, if the limit allows. One is created at a time, so that none is created over the limit.
 async fn insert(
     mut transaction: Connection,
     new: &NewKey,
     (key_id, hash): (&KeyId, &SecretHash),
     now: DateTime<Utc>,
-) -> Result<Ending<()>, KeyError> {
+) -> Result<Ending<ApiKey>, KeyError> {
     lock_name(&mut transaction, "creation of keys").await?;
     let active = active(&mut transaction, now).await?;
     if active.len() >= MAX_ACTIVE_KEYS {
@@ -146,25 +176,28 @@ async fn insert(
         }
     }
     let listed = list_of(&new.scope);
-    sqlx::query!(
-            "INSERT INTO api_keys (vault_id, key_id, name, role, vaults, vault_prefix, speaks_for_others, secret_hash,
-                                   created_by, created_at, expires_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
-            INSTALLATION,
-            key_id.as_str(),
-            new.name.as_str(),
-            new.role.name(),
-            listed.as_deref(),
-            new.scope.prefix().map(VaultId::as_str),
-            new.speaks_for_others,
-            hash.as_bytes(),
-            new.created_by,
-            now,
-            new.expires_at,
-        )
-        .execute(&mut transaction)
-        .await?;
-    Ok(transaction.commit_with(()))
+    let row = sqlx::query_as!(
+        Row,
+        "INSERT INTO api_keys (vault_id, key_id, name, role, vaults, vault_prefix, speaks_for_others, secret_hash,
+                               created_by, created_at, expires_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+         RETURNING key_id, name, role, vaults, vault_prefix, speaks_for_others, created_by, created_at, rotated_at,
+                   expires_at, revoked_at, secret_hash, previous_hash, previous_until",
+        INSTALLATION,
+        key_id.as_str(),
+        new.name.as_str(),
+        new.role.name(),
+        listed.as_deref(),
+        new.scope.prefix().map(VaultId::as_str),
+        new.speaks_for_others,
+        hash.as_bytes(),
+        new.created_by,
+        now,
+        new.expires_at,
+    )
+    .fetch_one(&mut transaction)
+    .await?;
+    Ok(transaction.commit_with(row.into()))
 }
 
 impl Storage {
@@ -183,22 +216,11 @@ impl Storage {
             &random::secret_bytes().ok_or(KeyError::NoRandomness)?,
         );
         let hash = token.hash();
-        self.transaction("db.api_keys.insert", |transaction| {
-            insert(transaction, &new, (&key_id, &hash), now)
-        })
-        .await?;
-        let key = ApiKey {
-            key_id,
-            name: new.name,
-            role: new.role,
-            scope: new.scope,
-            speaks_for_others: new.speaks_for_others,
-            created_by: new.created_by,
-            created_at: now,
-            rotated_at: None,
-            expires_at: new.expires_at,
-            revoked_at: None,
-        };
+        let key = self
+            .transaction("db.api_keys.insert", |transaction| {
+                insert(transaction, &new, (&key_id, &hash), now)
+            })
+            .await?;
         Ok((key, token))
     }
 
@@ -208,18 +230,8 @@ impl Storage {
     /// Database errors.
     #[tracing::instrument(name = "db.api_keys.get", skip_all)]
     pub async fn key(&self, key_id: &KeyId) -> Result<Option<ApiKey>, StorageError> {
-        let row = sqlx::query_as!(
-            Row,
-            "SELECT key_id, name, role, vaults, vault_prefix, speaks_for_others, created_by, created_at, rotated_at,
-                    expires_at, revoked_at
-             FROM api_keys
-             WHERE vault_id = $1 AND key_id = $2",
-            INSTALLATION,
-            key_id.as_str(),
-        )
-        .fetch_optional(&mut self.reader().await?)
-        .await?;
-        Ok(row.map(ApiKey::from))
+        let found = read(&mut self.reader().await?, (Some(key_id), None), None, 1).await?;
+        Ok(found.into_iter().next().map(ApiKey::from))
     }
 
     /// Keys by id, including revoked and expired ones, those after `after` with no access outside `within`, at most
@@ -239,20 +251,7 @@ impl Storage {
         // A page of few keys may be behind many that are not within.
         let batch = limit.max(ROWS_AT_ONCE);
         loop {
-            let rows = sqlx::query_as!(
-                Row,
-                "SELECT key_id, name, role, vaults, vault_prefix, speaks_for_others, created_by, created_at,
-                        rotated_at, expires_at, revoked_at
-                 FROM api_keys
-                 WHERE vault_id = $1 AND key_id > COALESCE($2::text, '')
-                 ORDER BY key_id
-                 LIMIT $3",
-                INSTALLATION,
-                after.as_ref().map(KeyId::as_str),
-                batch,
-            )
-            .fetch_all(&mut self.reader().await?)
-            .await?;
+            let rows = read(&mut self.reader().await?, (None, after.as_ref()), None, batch).await?;
             let is_last = i64::try_from(rows.len()).is_ok_and(|rows| rows < batch);
             after = rows.last().map(|row| row.key_id.clone());
             for row in rows {
@@ -307,7 +306,7 @@ impl Storage {
                  previous_until = $4, secret_hash = $3, rotated_at = $5
              WHERE vault_id = $1 AND key_id = $2 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $5)
              RETURNING key_id, name, role, vaults, vault_prefix, speaks_for_others, created_by, created_at, rotated_at,
-                       expires_at, revoked_at",
+                       expires_at, revoked_at, secret_hash, previous_hash, previous_until",
             INSTALLATION,
             key_id.as_str(),
             hash.as_bytes(),
@@ -315,9 +314,9 @@ impl Storage {
             now,
         )
         };
-        let rotated = self.statement(Class::Write, "db.api_keys.rotate", |mut connection| async move {
-            let row = rotate().fetch_optional(&mut connection).await?;
-            Ok(connection.commit_with(row))
+        let rotated = self.transaction("db.api_keys.rotate", |mut transaction| async move {
+            let row = rotate().fetch_optional(&mut transaction).await?;
+            Ok::<_, StorageError>(transaction.commit_with(row))
         });
         match rotated.await? {
             Some(row) => Ok((row.into(), token)),
@@ -356,11 +355,6 @@ pub struct ActiveKeys {
     pub ever: bool,
 }
 
-fn corrupt(key_id: &KeyId, column: &'static str) -> StorageError {
-    let problem = "not what the service writes";
-    StorageError::corrupt(("api_keys", column), key_id.as_str(), problem)
-}
-
 impl Storage {
     /// The keys that are valid now.
     ///
@@ -387,42 +381,28 @@ impl Storage {
 
 /// The keys that are valid now, with the hashes of their secrets.
 async fn active(connection: &mut Connection, now: DateTime<Utc>) -> Result<Vec<ActiveKey>, StorageError> {
-    let rows = sqlx::query!(
-        "SELECT key_id, name, role, vaults, vault_prefix, speaks_for_others, created_by, created_at, rotated_at,
-                    expires_at, revoked_at, secret_hash, previous_hash, previous_until
-             FROM api_keys
-             WHERE vault_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)",
-        INSTALLATION,
-        now,
-    )
-    .fetch_all(connection)
-    .await?;
-    let active = rows.into_iter().map(|row| {
-        let hash =
-            |bytes: &[u8], column| SecretHash::from_bytes(bytes).ok_or_else(|| corrupt(&row.key_id, column));
+    let rows = read(connection, (None, None), Some(now), i64::MAX).await?;
+    rows.into_iter().map(ActiveKey::try_from).collect()
+}
+
+impl TryFrom<Row> for ActiveKey {
+    type Error = StorageError;
+
+    fn try_from(row: Row) -> Result<Self, StorageError> {
+        let hash = |bytes: &[u8], column| {
+            let problem = "not what the service writes";
+            SecretHash::from_bytes(bytes)
+                .ok_or_else(|| StorageError::corrupt(("api_keys", column), row.key_id.as_str(), problem))
+        };
         let secret = hash(&row.secret_hash, "secret_hash")?;
         let previous = match (&row.previous_hash, row.previous_until) {
             (Some(bytes), Some(until)) => Some((hash(bytes, "previous_hash")?, until)),
             _ => None,
         };
-        let key = ApiKey::from(Row {
-            key_id: row.key_id,
-            name: row.name,
-            role: row.role,
-            vaults: row.vaults,
-            vault_prefix: row.vault_prefix,
-            speaks_for_others: row.speaks_for_others,
-            created_by: row.created_by,
-            created_at: row.created_at,
-            rotated_at: row.rotated_at,
-            expires_at: row.expires_at,
-            revoked_at: row.revoked_at,
-        });
-        Ok(ActiveKey {
-            key,
+        Ok(Self {
+            key: row.into(),
             secret,
             previous,
         })
-    });
-    active.collect()
+    }
 }

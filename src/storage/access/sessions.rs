@@ -12,9 +12,6 @@ pub const SESSION_DAYS: i64 = 7;
 /// Maximum sessions of a key; the oldest ends when another one begins.
 const MOST_PER_KEY: i64 = 100;
 
-/// Rows deleted at once.
-const BATCH: i64 = 500;
-
 /// The credentials that started a session.
 #[derive(Debug, Clone)]
 pub struct Session {
@@ -115,23 +112,11 @@ impl Storage {
         let now = self.clock.now();
         let purge = || {
             sqlx::query!(
-                "DELETE FROM sessions
-                 WHERE vault_id = $1
-                   AND session_hash IN (SELECT session_hash FROM sessions
-                                        WHERE vault_id = $1 AND expires_at <= $2
-                                        LIMIT $3)",
+                "DELETE FROM sessions WHERE vault_id = $1 AND expires_at <= $2",
                 INSTALLATION,
                 now,
-                BATCH,
             )
         };
-        let mut total = 0;
-        loop {
-            let deleted = self.execute(Class::Write, "db.sessions.purge", purge).await?;
-            total += deleted;
-            if deleted < BATCH.unsigned_abs() {
-                return Ok(total);
-            }
-        }
+        self.execute(Class::Write, "db.sessions.purge", purge).await
     }
 }

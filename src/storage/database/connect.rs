@@ -24,7 +24,7 @@ pub(in crate::storage) const SEE_ONE_MOMENT: &str =
     "ROLLBACK; BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
 
 /// A connection that was idle for less than this is reused without a check.
-pub(in crate::storage) const BELIEVED_FOR: Duration = Duration::from_secs(1);
+const BELIEVED_FOR: Duration = Duration::from_secs(1);
 
 /// Prepared statements cached on each connection: more than the service has.
 const KEPT_STATEMENTS: usize = 256;

@@ -2,23 +2,23 @@
 //!
 //! It is used like the driver's own: `&mut Connection` executes statements. A statement fails, and its connection is
 //! closed, if the server does not answer within the deadline of its [`Class`](crate::storage::Class) or if its
-//! [generation](crate::storage::database::liveness) is retired. A connection that is lost, or that leads to a read-only
+//! [generation](crate::storage::database::liveness) is given up. A connection that is lost, or that leads to a read-only
 //! server, is closed too. A transaction that is open when the connection is dropped is rolled back.
 
 use crate::fair::Permit;
-use crate::storage::database::liveness::{Generation, Liveness, SILENCE, silence};
-use crate::storage::error::{DISK_FULL, OutcomeUnknown};
+use crate::storage::database::liveness::{Generation, Liveness, silence};
+use crate::storage::error::{DISK_FULL, OutcomeUnknown, READ_ONLY};
 use futures::future::{BoxFuture, OptionFuture};
 use futures::stream::BoxStream;
 use futures::{FutureExt as _, StreamExt as _, TryStreamExt as _, stream};
 use sqlx::error::DatabaseError;
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgConnection, PgQueryResult, PgRow, PgStatement, PgTypeInfo};
-use sqlx::{Connection as _, Describe, Either, Error, Execute, Executor, Postgres, SqlStr};
+use sqlx::{Describe, Either, Error, Execute, Executor, Postgres, SqlStr};
 use std::future::Future;
 use std::io;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::time::{sleep, timeout};
 
@@ -30,10 +30,8 @@ pub(in crate::storage) struct Connection {
     /// `None` only while it is being dropped.
     live: Option<PoolConnection<Postgres>>,
     watch: Watch,
-    /// When it was taken from the pool.
-    taken: Instant,
     /// The concurrency permit of the current caller, held until the connection is back in the pool.
-    pub(super) permit: Option<Permit>,
+    permit: Option<Permit>,
     /// A transaction is open on it, or may be.
     is_in_transaction: bool,
 }
@@ -44,6 +42,7 @@ impl Connection {
         liveness: &Arc<Liveness>,
         generation: Generation,
         deadline: Option<Duration>,
+        permit: Option<Permit>,
     ) -> Self {
         Self {
             live: Some(live),
@@ -53,8 +52,7 @@ impl Connection {
                 deadline,
                 is_spent: false,
             },
-            taken: Instant::now(),
-            permit: None,
+            permit,
             is_in_transaction: false,
         }
     }
@@ -62,16 +60,6 @@ impl Connection {
     /// Whether its database is distributed by vault.
     pub(in crate::storage) fn is_distributed(&self) -> bool {
         self.watch.liveness.is_distributed()
-    }
-
-    /// Whether statements may be sent on it.
-    pub(in crate::storage) fn is_current(&self) -> bool {
-        !self.watch.is_spent && self.watch.liveness.is_current(&self.watch.generation)
-    }
-
-    /// For how long it has been out of the pool.
-    pub(in crate::storage) fn taken_for(&self) -> Duration {
-        self.taken.elapsed()
     }
 
     /// Begins a transaction, unless one is open.
@@ -95,14 +83,8 @@ impl Connection {
     }
 
     /// Commits the transaction, if one is open. If this fails without an error from the server, the outcome is unknown.
-    pub(in crate::storage) async fn commit(self) -> Result<(), Error> {
-        self.commit_and_keep().await.map(drop)
-    }
-
-    /// As [`commit`](Self::commit), and returns the connection for reuse.
-    pub(in crate::storage) async fn commit_and_keep(mut self) -> Result<Self, Error> {
-        self.end("COMMIT").await?;
-        Ok(self)
+    pub(in crate::storage) async fn commit(mut self) -> Result<(), Error> {
+        self.end("COMMIT").await
     }
 
     /// Rolls the transaction back, if one is open.
@@ -116,14 +98,6 @@ impl Connection {
             self.is_in_transaction = false;
         }
         Ok(())
-    }
-
-    /// Whether the server answers on it soon.
-    pub(in crate::storage) async fn answers(&mut self) -> bool {
-        let deadline = self.watch.deadline.replace(SILENCE);
-        let answered = self.bounded(|raw| raw.ping().boxed()).await;
-        self.watch.deadline = deadline;
-        answered.is_ok()
     }
 
     /// The driver's connection, for APIs that accept no other type. Its statements have no deadline.
@@ -160,10 +134,6 @@ impl Drop for Connection {
             drop(live.detach());
             return;
         };
-        if !self.is_current() {
-            live.close_on_drop();
-            return;
-        }
         // The pool waits for the answers to abandoned statements, possibly for ever.
         let at_most = self.watch.deadline.unwrap_or(RELEASED_WITHIN);
         let given_up = given_up.clone();
@@ -262,9 +232,6 @@ impl Watch {
 fn is_of_a_node(error: &dyn DatabaseError) -> bool {
     error.code().is_some_and(|code| code == "XX000")
 }
-
-/// The error code of a server that is read-only: a former primary, or a standby that is not promoted yet.
-pub(in crate::storage) const READ_ONLY: &str = "25006";
 
 impl<'c> Executor<'c> for &'c mut Connection {
     type Database = Postgres;

@@ -7,14 +7,14 @@
 use crate::storage::{Class, Storage, StorageError};
 use std::collections::BTreeSet;
 
+/// The table that is replicated to every node.
+const EVERYWHERE: &str = "api_keys";
+
 /// The first table to distribute; the others are co-located with it.
 const FIRST: &str = "memories";
 
-/// The distributed tables that others refer to, in the order in which they are distributed, before the others.
-const REFERRED_TO: [&str; 2] = [FIRST, "memory_roots"];
-
-/// Tables that are replicated to every node.
-const EVERYWHERE: [&str; 1] = ["api_keys"];
+/// The tables that others refer to, in this order before the others.
+const REFERRED_TO: [&str; 3] = [EVERYWHERE, FIRST, "memory_roots"];
 
 /// Whether the tables are distributed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,10 +89,7 @@ impl Storage {
         let mut all = self.tables_of_vaults().await?;
         all.sort_by_key(|table| {
             let place = REFERRED_TO.iter().position(|first| first == table);
-            (
-                !EVERYWHERE.contains(&table.as_str()),
-                place.unwrap_or(REFERRED_TO.len()),
-            )
+            place.unwrap_or(REFERRED_TO.len())
         });
         let mut done = Vec::new();
         for table in all {
@@ -101,7 +98,7 @@ impl Storage {
             }
             // The statements call functions of the extension, which the database used for checking queries does not
             // have.
-            let statement = if EVERYWHERE.contains(&table.as_str()) {
+            let statement = if table == EVERYWHERE {
                 sqlx::query("SELECT create_reference_table($1::text::regclass)").bind(&table)
             } else {
                 let beside = if table == FIRST { "none" } else { FIRST };

@@ -9,12 +9,11 @@
 //!
 //! It is sent several times a second while the database is in use, and rarely otherwise.
 
-use crate::storage::database::connection::READ_ONLY;
-use crate::storage::database::liveness::{Beat, SILENCE};
-use crate::storage::database::notification::CHANNEL;
-use crate::storage::database::server::{leads_to, server_of};
+use crate::storage::database::liveness::{SILENCE, SILENT};
+use crate::storage::database::server::{READ_ONLY, leads_to, server_of, write_notice};
+use crate::storage::error::is_read_only;
 use crate::storage::{Storage, StorageError};
-use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Row as _};
+use sqlx::{Connection as _, PgConnection};
 use std::time::{Duration, Instant};
 use tokio::time::{sleep, timeout};
 
@@ -39,21 +38,32 @@ impl Storage {
         let mut pulse = None;
         loop {
             let begun = Instant::now();
-            let beat = timeout(SILENCE, self.beat(&mut pulse)).await;
+            let sent = timeout(SILENCE, self.beat(&mut pulse)).await;
+            let beat = match &sent {
+                Ok(Ok(false)) => Ok(()),
+                Ok(Ok(true)) => Err(READ_ONLY),
+                Ok(Err(error)) if is_read_only(error) => Err(READ_ONLY),
+                Ok(Err(_)) => Err("a test write failed"),
+                Err(_) if self.liveness.answered_since(begun) => Err("a test write had no answer in time"),
+                Err(_) => Err(SILENT),
+            };
+            if let Err(problem) = beat {
+                pulse = None;
+                // Each change of state is logged once.
+                if self.liveness.last_beat().map(|(last, _)| last) != Some(beat) {
+                    let error = sent.ok().and_then(Result::err);
+                    let error = error.map(|error| error.to_string());
+                    tracing::warn!(problem, error, "writes do not get through");
+                }
+            }
             match beat {
-                Ok(Ok(false)) => self.liveness.beat(Beat::Written),
-                Ok(Ok(true)) => {
-                    pulse = None;
-                    self.read_only();
+                Err(SILENT) => self.liveness.give_up(),
+                // The server is a former primary or not promoted yet: connections are closed until they lead to a primary.
+                Err(READ_ONLY) => {
+                    self.liveness.retire_read_only();
+                    self.liveness.beat(beat);
                 }
-                Ok(Err(error)) => {
-                    pulse = None;
-                    self.not_written(&error);
-                }
-                Err(_) => {
-                    pulse = None;
-                    self.unanswered(begun);
-                }
+                beat => self.liveness.beat(beat),
             }
             sleep(BUSY_EVERY.saturating_sub(begun.elapsed())).await;
             if pulse.is_some() {
@@ -71,18 +81,10 @@ impl Storage {
         };
         let lease = self.head_cache.lease();
         let number = lease.word();
-        // A single message, since a pooler may require it. The payload has only letters, digits, blanks and hyphens.
-        let statement = format!(
-            "SELECT pg_notify('{}', '{}')::text, current_setting('transaction_read_only')",
-            CHANNEL,
-            self.notifications.word(number)
-        );
-        let row = sqlx::raw_sql(AssertSqlSafe(statement))
-            .fetch_one(&mut *connection)
-            .await?;
+        let is_read_only = write_notice(&mut *connection, &self.notifications.word(number)).await?;
         self.liveness.answered();
         lease.committed(number);
-        Ok(row.try_get::<&str, _>(1)? == "on")
+        Ok(is_read_only)
     }
 
     async fn connect_pulse(&self) -> Result<Pulse, StorageError> {
@@ -91,43 +93,5 @@ impl Storage {
         let server = server_of(&mut connection).await?;
         leads_to(&server, &self.liveness, &self.head_cache);
         Ok(Pulse { connection, server })
-    }
-
-    fn not_written(&self, error: &StorageError) {
-        if let StorageError::Unavailable(sqlx::Error::Database(database)) = error
-            && database.code().is_some_and(|code| code == READ_ONLY)
-        {
-            self.read_only();
-        } else {
-            self.say(Beat::NotWritten("a test write failed"), Some(error));
-        }
-    }
-
-    /// The server is a former primary or not promoted yet: connections are closed until they lead to a primary.
-    fn read_only(&self) {
-        self.liveness.retire_read_only();
-        self.say(Beat::NotWritten("the database is read-only"), None);
-    }
-
-    fn unanswered(&self, begun: Instant) {
-        if self.liveness.answered_since(begun) {
-            self.say(Beat::NotWritten("a test write had no answer in time"), None);
-        } else {
-            if self.liveness.generation().is_ok() {
-                tracing::warn!("the database does not answer: requests that wait for it fail");
-            }
-            self.liveness.give_up();
-        }
-    }
-
-    /// Logs each change of state once.
-    fn say(&self, beat: Beat, error: Option<&StorageError>) {
-        if let Beat::NotWritten(problem) = &beat
-            && self.liveness.last_beat().map(|(last, _)| last) != Some(beat)
-        {
-            let error = error.map(ToString::to_string);
-            tracing::warn!(problem, error, "writes do not get through");
-        }
-        self.liveness.beat(beat);
     }
 }

@@ -44,6 +44,9 @@ const AFTER_FAILURE: Duration = Duration::from_millis(500);
 /// The pause before checking again whether a pooler is still in between.
 const AFTER_POOLER: Duration = Duration::from_secs(60);
 
+const BEHIND_POOLER: &str = "the database is behind a pooler, through which this instance does not listen: what other \
+                             instances write is looked for instead; set database.listen_url to the database itself";
+
 /// Notifies all instances when the transaction commits.
 #[tracing::instrument(name = "db.notify", skip_all)]
 pub(in crate::storage) async fn notify(
@@ -77,34 +80,24 @@ impl Storage {
     /// Listens for as long as it is polled, and reconnects if necessary. `url` must lead to the same database without a
     /// transaction-mode pooler in between.
     pub async fn listen(&self, url: &str) {
-        let (mut complained, mut failed) = (false, false);
+        let mut last = None;
         loop {
-            let ended = match is_direct(url).await {
-                Ok(true) => self.listen_once(url).await,
-                Ok(false) => {
-                    if !std::mem::replace(&mut complained, true) {
-                        tracing::warn!(
-                            "the database is behind a pooler, through which this instance does not listen: what other \
-                             instances write is looked for instead; set database.listen_url to the database itself"
-                        );
-                    }
-                    sleep(AFTER_POOLER).await;
-                    continue;
-                }
-                Err(error) => Err(error),
+            let (problem, pause) = match is_direct(url).await {
+                Ok(true) => match self.listen_once(url).await {
+                    Ok(()) => ("it was lost".to_owned(), AFTER_FAILURE),
+                    Err(error) => (error.to_string(), AFTER_FAILURE),
+                },
+                Ok(false) => (BEHIND_POOLER.to_owned(), AFTER_POOLER),
+                Err(error) => (error.to_string(), AFTER_FAILURE),
             };
             self.notifications.head_cache.next_epoch();
             let was_proved = self.notifications.proved.send_replace(false);
-            match ended {
-                Ok(()) => tracing::warn!("the listening connection was lost, connecting again"),
-                // Logged once for each failure, not for each attempt.
-                Err(error) if was_proved || !std::mem::replace(&mut failed, true) => {
-                    tracing::warn!(%error, "no listening connection, trying again");
-                }
-                Err(error) => tracing::debug!(%error, "no listening connection, trying again"),
+            // Logged once for each failure, not for each attempt.
+            if was_proved || last.as_ref() != Some(&problem) {
+                tracing::warn!(problem, "no listening connection, trying again");
             }
-            failed &= !was_proved;
-            sleep(AFTER_FAILURE).await;
+            last = Some(problem);
+            sleep(pause).await;
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! The connections of a process belong to *generations*. A generation ends
 //! - when it is **retired**: a connection was lost, the server became read-only, or another server answers at the
-//!   address. Its idle connections are closed when they are acquired, the others when they are released;
+//!   address. Its connections are closed when they are to be acquired again;
 //! - when it is **given up**, because the database is silent: nothing, not even the heartbeat
 //!   ([`crate::storage::database::heartbeat`]), was answered for [`SILENCE`]. Whatever waits on its connections fails at
 //!   once, and so does acquiring a connection, until a heartbeat is answered.
@@ -10,7 +10,7 @@
 //! A slow statement is not silence: while others are answered, it may run until its own deadline.
 
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
@@ -26,22 +26,17 @@ const BETWEEN_RETIREMENTS: Duration = Duration::from_secs(1);
 /// Identifies a server: the time at which it was started.
 pub(in crate::storage) type ServerIdentity = String;
 
-/// The reason reported for blocked writes while the database is silent.
-const SILENT: &str = "the database is silent";
+/// Why writes are blocked while the database is silent.
+pub(in crate::storage) const SILENT: &str = "the database is silent";
 
 /// The state of the database.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(in crate::storage) struct Liveness {
-    origin: Instant,
     state: Mutex<State>,
-    /// When anything was answered last, in microseconds after `origin`.
-    answered: AtomicU64,
     /// Number of statements without an answer yet.
     in_flight: AtomicUsize,
     /// Signals that the database is in use, so that heartbeats are sent often.
     wanted: Notify,
-    /// Whether that was signalled since the last heartbeat.
-    is_wanted: AtomicBool,
     /// Whether the tables are distributed over several nodes, of which one may be lost while the others answer.
     is_distributed: AtomicBool,
     /// Whether a statement failed because the disk was full, and no room was found since.
@@ -55,29 +50,23 @@ struct State {
     server: Option<ServerIdentity>,
     /// The result of the last heartbeat, and its time.
     beat: Option<(Beat, Instant)>,
+    /// When anything was answered last.
+    answered: Instant,
 }
 
-/// The result of a heartbeat.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::storage) enum Beat {
-    /// It was committed.
-    Written,
-    /// It was not committed, for this reason.
-    NotWritten(&'static str),
-}
+/// The result of a heartbeat: why it was not committed, if it was not.
+pub(in crate::storage) type Beat = Result<(), &'static str>;
 
 /// The connections opened between two failures.
 #[derive(Debug, Clone)]
 pub(in crate::storage) struct Generation {
-    number: u64,
     began: Instant,
     given_up: CancellationToken,
 }
 
 impl Generation {
-    fn new(number: u64) -> Self {
+    fn new() -> Self {
         Self {
-            number,
             began: Instant::now(),
             given_up: CancellationToken::new(),
         }
@@ -89,22 +78,14 @@ impl Generation {
     }
 }
 
-impl Default for Liveness {
+impl Default for State {
     fn default() -> Self {
         Self {
-            origin: Instant::now(),
-            state: Mutex::new(State {
-                generation: Generation::new(0),
-                is_silent: false,
-                server: None,
-                beat: None,
-            }),
-            answered: AtomicU64::new(0),
-            in_flight: AtomicUsize::new(0),
-            wanted: Notify::new(),
-            is_wanted: AtomicBool::new(false),
-            is_distributed: AtomicBool::new(false),
-            is_disk_full: AtomicBool::new(false),
+            generation: Generation::new(),
+            is_silent: false,
+            server: None,
+            beat: None,
+            answered: Instant::now(),
         }
     }
 }
@@ -132,11 +113,6 @@ impl Liveness {
         Ok(state.generation.clone())
     }
 
-    /// Whether connections of this generation may be reused.
-    pub(in crate::storage) fn is_current(&self, generation: &Generation) -> bool {
-        self.state().generation.number == generation.number
-    }
-
     /// Whether a connection of this age belongs to an earlier generation.
     pub(in crate::storage) fn is_outdated(&self, age: Duration) -> bool {
         self.state().generation.began.elapsed() < age
@@ -159,7 +135,7 @@ impl Liveness {
     pub(in crate::storage) fn give_up(&self) {
         let mut state = self.state();
         state.is_silent = true;
-        state.beat = Some((Beat::NotWritten(SILENT), Instant::now()));
+        state.beat = Some((Err(SILENT), Instant::now()));
         let given_up = Self::next_generation(&mut state).given_up;
         drop(state);
         given_up.cancel();
@@ -205,13 +181,12 @@ impl Liveness {
 
     /// A statement was answered, with success or an error.
     pub(in crate::storage) fn answered(&self) {
-        self.answered
-            .fetch_max(self.micros(Instant::now()), Ordering::Relaxed);
+        self.state().answered = Instant::now();
     }
 
     /// Whether anything was answered after `time`.
     pub(in crate::storage) fn answered_since(&self, time: Instant) -> bool {
-        self.answered.load(Ordering::Relaxed) > self.micros(time)
+        self.state().answered > time
     }
 
     /// Counts a statement as waiting until the returned guard is dropped.
@@ -223,10 +198,7 @@ impl Liveness {
 
     /// Requests a heartbeat soon.
     pub(in crate::storage) fn want_beat(&self) {
-        if !self.is_wanted.load(Ordering::Relaxed) {
-            self.is_wanted.store(true, Ordering::Relaxed);
-            self.wanted.notify_one();
-        }
+        self.wanted.notify_one();
     }
 
     /// Returns when the database is in use; at once if a statement waits.
@@ -234,16 +206,10 @@ impl Liveness {
         if self.in_flight.load(Ordering::Relaxed) == 0 {
             self.wanted.notified().await;
         }
-        self.is_wanted.store(false, Ordering::Relaxed);
     }
 
     fn next_generation(state: &mut State) -> Generation {
-        let next = Generation::new(state.generation.number + 1);
-        std::mem::replace(&mut state.generation, next)
-    }
-
-    fn micros(&self, at: Instant) -> u64 {
-        u64::try_from(at.saturating_duration_since(self.origin).as_micros()).unwrap_or(u64::MAX)
+        std::mem::replace(&mut state.generation, Generation::new())
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -277,14 +243,13 @@ mod tests {
         let first = liveness.generation().unwrap();
         liveness.retire();
         let second = liveness.generation().unwrap();
-        assert!(!liveness.is_current(&first) && liveness.is_current(&second));
         assert!(!first.given_up().is_cancelled());
         liveness.give_up();
         assert!(second.given_up().is_cancelled() && !first.given_up().is_cancelled());
         assert!(liveness.generation().is_err());
-        liveness.beat(Beat::Written);
+        liveness.beat(Ok(()));
         let third = liveness.generation().unwrap();
-        assert!(!third.given_up().is_cancelled() && !liveness.is_current(&second));
+        assert!(!third.given_up().is_cancelled());
     }
 
     #[test]
@@ -302,7 +267,7 @@ mod tests {
         assert!(liveness.connected_to("one").is_none());
         assert!(liveness.connected_to("one").is_none());
         let of_one = liveness.connected_to("two").unwrap();
-        assert!(!liveness.is_current(&of_one) && !of_one.given_up().is_cancelled());
+        assert!(!of_one.given_up().is_cancelled());
         assert!(liveness.is_server("two") && !liveness.is_server("one"));
     }
 

@@ -1,10 +1,9 @@
 //! The schema migrations, compiled in.
 
 use crate::storage::database::connect::BEGIN_WITHOUT_NAMES;
-use crate::storage::database::connection::Connection;
 use crate::storage::{Class, Storage, StorageError};
 use sqlx::migrate::{MigrateError, Migrator};
-use sqlx::{Connection as _, PgConnection, Postgres, Transaction};
+use sqlx::{Connection as _, PgConnection};
 use std::sync::LazyLock;
 
 /// The lock of sqlx is a session lock: behind a transaction-mode pooler it might never be released.
@@ -28,13 +27,7 @@ impl Storage {
     /// A database that cannot be reached, a migration that fails, or a schema of a newer program or of one from before the
     /// first release.
     pub async fn migrate(&self) -> Result<(), StorageError> {
-        let mut connection = self.acquire(self.primary(), Class::Migration, None).await?;
-        let mut transaction = self.locked(&mut connection).await?;
-        MIGRATOR
-            .run(&mut *transaction)
-            .await
-            .map_err(into_storage_error)?;
-        Ok(transaction.commit().await?)
+        self.migrate_to(None).await
     }
 
     /// Reverts the migrations above `target`; 0 reverts all.
@@ -42,12 +35,26 @@ impl Storage {
     /// # Errors
     /// As for [`Storage::migrate`].
     pub async fn migrate_down(&self, target: i64) -> Result<(), StorageError> {
+        self.migrate_to(Some(target)).await
+    }
+
+    /// Runs inside a transaction that sqlx knows of, so that it uses a savepoint for each migration.
+    async fn migrate_to(&self, target: Option<i64>) -> Result<(), StorageError> {
         let mut connection = self.acquire(self.primary(), Class::Migration, None).await?;
-        let mut transaction = self.locked(&mut connection).await?;
-        MIGRATOR
-            .undo(&mut *transaction, target)
-            .await
-            .map_err(into_storage_error)?;
+        let connection = connection.raw();
+        let mut transaction = match self.prepared_statements {
+            true => connection.begin().await?,
+            false => connection.begin_with(BEGIN_WITHOUT_NAMES).await?,
+        };
+        sqlx::query!("SELECT pg_advisory_xact_lock($1)", LOCK)
+            .execute(&mut *transaction)
+            .await?;
+        refuse_earlier_schema(&mut transaction).await?;
+        match target {
+            None => MIGRATOR.run(&mut *transaction).await,
+            Some(target) => MIGRATOR.undo(&mut *transaction, target).await,
+        }
+        .map_err(into_storage_error)?;
         Ok(transaction.commit().await?)
     }
 
@@ -71,29 +78,12 @@ impl Storage {
         Ok(newest.unwrap_or(0))
     }
 
-    /// Runs inside a transaction that sqlx knows of, so that it uses a savepoint for each migration.
-    async fn locked<'c>(
-        &self,
-        connection: &'c mut Connection,
-    ) -> Result<Transaction<'c, Postgres>, StorageError> {
-        let connection = connection.raw();
-        let mut transaction = match self.prepared_statements {
-            true => connection.begin().await?,
-            false => connection.begin_with(BEGIN_WITHOUT_NAMES).await?,
-        };
-        sqlx::query!("SELECT pg_advisory_xact_lock($1)", LOCK)
-            .execute(&mut *transaction)
-            .await?;
-        refuse_earlier_schema(&mut transaction).await?;
-        Ok(transaction)
-    }
-
     /// Refuses a database from before the first release, where nothing is migrated.
     ///
     /// # Errors
     /// [`StorageError::EarlierSchema`], or database errors.
     pub async fn check_schema(&self) -> Result<(), StorageError> {
-        refuse_earlier_schema(self.connection(Class::Migration).await?.raw()).await
+        refuse_earlier_schema(self.primary_reader(Class::Migration).await?.raw()).await
     }
 }
 

@@ -21,10 +21,10 @@ use super::server::{leads_to, server_of};
 use crate::clock::Clock;
 use crate::fair::{FairSemaphore, Party, Permit, ShareLimits};
 use crate::storage::StorageError;
-use crate::storage::batcher::Batchers;
+use crate::storage::batcher::Batcher;
 use crate::storage::head_cache::{HeadCache, HeadCacheUse};
 use crate::storage::search::{FrequentWords, Searched};
-use crate::storage::usage::stored::{Quotas, Room};
+use crate::storage::usage::stored::Quotas;
 use crate::storage::write::MemoryLocks;
 use crate::telemetry::meters;
 use sqlx::PgPool;
@@ -46,8 +46,8 @@ pub struct Storage {
     searches: FairSemaphore,
     /// That of the connections of event streams.
     events: FairSemaphore,
-    /// The storage quota of vaults.
-    pub(in crate::storage) room: Arc<Room>,
+    /// The storage quotas of vaults.
+    pub(in crate::storage) quotas: Quotas,
     pub(in crate::storage) clock: Arc<dyn Clock>,
     /// Whether the database answers.
     pub(in crate::storage) liveness: Arc<Liveness>,
@@ -68,8 +68,8 @@ pub struct Storage {
     pub(in crate::storage) indexed: Arc<Notify>,
     /// The read-through cache of heads.
     pub(in crate::storage) head_cache: Arc<HeadCache>,
-    /// The batchers of changes, reads and small writes.
-    pub(in crate::storage) batchers: Arc<Batchers>,
+    /// The versions that are saved in batches.
+    pub(in crate::storage) batcher: Arc<Batcher>,
     /// The locks of memories for optimistic writes; `None` if versions are not committed in groups.
     pub(in crate::storage) memory_locks: Option<MemoryLocks>,
     /// Notifications of changes, of this instance and others.
@@ -119,7 +119,7 @@ impl Storage {
             connections: limit(of_vaults),
             searches: limit(most / CONNECTIONS_PER_SEARCH),
             events: limit(OWN_CONNECTIONS - 1),
-            room: Arc::new(Room::new(Quotas::default())),
+            quotas: Quotas::default(),
             liveness,
             hosts: Arc::new(hosts),
             replica: None,
@@ -132,7 +132,7 @@ impl Storage {
             notifications: Arc::new(Notifications::new(head_cache.clone())),
             clock,
             head_cache,
-            batchers: Arc::default(),
+            batcher: Arc::default(),
             memory_locks: options.gather_puts.then(MemoryLocks::default),
         })
     }
@@ -183,8 +183,7 @@ impl Storage {
     /// The numbers of connections in use and open, for the metrics.
     #[must_use]
     pub fn pool_size(&self) -> (u32, usize) {
-        let idle = self.pool.num_idle() + self.batchers.idle_connections();
-        (self.pool.size(), idle)
+        (self.pool.size(), self.pool.num_idle())
     }
 
     /// The maximum number of connections, for the metrics.
@@ -208,7 +207,6 @@ impl Storage {
     /// Closes all connections. After a time limit, connections that are still busy are abandoned.
     pub async fn close(&self) {
         let (closed, own) = (self.pool.close(), self.own.close());
-        self.batchers.clear();
         let closed = async { tokio::join!(closed, own, self.close_replica()) };
         if timeout(CLOSED_WITHIN, closed).await.is_err() {
             tracing::warn!("connections to the database did not end and are left behind");
@@ -276,8 +274,7 @@ impl Class {
 /// Connections outside the pool, for API keys, readiness and events.
 pub const OWN_CONNECTIONS: u32 = 3;
 
-/// Connections reserved for the service, if the pool has more than twice as many: for its batches, of which three run at
-/// the same time, and for its work in the background.
+/// Connections reserved for the service, if the pool has more than twice as many: for its batches and for its work in the background.
 const OF_THE_SERVICE: u32 = 5;
 
 /// One search may run for each so many connections: a search keeps a CPU of the database busy, while the other
@@ -292,9 +289,6 @@ fn limit(connections: u32) -> FairSemaphore {
 
 /// A pool, and whether its database answers.
 pub(super) type LivePool<'d> = (&'d PgPool, &'d Arc<Liveness>);
-
-/// How often acquiring a connection is tried if its generation is retired meanwhile.
-const ACQUIRE_TRIES: u32 = 3;
 
 /// Sets the lock timeout of work that loops over vaults.
 const SWEEP_WAITS_FOR: &str = "SET LOCAL lock_timeout = '2s'";
@@ -320,34 +314,25 @@ impl Storage {
 
     /// A transaction for this class of work; on the standby if it only reads and may be stale.
     pub(in crate::storage) async fn begin(&self, class: Class) -> Result<Connection, StorageError> {
-        if let Some(transaction) = self.on_standby(class, true).await {
-            return Ok(transaction);
+        match self.on_standby(class, true).await {
+            Some(transaction) => Ok(transaction),
+            None => self.on_primary(class, true).await,
         }
-        let mut transaction = self.on_primary(class, true).await?;
-        if class == Class::Sweep {
-            sqlx::raw_sql(SWEEP_WAITS_FOR).execute(&mut transaction).await?;
-        }
-        Ok(transaction)
     }
 
-    async fn on_primary(&self, class: Class, begins: bool) -> Result<Connection, StorageError> {
+    /// A connection to the primary, in a transaction if that is wanted.
+    pub(super) async fn on_primary(&self, class: Class, begins: bool) -> Result<Connection, StorageError> {
         let waiting = Instant::now();
         let permit = self.permit(class).await?;
         let pool = match class {
             Class::Events | Class::Health => &self.own,
             _ => &self.pool,
         };
-        let connection = self.open((pool, &self.liveness), class, permit, begins).await?;
+        let mut connection = self.open((pool, &self.liveness), class, permit, begins).await?;
         meters::pool_wait(waiting.elapsed());
-        Ok(connection)
-    }
-
-    /// A connection to the primary without a concurrency permit, for work of the service itself and for batches, which
-    /// serve many callers.
-    pub(in crate::storage) async fn connection(&self, class: Class) -> Result<Connection, StorageError> {
-        let waiting = Instant::now();
-        let connection = self.open(self.primary(), class, None, false).await?;
-        meters::pool_wait(waiting.elapsed());
+        if begins && class == Class::Sweep {
+            sqlx::raw_sql(SWEEP_WAITS_FOR).execute(&mut connection).await?;
+        }
         Ok(connection)
     }
 
@@ -368,28 +353,28 @@ impl Storage {
         Ok(connection)
     }
 
-    /// Acquires a connection of the current generation; fails at once while the database is silent.
+    /// Acquires a connection; fails at once while the database is silent.
     pub(super) async fn acquire(
         &self,
         (pool, liveness): LivePool<'_>,
         class: Class,
         permit: Option<Permit>,
     ) -> Result<Connection, StorageError> {
-        let mut tries = 1;
-        loop {
-            let generation = liveness.generation()?;
-            liveness.want_beat();
-            // The pool's future takes 4 KiB. Boxed, it does not enlarge every future above it, which are moved many
-            // times during a request even if they never use the pool.
-            let acquired = Box::pin(generation.given_up().run_until_cancelled(pool.acquire())).await;
-            let acquired = acquired.ok_or_else(silence)??;
-            let mut connection = Connection::new(acquired, liveness, generation, class.deadline());
-            if connection.is_current() || tries == ACQUIRE_TRIES {
-                connection.permit = permit;
-                return Ok(connection);
-            }
-            tries += 1;
-        }
+        liveness.want_beat();
+        let waiting = liveness.generation()?;
+        // The pool's future takes 4 KiB. Boxed, it does not enlarge every future above it, which are moved many
+        // times during a request even if they never use the pool.
+        let acquired = Box::pin(waiting.given_up().run_until_cancelled(pool.acquire())).await;
+        let acquired = acquired.ok_or_else(silence)??;
+        // A new connection may have shown that another server answers, and so have begun another generation.
+        let generation = liveness.generation().unwrap_or(waiting);
+        Ok(Connection::new(
+            acquired,
+            liveness,
+            generation,
+            class.deadline(),
+            permit,
+        ))
     }
 
     pub(super) fn primary(&self) -> LivePool<'_> {

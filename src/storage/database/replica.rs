@@ -11,7 +11,7 @@
 use crate::storage::database::connect::{connect_options, pool_options};
 use crate::storage::database::connection::Connection;
 use crate::storage::database::hosts::Hosts;
-use crate::storage::database::liveness::{Beat, Liveness, SILENCE};
+use crate::storage::database::liveness::{Liveness, SILENCE};
 use crate::storage::database::pool::LivePool;
 use crate::storage::{Class, Storage, StorageError};
 use crate::telemetry::meters;
@@ -178,7 +178,7 @@ impl Storage {
     async fn ask(&self, replica: &Replica) -> Result<(Option<i64>, (i64, String)), StorageError> {
         if replica.liveness.generation().is_err() {
             // It was given up; an answer ends that.
-            replica.liveness.beat(Beat::Written);
+            replica.liveness.beat(Ok(()));
         }
         let pool = (&replica.pool, &replica.liveness);
         let mut connection = self.open(pool, Class::Health, None, false).await?;
@@ -215,7 +215,7 @@ impl Replica {
 
     /// It answered and is replaying.
     pub(super) fn follows(&self, place: i64) {
-        self.liveness.beat(Beat::Written);
+        self.liveness.beat(Ok(()));
         let mut progress = self.progress();
         progress.replayed(place);
         if progress.why_not.take().is_some() {

@@ -1,11 +1,12 @@
 //! The state of the database, for the service's status page, and whether writes succeed.
 
-use crate::storage::database::liveness::{Beat, Liveness, SILENCE};
+use crate::storage::database::liveness::{Liveness, SILENCE};
 use crate::storage::database::notification::CHANNEL;
 use crate::storage::error::is_disk_full;
 use crate::storage::head_cache::HeadCache;
 use crate::storage::{Class, Storage, StorageError};
-use sqlx::{AssertSqlSafe, PgConnection, Row as _};
+use sqlx::postgres::PgConnection;
+use sqlx::{AssertSqlSafe, PgExecutor, Row as _};
 use std::time::Duration;
 use tokio::time::sleep;
 
@@ -32,21 +33,17 @@ impl Storage {
     #[tracing::instrument(name = "db.server.state", skip_all)]
     pub async fn server_state(&self) -> Result<ServerState, StorageError> {
         let schema = self.schema_version().await?;
-        let row = sqlx::query!(
-            r#"SELECT current_setting('server_version') AS "version!",
+        let state = sqlx::query_as!(
+            ServerState,
+            r#"SELECT current_setting('server_version') AS "version!", $1::bigint AS "schema!",
                       pg_database_size(current_database()) AS "bytes!",
                       (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()) AS "connections!",
-                      pg_is_in_recovery() AS "is_standby!""#
+                      pg_is_in_recovery() AS "is_standby!""#,
+            schema,
         )
         .fetch_one(&mut self.reader().await?)
         .await?;
-        Ok(ServerState {
-            version: row.version,
-            schema,
-            bytes: row.bytes,
-            connections: row.connections,
-            is_standby: row.is_standby,
-        })
+        Ok(state)
     }
 }
 
@@ -85,7 +82,7 @@ impl Storage {
     /// # Errors
     /// Database errors, if it was asked.
     pub async fn blocked_writes(&self) -> Result<Option<String>, StorageError> {
-        if let Some(busy) = self.batchers.versions.busy_for()
+        if let Some(busy) = self.batcher.busy_for()
             && busy > BATCH_LASTS
         {
             let seconds = busy.as_secs();
@@ -97,11 +94,11 @@ impl Storage {
             ));
         }
         match self.liveness.last_beat() {
-            Some((Beat::NotWritten(problem), _)) => Ok(Some(problem.to_owned())),
-            Some((Beat::Written, at)) if at.elapsed() < BEAT_LASTS => Ok(None),
+            Some((Err(problem), _)) => Ok(Some(problem.to_owned())),
+            Some((Ok(()), at)) if at.elapsed() < BEAT_LASTS => Ok(None),
             Some(_) | None => {
                 let is_read_only = self.test_write().await?;
-                Ok(is_read_only.then(|| "the database is read-only".to_owned()))
+                Ok(is_read_only.then(|| READ_ONLY.to_owned()))
             }
         }
     }
@@ -125,15 +122,26 @@ impl Storage {
     /// Commits a transaction without changes. Returns whether the server is read-only.
     async fn test_write(&self) -> Result<bool, StorageError> {
         let mut transaction = self.begin(Class::Health).await?;
-        let statement = format!(
-            "SELECT pg_notify('{}', 'ready')::text, current_setting('transaction_read_only')",
-            CHANNEL
-        );
-        let row = sqlx::raw_sql(AssertSqlSafe(statement))
-            .fetch_one(&mut transaction)
-            .await?;
-        let is_read_only = row.try_get::<&str, _>(1)? == "on";
+        let is_read_only = write_notice(&mut transaction, "ready").await?;
         transaction.commit().await?;
         Ok(is_read_only)
     }
+}
+
+/// Why writes are blocked on a former primary, or on a standby that is not promoted yet.
+pub(in crate::storage) const READ_ONLY: &str = "the database is read-only";
+
+/// Notifies the listeners: a small write. Returns whether the server is read-only. The payload has only letters, digits,
+/// blanks and hyphens.
+pub(in crate::storage) async fn write_notice(
+    connection: impl PgExecutor<'_>,
+    payload: &str,
+) -> Result<bool, sqlx::Error> {
+    // A single message, since a pooler may require it.
+    let statement =
+        format!("SELECT pg_notify('{CHANNEL}', '{payload}')::text, current_setting('transaction_read_only')");
+    let row = sqlx::raw_sql(AssertSqlSafe(statement))
+        .fetch_one(connection)
+        .await?;
+    Ok(row.try_get::<&str, _>(1)? == "on")
 }

@@ -26,23 +26,22 @@
 //!
 //! # One statement
 //!
-//! A single statement that changes rows is a transaction by itself: [`Storage::execute`] and [`Storage::statement`] send
-//! it without `BEGIN` and `COMMIT`, with the same deadline, the same repetition, and a name. Behind a pooler that does not
-//! keep prepared statements it needs a transaction, because preparing and executing are two messages. Work that loops over
-//! vaults uses a transaction for a single statement too, with a short lock timeout ([`Class::Sweep`]).
+//! A single statement that changes rows is a transaction by itself: [`Storage::execute`] sends it without `BEGIN` and
+//! `COMMIT`, with the same deadline, the same repetition, and a name. Behind a pooler that does not keep prepared statements
+//! it needs a transaction, because preparing and executing are two messages. Work that loops over vaults uses a transaction
+//! for a single statement too, with a short lock timeout ([`Class::Sweep`]).
 //!
 //! # Other transactions
 //!
 //! - Reads of several statements ([`Storage::begin`]) lose no races: search and its vectors, the snapshot of a
 //!   handoff.
-//! - Batches (`write/group_commit.rs`, `batcher`) keep their connection for the next batch. Each
-//!   submitter receives the outcome of the commit and decides whether to repeat its work.
+//! - Batches (`write/group_commit.rs`, `batcher`). Each submitter receives the outcome of the commit and decides whether to
+//!   repeat its work.
 //! - `transfer`: an import reads its input between statements and cannot be repeated; an export is a snapshot.
 //! - The check whether the database accepts writes, migrations, and the distribution of tables.
 //!
 //! [`Storage::transaction`]: crate::storage::Storage::transaction
 //! [`Storage::execute`]: crate::storage::Storage::execute
-//! [`Storage::statement`]: crate::storage::Storage::statement
 //! [`Storage::begin`]: crate::storage::Storage::begin
 //! [`StorageError::Unavailable`]: crate::storage::StorageError::Unavailable
 
@@ -124,24 +123,8 @@ impl Storage {
         run(name, || self.begin(class), body).await
     }
 
-    /// As [`Self::transaction_for`], for a single statement, which is its own transaction. Work that loops over vaults needs one
-    /// in any case, for its lock timeout.
-    pub(in crate::storage) async fn statement<T, F>(
-        &self,
-        class: Class,
-        name: &'static str,
-        body: impl Fn(Connection) -> F,
-    ) -> Result<T, StorageError>
-    where
-        F: Future<Output = Result<Ending<T>, StorageError>>,
-    {
-        match class {
-            Class::Sweep => run(name, || self.begin(class), body).await,
-            _ => run(name, || self.primary_reader(class), body).await,
-        }
-    }
-
-    /// Runs one statement that changes rows, as its own transaction, and returns the number of rows.
+    /// Runs one statement that changes rows, as its own transaction, and returns the number of rows. Work that loops over
+    /// vaults needs a transaction in any case, for its lock timeout.
     pub(in crate::storage) async fn execute<'q>(
         &self,
         class: Class,
@@ -149,7 +132,8 @@ impl Storage {
         query: impl Fn() -> Query<'q, Postgres, PgArguments>,
     ) -> Result<u64, StorageError> {
         let query = &query;
-        self.statement(class, name, |mut connection| async move {
+        let begin = || self.on_primary(class, class == Class::Sweep);
+        run(name, begin, |mut connection| async move {
             let done = query().execute(&mut connection).await?;
             Ok(connection.commit_with(done.rows_affected()))
         })

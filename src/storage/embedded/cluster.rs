@@ -107,28 +107,14 @@ pub(super) async fn write_access(cluster: &Path) -> Result<(), EmbeddedError> {
     put(cluster, "pg_hba.conf", hba)
 }
 
-/// The name of a user, if it has one that can be written to the file. Falls back to `id`, because the system may know
-/// users that `/etc/passwd` does not list.
+/// The name of a user, if it has one that can be written to the file. Asks `id`, because the system may know users that
+/// `/etc/passwd` does not list.
 async fn name_of(uid: u32) -> Option<String> {
-    let passwd = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
-    let name = match name_in(&passwd, uid) {
-        Some(name) => name.to_owned(),
-        None => {
-            let asked = Command::new("id").args(["-nu", &uid.to_string()]).output().await;
-            let asked = asked.ok().filter(|output| output.status.success())?;
-            String::from_utf8(asked.stdout).ok()?.trim_end().to_owned()
-        }
-    };
+    let asked = Command::new("id").args(["-nu", &uid.to_string()]).output().await;
+    let asked = asked.ok().filter(|output| output.status.success())?;
+    let name = String::from_utf8(asked.stdout).ok()?.trim_end().to_owned();
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._@$-".contains(&byte);
     (!name.is_empty() && name.bytes().all(is_plain)).then_some(name)
-}
-
-fn name_in(passwd: &str, uid: u32) -> Option<&str> {
-    passwd.lines().find_map(|line| {
-        let mut fields = line.split(':');
-        let name = fields.next()?;
-        (fields.nth(1)?.parse() == Ok(uid)).then_some(name)
-    })
 }
 
 /// Replaces a file of the cluster atomically.
@@ -190,8 +176,6 @@ mod tests {
     #[tokio::test]
     async fn users_have_names_or_none() {
         assert_eq!(name_of(0).await.as_deref(), Some("root"));
-        assert_eq!(name_in("a:x:5:6::/:/bin/sh\nb:x:7:8::/:/bin/sh\n", 7), Some("b"));
-        assert_eq!(name_in("a:x:5:6::/:/bin/sh\n", 6), None);
         assert_eq!(name_of(3_999_999_999).await, None);
     }
 }

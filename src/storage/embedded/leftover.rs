@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -19,21 +19,27 @@ pub(super) const STOPS: [(Signal, Duration); 3] = [
     (Signal::KILL, Duration::from_secs(5)),
 ];
 
-/// The content of `postmaster.pid`.
+/// What a server recorded of itself in `postmaster.pid`.
 #[derive(Debug, PartialEq, Eq)]
-struct PidFile {
+pub(super) struct PidFile {
     pid: Pid,
-    socket_dir: Option<PathBuf>,
+    pub(super) socket_dir: Option<String>,
+}
+
+impl PidFile {
+    /// That of the cluster in a folder; `None` without a server, or if this process may not read it.
+    pub(super) fn read(home: &Path) -> Option<Self> {
+        parse(&small_text(&home.join("cluster/postmaster.pid"))?)
+    }
 }
 
 /// Stops the server that still runs on the cluster in `home`, if any, and removes what would prevent a new start. Only
 /// the holder of the data folder's lock may call this, because then the server is its own.
 pub(super) async fn clear(home: &Path) {
-    let cluster = home.join("cluster");
-    let pid_file = cluster.join("postmaster.pid");
-    let Some(found) = small_text(&pid_file).as_deref().and_then(parse) else {
+    let Some(found) = PidFile::read(home) else {
         return;
     };
+    let cluster = home.join("cluster");
     let user = rustix::process::geteuid().as_raw();
     let server = Leftover {
         pid: found.pid,
@@ -48,12 +54,12 @@ pub(super) async fn clear(home: &Path) {
         server.stop().await;
     }
     if let Some(dir) = found.socket_dir {
-        remove_socket_dir(&dir, user);
+        remove_socket_dir(Path::new(&dir), user);
     }
     if !server.runs() {
         // The process id may have been reused, and a new server would take that process for a running server. Processes
         // that still use the cluster are also detected by its shared memory.
-        let _ = fs::remove_file(pid_file);
+        let _ = fs::remove_file(cluster.join("postmaster.pid"));
     }
 }
 
@@ -118,7 +124,7 @@ fn parse(text: &str) -> Option<PidFile> {
         .nth(3)
         .map(str::trim)
         .filter(|dir| !dir.is_empty())
-        .map(PathBuf::from);
+        .map(str::to_owned);
     Some(PidFile { pid, socket_dir })
 }
 
@@ -133,7 +139,7 @@ mod tests {
     fn the_pid_file_names_process_and_socket_folder() {
         let found = parse(PID_FILE).unwrap();
         assert_eq!(found.pid.as_raw_nonzero().get(), 4711);
-        assert_eq!(found.socket_dir.unwrap(), Path::new("/tmp/working-memory-1"));
+        assert_eq!(found.socket_dir.unwrap(), "/tmp/working-memory-1");
     }
 
     #[test]

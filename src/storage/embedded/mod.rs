@@ -30,6 +30,7 @@ pub use error::EmbeddedError;
 
 use binaries::Binaries;
 use folder::DataFolder;
+use leftover::PidFile;
 use server::Launcher;
 
 /// Options of the server.
@@ -52,11 +53,9 @@ pub fn has_cluster(data_dir: &Path) -> bool {
 /// The URL of a data folder's server that another process runs: the socket recorded by the server. `None` if nothing is
 /// recorded, or this process may not read it.
 fn url_of_running(data_dir: &Path) -> Option<String> {
-    let written = cluster::small_text(&data_dir.join("postgres/cluster/postmaster.pid"))?;
-    // Process id, folder, start time, port, then the folder of the socket.
-    let is_one = |dir: &&str| dir.starts_with('/') && folder::fits_a_socket(dir);
-    let socket_dir = written.lines().nth(4).filter(is_one)?;
-    Some(server::url_at(socket_dir))
+    let socket_dir = PidFile::read(&data_dir.join("postgres"))?.socket_dir?;
+    let is_one = socket_dir.starts_with('/') && folder::fits_a_socket(&socket_dir);
+    is_one.then(|| server::url_at(&socket_dir))
 }
 
 /// How long another process's server has time to answer. A process that is stopped accepts connections and says nothing.

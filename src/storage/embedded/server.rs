@@ -10,7 +10,7 @@ use rustix::process::Pid;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions, Connection, PgConnection};
 use std::path::Path;
-use std::process::{ExitStatus, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 use tokio::process::Child;
 use tokio::sync::oneshot;
@@ -62,12 +62,13 @@ impl Launcher {
         loop {
             leftover::clear(&self.folder.home).await;
             let mut server = self.spawn()?;
-            let Err(reason) = self.wait_until_ready(&mut server).await else {
+            let Err(error) = self.wait_until_ready(&mut server).await else {
                 return Ok(server);
             };
+            let has_ended = matches!(server.child.try_wait(), Ok(Some(_)));
             server.stop().await;
-            if attempt == START_ATTEMPTS || !matches!(reason, NotReady::Ended(_)) {
-                return Err(self.failed(reason));
+            if attempt == START_ATTEMPTS || !has_ended {
+                return Err(error);
             }
             sleep(pause).await;
             pause *= 2;
@@ -152,34 +153,32 @@ impl Launcher {
         settings
     }
 
-    async fn wait_until_ready(&self, server: &mut Server) -> Result<(), NotReady> {
-        let options: PgConnectOptions = self.url().parse().map_err(NotReady::Database)?;
+    async fn wait_until_ready(&self, server: &mut Server) -> Result<(), EmbeddedError> {
+        let options: PgConnectOptions = self.url().parse()?;
         let options = options.disable_statement_logging();
         let ready = async {
             loop {
                 if let Ok(Some(status)) = server.child.try_wait() {
-                    return Err(NotReady::Ended(status));
+                    return Err(self.not_started(status.to_string()));
                 }
                 match PgConnection::connect_with(&options).await {
-                    Ok(connection) => return connection.close().await.map_err(NotReady::Database),
+                    Ok(connection) => return Ok(connection.close().await?),
                     Err(error) if sqlstate(&error).as_deref() == Some(NO_SUCH_DATABASE) => {
-                        make_database(&options).await.map_err(NotReady::Database)?;
+                        make_database(&options).await?;
                     }
                     Err(_) => sleep(Duration::from_millis(20)).await,
                 }
             }
         };
         // Also where it takes a connection and says nothing.
-        let in_time = timeout(START_TIMEOUT, ready).await;
-        in_time.unwrap_or(Err(NotReady::Silent))
+        let silent = |_| {
+            let seconds = START_TIMEOUT.as_secs();
+            Err(self.not_started(format!("no answer within {seconds} seconds")))
+        };
+        timeout(START_TIMEOUT, ready).await.unwrap_or_else(silent)
     }
 
-    fn failed(&self, reason: NotReady) -> EmbeddedError {
-        let reason = match reason {
-            NotReady::Database(error) => return EmbeddedError::Database(error),
-            NotReady::Ended(status) => status.to_string(),
-            NotReady::Silent => format!("no answer within {} seconds", START_TIMEOUT.as_secs()),
-        };
+    fn not_started(&self, reason: String) -> EmbeddedError {
         let log = server_log::tail(&self.folder.home);
         if tells_full_disk(&log) {
             return EmbeddedError::disk_full(&self.folder.cluster());
@@ -215,13 +214,6 @@ impl Server {
         }
         let _ = self.lifeline.kill().await;
     }
-}
-
-/// Why a server is not ready.
-enum NotReady {
-    Ended(ExitStatus),
-    Silent,
-    Database(sqlx::Error),
 }
 
 async fn make_database(options: &PgConnectOptions) -> Result<(), sqlx::Error> {

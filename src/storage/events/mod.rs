@@ -35,14 +35,7 @@ use crate::storage::{Source, Storage, StorageError};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::Value;
-use sqlx::{Postgres, QueryBuilder};
 use strum::{EnumString, IntoStaticStr, VariantNames};
-
-/// Maximum rows of one statement.
-const ROWS_PER_STATEMENT: usize = 1_000;
-
-/// Up to this many rows the statement is prepared and cached: every number of rows is a different statement.
-const USUAL_ROWS: usize = 4;
 
 /// The kind of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EnumString, IntoStaticStr, VariantNames)]
@@ -183,36 +176,29 @@ pub(super) async fn append(
     if events.is_empty() {
         return Ok(());
     }
-    for rows in events.chunks(ROWS_PER_STATEMENT) {
-        insert(connection, vault, rows).await?;
+    for event in events {
+        let (version, context) = event.version.as_ref().map(|(version, id)| (*version, id)).unzip();
+        sqlx::query!(
+            "INSERT INTO events (vault_id, event_id, memory_id, kind, created_at, version, context_id, actor_id, source,
+                                 update_id, details)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+             ON CONFLICT (vault_id, event_id) DO NOTHING",
+            vault.as_str(),
+            event.event_id,
+            event.memory.as_str(),
+            event.kind.name(),
+            event.created_at,
+            version,
+            context.map(ContextId::as_str),
+            event.actor.as_ref().map(ActorId::as_str),
+            event.source.map(Source::name),
+            event.update_id.as_ref().map(UpdateId::as_str),
+            event.details,
+        )
+        .execute(&mut *connection)
+        .await?;
     }
     listen::notify(connection, &notifications(vault, events)).await
-}
-
-/// Built at run time because the number of rows varies; the text is constant except for the placeholders.
-async fn insert(connection: &mut Connection, vault: &VaultId, rows: &[NewEvent]) -> Result<(), StorageError> {
-    let mut statement = QueryBuilder::<Postgres>::new(
-        "INSERT INTO events (vault_id, event_id, memory_id, kind, created_at, version, context_id, actor_id, source,
-                             update_id, details) ",
-    );
-    statement.push_values(rows, |mut row, event| {
-        let (version, context) = event.version.as_ref().map(|(version, id)| (*version, id)).unzip();
-        row.push_bind(vault.as_str())
-            .push_bind(&event.event_id)
-            .push_bind(event.memory.as_str())
-            .push_bind(event.kind.name())
-            .push_bind(event.created_at)
-            .push_bind(version)
-            .push_bind(context.map(ContextId::as_str))
-            .push_bind(event.actor.as_ref().map(ActorId::as_str))
-            .push_bind(event.source.map(Source::name))
-            .push_bind(event.update_id.as_ref().map(UpdateId::as_str))
-            .push_bind(event.details.as_ref());
-    });
-    statement.push(" ON CONFLICT (vault_id, event_id) DO NOTHING");
-    let is_usual = rows.len() <= USUAL_ROWS;
-    statement.build().persistent(is_usual).execute(connection).await?;
-    Ok(())
 }
 
 /// The notifications of events: one for each memory, with its newest version.

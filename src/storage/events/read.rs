@@ -61,16 +61,13 @@ impl FromStr for Place {
             return Ok(Self::beginning());
         }
         let (number, mark) = text.split_once('-').ok_or(NotAPlace)?;
-        let digits =
-            !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) && !number.starts_with('0');
+        let place = Self {
+            sequence: number.parse().map_err(|_| NotAPlace)?,
+            mark: mark.to_owned(),
+        };
         let hexadecimal = mark.len() == MARK && mark.bytes().all(|b| b.is_ascii_hexdigit());
-        match number.parse() {
-            Ok(sequence) if digits && hexadecimal => Ok(Self {
-                sequence,
-                mark: mark.to_owned(),
-            }),
-            _ => Err(NotAPlace),
-        }
+        let is_written_so = place.sequence > 0 && place.to_string() == text;
+        (hexadecimal && is_written_so).then_some(place).ok_or(NotAPlace)
     }
 }
 
@@ -277,54 +274,46 @@ impl Storage {
             Class::Events,
             "db.events.sequence",
             |mut transaction| async move {
-                sqlx::query!(
-                    "INSERT INTO event_streams (vault_id, last_sequence, purged_sequence) VALUES ($1, 0, 0)
-             ON CONFLICT (vault_id) DO NOTHING",
-                    vault.as_str(),
-                )
-                .execute(&mut transaction)
-                .await?;
+                // Locks the row, which is made for the first events of a vault.
                 let last = sqlx::query_scalar!(
-                    "SELECT last_sequence FROM event_streams WHERE vault_id = $1 FOR UPDATE",
+                    "INSERT INTO event_streams (vault_id, last_sequence, purged_sequence) VALUES ($1, 0, 0)
+                     ON CONFLICT (vault_id) DO UPDATE SET last_sequence = event_streams.last_sequence
+                     RETURNING last_sequence",
                     vault.as_str(),
                 )
                 .fetch_one(&mut transaction)
                 .await?;
                 // A separate statement after the lock, so that it sees what the previous holder of the lock numbered.
-                let waiting = sqlx::query_scalar!(
-                    "SELECT event_id FROM events
-             WHERE vault_id = $1 AND sequence IS NULL
-             ORDER BY insert_order, created_at, event_id
-             LIMIT $2",
+                let numbered = sqlx::query!(
+                    r#"WITH waiting AS (
+                         SELECT event_id, row_number() OVER (ORDER BY insert_order, created_at, event_id) AS place
+                         FROM events
+                         WHERE vault_id = $1 AND sequence IS NULL
+                         ORDER BY place
+                         LIMIT $3
+                       )
+                       UPDATE events SET sequence = $2 + waiting.place
+                       FROM waiting
+                       WHERE events.vault_id = $1 AND events.event_id = waiting.event_id
+                       RETURNING events.event_id, events.sequence AS "sequence!""#,
                     vault.as_str(),
+                    last,
                     BATCH,
                 )
                 .fetch_all(&mut transaction)
                 .await?;
-                let Some(newest) = waiting.last() else {
+                let Some(newest) = numbered.iter().max_by_key(|event| event.sequence) else {
                     return Ok(transaction.roll_back_with(0));
                 };
-                let count = i64::try_from(waiting.len()).unwrap_or(BATCH);
-                let numbers: Vec<i64> = (last + 1..=last + count).collect();
-                sqlx::query!(
-                    "UPDATE events SET sequence = given.sequence
-             FROM unnest($2::text[], $3::bigint[]) AS given (event_id, sequence)
-             WHERE events.vault_id = $1 AND events.event_id = given.event_id AND events.sequence IS NULL",
-                    vault.as_str(),
-                    &waiting,
-                    &numbers,
-                )
-                .execute(&mut transaction)
-                .await?;
                 sqlx::query!(
                     "UPDATE event_streams SET last_sequence = $2, last_event_id = $3 WHERE vault_id = $1",
                     vault.as_str(),
-                    last + count,
-                    newest,
+                    newest.sequence,
+                    newest.event_id,
                 )
                 .execute(&mut transaction)
                 .await?;
-                Ok::<_, StorageError>(transaction.commit_with(count))
+                Ok::<_, StorageError>(transaction.commit_with(newest.sequence - last))
             },
         )
         .await
@@ -365,20 +354,22 @@ impl Storage {
     pub async fn purge_events(&self, vault: &VaultId, before: DateTime<Utc>) -> Result<u64, StorageError> {
         let mut total = 0;
         loop {
-            let oldest = sqlx::query!(
-                r#"SELECT sequence AS "sequence!", created_at FROM events
-                   WHERE vault_id = $1 AND sequence > 0
-                   ORDER BY sequence
-                   LIMIT $2"#,
+            let end = sqlx::query_scalar!(
+                "SELECT max(sequence) FROM (
+                     SELECT sequence, bool_and(created_at < $2) OVER (ORDER BY sequence) AS is_old
+                     FROM (SELECT sequence, created_at FROM events
+                           WHERE vault_id = $1 AND sequence > 0
+                           ORDER BY sequence
+                           LIMIT $3) AS oldest
+                 ) AS oldest
+                 WHERE is_old",
                 vault.as_str(),
+                before,
                 PURGED_AT_ONCE,
             )
-            .fetch_all(&mut self.reader_for(Class::Maintenance).await?)
+            .fetch_one(&mut self.reader_for(Class::Maintenance).await?)
             .await?;
-            let old = oldest.iter().take_while(|event| event.created_at < before);
-            let Some(end) = old.last().map(|event| event.sequence) else {
-                return Ok(total);
-            };
+            let Some(end) = end else { return Ok(total) };
             let delete = self.transaction_for(Class::Sweep, "db.events.purge", |mut transaction| async move {
                 sqlx::query!(
                     "UPDATE event_streams SET purged_sequence = $2 WHERE vault_id = $1 AND purged_sequence < $2",

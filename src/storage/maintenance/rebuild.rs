@@ -145,7 +145,7 @@ async fn read_versions(
     Ok(projection.finish())
 }
 
-async fn delete_records(
+pub(super) async fn delete_records(
     connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,

@@ -1,6 +1,6 @@
 //! The transaction of `RedactContext`: removes the text of a version from its row and from everything that quotes it.
 
-use crate::domain::ids::{ActorId, MemoryId, RecordId, TaskId, UpdateId, VaultId};
+use crate::domain::ids::{ActorId, MemoryId, RecordId, UpdateId, VaultId};
 use crate::domain::memory::OperationName;
 use crate::domain::redaction::{LostRecord, Quotations, Redaction};
 use crate::storage::contexts::{Context, ContextMetadata, ContextRef, find_context};
@@ -9,6 +9,7 @@ use crate::storage::database::transaction::Ending;
 use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::handoffs::forget_handoffs;
 use crate::storage::idempotency::{Redacted, delete_redacted_answers};
+use crate::storage::maintenance::rebuild::delete_records;
 use crate::storage::records::{self, RecordRow};
 use crate::storage::search::vectors::forget_vectors;
 use crate::storage::updates::{outcomes, redacted_json, unpacked_exchanges};
@@ -172,9 +173,6 @@ async fn clear_version(
     Ok(())
 }
 
-/// Rows read at once: versions and runs may have 100 KiB each or more.
-const ROWS_AT_ONCE: i64 = 32;
-
 /// The version being redacted.
 struct Place<'a> {
     vault: &'a VaultId,
@@ -192,6 +190,7 @@ async fn clear_records(
     quotations: &Quotations,
 ) -> Result<(), StorageError> {
     let lost: HashMap<RecordId, &LostRecord> = lost.iter().map(|lost| (lost.id, lost)).collect();
+    let mut changed = Vec::new();
     for stored in records::all(connection, (place.vault, place.memory)).await? {
         let mut row = stored.clone();
         clear_record(
@@ -200,33 +199,14 @@ async fn clear_records(
             place.version,
             quotations,
         );
-        if row == stored {
-            continue;
+        if row != stored {
+            changed.push(row);
         }
-        sqlx::query!(
-            "UPDATE records
-             SET label = $5, reason = $6, content = $7, archive_reason = $8, task_id = $9, intent = $10, summary = $11,
-                 outcome = $12, epic = $13, details = $14
-             WHERE vault_id = $1 AND memory_id = $2 AND kind = $3 AND number = $4",
-            place.vault.as_str(),
-            place.memory.as_str(),
-            row.kind.prefix(),
-            row.number,
-            row.label,
-            row.reason,
-            row.content,
-            row.archive_reason,
-            row.task_id.as_ref().map(TaskId::as_str),
-            row.intent,
-            row.summary,
-            row.outcome,
-            row.epic,
-            row.details,
-        )
-        .execute(&mut *connection)
-        .await?;
     }
-    Ok(())
+    // Deleted first, because writing a record leaves the facts of a task that is there.
+    let ids: Vec<RecordId> = changed.iter().map(RecordRow::id).collect();
+    delete_records(connection, place.vault, place.memory, &ids).await?;
+    records::write(connection, (place.vault, place.memory), &changed).await
 }
 
 fn clear_record(row: &mut RecordRow, lost: Option<&LostRecord>, version: i64, quotations: &Quotations) {
@@ -268,64 +248,54 @@ async fn clear_runs(
     place: &Place<'_>,
     quotations: &Quotations,
 ) -> Result<Vec<UpdateId>, StorageError> {
-    let mut after: Option<UpdateId> = None;
-    let mut all = Vec::new();
-    loop {
-        let rows = sqlx::query!(
-            r#"SELECT update_id, version, request, exchanges, outcome,
-                      (base_version = $4 OR version IN ($4, $4 + 1)
-                       OR exchanges ->> 'base' = $4::bigint::text) IS TRUE AS "touches!",
-                      (SELECT context FROM memory_contexts AS shown
-                       WHERE shown.vault_id = $1 AND shown.memory_id = $2
-                         AND shown.version = (updates.exchanges ->> 'base')::bigint
-                         AND redacted_at IS NULL) AS shown,
-                      CASE WHEN outcome ? 'in_version' THEN (
-                          SELECT jsonb_build_object('log', made.log, 'operations', made.operations, 'text', made.context,
-                                                    'before', before.context)
-                          FROM memory_contexts AS made
-                          LEFT JOIN memory_contexts AS before
-                            ON before.vault_id = $1 AND before.memory_id = made.memory_id AND before.version = made.version - 1
-                          WHERE made.vault_id = $1 AND made.memory_id = $2 AND made.version = updates.version
-                      ) END AS made
-               FROM updates
-               WHERE vault_id = $1 AND memory_id = $2 AND update_id > $3
-               ORDER BY update_id
-               LIMIT $5"#,
-            place.vault.as_str(),
-            place.memory.as_str(),
-            after.as_ref().map_or("", UpdateId::as_str),
-            place.version,
-            ROWS_AT_ONCE,
-        )
-        .fetch_all(&mut *connection)
-        .await?;
-        let Some(last) = rows.last() else { return Ok(all) };
-        after = Some(last.update_id.clone());
-        let mut cleared: Vec<UpdateId> = Vec::new();
-        for row in rows {
-            // Uses the unpacked exchanges: a quotation may begin in one piece and end in another. The constant
-            // instructions, which stay, quote nothing.
-            let (id, shown) = (row.update_id.as_str(), row.shown.as_deref());
-            let exchanges = unpacked_exchanges(id, shown, &row.request, row.exchanges, &Value::Null)?;
-            let outcome = outcomes::unpack(row.outcome, row.version, row.made.as_ref());
-            let parts = [&row.request, &exchanges, &outcome];
-            if row.touches || parts.into_iter().any(|part| quotes(part, quotations)) {
-                cleared.push(row.update_id);
-            }
+    let mut rows = sqlx::query!(
+        r#"SELECT update_id, version, request, exchanges, outcome,
+                  (base_version = $3 OR version IN ($3, $3 + 1)
+                   OR exchanges ->> 'base' = $3::bigint::text) IS TRUE AS "touches!",
+                  (SELECT context FROM memory_contexts AS shown
+                   WHERE shown.vault_id = $1 AND shown.memory_id = $2
+                     AND shown.version = (updates.exchanges ->> 'base')::bigint
+                     AND redacted_at IS NULL) AS shown,
+                  CASE WHEN outcome ? 'in_version' THEN (
+                      SELECT jsonb_build_object('log', made.log, 'operations', made.operations, 'text', made.context,
+                                                'before', before.context)
+                      FROM memory_contexts AS made
+                      LEFT JOIN memory_contexts AS before
+                        ON before.vault_id = $1 AND before.memory_id = made.memory_id AND before.version = made.version - 1
+                      WHERE made.vault_id = $1 AND made.memory_id = $2 AND made.version = updates.version
+                  ) END AS made
+           FROM updates
+           WHERE vault_id = $1 AND memory_id = $2"#,
+        place.vault.as_str(),
+        place.memory.as_str(),
+        place.version,
+    )
+    .fetch(&mut *connection);
+    let mut cleared: Vec<UpdateId> = Vec::new();
+    while let Some(row) = rows.try_next().await? {
+        // Uses the unpacked exchanges: a quotation may begin in one piece and end in another. The constant
+        // instructions, which stay, quote nothing.
+        let (id, shown) = (row.update_id.as_str(), row.shown.as_deref());
+        let exchanges = unpacked_exchanges(id, shown, &row.request, row.exchanges, &Value::Null)?;
+        let outcome = outcomes::unpack(row.outcome, row.version, row.made.as_ref());
+        let parts = [&row.request, &exchanges, &outcome];
+        if row.touches || parts.into_iter().any(|part| quotes(part, quotations)) {
+            cleared.push(row.update_id);
         }
-        sqlx::query!(
-            "UPDATE updates SET request = $4, exchanges = $5, outcome = $4
-             WHERE vault_id = $1 AND memory_id = $2 AND update_id = ANY ($3)",
-            place.vault.as_str(),
-            place.memory.as_str(),
-            &cleared as &[UpdateId],
-            redacted_json(),
-            Value::Array(Vec::new()),
-        )
-        .execute(&mut *connection)
-        .await?;
-        all.extend(cleared);
     }
+    drop(rows);
+    sqlx::query!(
+        "UPDATE updates SET request = $4, exchanges = $5, outcome = $4
+             WHERE vault_id = $1 AND memory_id = $2 AND update_id = ANY ($3)",
+        place.vault.as_str(),
+        place.memory.as_str(),
+        &cleared as &[UpdateId],
+        redacted_json(),
+        Value::Array(Vec::new()),
+    )
+    .execute(connection)
+    .await?;
+    Ok(cleared)
 }
 
 /// Removes the quotations from the operations and logs of the other versions: the next version describes what it
@@ -335,44 +305,41 @@ async fn clear_words(
     place: &Place<'_>,
     quotations: &Quotations,
 ) -> Result<(), StorageError> {
-    let mut after = 0;
-    loop {
-        let rows = sqlx::query!(
-            "SELECT version, operations, log FROM memory_contexts
-             WHERE vault_id = $1 AND memory_id = $2 AND version > $3 AND version <> $4
-             ORDER BY version
-             LIMIT $5",
+    let mut rows = sqlx::query!(
+        "SELECT version, operations, log FROM memory_contexts
+         WHERE vault_id = $1 AND memory_id = $2 AND version <> $3",
+        place.vault.as_str(),
+        place.memory.as_str(),
+        place.version,
+    )
+    .fetch(&mut *connection);
+    let mut quoting = Vec::new();
+    while let Some(mut row) = rows.try_next().await? {
+        let operations = row.operations.as_mut().filter(|value| quotes(value, quotations));
+        if operations.is_none() && !quotations.are_in(&row.log) {
+            continue;
+        }
+        if let Some(operations) = operations {
+            clear_strings(operations, quotations);
+        }
+        row.log = clear_lines(&row.log, quotations);
+        quoting.push(row);
+    }
+    drop(rows);
+    for row in quoting {
+        sqlx::query!(
+            "UPDATE memory_contexts SET operations = $4, log = $5
+                 WHERE vault_id = $1 AND memory_id = $2 AND version = $3",
             place.vault.as_str(),
             place.memory.as_str(),
-            after,
-            place.version,
-            ROWS_AT_ONCE,
+            row.version,
+            row.operations,
+            row.log,
         )
-        .fetch_all(&mut *connection)
+        .execute(&mut *connection)
         .await?;
-        let Some(last) = rows.last() else { return Ok(()) };
-        after = last.version;
-        for mut row in rows {
-            let quoting = row.operations.as_mut().filter(|value| quotes(value, quotations));
-            if quoting.is_none() && !quotations.are_in(&row.log) {
-                continue;
-            }
-            if let Some(operations) = quoting {
-                clear_strings(operations, quotations);
-            }
-            sqlx::query!(
-                "UPDATE memory_contexts SET operations = $4, log = $5
-                 WHERE vault_id = $1 AND memory_id = $2 AND version = $3",
-                place.vault.as_str(),
-                place.memory.as_str(),
-                row.version,
-                row.operations,
-                clear_lines(&row.log, quotations),
-            )
-            .execute(&mut *connection)
-            .await?;
-        }
     }
+    Ok(())
 }
 
 /// The replacement for a quotation.

@@ -1,7 +1,7 @@
 //! Exports a vault as lines: one read-only snapshot for each memory, rows written as they arrive.
 
 use super::lines::{ContextLine, Counts, End, Footer, HandoffLine, Header, Line, MemoryLine, PathLine};
-use super::{FORMAT, FORMAT_VERSION, Progress};
+use super::{FORMAT, FORMAT_VERSION};
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::storage::database::connect::SEE_ONE_MOMENT;
 use crate::storage::database::connection::Connection;
@@ -47,8 +47,6 @@ impl Storage {
     /// Exports a vault, or one memory of it, to `out`. Memory use depends on the largest row and the records of one memory.
     /// Each memory is a consistent snapshot; two memories may be from different moments. Memories deleted meanwhile are omitted.
     ///
-    /// `report` is called after each row.
-    ///
     /// # Errors
     /// As [`ExportError`] says; `out` has no footer then.
     pub async fn export_vault<W: AsyncWrite + Unpin>(
@@ -56,8 +54,7 @@ impl Storage {
         vault: &VaultId,
         only: Option<&MemoryId>,
         out: &mut W,
-        report: &mut dyn FnMut(&Progress),
-    ) -> Result<Progress, ExportError> {
+    ) -> Result<(), ExportError> {
         let mut page = match only {
             Some(memory) => vec![memory.clone()],
             None => self.page(vault, None).await?,
@@ -71,8 +68,7 @@ impl Storage {
             out,
             line: Vec::new(),
             hash: Sha256::new(),
-            progress: Progress::default(),
-            report,
+            memories: 0,
         };
         let header = Header {
             format: FORMAT.to_owned(),
@@ -93,14 +89,12 @@ impl Storage {
                 None => self.page(vault, Some(last)).await?,
             };
         }
-        let memories = export.progress.memories;
+        let memories = export.memories;
         if let (Some(memory), 0) = (only, memories) {
             return Err(ExportError::NoSuchMemory(vault.clone(), memory.clone()));
         }
         export.write(&Line::Footer(Footer { memories })).await?;
-        let progress = export.progress;
-        out.flush().await.map_err(ExportError::Write)?;
-        Ok(progress)
+        out.flush().await.map_err(ExportError::Write)
     }
 
     /// A page of ids of memories after `after`, sorted by bytes whatever the database's collation is, because the file must
@@ -131,8 +125,8 @@ struct Export<'e, W> {
     line: Vec<u8>,
     /// The hash of this memory's lines.
     hash: Sha256,
-    progress: Progress,
-    report: &'e mut dyn FnMut(&Progress),
+    /// Complete memories.
+    memories: u64,
 }
 
 impl<W: AsyncWrite + Unpin> Export<'_, W> {
@@ -155,7 +149,7 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
             paths: self.path(&mut snapshot, memory).await?,
         };
         snapshot.commit().await?;
-        self.progress.memories += 1;
+        self.memories += 1;
         let end = End {
             memory_id: memory.clone(),
             counts,
@@ -164,8 +158,7 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
         self.write(&Line::End(end)).await
     }
 
-    /// The memory's row. One without a document was created and changed when the oldest and the newest of its unexpired items
-    /// were, the same as after an import; `None` if it has none.
+    /// The memory's row; `None` if it has neither a document nor unexpired items.
     #[tracing::instrument(name = "db.memories.export", skip_all)]
     async fn row(
         &self,
@@ -178,17 +171,13 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
             r#"SELECT memory_id, head_version, head_context_id,
                       COALESCE(counters[1], 0) AS "learning_counter!", COALESCE(counters[2], 0) AS "verbatim_counter!",
                       COALESCE(counters[3], 0) AS "task_counter!", COALESCE(counters[4], 0) AS "decision_counter!",
-                      COALESCE(items.created_at, memories.created_at) AS "created_at!",
-                      COALESCE(items.changed_at, memories.changed_at) AS "changed_at!"
+                      created_at, changed_at
                FROM memories
-               LEFT JOIN LATERAL (
-                   SELECT min(item.created_at) AS created_at, max(item.created_at) AS changed_at
-                   FROM prompt_items AS item
-                   WHERE memories.head_version = 0 AND item.vault_id = $1 AND item.memory_id = $2
-                     AND (item.expires_at IS NULL OR item.expires_at > $3)
-                   HAVING count(*) > 0
-               ) AS items ON true
-               WHERE vault_id = $1 AND memory_id = $2 AND (head_version > 0 OR items.created_at IS NOT NULL)"#,
+               WHERE vault_id = $1 AND memory_id = $2
+                 AND (head_version > 0 OR EXISTS (
+                     SELECT 1 FROM prompt_items AS item
+                     WHERE item.vault_id = $1 AND item.memory_id = $2
+                       AND (item.expires_at IS NULL OR item.expires_at > $3)))"#,
             self.vault.as_str(),
             memory.as_str(),
             now,
@@ -220,7 +209,6 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
         .fetch(connection);
         while let Some(row) = rows.try_next().await? {
             count += 1;
-            self.progress.contexts += 1;
             row.project(&mut projection);
             self.write(&Line::Context(Box::new(row))).await?;
         }
@@ -338,9 +326,6 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
         serde_json::to_writer(&mut self.line, line).map_err(|error| ExportError::Write(error.into()))?;
         self.line.push(b'\n');
         self.hash.update(&self.line);
-        self.out.write_all(&self.line).await.map_err(ExportError::Write)?;
-        self.progress.bytes += self.line.len() as u64;
-        (self.report)(&self.progress);
-        Ok(())
+        self.out.write_all(&self.line).await.map_err(ExportError::Write)
     }
 }

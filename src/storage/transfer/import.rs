@@ -1,6 +1,5 @@
 //! Imports a file into a vault: one transaction for each memory, lines validated and stored as they arrive.
 
-use super::Progress;
 use super::lines::{Footer, Line, MemoryLine, check_item};
 use super::memory::MemoryImport;
 use crate::domain::ids::{MemoryId, VaultId};
@@ -81,14 +80,20 @@ pub(super) enum LineError {
 
 impl From<StorageError> for LineError {
     fn from(error: StorageError) -> Self {
-        match &error {
+        let constraint = match &error {
+            StorageError::Internal(sqlx::Error::Database(found)) => found.constraint(),
+            _ => None,
+        };
+        match constraint {
             // In record lines or in the operations of versions.
-            StorageError::Internal(sqlx::Error::Database(found))
-                if found.constraint() == Some("records_task_id_key") =>
-            {
+            Some("records_task_id_key") => {
                 Self::Problem("task_id: two tasks of the memory have the same".to_owned())
             }
-            _ => Self::Storage(error),
+            Some("memory_contexts_pkey") => {
+                Self::Problem("context_id: it stands twice in this memory".to_owned())
+            }
+            Some(constraint) => Self::Problem(format!("the database does not accept it: {constraint}")),
+            None => Self::Storage(error),
         }
     }
 }
@@ -104,8 +109,6 @@ impl Storage {
     /// that exists completely (its head in the file is one of its versions, with the same number) is left unchanged, so
     /// an interrupted import can be repeated.
     ///
-    /// `report` is called after each line.
-    ///
     /// # Errors
     /// As [`ImportError`] says. `done` counts the memories before the error, which stay.
     pub async fn import_vault<R: AsyncBufRead + Unpin>(
@@ -113,7 +116,6 @@ impl Storage {
         input: R,
         options: &ImportOptions,
         done: &mut Imported,
-        report: &mut dyn FnMut(&Progress),
     ) -> Result<(), ImportError> {
         let mut import = Import {
             storage: self,
@@ -122,8 +124,7 @@ impl Storage {
             line: Vec::new(),
             number: 0,
             hash: Sha256::new(),
-            progress: Progress::default(),
-            report,
+            memories: 0,
             done,
         };
         let imported = import.file().await;
@@ -147,8 +148,8 @@ struct Import<'i, R> {
     number: u64,
     /// The hash of the lines of this memory before that line.
     hash: Sha256,
-    progress: Progress,
-    report: &'i mut dyn FnMut(&Progress),
+    /// Complete memories.
+    memories: u64,
     done: &'i mut Imported,
 }
 
@@ -183,9 +184,9 @@ impl<R: AsyncBufRead + Unpin> Import<'_, R> {
                     last = Some(memory.clone());
                     self.memory(&vault, *line).await?;
                 }
-                Line::Footer(Footer { memories }) if memories == self.progress.memories => break,
+                Line::Footer(Footer { memories }) if memories == self.memories => break,
                 Line::Footer(Footer { memories }) => {
-                    let were = self.progress.memories;
+                    let were = self.memories;
                     let problem = format!("memories: the footer counts {memories}, the file has {were}");
                     return Err(LineError::Problem(problem));
                 }
@@ -221,10 +222,7 @@ impl<R: AsyncBufRead + Unpin> Import<'_, R> {
         loop {
             let expected = "a context, a record, a run, a handoff, an item, a path or the end of the memory";
             match self.next(expected).await? {
-                Line::Context(line) => {
-                    self.progress.contexts += 1;
-                    memory.context(*line).await?;
-                }
+                Line::Context(line) => memory.context(*line).await?,
                 Line::Record(line) => memory.record(&line).await?,
                 Line::Run(line) => memory.run(&line).await?,
                 Line::Handoff(line) => memory.handoff(&line).await?,
@@ -233,7 +231,7 @@ impl<R: AsyncBufRead + Unpin> Import<'_, R> {
                 Line::End(end) => {
                     let hash = hex::encode(self.hash.finalize_reset());
                     memory.finish(&end, &hash, self.done).await?;
-                    self.progress.memories += 1;
+                    self.memories += 1;
                     return Ok(());
                 }
                 other => return Err(unexpected("a line of this memory or its end", &other)),
@@ -249,9 +247,7 @@ impl<R: AsyncBufRead + Unpin> Import<'_, R> {
                 self.number
             )));
         }
-        let line = parse(&self.line, expected).map_err(LineError::Problem)?;
-        (self.report)(&self.progress);
-        Ok(line)
+        parse(&self.line, expected).map_err(LineError::Problem)
     }
 
     /// Reads a line, and adds the one before it to the hash. `false` at the end of the file.
@@ -271,7 +267,6 @@ impl<R: AsyncBufRead + Unpin> Import<'_, R> {
             return Ok(false);
         }
         self.number += 1;
-        self.progress.bytes += read as u64;
         if self.line.ends_with(b"\n") {
             return Ok(true);
         }

@@ -174,31 +174,29 @@ pub(super) struct PathLine {
     pub(super) path: String,
 }
 
-/// Requires a condition of a member; `expected` completes "must be".
-fn must(member: &str, holds: bool, expected: &str) -> Result<(), LineError> {
-    if holds {
-        Ok(())
-    } else {
-        Err(LineError::Problem(format!("{member}: must be {expected}")))
+/// A member, what it must meet, and the completion of "must be".
+type Rule<'a> = (&'a str, bool, &'a str);
+
+/// Requires that all rules are met. What is no rule here is a constraint of the table.
+fn require(rules: &[Rule<'_>]) -> Result<(), LineError> {
+    match rules.iter().find(|(_, is_met, _)| !is_met) {
+        Some((member, _, expected)) => Err(LineError::Problem(format!("{member}: must be {expected}"))),
+        None => Ok(()),
     }
 }
 
 /// The largest number of a version or a handoff: others can follow, and every reader of JSON has it exactly.
 const MOST: i64 = 1 << 53;
+const AT_MOST: &str = "at most 9007199254740992";
 
-/// Requires a number that others can follow.
-fn countable(member: &str, number: i64) -> Result<(), LineError> {
-    must(member, number <= MOST, &format!("at most {MOST}"))
-}
+const NOT_NEGATIVE: &str = "0 or more";
+const OF_MEMORY: &str = "a version of the memory";
+const TIME: &str = "a time of the years 1 to 9999 in whole microseconds";
 
-/// Requires a time that PostgreSQL stores exactly: microseconds, no leap second, a year of four digits.
-fn time(member: &str, time: DateTime<Utc>) -> Result<(), LineError> {
+/// Whether PostgreSQL stores a time exactly: microseconds, no leap second, a year of four digits.
+fn is_exact(time: DateTime<Utc>) -> bool {
     let nanos = time.nanosecond();
-    must(
-        member,
-        nanos.is_multiple_of(1_000) && nanos < 1_000_000_000 && (1..=9999).contains(&time.year()),
-        "a time of the years 1 to 9999 in whole microseconds",
-    )
+    nanos.is_multiple_of(1_000) && nanos < 1_000_000_000 && (1..=9999).contains(&time.year())
 }
 
 impl Header {
@@ -215,27 +213,27 @@ impl Header {
 
 impl MemoryLine {
     pub(super) fn check(&self) -> Result<(), LineError> {
-        must("head_version", self.head_version >= 0, "0 or more")?;
-        countable("head_version", self.head_version)?;
-        for (member, counter) in [
-            ("learning_counter", self.learning_counter),
-            ("verbatim_counter", self.verbatim_counter),
-            ("task_counter", self.task_counter),
-            ("decision_counter", self.decision_counter),
-        ] {
-            must(member, counter >= 0, "0 or more")?;
-        }
-        time("created_at", self.created_at)?;
-        time("changed_at", self.changed_at)?;
-        if self.head_context_id.is_some() {
-            let expected = "1 or more where there is a version";
-            return must("head_version", self.head_version >= 1, expected);
-        }
-        must(
-            "head_context_id",
-            self.head_version == 0,
-            "the id of the newest version",
-        )
+        let (head, has_head) = (self.head_version, self.head_context_id.is_some());
+        require(&[
+            ("head_version", head >= 0, NOT_NEGATIVE),
+            ("head_version", head <= MOST, AT_MOST),
+            (
+                "head_version",
+                head > 0 || !has_head,
+                "1 or more where there is a version",
+            ),
+            (
+                "head_context_id",
+                head == 0 || has_head,
+                "the id of the newest version",
+            ),
+            ("learning_counter", self.learning_counter >= 0, NOT_NEGATIVE),
+            ("verbatim_counter", self.verbatim_counter >= 0, NOT_NEGATIVE),
+            ("task_counter", self.task_counter >= 0, NOT_NEGATIVE),
+            ("decision_counter", self.decision_counter >= 0, NOT_NEGATIVE),
+            ("created_at", is_exact(self.created_at), TIME),
+            ("changed_at", is_exact(self.changed_at), TIME),
+        ])
     }
 
     pub(super) fn counters(&self) -> Counters {
@@ -250,16 +248,32 @@ impl MemoryLine {
 
 impl ContextLine {
     pub(super) fn check(&self, max_bytes: usize) -> Result<(), LineError> {
-        time("creation_time", self.creation_time)?;
-        if let Some(operations) = &self.operations {
-            must("operations", operations.is_array(), "a list or null")?;
-            let form = "with evidence in the form in which versions store it";
-            must("operations", evidence::is_stored(operations), form)?;
+        let operations = self.operations.as_ref();
+        let form = "with evidence in the form in which versions store it";
+        require(&[
+            ("creation_time", is_exact(self.creation_time), TIME),
+            ("redacted_at", self.redacted_at.is_none_or(is_exact), TIME),
+            (
+                "operations",
+                operations.is_none_or(Value::is_array),
+                "a list or null",
+            ),
+            ("operations", operations.is_none_or(evidence::is_stored), form),
+        ])?;
+        if self.is_redacted() {
+            return Ok(());
         }
-        match self.redacted_at {
-            Some(at) => self.check_redaction(at),
-            None => self.check_text(max_bytes),
-        }
+        let checked = match self.source {
+            Source::Tool => document::check_file(&self.context, max_bytes),
+            _ => document::check(&self.context, max_bytes),
+        };
+        checked.map_err(|problem| LineError::Problem(format!("context: {problem}")))?;
+        let length = i32::try_from(self.context.len()).ok();
+        require(&[(
+            "bytes",
+            length == Some(self.bytes),
+            "the size of the context in bytes",
+        )])
     }
 
     /// Whether it is redacted.
@@ -280,119 +294,87 @@ impl ContextLine {
             operations: self.operations.as_ref(),
         });
     }
-
-    fn check_text(&self, max_bytes: usize) -> Result<(), LineError> {
-        let checked = match self.source {
-            Source::Tool => document::check_file(&self.context, max_bytes),
-            _ => document::check(&self.context, max_bytes),
-        };
-        checked.map_err(|problem| LineError::Problem(format!("context: {problem}")))?;
-        let length = i32::try_from(self.context.len()).ok();
-        must(
-            "bytes",
-            length == Some(self.bytes),
-            "the size of the context in bytes",
-        )?;
-        let alone =
-            self.redacted_by.is_none() && self.redaction_reason.is_none() && self.redacted_sha256.is_none();
-        must("redacted_at", alone, "there where the rest of a redaction is")
-    }
-
-    fn check_redaction(&self, at: DateTime<Utc>) -> Result<(), LineError> {
-        time("redacted_at", at)?;
-        must("context", self.context.is_empty(), "empty, since it was redacted")?;
-        must(
-            "operations",
-            self.operations.is_none(),
-            "null, since the version was redacted",
-        )?;
-        let least = i32::from(self.source != Source::Tool);
-        must("bytes", self.bytes >= least, &format!("{least} or more"))?;
-        must("redacted_by", self.redacted_by.is_some(), "there")?;
-        let reason = self.redaction_reason.as_deref().unwrap_or_default();
-        must("redaction_reason", !reason.trim().is_empty(), "there")?;
-        let hash = self.redacted_sha256.as_deref().unwrap_or_default();
-        let is_hash = hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
-        must("redacted_sha256", is_hash, "64 hexadecimal digits")
-    }
 }
 
 /// Checks a record, and returns its id.
 pub(super) fn check_record(line: &RecordRow, head_version: i64) -> Result<RecordId, LineError> {
-    must("number", line.number >= 1, "1 or more")?;
-    for (member, at) in [
-        ("created_at", Some(line.created_at)),
-        ("ended_at", line.ended_at),
-        ("written_at", line.written_at),
-    ] {
-        at.map_or(Ok(()), |at| time(member, at))?;
-    }
     let is_active = line.status == "active";
-    let is_known = is_active || line.status == "archived";
-    must("status", is_known, "active or archived")?;
-    for (member, is_there) in [
-        ("archive_reason", line.archive_reason.is_some()),
-        ("superseded_by", line.superseded_by.is_some()),
-    ] {
-        must(
-            member,
-            !(is_active && is_there),
-            "null while the record is active",
-        )?;
-    }
-    let marks = line.marks.as_deref().map(str::parse::<Marks>);
-    must(
-        "marks",
-        marks.is_none_or(|marks| marks.is_ok_and(|marks| !marks.is_empty())),
-        "`pinned`, `until` and a date or time, or both",
-    )?;
-    let reported = [
-        line.task_id.is_some(),
-        line.intent.is_some(),
-        line.summary.is_some(),
-        line.outcome.is_some(),
-        line.epic.is_some(),
-        line.details.is_some(),
-    ];
-    let may_report = line.kind == RecordKind::Task || reported == [false; 6];
-    must("intent", may_report, "null on what is no task")?;
+    let is_told = line.task_id.is_some()
+        || line.intent.is_some()
+        || line.summary.is_some()
+        || line.outcome.is_some()
+        || line.epic.is_some()
+        || line.details.is_some();
     let are_details = |details: &Value| details.is_object() && TaskDetails::deserialize(details).is_ok();
-    let is_known = line.details.as_ref().is_none_or(are_details);
-    must("details", is_known, "an object of what is told of a task")?;
+    let are_marks = |marks: &str| marks.parse::<Marks>().is_ok_and(|marks| !marks.is_empty());
     let is_version = |version: i64| (1..=head_version).contains(&version);
-    let expected = "a version of the memory";
-    must("created_version", is_version(line.created_version), expected)?;
-    let ends = [
-        line.ended_version.is_some(),
-        line.ended_at.is_some(),
-        line.ended_by.is_some(),
-    ];
-    must(
-        "ended_version",
-        ends == [!is_active; 3],
-        "there with ended_at and ended_by if archived, else null",
-    )?;
-    must(
-        "ended_version",
-        line.ended_version.is_none_or(is_version),
-        expected,
-    )?;
+    let inactive = "null while the record is active";
+    require(&[
+        ("number", line.number >= 1, "1 or more"),
+        ("created_at", is_exact(line.created_at), TIME),
+        ("ended_at", line.ended_at.is_none_or(is_exact), TIME),
+        ("written_at", line.written_at.is_none_or(is_exact), TIME),
+        (
+            "status",
+            is_active || line.status == "archived",
+            "active or archived",
+        ),
+        (
+            "archive_reason",
+            !is_active || line.archive_reason.is_none(),
+            inactive,
+        ),
+        (
+            "marks",
+            line.marks.as_deref().is_none_or(are_marks),
+            "`pinned`, `until` and a date or time, or both",
+        ),
+        (
+            "intent",
+            line.kind == RecordKind::Task || !is_told,
+            "null on what is no task",
+        ),
+        (
+            "details",
+            line.details.as_ref().is_none_or(are_details),
+            "an object of what is told of a task",
+        ),
+        ("created_version", is_version(line.created_version), OF_MEMORY),
+        (
+            "ended_version",
+            line.ended_version.is_none_or(is_version),
+            OF_MEMORY,
+        ),
+    ])?;
     Ok(RecordId::new(line.kind, line.number))
 }
 
 impl RunLine {
     pub(super) fn check(&self) -> Result<(), LineError> {
-        must("status", self.status.is_final(), "that of a run that has ended")?;
-        time("created_at", self.created_at)?;
-        time("finished_at", self.finished_at)?;
-        must("base_version", self.base_version >= 0, "0 or more")?;
-        let is_version = self.version.is_none_or(|version| version >= 1);
-        must("version", is_version, "1 or more")?;
-        let both = self.version.is_some() == self.context_id.is_some();
-        must("context_id", both, "there exactly if version is")?;
-        let resolved = (self.status == RunStatus::Resolved) == self.resolved_by.is_some();
-        must("resolved_by", resolved, "there exactly if status is resolved")?;
-        must("exchanges", self.exchanges.is_array(), "a list")
+        let has_version = self.version.is_some();
+        let is_resolved = self.status == RunStatus::Resolved;
+        require(&[
+            ("status", self.status.is_final(), "that of a run that has ended"),
+            ("created_at", is_exact(self.created_at), TIME),
+            ("finished_at", is_exact(self.finished_at), TIME),
+            ("base_version", self.base_version >= 0, NOT_NEGATIVE),
+            (
+                "version",
+                self.version.is_none_or(|version| version >= 1),
+                "1 or more",
+            ),
+            (
+                "context_id",
+                has_version == self.context_id.is_some(),
+                "there exactly if version is",
+            ),
+            (
+                "resolved_by",
+                is_resolved == self.resolved_by.is_some(),
+                "there exactly if status is resolved",
+            ),
+            ("exchanges", self.exchanges.is_array(), "a list"),
+        ])
     }
 }
 
@@ -418,36 +400,43 @@ impl From<Run> for RunLine {
 
 impl HandoffLine {
     pub(super) fn check(&self, head_version: i64) -> Result<(), LineError> {
-        must("number", self.number > 0, "over 0")?;
-        countable("number", self.number)?;
-        time("generated_at", self.generated_at)?;
-        Window::of_seconds(self.window_seconds)
-            .map_err(|problem| LineError::Problem(format!("window_seconds: {problem}")))?;
-        must(
-            "base_version",
-            (1..=head_version).contains(&self.base_version),
-            "a version of the memory",
-        )?;
-        time("base_time", self.base_time)?;
-        must("manifest", self.manifest.is_object(), "an object")?;
-        Vec::<CitedLine>::deserialize(&self.citations)
-            .map(drop)
-            .map_err(|problem| LineError::Problem(format!("citations: {problem}")))
+        let window = Window::of_seconds(self.window_seconds);
+        let citations = Vec::<CitedLine>::deserialize(&self.citations);
+        require(&[
+            ("number", self.number > 0, "over 0"),
+            ("number", self.number <= MOST, AT_MOST),
+            ("generated_at", is_exact(self.generated_at), TIME),
+            ("window_seconds", window.is_ok(), "a duration of a handoff"),
+            (
+                "base_version",
+                (1..=head_version).contains(&self.base_version),
+                OF_MEMORY,
+            ),
+            ("base_time", is_exact(self.base_time), TIME),
+            ("manifest", self.manifest.is_object(), "an object"),
+            (
+                "citations",
+                citations.is_ok(),
+                "a list of lines with their citations",
+            ),
+        ])
     }
 }
 
 /// Checks an item of a memory or of the vault.
 pub(super) fn check_item(item: &PromptItem, max_bytes: usize) -> Result<(), LineError> {
     check_writable(&item.category).map_err(|reserved| LineError::Problem(format!("category: {reserved}")))?;
-    must(
-        "content",
-        !document::is_blank(&item.content),
-        "a text that is not blank",
-    )?;
     let fits = item.content.len() <= max_bytes;
-    must("content", fits, &format!("at most {max_bytes} bytes"))?;
-    item.expires_at.map_or(Ok(()), |at| time("expires_at", at))?;
-    time("created_at", item.created_at)
+    require(&[
+        (
+            "content",
+            !document::is_blank(&item.content),
+            "a text that is not blank",
+        ),
+        ("content", fits, &format!("at most {max_bytes} bytes")),
+        ("expires_at", item.expires_at.is_none_or(is_exact), TIME),
+        ("created_at", is_exact(item.created_at), TIME),
+    ])
 }
 
 impl PathLine {
@@ -455,11 +444,9 @@ impl PathLine {
     pub(super) fn check(&self, vault: &VaultId) -> Result<(FileTree, FilePath), LineError> {
         let path =
             FilePath::parse(&self.path).map_err(|refusal| LineError::Problem(format!("path: {refusal}")))?;
-        must(
-            "path",
-            path.as_str() == self.path && !path.is_root(),
-            "a path below /memories in the spelling it is kept in",
-        )?;
+        let is_kept = path.as_str() == self.path && !path.is_root();
+        let spelling = "a path below /memories in the spelling it is kept in";
+        require(&[("path", is_kept, spelling)])?;
         let tree = FileTree {
             vault: vault.clone(),
             root: self.root.clone(),

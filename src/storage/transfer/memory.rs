@@ -29,10 +29,8 @@ enum Target {
     Create,
     /// They are appended to the existing memory.
     Append(Box<Append>),
-    /// They exist already.
-    Unchanged,
-    /// They are read and ignored.
-    Skip,
+    /// They are read and ignored, because they exist already or are to be skipped.
+    Ignore { is_same: bool },
 }
 
 /// The kinds of lines of a memory, in the order in which they stand.
@@ -90,12 +88,13 @@ impl<'i> MemoryImport<'i> {
                 )
             }
             None => {
-                let there = find_items(&mut transaction, (vault, memory), line.changed_at).await?;
-                (there.has_newest, !there.is_there)
+                // Without a document it is known by the time of its first item.
+                let created_at = find_memory(&mut transaction, (vault, memory)).await?;
+                (created_at == Some(line.created_at), created_at.is_none())
             }
         };
         let target = if is_same {
-            Target::Unchanged
+            Target::Ignore { is_same }
         } else if is_free && insert_memory(&mut transaction, vault, &line).await? {
             Target::Create
         } else {
@@ -110,7 +109,7 @@ impl<'i> MemoryImport<'i> {
                 OnConflict::Append if line.head_version > 0 => Target::Append(Box::new(
                     Append::begin(&mut transaction, storage, vault, &line).await?,
                 )),
-                OnConflict::Append | OnConflict::Skip => Target::Skip,
+                OnConflict::Append | OnConflict::Skip => Target::Ignore { is_same },
             }
         };
         Ok(Self {
@@ -181,10 +180,7 @@ impl<'i> MemoryImport<'i> {
         let memory = &self.line.memory_id;
         match &mut self.target {
             Target::Create => {
-                if !insert_context(&mut self.transaction, self.vault, memory, &line).await? {
-                    let id = &line.context_id;
-                    return Err(problem(format!("context_id: {id} stands twice in this memory")));
-                }
+                insert_context(&mut self.transaction, self.vault, memory, &line).await?;
                 if is_head {
                     let records = document::records(&line.context).into_iter();
                     self.active = records.map(|record| record.id).collect();
@@ -196,7 +192,7 @@ impl<'i> MemoryImport<'i> {
                     .context(&mut self.transaction, (self.vault, memory), line)
                     .await
             }
-            Target::Unchanged | Target::Skip => Ok(()),
+            Target::Ignore { .. } => Ok(()),
         }
     }
 
@@ -341,12 +337,9 @@ impl<'i> MemoryImport<'i> {
         self.check_end(end, hash)?;
         let (vault, memory) = (self.vault, &self.line.memory_id);
         let events = match &self.target {
-            Target::Unchanged => {
-                done.unchanged += 1;
-                return Ok(());
-            }
-            Target::Skip => {
-                done.skipped += 1;
+            Target::Ignore { is_same } => {
+                done.unchanged += u64::from(*is_same);
+                done.skipped += u64::from(!is_same);
                 return Ok(());
             }
             Target::Append(append) if append.appended == 0 => {
@@ -367,7 +360,12 @@ impl<'i> MemoryImport<'i> {
             Target::Create => {
                 history::insert_of_records(&mut self.transaction, vault, memory).await?;
                 project_versions(&mut self.transaction, vault, memory).await?;
-                let event = self.imported(self.line.head_version, self.line.head_context_id.clone());
+                let head = self.line.head_context_id.clone();
+                let event = NewEvent {
+                    version: head.map(|id| (self.line.head_version, id)),
+                    source: Some(Source::Import),
+                    ..self.storage.event(memory, EventKind::Version)
+                };
                 let holds = stored::of_memory(&mut self.transaction, vault, memory).await?;
                 let change = (Stored::default(), holds);
                 stored::count(&mut self.transaction, vault, &event.event_id, change).await?;
@@ -381,15 +379,6 @@ impl<'i> MemoryImport<'i> {
             _ => done.created += 1,
         }
         Ok(())
-    }
-
-    /// The event of the import: one, for any number of versions.
-    fn imported(&self, version: i64, context_id: Option<ContextId>) -> NewEvent {
-        NewEvent {
-            version: context_id.map(|id| (version, id)),
-            source: Some(Source::Import),
-            ..self.storage.event(&self.line.memory_id, EventKind::Version)
-        }
     }
 
     /// Checks that the lines are those that were exported, and that they make a memory.
@@ -456,20 +445,19 @@ async fn insert_memory(
     Ok(done.rows_affected() == 1)
 }
 
-/// Stores a version unchanged. `false` if its memory already has one with this id.
+/// Stores a version unchanged.
 #[tracing::instrument(name = "db.memory_contexts.import", skip_all)]
 async fn insert_context(
     connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
     line: &ContextLine,
-) -> Result<bool, StorageError> {
-    let done = sqlx::query!(
+) -> Result<(), StorageError> {
+    sqlx::query!(
         "INSERT INTO memory_contexts (vault_id, memory_id, context_id, actor_id, context, creation_time, version,
                                       source, bytes, update_id, operations, log,
                                       redacted_at, redacted_by, redaction_reason, redacted_sha256)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
-         ON CONFLICT (vault_id, memory_id, context_id) DO NOTHING",
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
         vault.as_str(),
         memory.as_str(),
         line.context_id.as_str(),
@@ -489,36 +477,23 @@ async fn insert_context(
     )
     .execute(connection)
     .await?;
-    Ok(done.rows_affected() == 1)
+    Ok(())
 }
 
-/// What exists of a memory that has no document in the file.
-struct FoundItems {
-    /// Whether it has a document or any item.
-    is_there: bool,
-    /// Whether one of its items is as old as the newest of the file, which means that the file was imported before.
-    has_newest: bool,
-}
-
-/// Looks for a memory whose newest item in the file was added at `newest`.
-#[tracing::instrument(name = "db.prompt_items.import_owner", skip_all)]
-async fn find_items(
+/// When a memory was created, if it exists.
+#[tracing::instrument(name = "db.memories.import_present", skip_all)]
+async fn find_memory(
     connection: &mut Connection,
     (vault, memory): (&VaultId, &MemoryId),
-    newest: DateTime<Utc>,
-) -> Result<FoundItems, StorageError> {
-    let found = sqlx::query_as!(
-        FoundItems,
-        r#"SELECT EXISTS (SELECT 1 FROM memories WHERE vault_id = $1 AND memory_id = $2) AS "is_there!",
-                  EXISTS (SELECT 1 FROM prompt_items
-                          WHERE vault_id = $1 AND memory_id = $2 AND created_at = $3) AS "has_newest!""#,
+) -> Result<Option<DateTime<Utc>>, StorageError> {
+    let created_at = sqlx::query_scalar!(
+        "SELECT created_at FROM memories WHERE vault_id = $1 AND memory_id = $2",
         vault.as_str(),
         memory.as_str(),
-        newest,
     )
-    .fetch_one(connection)
+    .fetch_optional(connection)
     .await?;
-    Ok(found)
+    Ok(created_at)
 }
 
 /// A version that a memory has.

@@ -43,14 +43,3 @@ const FORMAT_VERSION: u32 = 2;
 
 /// The oldest version that is read.
 const OLDEST_VERSION: u32 = 1;
-
-/// The progress of an export or import.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Progress {
-    /// Complete memories.
-    pub memories: u64,
-    /// Versions.
-    pub contexts: u64,
-    /// Bytes of the file.
-    pub bytes: u64,
-}

@@ -7,49 +7,15 @@
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::storage::database::connection::Connection;
 use crate::storage::{Class, FailingVaults, Storage, StorageError};
-use quick_cache::sync::Cache;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
-
-/// How long cached usage is used: what other instances save meanwhile may exceed a quota.
-const BELIEVED_FOR: Duration = Duration::from_secs(1);
 
 /// Number of rows of a vault from which on they are merged.
 const MANY_ROWS: i64 = 64;
-
-/// Room for a version that is being saved. Given back when it is dropped, unless the version was saved.
-#[derive(Debug)]
-#[must_use]
-pub(in crate::storage) struct TakenRoom {
-    /// The cached usage that it was added to, if the vault is limited.
-    known: Option<KnownUsage>,
-    more: Stored,
-}
-
-impl TakenRoom {
-    /// The version was saved, or may have been.
-    pub(in crate::storage) fn keep(mut self) {
-        self.known = None;
-    }
-}
-
-impl Drop for TakenRoom {
-    fn drop(&mut self) {
-        if let Some(known) = &self.known {
-            let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
-            known.0.add(Stored {
-                memories: -self.more.memories,
-                bytes: -self.more.bytes,
-            });
-        }
-    }
-}
 
 impl Storage {
     /// Sets the storage quotas.
     #[must_use]
     pub fn with_quotas(mut self, quotas: Quotas) -> Self {
-        self.room = Arc::new(Room::new(quotas));
+        self.quotas = quotas;
         self
     }
 
@@ -57,68 +23,35 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.vault_storage.get", skip_all)]
     pub async fn vault_storage(&self, vault: &VaultId) -> Result<Stored, StorageError> {
-        let stored = sqlx::query_as!(
-            Stored,
-            r#"SELECT COALESCE(sum(memories), 0)::bigint AS "memories!", COALESCE(sum(bytes), 0)::bigint AS "bytes!"
-               FROM vault_storage WHERE vault_id = $1"#,
-            vault.as_str(),
-        )
-        .fetch_one(&mut self.reader().await?)
-        .await?;
-        Ok(stored)
+        of_vault(&mut self.reader().await?, vault).await
     }
 
-    /// Loads the usage of a vault into the cache, if it is limited and not cached. Called before a change acquires its
-    /// own connection.
-    pub(in crate::storage) async fn know_room(&self, vault: &VaultId) -> Result<(), StorageError> {
-        let Quotas { memories, bytes } = self.room.quotas;
-        if memories.is_none() && bytes.is_none() {
-            return Ok(());
-        }
-        let known = self.room.known.get(vault);
-        let is_new = |known: &KnownUsage| {
-            let (_, since) = *known.lock().unwrap_or_else(PoisonError::into_inner);
-            since.elapsed() < BELIEVED_FOR
-        };
-        if known.as_ref().is_none_or(|known| !is_new(known)) {
-            let since = Instant::now();
-            let stored = self.vault_storage(vault).await?;
-            self.room
-                .known
-                .insert(vault.clone(), Arc::new(Mutex::new((stored, since))));
-        }
-        Ok(())
+    /// Whether vaults have quotas.
+    pub(in crate::storage) fn has_quotas(&self) -> bool {
+        self.quotas != Quotas::default()
     }
 
-    /// Checks the quota for a new version, and adds it to the cached usage for as long as the returned value lives; for
-    /// good if it is saved.
+    /// Checks the quotas for a new version of this many bytes. What is being saved meanwhile does not count yet.
     ///
     /// # Errors
-    /// [`StorageError::OverQuota`].
-    pub(in crate::storage) fn take_room(
+    /// [`StorageError::OverQuota`], or database errors.
+    pub(in crate::storage) async fn check_quotas(
         &self,
+        connection: &mut Connection,
         vault: &VaultId,
         is_first: bool,
         bytes: usize,
-    ) -> Result<TakenRoom, StorageError> {
+    ) -> Result<(), StorageError> {
+        if !self.has_quotas() {
+            return Ok(());
+        }
         let more = Stored {
             memories: i64::from(is_first),
             bytes: i64::try_from(bytes).unwrap_or(i64::MAX),
         };
-        let known = self.room.known.get(vault);
-        if let Some(known) = &known {
-            let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
-            self.room.quotas.check(known.0, more)?;
-            known.0.add(more);
-        }
-        Ok(TakenRoom { known, more })
-    }
-
-    /// Forgets the cached usage of a vault, after something of it was deleted.
-    pub(in crate::storage) fn forget_room(&self, vault: &VaultId) {
-        self.room.known.remove(vault);
+        let held = of_vault(connection, vault).await?;
+        Ok(self.quotas.check(held, more)?)
     }
 
     /// Merges the rows of the vaults with many rows, of `batch` vaults at once, and returns the number of vaults. Vaults for which
@@ -163,6 +96,20 @@ impl Storage {
         }
         Ok(summed)
     }
+}
+
+/// The storage usage of a vault: the sum of its rows.
+#[tracing::instrument(name = "db.vault_storage.get", skip_all)]
+async fn of_vault(connection: &mut Connection, vault: &VaultId) -> Result<Stored, StorageError> {
+    let stored = sqlx::query_as!(
+            Stored,
+            r#"SELECT COALESCE(sum(memories), 0)::bigint AS "memories!", COALESCE(sum(bytes), 0)::bigint AS "bytes!"
+               FROM vault_storage WHERE vault_id = $1"#,
+            vault.as_str(),
+        )
+        .fetch_one(connection)
+        .await?;
+    Ok(stored)
 }
 
 /// The storage usage of a memory while its row is locked.
@@ -211,9 +158,6 @@ pub(in crate::storage) async fn count(
     Ok(())
 }
 
-/// Maximum number of vaults in the cache.
-const KNOWN_VAULTS: usize = 10_000;
-
 /// The storage usage of a vault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Stored {
@@ -248,66 +192,31 @@ pub struct OverQuota {
     pub wanted: u64,
 }
 
-/// The quotas, and the cached usage of vaults.
-#[derive(Debug)]
-pub(in crate::storage) struct Room {
-    pub(super) quotas: Quotas,
-    pub(super) known: Cache<VaultId, KnownUsage>,
-}
-
-/// The usage of a vault, and when it was read.
-pub(super) type KnownUsage = Arc<Mutex<(Stored, Instant)>>;
-
-impl Stored {
-    pub(super) fn add(&mut self, more: Self) {
-        self.memories = self.memories.saturating_add(more.memories);
-        self.bytes = self.bytes.saturating_add(more.bytes);
-    }
-}
-
-impl Room {
-    pub(in crate::storage) fn new(quotas: Quotas) -> Self {
-        Self {
-            quotas,
-            known: Cache::new(KNOWN_VAULTS),
-        }
-    }
-}
-
 impl Quotas {
-    pub(super) fn check(&self, held: Stored, more: Stored) -> Result<(), OverQuota> {
-        let tests = [
-            (
-                "memories",
-                "limits.vault_memories",
-                self.memories,
-                held.memories,
-                more.memories,
-            ),
-            (
-                "bytes of texts",
-                "limits.vault_bytes",
-                self.bytes,
-                held.bytes,
-                more.bytes,
-            ),
-        ];
-        for (what, setting, limit, held, more) in tests {
-            let Some(limit) = limit.filter(|_| more > 0) else {
-                continue;
-            };
-            let (held, more) = (held.max(0).unsigned_abs(), more.unsigned_abs());
-            let wanted = held.saturating_add(more);
-            if wanted > limit {
-                return Err(OverQuota {
-                    what,
-                    setting,
-                    limit,
-                    held,
-                    wanted,
-                });
-            }
-        }
-        Ok(())
+    fn check(&self, held: Stored, more: Stored) -> Result<(), OverQuota> {
+        let memories = ("memories", "limits.vault_memories", self.memories);
+        let bytes = ("bytes of texts", "limits.vault_bytes", self.bytes);
+        check_one(memories, held.memories, more.memories)?;
+        check_one(bytes, held.bytes, more.bytes)
+    }
+}
+
+/// Checks a quota, with what it counts and its setting.
+fn check_one(
+    (what, setting, limit): (&'static str, &'static str, Option<u64>),
+    held: i64,
+    more: i64,
+) -> Result<(), OverQuota> {
+    let held = held.max(0).unsigned_abs();
+    let wanted = held.saturating_add_signed(more);
+    match limit {
+        Some(limit) if more > 0 && wanted > limit => Err(OverQuota {
+            what,
+            setting,
+            limit,
+            held,
+            wanted,
+        }),
+        _ => Ok(()),
     }
 }

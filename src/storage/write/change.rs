@@ -103,7 +103,6 @@ impl Storage {
         decide: &impl Fn(&Head) -> Result<Decision<T>, E>,
     ) -> Result<T, ChangeError<E>> {
         let (vault, memory) = of;
-        self.know_room(vault).await?;
         let (saved, result) = self
             .transaction("db.memories.change", |mut transaction| async move {
                 let token = self.head_cache.fill_token(vault, memory);
@@ -117,16 +116,16 @@ impl Storage {
                     // At most the row of a memory that is not created was written.
                     Decision::Keep(result) => return Ok(transaction.roll_back_with((None, result))),
                 };
-                let room = self.take_room(vault, !head.exists(), new.text.len())?;
+                self.check_quotas(&mut transaction, vault, !head.exists(), new.text.len())
+                    .await?;
                 let counted = head.counters;
                 let prepared = Prepared::new(head, Some(counted), of, new);
                 save_locked(&mut transaction, &prepared).await?;
-                let saved = Some((Box::new(prepared), token, room));
+                let saved = Some((Box::new(prepared), token));
                 Ok::<_, ChangeError<E>>(transaction.commit_with((saved, result)))
             })
             .await?;
-        if let Some((prepared, token, room)) = saved {
-            room.keep();
+        if let Some((prepared, token)) = saved {
             self.committed(*prepared, token);
         }
         Ok(result)

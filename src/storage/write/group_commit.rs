@@ -9,10 +9,10 @@ use super::head::Head;
 use super::new_version::Prepared;
 use super::save::{is_one_statement, save};
 use crate::domain::ids::{MemoryId, VaultId};
-use crate::storage::batcher::{Batcher, Batchers, Job, Slots, cancelled, unanswered};
+use crate::storage::batcher::unanswered;
 use crate::storage::contexts::Context;
 use crate::storage::head_cache::FillToken;
-use crate::storage::{Storage, StorageError, error};
+use crate::storage::{Class, Storage, StorageError, error};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::OwnedMutexGuard;
@@ -24,43 +24,36 @@ pub(in crate::storage) struct Submitted {
     _lock: MemoryLock,
 }
 
-impl Job for Submitted {
-    /// Whether the version was saved; if not, it was skipped.
-    type Answer = Result<bool, StorageError>;
-
-    const MAX_IN_FLIGHT: usize = 1;
-
-    const MAX_JOBS: usize = 64;
-
-    fn bytes(&self) -> usize {
+impl Submitted {
+    /// The size of its text.
+    pub(in crate::storage) fn bytes(&self) -> usize {
         self.prepared.new.text.len()
     }
+}
 
-    fn batcher(batchers: &Batchers) -> &Arc<Batcher<Self>> {
-        &batchers.versions
-    }
-
-    fn vault(&self) -> &VaultId {
-        &self.prepared.metadata.vault_id
-    }
-
-    async fn run(storage: &Storage, connections: &Slots, jobs: Vec<Self>) -> Vec<Self::Answer> {
-        let token = |job: &Self| {
-            let metadata = &job.prepared.metadata;
-            storage
-                .head_cache
+impl Storage {
+    /// Saves a batch. Returns for each version, in the same order, whether it was saved; if not, it was skipped.
+    pub(in crate::storage) async fn save_submitted(
+        &self,
+        versions: Vec<Submitted>,
+    ) -> Vec<Result<bool, StorageError>> {
+        let token = |version: &Submitted| {
+            let metadata = &version.prepared.metadata;
+            self.head_cache
                 .fill_token(&metadata.vault_id, &metadata.memory_id)
         };
-        let tokens: Vec<FillToken> = jobs.iter().map(token).collect();
-        let (prepared, locks): (Vec<Prepared>, Vec<MemoryLock>) =
-            jobs.into_iter().map(|job| (job.prepared, job._lock)).unzip();
-        let saved = storage.save_batch(connections, &prepared).await;
+        let tokens: Vec<FillToken> = versions.iter().map(token).collect();
+        let (prepared, locks): (Vec<Prepared>, Vec<MemoryLock>) = versions
+            .into_iter()
+            .map(|version| (version.prepared, version._lock))
+            .unzip();
+        let saved = self.save_batch(&prepared).await;
         if let Err(NotSaved::Refused(error)) = &saved {
             tracing::debug!(%error, versions = prepared.len(), "versions are saved one by one");
         }
         let answer = |(place, (version, token)): (usize, (Prepared, FillToken))| match &saved {
             Ok(saved) if saved.contains(&place) => {
-                storage.committed(version, token);
+                self.committed(version, token);
                 Ok(true)
             }
             Ok(_) | Err(NotSaved::Refused(_)) => Ok(false),
@@ -99,7 +92,6 @@ impl Storage {
         let Some(locks) = self.memory_locks.as_ref().filter(|_| self.crosses_vaults()) else {
             return Ok(None);
         };
-        self.know_room(vault).await?;
         let lock = locks.lock((vault, memory)).await;
         let (head, counted) = match snapshot {
             None => (self.cached_head(vault, memory).await?, None),
@@ -118,17 +110,17 @@ impl Storage {
         if !prepared.needs_no_lock() {
             return Ok(None);
         }
-        // There is a head, so it is not a new memory.
-        let room = self.take_room(vault, false, bytes)?;
+        if self.has_quotas() {
+            // There is a head, so it is not a new memory.
+            self.check_quotas(&mut self.reader().await?, vault, false, bytes)
+                .await?;
+        }
         let submitted = Submitted {
             prepared,
             _lock: lock,
         };
-        let is_saved = self.submit(submitted).await.ok_or_else(cancelled)??;
-        Ok(is_saved.then(|| {
-            room.keep();
-            result
-        }))
+        let is_saved = self.submit(submitted).await?;
+        Ok(is_saved.then_some(result))
     }
 
     /// The newest version known to this process; `None` if the memory does not exist.
@@ -147,8 +139,9 @@ impl Storage {
         }))
     }
 
-    async fn save_batch(&self, slots: &Slots, prepared: &[Prepared]) -> Result<Vec<usize>, NotSaved> {
-        let mut connection = slots.take(self).await.map_err(NotSaved::Refused)?;
+    async fn save_batch(&self, prepared: &[Prepared]) -> Result<Vec<usize>, NotSaved> {
+        let connection = self.primary_reader(Class::Write).await;
+        let mut connection = connection.map_err(NotSaved::Refused)?;
         if !is_one_statement(prepared) {
             let begun = connection.begin().await;
             begun.map_err(|error| NotSaved::Refused(error.into()))?;
@@ -160,22 +153,21 @@ impl Storage {
                 false => NotSaved::Unknown(error),
             }
         })?;
-        let committed = connection.commit_and_keep().await;
-        let connection = committed.map_err(|error| NotSaved::Unknown(error.into()))?;
-        slots.put_back(self, connection);
+        let committed = connection.commit().await;
+        committed.map_err(|error| NotSaved::Unknown(error.into()))?;
         Ok(saved)
     }
 
     /// Whether a batch of versions is being committed.
     #[must_use]
     pub fn is_saving(&self) -> bool {
-        self.batchers.versions.is_busy()
+        self.batcher.is_busy()
     }
 
     /// The number of decided versions that wait for the next batch, for tests.
     #[must_use]
     pub fn changes_waiting(&self) -> usize {
-        self.batchers.versions.waiting()
+        self.batcher.waiting()
     }
 }
 

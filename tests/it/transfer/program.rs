@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 use working_memory::domain::ids::{MemoryId, VaultId};
 use working_memory::storage::Storage;
-use working_memory::storage::transfer::{ImportOptions, Imported, OnConflict, Progress};
+use working_memory::storage::transfer::{ImportOptions, Imported, OnConflict};
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_working-memory");
 
@@ -59,8 +59,7 @@ pub(crate) async fn exported(storage: &Storage, vault: &str) -> Vec<u8> {
 /// The same, perhaps of one memory.
 pub(crate) async fn exported_of(storage: &Storage, vault: &VaultId, memory: Option<&MemoryId>) -> Vec<u8> {
     let mut file = Vec::new();
-    let mut ignored = |_: &Progress| {};
-    let export = storage.export_vault(vault, memory, &mut file, &mut ignored);
+    let export = storage.export_vault(vault, memory, &mut file);
     export.await.unwrap();
     file
 }
@@ -79,8 +78,7 @@ pub(crate) async fn imported(
         max_document_bytes: 1 << 20,
     };
     let mut done = Imported::default();
-    let mut ignored = |_: &Progress| {};
-    let import = storage.import_vault(file, &options, &mut done, &mut ignored);
+    let import = storage.import_vault(file, &options, &mut done);
     import.await.map_err(|error| error.to_string())?;
     Ok(done)
 }

@@ -130,8 +130,7 @@ impl Storage {
         answer: impl Fn(ContextMetadata) -> T,
     ) -> Result<T, WriteError> {
         let made = &answer;
-        self.know_room(&tree.vault).await?;
-        let (prepared, token, room, answer) = self
+        let (prepared, token, answer) = self
             .transaction("db.memory_paths.create", |mut transaction| async move {
                 let vault = &tree.vault;
                 hold_root(&mut transaction, tree).await?;
@@ -150,15 +149,15 @@ impl Storage {
                 new.log = changelog::of_text(changelog::PUT, (&head.text, &new.text), &new.changes);
                 let answer = made(new.metadata(vault, &memory, &head));
                 new.answer_under(under, &answer);
-                let room = self.take_room(vault, true, new.text.len())?;
+                self.check_quotas(&mut transaction, vault, true, new.text.len())
+                    .await?;
                 let counted = head.counters;
                 let prepared = Prepared::new(head, Some(counted), (vault, &memory), new);
                 save_locked(&mut transaction, &prepared).await?;
                 insert(&mut transaction, tree, path, &memory).await?;
-                Ok::<_, WriteError>(transaction.commit_with((Box::new(prepared), token, room, answer)))
+                Ok::<_, WriteError>(transaction.commit_with((Box::new(prepared), token, answer)))
             })
             .await?;
-        room.keep();
         self.committed(*prepared, token);
         Ok(answer)
     }

@@ -220,12 +220,12 @@ impl Storage {
             AT_ONCE,
         )
         };
-        self.statement(
+        self.transaction_for(
             Class::Maintenance,
             "db.memories.mark_for_embedding",
-            |mut connection| async move {
-                let marked = mark().fetch_one(&mut connection).await?;
-                Ok(connection.commit_with(marked.last))
+            |mut transaction| async move {
+                let marked = mark().fetch_one(&mut transaction).await?;
+                Ok(transaction.commit_with(marked.last))
             },
         )
         .await
