@@ -22,7 +22,7 @@ use crate::pipeline::run::Running;
 use crate::pipeline::{Mode, Pipeline, PipelineError};
 use crate::storage::records::StoredRecord;
 use crate::storage::updates::{Run, RunKind, RunStatus};
-use crate::storage::{AlsoRead, ChangeError, Decision, Head, NewVersion, Preconditions, Source, WindowRows};
+use crate::storage::{AlsoRead, Decision, Head, NewVersion, Preconditions, Source, WindowRows};
 
 /// The result of a run.
 pub(super) struct RunResult {
@@ -92,9 +92,9 @@ impl Pipeline {
         let changed = self.storage.change_snapshot(place, began, also, decide).await;
         let RunResult { answer, run } = match changed {
             Ok(result) => result,
-            Err(ChangeError::Refused(PipelineError::Conflict { .. })) => return Ok(None),
-            Err(ChangeError::Refused(refused)) => return self.fail(running, refused).await,
-            Err(ChangeError::Storage(error)) => return Err(error.into()),
+            Err(PipelineError::Conflict { .. }) => return Ok(None),
+            Err(error @ PipelineError::Storage(_)) => return Err(error),
+            Err(refused) => return self.fail(running, refused).await,
         };
         for step in answer.ending() {
             running.steps.send(step);
@@ -211,6 +211,7 @@ impl Pipeline {
             run: Some(Box::new(run)),
             resolves: running.resolves.clone(),
             window,
+            path: None,
             answer: running.answer_to_keep(&answer),
             text: applied.text,
         };

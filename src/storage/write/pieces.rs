@@ -89,17 +89,7 @@ mod tests {
         assert_eq!(
             names,
             [
-                "version",
-                "locked",
-                "moved",
-                "saved",
-                "counted",
-                "instructed",
-                "ran",
-                "happened",
-                "record",
-                "changed",
-                "kept"
+                "version", "locked", "moved", "saved", "counted", "happened", "record", "changed", "kept"
             ]
         );
         for insert in &PIECES.inserts {
@@ -113,11 +103,7 @@ mod tests {
 
     #[test]
     fn a_piece_gets_the_parameters_it_reads() {
-        let read = |piece: &String| {
-            (1..=10)
-                .filter(|number| reads(piece, *number))
-                .collect::<Vec<_>>()
-        };
+        let read = |piece: &String| (1..=7).filter(|number| reads(piece, *number)).collect::<Vec<_>>();
         assert_eq!(read(&PIECES.moves), [1, 2, 6]);
         let inserts: Vec<_> = PIECES.inserts.iter().map(read).collect();
         assert_eq!(
@@ -125,9 +111,7 @@ mod tests {
             [
                 vec![1, 2, 3, 6],
                 vec![1, 2, 6],
-                vec![1, 2, 6, 8],
-                vec![1, 2, 6, 7, 10],
-                vec![1, 2, 6, 9],
+                vec![1, 2, 6, 7],
                 vec![1, 2, 4, 6],
                 vec![1, 2, 4, 6],
             ]

@@ -158,7 +158,7 @@ impl Storage {
             task: task.task_id.as_ref(),
             ..AlsoRead::default()
         };
-        let recorded = self.change((&writer.vault, &writer.memory), also, |head| {
+        self.change((&writer.vault, &writer.memory), also, |head| {
             head.meets(&writer.preconditions)?;
             if let Some(known) = &head.task {
                 // A redacted task has no facts that could differ.
@@ -169,8 +169,8 @@ impl Storage {
             }
             let written = record_task(&head.text, head.counters, head.now, task, &writer.sizes)?;
             Ok(writer.save(head, written, Source::Task, Some(task), under))
-        });
-        Ok(recorded.await?)
+        })
+        .await
     }
 
     /// Adds a decision to the window.
@@ -184,14 +184,14 @@ impl Storage {
         under: Option<&Answering<'_, WindowChange>>,
     ) -> Result<WindowChange, WriteError> {
         let of = (&writer.vault, &writer.memory);
-        let recorded = self.change(of, AlsoRead::default(), |head| {
+        self.change(of, AlsoRead::default(), |head| {
             head.meets(&writer.preconditions)?;
             let words = (decision.decision.as_str(), decision.reason.as_deref());
             let (now, supersedes) = (head.now, decision.supersedes);
             let written = record_decision(&head.text, head.counters, now, words, supersedes, &writer.sizes)?;
-            Ok::<_, WriteError>(writer.save(head, written, Source::Decision, None, under))
-        });
-        Ok(recorded.await?)
+            Ok(writer.save(head, written, Source::Decision, None, under))
+        })
+        .await
     }
 
     /// Sets goal and blocker; see [`set_status`].
@@ -206,15 +206,15 @@ impl Storage {
         under: Option<&Answering<'_, WindowChange>>,
     ) -> Result<WindowChange, WriteError> {
         let of = (&writer.vault, &writer.memory);
-        let set = self.change(of, AlsoRead::default(), |head| {
+        self.change(of, AlsoRead::default(), |head| {
             head.meets(&writer.preconditions)?;
             let written = set_status(&head.text, head.counters, head.now, goal, blocker, &writer.sizes)?;
             match written.operations.is_empty() {
                 true => keep(head, None),
                 false => Ok(writer.save(head, written, Source::Status, None, under)),
             }
-        });
-        Ok(set.await?)
+        })
+        .await
     }
 
     /// Imports tasks and decisions; see [`window::import_window`]. Reads all tasks and decisions of the memory.
@@ -231,7 +231,7 @@ impl Storage {
             entries: true,
             ..AlsoRead::default()
         };
-        let imported = self.change((&writer.vault, &writer.memory), also, |head| {
+        self.change((&writer.vault, &writer.memory), also, |head| {
             head.meets(&writer.preconditions)?;
             // Thousands of entries take a while.
             let result = run_blocking(|| {
@@ -246,7 +246,7 @@ impl Storage {
                 archived: result.written.archived(),
             };
             if done.unchanged {
-                return Ok::<_, WriteError>(Decision::Keep(done));
+                return Ok(Decision::Keep(done));
             }
             let (mut version, _) = writer.version(head, result.written, Source::Import);
             version.window = WindowRows {
@@ -263,8 +263,8 @@ impl Storage {
             done.metadata = Some(version.metadata(&writer.vault, &writer.memory, head));
             version.answer_under(under, &done);
             Ok(Decision::Save(Box::new(version), done))
-        });
-        Ok(imported.await?)
+        })
+        .await
     }
 }
 
