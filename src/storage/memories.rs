@@ -11,7 +11,7 @@ use crate::domain::memory::Counters;
 use crate::storage::contexts::Source;
 use crate::storage::events::{self, EventKind};
 use crate::storage::idempotency::delete_answers;
-use crate::storage::prompt_items::delete_items_of_memory;
+use crate::storage::prompt_items::{self, ItemFilter, ItemOwner};
 use crate::storage::usage::stored::{self, Stored};
 use crate::storage::write::lock_memory;
 use crate::storage::{Class, Missing, Preconditions, Storage, StorageError, WriteError};
@@ -121,6 +121,10 @@ impl Storage {
         memory: &MemoryId,
         preconditions: &Preconditions,
     ) -> Result<(), WriteError> {
+        let owner = &ItemOwner {
+            vault: vault.clone(),
+            memory: Some(memory.clone()),
+        };
         let event = self
             .transaction_for(
                 Class::Maintenance,
@@ -138,8 +142,9 @@ impl Storage {
                     )
                     .execute(&mut transaction)
                     .await?;
-                    let had_items =
-                        delete_items_of_memory(&mut transaction, vault, memory, self.clock.now()).await?;
+                    let items = ItemFilter::default();
+                    let items =
+                        prompt_items::delete(&mut transaction, owner, items, self.clock.now()).await?;
                     let held = stored::of_memory(&mut transaction, vault, memory).await?;
                     sqlx::query!(
                         "DELETE FROM memories WHERE vault_id = $1 AND memory_id = $2",
@@ -148,7 +153,7 @@ impl Storage {
                     )
                     .execute(&mut transaction)
                     .await?;
-                    if !has_document && !had_items && runs.rows_affected() == 0 {
+                    if !has_document && items.is_empty() && runs.rows_affected() == 0 {
                         // At most expired items were there, which nobody saw any more.
                         return Ok(transaction.commit_with(None));
                     }
