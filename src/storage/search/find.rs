@@ -6,7 +6,7 @@ use crate::domain::ids::{MemoryId, VaultId};
 use crate::domain::search::Query;
 use crate::storage::{Class, Storage, StorageError};
 use std::cmp::Ordering;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 /// Maximum number of matches that are ranked: those changed last. Otherwise the database would read every document for
 /// a word that all of them contain.
@@ -19,6 +19,25 @@ const READ: i64 = 3_000;
 /// index is searched after all.
 const RANKED_OF_MANY: u8 = 150;
 const ENOUGH: usize = 100;
+
+/// A matching entry.
+struct Row {
+    memory_id: MemoryId,
+    version: i64,
+    rank: f32,
+}
+
+impl From<Row> for SearchMatch {
+    fn from(row: Row) -> Self {
+        Self {
+            place: SearchPlace {
+                rank: row.rank,
+                memory: row.memory_id,
+            },
+            version: row.version,
+        }
+    }
+}
 
 impl SearchPlace {
     /// Best first, then by memory.
@@ -79,7 +98,8 @@ impl Storage {
         )
         .fetch_one(&mut transaction)
         .await?;
-        let rows = sqlx::query!(
+        let rows = sqlx::query_as!(
+            Row,
             r#"WITH found AS MATERIALIZED (
              SELECT memory_id, version, words
              FROM (
@@ -105,18 +125,10 @@ impl Storage {
         .fetch_all(&mut transaction)
         .await?;
         transaction.commit().await?;
-        let found = rows.into_iter().map(|row| SearchMatch {
-            place: SearchPlace {
-                rank: row.rank,
-                memory: row.memory_id,
-            },
-            version: row.version,
-        });
-        Ok(found.collect())
+        Ok(rows.into_iter().map(SearchMatch::from).collect())
     }
 
-    /// The first `limit` of these that are still the newest versions of their memories. The head cache confirms most of
-    /// them; the database is asked about the others, only as many as needed.
+    /// The first `limit` of these that are still the newest versions of their memories; only as many are looked up as needed.
     async fn still_newest(
         &self,
         vault: &VaultId,
@@ -127,46 +139,26 @@ impl Storage {
         let mut rest = found.into_iter();
         while newest.len() < limit && !rest.as_slice().is_empty() {
             let part: Vec<SearchMatch> = rest.by_ref().take(limit - newest.len()).collect();
-            let is_unknown = |found: &&SearchMatch| {
-                let kept = self.head_cache.peek(vault, &found.place.memory, found.version);
-                kept.is_none()
-            };
-            let unknown: Vec<&SearchMatch> = part.iter().filter(is_unknown).collect();
-            let versions = self.head_versions(vault, &unknown).await?;
-            let is_replaced =
-                |found: &&SearchMatch| versions.get(&found.place.memory) != Some(&found.version);
-            let replaced = unknown.into_iter().filter(is_replaced);
-            let replaced: HashSet<MemoryId> = replaced.map(|found| found.place.memory.clone()).collect();
+            let memories: Vec<&str> = part.iter().map(|found| found.place.memory.as_str()).collect();
+            let versions: Vec<i64> = part.iter().map(|found| found.version).collect();
+            let current = sqlx::query_scalar!(
+                r#"SELECT memories.memory_id AS "memory_id: MemoryId"
+                   FROM unnest($2::text[], $3::bigint[]) AS found (memory_id, version)
+                   JOIN memories ON memories.memory_id = found.memory_id AND memories.head_version = found.version
+                   WHERE memories.vault_id = $1"#,
+                vault.as_str(),
+                &memories as &[&str],
+                &versions,
+            )
+            .fetch_all(&mut self.reader_for(Class::Search).await?)
+            .await?;
+            let current: HashSet<MemoryId> = current.into_iter().collect();
             newest.extend(
                 part.into_iter()
-                    .filter(|found| !replaced.contains(&found.place.memory)),
+                    .filter(|found| current.contains(&found.place.memory)),
             );
         }
         Ok(newest)
-    }
-
-    /// The current versions of those of these memories that exist.
-    async fn head_versions(
-        &self,
-        vault: &VaultId,
-        of: &[&SearchMatch],
-    ) -> Result<HashMap<MemoryId, i64>, StorageError> {
-        if of.is_empty() {
-            return Ok(HashMap::new());
-        }
-        let memories: Vec<&str> = of.iter().map(|found| found.place.memory.as_str()).collect();
-        let rows = sqlx::query!(
-            r#"SELECT memory_id AS "memory_id: MemoryId", head_version
-               FROM memories WHERE vault_id = $1 AND memory_id = ANY($2)"#,
-            vault.as_str(),
-            &memories as &[&str],
-        )
-        .fetch_all(&mut self.reader_for(Class::Search).await?)
-        .await?;
-        Ok(rows
-            .into_iter()
-            .map(|row| (row.memory_id, row.head_version))
-            .collect())
     }
 
     /// Searches the newest documents of a vault without the index; at most `limit` matches.
@@ -179,44 +171,28 @@ impl Storage {
         limit: i64,
     ) -> Result<Vec<SearchMatch>, StorageError> {
         // Deleting the empty word changes nothing: `ts_delete` only makes PostgreSQL fetch the out-of-line words of a
-        // document once for both uses. The result is one row of arrays: a message for each match would cost as much as
-        // ranking it.
-        let found = sqlx::query!(
-            r#"SELECT array_agg(matched.memory_id) AS "memories: Vec<MemoryId>", array_agg(matched.version) AS versions,
-                      array_agg(matched.rank) AS ranks
+        // document once for both uses.
+        let rows = sqlx::query_as!(
+            Row,
+            r#"SELECT newest.memory_id AS "memory_id: MemoryId", newest.version,
+                      ts_rank(entry.words, (SELECT $2::text::tsquery), 1) AS "rank!"
                FROM (
-                 SELECT newest.memory_id, newest.version,
-                        ts_rank(entry.words, (SELECT $2::text::tsquery), 1) AS rank
-                 FROM (
                    SELECT memory_id, version, words
                    FROM search_entries
                    WHERE vault_id = $1
                    ORDER BY creation_time DESC, memory_id
                    LIMIT $3
-                 ) AS newest
-                 CROSS JOIN LATERAL (SELECT ts_delete(newest.words, '') AS words OFFSET 0) AS entry
-                 WHERE entry.words @@ (SELECT $2::text::tsquery)
-                 LIMIT $4
-               ) AS matched"#,
+               ) AS newest
+               CROSS JOIN LATERAL (SELECT ts_delete(newest.words, '') AS words OFFSET 0) AS entry
+               WHERE entry.words @@ (SELECT $2::text::tsquery)
+               LIMIT $4"#,
             vault.as_str(),
             query.tsquery(),
             looked_at,
             limit,
         )
-        .fetch_one(&mut self.reader_for(Class::Search).await?)
+        .fetch_all(&mut self.reader_for(Class::Search).await?)
         .await?;
-        let memories = found.memories.unwrap_or_default().into_iter();
-        let of_each = found
-            .versions
-            .unwrap_or_default()
-            .into_iter()
-            .zip(found.ranks.unwrap_or_default());
-        let found = memories
-            .zip(of_each)
-            .map(|(memory, (version, rank))| SearchMatch {
-                place: SearchPlace { rank, memory },
-                version,
-            });
-        Ok(found.collect())
+        Ok(rows.into_iter().map(SearchMatch::from).collect())
     }
 }

@@ -24,36 +24,9 @@ impl Storage {
         query: &Query,
         found: &[SearchMatch],
     ) -> Result<Vec<Hit>, StorageError> {
-        let mut hits: Vec<Option<Hit>> = vec![None; found.len()];
-        let mut missing = Vec::new();
-        for (found, hit) in found.iter().zip(&mut hits) {
-            // The head cache has most of what is read or written often.
-            match self.head_cache.peek(vault, &found.place.memory, found.version) {
-                Some(head) => {
-                    let (of, text) = (&head.context.metadata, head_of(&head.context.text));
-                    *hit = Some(shown(query, found, &of.context_id, of.creation_time, text).await);
-                }
-                None => missing.push((found, hit)),
-            }
-        }
-        if !missing.is_empty() {
-            self.read_shown(vault, query, &mut missing).await?;
-        }
-        Ok(hits.into_iter().flatten().collect())
-    }
-
-    /// Sets the results for these matches.
-    async fn read_shown(
-        &self,
-        vault: &VaultId,
-        query: &Query,
-        missing: &mut [(&SearchMatch, &mut Option<Hit>)],
-    ) -> Result<(), StorageError> {
-        let memories: Vec<&str> = missing
-            .iter()
-            .map(|(found, _)| found.place.memory.as_str())
-            .collect();
-        let versions: Vec<i64> = missing.iter().map(|(found, _)| found.version).collect();
+        let memories: Vec<&str> = found.iter().map(|found| found.place.memory.as_str()).collect();
+        let versions: Vec<i64> = found.iter().map(|found| found.version).collect();
+        let mut hits = Vec::with_capacity(found.len());
         let mut reader = self.reader_for(Class::Search).await?;
         // Reads one text at a time, so that a page of large documents is not in memory as a whole. Characters are
         // counted only if a text may exceed the limit.
@@ -72,23 +45,12 @@ impl Storage {
         .fetch(&mut reader);
         while let Some(row) = rows.try_next().await? {
             let place = usize::try_from(row.place - 1).unwrap_or(usize::MAX);
-            if let Some((found, hit)) = missing.get_mut(place) {
-                **hit = Some(shown(query, found, &row.context_id, row.creation_time, &row.context).await);
+            if let Some(found) = found.get(place) {
+                hits.push(shown(query, found, &row.context_id, row.creation_time, &row.context).await);
             }
         }
-        Ok(())
+        Ok(hits)
     }
-}
-
-/// The part of a text from which an extract is taken.
-fn head_of(text: &str) -> &str {
-    let most = EXTRACT_FROM_CHARS.unsigned_abs() as usize;
-    if text.len() <= most {
-        return text;
-    }
-    text.char_indices()
-        .nth(most)
-        .map_or(text, |(end, _)| &text[..end])
 }
 
 /// The result for a document.
