@@ -8,7 +8,7 @@ use crate::fair;
 use crate::pipeline::meaning::Meaning;
 use crate::storage::records::StoredRecord;
 use crate::storage::search::vectors::{Near, Nearest, PassageFilter, Sources};
-use crate::storage::search::{Hit, SearchPlace};
+use crate::storage::search::{Hit, SearchMatch, SearchPlace};
 use crate::storage::{Class, StorageError};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use strum::{EnumString, IntoStaticStr, VariantNames};
@@ -51,7 +51,10 @@ impl Meaning {
             let found = self.storage.search(request.vault, &query, after, limit).await?;
             let found = found.into_iter().map(|found| Candidate {
                 by_text: Some(found.version),
-                place: found.place,
+                place: SearchPlace {
+                    rank: found.rank,
+                    memory: found.memory,
+                },
                 near: None,
             });
             return Ok(SearchResults {
@@ -63,8 +66,8 @@ impl Meaning {
         let mut by_text: Vec<(MemoryId, i64)> = Vec::new();
         if mode != Mode::Semantic {
             for found in self.storage.search(request.vault, &query, None, BY_WORDS).await? {
-                if self.holds(request, &query, &found.place.memory).await? {
-                    by_text.push((found.place.memory, found.version));
+                if self.holds(request, &query, &found.memory).await? {
+                    by_text.push((found.memory, found.version));
                 }
             }
         }
@@ -190,9 +193,10 @@ impl Meaning {
                 .into_iter()
                 .filter_map(|found| {
                     let version = found.by_text?;
-                    Some(crate::storage::search::SearchMatch {
-                        place: found.place,
+                    Some(SearchMatch {
+                        memory: found.place.memory,
                         version,
+                        rank: found.place.rank,
                     })
                 })
                 .collect();

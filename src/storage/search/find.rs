@@ -1,6 +1,5 @@
 //! Finding documents by their words.
 
-use super::frequent::looked_at;
 use super::{SearchMatch, SearchPlace};
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::domain::search::Query;
@@ -15,36 +14,13 @@ const RANKED: i64 = 500;
 /// Maximum number of documents, newest first, that are read to check whether words are adjacent in them.
 const READ: i64 = 3_000;
 
-/// How many of the newest documents are ranked for words that many of them contain, and below how many results the
-/// index is searched after all.
-const RANKED_OF_MANY: u8 = 150;
-const ENOUGH: usize = 100;
+/// A vault with fewer documents, whose words do not exceed a number of bytes, is small.
+const FEW: i64 = 200;
+const SMALL_BYTES: i64 = 2 * 1024 * 1024;
 
-/// A matching entry.
-struct Row {
-    memory_id: MemoryId,
-    version: i64,
-    rank: f32,
-}
-
-impl From<Row> for SearchMatch {
-    fn from(row: Row) -> Self {
-        Self {
-            place: SearchPlace {
-                rank: row.rank,
-                memory: row.memory_id,
-            },
-            version: row.version,
-        }
-    }
-}
-
-impl SearchPlace {
-    /// Best first, then by memory.
-    fn order(&self, other: &Self) -> Ordering {
-        let by_memory = || self.memory.cmp(&other.memory);
-        other.rank.total_cmp(&self.rank).then_with(by_memory)
-    }
+/// Best first, then by memory.
+fn order(one: (f32, &MemoryId), other: (f32, &MemoryId)) -> Ordering {
+    other.0.total_cmp(&one.0).then_with(|| one.1.cmp(other.1))
 }
 
 impl Storage {
@@ -66,8 +42,11 @@ impl Storage {
         }
         let _permit = self.search_permit().await?;
         let mut found = self.search_entries(vault, query).await?;
-        found.retain(|found| after.is_none_or(|after| found.place.order(after).is_gt()));
-        found.sort_unstable_by(|one, other| one.place.order(&other.place));
+        if let Some(after) = after {
+            let start = (after.rank, &after.memory);
+            found.retain(|found| order((found.rank, &found.memory), start).is_gt());
+        }
+        found.sort_unstable_by(|one, other| order((one.rank, &one.memory), (other.rank, &other.memory)));
         self.still_newest(vault, found, usize::try_from(limit).unwrap_or(usize::MAX))
             .await
     }
@@ -75,19 +54,8 @@ impl Storage {
     /// The matching entries of a vault with their ranks, of many only those changed last; some may be of versions that were
     /// replaced.
     async fn search_entries(&self, vault: &VaultId, query: &Query) -> Result<Vec<SearchMatch>, StorageError> {
-        let known = self.frequent_words(vault).await?;
-        if known.is_small {
-            return self.search_newest(vault, query, READ, RANKED).await;
-        }
-        if let Some(share) = known.share(query) {
-            let looked_at = looked_at(share, RANKED_OF_MANY);
-            let found = self
-                .search_newest(vault, query, looked_at, RANKED_OF_MANY.into())
-                .await?;
-            // The share was an estimate.
-            if found.len() >= ENOUGH {
-                return Ok(found);
-            }
+        if self.is_small(vault).await? {
+            return self.search_all(vault, query).await;
         }
         let mut transaction = self.begin(Class::Search).await?;
         // For a frequent word the planner would prefer a sequential scan, because it does not know that the words of
@@ -98,8 +66,8 @@ impl Storage {
         )
         .fetch_one(&mut transaction)
         .await?;
-        let rows = sqlx::query_as!(
-            Row,
+        let found = sqlx::query_as!(
+            SearchMatch,
             r#"WITH found AS MATERIALIZED (
              SELECT memory_id, version, words
              FROM (
@@ -113,7 +81,7 @@ impl Storage {
              LIMIT $4
            )
            -- A query is read once where it is asked for by itself, and for each row otherwise.
-           SELECT memory_id AS "memory_id: MemoryId", version, ts_rank(words, (SELECT $3::text::tsquery), 1) AS "rank!"
+           SELECT memory_id AS "memory: MemoryId", version, ts_rank(words, (SELECT $3::text::tsquery), 1) AS "rank!"
            FROM found"#,
             vault.as_str(),
             query.candidates(vault),
@@ -125,7 +93,7 @@ impl Storage {
         .fetch_all(&mut transaction)
         .await?;
         transaction.commit().await?;
-        Ok(rows.into_iter().map(SearchMatch::from).collect())
+        Ok(found)
     }
 
     /// The first `limit` of these that are still the newest versions of their memories; only as many are looked up as needed.
@@ -139,7 +107,7 @@ impl Storage {
         let mut rest = found.into_iter();
         while newest.len() < limit && !rest.as_slice().is_empty() {
             let part: Vec<SearchMatch> = rest.by_ref().take(limit - newest.len()).collect();
-            let memories: Vec<&str> = part.iter().map(|found| found.place.memory.as_str()).collect();
+            let memories: Vec<&str> = part.iter().map(|found| found.memory.as_str()).collect();
             let versions: Vec<i64> = part.iter().map(|found| found.version).collect();
             let current = sqlx::query_scalar!(
                 r#"SELECT memories.memory_id AS "memory_id: MemoryId"
@@ -153,46 +121,45 @@ impl Storage {
             .fetch_all(&mut self.reader_for(Class::Search).await?)
             .await?;
             let current: HashSet<MemoryId> = current.into_iter().collect();
-            newest.extend(
-                part.into_iter()
-                    .filter(|found| current.contains(&found.place.memory)),
-            );
+            newest.extend(part.into_iter().filter(|found| current.contains(&found.memory)));
         }
         Ok(newest)
     }
 
-    /// Searches the newest documents of a vault without the index; at most `limit` matches.
-    #[tracing::instrument(name = "db.search_entries.search_newest", skip_all)]
-    async fn search_newest(
-        &self,
-        vault: &VaultId,
-        query: &Query,
-        looked_at: i64,
-        limit: i64,
-    ) -> Result<Vec<SearchMatch>, StorageError> {
-        // Deleting the empty word changes nothing: `ts_delete` only makes PostgreSQL fetch the out-of-line words of a
-        // document once for both uses.
-        let rows = sqlx::query_as!(
-            Row,
-            r#"SELECT newest.memory_id AS "memory_id: MemoryId", newest.version,
+    /// Whether looking through the documents of a vault is faster than the index. That serves all vaults: the cost of a look-up
+    /// grows with all documents that contain the word or prefix.
+    #[tracing::instrument(name = "db.search_entries.size", skip_all)]
+    async fn is_small(&self, vault: &VaultId) -> Result<bool, StorageError> {
+        let size = sqlx::query!(
+            r#"SELECT count(*) AS "documents!", COALESCE(sum(bytes), 0)::bigint AS "bytes!"
+               FROM (SELECT pg_column_size(words) AS bytes FROM search_entries WHERE vault_id = $1 LIMIT $2) AS counted"#,
+            vault.as_str(),
+            FEW,
+        )
+        .fetch_one(&mut self.reader_for(Class::Search).await?)
+        .await?;
+        Ok(size.documents < FEW && size.bytes <= SMALL_BYTES)
+    }
+
+    /// Searches the documents of a small vault without the index.
+    #[tracing::instrument(name = "db.search_entries.search_all", skip_all)]
+    async fn search_all(&self, vault: &VaultId, query: &Query) -> Result<Vec<SearchMatch>, StorageError> {
+        // Deleting the empty word changes nothing: `ts_delete` keeps PostgreSQL from using the index, and makes it fetch the
+        // out-of-line words of a document once for both uses.
+        let found = sqlx::query_as!(
+            SearchMatch,
+            r#"SELECT entries.memory_id AS "memory: MemoryId", entries.version,
                       ts_rank(entry.words, (SELECT $2::text::tsquery), 1) AS "rank!"
-               FROM (
-                   SELECT memory_id, version, words
-                   FROM search_entries
-                   WHERE vault_id = $1
-                   ORDER BY creation_time DESC, memory_id
-                   LIMIT $3
-               ) AS newest
-               CROSS JOIN LATERAL (SELECT ts_delete(newest.words, '') AS words OFFSET 0) AS entry
-               WHERE entry.words @@ (SELECT $2::text::tsquery)
-               LIMIT $4"#,
+               FROM search_entries AS entries
+               CROSS JOIN LATERAL (SELECT ts_delete(entries.words, '') AS words OFFSET 0) AS entry
+               WHERE entries.vault_id = $1 AND entry.words @@ (SELECT $2::text::tsquery)
+               LIMIT $3"#,
             vault.as_str(),
             query.tsquery(),
-            looked_at,
-            limit,
+            RANKED,
         )
         .fetch_all(&mut self.reader_for(Class::Search).await?)
         .await?;
-        Ok(rows.into_iter().map(SearchMatch::from).collect())
+        Ok(found)
     }
 }

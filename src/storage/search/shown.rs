@@ -24,7 +24,7 @@ impl Storage {
         query: &Query,
         found: &[SearchMatch],
     ) -> Result<Vec<Hit>, StorageError> {
-        let memories: Vec<&str> = found.iter().map(|found| found.place.memory.as_str()).collect();
+        let memories: Vec<&str> = found.iter().map(|found| found.memory.as_str()).collect();
         let versions: Vec<i64> = found.iter().map(|found| found.version).collect();
         let mut hits = Vec::with_capacity(found.len());
         let mut reader = self.reader_for(Class::Search).await?;
@@ -68,11 +68,11 @@ async fn shown(
     };
     let (extract, record, section) = fair::on_cpu(text.len(), shown).await;
     Hit {
-        memory: found.place.memory.clone(),
+        memory: found.memory.clone(),
         version: found.version,
         context_id: context_id.clone(),
         creation_time,
-        rank: found.place.rank,
+        rank: found.rank,
         extract,
         by_text: true,
         score: None,
