@@ -91,7 +91,6 @@ impl Storage {
         while let Some(row) = versions.try_next().await? {
             let stored = row.line_origins;
             origins = match stored.and_then(|stored| from_stored(&stored, &row.context)) {
-                Some(stored) if row.version == metadata.version => return Ok(stored),
                 Some(stored) => stored,
                 None => {
                     let bytes = before.len() + row.context.len();
@@ -100,32 +99,6 @@ impl Storage {
             };
             before = row.context;
         }
-        drop(versions);
-        // Released before another connection is acquired.
-        drop(reader);
-        self.keep_origins(metadata, &origins).await;
         Ok(origins)
-    }
-
-    /// Stores computed origins, so that later versions can use them. If that fails, as on a read-only database, they
-    /// are computed again next time.
-    #[tracing::instrument(name = "db.memory_contexts.keep_origins", skip_all)]
-    async fn keep_origins(&self, version: &ContextMetadata, origins: &Origins) {
-        let Some(stored) = to_stored(origins) else { return };
-        let keep = || {
-            sqlx::query!(
-                "UPDATE memory_contexts
-                 SET line_origins = $4
-                 WHERE vault_id = $1 AND memory_id = $2 AND version = $3 AND line_origins IS NULL",
-                version.vault_id.as_str(),
-                version.memory_id.as_str(),
-                version.version,
-                &stored,
-            )
-        };
-        let kept = self.execute(Class::Write, "db.memory_contexts.keep_origins", keep);
-        if let Err(error) = kept.await {
-            tracing::debug!(%error, "the origins of lines could not be kept");
-        }
     }
 }
