@@ -1,7 +1,7 @@
 //! Adds, replaces and removes items, and deletes expired ones. Each change is one transaction that locks the owner.
 
 use super::{ItemFilter, ItemOwner, live_items};
-use crate::domain::ids::{ActorId, Category, ItemId, MemoryId, VaultId};
+use crate::domain::ids::{ActorId, Category, ItemId, MemoryId};
 use crate::domain::prompt::{ItemLimits, NewItem, PromptItem};
 use crate::storage::database::connection::Connection;
 use crate::storage::database::transaction::lock_name;
@@ -163,15 +163,33 @@ impl Storage {
         }
     }
 
-    /// Locks an owner, and returns the time of the change: now, but never before an earlier item, so that items stay in the
-    /// order they were added.
+    /// Locks an owner, makes a memory that does not exist, and returns the time of the change: now, but never before an earlier
+    /// item, so that items stay in the order they were added. A memory without a document changes with its items.
     async fn lock_owner(
         &self,
         connection: &mut Connection,
         owner: &ItemOwner,
     ) -> Result<DateTime<Utc>, StorageError> {
         let now = self.clock.now();
-        lock_or_make(connection, owner, now).await?;
+        match &owner.memory {
+            None => lock(connection, owner).await?,
+            Some(memory) => {
+                sqlx::query!(
+                    "INSERT INTO memories (vault_id, memory_id, head_version, created_at, changed_at)
+                     VALUES ($1, $2, 0, $3, $3)
+                     ON CONFLICT (vault_id, memory_id) DO UPDATE
+                     SET changed_at = CASE WHEN memories.head_version = 0
+                                           THEN GREATEST(memories.changed_at, excluded.changed_at)
+                                           ELSE memories.changed_at
+                                      END",
+                    owner.vault.as_str(),
+                    memory.as_str(),
+                    now,
+                )
+                .execute(&mut *connection)
+                .await?;
+            }
+        }
         let newest = sqlx::query_scalar!(
             "SELECT max(created_at) FROM prompt_items WHERE vault_id = $1 AND memory_id = $2",
             owner.vault.as_str(),
@@ -254,58 +272,38 @@ pub(in crate::storage) async fn insert(
     owner: &ItemOwner,
     items: &[PromptItem],
 ) -> Result<(), StorageError> {
-    sqlx::query!(
-        "INSERT INTO prompt_items (vault_id, memory_id, item_id, category, content, metadata, expires_at, created_at,
-                                   created_by)
-         SELECT $1, $2, item.*
-         FROM json_to_recordset($3::json) AS item (
-             item_id text, category text, content text, metadata jsonb, expires_at timestamptz, created_at timestamptz,
-             created_by text
-         )
-         ON CONFLICT (vault_id, memory_id, item_id) DO NOTHING",
-        owner.vault.as_str(),
-        owner.memory_id(),
-        Json(items) as _,
-    )
-    .execute(connection)
-    .await?;
-    Ok(())
-}
-
-/// Locks an owner, and makes a memory that does not exist. A memory without a document changes with its items.
-pub(super) async fn lock_or_make(
-    connection: &mut Connection,
-    owner: &ItemOwner,
-    now: DateTime<Utc>,
-) -> Result<(), StorageError> {
-    let Some(memory) = &owner.memory else {
-        return lock_vault(connection, &owner.vault).await;
-    };
-    sqlx::query!(
-        "INSERT INTO memories (vault_id, memory_id, head_version, created_at, changed_at) VALUES ($1, $2, 0, $3, $3)
-         ON CONFLICT (vault_id, memory_id) DO UPDATE
-         SET changed_at = CASE WHEN memories.head_version = 0 THEN GREATEST(memories.changed_at, excluded.changed_at)
-                               ELSE memories.changed_at
-                          END",
-        owner.vault.as_str(),
-        memory.as_str(),
-        now,
-    )
-    .execute(connection)
-    .await?;
+    for item in items {
+        sqlx::query!(
+            "INSERT INTO prompt_items (vault_id, memory_id, item_id, category, content, metadata, expires_at, created_at,
+                                       created_by)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+             ON CONFLICT (vault_id, memory_id, item_id) DO NOTHING",
+            owner.vault.as_str(),
+            owner.memory_id(),
+            item.item_id.as_str(),
+            item.category.as_str(),
+            item.content,
+            Json(&item.metadata) as _,
+            item.expires_at,
+            item.created_at,
+            item.created_by.as_str(),
+        )
+        .execute(&mut *connection)
+        .await?;
+    }
     Ok(())
 }
 
 /// Locks an owner, if it exists, so that the next statements see its current items.
-pub(super) async fn lock(connection: &mut Connection, owner: &ItemOwner) -> Result<(), StorageError> {
+async fn lock(connection: &mut Connection, owner: &ItemOwner) -> Result<(), StorageError> {
     match &owner.memory {
-        None => lock_vault(connection, &owner.vault).await,
+        None => lock_name(connection, &format!("prompt items of {}", owner.vault)).await,
         Some(memory) => lock_memory(connection, &owner.vault, memory).await.map(|_| ()),
     }
 }
 
 /// Deletes the row of a locked memory that has neither a document nor items.
-pub(super) async fn delete_empty(connection: &mut Connection, owner: &ItemOwner) -> Result<(), StorageError> {
+async fn delete_empty(connection: &mut Connection, owner: &ItemOwner) -> Result<(), StorageError> {
     sqlx::query!(
         "DELETE FROM memories
          WHERE vault_id = $1 AND memory_id = $2 AND head_version = 0
@@ -316,10 +314,6 @@ pub(super) async fn delete_empty(connection: &mut Connection, owner: &ItemOwner)
     .execute(connection)
     .await?;
     Ok(())
-}
-
-async fn lock_vault(connection: &mut Connection, vault: &VaultId) -> Result<(), StorageError> {
-    lock_name(connection, &format!("prompt items of {vault}")).await
 }
 
 impl Storage {
