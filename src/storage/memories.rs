@@ -12,11 +12,13 @@ use crate::storage::contexts::Source;
 use crate::storage::events::{self, EventKind};
 use crate::storage::idempotency::delete_answers;
 use crate::storage::prompt_items::{self, ItemFilter, ItemOwner};
+use crate::storage::records::RecordStatus;
 use crate::storage::usage::stored::{self, Stored};
 use crate::storage::write::lock_memory;
 use crate::storage::{Class, Missing, Preconditions, Storage, StorageError, WriteError};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 
 /// A vault (tenant).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
@@ -66,15 +68,6 @@ pub struct MemorySummary {
     pub source: Option<Source>,
 }
 
-/// Numbers of records of a kind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct RecordCount {
-    /// Records in the newest version.
-    pub active: i64,
-    /// Records that were in an older version.
-    pub archived: i64,
-}
-
 /// The state of a memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryState {
@@ -82,8 +75,8 @@ pub struct MemoryState {
     pub summary: MemorySummary,
     /// The highest numbers ever assigned, by kind.
     pub counters: Counters,
-    /// Numbers of records, in the order of [`RecordKind::ALL`].
-    pub records: [RecordCount; RecordKind::ALL.len()],
+    /// Numbers of records that are not 0.
+    pub records: HashMap<(RecordKind, RecordStatus), i64>,
 }
 
 impl Storage {

@@ -4,11 +4,12 @@
 //! orders reads the heads of all memories of its vault.
 
 use crate::domain::access::VaultScope;
-use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordKind, VaultId};
+use crate::domain::ids::{ActorId, ContextId, MemoryId, VaultId};
 use crate::domain::listed;
 use crate::domain::memory::Counters;
 use crate::storage::contexts::Source;
-use crate::storage::memories::{MemoryState, MemorySummary, RecordCount, VaultSummary};
+use crate::storage::memories::{MemoryState, MemorySummary, VaultSummary};
+use crate::storage::records::RecordStatus;
 use crate::storage::{Storage, StorageError};
 use strum::{EnumString, IntoStaticStr, VariantNames};
 
@@ -188,33 +189,28 @@ impl Storage {
         .fetch_optional(&mut reader)
         .await?;
         let Some(summary) = summary else { return Ok(None) };
-        let row = sqlx::query!(
-            r#"SELECT counters,
-                      ARRAY(SELECT count(*) FILTER (WHERE records.status = counted.status)
-                            FROM unnest(ARRAY['KL', 'KL', 'VC', 'VC', 'T', 'T', 'D', 'D'],
-                                        ARRAY['active', 'archived', 'active', 'archived',
-                                              'active', 'archived', 'active', 'archived'])
-                                 WITH ORDINALITY AS counted (kind, status, place)
-                            LEFT JOIN records
-                              ON records.vault_id = $1 AND records.memory_id = $2 AND records.kind = counted.kind
-                            GROUP BY counted.place
-                            ORDER BY counted.place) AS "counts!"
-               FROM memories WHERE vault_id = $1 AND memory_id = $2"#,
+        let counters = sqlx::query_scalar!(
+            "SELECT counters FROM memories WHERE vault_id = $1 AND memory_id = $2",
             vault.as_str(),
             memory.as_str(),
         )
         .fetch_optional(&mut reader)
         .await?;
-        let Some(row) = row else { return Ok(None) };
-        let mut records = [RecordCount::default(); RecordKind::ALL.len()];
-        for (count, pair) in records.iter_mut().zip(row.counts.chunks(2)) {
-            count.active = pair.first().copied().unwrap_or_default();
-            count.archived = pair.get(1).copied().unwrap_or_default();
-        }
+        let Some(counters) = counters else { return Ok(None) };
+        let records = sqlx::query!(
+            r#"SELECT kind, status AS "status: RecordStatus", count(*) AS "count!" FROM records
+               WHERE vault_id = $1 AND memory_id = $2
+               GROUP BY kind, status"#,
+            vault.as_str(),
+            memory.as_str(),
+        )
+        .fetch_all(&mut reader)
+        .await?;
+        let records = records.into_iter().map(|of| ((of.kind, of.status), of.count));
         Ok(Some(MemoryState {
             summary,
-            counters: Counters::of_numbers(&row.counters),
-            records,
+            counters: Counters::of_numbers(&counters),
+            records: records.collect(),
         }))
     }
 }

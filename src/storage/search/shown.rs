@@ -6,7 +6,6 @@ use crate::domain::ids::{ContextId, VaultId};
 use crate::domain::search::{Query, extract};
 use crate::fair;
 use crate::storage::{Class, Storage, StorageError};
-use chrono::{DateTime, Utc};
 use futures::TryStreamExt;
 
 /// Extracts are taken from this many characters at the beginning of a document.
@@ -45,39 +44,27 @@ impl Storage {
         .fetch(&mut reader);
         while let Some(row) = rows.try_next().await? {
             let place = usize::try_from(row.place - 1).unwrap_or(usize::MAX);
-            if let Some(found) = found.get(place) {
-                hits.push(shown(query, found, &row.context_id, row.creation_time, &row.context).await);
-            }
+            let Some(found) = found.get(place) else { continue };
+            let look = || {
+                let (extract, byte) = extract(&row.context, query);
+                let location = byte.map(|byte| location_of(&row.context, byte));
+                (extract, location.unwrap_or_default())
+            };
+            let (extract, (record, section)) = fair::on_cpu(row.context.len(), look).await;
+            hits.push(Hit {
+                memory: found.memory.clone(),
+                version: found.version,
+                context_id: row.context_id,
+                creation_time: row.creation_time,
+                rank: found.rank,
+                extract,
+                by_text: true,
+                score: None,
+                record,
+                section,
+                origin: None,
+            });
         }
         Ok(hits)
-    }
-}
-
-/// The result for a document.
-async fn shown(
-    query: &Query,
-    found: &SearchMatch,
-    context_id: &ContextId,
-    creation_time: DateTime<Utc>,
-    text: &str,
-) -> Hit {
-    let shown = || {
-        let (extract, byte) = extract(text, query);
-        let (record, section) = byte.map_or((None, None), |byte| location_of(text, byte));
-        (extract, record, section)
-    };
-    let (extract, record, section) = fair::on_cpu(text.len(), shown).await;
-    Hit {
-        memory: found.memory.clone(),
-        version: found.version,
-        context_id: context_id.clone(),
-        creation_time,
-        rank: found.rank,
-        extract,
-        by_text: true,
-        score: None,
-        record,
-        section,
-        origin: None,
     }
 }
