@@ -3,7 +3,7 @@
 //! column there.
 
 use super::new_version::Prepared;
-use super::pieces::{PIECES, Pieces, reads};
+use super::pieces::{PIECES, Pieces};
 use crate::domain::ids::{ContextId, RecordKind};
 use crate::domain::memory::Counters;
 use crate::storage::StorageError;
@@ -97,7 +97,7 @@ async fn save_in_pieces(
     all: &[Prepared],
 ) -> Result<Vec<i64>, StorageError> {
     let Pieces { moves, inserts } = &*PIECES;
-    let moved: Option<Vec<i64>> = sqlx::query_scalar_with(&**moves, rows.arguments(moves)?)
+    let moved: Option<Vec<i64>> = sqlx::query_scalar_with(&**moves, rows.arguments()?)
         .fetch_one(&mut *connection)
         .await?;
     let moved = moved.unwrap_or_default();
@@ -105,10 +105,7 @@ async fn save_in_pieces(
         return Ok(moved);
     }
     for insert in inserts {
-        if rows.records.is_empty() && reads(insert, 4) {
-            continue;
-        }
-        sqlx::query_with(&**insert, rows.arguments(insert)?)
+        sqlx::query_with(&**insert, rows.arguments()?)
             .execute(&mut *connection)
             .await?;
     }
@@ -159,21 +156,17 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The parameters in the order of [`save_at_once`]. Those that the piece does not read are empty, because texts are
-    /// long and each piece is sent separately.
-    fn arguments(&self, piece: &str) -> Result<PgArguments, StorageError> {
-        fn if_read<T>(is_read: bool, value: T) -> Option<T> {
-            is_read.then_some(value)
-        }
+    /// The parameters of a piece, in the order of [`save_at_once`].
+    fn arguments(&self) -> Result<PgArguments, StorageError> {
         let mut arguments = PgArguments::default();
         let added = (|| {
-            arguments.add(if_read(reads(piece, 1), &self.vaults))?;
-            arguments.add(if_read(reads(piece, 2), Json(&self.versions)))?;
-            arguments.add(if_read(reads(piece, 3), &self.texts))?;
-            arguments.add(if_read(reads(piece, 4), Json(&self.records)))?;
-            arguments.add(if_read(reads(piece, 5), CHANNEL))?;
-            arguments.add(if_read(reads(piece, 6), self.versions.len() as i64))?;
-            arguments.add(if_read(reads(piece, 7), Json(&self.steps)))
+            arguments.add(&self.vaults)?;
+            arguments.add(Json(&self.versions))?;
+            arguments.add(&self.texts)?;
+            arguments.add(Json(&self.records))?;
+            arguments.add(CHANNEL)?;
+            arguments.add(self.versions.len() as i64)?;
+            arguments.add(Json(&self.steps))
         })();
         added.map_err(sqlx::Error::Encode)?;
         Ok(arguments)
