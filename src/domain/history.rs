@@ -44,7 +44,8 @@ impl ChangeKind {
     }
 
     /// The end of a record that another one may have replaced.
-    fn end(superseded_by: Option<RecordId>) -> Self {
+    #[must_use]
+    pub fn end(superseded_by: Option<RecordId>) -> Self {
         match superseded_by {
             Some(_) => Self::Superseded,
             None => Self::Archived,

@@ -5,7 +5,7 @@ use crate::domain::ids::{RecordId, UpdateId};
 use crate::domain::memory::EditError;
 use crate::domain::operation::Role;
 use crate::storage::updates::RunStatus;
-use crate::storage::{PreconditionFailed, StorageError};
+use crate::storage::{PreconditionFailed, StorageError, TransactionError};
 use chrono::{DateTime, Utc};
 
 /// A limit of the updates that run or wait.
@@ -192,6 +192,15 @@ impl From<StorageError> for PipelineError {
             },
             StorageError::MemoryDeleted => Self::Deleted,
             other => Self::Storage(other),
+        }
+    }
+}
+
+impl TransactionError for PipelineError {
+    fn of_storage(&self) -> Option<&StorageError> {
+        match self {
+            Self::Storage(error) => Some(error),
+            _ => None,
         }
     }
 }

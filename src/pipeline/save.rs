@@ -18,7 +18,7 @@ use crate::pipeline::run::Running;
 use crate::pipeline::{Mode, Pipeline, PipelineError};
 use crate::storage::records::StoredRecord;
 use crate::storage::updates::{Run, RunKind, RunStatus};
-use crate::storage::{AlsoRead, ChangeError, Decision, Head, NewVersion, Source, WindowRows};
+use crate::storage::{AlsoRead, Decision, Head, NewVersion, Source, WindowRows};
 
 /// The answer to a run, and its row, if no version stores it.
 type RunResult = (UpdateAnswer, Option<Box<Run>>);
@@ -58,9 +58,9 @@ impl Pipeline {
         let changed = self.storage.change_snapshot(place, began, also, decide).await;
         let (answer, run) = match changed {
             Ok(result) => result,
-            Err(ChangeError::Refused(PipelineError::Conflict { .. })) => return Ok(None),
-            Err(ChangeError::Refused(refused)) => return self.fail(running, refused).await,
-            Err(ChangeError::Storage(error)) => return Err(error.into()),
+            Err(PipelineError::Conflict { .. }) => return Ok(None),
+            Err(error @ PipelineError::Storage(_)) => return Err(error),
+            Err(refused) => return self.fail(running, refused).await,
         };
         for step in answer.ending() {
             running.steps.send(step);
@@ -176,6 +176,7 @@ impl Pipeline {
             run: Some(Box::new(run)),
             resolves: running.resolves.clone(),
             window,
+            path: None,
             answer: running.answer_to_keep(&answer),
             text: applied.text,
         };

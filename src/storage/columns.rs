@@ -7,6 +7,7 @@ use crate::domain::ids::{
     ActorId, Category, ContextId, HandoffId, ItemId, KeyId, MemoryId, RecordId, RecordKind, RootName, TaskId,
     UpdateId, VaultId,
 };
+use crate::domain::memory_files::FilePath;
 use crate::storage::contexts::Source;
 use crate::storage::events::EventKind;
 use crate::storage::records::RecordStatus;
@@ -55,6 +56,7 @@ read_as_text!(
     ChangeKind,
     ContextId,
     EventKind,
+    FilePath,
     HandoffId,
     ItemId,
     KeyId,

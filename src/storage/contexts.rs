@@ -35,6 +35,18 @@ struct Row {
     line_origins: Option<Vec<i64>>,
 }
 
+/// A checked query for rows of `memory_contexts`: what is read of their texts, and how the query continues after `FROM`.
+macro_rules! context_rows {
+    ($texts:literal, $from:literal, $($argument:expr),+ $(,)?) => {
+        sqlx::query_as!(
+            Row,
+            "SELECT vault_id, memory_id, context_id, actor_id, creation_time, version, source, bytes, update_id, log,
+                    redacted_at, redacted_by, redaction_reason, redacted_sha256, " + $texts + " FROM " + $from,
+            $($argument),+
+        )
+    };
+}
+
 impl Row {
     /// The version, with the origins of its lines if they were read.
     fn with_origins(mut self) -> (Context, Option<Origins>) {
@@ -148,27 +160,23 @@ impl Storage {
         memory: &MemoryId,
         time: DateTime<Utc>,
     ) -> Result<Option<Context>, StorageError> {
-        let row = sqlx::query_as!(
-            Row,
-            "SELECT vault_id, memory_id, context_id, actor_id, context, creation_time, version, source, bytes,
-                    update_id, log, redacted_at, redacted_by, redaction_reason, redacted_sha256,
-                    NULL::bigint[] AS line_origins
-             FROM (
-                 SELECT vault_id, memory_id, context_id, actor_id, context, creation_time, version, source,
-                        bytes, update_id, log, redacted_at, redacted_by, redaction_reason, redacted_sha256
-                 FROM memory_contexts
-                 WHERE vault_id = $1 AND memory_id = $2 AND creation_time <= $3
-                 ORDER BY creation_time DESC, version DESC
-                 LIMIT 1
-             ) AS newest
-             WHERE NOT EXISTS (
-                       SELECT 1 FROM memory_contexts AS later
-                       WHERE later.vault_id = $1 AND later.memory_id = $2 AND later.version > newest.version
+        let row = context_rows!(
+            "context, NULL::bigint[] AS line_origins",
+            "memory_contexts AS newest
+             WHERE vault_id = $1 AND memory_id = $2 AND version = (
+                       SELECT version FROM memory_contexts
+                       WHERE vault_id = $1 AND memory_id = $2 AND creation_time <= $3
+                       ORDER BY creation_time DESC, version DESC
+                       LIMIT 1
                    )
-                OR EXISTS (
-                       SELECT 1 FROM memory_contexts AS next
-                       WHERE next.vault_id = $1 AND next.memory_id = $2 AND next.version = newest.version + 1
-                   )",
+               AND (NOT EXISTS (
+                        SELECT 1 FROM memory_contexts AS later
+                        WHERE later.vault_id = $1 AND later.memory_id = $2 AND later.version > newest.version
+                    )
+                    OR EXISTS (
+                        SELECT 1 FROM memory_contexts AS next
+                        WHERE next.vault_id = $1 AND next.memory_id = $2 AND next.version = newest.version + 1
+                    ))",
             vault.as_str(),
             memory.as_str(),
             time,
@@ -200,11 +208,9 @@ pub(super) async fn latest(
     vault: &VaultId,
     memory: &MemoryId,
 ) -> Result<Option<(Context, Option<Origins>)>, StorageError> {
-    let row = sqlx::query_as!(
-        Row,
-        "SELECT vault_id, memory_id, context_id, actor_id, context, creation_time, version, source, bytes,
-                update_id, log, redacted_at, redacted_by, redaction_reason, redacted_sha256, line_origins
-         FROM memory_contexts
+    let row = context_rows!(
+        "context, line_origins",
+        "memory_contexts
          WHERE vault_id = $1 AND memory_id = $2
          ORDER BY version DESC
          LIMIT 1",
@@ -228,11 +234,9 @@ pub(super) async fn find_context(
         ContextRef::Version(version) => (Some(*version), None),
         ContextRef::Id(id) => (None, Some(id.as_str())),
     };
-    let row = sqlx::query_as!(
-        Row,
-        "SELECT vault_id, memory_id, context_id, actor_id, context, creation_time, version, source, bytes, update_id, log,
-                redacted_at, redacted_by, redaction_reason, redacted_sha256, NULL::bigint[] AS line_origins
-         FROM memory_contexts
+    let row = context_rows!(
+        "context, NULL::bigint[] AS line_origins",
+        "memory_contexts
          WHERE vault_id = $1 AND memory_id = $2
            AND version = COALESCE($3, (
                    SELECT named.version FROM memory_contexts AS named
@@ -283,15 +287,12 @@ impl Storage {
         before: Option<i64>,
         limit: i64,
     ) -> Result<Vec<ContextMetadata>, StorageError> {
-        let rows = sqlx::query_as!(
-            Row,
-            r#"SELECT vault_id, memory_id, context_id, actor_id, '' AS "context!", creation_time, version, source,
-                      bytes, update_id, log, redacted_at, redacted_by, redaction_reason, redacted_sha256,
-                      NULL::bigint[] AS line_origins
-               FROM memory_contexts
-               WHERE vault_id = $1 AND memory_id = $2 AND version < $3 AND ($4::bigint[] IS NULL OR version = ANY ($4))
-               ORDER BY version DESC
-               LIMIT $5"#,
+        let rows = context_rows!(
+            r#"'' AS "context!", NULL::bigint[] AS line_origins"#,
+            "memory_contexts
+             WHERE vault_id = $1 AND memory_id = $2 AND version < $3 AND ($4::bigint[] IS NULL OR version = ANY ($4))
+             ORDER BY version DESC
+             LIMIT $5",
             vault.as_str(),
             memory.as_str(),
             before.unwrap_or(i64::MAX),

@@ -10,7 +10,7 @@ use crate::storage::database::connection::Connection;
 use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::records::history::Row;
 use crate::storage::write::lock_memory;
-use crate::storage::{Class, Storage, StorageError, events, records};
+use crate::storage::{Class, Storage, StorageError, contexts, events, records};
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -224,21 +224,9 @@ async fn may_be_quoted(connection: &mut Connection, snapshot: &Snapshot) -> Resu
     let ended = snapshot.records.values().filter(|life| life.end.is_some());
     let ids: Vec<RecordId> = ended.map(|life| life.record.id).collect();
     let now = records::some(connection, &snapshot.vault, &snapshot.memory, &ids).await?;
-    let same = now.into_iter().map(RecordLife::from).filter(|now| {
-        let seen = snapshot.records.get(&now.record.id);
-        seen.is_some_and(|seen| {
-            seen == now || now.end.as_ref() != seen.end.as_ref() && says_the_same(seen, now)
-        })
-    });
+    let same = now.into_iter().map(RecordLife::from);
+    let same = same.filter(|now| snapshot.records.get(&now.record.id) == Some(now));
     Ok(same.count() == ids.len())
-}
-
-/// A record that was restored or archived meanwhile may still be quoted, as long as its text exists.
-fn says_the_same(seen: &RecordLife, now: &RecordLife) -> bool {
-    let reason = |life: &RecordLife| life.end.as_ref().and_then(|end| end.reason.clone());
-    (&seen.record.label, &seen.record.reason, &seen.record.content)
-        == (&now.record.label, &now.record.reason, &now.record.content)
-        && (now.end.is_none() || reason(seen) == reason(now))
 }
 
 /// Deletes the handoffs that may quote a version: those created from it or from a later one.
@@ -351,17 +339,8 @@ impl Storage {
             .filter_map(|cited| cited.citation.record_id())
             .collect();
         let mut connection = self.reader().await?;
-        let newer = sqlx::query!(
-            "SELECT version, context FROM memory_contexts
-             WHERE vault_id = $1 AND memory_id = $2 AND version > $3
-             ORDER BY version DESC
-             LIMIT 1",
-            vault.as_str(),
-            memory.as_str(),
-            handoff.base_version,
-        )
-        .fetch_optional(&mut connection)
-        .await?;
+        let newest = contexts::latest(&mut connection, vault, memory).await?;
+        let newer = newest.filter(|(newest, _)| newest.metadata.version > handoff.base_version);
         let ids: Vec<RecordId> = cited.into_iter().collect();
         let records = records::some(&mut connection, vault, memory, &ids).await?;
         let records = records
@@ -373,13 +352,14 @@ impl Storage {
             cited_changes: BTreeMap::new(),
             changes: Vec::new(),
             has_more_changes: false,
-            newer: newer.map(|row| (row.version, row.context)),
+            newer: newer.map(|(newer, _)| (newer.metadata.version, newer.text)),
         };
         // Records change only with versions.
         if facts.newer.is_some() {
-            let cited = cited_changes(&mut connection, handoff, &ids).await?;
+            // Of several changes of a record the last one stays.
+            let cited = changes_since(&mut connection, handoff, Some(&ids), i64::MAX).await?;
             facts.cited_changes = cited.into_iter().map(|event| (event.id, event)).collect();
-            facts.changes = changes_since(&mut connection, handoff).await?;
+            facts.changes = changes_since(&mut connection, handoff, None, CHANGES_NAMED as i64).await?;
             facts.has_more_changes = facts.changes.len() >= CHANGES_NAMED;
         }
         Ok(facts)
@@ -410,48 +390,30 @@ async fn with_replacements(
     Ok(found)
 }
 
-/// The last change of each cited record since the handoff's version.
-async fn cited_changes(
-    connection: &mut Connection,
-    handoff: &Handoff,
-    ids: &[RecordId],
-) -> Result<Vec<RecordEvent>, StorageError> {
-    let kinds: Vec<String> = ids.iter().map(|id| id.kind.prefix().to_owned()).collect();
-    let numbers: Vec<i64> = ids.iter().map(|id| id.number).collect();
-    let rows = sqlx::query_as!(
-        Row,
-        "SELECT DISTINCT ON (kind, number) kind, number, version, change, at, by FROM record_changes
-         WHERE vault_id = $1 AND memory_id = $2 AND version > $3
-           AND (kind, number) IN (SELECT * FROM unnest($4::text[], $5::bigint[]))
-         ORDER BY kind, number, version DESC",
-        handoff.vault_id.as_str(),
-        handoff.memory_id.as_str(),
-        handoff.base_version,
-        &kinds,
-        &numbers,
-    )
-    .fetch_all(connection)
-    .await?;
-    Ok(rows.into_iter().map(RecordEvent::from).collect())
-}
-
-/// The first changes since the handoff's version. Times never decrease from version to version, so the index on time
-/// finds them.
+/// The first changes since the handoff's version, of all records or of these. Times never decrease from version to version,
+/// so the index on time finds them.
 async fn changes_since(
     connection: &mut Connection,
     handoff: &Handoff,
+    of: Option<&[RecordId]>,
+    limit: i64,
 ) -> Result<Vec<RecordEvent>, StorageError> {
+    let columns = of.map(|ids| ids.iter().map(|id| (id.kind.prefix().to_owned(), id.number)));
+    let (kinds, numbers): (Option<Vec<String>>, Option<Vec<i64>>) = columns.map(Iterator::unzip).unzip();
     let rows = sqlx::query_as!(
         Row,
         "SELECT kind, number, version, change, at, by FROM record_changes
          WHERE vault_id = $1 AND memory_id = $2 AND at >= $3 AND version > $4
+           AND ($5::text[] IS NULL OR (kind, number) IN (SELECT * FROM unnest($5, $6::bigint[])))
          ORDER BY at, version, kind, number
-         LIMIT $5",
+         LIMIT $7",
         handoff.vault_id.as_str(),
         handoff.memory_id.as_str(),
         handoff.base_time,
         handoff.base_version,
-        i64::try_from(CHANGES_NAMED).unwrap_or(i64::MAX),
+        kinds.as_deref(),
+        numbers.as_deref(),
+        limit,
     )
     .fetch_all(connection)
     .await?;

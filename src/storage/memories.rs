@@ -11,12 +11,14 @@ use crate::domain::memory::Counters;
 use crate::storage::contexts::Source;
 use crate::storage::events::{self, EventKind};
 use crate::storage::idempotency::delete_answers;
-use crate::storage::prompt_items::delete_items_of_memory;
+use crate::storage::prompt_items::{self, ItemFilter, ItemOwner};
+use crate::storage::records::RecordStatus;
 use crate::storage::usage::stored::{self, Stored};
 use crate::storage::write::lock_memory;
 use crate::storage::{Class, Missing, Preconditions, Storage, StorageError, WriteError};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 
 /// A vault (tenant).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
@@ -66,15 +68,6 @@ pub struct MemorySummary {
     pub source: Option<Source>,
 }
 
-/// Numbers of records of a kind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct RecordCount {
-    /// Records in the newest version.
-    pub active: i64,
-    /// Records that were in an older version.
-    pub archived: i64,
-}
-
 /// The state of a memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryState {
@@ -82,8 +75,8 @@ pub struct MemoryState {
     pub summary: MemorySummary,
     /// The highest numbers ever assigned, by kind.
     pub counters: Counters,
-    /// Numbers of records, in the order of [`RecordKind::ALL`].
-    pub records: [RecordCount; RecordKind::ALL.len()],
+    /// Numbers of records that are not 0.
+    pub records: HashMap<(RecordKind, RecordStatus), i64>,
 }
 
 impl Storage {
@@ -121,6 +114,10 @@ impl Storage {
         memory: &MemoryId,
         preconditions: &Preconditions,
     ) -> Result<(), WriteError> {
+        let owner = &ItemOwner {
+            vault: vault.clone(),
+            memory: Some(memory.clone()),
+        };
         let event = self
             .transaction_for(
                 Class::Maintenance,
@@ -138,8 +135,9 @@ impl Storage {
                     )
                     .execute(&mut transaction)
                     .await?;
-                    let had_items =
-                        delete_items_of_memory(&mut transaction, vault, memory, self.clock.now()).await?;
+                    let items = ItemFilter::default();
+                    let items =
+                        prompt_items::delete(&mut transaction, owner, items, self.clock.now()).await?;
                     let held = stored::of_memory(&mut transaction, vault, memory).await?;
                     sqlx::query!(
                         "DELETE FROM memories WHERE vault_id = $1 AND memory_id = $2",
@@ -148,7 +146,7 @@ impl Storage {
                     )
                     .execute(&mut transaction)
                     .await?;
-                    if !has_document && !had_items && runs.rows_affected() == 0 {
+                    if !has_document && items.is_empty() && runs.rows_affected() == 0 {
                         // At most expired items were there, which nobody saw any more.
                         return Ok(transaction.commit_with(None));
                     }

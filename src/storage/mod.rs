@@ -31,7 +31,8 @@ pub mod write;
 
 pub use contexts::{Context, ContextMetadata, ContextRef, Redaction, Source, origins::Blame};
 pub use database::{
-    ACQUIRE_TIMEOUT, Class, Distribution, FailingVaults, OWN_CONNECTIONS, PoolOptions, Storage, is_direct,
+    ACQUIRE_TIMEOUT, Class, Distribution, FailingVaults, OWN_CONNECTIONS, PoolOptions, Storage,
+    TransactionError, is_direct,
 };
 pub use error::StorageError;
 pub use head_cache::{HeadCacheUse, STALENESS_BOUND};
@@ -40,9 +41,8 @@ pub use pages::Rows;
 pub use usage::stored::{OverQuota, Quotas, Stored};
 pub use write::put::{Put, PutJob};
 pub use write::restore::RestoreJob;
-pub use write::window::{NewDecision, WindowChange, WindowImported, Writer};
+pub use write::window::{WindowChange, WindowEdit, WindowImported, Writer};
 pub use write::{
-    AlsoRead, ChangeError, Decision, EntityTags, Head, NewVersion, PreconditionFailed, Preconditions,
-    WindowRows,
+    AlsoRead, Decision, EntityTags, Head, NewVersion, PreconditionFailed, Preconditions, WindowRows,
 };
 pub use write::{Missing, WriteError};

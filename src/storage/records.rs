@@ -59,6 +59,22 @@ pub(super) struct RecordRow {
     pub(super) details: Option<Value>,
 }
 
+/// A checked query for rows of `records`; its text continues after the name of the table.
+macro_rules! record_rows {
+    ($condition:literal, $($argument:expr),+ $(,)?) => {
+        sqlx::query_as!(
+            $crate::storage::records::RecordRow,
+            r#"SELECT kind, number, status, label, reason, content, created_version, created_at, created_by,
+                      ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, marks, task_id, intent,
+                      summary, outcome, epic, details AS "details: serde_json::Value"
+               FROM records "#
+                + $condition,
+            $($argument),+
+        )
+    };
+}
+pub(super) use record_rows;
+
 impl RecordRow {
     pub(super) fn id(&self) -> RecordId {
         RecordId::new(self.kind, self.number)
@@ -241,18 +257,13 @@ async fn rows(
     after: Option<RecordId>,
     limit: i64,
 ) -> Result<Vec<RecordRow>, StorageError> {
-    let rows = sqlx::query_as!(
-        RecordRow,
-        r#"SELECT kind, number, status, label, reason, content, created_version, created_at, created_by,
-                ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, marks, task_id, intent,
-                summary, outcome, epic, details AS "details: Value"
-         FROM records
-         WHERE vault_id = $1 AND memory_id = $2
+    let rows = record_rows!(
+        "WHERE vault_id = $1 AND memory_id = $2
            AND ($3::text IS NULL OR kind = $3)
            AND ($4::text IS NULL OR status = $4)
            AND (kind, number) > ($5, $6)
          ORDER BY kind, number
-         LIMIT $7"#,
+         LIMIT $7",
         vault.as_str(),
         memory.as_str(),
         filter.kind.map(RecordKind::prefix),
@@ -276,15 +287,10 @@ pub(super) async fn some(
 ) -> Result<Vec<StoredRecord>, StorageError> {
     let kinds: Vec<String> = ids.iter().map(|id| id.kind.prefix().to_owned()).collect();
     let numbers: Vec<i64> = ids.iter().map(|id| id.number).collect();
-    let rows = sqlx::query_as!(
-        RecordRow,
-        r#"SELECT kind, number, status, label, reason, content, created_version, created_at, created_by,
-                ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, marks, task_id, intent,
-                summary, outcome, epic, details AS "details: Value"
-         FROM records
-         WHERE vault_id = $1 AND memory_id = $2
+    let rows = record_rows!(
+        "WHERE vault_id = $1 AND memory_id = $2
            AND (kind, number) IN (SELECT * FROM unnest($3::text[], $4::bigint[]))
-         ORDER BY kind, number"#,
+         ORDER BY kind, number",
         vault.as_str(),
         memory.as_str(),
         &kinds,
@@ -340,13 +346,8 @@ pub(super) async fn find_task(
     memory: &MemoryId,
     task: &TaskId,
 ) -> Result<Option<StoredRecord>, StorageError> {
-    let row = sqlx::query_as!(
-        RecordRow,
-        r#"SELECT kind, number, status, label, reason, content, created_version, created_at, created_by,
-                ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, marks, task_id, intent,
-                summary, outcome, epic, details AS "details: Value"
-         FROM records
-         WHERE vault_id = $1 AND memory_id = $2 AND task_id = $3"#,
+    let row = record_rows!(
+        "WHERE vault_id = $1 AND memory_id = $2 AND task_id = $3",
         vault.as_str(),
         memory.as_str(),
         task.as_str(),

@@ -4,12 +4,10 @@
 //! time: an entry is only replaced by that of a newer version, so doing the same work twice is merely wasteful.
 
 mod find;
-mod frequent;
 mod searched;
 mod shown;
 pub mod vectors;
 
-pub(super) use frequent::FrequentWords;
 pub(super) use searched::Searched;
 use vectors::RecordOrigin;
 
@@ -76,10 +74,12 @@ pub struct Hit {
 /// A matching document, before its text is read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchMatch {
-    /// Rank and memory.
-    pub place: SearchPlace,
+    /// Its memory.
+    pub memory: MemoryId,
     /// The memory's newest version.
     pub version: i64,
+    /// The relevance; larger is better.
+    pub rank: f32,
 }
 
 /// Maximum batches that the first search of a vault indexes; the rest, as after an import, is indexed in the

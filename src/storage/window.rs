@@ -4,15 +4,14 @@ use crate::domain::ids::{MemoryId, RecordId, RecordKind, VaultId};
 use crate::domain::window::{ArchivedTask, Epic, Grouping, KnownEntries, Task};
 use crate::storage::database::connection::Connection;
 use crate::storage::pages::key_time;
-use crate::storage::records::{self, RecordRow, StoredRecord};
+use crate::storage::records::{self, StoredRecord, record_rows};
 use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// Maximum number of tasks in a roll-up.
-const LATEST: i64 = 10;
+const LATEST: usize = 10;
 
 /// The existing tasks and decisions of a memory, to find out what is new in an import.
 pub(super) async fn known(
@@ -60,17 +59,12 @@ impl Storage {
         limit: i64,
     ) -> Result<Vec<(HistoryKey, ArchivedTask)>, StorageError> {
         let (time, number) = after.map(|HistoryKey(time, number)| (time, number)).unzip();
-        let rows = sqlx::query_as!(
-            RecordRow,
-            r#"SELECT kind, number, status, label, reason, content, created_version, created_at, created_by,
-                      ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, marks, task_id, intent,
-                      summary, outcome, epic, details AS "details: Value"
-               FROM records
-               WHERE vault_id = $1 AND memory_id = $2 AND kind = 'T' AND status = 'archived'
+        let rows = record_rows!(
+            "WHERE vault_id = $1 AND memory_id = $2 AND kind = 'T' AND status = 'archived'
                  AND (COALESCE(written_at, created_at), number)
                      > (COALESCE($3::timestamptz, '-infinity'), COALESCE($4::bigint, 0))
                ORDER BY COALESCE(written_at, created_at), number
-               LIMIT $5"#,
+               LIMIT $5",
             vault.as_str(),
             memory.as_str(),
             time,
@@ -97,54 +91,46 @@ impl Storage {
         limit: i64,
     ) -> Result<Vec<Epic>, StorageError> {
         let mut connection = self.reader().await?;
-        let latest = sqlx::query!(
-            r#"SELECT name AS "name!", tasks AS "tasks!", first AS "first!", last AS "last!", number AS "number!"
-               FROM (
-                   SELECT name, number, time, count(*) OVER of_name AS tasks, min(time) OVER of_name AS first,
-                          max(time) OVER of_name AS last,
-                          row_number() OVER (PARTITION BY name ORDER BY time DESC, number DESC) AS place,
-                          dense_rank() OVER (ORDER BY name) AS epic
-                   FROM (
-                       SELECT number, COALESCE(written_at, created_at) AS time,
-                              (CASE WHEN $3 THEN to_char(COALESCE(written_at, created_at) AT TIME ZONE 'UTC',
-                                                         'IYYY-"W"IW')
-                                    ELSE COALESCE(epic, '') END) COLLATE "C" AS name
-                       FROM records
-                       WHERE vault_id = $1 AND memory_id = $2 AND kind = 'T' AND status = 'archived'
-                   ) AS tasks
-                   WHERE $4::text IS NULL OR name > $4
-                   WINDOW of_name AS (PARTITION BY name)
-               ) AS placed
-               WHERE epic <= $5 AND place <= $6
-               ORDER BY name, time, number"#,
+        let tasks = sqlx::query!(
+            r#"SELECT number, COALESCE(written_at, created_at) AS "time!",
+                      CASE WHEN $3 THEN to_char(COALESCE(written_at, created_at) AT TIME ZONE 'UTC', 'IYYY-"W"IW')
+                           ELSE COALESCE(epic, '') END AS "name!"
+               FROM records
+               WHERE vault_id = $1 AND memory_id = $2 AND kind = 'T' AND status = 'archived'
+               ORDER BY COALESCE(written_at, created_at), number"#,
             vault.as_str(),
             memory.as_str(),
             by == Grouping::Week,
-            after,
-            limit,
-            LATEST,
         )
         .fetch_all(&mut connection)
         .await?;
-        let ids = latest
-            .iter()
-            .map(|row| RecordId::new(RecordKind::Task, row.number));
-        let tasks = records::some(&mut connection, vault, memory, &ids.collect::<Vec<_>>()).await?;
-        let tasks = tasks.into_iter().map(|task| (task.record.id.number, task));
-        let mut tasks: HashMap<i64, StoredRecord> = tasks.collect();
-        let mut epics = Vec::new();
-        for of_name in latest.chunk_by(|one, next| one.name == next.name) {
-            let [first, ..] = of_name else { continue };
-            let latest = of_name.iter().filter_map(|row| tasks.remove(&row.number));
-            epics.push(Epic {
-                name: Some(first.name.clone()).filter(|name| !name.is_empty()),
-                tasks: first.tasks,
-                first: first.first,
-                last: first.last,
-                latest: latest.map(|task| archived(task).1).collect(),
-            });
+        let mut by_name: BTreeMap<String, Vec<(DateTime<Utc>, i64)>> = BTreeMap::new();
+        for task in tasks {
+            by_name
+                .entry(task.name)
+                .or_default()
+                .push((task.time, task.number));
         }
-        Ok(epics)
+        by_name.retain(|name, _| after.is_none_or(|after| name.as_str() > after));
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        let page: Vec<_> = by_name.into_iter().take(limit).collect();
+        let latest = page.iter().flat_map(|(_, tasks)| tasks.iter().rev().take(LATEST));
+        let ids = latest.map(|(_, number)| RecordId::new(RecordKind::Task, *number));
+        let read = records::some(&mut connection, vault, memory, &ids.collect::<Vec<_>>()).await?;
+        let read = read.into_iter().map(|task| (task.record.id.number, task));
+        let mut read: HashMap<i64, StoredRecord> = read.collect();
+        let epic = |(name, tasks): (String, Vec<(DateTime<Utc>, i64)>)| {
+            let latest = &tasks[tasks.len().saturating_sub(LATEST)..];
+            let latest = latest.iter().filter_map(|(_, number)| read.remove(number));
+            Some(Epic {
+                name: Some(name).filter(|name| !name.is_empty()),
+                tasks: i64::try_from(tasks.len()).unwrap_or(i64::MAX),
+                first: tasks.first()?.0,
+                last: tasks.last()?.0,
+                latest: latest.map(|task| archived(task).1).collect(),
+            })
+        };
+        Ok(page.into_iter().filter_map(epic).collect())
     }
 }
 

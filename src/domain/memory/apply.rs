@@ -8,12 +8,14 @@ use crate::domain::evidence::Evidence;
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::{AddedRecord, Operation};
 use chrono::{DateTime, Utc};
+use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 use strum::{IntoStaticStr, VariantNames};
 
 /// The kind of change that an operation made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantNames)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantNames, Serialize)]
 #[strum(serialize_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 pub enum OperationName {
     /// The body of `Current Progress` was replaced.
     RewriteProgress,
@@ -35,8 +37,8 @@ impl OperationName {
     }
 }
 
-/// An applied operation, described as it is in the document.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// An applied operation, described as it is in the document. In JSON as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AppliedOperation {
     /// The kind of change.
     pub op: OperationName,
@@ -49,10 +51,13 @@ pub struct AppliedOperation {
     /// The record's content, its marks after a change of them, or the new body of `Current Progress`.
     pub content: Option<String>,
     /// The record that replaces an archived one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<RecordId>,
     /// Passages of the update's input that support it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Evidence>,
     /// The index of the operation that made it, of those that [`apply`] was given.
+    #[serde(skip)]
     pub cause: Option<usize>,
 }
 

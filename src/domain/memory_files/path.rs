@@ -3,6 +3,7 @@
 use super::refusal::Refusal;
 use crate::domain::ids::MemoryId;
 use std::fmt;
+use std::str::FromStr;
 use unicode_normalization::UnicodeNormalization as _;
 use uuid::Uuid;
 
@@ -130,6 +131,14 @@ impl FilePath {
         } else {
             Ok(self)
         }
+    }
+}
+
+impl FromStr for FilePath {
+    type Err = Refusal;
+
+    fn from_str(text: &str) -> Result<Self, Refusal> {
+        Self::parse(text)
     }
 }
 

@@ -123,21 +123,6 @@ impl Query {
         self.branches.iter().flatten().any(|term| term.words.len() > 1)
     }
 
-    /// Estimates the share of documents that match, from the shares of the single words, assuming that words
-    /// are independent. `None` if any required word is unknown.
-    #[must_use]
-    pub fn share(&self, of_word: impl Fn(&str) -> Option<f32>) -> Option<f32> {
-        let of_term = |term: &Term| {
-            let share: Option<f32> = term.words.iter().map(|word| of_word(word)).product();
-            match term.excluded {
-                true => Some(1.0 - share.unwrap_or(0.0)),
-                false => share,
-            }
-        };
-        let of_branch = |branch: &Vec<Term>| -> Option<f32> { branch.iter().map(of_term).product() };
-        self.branches.iter().filter_map(of_branch).reduce(f32::max)
-    }
-
     /// The words to mark in an extract, each with whether it also matches longer words.
     pub(super) fn marked(&self) -> Vec<(&str, bool)> {
         let wanted = self.branches.iter().flatten().filter(|term| !term.excluded);
@@ -232,33 +217,6 @@ mod query_tests {
 
     fn read(text: &str) -> String {
         Query::parse(text).tsquery()
-    }
-
-    #[test]
-    fn the_share_of_a_query_is_that_of_its_words() {
-        let of = |text: &str| {
-            Query::parse(text).share(|word| match word {
-                "the" => Some(0.8),
-                "and" => Some(0.5),
-                _ => None,
-            })
-        };
-        for (text, share) in [
-            ("the and", Some(0.4)),
-            ("the rare", None),
-            ("the or rare", Some(0.8)),
-            ("the -and", Some(0.4)),
-            ("the -rare", Some(0.8)),
-            ("rare", None),
-            ("!!!", None),
-        ] {
-            let found = of(text);
-            assert_eq!(found.is_some(), share.is_some(), "{text}");
-            assert!(
-                (found.unwrap_or(0.0) - share.unwrap_or(0.0)).abs() < 1e-6,
-                "{text}: {found:?}"
-            );
-        }
     }
 
     proptest! {

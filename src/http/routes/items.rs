@@ -12,7 +12,7 @@ use crate::http::middleware::standard::Detail;
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
 use crate::storage::idempotency::KeptAnswer;
-use crate::storage::prompt_items::{ItemKey, ItemOwner, Replaced};
+use crate::storage::prompt_items::{ItemFilter, ItemKey, ItemOwner, Replaced};
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
@@ -314,9 +314,13 @@ pub(crate) async fn remove_item(
         // An item never changes its category, so the check is still valid when it is deleted.
         let item = state.storage.item(&owner, &entry).await?.ok_or_else(missing)?;
         require_role(&caller, &item.category)?;
-        match state.storage.remove_item(&owner, &entry).await? {
-            true => Ok((StatusCode::NO_CONTENT, ids(&[item]))),
-            false => Err(missing()),
+        let this = ItemFilter {
+            id: Some(&entry),
+            ..ItemFilter::default()
+        };
+        match state.storage.remove_items(&owner, this).await? {
+            0 => Err(missing()),
+            _ => Ok((StatusCode::NO_CONTENT, ids(&[item]))),
         }
     };
     logged("removed", removed.await)
@@ -367,7 +371,11 @@ pub(crate) async fn remove_items(
 ) -> Response {
     let removed = async {
         require_role(&caller, &category)?;
-        let removed = state.storage.remove_items(&owner, &category).await?;
+        let these = ItemFilter {
+            category: Some(&category),
+            ..ItemFilter::default()
+        };
+        let removed = state.storage.remove_items(&owner, these).await?;
         Ok((Json(RemovedBody { removed }), format!(": {removed}")))
     };
     logged("removed", removed.await)

@@ -10,6 +10,7 @@ use crate::http::routes::contexts;
 use crate::http::state::AppState;
 use crate::storage::memories::list::MemoryOrder;
 use crate::storage::memories::{MemoryState, MemorySummary};
+use crate::storage::records::RecordStatus;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -150,12 +151,16 @@ pub(crate) async fn get_memory(
         counters,
         records,
     } = memory.ok_or_else(contexts::missing)?;
+    let count = |status| {
+        let records = &records;
+        ByKind::of(move |kind| records.get(&(kind, status)).copied().unwrap_or_default())
+    };
     Ok(Json(MemoryBody {
         entry: summary,
         counters: ByKind::of(|kind| counters.get(kind)),
         records: RecordCounts {
-            active: ByKind::of(|kind| records[kind as usize].active),
-            archived: ByKind::of(|kind| records[kind as usize].archived),
+            active: count(RecordStatus::Active),
+            archived: count(RecordStatus::Archived),
         },
         bytes_limit: state.settings.context_bytes,
         open_proposals,

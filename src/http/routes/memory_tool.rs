@@ -3,7 +3,7 @@
 
 use crate::domain::access::AccessRole;
 use crate::domain::ids::{ActorId, RootName, VaultId};
-use crate::domain::memory_files::{self, Command, FilePath, Refusal, is_edit, new_file, view_file};
+use crate::domain::memory_files::{self, Command, Edited, FilePath, Refusal, is_edit, new_file, view_file};
 use crate::http::extract::body::MediaType;
 use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
 use crate::http::extract::headers::{ConditionHeaders, Conditions, ETag};
@@ -14,9 +14,9 @@ use crate::http::middleware::idempotency::AnswerAbout;
 use crate::http::problem::Problem;
 use crate::http::routes::contexts::put::read_text_or_json;
 use crate::http::state::AppState;
-use crate::storage::WriteError;
 use crate::storage::idempotency::KeptAnswer;
-use crate::storage::memories::paths::{FileChange, FileEntry, FileTree, StoredFile, WrittenFile};
+use crate::storage::memories::paths::{FileChange, FileEntry, FileTree, FileWrite, StoredFile, WrittenFile};
+use crate::storage::{Head, WriteError};
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::http::header::ETAG;
@@ -139,7 +139,7 @@ pub(crate) async fn run_memory_tool(
         Ok(change) => {
             let answer = answer(&change);
             Ok(match change.file {
-                Some(file) => (Extension(AnswerAbout(file.memory)), answer).into_response(),
+                Some(file) => (Extension(AnswerAbout(file.memory_id)), answer).into_response(),
                 None => answer.into_response(),
             })
         }
@@ -162,7 +162,7 @@ fn answer(FileChange { response, file }: &FileChange) -> KeptAnswer {
     let answer = Answer {
         content: response,
         is_error: false,
-        memory_id: file.as_ref().map(|file| file.memory.as_str()),
+        memory_id: file.as_ref().map(|file| file.memory_id.as_str()),
         version: file.as_ref().map(|file| file.version),
     };
     KeptAnswer::json(StatusCode::OK, &answer)
@@ -179,6 +179,12 @@ async fn carry_out(
     let cap = state.settings.context_bytes;
     let under = claim.answering(answer);
     let under = under.as_ref();
+    let write = |path, if_directory| FileWrite {
+        tree,
+        path,
+        actor,
+        if_directory,
+    };
     match command {
         Command::View { path, range } => match storage.file_entry(tree, &path).await? {
             FileEntry::File(file, text) => Ok(FileChange {
@@ -193,11 +199,19 @@ async fn carry_out(
         },
         Command::Create { path, text } => {
             let file = memory_files::new_file(&path, &text, cap)?;
-            storage.create_file(tree, &path, &file, actor, under).await
+            let exists = Refusal::FileExists(path.clone());
+            let create = |head: Option<&Head>| match head {
+                Some(_) => Err(exists.clone().into()),
+                None => Ok(file.clone()),
+            };
+            storage
+                .write_file(write(&path, exists.clone()), under, create)
+                .await
         }
         Command::StrReplace { path, old, new } => {
             let edit = |text: &str| memory_files::str_replace(&path, text, (&old, &new), cap);
-            storage.edit_file(tree, &path, actor, edit, under).await
+            let write = write(&path, Refusal::NotAFile(path.clone()));
+            storage.write_file(write, under, edit_of(&path, edit)).await
         }
         Command::Insert {
             path,
@@ -205,10 +219,22 @@ async fn carry_out(
             text: new,
         } => {
             let edit = |text: &str| memory_files::insert(&path, text, (line, &new), cap);
-            storage.edit_file(tree, &path, actor, edit, under).await
+            let write = write(&path, Refusal::NotAFile(path.clone()));
+            storage.write_file(write, under, edit_of(&path, edit)).await
         }
         Command::Delete { path } => storage.unlink_files(tree, &path, under).await,
         Command::Rename { from, to } => storage.rename_files(tree, &from, &to, under).await,
+    }
+}
+
+/// An edit of the text of a file that exists.
+fn edit_of(
+    path: &FilePath,
+    edit: impl Fn(&str) -> Result<Edited, Refusal>,
+) -> impl Fn(Option<&Head>) -> Result<Edited, WriteError> {
+    move |head| {
+        let head = head.ok_or_else(|| Refusal::NoSuchPath(path.clone()))?;
+        Ok(edit(&head.text)?)
     }
 }
 
@@ -365,22 +391,24 @@ pub(crate) async fn put_memory_file(
     // The size was checked before; only a NUL can be rejected here.
     let file = new_file(&path, &text, cap).map_err(|rule| Problem::invalid("body", rule.to_string()))?;
     let under = claim.answering(put_answer);
-    let written = state
-        .storage
-        .put_file(
-            &tree,
-            &path,
-            &file,
-            &actor,
-            &conditions.for_write(),
-            under.as_ref(),
-        )
-        .await?;
+    let preconditions = conditions.for_write();
+    let write = FileWrite {
+        tree: &tree,
+        path: &path,
+        actor: &actor,
+        if_directory: Refusal::NotAFile(path.clone()),
+    };
+    let put = |head: Option<&Head>| {
+        let newest = head.and_then(|head| head.context_id.as_ref());
+        preconditions.check(newest, head.map(|head| head.version))?;
+        Ok(file.clone())
+    };
+    let written = state.storage.write_file(write, under.as_ref(), put).await?;
     let about = Extension(AnswerAbout(written.file.memory_id.clone()));
     Ok((about, put_answer(&written)).into_response())
 }
 
-fn put_answer(WrittenFile { file, unchanged }: &WrittenFile) -> KeptAnswer {
+fn put_answer(WrittenFile { file, unchanged, .. }: &WrittenFile) -> KeptAnswer {
     let status = if *unchanged {
         StatusCode::OK
     } else {

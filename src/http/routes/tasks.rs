@@ -15,7 +15,7 @@ use crate::http::routes::contexts::saved;
 use crate::http::routes::window::{WindowAnswer, fields, record_answer, writer};
 use crate::http::state::AppState;
 use crate::storage::idempotency::KeptAnswer;
-use crate::storage::{NewDecision, WindowChange, WindowImported};
+use crate::storage::{WindowChange, WindowEdit, WindowImported};
 use axum::extract::State;
 use axum::http::StatusCode;
 use chrono::{DateTime, Datelike as _, Utc};
@@ -122,7 +122,10 @@ pub(crate) async fn record_task(
     let task = checked_task("", body.task_id, (body.intent, body.summary), details, true)?;
     let under = claim.answering(record_answer);
     let writer = writer(&state, path, actor, conditions);
-    let change = state.storage.record_task(&writer, &task, under.as_ref()).await?;
+    let change = state
+        .storage
+        .edit_window(&writer, WindowEdit::Task(&task), under.as_ref())
+        .await?;
     Ok(record_answer(&change))
 }
 
@@ -183,14 +186,14 @@ pub(crate) async fn record_decision(
     let supersedes = body.supersedes.as_deref().map(decision_id).transpose()?;
     let under = claim.answering(record_answer);
     let writer = writer(&state, path, actor, conditions);
-    let decision = NewDecision {
-        decision: body.decision,
-        reason: body.reason,
+    let decision = WindowEdit::Decision {
+        decision: &body.decision,
+        reason: body.reason.as_deref(),
         supersedes,
     };
     let change = state
         .storage
-        .record_decision(&writer, &decision, under.as_ref())
+        .edit_window(&writer, decision, under.as_ref())
         .await?;
     Ok(record_answer(&change))
 }
@@ -289,15 +292,11 @@ pub(crate) async fn set_status(
     }
     let under = claim.answering(status_answer);
     let writer = writer(&state, path, actor, conditions);
-    let change = state
-        .storage
-        .set_status(
-            &writer,
-            goal.as_ref().map(Option::as_deref),
-            blocker.as_ref().map(Option::as_deref),
-            under.as_ref(),
-        )
-        .await?;
+    let status = WindowEdit::Status {
+        goal: goal.as_ref().map(Option::as_deref),
+        blocker: blocker.as_ref().map(Option::as_deref),
+    };
+    let change = state.storage.edit_window(&writer, status, under.as_ref()).await?;
     Ok(status_answer(&change))
 }
 

@@ -58,7 +58,10 @@ impl Meaning {
             let found = self.storage.search(request.vault, &query, after, limit).await?;
             let found = found.into_iter().map(|found| Candidate {
                 by_text: Some(found.version),
-                place: found.place,
+                place: SearchPlace {
+                    rank: found.rank,
+                    memory: found.memory,
+                },
                 near: None,
             });
             return Ok(SearchResults {
@@ -70,8 +73,8 @@ impl Meaning {
         let mut by_text: Vec<(MemoryId, i64)> = Vec::new();
         if mode != Mode::Semantic {
             for found in self.storage.search(request.vault, &query, None, BY_WORDS).await? {
-                if self.holds(request, &query, &found.place.memory).await? {
-                    by_text.push((found.place.memory, found.version));
+                if self.holds(request, &query, &found.memory).await? {
+                    by_text.push((found.memory, found.version));
                 }
             }
         }
@@ -188,7 +191,8 @@ impl Meaning {
         if is_by_words && request.filter == PassageFilter::active() {
             let matches = found.into_iter().filter_map(|Candidate { place, by_text, .. }| {
                 let version = by_text?;
-                Some(SearchMatch { place, version })
+                let SearchPlace { memory, rank } = place;
+                Some(SearchMatch { memory, version, rank })
             });
             let matches: Vec<SearchMatch> = matches.collect();
             let hits = self.storage.search_results(request.vault, &query, &matches);

@@ -72,70 +72,33 @@ impl Storage {
     async fn origins(&self, context: &Context) -> Result<Origins, StorageError> {
         let metadata = &context.metadata;
         let (vault, memory) = (metadata.vault_id.as_str(), metadata.memory_id.as_str());
-        let nearest = sqlx::query!(
-            r#"SELECT version, context, line_origins AS "line_origins!"
-               FROM memory_contexts
-               WHERE vault_id = $1 AND memory_id = $2 AND version <= $3 AND line_origins IS NOT NULL
-                 AND redacted_at IS NULL
-               ORDER BY version DESC
-               LIMIT 1"#,
-            vault,
-            memory,
-            metadata.version,
-        )
-        .fetch_optional(&mut self.reader_for(Class::Search).await?)
-        .await?;
-        let known = nearest.and_then(|row| {
-            let origins = from_stored(&row.line_origins, &row.context)?;
-            Some((row.version, origins, row.context))
-        });
-        let (from, mut origins, mut before) = known.unwrap_or_default();
-        if from == metadata.version {
-            return Ok(origins);
-        }
         let mut reader = self.reader_for(Class::Search).await?;
         let mut versions = sqlx::query!(
-            "SELECT version, context
-             FROM memory_contexts
-             WHERE vault_id = $1 AND memory_id = $2 AND version > $3 AND version <= $4 AND redacted_at IS NULL
+            "SELECT version, context, line_origins FROM memory_contexts
+             WHERE vault_id = $1 AND memory_id = $2 AND version <= $3 AND redacted_at IS NULL
+               AND version >= COALESCE((
+                       SELECT max(version) FROM memory_contexts
+                       WHERE vault_id = $1 AND memory_id = $2 AND version <= $3 AND redacted_at IS NULL
+                         AND line_origins IS NOT NULL
+                   ), 0)
              ORDER BY version",
             vault,
             memory,
-            from,
             metadata.version,
         )
         .fetch(&mut reader);
+        let (mut origins, mut before) = (Origins::default(), String::new());
         while let Some(row) = versions.try_next().await? {
-            let bytes = before.len() + row.context.len();
-            origins = fair::on_cpu(bytes, || origins.after(&before, &row.context, row.version)).await;
+            let stored = row.line_origins;
+            origins = match stored.and_then(|stored| from_stored(&stored, &row.context)) {
+                Some(stored) => stored,
+                None => {
+                    let bytes = before.len() + row.context.len();
+                    fair::on_cpu(bytes, || origins.after(&before, &row.context, row.version)).await
+                }
+            };
             before = row.context;
         }
-        drop(versions);
-        // Released before another connection is acquired.
-        drop(reader);
-        self.keep_origins(metadata, &origins).await;
         Ok(origins)
-    }
-
-    /// Stores computed origins, so that later versions can use them. If that fails, as on a read-only database, they
-    /// are computed again next time.
-    #[tracing::instrument(name = "db.memory_contexts.keep_origins", skip_all)]
-    async fn keep_origins(&self, version: &ContextMetadata, origins: &Origins) {
-        let Some(stored) = to_stored(origins) else { return };
-        let keep = || {
-            sqlx::query!(
-                "UPDATE memory_contexts
-                 SET line_origins = $4
-                 WHERE vault_id = $1 AND memory_id = $2 AND version = $3 AND line_origins IS NULL",
-                version.vault_id.as_str(),
-                version.memory_id.as_str(),
-                version.version,
-                &stored,
-            )
-        };
-        let kept = self.execute(Class::Write, "db.memory_contexts.keep_origins", keep);
-        if let Err(error) = kept.await {
-            tracing::debug!(%error, "the origins of lines could not be kept");
-        }
     }
 }

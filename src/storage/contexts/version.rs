@@ -3,7 +3,7 @@
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
 use crate::domain::listed;
 use chrono::{DateTime, Utc};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 use strum::{EnumString, IntoStaticStr, VariantNames};
@@ -45,8 +45,8 @@ impl Source {
     }
 }
 
-/// A version without its text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A version without its text, in JSON by the names of its columns.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ContextMetadata {
     /// The vault.
     pub vault_id: VaultId,
@@ -69,6 +69,7 @@ pub struct ContextMetadata {
     /// A description of the change.
     pub log: String,
     /// Set if the text was redacted; then the version cannot be shown, compared or restored.
+    #[serde(skip)]
     pub redaction: Option<Redaction>,
 }
 

@@ -20,3 +20,4 @@ pub use connect::is_direct;
 pub use distribution::Distribution;
 pub use failing::FailingVaults;
 pub use pool::{ACQUIRE_TIMEOUT, Class, OWN_CONNECTIONS, PoolOptions, Storage};
+pub use transaction::TransactionError;

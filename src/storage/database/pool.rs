@@ -23,7 +23,7 @@ use crate::fair::{FairSemaphore, Party, Permit, ShareLimits};
 use crate::storage::StorageError;
 use crate::storage::batcher::Batcher;
 use crate::storage::head_cache::{HeadCache, HeadCacheUse};
-use crate::storage::search::{FrequentWords, Searched};
+use crate::storage::search::Searched;
 use crate::storage::usage::stored::Quotas;
 use crate::storage::write::MemoryLocks;
 use crate::telemetry::meters;
@@ -58,8 +58,6 @@ pub struct Storage {
     pub(in crate::storage) prepared_statements: bool,
     /// Whether this service has an embedding model, so that indexed text must be embedded too.
     pub(in crate::storage) embeds: bool,
-    /// Words that occur in many documents, by vault.
-    pub(in crate::storage) frequent_words: Arc<FrequentWords>,
     /// Vaults that are being searched.
     pub(in crate::storage) searched: Arc<Searched>,
     /// Wakes the indexer of this process.
@@ -125,7 +123,6 @@ impl Storage {
             replica: None,
             prepared_statements: options.prepared_statements,
             embeds: false,
-            frequent_words: Arc::default(),
             searched: Arc::default(),
             written: Arc::default(),
             indexed: Arc::default(),

@@ -201,7 +201,7 @@ const MAX_REPEATS: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// An error of a transaction, which may be a storage error.
-pub(in crate::storage) trait TransactionError: From<StorageError> {
+pub trait TransactionError: From<StorageError> {
     /// The storage error, if it is one.
     fn of_storage(&self) -> Option<&StorageError>;
 }

@@ -141,13 +141,6 @@ impl HeadCache {
         found
     }
 
-    /// The head of a memory if it is this version; not counted in the usage.
-    pub(super) fn peek(&self, vault: &VaultId, memory: &MemoryId, version: i64) -> Option<CachedHead> {
-        let found = self.cached.peek(&Borrowed(vault, memory))?;
-        let is_it = self.lease.holds() && found.metadata().version == version;
-        is_it.then_some(found)
-    }
-
     /// Takes a token. Must be called before the head is read from the database, or before the row of a changed memory
     /// is locked.
     pub(super) fn fill_token(&self, vault: &VaultId, memory: &MemoryId) -> FillToken {

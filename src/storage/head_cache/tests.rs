@@ -33,19 +33,6 @@ fn kept(context: Context) -> CachedHead {
     CachedHead::new((context, None))
 }
 
-#[test]
-fn a_peek_is_at_one_version_and_no_reading() {
-    let heads = HeadCache::new(1 << 20);
-    heads.renew(Instant::now());
-    let (vault, memory) = ids();
-    heads.fill(token(&heads), head(2, "two"));
-    assert!(heads.peek(&vault, &memory, 1).is_none());
-    assert_eq!(heads.peek(&vault, &memory, 2).unwrap().context.text, "two");
-    heads.invalidate(&change(Some(3), false));
-    assert!(heads.peek(&vault, &memory, 2).is_none());
-    assert_eq!((heads.usage().hits, heads.usage().misses), (0, 0));
-}
-
 fn change(version: Option<i64>, forget: bool) -> Notification {
     let (vault, memory) = ids();
     Notification {

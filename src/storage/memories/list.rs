@@ -4,11 +4,12 @@
 //! orders reads the heads of all memories of its vault.
 
 use crate::domain::access::VaultScope;
-use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordKind, VaultId};
+use crate::domain::ids::{ActorId, ContextId, MemoryId, VaultId};
 use crate::domain::listed;
 use crate::domain::memory::Counters;
 use crate::storage::contexts::Source;
-use crate::storage::memories::{MemoryState, MemorySummary, RecordCount, VaultSummary};
+use crate::storage::memories::{MemoryState, MemorySummary, VaultSummary};
+use crate::storage::records::RecordStatus;
 use crate::storage::{Storage, StorageError};
 use strum::{EnumString, IntoStaticStr, VariantNames};
 
@@ -45,6 +46,41 @@ impl MemoryOrder {
     }
 }
 
+/// A checked query for memories of a vault that have a document or unexpired items: which (a join, the conditions with the
+/// length of the page) and in which order. `$1` is the vault, `$2` the time.
+macro_rules! summaries {
+    ($join:literal, $page:literal, $order:literal, $($argument:expr),+ $(,)?) => {
+        sqlx::query_as!(
+            MemorySummary,
+            r#"SELECT $1::text AS "vault_id!: VaultId", memory.memory_id AS "memory_id!: MemoryId",
+                      memory.head_version AS "version!", head.context_id AS "context_id?: ContextId",
+                      COALESCE(items.created_at, memory.created_at) AS "created_at!", memory.changed_at AS "changed_at!",
+                      COALESCE(head.bytes, 0) AS "bytes!", COALESCE(head.actor_id, items.actor_id) AS "actor_id!: ActorId",
+                      head.source AS "source?: Source"
+               FROM (
+                   SELECT * FROM memories "# + $join + r#"
+                   WHERE vault_id = $1
+                     AND (head_version > 0 OR EXISTS (
+                              SELECT FROM prompt_items AS item
+                              WHERE item.vault_id = $1 AND item.memory_id = memories.memory_id
+                                AND (item.expires_at IS NULL OR item.expires_at > $2)))
+                     AND "# + $page + r#"
+               ) AS memory
+               LEFT JOIN memory_contexts AS head
+                 ON head.vault_id = $1 AND head.memory_id = memory.memory_id AND head.context_id = memory.head_context_id
+               LEFT JOIN LATERAL (
+                   SELECT min(item.created_at) AS created_at,
+                          (array_agg(item.created_by ORDER BY item.created_at DESC, item.item_id DESC))[1] AS actor_id
+                   FROM prompt_items AS item
+                   WHERE memory.head_version = 0 AND item.vault_id = $1 AND item.memory_id = memory.memory_id
+                     AND (item.expires_at IS NULL OR item.expires_at > $2)
+               ) AS items ON true
+               ORDER BY "# + $order,
+            $($argument),+
+        )
+    };
+}
+
 impl Storage {
     /// The memories of a vault in byte order of their ids, those that begin with `prefix` and come after `after`, at
     /// most `limit`. Empty for a vault without memories.
@@ -60,41 +96,17 @@ impl Storage {
         limit: i64,
     ) -> Result<Vec<MemorySummary>, StorageError> {
         let (from, end) = range(prefix);
-        let rows = sqlx::query_as!(
-            MemorySummary,
-            r#"SELECT $1::text AS "vault_id!: VaultId", memory.memory_id AS "memory_id!: MemoryId",
-                      memory.head_version AS "version!", head.context_id AS "context_id?: ContextId",
-                      COALESCE(items.created_at, memory.created_at) AS "created_at!", memory.changed_at AS "changed_at!",
-                      COALESCE(head.bytes, 0) AS "bytes!", COALESCE(head.actor_id, items.actor_id) AS "actor_id!: ActorId",
-                      head.source AS "source?: Source"
-               FROM (
-                   SELECT memory_id, head_version, head_context_id, created_at, changed_at
-                   FROM memories
-                   WHERE vault_id = $1
-                     AND memory_id COLLATE "C" >= $2 AND memory_id COLLATE "C" < $3 AND memory_id COLLATE "C" > $4
-                     AND (head_version > 0 OR EXISTS (
-                              SELECT FROM prompt_items AS item
-                              WHERE item.vault_id = $1 AND item.memory_id = memories.memory_id
-                                AND (item.expires_at IS NULL OR item.expires_at > $6)))
-                   ORDER BY memory_id COLLATE "C"
-                   LIMIT $5
-               ) AS memory
-               LEFT JOIN memory_contexts AS head
-                 ON head.vault_id = $1 AND head.memory_id = memory.memory_id AND head.context_id = memory.head_context_id
-               LEFT JOIN LATERAL (
-                   SELECT min(item.created_at) AS created_at,
-                          (array_agg(item.created_by ORDER BY item.created_at DESC, item.item_id DESC))[1] AS actor_id
-                   FROM prompt_items AS item
-                   WHERE memory.head_version = 0 AND item.vault_id = $1 AND item.memory_id = memory.memory_id
-                     AND (item.expires_at IS NULL OR item.expires_at > $6)
-               ) AS items ON true
-               ORDER BY memory.memory_id COLLATE "C""#,
+        let rows = summaries!(
+            "",
+            r#"memory_id COLLATE "C" >= $3 AND memory_id COLLATE "C" < $4 AND memory_id COLLATE "C" > $5
+               ORDER BY memory_id COLLATE "C" LIMIT $6"#,
+            r#"memory.memory_id COLLATE "C""#,
             vault.as_str(),
+            self.clock.now(),
             from,
             end,
             after.map_or("", MemoryId::as_str),
             limit,
-            self.clock.now(),
         )
         .fetch_all(&mut self.reader().await?)
         .await?;
@@ -118,53 +130,28 @@ impl Storage {
         let (from, end) = range(prefix);
         // Without a start from the first memory on.
         let (number, id) = after.map_or((i64::MAX, "~"), |(number, id)| (number, id.as_str()));
-        let rows = sqlx::query_as!(
-            MemorySummary,
-            r#"SELECT $1::text AS "vault_id!: VaultId", memory.memory_id AS "memory_id!: MemoryId",
-                      memory.head_version AS "version!", head.context_id AS "context_id?: ContextId",
-                      COALESCE(items.created_at, memory.created_at) AS "created_at!", memory.changed_at AS "changed_at!",
-                      COALESCE(head.bytes, 0) AS "bytes!", COALESCE(head.actor_id, items.actor_id) AS "actor_id!: ActorId",
-                      head.source AS "source?: Source"
-               FROM (
-                   SELECT memory_id, head_version, head_context_id, created_at, changed_at, sorted.number
-                   FROM memories
-                   CROSS JOIN LATERAL (
-                       SELECT CASE WHEN $8 THEN (extract(epoch FROM changed_at) * 1000000)::bigint
-                                   ELSE COALESCE((
-                                       SELECT bytes FROM memory_contexts AS newest
-                                       WHERE newest.vault_id = $1 AND newest.memory_id = memories.memory_id
-                                         AND newest.context_id = memories.head_context_id
-                                   ), 0)
-                              END AS number
-                       LIMIT 1
-                   ) AS sorted
-                   WHERE vault_id = $1
-                     AND memory_id COLLATE "C" >= $2 AND memory_id COLLATE "C" < $3
-                     AND (sorted.number, memory_id COLLATE "C") < ($4::bigint, $5::text)
-                     AND (head_version > 0 OR EXISTS (
-                              SELECT FROM prompt_items AS item
-                              WHERE item.vault_id = $1 AND item.memory_id = memories.memory_id
-                                AND (item.expires_at IS NULL OR item.expires_at > $7)))
-                   ORDER BY sorted.number DESC, memory_id COLLATE "C" DESC
-                   LIMIT $6
-               ) AS memory
-               LEFT JOIN memory_contexts AS head
-                 ON head.vault_id = $1 AND head.memory_id = memory.memory_id AND head.context_id = memory.head_context_id
-               LEFT JOIN LATERAL (
-                   SELECT min(item.created_at) AS created_at,
-                          (array_agg(item.created_by ORDER BY item.created_at DESC, item.item_id DESC))[1] AS actor_id
-                   FROM prompt_items AS item
-                   WHERE memory.head_version = 0 AND item.vault_id = $1 AND item.memory_id = memory.memory_id
-                     AND (item.expires_at IS NULL OR item.expires_at > $7)
-               ) AS items ON true
-               ORDER BY memory.number DESC, memory.memory_id COLLATE "C" DESC"#,
+        let rows = summaries!(
+            "CROSS JOIN LATERAL (
+                 SELECT CASE WHEN $8 THEN (extract(epoch FROM changed_at) * 1000000)::bigint
+                             ELSE COALESCE((
+                                 SELECT bytes FROM memory_contexts AS newest
+                                 WHERE newest.vault_id = $1 AND newest.memory_id = memories.memory_id
+                                   AND newest.context_id = memories.head_context_id
+                             ), 0)
+                        END AS number
+                 LIMIT 1
+             ) AS sorted",
+            r#"memory_id COLLATE "C" >= $3 AND memory_id COLLATE "C" < $4
+               AND (sorted.number, memory_id COLLATE "C") < ($5::bigint, $6::text)
+               ORDER BY sorted.number DESC, memory_id COLLATE "C" DESC LIMIT $7"#,
+            r#"memory.number DESC, memory.memory_id COLLATE "C" DESC"#,
             vault.as_str(),
+            self.clock.now(),
             from,
             end,
             number,
             id,
             limit,
-            self.clock.now(),
             order == MemoryOrder::ChangedAt,
         )
         .fetch_all(&mut self.reader().await?)
@@ -190,58 +177,40 @@ impl Storage {
         vault: &VaultId,
         memory: &MemoryId,
     ) -> Result<Option<MemoryState>, StorageError> {
-        let row = sqlx::query!(
-            r#"SELECT memory.vault_id, memory.memory_id, memory.head_version, head.context_id AS "context_id?: ContextId",
-                      COALESCE(items.created_at, memory.created_at) AS "created_at!", memory.changed_at,
-                      COALESCE(head.bytes, 0) AS "bytes!", COALESCE(head.actor_id, items.actor_id) AS "actor_id!: ActorId",
-                      head.source AS "source?: Source", memory.counters,
-                      ARRAY(SELECT count(*) FILTER (WHERE records.status = counted.status)
-                            FROM unnest(ARRAY['KL', 'KL', 'VC', 'VC', 'T', 'T', 'D', 'D'],
-                                        ARRAY['active', 'archived', 'active', 'archived',
-                                              'active', 'archived', 'active', 'archived'])
-                                 WITH ORDINALITY AS counted (kind, status, place)
-                            LEFT JOIN records
-                              ON records.vault_id = $1 AND records.memory_id = $2 AND records.kind = counted.kind
-                            GROUP BY counted.place
-                            ORDER BY counted.place) AS "counts!"
-               FROM memories AS memory
-               LEFT JOIN memory_contexts AS head
-                 ON head.vault_id = $1 AND head.memory_id = $2 AND head.context_id = memory.head_context_id
-               LEFT JOIN LATERAL (
-                   SELECT min(item.created_at) AS created_at,
-                          (array_agg(item.created_by ORDER BY item.created_at DESC, item.item_id DESC))[1] AS actor_id
-                   FROM prompt_items AS item
-                   WHERE memory.head_version = 0 AND item.vault_id = $1 AND item.memory_id = $2
-                     AND (item.expires_at IS NULL OR item.expires_at > $3)
-               ) AS items ON true
-               WHERE memory.vault_id = $1 AND memory.memory_id = $2
-                 AND (head.actor_id IS NOT NULL OR items.actor_id IS NOT NULL)"#,
+        let mut reader = self.reader().await?;
+        let summary = summaries!(
+            "",
+            "memory_id = $3",
+            "memory.memory_id",
+            vault.as_str(),
+            self.clock.now(),
+            memory.as_str(),
+        )
+        .fetch_optional(&mut reader)
+        .await?;
+        let Some(summary) = summary else { return Ok(None) };
+        let counters = sqlx::query_scalar!(
+            "SELECT counters FROM memories WHERE vault_id = $1 AND memory_id = $2",
             vault.as_str(),
             memory.as_str(),
-            self.clock.now(),
         )
-        .fetch_optional(&mut self.reader().await?)
+        .fetch_optional(&mut reader)
         .await?;
-        let Some(row) = row else { return Ok(None) };
-        let mut records = [RecordCount::default(); RecordKind::ALL.len()];
-        for (count, pair) in records.iter_mut().zip(row.counts.chunks(2)) {
-            count.active = pair.first().copied().unwrap_or_default();
-            count.archived = pair.get(1).copied().unwrap_or_default();
-        }
+        let Some(counters) = counters else { return Ok(None) };
+        let records = sqlx::query!(
+            r#"SELECT kind, status AS "status: RecordStatus", count(*) AS "count!" FROM records
+               WHERE vault_id = $1 AND memory_id = $2
+               GROUP BY kind, status"#,
+            vault.as_str(),
+            memory.as_str(),
+        )
+        .fetch_all(&mut reader)
+        .await?;
+        let records = records.into_iter().map(|of| ((of.kind, of.status), of.count));
         Ok(Some(MemoryState {
-            summary: MemorySummary {
-                vault_id: row.vault_id,
-                memory_id: row.memory_id,
-                version: row.head_version,
-                context_id: row.context_id,
-                created_at: row.created_at,
-                changed_at: row.changed_at,
-                bytes: row.bytes,
-                actor_id: row.actor_id,
-                source: row.source,
-            },
-            counters: Counters::of_numbers(&row.counters),
-            records,
+            summary,
+            counters: Counters::of_numbers(&counters),
+            records: records.collect(),
         }))
     }
 }

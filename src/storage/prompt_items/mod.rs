@@ -5,7 +5,7 @@ mod write;
 
 pub use write::Replaced;
 
-pub(super) use write::{delete_items_of_memory, insert};
+pub(super) use write::{delete, insert};
 
 use crate::domain::ids::{Category, ItemId, MemoryId, VaultId};
 use crate::domain::prompt::PromptItem;
@@ -54,6 +54,15 @@ impl ItemKey {
     }
 }
 
+/// Which items of an owner; each member that is set restricts them.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ItemFilter<'a> {
+    /// The item with this id.
+    pub id: Option<&'a ItemId>,
+    /// Those of this category.
+    pub category: Option<&'a Category>,
+}
+
 impl Storage {
     /// The unexpired items of an owner after `after`, by category and then in the order they were added, at most
     /// `limit`.
@@ -70,7 +79,11 @@ impl Storage {
     ) -> Result<Vec<PromptItem>, StorageError> {
         let now = self.clock.now();
         let mut connection = self.reader().await?;
-        live_items(&mut connection, owner, category, after, now, limit).await
+        let filter = ItemFilter {
+            category,
+            ..ItemFilter::default()
+        };
+        live_items(&mut connection, owner, filter, after, now, limit).await
     }
 
     /// An unexpired item; `None` if there is none.
@@ -79,20 +92,13 @@ impl Storage {
     /// Database errors.
     #[tracing::instrument(name = "db.prompt_items.get", skip_all)]
     pub async fn item(&self, owner: &ItemOwner, id: &ItemId) -> Result<Option<PromptItem>, StorageError> {
-        let item = sqlx::query_as!(
-            PromptItem,
-            r#"SELECT item_id, NULLIF(memory_id, '') AS "memory: MemoryId", category, content,
-                      metadata AS "metadata: FromJson<Map<String, Value>>", expires_at, created_at, created_by
-               FROM prompt_items
-               WHERE vault_id = $1 AND memory_id = $2 AND item_id = $3 AND (expires_at IS NULL OR expires_at > $4)"#,
-            owner.vault.as_str(),
-            owner.memory_id(),
-            id.as_str(),
-            self.clock.now(),
-        )
-        .fetch_optional(&mut self.reader().await?)
-        .await?;
-        Ok(item)
+        let now = self.clock.now();
+        let filter = ItemFilter {
+            id: Some(id),
+            ..ItemFilter::default()
+        };
+        let found = live_items(&mut self.reader().await?, owner, filter, None, now, 1).await?;
+        Ok(found.into_iter().next())
     }
 
     /// The unexpired items for a memory's prompts, without metadata: those of the vault before its own, by category and
@@ -127,7 +133,7 @@ impl Storage {
 pub(super) async fn live_items(
     connection: &mut Connection,
     owner: &ItemOwner,
-    category: Option<&Category>,
+    filter: ItemFilter<'_>,
     after: Option<&ItemKey>,
     now: DateTime<Utc>,
     limit: i64,
@@ -139,7 +145,7 @@ pub(super) async fn live_items(
            FROM prompt_items
            WHERE vault_id = $1 AND memory_id = $2
              AND (expires_at IS NULL OR expires_at > $3)
-             AND ($4::text IS NULL OR category = $4)
+             AND ($4::text IS NULL OR category = $4) AND ($9::text IS NULL OR item_id = $9)
              AND (category, created_at, item_id)
                  > (COALESCE($5, ''), COALESCE($6::timestamptz, '-infinity'), COALESCE($7, ''))
            ORDER BY category, created_at, item_id
@@ -147,11 +153,12 @@ pub(super) async fn live_items(
         owner.vault.as_str(),
         owner.memory_id(),
         now,
-        category.map(Category::as_str),
+        filter.category.map(Category::as_str),
         after.map(|key| key.category.as_str()),
         after.map(|key| key.created_at),
         after.map(|key| key.item_id.as_str()),
         limit,
+        filter.id.map(ItemId::as_str),
     )
     .fetch_all(connection)
     .await?;

@@ -1,7 +1,7 @@
 //! Adds, replaces and removes items, and deletes expired ones. Each change is one transaction that locks the owner.
 
-use super::{ItemOwner, live_items};
-use crate::domain::ids::{ActorId, Category, ItemId, MemoryId, VaultId};
+use super::{ItemFilter, ItemOwner, live_items};
+use crate::domain::ids::{ActorId, Category, ItemId, MemoryId};
 use crate::domain::prompt::{ItemLimits, NewItem, PromptItem};
 use crate::storage::database::connection::Connection;
 use crate::storage::database::transaction::lock_name;
@@ -12,11 +12,8 @@ use crate::storage::{Class, FailingVaults, Storage, StorageError, WriteError, ev
 use chrono::{DateTime, Utc};
 use serde_json::json;
 use sqlx::types::Json;
-use sqlx::{Postgres, QueryBuilder};
 use std::collections::BTreeSet;
-
-/// A row takes 9 of the 65,535 parameters that a statement may have.
-const ITEMS_PER_STATEMENT: usize = 5_000;
+use std::slice::from_ref;
 
 /// The result of replacing a category.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,13 +44,13 @@ impl Storage {
                 let item = item.clone();
                 async move {
                     let now = self.lock_owner(&mut transaction, owner).await?;
-                    self.forget_expired(&mut transaction, owner).await?;
                     let item = self.stored(owner, category, item, actor, now);
-                    insert(&mut transaction, owner, std::slice::from_ref(&item)).await?;
-                    hold(&mut transaction, owner, limits).await?;
+                    insert(&mut transaction, owner, from_ref(&item)).await?;
+                    self.hold(&mut transaction, owner, limits).await?;
                     keep_one(&mut transaction, under, owner.memory.as_ref(), &item).await?;
-                    let changed = self.items_changed(owner, category, Some(actor));
-                    events::append(&mut transaction, &owner.vault, changed.as_slice()).await?;
+                    let changed = self
+                        .changed(&mut transaction, owner, Some(category), Some(actor))
+                        .await?;
                     Ok::<_, WriteError>(transaction.commit_with((item, changed)))
                 }
             })
@@ -80,16 +77,11 @@ impl Storage {
         let (replaced, changed) = self
             .transaction("db.prompt_items.replace", |mut transaction| async move {
                 let now = self.lock_owner(&mut transaction, owner).await?;
-                let all = i64::MAX;
-                let present = live_items(
-                    &mut transaction,
-                    owner,
-                    Some(category),
-                    None,
-                    self.clock.now(),
-                    all,
-                )
-                .await?;
+                let filter = ItemFilter {
+                    category: Some(category),
+                    ..ItemFilter::default()
+                };
+                let present = live_items(&mut transaction, owner, filter, None, now, i64::MAX).await?;
                 let same =
                     items.len() == present.len() && items.iter().zip(&present).all(|(new, old)| new.is(old));
                 if same {
@@ -99,20 +91,19 @@ impl Storage {
                     };
                     return Ok(transaction.roll_back_with((replaced, None)));
                 }
-                self.forget_expired(&mut transaction, owner).await?;
-                delete(&mut transaction, owner, None, Some(category)).await?;
+                delete(&mut transaction, owner, filter, now).await?;
                 let stored = |item: &NewItem| self.stored(owner, category, item.clone(), actor, now);
                 let stored: Vec<PromptItem> = items.iter().map(stored).collect();
                 insert(&mut transaction, owner, &stored).await?;
-                hold(&mut transaction, owner, limits).await?;
-                delete_empty(&mut transaction, owner).await?;
+                self.hold(&mut transaction, owner, limits).await?;
                 let replaced = Replaced {
                     items: stored,
                     unchanged: false,
                 };
                 keep_one(&mut transaction, under, owner.memory.as_ref(), &replaced).await?;
-                let changed = self.items_changed(owner, category, Some(actor));
-                events::append(&mut transaction, &owner.vault, changed.as_slice()).await?;
+                let changed = self
+                    .changed(&mut transaction, owner, Some(category), Some(actor))
+                    .await?;
                 Ok::<_, WriteError>(transaction.commit_with((replaced, changed)))
             })
             .await?;
@@ -120,39 +111,19 @@ impl Storage {
         Ok(replaced)
     }
 
-    /// Removes an item; `false` if there is no unexpired one.
+    /// Removes items and returns the number of unexpired ones.
     ///
     /// # Errors
     /// Database errors.
-    pub async fn remove_item(&self, owner: &ItemOwner, id: &ItemId) -> Result<bool, StorageError> {
-        Ok(self.remove(owner, Some(id), None).await? > 0)
-    }
-
-    /// Removes all items of a category and returns the number of unexpired ones.
-    ///
-    /// # Errors
-    /// Database errors.
-    pub async fn remove_items(&self, owner: &ItemOwner, category: &Category) -> Result<u64, StorageError> {
-        self.remove(owner, None, Some(category)).await
-    }
-
-    /// Removes the item with this id, or those of a category, and returns the number of unexpired ones.
     #[tracing::instrument(name = "db.prompt_items.remove", skip_all)]
-    async fn remove(
-        &self,
-        owner: &ItemOwner,
-        id: Option<&ItemId>,
-        category: Option<&Category>,
-    ) -> Result<u64, StorageError> {
+    pub async fn remove_items(&self, owner: &ItemOwner, filter: ItemFilter<'_>) -> Result<u64, StorageError> {
         let (removed, changed) = self
             .transaction("db.prompt_items.remove", |mut transaction| async move {
                 lock(&mut transaction, owner).await?;
-                self.forget_expired(&mut transaction, owner).await?;
-                let removed = delete(&mut transaction, owner, id, category).await?;
-                delete_empty(&mut transaction, owner).await?;
-                let changed = removed.first();
-                let changed = changed.and_then(|category| self.items_changed(owner, category, None));
-                events::append(&mut transaction, &owner.vault, changed.as_slice()).await?;
+                let removed = delete(&mut transaction, owner, filter, self.clock.now()).await?;
+                let changed = self
+                    .changed(&mut transaction, owner, removed.first(), None)
+                    .await?;
                 Ok::<_, StorageError>(transaction.commit_with((removed.len(), changed)))
             })
             .await?;
@@ -160,15 +131,22 @@ impl Storage {
         Ok(removed as u64)
     }
 
-    /// The event of a change of a memory's items; `None` for the vault's own, which belong to no single memory.
-    fn items_changed(
+    /// Ends a change of a locked owner's items: deletes a memory that has nothing any more, and appends the event of the changed
+    /// category. The vault's own items have none, since they belong to no single memory.
+    async fn changed(
         &self,
+        connection: &mut Connection,
         owner: &ItemOwner,
-        category: &Category,
+        category: Option<&Category>,
         actor: Option<&ActorId>,
-    ) -> Option<NewEvent> {
-        let memory = owner.memory.as_ref()?;
-        Some(self.items_event(memory, category.as_str(), actor))
+    ) -> Result<Option<NewEvent>, StorageError> {
+        delete_empty(connection, owner).await?;
+        let (Some(memory), Some(category)) = (&owner.memory, category) else {
+            return Ok(None);
+        };
+        let event = self.items_event(memory, category.as_str(), actor);
+        events::append(connection, &owner.vault, from_ref(&event)).await?;
+        Ok(Some(event))
     }
 
     /// The event of changed items of a memory.
@@ -185,15 +163,33 @@ impl Storage {
         }
     }
 
-    /// Locks an owner, and returns the time of the change: now, but never before an earlier item, so that items stay in the
-    /// order they were added.
+    /// Locks an owner, makes a memory that does not exist, and returns the time of the change: now, but never before an earlier
+    /// item, so that items stay in the order they were added. A memory without a document changes with its items.
     async fn lock_owner(
         &self,
         connection: &mut Connection,
         owner: &ItemOwner,
     ) -> Result<DateTime<Utc>, StorageError> {
         let now = self.clock.now();
-        lock_or_make(connection, owner, now).await?;
+        match &owner.memory {
+            None => lock(connection, owner).await?,
+            Some(memory) => {
+                sqlx::query!(
+                    "INSERT INTO memories (vault_id, memory_id, head_version, created_at, changed_at)
+                     VALUES ($1, $2, 0, $3, $3)
+                     ON CONFLICT (vault_id, memory_id) DO UPDATE
+                     SET changed_at = CASE WHEN memories.head_version = 0
+                                           THEN GREATEST(memories.changed_at, excluded.changed_at)
+                                           ELSE memories.changed_at
+                                      END",
+                    owner.vault.as_str(),
+                    memory.as_str(),
+                    now,
+                )
+                .execute(&mut *connection)
+                .await?;
+            }
+        }
         let newest = sqlx::query_scalar!(
             "SELECT max(created_at) FROM prompt_items WHERE vault_id = $1 AND memory_id = $2",
             owner.vault.as_str(),
@@ -224,147 +220,90 @@ impl Storage {
         }
     }
 
-    /// Deletes an owner's expired items, and returns their number.
-    async fn forget_expired(
+    /// Checks the limits of a locked owner.
+    async fn hold(
         &self,
         connection: &mut Connection,
         owner: &ItemOwner,
-    ) -> Result<u64, StorageError> {
-        let done = sqlx::query!(
-            "DELETE FROM prompt_items WHERE vault_id = $1 AND memory_id = $2 AND expires_at <= $3",
+        limits: &ItemLimits,
+    ) -> Result<(), WriteError> {
+        let present = sqlx::query!(
+            r#"SELECT count(*) AS "items!", COALESCE(sum(octet_length(content)), 0) AS "bytes!" FROM prompt_items
+               WHERE vault_id = $1 AND memory_id = $2 AND (expires_at IS NULL OR expires_at > $3)"#,
             owner.vault.as_str(),
             owner.memory_id(),
             self.clock.now(),
         )
-        .execute(connection)
+        .fetch_one(connection)
         .await?;
-        Ok(done.rows_affected())
+        let size = |number: i64| usize::try_from(number).unwrap_or(usize::MAX);
+        Ok(limits.hold(size(present.items), size(present.bytes))?)
     }
 }
 
-/// Deletes the item with this id, or those of a category, of a locked owner. Returns the category of each.
-async fn delete(
+/// Deletes items of a locked owner, expired ones too. Returns the category of each that had not expired.
+#[tracing::instrument(name = "db.prompt_items.delete", skip_all)]
+pub(in crate::storage) async fn delete(
     connection: &mut Connection,
     owner: &ItemOwner,
-    id: Option<&ItemId>,
-    category: Option<&Category>,
+    filter: ItemFilter<'_>,
+    now: DateTime<Utc>,
 ) -> Result<Vec<Category>, StorageError> {
-    let deleted = sqlx::query_scalar!(
-        "DELETE FROM prompt_items
-         WHERE vault_id = $1 AND memory_id = $2 AND ($3::text IS NULL OR item_id = $3)
-           AND ($4::text IS NULL OR category = $4)
-         RETURNING category",
+    let deleted = sqlx::query!(
+        r#"DELETE FROM prompt_items
+           WHERE vault_id = $1 AND memory_id = $2 AND ($3::text IS NULL OR item_id = $3)
+             AND ($4::text IS NULL OR category = $4)
+           RETURNING category, (expires_at IS NULL OR expires_at > $5) AS "live!""#,
         owner.vault.as_str(),
         owner.memory_id(),
-        id.map(ItemId::as_str),
-        category.map(Category::as_str),
+        filter.id.map(ItemId::as_str),
+        filter.category.map(Category::as_str),
+        now,
     )
     .fetch_all(connection)
     .await?;
-    Ok(deleted)
+    let live = deleted.into_iter().filter(|item| item.live);
+    Ok(live.map(|item| item.category).collect())
 }
 
-/// Adds items; those whose ids exist stay as they are. Built at run time because the number of rows varies; the text is constant
-/// except for the placeholders.
+/// Adds items; those whose ids exist stay as they are.
 pub(in crate::storage) async fn insert(
     connection: &mut Connection,
     owner: &ItemOwner,
     items: &[PromptItem],
 ) -> Result<(), StorageError> {
-    for items in items.chunks(ITEMS_PER_STATEMENT) {
-        let mut statement = QueryBuilder::<Postgres>::new(
-            "INSERT INTO prompt_items (vault_id, memory_id, item_id, category, content, metadata, expires_at,
-                                       created_at, created_by) ",
-        );
-        statement.push_values(items, |mut row, item| {
-            row.push_bind(owner.vault.as_str())
-                .push_bind(owner.memory_id())
-                .push_bind(item.item_id.as_str())
-                .push_bind(item.category.as_str())
-                .push_bind(item.content.as_str())
-                .push_bind(Json(&item.metadata))
-                .push_bind(item.expires_at)
-                .push_bind(item.created_at)
-                .push_bind(item.created_by.as_str());
-        });
-        statement.push(" ON CONFLICT (vault_id, memory_id, item_id) DO NOTHING");
-        statement
-            .build()
-            .persistent(false)
-            .execute(&mut *connection)
-            .await?;
+    for item in items {
+        sqlx::query!(
+            "INSERT INTO prompt_items (vault_id, memory_id, item_id, category, content, metadata, expires_at, created_at,
+                                       created_by)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+             ON CONFLICT (vault_id, memory_id, item_id) DO NOTHING",
+            owner.vault.as_str(),
+            owner.memory_id(),
+            item.item_id.as_str(),
+            item.category.as_str(),
+            item.content,
+            Json(&item.metadata) as _,
+            item.expires_at,
+            item.created_at,
+            item.created_by.as_str(),
+        )
+        .execute(&mut *connection)
+        .await?;
     }
     Ok(())
 }
 
-/// Deletes the items of a locked memory. Returns whether one of them had not expired.
-#[tracing::instrument(name = "db.prompt_items.delete", skip_all)]
-pub(in crate::storage) async fn delete_items_of_memory(
-    connection: &mut Connection,
-    vault: &VaultId,
-    memory: &MemoryId,
-    now: DateTime<Utc>,
-) -> Result<bool, StorageError> {
-    let live = sqlx::query_scalar!(
-        r#"DELETE FROM prompt_items WHERE vault_id = $1 AND memory_id = $2
-           RETURNING (expires_at IS NULL OR expires_at > $3) AS "live!""#,
-        vault.as_str(),
-        memory.as_str(),
-        now,
-    )
-    .fetch_all(connection)
-    .await?;
-    Ok(live.contains(&true))
-}
-
-/// Checks the limits of a locked owner.
-async fn hold(connection: &mut Connection, owner: &ItemOwner, limits: &ItemLimits) -> Result<(), WriteError> {
-    let present = sqlx::query!(
-        r#"SELECT count(*) AS "items!", COALESCE(sum(octet_length(content)), 0) AS "bytes!"
-           FROM prompt_items WHERE vault_id = $1 AND memory_id = $2"#,
-        owner.vault.as_str(),
-        owner.memory_id(),
-    )
-    .fetch_one(connection)
-    .await?;
-    let size = |number: i64| usize::try_from(number).unwrap_or(usize::MAX);
-    Ok(limits.hold(size(present.items), size(present.bytes))?)
-}
-
-/// Locks an owner, and makes a memory that does not exist. A memory without a document changes with its items.
-pub(super) async fn lock_or_make(
-    connection: &mut Connection,
-    owner: &ItemOwner,
-    now: DateTime<Utc>,
-) -> Result<(), StorageError> {
-    let Some(memory) = &owner.memory else {
-        return lock_vault(connection, &owner.vault).await;
-    };
-    sqlx::query!(
-        "INSERT INTO memories (vault_id, memory_id, head_version, created_at, changed_at) VALUES ($1, $2, 0, $3, $3)
-         ON CONFLICT (vault_id, memory_id) DO UPDATE
-         SET changed_at = CASE WHEN memories.head_version = 0 THEN GREATEST(memories.changed_at, excluded.changed_at)
-                               ELSE memories.changed_at
-                          END",
-        owner.vault.as_str(),
-        memory.as_str(),
-        now,
-    )
-    .execute(connection)
-    .await?;
-    Ok(())
-}
-
 /// Locks an owner, if it exists, so that the next statements see its current items.
-pub(super) async fn lock(connection: &mut Connection, owner: &ItemOwner) -> Result<(), StorageError> {
+async fn lock(connection: &mut Connection, owner: &ItemOwner) -> Result<(), StorageError> {
     match &owner.memory {
-        None => lock_vault(connection, &owner.vault).await,
+        None => lock_name(connection, &format!("prompt items of {}", owner.vault)).await,
         Some(memory) => lock_memory(connection, &owner.vault, memory).await.map(|_| ()),
     }
 }
 
 /// Deletes the row of a locked memory that has neither a document nor items.
-pub(super) async fn delete_empty(connection: &mut Connection, owner: &ItemOwner) -> Result<(), StorageError> {
+async fn delete_empty(connection: &mut Connection, owner: &ItemOwner) -> Result<(), StorageError> {
     sqlx::query!(
         "DELETE FROM memories
          WHERE vault_id = $1 AND memory_id = $2 AND head_version = 0
@@ -375,10 +314,6 @@ pub(super) async fn delete_empty(connection: &mut Connection, owner: &ItemOwner)
     .execute(connection)
     .await?;
     Ok(())
-}
-
-async fn lock_vault(connection: &mut Connection, vault: &VaultId) -> Result<(), StorageError> {
-    lock_name(connection, &format!("prompt items of {vault}")).await
 }
 
 impl Storage {
@@ -417,9 +352,16 @@ impl Storage {
                     "db.prompt_items.purge",
                     |mut transaction| async move {
                         lock(&mut transaction, owner).await?;
-                        let purged = self.forget_expired(&mut transaction, owner).await?;
+                        let purged = sqlx::query!(
+                            "DELETE FROM prompt_items WHERE vault_id = $1 AND memory_id = $2 AND expires_at <= $3",
+                            owner.vault.as_str(),
+                            owner.memory_id(),
+                            self.clock.now(),
+                        )
+                        .execute(&mut transaction)
+                        .await?;
                         delete_empty(&mut transaction, owner).await?;
-                        Ok::<_, StorageError>(transaction.commit_with(purged))
+                        Ok::<_, StorageError>(transaction.commit_with(purged.rows_affected()))
                     },
                 );
                 let purged = failing.pass_over(owner.vault.as_str(), purge.await)?;

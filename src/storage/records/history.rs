@@ -5,8 +5,10 @@ use crate::domain::history::{ChangeKind, RecordEvent, VersionMark};
 use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, VaultId};
 use crate::fair;
 use crate::storage::database::connection::Connection;
+use crate::storage::records::StoredRecord;
 use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
+use std::iter::once;
 
 /// Maximum rows of one statement, because all of them are in memory.
 const ROWS_PER_STATEMENT: usize = 4_000;
@@ -180,27 +182,20 @@ pub(in crate::storage) async fn insert_of_records(
     vault: &VaultId,
     memory: &MemoryId,
 ) -> Result<(), StorageError> {
-    sqlx::query!(
-        "INSERT INTO record_changes (vault_id, memory_id, kind, number, version, change, at, by)
-         SELECT vault_id, memory_id, kind, number, created_version, 'added', created_at, created_by
-         FROM records
-         WHERE vault_id = $1 AND memory_id = $2",
-        vault.as_str(),
-        memory.as_str(),
-    )
-    .execute(&mut *connection)
-    .await?;
-    sqlx::query!(
-        r#"INSERT INTO record_changes (vault_id, memory_id, kind, number, version, change, at, by)
-           SELECT vault_id, memory_id, kind, number, ended_version,
-                  CASE WHEN superseded_by IS NULL THEN 'archived' ELSE 'superseded' END, ended_at, ended_by
-           FROM records
-           WHERE vault_id = $1 AND memory_id = $2 AND status = 'archived'
-           ON CONFLICT (vault_id, memory_id, kind, number, version) DO NOTHING"#,
-        vault.as_str(),
-        memory.as_str(),
-    )
-    .execute(connection)
-    .await?;
-    Ok(())
+    let rows = super::all(connection, (vault, memory)).await?;
+    let events = rows.into_iter().map(StoredRecord::from).flat_map(|stored| {
+        let StoredRecord {
+            record, born, end, ..
+        } = stored;
+        // A record that was added directly to the archive was added and ended by one version.
+        let end = end.filter(|end| end.mark.version != born.version);
+        let end = end.map(|end| (ChangeKind::end(end.superseded_by), end.mark));
+        let events = once((ChangeKind::Added, born)).chain(end);
+        events.map(move |(change, mark)| RecordEvent {
+            id: record.id,
+            change,
+            mark,
+        })
+    });
+    insert(connection, vault, memory, &events.collect::<Vec<_>>()).await
 }

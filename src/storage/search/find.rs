@@ -1,12 +1,11 @@
 //! Finding documents by their words.
 
-use super::frequent::looked_at;
 use super::{SearchMatch, SearchPlace};
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::domain::search::Query;
 use crate::storage::{Class, Storage, StorageError};
 use std::cmp::Ordering;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 /// Maximum number of matches that are ranked: those changed last. Otherwise the database would read every document for
 /// a word that all of them contain.
@@ -15,17 +14,13 @@ const RANKED: i64 = 500;
 /// Maximum number of documents, newest first, that are read to check whether words are adjacent in them.
 const READ: i64 = 3_000;
 
-/// How many of the newest documents are ranked for words that many of them contain, and below how many results the
-/// index is searched after all.
-const RANKED_OF_MANY: u8 = 150;
-const ENOUGH: usize = 100;
+/// A vault with fewer documents, whose words do not exceed a number of bytes, is small.
+const FEW: i64 = 200;
+const SMALL_BYTES: i64 = 2 * 1024 * 1024;
 
-impl SearchPlace {
-    /// Best first, then by memory.
-    fn order(&self, other: &Self) -> Ordering {
-        let by_memory = || self.memory.cmp(&other.memory);
-        other.rank.total_cmp(&self.rank).then_with(by_memory)
-    }
+/// Best first, then by memory.
+fn order(one: (f32, &MemoryId), other: (f32, &MemoryId)) -> Ordering {
+    other.0.total_cmp(&one.0).then_with(|| one.1.cmp(other.1))
 }
 
 impl Storage {
@@ -47,8 +42,11 @@ impl Storage {
         }
         let _permit = self.search_permit().await?;
         let mut found = self.search_entries(vault, query).await?;
-        found.retain(|found| after.is_none_or(|after| found.place.order(after).is_gt()));
-        found.sort_unstable_by(|one, other| one.place.order(&other.place));
+        if let Some(after) = after {
+            let start = (after.rank, &after.memory);
+            found.retain(|found| order((found.rank, &found.memory), start).is_gt());
+        }
+        found.sort_unstable_by(|one, other| order((one.rank, &one.memory), (other.rank, &other.memory)));
         self.still_newest(vault, found, usize::try_from(limit).unwrap_or(usize::MAX))
             .await
     }
@@ -56,19 +54,8 @@ impl Storage {
     /// The matching entries of a vault with their ranks, of many only those changed last; some may be of versions that were
     /// replaced.
     async fn search_entries(&self, vault: &VaultId, query: &Query) -> Result<Vec<SearchMatch>, StorageError> {
-        let known = self.frequent_words(vault).await?;
-        if known.is_small {
-            return self.search_newest(vault, query, READ, RANKED).await;
-        }
-        if let Some(share) = known.share(query) {
-            let looked_at = looked_at(share, RANKED_OF_MANY);
-            let found = self
-                .search_newest(vault, query, looked_at, RANKED_OF_MANY.into())
-                .await?;
-            // The share was an estimate.
-            if found.len() >= ENOUGH {
-                return Ok(found);
-            }
+        if self.is_small(vault).await? {
+            return self.search_all(vault, query).await;
         }
         let mut transaction = self.begin(Class::Search).await?;
         // For a frequent word the planner would prefer a sequential scan, because it does not know that the words of
@@ -79,7 +66,8 @@ impl Storage {
         )
         .fetch_one(&mut transaction)
         .await?;
-        let rows = sqlx::query!(
+        let found = sqlx::query_as!(
+            SearchMatch,
             r#"WITH found AS MATERIALIZED (
              SELECT memory_id, version, words
              FROM (
@@ -93,7 +81,7 @@ impl Storage {
              LIMIT $4
            )
            -- A query is read once where it is asked for by itself, and for each row otherwise.
-           SELECT memory_id AS "memory_id: MemoryId", version, ts_rank(words, (SELECT $3::text::tsquery), 1) AS "rank!"
+           SELECT memory_id AS "memory: MemoryId", version, ts_rank(words, (SELECT $3::text::tsquery), 1) AS "rank!"
            FROM found"#,
             vault.as_str(),
             query.candidates(vault),
@@ -105,18 +93,10 @@ impl Storage {
         .fetch_all(&mut transaction)
         .await?;
         transaction.commit().await?;
-        let found = rows.into_iter().map(|row| SearchMatch {
-            place: SearchPlace {
-                rank: row.rank,
-                memory: row.memory_id,
-            },
-            version: row.version,
-        });
-        Ok(found.collect())
+        Ok(found)
     }
 
-    /// The first `limit` of these that are still the newest versions of their memories. The head cache confirms most of
-    /// them; the database is asked about the others, only as many as needed.
+    /// The first `limit` of these that are still the newest versions of their memories; only as many are looked up as needed.
     async fn still_newest(
         &self,
         vault: &VaultId,
@@ -127,96 +107,59 @@ impl Storage {
         let mut rest = found.into_iter();
         while newest.len() < limit && !rest.as_slice().is_empty() {
             let part: Vec<SearchMatch> = rest.by_ref().take(limit - newest.len()).collect();
-            let is_unknown = |found: &&SearchMatch| {
-                let kept = self.head_cache.peek(vault, &found.place.memory, found.version);
-                kept.is_none()
-            };
-            let unknown: Vec<&SearchMatch> = part.iter().filter(is_unknown).collect();
-            let versions = self.head_versions(vault, &unknown).await?;
-            let is_replaced =
-                |found: &&SearchMatch| versions.get(&found.place.memory) != Some(&found.version);
-            let replaced = unknown.into_iter().filter(is_replaced);
-            let replaced: HashSet<MemoryId> = replaced.map(|found| found.place.memory.clone()).collect();
-            newest.extend(
-                part.into_iter()
-                    .filter(|found| !replaced.contains(&found.place.memory)),
-            );
+            let memories: Vec<&str> = part.iter().map(|found| found.memory.as_str()).collect();
+            let versions: Vec<i64> = part.iter().map(|found| found.version).collect();
+            let current = sqlx::query_scalar!(
+                r#"SELECT memories.memory_id AS "memory_id: MemoryId"
+                   FROM unnest($2::text[], $3::bigint[]) AS found (memory_id, version)
+                   JOIN memories ON memories.memory_id = found.memory_id AND memories.head_version = found.version
+                   WHERE memories.vault_id = $1"#,
+                vault.as_str(),
+                &memories as &[&str],
+                &versions,
+            )
+            .fetch_all(&mut self.reader_for(Class::Search).await?)
+            .await?;
+            let current: HashSet<MemoryId> = current.into_iter().collect();
+            newest.extend(part.into_iter().filter(|found| current.contains(&found.memory)));
         }
         Ok(newest)
     }
 
-    /// The current versions of those of these memories that exist.
-    async fn head_versions(
-        &self,
-        vault: &VaultId,
-        of: &[&SearchMatch],
-    ) -> Result<HashMap<MemoryId, i64>, StorageError> {
-        if of.is_empty() {
-            return Ok(HashMap::new());
-        }
-        let memories: Vec<&str> = of.iter().map(|found| found.place.memory.as_str()).collect();
-        let rows = sqlx::query!(
-            r#"SELECT memory_id AS "memory_id: MemoryId", head_version
-               FROM memories WHERE vault_id = $1 AND memory_id = ANY($2)"#,
+    /// Whether looking through the documents of a vault is faster than the index. That serves all vaults: the cost of a look-up
+    /// grows with all documents that contain the word or prefix.
+    #[tracing::instrument(name = "db.search_entries.size", skip_all)]
+    async fn is_small(&self, vault: &VaultId) -> Result<bool, StorageError> {
+        let size = sqlx::query!(
+            r#"SELECT count(*) AS "documents!", COALESCE(sum(bytes), 0)::bigint AS "bytes!"
+               FROM (SELECT pg_column_size(words) AS bytes FROM search_entries WHERE vault_id = $1 LIMIT $2) AS counted"#,
             vault.as_str(),
-            &memories as &[&str],
-        )
-        .fetch_all(&mut self.reader_for(Class::Search).await?)
-        .await?;
-        Ok(rows
-            .into_iter()
-            .map(|row| (row.memory_id, row.head_version))
-            .collect())
-    }
-
-    /// Searches the newest documents of a vault without the index; at most `limit` matches.
-    #[tracing::instrument(name = "db.search_entries.search_newest", skip_all)]
-    async fn search_newest(
-        &self,
-        vault: &VaultId,
-        query: &Query,
-        looked_at: i64,
-        limit: i64,
-    ) -> Result<Vec<SearchMatch>, StorageError> {
-        // Deleting the empty word changes nothing: `ts_delete` only makes PostgreSQL fetch the out-of-line words of a
-        // document once for both uses. The result is one row of arrays: a message for each match would cost as much as
-        // ranking it.
-        let found = sqlx::query!(
-            r#"SELECT array_agg(matched.memory_id) AS "memories: Vec<MemoryId>", array_agg(matched.version) AS versions,
-                      array_agg(matched.rank) AS ranks
-               FROM (
-                 SELECT newest.memory_id, newest.version,
-                        ts_rank(entry.words, (SELECT $2::text::tsquery), 1) AS rank
-                 FROM (
-                   SELECT memory_id, version, words
-                   FROM search_entries
-                   WHERE vault_id = $1
-                   ORDER BY creation_time DESC, memory_id
-                   LIMIT $3
-                 ) AS newest
-                 CROSS JOIN LATERAL (SELECT ts_delete(newest.words, '') AS words OFFSET 0) AS entry
-                 WHERE entry.words @@ (SELECT $2::text::tsquery)
-                 LIMIT $4
-               ) AS matched"#,
-            vault.as_str(),
-            query.tsquery(),
-            looked_at,
-            limit,
+            FEW,
         )
         .fetch_one(&mut self.reader_for(Class::Search).await?)
         .await?;
-        let memories = found.memories.unwrap_or_default().into_iter();
-        let of_each = found
-            .versions
-            .unwrap_or_default()
-            .into_iter()
-            .zip(found.ranks.unwrap_or_default());
-        let found = memories
-            .zip(of_each)
-            .map(|(memory, (version, rank))| SearchMatch {
-                place: SearchPlace { rank, memory },
-                version,
-            });
-        Ok(found.collect())
+        Ok(size.documents < FEW && size.bytes <= SMALL_BYTES)
+    }
+
+    /// Searches the documents of a small vault without the index.
+    #[tracing::instrument(name = "db.search_entries.search_all", skip_all)]
+    async fn search_all(&self, vault: &VaultId, query: &Query) -> Result<Vec<SearchMatch>, StorageError> {
+        // Deleting the empty word changes nothing: `ts_delete` keeps PostgreSQL from using the index, and makes it fetch the
+        // out-of-line words of a document once for both uses.
+        let found = sqlx::query_as!(
+            SearchMatch,
+            r#"SELECT entries.memory_id AS "memory: MemoryId", entries.version,
+                      ts_rank(entry.words, (SELECT $2::text::tsquery), 1) AS "rank!"
+               FROM search_entries AS entries
+               CROSS JOIN LATERAL (SELECT ts_delete(entries.words, '') AS words OFFSET 0) AS entry
+               WHERE entries.vault_id = $1 AND entry.words @@ (SELECT $2::text::tsquery)
+               LIMIT $3"#,
+            vault.as_str(),
+            query.tsquery(),
+            RANKED,
+        )
+        .fetch_all(&mut self.reader_for(Class::Search).await?)
+        .await?;
+        Ok(found)
     }
 }

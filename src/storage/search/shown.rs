@@ -6,7 +6,6 @@ use crate::domain::ids::{ContextId, VaultId};
 use crate::domain::search::{Query, extract};
 use crate::fair;
 use crate::storage::{Class, Storage, StorageError};
-use chrono::{DateTime, Utc};
 use futures::TryStreamExt;
 
 /// Extracts are taken from this many characters at the beginning of a document.
@@ -24,36 +23,9 @@ impl Storage {
         query: &Query,
         found: &[SearchMatch],
     ) -> Result<Vec<Hit>, StorageError> {
-        let mut hits: Vec<Option<Hit>> = vec![None; found.len()];
-        let mut missing = Vec::new();
-        for (found, hit) in found.iter().zip(&mut hits) {
-            // The head cache has most of what is read or written often.
-            match self.head_cache.peek(vault, &found.place.memory, found.version) {
-                Some(head) => {
-                    let (of, text) = (&head.context.metadata, head_of(&head.context.text));
-                    *hit = Some(shown(query, found, &of.context_id, of.creation_time, text).await);
-                }
-                None => missing.push((found, hit)),
-            }
-        }
-        if !missing.is_empty() {
-            self.read_shown(vault, query, &mut missing).await?;
-        }
-        Ok(hits.into_iter().flatten().collect())
-    }
-
-    /// Sets the results for these matches.
-    async fn read_shown(
-        &self,
-        vault: &VaultId,
-        query: &Query,
-        missing: &mut [(&SearchMatch, &mut Option<Hit>)],
-    ) -> Result<(), StorageError> {
-        let memories: Vec<&str> = missing
-            .iter()
-            .map(|(found, _)| found.place.memory.as_str())
-            .collect();
-        let versions: Vec<i64> = missing.iter().map(|(found, _)| found.version).collect();
+        let memories: Vec<&str> = found.iter().map(|found| found.memory.as_str()).collect();
+        let versions: Vec<i64> = found.iter().map(|found| found.version).collect();
+        let mut hits = Vec::with_capacity(found.len());
         let mut reader = self.reader_for(Class::Search).await?;
         // Reads one text at a time, so that a page of large documents is not in memory as a whole. Characters are
         // counted only if a text may exceed the limit.
@@ -72,50 +44,27 @@ impl Storage {
         .fetch(&mut reader);
         while let Some(row) = rows.try_next().await? {
             let place = usize::try_from(row.place - 1).unwrap_or(usize::MAX);
-            if let Some((found, hit)) = missing.get_mut(place) {
-                **hit = Some(shown(query, found, &row.context_id, row.creation_time, &row.context).await);
-            }
+            let Some(found) = found.get(place) else { continue };
+            let look = || {
+                let (extract, byte) = extract(&row.context, query);
+                let location = byte.map(|byte| location_of(&row.context, byte));
+                (extract, location.unwrap_or_default())
+            };
+            let (extract, (record, section)) = fair::on_cpu(row.context.len(), look).await;
+            hits.push(Hit {
+                memory: found.memory.clone(),
+                version: found.version,
+                context_id: row.context_id,
+                creation_time: row.creation_time,
+                rank: found.rank,
+                extract,
+                by_text: true,
+                score: None,
+                record,
+                section,
+                origin: None,
+            });
         }
-        Ok(())
-    }
-}
-
-/// The part of a text from which an extract is taken.
-fn head_of(text: &str) -> &str {
-    let most = EXTRACT_FROM_CHARS.unsigned_abs() as usize;
-    if text.len() <= most {
-        return text;
-    }
-    text.char_indices()
-        .nth(most)
-        .map_or(text, |(end, _)| &text[..end])
-}
-
-/// The result for a document.
-async fn shown(
-    query: &Query,
-    found: &SearchMatch,
-    context_id: &ContextId,
-    creation_time: DateTime<Utc>,
-    text: &str,
-) -> Hit {
-    let shown = || {
-        let (extract, byte) = extract(text, query);
-        let (record, section) = byte.map_or((None, None), |byte| location_of(text, byte));
-        (extract, record, section)
-    };
-    let (extract, record, section) = fair::on_cpu(text.len(), shown).await;
-    Hit {
-        memory: found.place.memory.clone(),
-        version: found.version,
-        context_id: context_id.clone(),
-        creation_time,
-        rank: found.place.rank,
-        extract,
-        by_text: true,
-        score: None,
-        record,
-        section,
-        origin: None,
+        Ok(hits)
     }
 }

@@ -5,7 +5,7 @@ use super::{FORMAT, FORMAT_VERSION};
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::storage::database::connect::SEE_ONE_MOMENT;
 use crate::storage::database::connection::Connection;
-use crate::storage::prompt_items::{ItemOwner, live_items};
+use crate::storage::prompt_items::{ItemFilter, ItemOwner, live_items};
 use crate::storage::records::RecordRow;
 use crate::storage::records::projection::{Projected, Projection};
 use crate::storage::updates::find_run;
@@ -292,7 +292,7 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
             vault: self.vault.clone(),
             memory: memory.cloned(),
         };
-        let mut items = live_items(connection, &owner, None, None, now, i64::MAX).await?;
+        let mut items = live_items(connection, &owner, ItemFilter::default(), None, now, i64::MAX).await?;
         items.sort_unstable_by(|one, other| one.item_id.cmp(&other.item_id));
         let count = items.len();
         for item in items {

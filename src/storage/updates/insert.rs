@@ -140,16 +140,16 @@ async fn insert_instructions(
 /// A run's texts as JSON, and the instructions that they refer to, sorted by hash so that concurrent transactions do
 /// not deadlock.
 #[derive(Debug)]
-pub(in crate::storage) struct RunJson {
-    pub(in crate::storage) request: String,
-    pub(in crate::storage) exchanges: String,
-    pub(in crate::storage) outcome: String,
-    pub(in crate::storage) hashes: Vec<String>,
-    pub(in crate::storage) instructions: Vec<String>,
+struct RunJson {
+    request: String,
+    exchanges: String,
+    outcome: String,
+    hashes: Vec<String>,
+    instructions: Vec<String>,
 }
 
 impl RunJson {
-    pub(in crate::storage) fn of(run: &Run) -> Self {
+    fn of(run: &Run) -> Self {
         let shown = run.shown.as_ref().map(|(version, text)| (*version, &**text));
         let packed = Packed::of(shown, &run.request, &run.exchanges);
         let (hashes, instructions) = packed.instructions.into_iter().unzip();

@@ -5,11 +5,12 @@ use super::new_version::NewVersion;
 use super::new_version::Prepared;
 use super::save::save;
 use crate::domain::ids::{MemoryId, RecordId, TaskId, VaultId};
+use crate::domain::memory_files::FilePath;
 use crate::storage::contexts::{ContextRef, find_context};
 use crate::storage::database::connection::Connection;
-use crate::storage::database::transaction::TransactionError;
+use crate::storage::memories::paths::{FileTree, find, hold_root};
 use crate::storage::records::{archived, find_task, some};
-use crate::storage::{Storage, StorageError, window};
+use crate::storage::{Storage, StorageError, TransactionError, window};
 use std::slice::from_ref;
 
 /// What of the memory a decision needs besides its newest version, read into the [`Head`] while its row is locked.
@@ -23,6 +24,8 @@ pub struct AlsoRead<'a> {
     pub task: Option<&'a TaskId>,
     /// All tasks and decisions.
     pub entries: bool,
+    /// What is at this path of a tree of files, which stays as it is until the change is saved.
+    pub path: Option<(&'a FileTree, &'a FilePath)>,
 }
 
 /// The decision about a head, with the result of the change.
@@ -34,30 +37,6 @@ pub enum Decision<T> {
     Save(Box<NewVersion>, T),
 }
 
-/// Why a change failed.
-#[derive(Debug)]
-pub enum ChangeError<E> {
-    /// The decision rejected it.
-    Refused(E),
-    /// The database failed; nothing was saved.
-    Storage(StorageError),
-}
-
-impl<E> TransactionError for ChangeError<E> {
-    fn of_storage(&self) -> Option<&StorageError> {
-        match self {
-            Self::Storage(error) => Some(error),
-            Self::Refused(_) => None,
-        }
-    }
-}
-
-impl<E, S: Into<StorageError>> From<S> for ChangeError<E> {
-    fn from(error: S) -> Self {
-        Self::Storage(error.into())
-    }
-}
-
 impl Storage {
     /// Changes a memory: passes its head to `decide` and saves the resulting version, in one transaction; creates the
     /// memory if it does not exist.
@@ -66,12 +45,12 @@ impl Storage {
     ///
     /// # Errors
     /// The rejection of `decide`, or database errors; in both cases nothing was saved.
-    pub async fn change<T, E>(
+    pub async fn change<T, E: TransactionError>(
         &self,
         of: (&VaultId, &MemoryId),
         also: AlsoRead<'_>,
         decide: impl Fn(&Head) -> Result<Decision<T>, E>,
-    ) -> Result<T, ChangeError<E>> {
+    ) -> Result<T, E> {
         self.change_locked(of, also, None, &decide).await
     }
 
@@ -81,13 +60,13 @@ impl Storage {
     ///
     /// # Errors
     /// As [`Self::change`]. [`StorageError::MemoryDeleted`] if the memory did not exist then and was deleted since.
-    pub async fn change_snapshot<T, E>(
+    pub async fn change_snapshot<T, E: TransactionError>(
         &self,
         of: (&VaultId, &MemoryId),
         (snapshot, is_likely): (&Head, bool),
         also: AlsoRead<'_>,
         decide: impl Fn(&Head) -> Result<Decision<T>, E>,
-    ) -> Result<T, ChangeError<E>> {
+    ) -> Result<T, E> {
         if is_likely && let Some(result) = self.change_optimistic(of, Some(snapshot), &decide).await? {
             return Ok(result);
         }
@@ -95,13 +74,13 @@ impl Storage {
     }
 
     #[tracing::instrument(name = "db.memories.change", skip_all)]
-    async fn change_locked<T, E>(
+    async fn change_locked<T, E: TransactionError>(
         &self,
         of: (&VaultId, &MemoryId),
         also: AlsoRead<'_>,
         began: Option<&Head>,
         decide: &impl Fn(&Head) -> Result<Decision<T>, E>,
-    ) -> Result<T, ChangeError<E>> {
+    ) -> Result<T, E> {
         let (vault, memory) = of;
         let (saved, result) = self
             .transaction("db.memories.change", |mut transaction| async move {
@@ -111,7 +90,7 @@ impl Storage {
                     began.must_not_have_been_deleted(&mut transaction, of).await?;
                 }
                 head.also_read(&mut transaction, of, also).await?;
-                let (new, result) = match decide(&head).map_err(ChangeError::Refused)? {
+                let (new, result) = match decide(&head)? {
                     Decision::Save(new, result) => (*new, result),
                     // At most the row of a memory that is not created was written.
                     Decision::Keep(result) => return Ok(transaction.roll_back_with((None, result))),
@@ -122,7 +101,7 @@ impl Storage {
                 let prepared = Prepared::new(head, Some(counted), of, new);
                 save_locked(&mut transaction, &prepared).await?;
                 let saved = Some((Box::new(prepared), token));
-                Ok::<_, ChangeError<E>>(transaction.commit_with((saved, result)))
+                Ok::<_, E>(transaction.commit_with((saved, result)))
             })
             .await?;
         if let Some((prepared, token)) = saved {
@@ -151,6 +130,10 @@ impl Head {
         }
         if also.entries {
             self.entries = window::known(connection, vault, memory).await?;
+        }
+        if let Some((tree, path)) = also.path {
+            hold_root(connection, tree).await?;
+            self.at_path = Some(find(connection, tree, path).await?);
         }
         Ok(())
     }

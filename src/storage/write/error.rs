@@ -1,6 +1,5 @@
 //! Why a write failed: the cases that a client can act on.
 
-use super::change::ChangeError;
 use super::head::PreconditionFailed;
 use crate::domain::document::InvalidDocument;
 use crate::domain::ids::RecordId;
@@ -8,9 +7,8 @@ use crate::domain::memory::Collapse;
 use crate::domain::memory::EditError;
 use crate::domain::memory_files::Refusal;
 use crate::domain::prompt::TooManyItems;
-use crate::storage::StorageError;
 use crate::storage::contexts::Redaction;
-use crate::storage::database::transaction::TransactionError;
+use crate::storage::{StorageError, TransactionError};
 
 /// Why nothing was written.
 #[derive(Debug, thiserror::Error)]
@@ -72,15 +70,6 @@ pub enum Missing {
 impl From<sqlx::Error> for WriteError {
     fn from(error: sqlx::Error) -> Self {
         Self::Storage(error.into())
-    }
-}
-
-impl<E: Into<Self>> From<ChangeError<E>> for WriteError {
-    fn from(error: ChangeError<E>) -> Self {
-        match error {
-            ChangeError::Refused(refused) => refused.into(),
-            ChangeError::Storage(error) => Self::Storage(error),
-        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! faster: each is half as large.) A batch never waits for a row lock, so it cannot be part of a deadlock. A version
 //! that it skips is decided again under the lock of its row.
 
-use super::change::{ChangeError, Decision};
+use super::change::Decision;
 use super::head::Head;
 use super::new_version::Prepared;
 use super::save::{is_one_statement, save};
@@ -12,16 +12,17 @@ use crate::domain::ids::{MemoryId, VaultId};
 use crate::storage::batcher::unanswered;
 use crate::storage::contexts::Context;
 use crate::storage::head_cache::FillToken;
-use crate::storage::{Class, Storage, StorageError, error};
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::sync::OwnedMutexGuard;
+use crate::storage::{Class, Storage, StorageError, TransactionError, error};
+use quick_cache::sync::Cache;
+use std::convert::Infallible;
+use std::sync::Arc;
+use tokio::sync::{Mutex, OwnedMutexGuard};
 
 /// A version submitted to a batch. It holds the lock of its memory, even if its request is cancelled.
 #[derive(Debug)]
 pub(in crate::storage) struct Submitted {
     prepared: Prepared,
-    _lock: MemoryLock,
+    _lock: OwnedMutexGuard<()>,
 }
 
 impl Submitted {
@@ -43,7 +44,7 @@ impl Storage {
                 .fill_token(&metadata.vault_id, &metadata.memory_id)
         };
         let tokens: Vec<FillToken> = versions.iter().map(token).collect();
-        let (prepared, locks): (Vec<Prepared>, Vec<MemoryLock>) = versions
+        let (prepared, locks): (Vec<Prepared>, Vec<OwnedMutexGuard<()>>) = versions
             .into_iter()
             .map(|version| (version.prepared, version._lock))
             .unzip();
@@ -82,12 +83,12 @@ impl Storage {
     /// Returns `None` if nothing was saved and the change must be decided under the lock: the head is unknown, `decide`
     /// saves no version (a rejection, or a result without a change, must be based on the certain head), or the version was
     /// skipped.
-    pub(super) async fn change_optimistic<T, E>(
+    pub(super) async fn change_optimistic<T, E: TransactionError>(
         &self,
         (vault, memory): (&VaultId, &MemoryId),
         snapshot: Option<&Head>,
         decide: &impl Fn(&Head) -> Result<Decision<T>, E>,
-    ) -> Result<Option<T>, ChangeError<E>> {
+    ) -> Result<Option<T>, E> {
         // A batch has versions of several vaults.
         let Some(locks) = self.memory_locks.as_ref().filter(|_| self.crosses_vaults()) else {
             return Ok(None);
@@ -171,52 +172,28 @@ impl Storage {
     }
 }
 
-type Key = (VaultId, MemoryId);
+/// Locks of memories, so that optimistic writes of one memory are decided one after another: of two on the same head one
+/// would be skipped. A lock that is evicted while it is held costs no more than that.
+#[derive(Debug, Clone)]
+pub(in crate::storage) struct MemoryLocks(Arc<Cache<(VaultId, MemoryId), Arc<Mutex<()>>>>);
 
-/// The memories that are locked.
-#[derive(Debug, Default, Clone)]
-pub(in crate::storage) struct MemoryLocks(Arc<Mutex<HashMap<Key, Arc<tokio::sync::Mutex<()>>>>>);
+/// Maximum number of locks: many more than writes at a time.
+const LOCKS: usize = 4_096;
 
-/// The lock of a memory; released when dropped.
-#[derive(Debug)]
-pub(super) struct MemoryLock {
-    locks: MemoryLocks,
-    memory: Key,
-    /// `None` only while it is being dropped.
-    held: Option<OwnedMutexGuard<()>>,
+impl Default for MemoryLocks {
+    fn default() -> Self {
+        Self(Arc::new(Cache::new(LOCKS)))
+    }
 }
 
 impl MemoryLocks {
     /// Locks a memory; in order of arrival.
-    pub(super) async fn lock(&self, (vault, memory): (&VaultId, &MemoryId)) -> MemoryLock {
+    async fn lock(&self, (vault, memory): (&VaultId, &MemoryId)) -> OwnedMutexGuard<()> {
         let memory = (vault.clone(), memory.clone());
-        // Waiters hold a reference, so that the entry stays in the map.
-        let mutex = self.map().entry(memory.clone()).or_default().clone();
-        // Created before the wait, so that a cancelled waiter cleans up.
-        let mut lock = MemoryLock {
-            locks: self.clone(),
-            memory,
-            held: None,
-        };
-        lock.held = Some(mutex.lock_owned().await);
-        lock
-    }
-
-    fn map(&self) -> MutexGuard<'_, HashMap<Key, Arc<tokio::sync::Mutex<()>>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Drop for MemoryLock {
-    fn drop(&mut self) {
-        drop(self.held.take());
-        let mut map = self.locks.map();
-        if map
-            .get(&self.memory)
-            .is_some_and(|lock| Arc::strong_count(lock) == 1)
-        {
-            map.remove(&self.memory);
-        }
+        let Ok(mutex) = self
+            .0
+            .get_or_insert_with(&memory, || Ok::<_, Infallible>(Arc::default()));
+        mutex.lock_owned().await
     }
 }
 
@@ -235,29 +212,23 @@ mod tests {
     }
 
     #[test]
-    fn one_memory_waits_for_itself_and_no_other_and_nothing_is_left() {
+    fn one_memory_waits_for_itself_and_no_other() {
         let locks = MemoryLocks::default();
         let vault: VaultId = "acme".parse().unwrap();
-        let memories: Vec<MemoryId> = (0..2_000)
+        let memories: Vec<MemoryId> = (0..100)
             .map(|number| format!("m{number}").parse().unwrap())
             .collect();
         let take = |memory| locks.lock((&vault, memory));
-        let held: Vec<MemoryLock> = memories
+        let held: Vec<OwnedMutexGuard<()>> = memories
             .iter()
             .map(|memory| is_ready(pin!(take(memory))).expect("nobody has it"))
             .collect();
 
         let mut second = pin!(take(&memories[0]));
         assert!(is_ready(second.as_mut()).is_none());
-        {
-            let mut cancelled = pin!(take(&memories[1]));
-            assert!(is_ready(cancelled.as_mut()).is_none());
-        }
         drop(held);
-        assert_eq!(locks.map().len(), 1, "the one who waits");
         let second = is_ready(second).expect("it has the lock");
         assert!(is_ready(pin!(take(&memories[0]))).is_none());
         drop(second);
-        assert_eq!(locks.map().len(), 0);
     }
 }

@@ -7,14 +7,12 @@ use crate::domain::memory::Counters;
 use crate::domain::window::KnownEntries;
 use crate::storage::contexts::{self, Context, ContextMetadata, origins};
 use crate::storage::database::connection::Connection;
+use crate::storage::memories::paths::Found;
 use crate::storage::records::StoredRecord;
 use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-
-/// How often a row is looked for if others delete it.
-const MAX_LOOKS: u32 = 5;
 
 /// The state of a memory that a change is decided on: read while its row is locked, or a snapshot of it.
 #[derive(Debug, Clone)]
@@ -42,6 +40,8 @@ pub struct Head {
     pub task: Option<StoredRecord>,
     /// All tasks and decisions.
     pub(super) entries: KnownEntries,
+    /// What is at the path.
+    pub(in crate::storage) at_path: Option<Found>,
     /// In a snapshot of a memory that did not exist: the event of its last deletion, if there is one.
     pub(super) deletion: Option<String>,
     /// The time of the change: now, but never before the newest version.
@@ -83,6 +83,7 @@ impl Storage {
             named: None,
             task: None,
             entries: KnownEntries::default(),
+            at_path: None,
             deletion: None,
             now: self.clock.now().max(changed_at),
             next_context_id: self.clock.new_id().into(),
@@ -123,25 +124,22 @@ impl Storage {
         Ok(head)
     }
 
-    /// An existing row may be deleted while the lock is waited for, and one that prevented an insertion may be deleted
-    /// before it is locked; then the row is inserted again.
     async fn lock_or_insert(
         &self,
         connection: &mut Connection,
         vault: &VaultId,
         memory: &MemoryId,
     ) -> Result<LockedMemory, StorageError> {
-        let mut is_own = false;
-        for _ in 0..=MAX_LOOKS {
-            if let Some(row) = lock_memory(connection, vault, memory).await? {
-                let identity = row.identity.filter(|_| !is_own);
-                return Ok(LockedMemory { identity, ..row });
-            }
-            is_own = insert_memory(connection, vault, memory, self.clock.now()).await?;
+        if let Some(row) = lock_memory(connection, vault, memory).await? {
+            return Ok(row);
         }
-        lock_memory(connection, vault, memory)
-            .await?
-            .ok_or(StorageError::WrongRowCount("db.memories.lock"))
+        let is_own = insert_memory(connection, vault, memory, self.clock.now()).await?;
+        let row = lock_memory(connection, vault, memory).await?;
+        let row = row.ok_or(StorageError::WrongRowCount("db.memories.lock"))?;
+        Ok(LockedMemory {
+            identity: row.identity.filter(|_| !is_own),
+            ..row
+        })
     }
 }
 
@@ -182,7 +180,7 @@ pub(in crate::storage) async fn lock_memory(
     }))
 }
 
-/// Whether there was no row, and one was inserted.
+/// Inserts the row of a memory; locks the one that another transaction has inserted meanwhile. Returns whether it inserted it.
 #[tracing::instrument(name = "db.memories.insert", skip_all)]
 async fn insert_memory(
     connection: &mut Connection,
@@ -193,7 +191,7 @@ async fn insert_memory(
     let done = sqlx::query!(
         "INSERT INTO memories (vault_id, memory_id, head_version, created_at, changed_at)
          VALUES ($1, $2, 0, $3, $3)
-         ON CONFLICT (vault_id, memory_id) DO NOTHING",
+         ON CONFLICT (vault_id, memory_id) DO UPDATE SET head_version = memories.head_version WHERE false",
         vault.as_str(),
         memory.as_str(),
         now,

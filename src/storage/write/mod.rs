@@ -29,7 +29,7 @@ mod stored_operations;
 pub mod window;
 
 pub(super) use change::save_locked;
-pub use change::{AlsoRead, ChangeError, Decision};
+pub use change::{AlsoRead, Decision};
 pub use error::{Missing, WriteError};
 pub(super) use group_commit::MemoryLocks;
 pub(super) use group_commit::Submitted;

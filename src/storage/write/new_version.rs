@@ -6,13 +6,15 @@ use crate::domain::document::Origins;
 use crate::domain::history::VersionMark;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
 use crate::domain::memory::{AppliedOperation, Counters, RecordChange, project};
+use crate::domain::memory_files::FilePath;
 use crate::storage::Storage;
 use crate::storage::contexts::{Context, ContextMetadata, Source};
 use crate::storage::database::notification::Notification;
 use crate::storage::head_cache::{CachedHead, FillToken};
 use crate::storage::idempotency::{Answering, ClaimedAnswer};
+use crate::storage::memories::paths::FileTree;
 use crate::storage::records::projection::{ChangedRecord, ProjectedVersion};
-use crate::storage::updates::{Run, RunJson, RunStatus, quotes_the_head_only};
+use crate::storage::updates::{Run, quotes_the_head_only};
 use crate::telemetry::meters;
 use serde_json::Value;
 
@@ -39,6 +41,8 @@ pub struct NewVersion {
     pub resolves: Option<UpdateId>,
     /// Facts of tasks and decisions that the text does not contain.
     pub window: WindowRows,
+    /// The path at which its memory, a new one, becomes a file.
+    pub path: Option<(FileTree, FilePath)>,
     /// The answer to the request, if it has an idempotency key; stored with the version under the claim, which must be held.
     pub answer: Option<ClaimedAnswer>,
 }
@@ -66,6 +70,7 @@ impl NewVersion {
             run: None,
             resolves: None,
             window: WindowRows::default(),
+            path: None,
             answer: None,
         }
     }
@@ -115,8 +120,6 @@ pub(in crate::storage) struct Prepared {
     pub(super) records: Vec<ChangedRecord>,
     /// The id of its event.
     pub(super) event_id: String,
-    /// The stored form of its run, if the run's row is inserted with the version.
-    pub(super) ran: Option<RunJson>,
 }
 
 impl Prepared {
@@ -148,7 +151,6 @@ impl Prepared {
             operations,
             event_id: head.next_event_id,
             base: head.context_id,
-            ran: new.run.as_deref().filter(|run| is_new(run)).map(RunJson::of),
             metadata,
             new,
         }
@@ -172,11 +174,6 @@ impl Prepared {
             ..Notification::of(&metadata.vault_id, &metadata.memory_id)
         }
     }
-}
-
-/// Whether a run has no row yet and quotes nothing that was redacted since.
-fn is_new(run: &Run) -> bool {
-    run.claim.is_none() && run.status != RunStatus::Approved && quotes_the_head_only(run)
 }
 
 impl Storage {

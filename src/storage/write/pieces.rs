@@ -7,16 +7,11 @@
 
 use std::sync::LazyLock;
 
-/// The statements, in order of execution. Each has all parameters of the whole statement and reads some of them.
+/// The statements, in order of execution. Each has all parameters of the whole statement.
 pub(super) struct Pieces {
     /// Moves the heads, and returns the places of the moved ones.
     pub(super) moves: String,
     pub(super) inserts: Vec<String>,
-}
-
-/// Whether a piece reads a parameter, by its number; others may be empty.
-pub(super) fn reads(piece: &str, parameter: u32) -> bool {
-    piece.contains(&format!("${parameter}::"))
 }
 
 pub(super) static PIECES: LazyLock<Pieces> = LazyLock::new(|| Pieces::of(include_str!("save_versions.sql")));
@@ -89,17 +84,7 @@ mod tests {
         assert_eq!(
             names,
             [
-                "version",
-                "locked",
-                "moved",
-                "saved",
-                "counted",
-                "instructed",
-                "ran",
-                "happened",
-                "record",
-                "changed",
-                "kept"
+                "version", "locked", "moved", "saved", "counted", "happened", "record", "changed", "kept"
             ]
         );
         for insert in &PIECES.inserts {
@@ -109,29 +94,6 @@ mod tests {
         }
         let moves = &PIECES.moves;
         assert!(moves.contains("FOR UPDATE SKIP LOCKED") && moves.contains("UPDATE memories"));
-    }
-
-    #[test]
-    fn a_piece_gets_the_parameters_it_reads() {
-        let read = |piece: &String| {
-            (1..=10)
-                .filter(|number| reads(piece, *number))
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(read(&PIECES.moves), [1, 2, 6]);
-        let inserts: Vec<_> = PIECES.inserts.iter().map(read).collect();
-        assert_eq!(
-            inserts,
-            [
-                vec![1, 2, 3, 6],
-                vec![1, 2, 6],
-                vec![1, 2, 6, 8],
-                vec![1, 2, 6, 7, 10],
-                vec![1, 2, 6, 9],
-                vec![1, 2, 4, 6],
-                vec![1, 2, 4, 6],
-            ]
-        );
     }
 
     #[test]

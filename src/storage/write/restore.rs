@@ -47,7 +47,7 @@ impl Storage {
             version: Some(&job.reference),
             ..AlsoRead::default()
         };
-        let restored = self.change(of, also, |head| {
+        self.change(of, also, |head| {
             head.meets(&job.preconditions)?;
             let (Some(newest), Some(Context { metadata, text })) = (&head.metadata, &head.named) else {
                 return Err(WriteError::NotFound(Missing::Version));
@@ -68,8 +68,8 @@ impl Storage {
             let done = Put::Created(new.metadata(of.0, of.1, head), dropped(&head.text, &new));
             new.answer_under(job.idempotency.as_ref(), &done);
             Ok(Decision::Save(Box::new(new), done))
-        });
-        Ok(restored.await?)
+        })
+        .await
     }
 }
 

@@ -3,19 +3,19 @@
 //! column there.
 
 use super::new_version::Prepared;
-use super::pieces::{PIECES, Pieces, reads};
-use crate::domain::ids::RecordKind;
+use super::pieces::{PIECES, Pieces};
+use crate::domain::ids::{ContextId, RecordKind};
 use crate::domain::memory::Counters;
 use crate::storage::StorageError;
-use crate::storage::contexts::origins;
+use crate::storage::contexts::{ContextMetadata, origins};
 use crate::storage::database::connection::Connection;
 use crate::storage::database::listen;
 use crate::storage::database::notification::CHANNEL;
 use crate::storage::events::NewEvent;
 use crate::storage::idempotency::keep_answers;
+use crate::storage::memories::paths;
 use crate::storage::records::projection::ChangedRecord;
 use crate::storage::updates::{insert_run, resolve_run};
-use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::Value;
 use sqlx::Arguments as _;
@@ -25,8 +25,8 @@ use sqlx::types::Json;
 /// Saves versions of different memories, with their records, runs and events. Returns the positions of the saved ones.
 /// The others are unchanged: their memories are locked by another transaction or have a newer head.
 ///
-/// For versions whose runs have no row yet, and without claims of idempotency keys, this is one statement and thus its
-/// own transaction. Others need a surrounding transaction.
+/// For versions without runs and without claims of idempotency keys, this is one statement and thus its own transaction.
+/// Others need a surrounding transaction.
 ///
 /// # Errors
 /// Database errors, a lost claim of a run or a key, or a run to be resolved that was resolved already. The transaction
@@ -36,11 +36,12 @@ pub(in crate::storage) async fn save(
     all: &[Prepared],
 ) -> Result<Vec<usize>, StorageError> {
     let saved = save_versions(connection, all).await?;
-    for Prepared { new, ran, .. } in saved.iter().map(|&place| &all[place]) {
-        let Some(run) = new.run.as_deref() else { continue };
-        if ran.is_none() {
-            insert_run(connection, run).await?;
+    for Prepared { new, metadata, .. } in saved.iter().map(|&place| &all[place]) {
+        if let Some((tree, path)) = &new.path {
+            paths::insert(connection, tree, path, &metadata.memory_id).await?;
         }
+        let Some(run) = new.run.as_deref() else { continue };
+        insert_run(connection, run).await?;
         if let Some(resolved) = &new.resolves {
             resolve_run(connection, run, resolved).await?;
         }
@@ -55,10 +56,8 @@ pub(in crate::storage) async fn save(
 
 /// Whether versions are saved by one statement.
 pub(super) fn is_one_statement(all: &[Prepared]) -> bool {
-    all.iter().all(|Prepared { new, ran, .. }| {
-        let is_stored_alone = new.run.is_some() && ran.is_none();
-        !is_stored_alone && new.resolves.is_none() && new.answer.is_none()
-    })
+    all.iter()
+        .all(|Prepared { new, .. }| new.run.is_none() && new.answer.is_none() && new.path.is_none())
 }
 
 #[tracing::instrument(name = "db.memory_contexts.save", skip_all, fields(versions = all.len()))]
@@ -84,10 +83,7 @@ async fn save_at_once(connection: &mut Connection, rows: &Rows<'_>) -> Result<Ve
         Json(&rows.records) as _,
         CHANNEL,
         rows.versions.len() as i64,
-        Json(&rows.runs) as _,
-        Json(&rows.instructions) as _,
         Json(&rows.steps) as _,
-        &rows.run_texts as &[&str],
     )
     .fetch_all(connection)
     .await?;
@@ -101,7 +97,7 @@ async fn save_in_pieces(
     all: &[Prepared],
 ) -> Result<Vec<i64>, StorageError> {
     let Pieces { moves, inserts } = &*PIECES;
-    let moved: Option<Vec<i64>> = sqlx::query_scalar_with(&**moves, rows.arguments(moves)?)
+    let moved: Option<Vec<i64>> = sqlx::query_scalar_with(&**moves, rows.arguments()?)
         .fetch_one(&mut *connection)
         .await?;
     let moved = moved.unwrap_or_default();
@@ -109,11 +105,9 @@ async fn save_in_pieces(
         return Ok(moved);
     }
     for insert in inserts {
-        if rows.are_for(insert) {
-            sqlx::query_with(&**insert, rows.arguments(insert)?)
-                .execute(&mut *connection)
-                .await?;
-        }
+        sqlx::query_with(&**insert, rows.arguments()?)
+            .execute(&mut *connection)
+            .await?;
     }
     let saved = (1..).zip(all).filter(|(place, _)| moved.contains(place));
     let notifications: Vec<_> = saved.map(|(_, version)| version.notification()).collect();
@@ -131,9 +125,6 @@ struct Rows<'a> {
     versions: Vec<VersionRow<'a>>,
     texts: Vec<&'a str>,
     records: Vec<Placed<'a, ChangedRecord>>,
-    runs: Vec<RunRow<'a>>,
-    run_texts: Vec<&'a str>,
-    instructions: Vec<InstructionRow<'a>>,
     steps: Vec<Placed<'a, NewEvent>>,
 }
 
@@ -156,54 +147,26 @@ impl<'a> Rows<'a> {
             let run = version.new.run.iter();
             run.flat_map(move |run| run.events.iter().map(move |row| Placed { place, row }))
         });
-        let mut run_texts = Vec::new();
-        let runs = placed(all)
-            .filter_map(|(place, version)| RunRow::of(place, version, &mut run_texts))
-            .collect();
         Self {
             vaults,
             versions,
             texts: all.iter().map(|version| version.new.text.as_str()).collect(),
             records: records.collect(),
-            runs,
-            run_texts,
-            instructions: placed(all)
-                .flat_map(|(place, version)| InstructionRow::all_of(place, version))
-                .collect(),
             steps: steps.collect(),
         }
     }
 
-    /// Whether there is something for an insert to write: the rows that it reads, by the number of their parameter.
-    fn are_for(&self, insert: &str) -> bool {
-        let absent = [
-            (4, self.records.is_empty()),
-            (7, self.runs.is_empty()),
-            (8, self.instructions.is_empty()),
-        ];
-        !absent
-            .iter()
-            .any(|(rows, is_empty)| *is_empty && reads(insert, *rows))
-    }
-
-    /// The parameters in the order of [`save_at_once`]. Those that the piece does not read are empty, because texts are
-    /// long and each piece is sent separately.
-    fn arguments(&self, piece: &str) -> Result<PgArguments, StorageError> {
-        fn if_read<T>(is_read: bool, value: T) -> Option<T> {
-            is_read.then_some(value)
-        }
+    /// The parameters of a piece, in the order of [`save_at_once`].
+    fn arguments(&self) -> Result<PgArguments, StorageError> {
         let mut arguments = PgArguments::default();
         let added = (|| {
-            arguments.add(if_read(reads(piece, 1), &self.vaults))?;
-            arguments.add(if_read(reads(piece, 2), Json(&self.versions)))?;
-            arguments.add(if_read(reads(piece, 3), &self.texts))?;
-            arguments.add(if_read(reads(piece, 4), Json(&self.records)))?;
-            arguments.add(if_read(reads(piece, 5), CHANNEL))?;
-            arguments.add(if_read(reads(piece, 6), self.versions.len() as i64))?;
-            arguments.add(if_read(reads(piece, 7), Json(&self.runs)))?;
-            arguments.add(if_read(reads(piece, 8), Json(&self.instructions)))?;
-            arguments.add(if_read(reads(piece, 9), Json(&self.steps)))?;
-            arguments.add(if_read(reads(piece, 10), &self.run_texts))
+            arguments.add(&self.vaults)?;
+            arguments.add(Json(&self.versions))?;
+            arguments.add(&self.texts)?;
+            arguments.add(Json(&self.records))?;
+            arguments.add(CHANNEL)?;
+            arguments.add(self.versions.len() as i64)?;
+            arguments.add(Json(&self.steps))
         })();
         added.map_err(sqlx::Error::Encode)?;
         Ok(arguments)
@@ -220,22 +183,14 @@ fn placed(all: &[Prepared]) -> impl Iterator<Item = (usize, &Prepared)> {
 struct VersionRow<'a> {
     /// Its position among the versions saved together, from 1.
     place: usize,
-    vault_id: &'a str,
-    memory_id: &'a str,
+    #[serde(flatten)]
+    metadata: &'a ContextMetadata,
     /// The head that it is based on; `None` if the memory has no version yet.
-    base: Option<&'a str>,
+    base: Option<&'a ContextId>,
     /// The counters that it is based on, if it assigns numbers.
     counted: Option<[i64; RecordKind::ALL.len()]>,
-    context_id: &'a str,
-    version: i64,
-    time: DateTime<Utc>,
     counters: [i64; RecordKind::ALL.len()],
-    actor_id: &'a str,
-    source: &'static str,
-    bytes: i32,
-    update_id: Option<&'a str>,
     operations: Option<&'a Value>,
-    log: &'a str,
     line_origins: Option<Vec<i64>>,
     event_id: &'a str,
     /// Sent when it is saved.
@@ -244,80 +199,17 @@ struct VersionRow<'a> {
 
 impl<'a> VersionRow<'a> {
     fn of(place: usize, prepared: &'a Prepared) -> Self {
-        let metadata = &prepared.metadata;
         Self {
             place,
-            vault_id: metadata.vault_id.as_str(),
-            memory_id: metadata.memory_id.as_str(),
-            base: prepared.base.as_ref().map(|base| base.as_str()),
+            metadata: &prepared.metadata,
+            base: prepared.base.as_ref(),
             counted: prepared.counted.as_ref().map(Counters::numbers),
-            context_id: metadata.context_id.as_str(),
-            version: metadata.version,
-            time: metadata.creation_time,
             counters: prepared.new.counters.numbers(),
-            actor_id: metadata.actor_id.as_str(),
-            source: metadata.source.name(),
-            bytes: metadata.bytes,
-            update_id: metadata.update_id.as_ref().map(|id| id.as_str()),
             operations: prepared.operations.as_ref(),
-            log: &metadata.log,
             line_origins: prepared.origins.as_ref().and_then(origins::to_stored),
             event_id: &prepared.event_id,
             notification: prepared.notification().payload(),
         }
-    }
-}
-
-/// The run that created a version.
-#[derive(Serialize)]
-struct RunRow<'a> {
-    /// The position of its version.
-    place: usize,
-    kind: &'static str,
-    status: &'static str,
-    actor_id: &'a str,
-    created_at: DateTime<Utc>,
-    finished_at: Option<DateTime<Utc>>,
-    base_version: i64,
-    /// The position of its texts.
-    texts: usize,
-}
-
-impl<'a> RunRow<'a> {
-    /// Of the run of a version that has no row yet. Its texts are appended to those of the runs before: they may be long, so
-    /// they are not quoted in the JSON of the rows.
-    fn of(place: usize, version: &'a Prepared, texts: &mut Vec<&'a str>) -> Option<Self> {
-        let (run, ran) = (version.new.run.as_deref()?, version.ran.as_ref()?);
-        texts.extend([&*ran.request, &ran.exchanges, &ran.outcome]);
-        Some(Self {
-            place,
-            kind: run.kind.name(),
-            status: run.status.name(),
-            actor_id: run.actor_id.as_str(),
-            created_at: run.created_at,
-            finished_at: run.finished_at,
-            base_version: run.base_version,
-            texts: texts.len() - 2,
-        })
-    }
-}
-
-/// Instructions that a run names.
-#[derive(Serialize)]
-struct InstructionRow<'a> {
-    /// The position of its version.
-    place: usize,
-    hash: &'a str,
-    text: &'a str,
-}
-
-impl<'a> InstructionRow<'a> {
-    /// Those of the run of a version that has no row yet.
-    fn all_of(place: usize, version: &'a Prepared) -> impl Iterator<Item = Self> {
-        version.ran.iter().flat_map(move |texts| {
-            let named = texts.hashes.iter().zip(&texts.instructions);
-            named.map(move |(hash, text)| Self { place, hash, text })
-        })
     }
 }
 

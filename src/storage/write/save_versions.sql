@@ -1,5 +1,5 @@
 -- Saves versions of different memories with everything derived from them: the heads of the memories, the versions, their
--- records and the history of these, the runs that made them, and their events. One statement, so all of a version or nothing.
+-- records and the history of these, and their events. One statement, so all of a version or nothing.
 -- Where the database is distributed by vault, `pieces.rs` makes statements of its common table expressions.
 --
 -- $1 the vaults, $2 the versions (`VersionRow`), $3 their texts, $4 their records (`ChangedRecord`), $5 the channel of
@@ -9,7 +9,7 @@
 -- expects of a list that it does not know (`PLANNED_VAULTS`): so a plan for the values of one execution never looks cheaper than
 -- the generic plan, and the statement, which takes longer to plan than to save a version, is not planned each time.
 --
--- Of runs: $7 the runs (`RunRow`), $8 the instructions that they name (`InstructionRow`), $9 the steps (`NewEvent`).
+-- $7 the steps of the runs that made them (`NewEvent`).
 --
 -- A version is passed over if another transaction holds the row of its memory, if the head is not its base any more, or
 -- if the counters are not those that it was decided by. The lock looks at the newest committed row. What the
@@ -19,7 +19,7 @@ WITH version AS (
     SELECT *
     FROM json_to_recordset($2::json) AS version (
         place bigint, vault_id text, memory_id text, base text, counted bigint[], context_id text, version bigint,
-        time timestamptz, counters bigint[], actor_id text, source text, bytes integer, update_id text,
+        creation_time timestamptz, counters bigint[], actor_id text, source text, bytes integer, update_id text,
         operations jsonb, log text, line_origins bigint[], event_id text, notification text
     )
     LIMIT (SELECT $6::bigint)
@@ -36,7 +36,7 @@ locked AS (
         FROM memories
         WHERE memories.vault_id = ANY ($1::text[])
           AND memories.vault_id = version.vault_id AND memories.memory_id = version.memory_id
-          AND memories.head_context_id IS NOT DISTINCT FROM version.base AND memories.changed_at <= version.time
+          AND memories.head_context_id IS NOT DISTINCT FROM version.base AND memories.changed_at <= version.creation_time
         FOR UPDATE SKIP LOCKED
     ) AS memory
     -- Of the kinds that this program knows.
@@ -44,9 +44,9 @@ locked AS (
 ),
 moved AS (
     UPDATE memories
-    SET head_version = version.version, head_context_id = version.context_id, changed_at = version.time,
+    SET head_version = version.version, head_context_id = version.context_id, changed_at = version.creation_time,
         -- A memory that had only prompt items begins with its first version.
-        created_at = CASE WHEN version.base IS NULL THEN version.time ELSE memories.created_at END,
+        created_at = CASE WHEN version.base IS NULL THEN version.creation_time ELSE memories.created_at END,
         counters = ARRAY[
             GREATEST(locked.counters[1], version.counters[1]), GREATEST(locked.counters[2], version.counters[2]),
             GREATEST(locked.counters[3], version.counters[3]), GREATEST(locked.counters[4], version.counters[4])
@@ -63,7 +63,7 @@ saved AS (
         operations, log, line_origins
     )
     SELECT moved.vault_id, version.memory_id, version.context_id, version.actor_id,
-           ($3::text[])[version.place], version.time, version.version, version.source, version.bytes,
+           ($3::text[])[version.place], version.creation_time, version.version, version.source, version.bytes,
            version.update_id, version.operations, version.log, version.line_origins
     FROM moved
     JOIN version ON version.place = moved.place
@@ -78,43 +78,18 @@ counted AS (
     ON CONFLICT (vault_id, change_id)
     DO UPDATE SET memories = vault_storage.memories + excluded.memories, bytes = vault_storage.bytes + excluded.bytes
 ),
-instructed AS (
-    INSERT INTO run_instructions (vault_id, hash, text)
-    SELECT moved.vault_id, given.hash, given.text
-    FROM json_to_recordset($8::json) AS given (place bigint, hash text, text text)
-    JOIN moved ON moved.place = given.place
-    JOIN version ON version.place = given.place
-    -- In one order, so that no two transactions wait for each other.
-    ORDER BY moved.vault_id, given.hash
-    ON CONFLICT (vault_id, hash) DO NOTHING
-),
-ran AS (
-    INSERT INTO updates (
-        vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at, base_version, version,
-        context_id, request, exchanges, outcome
-    )
-    SELECT moved.vault_id, version.memory_id, version.update_id, run.kind, run.status, run.actor_id, run.created_at,
-           run.finished_at, run.base_version, version.version, version.context_id,
-           ($10::text[])[run.texts]::jsonb, ($10::text[])[run.texts + 1]::jsonb, ($10::text[])[run.texts + 2]::jsonb
-    FROM json_to_recordset($7::json) AS run (
-        place bigint, kind text, status text, actor_id text, created_at timestamptz, finished_at timestamptz,
-        base_version bigint, texts int
-    )
-    JOIN moved ON moved.place = run.place
-    JOIN version ON version.place = run.place
-),
 happened AS (
     INSERT INTO events (
         vault_id, event_id, memory_id, kind, created_at, version, context_id, actor_id, source, update_id, details
     )
-    SELECT moved.vault_id, version.event_id, version.memory_id, 'version', version.time, version.version,
+    SELECT moved.vault_id, version.event_id, version.memory_id, 'version', version.creation_time, version.version,
            version.context_id, version.actor_id, version.source, version.update_id, NULL
     FROM moved
     JOIN version ON version.place = moved.place
     UNION ALL
     SELECT moved.vault_id, step.event_id, version.memory_id, step.kind, step.created_at, NULL, NULL, step.actor_id, NULL,
            step.update_id, step.details
-    FROM json_to_recordset($9::json) AS step (
+    FROM json_to_recordset($7::json) AS step (
         place bigint, event_id text, kind text, created_at timestamptz, actor_id text, update_id text, details jsonb
     )
     JOIN moved ON moved.place = step.place
@@ -124,9 +99,9 @@ happened AS (
     ON CONFLICT (vault_id, event_id) DO NOTHING
 ),
 record AS (
-    SELECT moved.vault_id, version.memory_id, version.version, version.time, version.actor_id, record.*,
+    SELECT moved.vault_id, version.memory_id, version.version, version.creation_time AS time, version.actor_id, record.*,
            CASE WHEN record.status = 'archived' THEN version.version END AS ended_version,
-           CASE WHEN record.status = 'archived' THEN version.time END AS ended_at,
+           CASE WHEN record.status = 'archived' THEN version.creation_time END AS ended_at,
            CASE WHEN record.status = 'archived' THEN version.actor_id END AS ended_by
     FROM json_to_recordset($4::json) AS record (
         place bigint, kind text, number bigint, status text, change text, label text, reason text, content text,

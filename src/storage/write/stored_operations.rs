@@ -16,19 +16,7 @@ impl NewVersion {
     /// The stored form of its operations; `None` if there are none.
     pub(super) fn stored_operations(&self) -> Option<Value> {
         let operations = self.operations.iter().map(|operation| {
-            let mut stored = json!({
-                "op": operation.op.name(),
-                "id": operation.id.map(|id| id.to_string()),
-                "label": operation.label,
-                "reason": operation.reason,
-                "content": operation.content,
-            });
-            if let Some(by) = operation.superseded_by {
-                stored["superseded_by"] = json!(by.to_string());
-            }
-            if !operation.evidence.is_empty() {
-                stored["evidence"] = json!(operation.evidence);
-            }
+            let mut stored = json!(operation);
             let is_added = operation.op == OperationName::Add;
             let mut tasks = self.window.tasks.iter();
             if let Some((_, task)) = tasks.find(|(id, _)| is_added && operation.id == Some(*id)) {

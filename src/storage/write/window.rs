@@ -34,15 +34,27 @@ pub struct Writer {
     pub sizes: Sizes,
 }
 
-/// A decision to add.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewDecision {
-    /// The decision.
-    pub decision: String,
-    /// The reason, if given.
-    pub reason: Option<String>,
-    /// The decision that it replaces.
-    pub supersedes: Option<RecordId>,
+/// A change of the window.
+#[derive(Debug, Clone, Copy)]
+pub enum WindowEdit<'a> {
+    /// Adds a completed task. If its `task_id` exists with the same content, nothing changes.
+    Task(&'a Task),
+    /// Adds a decision.
+    Decision {
+        /// The decision.
+        decision: &'a str,
+        /// The reason, if given.
+        reason: Option<&'a str>,
+        /// The decision that it replaces.
+        supersedes: Option<RecordId>,
+    },
+    /// Sets goal and blocker; see [`set_status`].
+    Status {
+        /// The goal.
+        goal: Option<Option<&'a str>>,
+        /// The blocker.
+        blocker: Option<Option<&'a str>>,
+    },
 }
 
 /// The result of a change.
@@ -144,77 +156,56 @@ fn keep(head: &Head, record: Option<StoredRecord>) -> Result<Decision<WindowChan
 }
 
 impl Storage {
-    /// Adds a completed task to the window. If its `task_id` exists with the same content, nothing changes.
+    /// Changes the window.
     ///
     /// # Errors
     /// As [`WriteError`] says.
-    pub async fn record_task(
+    pub async fn edit_window(
         &self,
         writer: &Writer,
-        task: &Task,
+        edit: WindowEdit<'_>,
         under: Option<&Answering<'_, WindowChange>>,
     ) -> Result<WindowChange, WriteError> {
+        let (source, reported) = match edit {
+            WindowEdit::Task(task) => (Source::Task, Some(task)),
+            WindowEdit::Decision { .. } => (Source::Decision, None),
+            WindowEdit::Status { .. } => (Source::Status, None),
+        };
         let also = AlsoRead {
-            task: task.task_id.as_ref(),
+            task: reported.and_then(|task| task.task_id.as_ref()),
             ..AlsoRead::default()
         };
-        let recorded = self.change((&writer.vault, &writer.memory), also, |head| {
+        self.change((&writer.vault, &writer.memory), also, |head| {
             head.meets(&writer.preconditions)?;
             if let Some(known) = &head.task {
                 // A redacted task has no facts that could differ.
-                if known.reported.as_ref().is_some_and(|reported| reported != task) {
-                    return Err(WriteError::OtherTask(known.record.id));
-                }
-                return keep(head, Some(known.clone()));
+                return match known
+                    .reported
+                    .as_ref()
+                    .is_some_and(|known| Some(known) != reported)
+                {
+                    true => Err(WriteError::OtherTask(known.record.id)),
+                    false => keep(head, Some(known.clone())),
+                };
             }
-            let written = record_task(&head.text, head.counters, head.now, task, &writer.sizes)?;
-            Ok(writer.save(head, written, Source::Task, Some(task), under))
-        });
-        Ok(recorded.await?)
-    }
-
-    /// Adds a decision to the window.
-    ///
-    /// # Errors
-    /// As [`WriteError`] says.
-    pub async fn record_decision(
-        &self,
-        writer: &Writer,
-        decision: &NewDecision,
-        under: Option<&Answering<'_, WindowChange>>,
-    ) -> Result<WindowChange, WriteError> {
-        let of = (&writer.vault, &writer.memory);
-        let recorded = self.change(of, AlsoRead::default(), |head| {
-            head.meets(&writer.preconditions)?;
-            let words = (decision.decision.as_str(), decision.reason.as_deref());
-            let (now, supersedes) = (head.now, decision.supersedes);
-            let written = record_decision(&head.text, head.counters, now, words, supersedes, &writer.sizes)?;
-            Ok::<_, WriteError>(writer.save(head, written, Source::Decision, None, under))
-        });
-        Ok(recorded.await?)
-    }
-
-    /// Sets goal and blocker; see [`set_status`].
-    ///
-    /// # Errors
-    /// As [`WriteError`] says.
-    pub async fn set_status(
-        &self,
-        writer: &Writer,
-        goal: Option<Option<&str>>,
-        blocker: Option<Option<&str>>,
-        under: Option<&Answering<'_, WindowChange>>,
-    ) -> Result<WindowChange, WriteError> {
-        let of = (&writer.vault, &writer.memory);
-        let set = self.change(of, AlsoRead::default(), |head| {
-            head.meets(&writer.preconditions)?;
-            let written = set_status(&head.text, head.counters, head.now, goal, blocker, &writer.sizes)?;
+            let (text, counters, now, sizes) = (&head.text, head.counters, head.now, &writer.sizes);
+            let written = match edit {
+                WindowEdit::Task(task) => record_task(text, counters, now, task, sizes)?,
+                WindowEdit::Decision {
+                    decision,
+                    reason,
+                    supersedes,
+                } => record_decision(text, counters, now, (decision, reason), supersedes, sizes)?,
+                WindowEdit::Status { goal, blocker } => {
+                    set_status(text, counters, now, goal, blocker, sizes)?
+                }
+            };
             match written.operations.is_empty() {
                 true => keep(head, None),
-                false => Ok(writer.save(head, written, Source::Status, None, under)),
+                false => Ok(writer.save(head, written, source, reported, under)),
             }
-        });
-        Ok(set.await?)
+        })
+        .await
     }
 
     /// Imports tasks and decisions; see [`window::import_window`]. Reads all tasks and decisions of the memory.
@@ -231,7 +222,7 @@ impl Storage {
             entries: true,
             ..AlsoRead::default()
         };
-        let imported = self.change((&writer.vault, &writer.memory), also, |head| {
+        self.change((&writer.vault, &writer.memory), also, |head| {
             head.meets(&writer.preconditions)?;
             // Thousands of entries take a while.
             let result = run_blocking(|| {
@@ -246,7 +237,7 @@ impl Storage {
                 archived: result.written.archived(),
             };
             if done.unchanged {
-                return Ok::<_, WriteError>(Decision::Keep(done));
+                return Ok(Decision::Keep(done));
             }
             let (mut version, _) = writer.version(head, result.written, Source::Import);
             version.window = WindowRows {
@@ -263,8 +254,8 @@ impl Storage {
             done.metadata = Some(version.metadata(&writer.vault, &writer.memory, head));
             version.answer_under(under, &done);
             Ok(Decision::Save(Box::new(version), done))
-        });
-        Ok(imported.await?)
+        })
+        .await
     }
 }
 

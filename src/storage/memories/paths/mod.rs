@@ -4,15 +4,17 @@
 //! that no file is ever below another file. Editing a file locks only its memory: if the file is moved or unlinked
 //! meanwhile, the edit counts as earlier.
 
-mod put;
 mod read;
 mod unlink;
+mod write;
+
+pub use write::FileWrite;
 
 pub(in crate::storage) use read::{Found, find, hold_root, insert};
 
 use crate::domain::ids::{ContextId, MemoryId, RootName, VaultId};
 use crate::domain::memory_files::{FilePath, Listing};
-use crate::storage::{Storage, StorageError};
+use crate::storage::{ContextMetadata, Storage, StorageError};
 use chrono::{DateTime, Utc};
 
 /// A tree of files.
@@ -24,29 +26,11 @@ pub struct FileTree {
     pub root: RootName,
 }
 
-/// The version of the memory that a file shows.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileVersion {
-    /// The memory.
-    pub memory: MemoryId,
-    /// The newest version's number.
-    pub version: i64,
-}
-
-/// The result of a command that changes files.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileChange {
-    /// The message for the model.
-    pub response: String,
-    /// The file, if the command concerned one.
-    pub file: Option<FileVersion>,
-}
-
 /// What exists at a path.
 #[derive(Debug)]
 pub enum FileEntry {
     /// A file and its text.
-    File(FileVersion, String),
+    File(StoredFile, String),
     /// A directory, which may not exist.
     Directory(Listing),
 }
@@ -68,11 +52,44 @@ pub struct StoredFile {
     pub changed_at: DateTime<Utc>,
 }
 
-/// The result of a put of a file.
+impl StoredFile {
+    fn of(path: &FilePath, newest: ContextMetadata) -> Self {
+        Self {
+            path: path.clone(),
+            memory_id: newest.memory_id,
+            version: newest.version,
+            context_id: newest.context_id,
+            bytes: newest.bytes,
+            changed_at: newest.creation_time,
+        }
+    }
+}
+
+/// The result of writing a file.
 #[derive(Debug)]
 pub struct WrittenFile {
-    /// The file after the put.
+    /// The file as it is now.
     pub file: StoredFile,
     /// Whether it had this text already, so that no version was created.
     pub unchanged: bool,
+    /// The message for the model.
+    pub response: String,
+}
+
+/// The result of a command.
+#[derive(Debug)]
+pub struct FileChange {
+    /// The message for the model.
+    pub response: String,
+    /// The file, if the command concerned one.
+    pub file: Option<StoredFile>,
+}
+
+impl From<WrittenFile> for FileChange {
+    fn from(written: WrittenFile) -> Self {
+        Self {
+            response: written.response,
+            file: Some(written.file),
+        }
+    }
 }

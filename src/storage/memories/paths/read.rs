@@ -1,11 +1,12 @@
 //! Reads what exists at a path: a file, a directory, or what is in the way of a new one. Locks a root.
 
-use super::{FileEntry, FileTree, FileVersion, Storage, StorageError, StoredFile};
+use super::{FileEntry, FileTree, Storage, StorageError, StoredFile};
 use crate::domain::ids::MemoryId;
 use crate::domain::memory_files::{FilePath, Listing};
+use crate::storage::contexts::{Context, latest};
 use crate::storage::database::connection::Connection;
+use futures::TryStreamExt as _;
 use futures::stream::BoxStream;
-use futures::{StreamExt as _, TryStreamExt as _};
 
 impl Storage {
     /// The file at a path with its newest text, or the directory.
@@ -14,15 +15,21 @@ impl Storage {
     /// Database errors.
     pub async fn file_entry(&self, tree: &FileTree, path: &FilePath) -> Result<FileEntry, StorageError> {
         let mut reader = self.reader().await?;
-        match read_file(&mut reader, tree, path).await? {
-            Some((file, text)) => Ok(FileEntry::File(file, text)),
+        let newest = match find(&mut reader, tree, path).await? {
+            Found::File(memory) => latest(&mut reader, &tree.vault, &memory).await?,
+            _ => None,
+        };
+        match newest {
+            Some((Context { metadata, text }, _)) => {
+                Ok(FileEntry::File(StoredFile::of(path, metadata), text))
+            }
             None => Ok(FileEntry::Directory(list(&mut reader, tree, path).await?)),
         }
     }
 }
 
 /// What exists at a path, without its content.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(in crate::storage) enum Found {
     /// A file: the text of this memory.
     File(MemoryId),
@@ -69,77 +76,37 @@ pub(in crate::storage) async fn find(
     Ok(file.map_or(Found::Directory, Found::BelowFile))
 }
 
-#[tracing::instrument(name = "db.memory_paths.read", skip_all)]
-async fn read_file(
-    connection: &mut Connection,
-    tree: &FileTree,
-    path: &FilePath,
-) -> Result<Option<(FileVersion, String)>, StorageError> {
-    let row = sqlx::query!(
-        "SELECT head.memory_id, head.version, head.context
-         FROM memory_paths
-         JOIN memories
-           ON memories.vault_id = memory_paths.vault_id AND memories.memory_id = memory_paths.memory_id
-         JOIN memory_contexts AS head
-           ON head.vault_id = memories.vault_id AND head.memory_id = memories.memory_id
-          AND head.context_id = memories.head_context_id
-         WHERE memory_paths.vault_id = $1 AND memories.vault_id = $1 AND head.vault_id = $1
-           AND memory_paths.root = $2 AND memory_paths.path = $3",
-        tree.vault.as_str(),
-        tree.root.as_str(),
-        path.as_str(),
-    )
-    .fetch_optional(connection)
-    .await?;
-    let Some(row) = row else { return Ok(None) };
-    let file = FileVersion {
-        memory: row.memory_id,
-        version: row.version,
-    };
-    Ok(Some((file, row.context)))
-}
-
 /// Behind every path, in byte order: all are below `/memories/`.
 const BEHIND_ALL: &str = "/memories0";
 
-/// The files of a tree between two paths, in byte order of their paths, at most `limit`.
-fn files<'c>(
+/// The files of a tree from one path up to another, in byte order of their paths, at most `limit`.
+pub(super) fn files<'c>(
     connection: &'c mut Connection,
-    tree: &'c FileTree,
+    tree: &FileTree,
     (from, to): (&str, &str),
     limit: i64,
-) -> BoxStream<'c, Result<StoredFile, StorageError>> {
-    let rows = sqlx::query!(
-        "SELECT memory_paths.path, head.memory_id, head.version, head.context_id, head.bytes, head.creation_time
-         FROM memory_paths
-         JOIN memories
-           ON memories.vault_id = memory_paths.vault_id AND memories.memory_id = memory_paths.memory_id
-         JOIN memory_contexts AS head
-           ON head.vault_id = memories.vault_id AND head.memory_id = memories.memory_id
-          AND head.context_id = memories.head_context_id
-         WHERE memory_paths.vault_id = $1 AND memories.vault_id = $1 AND head.vault_id = $1
-           AND memory_paths.root = $2 AND memory_paths.path > $3 AND memory_paths.path < $4
-         ORDER BY memory_paths.path
-         LIMIT $5",
+) -> BoxStream<'c, Result<StoredFile, sqlx::Error>> {
+    sqlx::query_as!(
+        StoredFile,
+        r#"SELECT memory_paths.path AS "path: FilePath", head.memory_id, head.version, head.context_id, head.bytes,
+                  head.creation_time AS changed_at
+           FROM memory_paths
+           JOIN memories
+             ON memories.vault_id = memory_paths.vault_id AND memories.memory_id = memory_paths.memory_id
+           JOIN memory_contexts AS head
+             ON head.vault_id = memories.vault_id AND head.memory_id = memories.memory_id
+            AND head.context_id = memories.head_context_id
+           WHERE memory_paths.vault_id = $1 AND memories.vault_id = $1 AND head.vault_id = $1
+             AND memory_paths.root = $2 AND memory_paths.path >= $3 AND memory_paths.path < $4
+           ORDER BY memory_paths.path
+           LIMIT $5"#,
         tree.vault.as_str(),
         tree.root.as_str(),
         from,
         to,
         limit,
     )
-    .fetch(connection);
-    rows.map(|row| {
-        let row = row?;
-        Ok::<_, StorageError>(StoredFile {
-            path: stored_path(tree, &row.path)?,
-            memory_id: row.memory_id,
-            version: row.version,
-            context_id: row.context_id,
-            bytes: row.bytes,
-            changed_at: row.creation_time,
-        })
-    })
-    .boxed()
+    .fetch(connection)
 }
 
 #[tracing::instrument(name = "db.memory_paths.list", skip_all)]
@@ -169,10 +136,11 @@ impl Storage {
         after: Option<&str>,
         limit: i64,
     ) -> Result<Vec<StoredFile>, StorageError> {
+        // No path contains a control character, so the next path is not before this.
+        let from = after.map(|after| format!("{after}\u{1}")).unwrap_or_default();
         let mut reader = self.reader().await?;
-        // Every path comes after the empty one.
-        let range = (after.unwrap_or_default(), BEHIND_ALL);
-        files(&mut reader, tree, range, limit).try_collect().await
+        let files = files(&mut reader, tree, (&from, BEHIND_ALL), limit);
+        Ok(files.try_collect().await?)
     }
 }
 
@@ -223,12 +191,4 @@ pub(in crate::storage) async fn insert(
 pub(super) fn range_below(path: &FilePath) -> (String, String) {
     // `0` is the character after `/`.
     (format!("{path}/"), format!("{path}0"))
-}
-
-/// A path as a row has it.
-pub(super) fn stored_path(tree: &FileTree, path: &str) -> Result<FilePath, StorageError> {
-    FilePath::parse(path).map_err(|refusal| {
-        let row = format!("({}, {}, {path})", tree.vault, tree.root);
-        StorageError::corrupt(("memory_paths", "path"), row, refusal)
-    })
 }

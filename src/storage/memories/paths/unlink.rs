@@ -1,7 +1,7 @@
 //! Unlinks and renames files. Their memories are not changed.
 
-use super::read::{Found, find, hold_root, range_below, stored_path};
-use super::{FileChange, FileTree, FileVersion, Storage, StorageError};
+use super::read::{Found, files, find, hold_root, range_below};
+use super::{FileChange, FileTree, Storage, StorageError, StoredFile};
 use crate::domain::ids::MemoryId;
 use crate::domain::memory_files::{FilePath, Refusal, deleted, renamed};
 use crate::storage::Preconditions;
@@ -9,19 +9,20 @@ use crate::storage::database::connection::Connection;
 use crate::storage::idempotency::{Answering, keep_one};
 use crate::storage::write::lock_memory;
 use crate::storage::{Missing, WriteError};
+use futures::TryStreamExt as _;
 
 impl FileChange {
+    /// The change of these files at or below a path.
+    fn of(path: &FilePath, mut files: Vec<StoredFile>, response: String) -> Self {
+        files.retain(|file| file.path == *path);
+        let file = files.pop();
+        Self { response, file }
+    }
+
     /// The memory of the file, if there is one.
     fn memory(&self) -> Option<&MemoryId> {
-        self.file.as_ref().map(|file| &file.memory)
+        self.file.as_ref().map(|file| &file.memory_id)
     }
-}
-
-/// A file below a path, or the one at it.
-struct Row {
-    path: String,
-    memory_id: MemoryId,
-    head_version: i64,
 }
 
 impl Storage {
@@ -42,16 +43,10 @@ impl Storage {
         }
         self.transaction("db.memory_paths.unlink", |mut transaction| async move {
             hold_root(&mut transaction, tree).await?;
-            let rows = files_at(&mut transaction, tree, path).await?;
-            if rows.is_empty() {
-                return Err(Refusal::NothingThere(path.clone()).into());
-            }
-            let paths: Vec<&str> = rows.iter().map(|row| row.path.as_str()).collect();
+            let files = files_at(&mut transaction, tree, path).await?;
+            let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
             unlink(&mut transaction, tree, &paths).await?;
-            let change = FileChange {
-                response: deleted(path),
-                file: file_among(path, &rows),
-            };
+            let change = FileChange::of(path, files, deleted(path));
             keep_one(&mut transaction, under, change.memory(), &change).await?;
             Ok::<_, WriteError>(transaction.commit_with(change))
         })
@@ -105,10 +100,7 @@ impl Storage {
             if matches!(found, Found::File(_) | Found::Directory) {
                 return Err(Refusal::DestinationExists(to.clone()).into());
             }
-            let rows = files_at(&mut transaction, tree, from).await?;
-            if rows.is_empty() {
-                return Err(Refusal::NothingThere(from.clone()).into());
-            }
+            let files = files_at(&mut transaction, tree, from).await?;
             if let Found::BelowFile(file) = found {
                 let path = to.clone();
                 return Err(Refusal::BelowAFile { path, file }.into());
@@ -116,12 +108,10 @@ impl Storage {
             if to.is_below(from) {
                 return Err(Refusal::IntoItself(from.clone(), to.clone()).into());
             }
-            let mut paths = Vec::with_capacity(rows.len());
-            for row in &rows {
-                let moved = stored_path(tree, &row.path)?.moved(from, to)?;
-                paths.push(moved.as_str().to_owned());
-            }
-            let memories: Vec<&str> = rows.iter().map(|row| row.memory_id.as_str()).collect();
+            let moved = files.iter().map(|file| file.path.moved(from, to));
+            let moved = moved.collect::<Result<Vec<FilePath>, _>>()?;
+            let paths: Vec<&str> = moved.iter().map(FilePath::as_str).collect();
+            let memories: Vec<&str> = files.iter().map(|file| file.memory_id.as_str()).collect();
             sqlx::query!(
                 "UPDATE memory_paths SET path = moved.path
              FROM unnest($3::text[], $4::text[]) AS moved (memory_id, path)
@@ -130,14 +120,11 @@ impl Storage {
                 tree.vault.as_str(),
                 tree.root.as_str(),
                 &memories as &[&str],
-                &paths,
+                &paths as &[&str],
             )
             .execute(&mut transaction)
             .await?;
-            let change = FileChange {
-                response: renamed(from, to),
-                file: file_among(from, &rows),
-            };
+            let change = FileChange::of(from, files, renamed(from, to));
             keep_one(&mut transaction, under, change.memory(), &change).await?;
             Ok::<_, WriteError>(transaction.commit_with(change))
         })
@@ -158,38 +145,20 @@ async fn unlink(connection: &mut Connection, tree: &FileTree, paths: &[&str]) ->
     Ok(())
 }
 
-/// The file at a path, or the files below it, with their newest versions.
-#[tracing::instrument(name = "db.memory_paths.files_at", skip_all)]
+/// The file at a path, or the files below it.
 async fn files_at(
     connection: &mut Connection,
     tree: &FileTree,
     path: &FilePath,
-) -> Result<Vec<Row>, StorageError> {
-    let (from, to) = range_below(path);
-    let rows = sqlx::query_as!(
-        Row,
-        "SELECT memory_paths.path, memory_paths.memory_id, memories.head_version
-         FROM memory_paths
-         JOIN memories
-           ON memories.vault_id = memory_paths.vault_id AND memories.memory_id = memory_paths.memory_id
-         WHERE memory_paths.vault_id = $1 AND memories.vault_id = $1 AND memory_paths.root = $2
-           AND (memory_paths.path = $3 OR (memory_paths.path > $4 AND memory_paths.path < $5))",
-        tree.vault.as_str(),
-        tree.root.as_str(),
-        path.as_str(),
-        from,
-        to,
-    )
-    .fetch_all(connection)
-    .await?;
-    Ok(rows)
-}
-
-/// The file at the path itself.
-fn file_among(path: &FilePath, rows: &[Row]) -> Option<FileVersion> {
-    let row = rows.iter().find(|row| row.path == path.as_str())?;
-    Some(FileVersion {
-        memory: row.memory_id.clone(),
-        version: row.head_version,
-    })
+) -> Result<Vec<StoredFile>, WriteError> {
+    let (_, end) = range_below(path);
+    let mut files: Vec<StoredFile> = files(connection, tree, (path.as_str(), &end), i64::MAX)
+        .try_collect()
+        .await?;
+    // Between them are names that begin with it and continue with a character before the slash.
+    files.retain(|file| file.path == *path || file.path.is_below(path));
+    match files.is_empty() {
+        true => Err(Refusal::NothingThere(path.clone()).into()),
+        false => Ok(files),
+    }
 }

@@ -70,11 +70,6 @@ struct Candidate {
 }
 
 impl PassageFilter {
-    /// Whether it filters by actor or time.
-    fn is_of_versions(&self) -> bool {
-        self.actor.is_some() || self.since.is_some() || self.until.is_some()
-    }
-
     /// Whether a record passes the filter.
     #[must_use]
     pub fn takes_record(&self, stored: &StoredRecord) -> bool {
@@ -205,7 +200,7 @@ impl Storage {
         .await)
     }
 
-    /// Those whose records pass the filter at this moment.
+    /// Those whose records and newest versions pass the filter at this moment.
     #[tracing::instrument(name = "db.records.that_hold", skip_all)]
     async fn that_hold(
         &self,
@@ -213,65 +208,40 @@ impl Storage {
         near: Vec<Near>,
         filter: &PassageFilter,
     ) -> Result<Vec<Near>, StorageError> {
-        let of_records = || {
-            near.iter()
-                .filter_map(|near| Some((near.memory.as_str(), near.record?)))
-        };
-        let memories: Vec<&str> = of_records().map(|(memory, _)| memory).collect();
-        let kinds: Vec<&str> = of_records().map(|(_, id)| id.kind.prefix()).collect();
-        let numbers: Vec<i64> = of_records().map(|(_, id)| id.number).collect();
-        let mut reader = self.reader_for(Class::Search).await?;
-        let rows = sqlx::query!(
-            r#"SELECT r.memory_id AS "memory_id: MemoryId", r.kind AS "kind: RecordKind", r.number
-               FROM unnest($2::text[], $3::text[], $4::bigint[]) AS wanted (memory_id, kind, number)
-               JOIN records r
-                 ON r.memory_id = wanted.memory_id AND r.kind = wanted.kind AND r.number = wanted.number
-               WHERE r.vault_id = $1 AND ($5::text IS NULL OR r.status = $5)
-                 AND ($6::text IS NULL OR r.created_by = $6)
-                 AND ($7::timestamptz IS NULL OR r.created_at >= $7)
-                 AND r.created_at < COALESCE($8::timestamptz, 'infinity')"#,
+        let memories: Vec<&str> = near.iter().map(|near| near.memory.as_str()).collect();
+        let records = || near.iter().map(|near| near.record);
+        let kinds: Vec<Option<&str>> = records().map(|id| id.map(|id| id.kind.prefix())).collect();
+        let numbers: Vec<Option<i64>> = records().map(|id| id.map(|id| id.number)).collect();
+        // A passage is of a record, or else of the newest version.
+        let places = sqlx::query_scalar!(
+            r#"SELECT place AS "place!"
+               FROM unnest($2::text[], $3::text[], $4::bigint[])
+                    WITH ORDINALITY AS wanted (memory_id, kind, number, place)
+               LEFT JOIN records r
+                 ON r.vault_id = $1 AND r.memory_id = wanted.memory_id AND r.kind = wanted.kind
+                AND r.number = wanted.number
+               LEFT JOIN memories m
+                 ON m.vault_id = $1 AND m.memory_id = wanted.memory_id AND wanted.kind IS NULL
+               LEFT JOIN memory_contexts c
+                 ON c.vault_id = $1 AND c.memory_id = m.memory_id AND c.version = m.head_version
+               WHERE ($5::text IS NULL OR r.status IS NULL OR r.status = $5)
+                 AND ($6::text IS NULL OR COALESCE(r.created_by, c.actor_id) = $6)
+                 AND ($7::timestamptz IS NULL OR COALESCE(r.created_at, c.creation_time) >= $7)
+                 AND COALESCE(r.created_at, c.creation_time) < COALESCE($8::timestamptz, 'infinity')"#,
             vault.as_str(),
             &memories as &[&str],
-            &kinds as &[&str],
-            &numbers,
+            &kinds as &[Option<&str>],
+            &numbers as &[Option<i64>],
             filter.status.map(RecordStatus::name),
             filter.actor.as_ref().map(ActorId::as_str),
             filter.since,
             filter.until,
         )
-        .fetch_all(&mut reader)
+        .fetch_all(&mut self.reader_for(Class::Search).await?)
         .await?;
-        let records: HashSet<(MemoryId, RecordId)> = rows
-            .into_iter()
-            .map(|row| (row.memory_id, RecordId::new(row.kind, row.number)))
-            .collect();
-        let mut texts: HashSet<MemoryId> = HashSet::new();
-        if filter.is_of_versions() {
-            let memories: Vec<&str> = near.iter().map(|near| near.memory.as_str()).collect();
-            let rows = sqlx::query_scalar!(
-                r#"SELECT m.memory_id AS "memory_id: MemoryId"
-                   FROM memories m
-                   JOIN memory_contexts c
-                     ON c.vault_id = m.vault_id AND c.memory_id = m.memory_id AND c.version = m.head_version
-                   WHERE m.vault_id = $1 AND c.vault_id = $1 AND m.memory_id = ANY ($2)
-                     AND ($3::text IS NULL OR c.actor_id = $3)
-                     AND ($4::timestamptz IS NULL OR c.creation_time >= $4)
-                     AND c.creation_time < COALESCE($5::timestamptz, 'infinity')"#,
-                vault.as_str(),
-                &memories as &[&str],
-                filter.actor.as_ref().map(ActorId::as_str),
-                filter.since,
-                filter.until,
-            )
-            .fetch_all(&mut reader)
-            .await?;
-            texts.extend(rows);
-        }
-        let holds = |near: &Near| match near.record {
-            Some(record) => records.contains(&(near.memory.clone(), record)),
-            None => !filter.is_of_versions() || texts.contains(&near.memory),
-        };
-        Ok(near.into_iter().filter(holds).collect())
+        let places: HashSet<i64> = places.into_iter().collect();
+        let near = (1..).zip(near).filter(|(place, _)| places.contains(place));
+        Ok(near.map(|(_, near)| near).collect())
     }
 }
 

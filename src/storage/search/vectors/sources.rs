@@ -7,10 +7,9 @@ use crate::domain::search::Passage;
 use crate::storage::contexts::{Context, latest};
 use crate::storage::database::connection::Connection;
 use crate::storage::records::evidence::from_stored;
-use crate::storage::records::{RecordRow, RecordStatus, StoredRecord};
+use crate::storage::records::{RecordStatus, StoredRecord, record_rows};
 use crate::storage::{Class, Storage, StorageError};
 use chrono::{DateTime, Utc};
-use serde_json::Value;
 use std::collections::HashMap;
 
 /// Maximum number of records of a memory that search covers: the active ones, then the most recent.
@@ -81,15 +80,10 @@ pub(super) async fn read_sources(
     let Some((Context { metadata, text }, _)) = latest(connection, vault, memory).await? else {
         return Ok(None);
     };
-    let records = sqlx::query_as!(
-        RecordRow,
-        r#"SELECT kind, number, status, label, reason, content, created_version, created_at, created_by,
-                  ended_version, ended_at, ended_by, archive_reason, superseded_by, written_at, marks, task_id, intent,
-                  summary, outcome, epic, details AS "details: Value"
-           FROM records
-           WHERE vault_id = $1 AND memory_id = $2
+    let records = record_rows!(
+        "WHERE vault_id = $1 AND memory_id = $2
            ORDER BY status, created_version DESC, kind, number
-           LIMIT $3"#,
+           LIMIT $3",
         vault.as_str(),
         memory.as_str(),
         RECORDS,

@@ -75,17 +75,6 @@ impl Spaces {
     }
 }
 
-struct Row {
-    space_id: String,
-    model: String,
-    dimensions: i32,
-    query_prefix: String,
-    document_prefix: String,
-    activated_at: DateTime<Utc>,
-    marked_at: Option<DateTime<Utc>>,
-    ready_at: Option<DateTime<Utc>>,
-}
-
 impl Storage {
     /// All models that have vectors.
     ///
@@ -93,8 +82,7 @@ impl Storage {
     /// Database errors.
     #[tracing::instrument(name = "db.embedding_spaces.list", skip_all)]
     pub async fn embedding_spaces(&self) -> Result<Spaces, StorageError> {
-        let rows = sqlx::query_as!(
-            Row,
+        let rows = sqlx::query!(
             "SELECT space_id, model, dimensions, query_prefix, document_prefix, activated_at, marked_at, ready_at
              FROM embedding_spaces WHERE vault_id = $1
              ORDER BY activated_at DESC, space_id",
@@ -102,7 +90,7 @@ impl Storage {
         )
         .fetch_all(&mut self.reader_for(Class::Maintenance).await?)
         .await?;
-        let space = |row: Row| Space {
+        let spaces = rows.into_iter().map(|row| Space {
             id: row.space_id,
             settings: SpaceSettings {
                 model: row.model,
@@ -113,8 +101,8 @@ impl Storage {
             activated_at: row.activated_at,
             is_marked: row.marked_at.is_some(),
             ready_at: row.ready_at,
-        };
-        Ok(Spaces(rows.into_iter().map(space).collect()))
+        });
+        Ok(Spaces(spaces.collect()))
     }
 
     /// Makes a model the current one. If it was not, all memories are marked for embedding.
