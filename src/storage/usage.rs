@@ -140,7 +140,7 @@ impl Storage {
                 .execute(&mut transaction)
                 .await?;
             }
-            Ok(transaction.commit_with(()))
+            Ok::<_, StorageError>(transaction.commit_with(()))
         });
         if let Err(error) = added.await {
             tracing::warn!(%error, "the usage of models could not be stored");

@@ -192,7 +192,11 @@ impl Meaning {
             let matches = found.into_iter().filter_map(|Candidate { place, by_text, .. }| {
                 let version = by_text?;
                 let SearchPlace { memory, rank } = place;
-                Some(SearchMatch { memory, version, rank })
+                Some(SearchMatch {
+                    memory,
+                    version,
+                    rank,
+                })
             });
             let matches: Vec<SearchMatch> = matches.collect();
             let hits = self.storage.search_results(request.vault, &query, &matches);
