@@ -115,10 +115,7 @@ async fn admit(
     *rate_limit = state.rates.count(subject(&parts.extensions, caller))?;
     let (caller, admission) = identified?;
     let vault = permit(&caller, parts, route).await?;
-    let peer = parts
-        .extensions
-        .get::<Peer>()
-        .inspect(|peer| peer.connection.is_known());
+    let peer = parts.extensions.get::<Peer>().inspect(|peer| peer.is_known());
     let party = party(&caller, vault.as_ref(), peer.map(|peer| peer.address));
     parts.extensions.insert(party);
     parts.extensions.insert(caller.0);
