@@ -19,9 +19,7 @@ use tokio::time::Instant;
 const SECONDS_PER_DAY: i64 = 86_400;
 
 /// The services that the layer around all pages provides.
-#[derive(Clone)]
 pub(crate) struct Pages {
-    pub(super) state: AppState,
     /// The routes that pages call. They check the visitor's permissions.
     routes: Router,
     services: PageServices,
@@ -30,7 +28,6 @@ pub(crate) struct Pages {
 impl Pages {
     pub(super) fn new(state: &AppState, routes: Router) -> Self {
         Self {
-            state: state.clone(),
             routes,
             services: PageServices {
                 clock: state.clock.clone(),

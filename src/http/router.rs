@@ -4,7 +4,7 @@ use crate::dashboard;
 use crate::http::Settings;
 use crate::http::dashboard::Pages;
 use crate::http::middleware::bounds::Weighs;
-use crate::http::middleware::{self, Work, layer};
+use crate::http::middleware::{self, Around, RouteKind, layer};
 use crate::http::openapi::{self, preamble};
 use crate::http::problem::{Kind, Problem};
 use crate::http::routes::contexts::{put, views};
@@ -18,6 +18,7 @@ use axum::extract::Extension;
 use axum::handler::Handler;
 use axum::http::{Method, Uri};
 use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 use utoipa_axum::routes;
 
@@ -27,42 +28,45 @@ pub fn router(state: AppState) -> Router {
     let own_routes = own_routes(&state);
     let (router, _) = with_bounds(&state, own_routes.clone()).split_for_parts();
     let pages = Pages::new(&state, own_routes);
-    let pages = dashboard::router().route_layer(layer(Arc::new(pages), middleware::around_pages));
-    let shared = Arc::new(state.clone());
-    let no_such_route = no_such_route.layer(layer(shared.clone(), middleware::around_all));
-    let method_not_allowed = method_not_allowed.layer(layer(shared, middleware::around_all));
-    router
-        .merge(pages)
-        .fallback(no_such_route)
-        .method_not_allowed_fallback(method_not_allowed)
-        .with_state(state)
-}
-
-fn with_bounds(state: &AppState, own_routes: Router) -> OpenApiRouter<AppState> {
-    let work = |time, weighs| {
-        let state = state.clone();
-        layer(Arc::new(Work { state, time, weighs }), middleware::around_work)
-    };
     let Settings {
         request_timeout,
         update_timeout,
         ..
     } = *state.settings;
+    let pages = around(&state, update_timeout, RouteKind::Pages(pages));
+    let free = around(&state, request_timeout, RouteKind::Free);
+    let no_such_route = no_such_route.layer(layer(free.clone(), middleware::around));
+    let method_not_allowed = method_not_allowed.layer(layer(free, middleware::around));
+    router
+        .merge(dashboard::router().route_layer(layer(pages, middleware::around)))
+        .fallback(no_such_route)
+        .method_not_allowed_fallback(method_not_allowed)
+        .with_state(state)
+}
+
+fn around(state: &AppState, time: Duration, kind: RouteKind) -> Arc<Around> {
+    let state = state.clone();
+    Arc::new(Around { state, time, kind })
+}
+
+fn with_bounds(state: &AppState, own_routes: Router) -> OpenApiRouter<AppState> {
+    let Settings {
+        request_timeout,
+        update_timeout,
+        ..
+    } = *state.settings;
+    let of = |time, kind| layer(around(state, time, kind), middleware::around);
     let protocol = protocol().layer(Extension(mcp::Protocol::new(state, own_routes)));
     health()
-        .route_layer(layer(Arc::new(state.clone()), middleware::around_health))
-        .merge(quick().route_layer(work(request_timeout, Weighs::Work)))
-        .merge(with_models().route_layer(work(update_timeout, Weighs::Kept)))
-        .merge(protocol.route_layer(work(update_timeout, Weighs::Kept)))
+        .route_layer(of(request_timeout, RouteKind::Free))
+        .merge(quick().route_layer(of(request_timeout, RouteKind::Work(Weighs::Work))))
+        .merge(with_models().route_layer(of(update_timeout, RouteKind::Work(Weighs::Kept))))
+        .merge(protocol.route_layer(of(update_timeout, RouteKind::Work(Weighs::Kept))))
 }
 
 /// The routes as tools and pages of the dashboard call them, for a caller who is already authenticated.
 fn own_routes(state: &AppState) -> Router {
-    let bounded = |time| {
-        let state = state.clone();
-        let weighs = Weighs::Work;
-        layer(Arc::new(Work { state, time, weighs }), middleware::around_own)
-    };
+    let bounded = |time| layer(around(state, time, RouteKind::Own), middleware::around_own);
     let (router, _) = quick()
         .merge(health())
         .route_layer(bounded(state.settings.request_timeout))
@@ -282,7 +286,6 @@ mod tests {
     use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
     use axum::response::Response;
     use axum::routing::get;
-    use std::time::Duration;
     use tower::ServiceExt;
 
     /// A state whose database is not used.
@@ -341,15 +344,11 @@ mod tests {
             require_keys: Some(false),
             ..settings
         });
-        let work = Work {
-            state: state.clone(),
-            time,
-            weighs: Weighs::Work,
-        };
+        let work = around(&state, time, RouteKind::Work(Weighs::Work));
         let router = Router::new()
             .route("/panics", get(|| async { panic!("secret") as &'static str }))
             .route("/hangs", get(std::future::pending::<&'static str>))
-            .route_layer(layer(Arc::new(work), middleware::around_work));
+            .route_layer(layer(work, middleware::around));
         router.with_state(state)
     }
 

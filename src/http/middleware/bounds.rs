@@ -1,14 +1,15 @@
 //! Limits concurrent requests, the memory of their bytes, their duration, and what is left of a body when it is answered.
 
 use crate::fair::{self, FairSemaphore, Party, Permit, ShareLimits};
+use crate::http::middleware::access::Admitted;
 use crate::http::problem::{Kind, Problem};
 use crate::http::state::{AppState, Settings};
 use crate::telemetry;
 use axum::BoxError;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::Request;
-use axum::http::HeaderValue;
 use axum::http::header::{CONNECTION, CONTENT_TYPE, EXPECT};
+use axum::http::{Extensions, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
 use futures::stream::unfold;
@@ -38,6 +39,11 @@ struct Held {
 }
 
 impl Slot {
+    /// That of a request.
+    pub(crate) fn of(extensions: &Extensions) -> Option<Self> {
+        extensions.get::<Admitted>()?.slot.clone()
+    }
+
     fn held(&self) -> MutexGuard<'_, Held> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -95,28 +101,25 @@ const LONGEST_WAIT: Duration = Duration::from_secs(1);
 /// rejects it if it waited in vain: a client that waited long may give up, and its request would be processed for nobody.
 /// A request that waits for its client to send the body holds no permit, so slow clients do not block others. A response in
 /// transfer does.
-pub(super) async fn concurrency<F: Future<Output = Response>>(
+pub(super) async fn concurrency(
     state: &AppState,
     weighs: Weighs,
     request: Request,
-    next: impl FnOnce(Request) -> F,
-) -> Response {
+) -> Result<(Slot, Request), Problem> {
     let slot = Slot {
         held: Arc::default(),
         slots: state.slots.clone(),
         party: Party::current(),
     };
-    if let Err(busy) = slot.take_again().await {
-        return busy.into_response();
-    }
-    let is_read = request.method().is_safe();
+    slot.take_again().await?;
     let (mut parts, mut body) = request.into_parts();
-    parts.extensions.insert(slot.clone());
+    if let Some(admitted) = parts.extensions.get_mut::<Admitted>() {
+        admitted.slot = Some(slot.clone());
+    }
     if !body.is_end_stream() {
         body = counted(body, state.clone(), slot.clone(), weighs);
     }
-    let response = next(Request::from_parts(parts, body)).await;
-    answer(state, is_read, slot, response)
+    Ok((slot, Request::from_parts(parts, body)))
 }
 
 /// How the bytes of a body are counted.
@@ -174,7 +177,7 @@ fn counted(body: Body, state: AppState, slot: Slot, weighs: Weighs) -> Body {
 
 /// Attaches the request's permit and the reservation of the response's bytes to the response, until it is sent or
 /// dropped. The bytes of the request's body are released. Event streams have their own limits.
-fn answer(state: &AppState, is_read: bool, slot: Slot, response: Response) -> Response {
+pub(super) fn answer(state: &AppState, is_read: bool, slot: Slot, response: Response) -> Response {
     let is_stream = response
         .headers()
         .get(CONTENT_TYPE)
@@ -210,12 +213,8 @@ fn answer(state: &AppState, is_read: bool, slot: Slot, response: Response) -> Re
 
 /// Cancels a request that takes longer than `time`. Open transactions are rolled back. The contract is a problem of status
 /// 503 that names the limit; the layer of `tower-http` answers with an empty body.
-pub(super) async fn time<F: Future<Output = Response>>(
-    time: Duration,
-    request: Request,
-    next: impl FnOnce(Request) -> F,
-) -> Response {
-    match tokio::time::timeout(time, next(request)).await {
+pub(super) async fn time(time: Duration, work: impl Future<Output = Response>) -> Response {
+    match tokio::time::timeout(time, work).await {
         Ok(response) => response,
         Err(_) => {
             telemetry::refused("time");

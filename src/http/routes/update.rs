@@ -569,7 +569,7 @@ impl<S: Send + Sync> FromRequestParts<S> for ResponseMode {
             return Ok(Self::Async);
         }
         let accept = Accept::from_request_parts(parts, state).await?;
-        let slot = parts.extensions.get::<Slot>().cloned();
+        let slot = Slot::of(&parts.extensions);
         // A client that accepts neither receives JSON, for compatibility.
         match accept.choose(&[Representation::Json, Representation::EventStream]) {
             Ok(Representation::EventStream) => Ok(Self::Stream(
