@@ -125,24 +125,14 @@ pub(crate) fn of(headers: &HeaderMap) -> Option<SessionToken> {
     pairs.find_map(|(name, value)| (name.trim() == NAME).then(|| SessionToken::parse(value.trim()))?)
 }
 
-/// `Set-Cookie` for a session of so many seconds; with `None` it ends with the browser.
-pub(crate) fn cookie(token: &SessionToken, seconds: Option<i64>, secure: bool) -> String {
+/// `Set-Cookie` for a session of so many seconds; with `None` it ends with the browser, with 0 at once.
+pub(crate) fn cookie(token: &str, seconds: Option<i64>, secure: bool) -> String {
     let age = seconds
         .map(|seconds| format!("; Max-Age={seconds}"))
         .unwrap_or_default();
     let secure = if secure { "; Secure" } else { "" };
     format!(
-        "{NAME}={}; Path={}; HttpOnly; SameSite=Strict{age}{secure}",
-        token.expose(),
-        dashboard::ROOT
-    )
-}
-
-/// `Set-Cookie` that deletes the session cookie.
-pub(crate) fn no_cookie(secure: bool) -> String {
-    let secure = if secure { "; Secure" } else { "" };
-    format!(
-        "{NAME}=; Path={}; HttpOnly; SameSite=Strict; Max-Age=0{secure}",
+        "{NAME}={token}; Path={}; HttpOnly; SameSite=Strict{age}{secure}",
         dashboard::ROOT
     )
 }
@@ -155,7 +145,7 @@ fn give(response: &mut Response, token: &SessionToken, secure: bool) {
         .is_some_and(|value| value.as_bytes().starts_with(b"text/html"));
     if is_page
         && !headers.contains_key(SET_COOKIE)
-        && let Ok(value) = HeaderValue::try_from(cookie(token, None, secure))
+        && let Ok(value) = HeaderValue::try_from(cookie(token.expose(), None, secure))
     {
         headers.insert(SET_COOKIE, value);
     }
