@@ -191,15 +191,15 @@ impl<S> Inner for S where
 {
 }
 
-/// The inner service of a layer.
+/// The inner service of a layer. It is cloned only to be called.
 #[derive(Debug, Clone)]
-pub(crate) struct Next<S>(S);
+pub(crate) struct Next<S>(Arc<S>);
 
 impl<S: Inner> Next<S> {
     /// Calls the inner service.
-    pub(crate) async fn run(mut self, request: Request) -> Response {
+    pub(crate) async fn run(self, request: Request) -> Response {
         // A service inside the router is always ready.
-        match self.0.call(request).await {
+        match S::clone(&self.0).call(request).await {
             Ok(response) => response,
             Err(never) => match never {},
         }
@@ -226,7 +226,7 @@ where
     S: Inner,
 {
     layer_fn(move |inner: S| {
-        let shared = shared.clone();
+        let (shared, inner) = (shared.clone(), Arc::new(inner));
         service_fn(move |request| around(shared.clone(), request, Next(inner.clone())).map(Ok))
     })
 }

@@ -1,7 +1,7 @@
 //! `…/items` of a memory and of a vault: `table` serves and describes these routes for both.
 
 use crate::domain::access::AccessRole;
-use crate::domain::ids::{Category, ItemId, VaultId};
+use crate::domain::ids::{Category, VaultId};
 use crate::domain::prompt::{NewItem, PromptItem, RULES, check_writable};
 use crate::http::extract::body::{self, Limit, MediaType};
 use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
