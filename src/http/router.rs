@@ -339,11 +339,9 @@ mod tests {
     }
 
     /// The layer of [`router`] around handlers that fail, with this time limit.
-    fn misbehaving(settings: Settings, time: Duration) -> Router {
-        let state = state(Settings {
-            require_keys: Some(false),
-            ..settings
-        });
+    fn misbehaving(mut settings: Settings, time: Duration) -> Router {
+        settings.http.require_keys = Some(false);
+        let state = state(settings);
         let work = around(&state, time, RouteKind::Work(Weighs::Work));
         let router = Router::new()
             .route("/panics", get(|| async { panic!("secret") as &'static str }))
@@ -364,10 +362,8 @@ mod tests {
     #[tokio::test]
     async fn one_request_too_many_waits_a_second_for_its_turn() {
         let refused_if_first_takes = async |time: Duration| {
-            let settings = Settings {
-                max_requests: 1,
-                ..Settings::default()
-            };
+            let mut settings = Settings::default();
+            settings.http.max_requests = 1;
             let router = misbehaving(settings, time);
             let first = tokio::spawn(ask(router.clone(), "GET", "/hangs"));
             tokio::task::yield_now().await;

@@ -345,8 +345,8 @@ impl Rates {
     pub(crate) fn new(settings: &Settings) -> Self {
         let quota = |rate| NonZeroU32::new(rate).map(Quota::per_minute);
         Self {
-            per_key: quota(settings.rate_per_key),
-            per_address: quota(settings.rate_per_address),
+            per_key: quota(settings.http.rate_per_key),
+            per_address: quota(settings.http.rate_per_address),
             buckets: Cache::new(BUCKETS),
         }
     }
@@ -448,8 +448,8 @@ impl Gate {
     pub(crate) fn new(storage: Storage, settings: &Settings) -> Self {
         Self {
             storage,
-            required: settings.require_keys,
-            may_be_open: settings.may_be_open,
+            required: settings.http.require_keys,
+            may_be_open: settings.http.may_be_open(),
             closed: AtomicBool::new(false),
             known: Mutex::new(None),
             reading: tokio::sync::Mutex::new(None),
@@ -684,10 +684,9 @@ mod rate_tests {
     }
 
     fn rates(per_key: u32) -> Rates {
-        Rates::new(&Settings {
-            rate_per_key: per_key,
-            ..Settings::default()
-        })
+        let mut settings = Settings::default();
+        settings.http.rate_per_key = per_key;
+        Rates::new(&settings)
     }
 
     #[test]

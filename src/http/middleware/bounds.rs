@@ -309,6 +309,7 @@ impl Budget {
     pub(crate) fn new(settings: &Settings) -> Self {
         let largest = settings.context_bytes.max(settings.body_bytes);
         let limit = settings
+            .http
             .max_bytes_in_flight
             .max(largest.saturating_mul(LARGEST_BODIES));
         Self {
@@ -472,12 +473,13 @@ mod tests {
     use super::*;
 
     fn budget(bytes: usize) -> Budget {
-        Budget::new(&Settings {
-            max_bytes_in_flight: bytes,
+        let mut settings = Settings {
             context_bytes: 100,
             body_bytes: 100,
             ..Settings::default()
-        })
+        };
+        settings.http.max_bytes_in_flight = bytes;
+        Budget::new(&settings)
     }
 
     #[test]
