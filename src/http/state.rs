@@ -19,7 +19,6 @@ use crate::storage::Storage;
 use crate::storage::usage::DayOfModel;
 use crate::tokens::Tokens;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
@@ -90,14 +89,6 @@ impl Deref for AppState {
 
     fn deref(&self) -> &Shared {
         &self.0
-    }
-}
-
-impl fmt::Debug for AppState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AppState")
-            .field("settings", &self.settings)
-            .finish_non_exhaustive()
     }
 }
 
