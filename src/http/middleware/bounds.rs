@@ -6,13 +6,13 @@ use crate::http::problem::{Kind, Problem};
 use crate::http::state::{AppState, Settings};
 use crate::telemetry;
 use axum::BoxError;
-use axum::body::{Body, Bytes, HttpBody};
+use axum::body::{Body, BodyDataStream, Bytes, HttpBody};
 use axum::extract::Request;
 use axum::http::header::{CONNECTION, CONTENT_TYPE, EXPECT};
 use axum::http::{Extensions, HeaderValue};
 use axum::response::{IntoResponse, Response};
-use futures::StreamExt;
 use futures::stream::unfold;
+use futures::{Stream, StreamExt};
 use http_body::{Frame, SizeHint};
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -263,13 +263,8 @@ impl HttpBody for HeldBody {
 
     fn size_hint(&self) -> SizeHint {
         let rest = self.rest.len() as u64;
-        let remaining = self.body.size_hint();
-        let mut hint = SizeHint::new();
-        hint.set_lower(remaining.lower() + rest);
-        if let Some(upper) = remaining.upper() {
-            hint.set_upper(upper + rest);
-        }
-        hint
+        let exact = self.body.size_hint().exact();
+        exact.map_or_else(SizeHint::new, |left| SizeHint::with_exact(left + rest))
     }
 }
 
@@ -377,43 +372,35 @@ const DISCARDED_BYTES: usize = 16 << 20;
 const DISCARDED_WITHIN: Duration = Duration::from_secs(3);
 
 /// Where a body goes that is dropped before its end, and whether any of it was asked for.
-type Rest = Arc<Mutex<Option<(Body, bool)>>>;
+type Rest = Arc<Mutex<Option<(BodyDataStream, bool)>>>;
 
 /// A body that is kept when its reader drops it.
 struct Lent {
-    body: Body,
+    body: Option<BodyDataStream>,
     is_begun: bool,
     rest: Rest,
 }
 
-impl HttpBody for Lent {
-    type Data = Bytes;
-    type Error = axum::Error;
+impl Stream for Lent {
+    type Item = Result<Bytes, axum::Error>;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         self.is_begun = true;
-        Pin::new(&mut self.body).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+        let Some(body) = &mut self.body else {
+            return Poll::Ready(None);
+        };
+        let piece = ready!(body.poll_next_unpin(context));
+        if piece.is_none() {
+            self.body = None;
+        }
+        Poll::Ready(piece)
     }
 }
 
 impl Drop for Lent {
     fn drop(&mut self) {
-        if !self.body.is_end_stream() {
-            let body = std::mem::take(&mut self.body);
-            let rest = Some((body, self.is_begun));
-            *self.rest.lock().unwrap_or_else(PoisonError::into_inner) = rest;
-        }
+        let rest = self.body.take().map(|body| (body, self.is_begun));
+        *self.rest.lock().unwrap_or_else(PoisonError::into_inner) = rest;
     }
 }
 
@@ -432,8 +419,8 @@ pub(super) async fn discard<F: Future<Output = Response>>(
     let rest = Rest::default();
     let lent = rest.clone();
     let request = request.map(|body| {
-        Body::new(Lent {
-            body,
+        Body::from_stream(Lent {
+            body: Some(body.into_data_stream()),
             is_begun: false,
             rest: lent,
         })
@@ -451,11 +438,10 @@ pub(super) async fn discard<F: Future<Output = Response>>(
 }
 
 /// Reads the rest of a body; whether that reached its end.
-async fn ends_soon(rest: Body) -> bool {
+async fn ends_soon(mut rest: BodyDataStream) -> bool {
     let mut left = DISCARDED_BYTES;
-    let mut pieces = rest.into_data_stream();
     let read = async {
-        while let Some(piece) = pieces.next().await {
+        while let Some(piece) = rest.next().await {
             match piece.ok().and_then(|piece| left.checked_sub(piece.len())) {
                 Some(less) => left = less,
                 None => return false,
