@@ -15,7 +15,6 @@ use crate::http::routes::{
 use crate::http::state::AppState;
 use axum::Router;
 use axum::extract::Extension;
-use axum::handler::Handler;
 use axum::http::{Method, Uri};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
@@ -26,22 +25,33 @@ use utoipa_axum::routes;
 pub fn router(state: AppState) -> Router {
     crate::telemetry::metrics();
     let own_routes = own_routes(&state);
-    let (router, _) = with_bounds(&state, own_routes.clone()).split_for_parts();
+    let protocol = protocol().layer(Extension(mcp::Protocol::new(&state, own_routes.clone())));
     let pages = Pages::new(&state, own_routes);
     let Settings {
         request_timeout,
         update_timeout,
         ..
     } = *state.settings;
-    let pages = around(&state, update_timeout, RouteKind::Pages(pages));
-    let free = around(&state, request_timeout, RouteKind::Free);
-    let no_such_route = no_such_route.layer(layer(free.clone(), middleware::around));
-    let method_not_allowed = method_not_allowed.layer(layer(free, middleware::around));
-    router
-        .merge(dashboard::router().route_layer(layer(pages, middleware::around)))
-        .fallback(no_such_route)
-        .method_not_allowed_fallback(method_not_allowed)
-        .with_state(state)
+    let groups = [
+        (plain(health()), request_timeout, RouteKind::Free),
+        (plain(quick()), request_timeout, RouteKind::Work(Weighs::Work)),
+        (
+            plain(with_models()),
+            update_timeout,
+            RouteKind::Work(Weighs::Kept),
+        ),
+        (plain(protocol), update_timeout, RouteKind::Work(Weighs::Kept)),
+        (dashboard::router(), update_timeout, RouteKind::Pages(pages)),
+    ];
+    let of = |time, kind| layer(around(&state, time, kind), middleware::around);
+    let groups = groups.map(|(routes, time, kind)| {
+        let routes = routes.method_not_allowed_fallback(method_not_allowed);
+        routes.route_layer(of(time, kind))
+    });
+    let no_such_route = Router::new().fallback(no_such_route);
+    let no_such_route = no_such_route.layer(of(request_timeout, RouteKind::Free));
+    let router = groups.into_iter().fold(no_such_route, Router::merge);
+    router.with_state(state.clone())
 }
 
 fn around(state: &AppState, time: Duration, kind: RouteKind) -> Arc<Around> {
@@ -49,30 +59,19 @@ fn around(state: &AppState, time: Duration, kind: RouteKind) -> Arc<Around> {
     Arc::new(Around { state, time, kind })
 }
 
-fn with_bounds(state: &AppState, own_routes: Router) -> OpenApiRouter<AppState> {
-    let Settings {
-        request_timeout,
-        update_timeout,
-        ..
-    } = *state.settings;
-    let of = |time, kind| layer(around(state, time, kind), middleware::around);
-    let protocol = protocol().layer(Extension(mcp::Protocol::new(state, own_routes)));
-    health()
-        .route_layer(of(request_timeout, RouteKind::Free))
-        .merge(quick().route_layer(of(request_timeout, RouteKind::Work(Weighs::Work))))
-        .merge(with_models().route_layer(of(update_timeout, RouteKind::Work(Weighs::Kept))))
-        .merge(protocol.route_layer(of(update_timeout, RouteKind::Work(Weighs::Kept))))
+/// Routes without their documentation.
+fn plain(routes: OpenApiRouter<AppState>) -> Router<AppState> {
+    routes.split_for_parts().0
 }
 
 /// The routes as tools and pages of the dashboard call them, for a caller who is already authenticated.
 fn own_routes(state: &AppState) -> Router {
     let bounded = |time| layer(around(state, time, RouteKind::Own), middleware::around_own);
-    let (router, _) = quick()
-        .merge(health())
+    plain(quick().merge(health()))
         .route_layer(bounded(state.settings.request_timeout))
-        .merge(with_models().route_layer(bounded(state.settings.update_timeout)))
-        .split_for_parts();
-    router.fallback(no_such_route).with_state(state.clone())
+        .merge(plain(with_models()).route_layer(bounded(state.settings.update_timeout)))
+        .fallback(no_such_route)
+        .with_state(state.clone())
 }
 
 /// 404, with the route that was probably meant: a typing error in one word, or a slash at the end.

@@ -73,6 +73,13 @@ async fn decoded<S: Send + Sync>(parts: &mut Parts, state: &S) -> Result<RawPath
         })
 }
 
+/// An id in the path; `None` without it or with one that is not valid, which the route reports.
+pub(crate) async fn in_path<T: FromStr>(parts: &mut Parts, name: &str) -> Option<T> {
+    let params = RawPathParams::from_request_parts(parts, &()).await.ok()?;
+    let (_, id) = params.iter().find(|(known, _)| *known == name)?;
+    id.parse().ok()
+}
+
 /// `…/items` of a memory or of a vault, or `…/items/{item}`: one of its items, or a category.
 #[derive(Debug)]
 pub(crate) struct ItemPath {

@@ -23,6 +23,7 @@ use crate::domain::ids::{KeyId, VaultId};
 use crate::fair::Party;
 use crate::http::extract::caller::CallerOf;
 use crate::http::extract::headers::single_header;
+use crate::http::extract::params::in_path;
 use crate::http::middleware::bounds::Slot;
 use crate::http::openapi::add_problem;
 use crate::http::problem::{Kind, Problem};
@@ -31,7 +32,7 @@ use crate::http::state::{AppState, Settings};
 use crate::storage::Storage;
 use crate::storage::access::keys::ActiveKeys;
 use crate::telemetry;
-use axum::extract::{FromRequestParts, MatchedPath, RawPathParams};
+use axum::extract::{FromRequestParts, MatchedPath};
 use axum::http::header::WWW_AUTHENTICATE;
 use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method};
@@ -112,7 +113,8 @@ pub(super) fn subject(extensions: &Extensions, caller: Option<&Caller>) -> Optio
 async fn identify(state: &AppState, parts: &Parts, route: &str) -> Result<(Caller, Admission), Problem> {
     let arrived = Instant::now();
     let gate = &state.gate;
-    let offline = is_needed_in_an_outage(route);
+    // The metrics are needed while the database is unavailable.
+    let offline = route == "/metrics";
     if gate.is_open(offline).await? {
         return Ok((Caller::open(), Admission::new(gate, None)));
     }
@@ -142,7 +144,7 @@ fn party(caller: &Caller, vault: Option<&VaultId>, peer: Option<IpAddr>) -> Part
 
 /// Checks whether the caller may use the route, and returns the vault in the path.
 async fn permit(caller: &Caller, parts: &mut Parts, route: &str) -> Result<Option<VaultId>, Problem> {
-    let vault = vault(parts).await;
+    let vault: Option<VaultId> = in_path(parts, "vault_id").await;
     if let Some(vault) = &vault
         && !caller.sees(vault)
     {
@@ -155,13 +157,6 @@ async fn permit(caller: &Caller, parts: &mut Parts, route: &str) -> Result<Optio
         CallerOf(caller.clone()).require(role, &format!("{} is allowed here", parts.method))?;
     }
     Ok(vault)
-}
-
-/// The vault in the path. An invalid id is left to the route, which reports what is wrong with it.
-async fn vault(parts: &mut Parts) -> Option<VaultId> {
-    let params = RawPathParams::from_request_parts(parts, &()).await.ok()?;
-    let (_, id) = params.iter().find(|(name, _)| *name == "vault_id")?;
-    id.parse().ok()
 }
 
 /// 401; also counted as a metric.
@@ -246,11 +241,6 @@ const PROPOSER: [(Method, &str); 3] = [
 /// Whether a route requires no key.
 pub(crate) fn is_public(route: &str) -> bool {
     PUBLIC.contains(&route)
-}
-
-/// Whether a route must answer while the database is unavailable. Expired contents of the key cache are then used.
-pub(super) fn is_needed_in_an_outage(route: &str) -> bool {
-    route == "/metrics"
 }
 
 /// The role that a route requires.

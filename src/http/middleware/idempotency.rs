@@ -9,20 +9,21 @@
 //! Stored are responses that a retry could not improve: 2xx, and 4xx other than 408, 409, 413 and 429. After those and
 //! after 5xx the same request may succeed later, so a retry runs again.
 
-use crate::domain::ids::{MemoryId, VaultId};
+use crate::domain::ids::MemoryId;
 use crate::fair::Party;
 use crate::http::extract::body::{self, Limit};
 use crate::http::extract::caller::CallerOf;
 use crate::http::extract::headers::single_header;
+use crate::http::extract::params::in_path;
+use crate::http::middleware::Next;
 use crate::http::middleware::bounds::{self, Slot};
-use crate::http::middleware::{Inner, Next};
 use crate::http::openapi::add_problem;
 use crate::http::problem::{Kind, Problem};
 use crate::http::state::{AppState, Settings};
 use crate::storage::Storage;
 use crate::storage::idempotency::{Claim, ClaimedAnswer, Gone, IdempotencyClaim, IdempotencyKey, KeptAnswer};
 use axum::body::{Body, Bytes, to_bytes};
-use axum::extract::{FromRequestParts, RawPathParams, Request};
+use axum::extract::{FromRequestParts, Request};
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, IF_MATCH, IF_NONE_MATCH};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
@@ -167,22 +168,22 @@ pub(super) fn has_key(request: &Request) -> bool {
 }
 
 /// Runs a request once for its key. `time` is its time limit, and how long a retry waits for the first one.
-pub(super) async fn once<S: Inner>(
+pub(super) async fn once(
     state: &AppState,
     time: Duration,
     request: Request,
-    next: Next<S>,
+    next: Next,
 ) -> Result<Response, Problem> {
     let run = move |request| bounds::time(time, next.run(request));
     let (mut parts, body) = request.into_parts();
-    let Some((vault, memory)) = target(&mut parts).await else {
-        // The route itself reports what is wrong with the path.
+    let Some(vault) = in_path(&mut parts, "vault_id").await else {
+        // Without a vault, or with one that is not valid.
         return Ok(run(Request::from_parts(parts, body)).await);
     };
     let CallerOf(caller) = CallerOf::from_request_parts(&mut parts, &()).await?;
     let key = IdempotencyKey {
         vault,
-        memory,
+        memory: in_path(&mut parts, "memory_id").await,
         caller: caller.id().to_owned(),
         key: key_of(&parts.headers)?,
     };
@@ -260,14 +261,6 @@ async fn win(
         }
         pause = (pause * 2).min(LONGEST_PAUSE);
     }
-}
-
-/// The vault in the path, and the memory if there is one; `None` without a vault or with an invalid id.
-async fn target(parts: &mut Parts) -> Option<(VaultId, Option<MemoryId>)> {
-    let params = RawPathParams::from_request_parts(parts, &()).await.ok()?;
-    let find = |wanted: &str| params.iter().find(|(name, _)| *name == wanted).map(|(_, id)| id);
-    let memory = find("memory_id").and_then(|id| id.parse().ok());
-    Some((find("vault_id")?.parse().ok()?, memory))
 }
 
 fn still_running() -> Problem {

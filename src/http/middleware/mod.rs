@@ -42,6 +42,7 @@ use axum::http::header::{HOST, ORIGIN};
 use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
+use axum::routing::Route;
 use futures::FutureExt;
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -73,12 +74,12 @@ pub(crate) enum RouteKind {
 }
 
 /// The layer of all routes, and of requests without a route.
-pub(crate) async fn around<S: Inner>(of: Arc<Around>, request: Request, next: Next<S>) -> Response {
+pub(crate) async fn around(of: Arc<Around>, request: Request, next: Next) -> Response {
     standard::observed(&*of.state.clock, request, |request| admitted(&of, request, next)).await
 }
 
 /// Rejects a request or runs it.
-async fn admitted<S: Inner>(of: &Around, request: Request, next: Next<S>) -> Response {
+async fn admitted(of: &Around, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
     if let Err(problem) = check_site(&of.state, &parts).await {
         return problem.into_response();
@@ -105,7 +106,7 @@ async fn admitted<S: Inner>(of: &Around, request: Request, next: Next<S>) -> Res
 }
 
 /// Runs a request within the limits of its layer.
-async fn limited<S: Inner>(of: &Around, request: Request, next: Next<S>) -> Response {
+async fn limited(of: &Around, request: Request, next: Next) -> Response {
     let weighs = match of.kind {
         RouteKind::Free | RouteKind::Own => return run(of, request, next).await,
         RouteKind::Work(weighs) => weighs,
@@ -129,7 +130,7 @@ async fn limited<S: Inner>(of: &Around, request: Request, next: Next<S>) -> Resp
 }
 
 /// Runs a request, within the time limit and once for each key.
-async fn run<S: Inner>(of: &Around, mut request: Request, next: Next<S>) -> Response {
+async fn run(of: &Around, mut request: Request, next: Next) -> Response {
     let (state, time) = (&of.state, of.time);
     match &of.kind {
         RouteKind::Work(_) | RouteKind::Own if idempotency::has_key(&request) => {
@@ -148,7 +149,7 @@ async fn run<S: Inner>(of: &Around, mut request: Request, next: Next<S>) -> Resp
 }
 
 /// The layer of routes as tools and pages call them.
-pub(crate) async fn around_own<S: Inner>(of: Arc<Around>, request: Request, next: Next<S>) -> Response {
+pub(crate) async fn around_own(of: Arc<Around>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
     let method = parts.method.clone();
     let response = match access::admit_again(&mut parts).await {
@@ -176,43 +177,28 @@ pub(crate) fn carried(from: &Extensions) -> Extensions {
     to
 }
 
-/// What a layer can wrap: a route, or a handler with its state.
-pub(crate) trait Inner:
-    Service<Request, Response = Response, Error = Infallible, Future: Send> + Clone + Send + Sync + 'static
-{
-}
-
-impl<S> Inner for S where
-    S: Service<Request, Response = Response, Error = Infallible, Future: Send>
-        + Clone
-        + Send
-        + Sync
-        + 'static
-{
-}
-
-/// The inner service of a layer. It is cloned only to be called.
+/// The route that a layer is around. It is cloned only to be called.
 #[derive(Debug, Clone)]
-pub(crate) struct Next<S>(Arc<S>);
+pub(crate) struct Next(Arc<Route>);
 
-impl<S: Inner> Next<S> {
-    /// Calls the inner service.
+impl Next {
+    /// Calls the route.
     pub(crate) async fn run(self, request: Request) -> Response {
-        // A service inside the router is always ready.
-        match S::clone(&self.0).call(request).await {
+        // A route is always ready.
+        match Route::clone(&self.0).call(request).await {
             Ok(response) => response,
             Err(never) => match never {},
         }
     }
 }
 
-/// The layer of a function that is called with `shared`, a request and the inner service. `axum::middleware::from_fn` does the
-/// same, with two more clones of the inner service and three more boxes per request.
-pub(crate) fn layer<C, A, F, S>(
+/// The layer of a function that is called with `shared`, a request and the route. `axum::middleware::from_fn` does the same, with
+/// two more clones of the route and three more boxes per request.
+pub(crate) fn layer<C, A, F>(
     shared: Arc<C>,
     around: A,
 ) -> impl Layer<
-    S,
+    Route,
     Service = impl Service<Request, Response = Response, Error = Infallible, Future: Send>
               + Clone
               + Send
@@ -221,13 +207,12 @@ pub(crate) fn layer<C, A, F, S>(
 > + Clone
 where
     C: Send + Sync + 'static,
-    A: Fn(Arc<C>, Request, Next<S>) -> F + Copy + Send + Sync + 'static,
+    A: Fn(Arc<C>, Request, Next) -> F + Copy + Send + Sync + 'static,
     F: Future<Output = Response> + Send + 'static,
-    S: Inner,
 {
-    layer_fn(move |inner: S| {
-        let (shared, inner) = (shared.clone(), Arc::new(inner));
-        service_fn(move |request| around(shared.clone(), request, Next(inner.clone())).map(Ok))
+    layer_fn(move |route: Route| {
+        let (shared, route) = (shared.clone(), Arc::new(route));
+        service_fn(move |request| around(shared.clone(), request, Next(route.clone())).map(Ok))
     })
 }
 
@@ -252,7 +237,7 @@ const MAY_LAG: [&str; 10] = [
 const OF_A_TIME: &str = "/v1/vaults/{vault_id}/memories/{memory_id}/context";
 
 /// Runs a request, on the standby if allowed.
-async fn read_anywhere<S: Inner>(storage: &Storage, request: Request, next: Next<S>) -> Response {
+async fn read_anywhere(storage: &Storage, request: Request, next: Next) -> Response {
     if !storage.has_replica() || !may_lag(&request) {
         return next.run(request).await;
     }
@@ -348,11 +333,7 @@ async fn check_site(state: &AppState, parts: &Parts) -> Result<(), Problem> {
 }
 
 /// The layer of all routes while the service starts: requests without a host are rejected; whether keys exist is not known yet.
-pub(crate) async fn around_start<S: Inner>(
-    clock: Arc<Arc<dyn Clock>>,
-    request: Request,
-    next: Next<S>,
-) -> Response {
+pub(crate) async fn around_start(clock: Arc<Arc<dyn Clock>>, request: Request, next: Next) -> Response {
     let answered = async |request: Request| match host(request.uri(), request.headers()) {
         Ok(_) => next.run(request).await,
         Err(problem) => problem.into_response(),

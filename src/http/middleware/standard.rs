@@ -7,6 +7,7 @@
 
 use crate::clock::Clock;
 use crate::dashboard;
+use crate::http::extract::params::in_path;
 use crate::http::middleware::bounds;
 use crate::http::problem::{Cause, MEDIA_TYPE, Passing, Problem};
 use crate::telemetry::requests::{self, FailedRequest};
@@ -17,6 +18,7 @@ use axum::http::header::{
     AUTHORIZATION, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE,
     REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use futures::FutureExt;
@@ -98,8 +100,11 @@ pub(super) async fn observed<F: Future<Output = Response>>(
 ) -> Response {
     let path = request.uri().path();
     let page = dashboard::is_page(path).then(|| path.to_owned());
-    let mut line = LogLine::start(&request, clock);
-    let span = line.span(request.headers());
+    let (mut parts, body) = request.into_parts();
+    let vault: Option<String> = in_path(&mut parts, "vault_id").await;
+    let mut line = LogLine::start(&parts, vault.as_deref(), clock);
+    let span = line.span(&parts.headers);
+    let request = Request::from_parts(parts, body);
     let response = AssertUnwindSafe(bounds::discard(request, next)).catch_unwind();
     let response = response.instrument(span.clone()).await.unwrap_or_else(of_panic);
     traces::request_ended(&span, response.status().as_u16());
@@ -198,38 +203,22 @@ struct LogLine<'c> {
     is_written: bool,
 }
 
-/// The routes whose path contains a vault's id, and the index of its segment.
-const VAULT_ROUTES: [&str; 2] = ["/v1/vaults/{vault_id}", "/ui/vaults/{vault_id}"];
-const VAULT_SEGMENT: usize = 3;
-
-/// The first twelve hexadecimal digits of the SHA-256 of the id of the vault in a path: they distinguish vaults without naming
-/// them.
-fn vault_hash(route: &str, path: &str) -> Option<String> {
-    let tail = VAULT_ROUTES
-        .iter()
-        .find_map(|begins| route.strip_prefix(begins))?;
-    let segment = path
-        .split('/')
-        .nth(VAULT_SEGMENT)
-        .filter(|_| tail.is_empty() || tail.starts_with('/'))?;
-    let (id, _) = url::form_urlencoded::parse(segment.as_bytes()).next()?;
-    Some(hex::encode(&Sha256::digest(id.as_bytes())[..6]))
+/// The first twelve hexadecimal digits of the SHA-256 of a vault's id: they distinguish vaults without naming them.
+fn vault_hash(vault: &str) -> String {
+    hex::encode(&Sha256::digest(vault.as_bytes())[..6])
 }
 
 impl<'c> LogLine<'c> {
-    fn start(request: &Request, clock: &'c dyn Clock) -> Self {
-        let route = request.extensions().get::<MatchedPath>().cloned();
+    fn start(request: &Parts, vault: Option<&str>, clock: &'c dyn Clock) -> Self {
         // A UUID is visible ASCII.
         let new_id = || HeaderValue::try_from(clock.new_id().to_string());
-        let request_id = safe_id(request.headers()).cloned().map_or_else(new_id, Ok);
+        let request_id = safe_id(&request.headers).cloned().map_or_else(new_id, Ok);
         requests::began();
         Self {
             clock,
-            method: method_label(request.method()),
-            vault: route
-                .as_ref()
-                .and_then(|route| vault_hash(route.as_str(), request.uri().path())),
-            route,
+            method: method_label(&request.method),
+            route: request.extensions.get::<MatchedPath>().cloned(),
+            vault: vault.map(vault_hash),
             request_id: request_id.unwrap_or(HeaderValue::from_static("")),
             started: Instant::now(),
             is_written: false,
@@ -312,22 +301,24 @@ mod tests {
         written.text()
     }
 
-    fn request() -> Request {
+    fn request() -> Parts {
         let request = Request::builder()
             .method("PUT")
             .uri("/v1/vaults/id-secret/x?query=secret");
         request
             .header("authorization", "Bearer secret")
             .header("x-request-id", "req-7")
-            .body("body secret".into())
+            .body(())
             .unwrap()
+            .into_parts()
+            .0
     }
 
     #[test]
     fn a_failure_is_one_line_with_its_cause_and_without_what_the_client_sent() {
         let text = logged(|| {
             let response = Problem::internal("the disk is full").into_response();
-            LogLine::start(&request(), &SystemClock).write(Some(&response));
+            LogLine::start(&request(), Some("id-secret"), &SystemClock).write(Some(&response));
         });
         assert_eq!(text.lines().count(), 1, "{text}");
         for part in "ERROR|PUT|500|req-7|the disk is full|millis|route".split('|') {
@@ -338,33 +329,14 @@ mod tests {
 
     #[test]
     fn a_line_tells_vaults_apart_without_naming_them() {
-        let route = "/v1/vaults/{vault_id}/memories/{memory_id}/context";
-        let of = |path: &str| vault_hash(route, path);
         // printf acme | sha256sum
-        assert_eq!(
-            of("/v1/vaults/acme/memories/m/context").as_deref(),
-            Some("822b33ad87c1")
-        );
-        assert_eq!(
-            of("/v1/vaults/ac%6de/memories/m/context"),
-            of("/v1/vaults/acme/memories/x/context")
-        );
-        assert_ne!(
-            of("/v1/vaults/Acme/memories/m/context"),
-            of("/v1/vaults/acme/memories/m/context")
-        );
-        let page = "/ui/vaults/{vault_id}/inbox";
-        assert_eq!(
-            vault_hash(page, "/ui/vaults/acme/inbox").as_deref(),
-            Some("822b33ad87c1")
-        );
-        assert_eq!(vault_hash("/v1/vaults", "/v1/vaults"), None);
-        assert_eq!(vault_hash(NO_ROUTE, "/v1/vaults/acme"), None);
+        assert_eq!(vault_hash("acme"), "822b33ad87c1");
+        assert_ne!(vault_hash("Acme"), vault_hash("acme"));
     }
 
     #[test]
     fn a_client_that_goes_away_is_logged_too() {
-        let text = logged(|| drop(LogLine::start(&request(), &SystemClock)));
+        let text = logged(|| drop(LogLine::start(&request(), None, &SystemClock)));
         assert!(text.contains("499"), "{text}");
     }
 
