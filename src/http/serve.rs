@@ -77,8 +77,14 @@ pub async fn serve<R>(
 where
     R: Fn() -> Router + Send + Sync + 'static,
 {
+    let mut builder = Builder::new();
+    builder
+        .timer(TokioTimer::new())
+        .header_read_timeout(settings.header_timeout)
+        .max_buf_size(settings.max_header_bytes)
+        .max_headers(settings.max_headers);
     let server = Arc::new(Connections {
-        builder: connection_builder(settings),
+        builder,
         router: Arc::new(router),
         settings: settings.clone(),
     });
@@ -185,9 +191,11 @@ impl<R: Fn() -> Router + Send + Sync + 'static> Connections<R> {
     ) {
         let (router, most) = (self.router.clone(), self.settings.max_header_bytes);
         let routes = tower::service_fn(move |request: Request<Incoming>| {
-            // hyper looks at the length of its buffer only while the head is incomplete.
+            // hyper looks at the length of its buffer only while the head is incomplete; its own response is the same.
             if head_bytes(&request) > most {
-                return Either::Left(ready(Ok::<_, Infallible>(head_too_long())));
+                let close = [(CONNECTION, HeaderValue::from_static("close"))];
+                let too_long = (StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, close).into_response();
+                return Either::Left(ready(Ok::<_, Infallible>(too_long)));
             }
             let mut request = request.map(body);
             request.extensions_mut().insert(peer.clone());
@@ -220,12 +228,6 @@ fn head_bytes<B>(request: &Request<B>) -> usize {
     request.method().as_str().len() + target + "  HTTP/1.1\r\n\r\n".len() + lines.sum::<usize>()
 }
 
-/// The response to a head over the limit, as hyper gives it for a longer one.
-fn head_too_long() -> Response {
-    let close = [(CONNECTION, HeaderValue::from_static("close"))];
-    (StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, close).into_response()
-}
-
 /// Most requests have no body, and an empty body needs no allocation.
 fn body<B: HttpBody<Data = Bytes, Error: Into<BoxError>> + Send + 'static>(body: B) -> Body {
     if body.is_end_stream() {
@@ -254,17 +256,6 @@ impl Drop for Open {
     fn drop(&mut self) {
         metrics::gauge!(telemetry::CONNECTIONS_OPEN).decrement(1.0);
     }
-}
-
-fn connection_builder(settings: &Settings) -> Builder {
-    let mut builder = Builder::new();
-    builder
-        .timer(TokioTimer::new())
-        .header_read_timeout(settings.header_timeout)
-        .max_buf_size(settings.max_header_bytes)
-        .max_headers(settings.max_headers)
-        .keep_alive(true);
-    builder
 }
 
 /// Waits for a permit before accepting: connections above the limit stay in the listener's queue.

@@ -67,7 +67,10 @@ impl Slot {
 
     fn carry(&self, state: &AppState, bytes: usize) -> Result<(), Problem> {
         match &mut self.held().carried {
-            Some(carried) => state.budget.carry_more(carried, bytes),
+            Some(carried) => carried
+                .grow(bytes)
+                .then_some(())
+                .ok_or_else(|| state.budget.full()),
             none => {
                 *none = Some(state.budget.carry(&self.party, bytes)?);
                 Ok(())
@@ -200,7 +203,7 @@ pub(super) fn answer(state: &AppState, is_read: bool, slot: Slot, response: Resp
             Err(full) => return full.into_response(),
         },
         // The request already had its effect, so its response must be sent.
-        _ => Some(state.budget.carry_anyway(&slot.party, bytes)),
+        _ => Some(state.budget.carried.overdraw(&slot.party, bytes)),
     };
     response.map(|body| {
         Body::new(HeldBody {
@@ -330,20 +333,6 @@ impl Budget {
     /// 503 if there is no room.
     pub(crate) fn carry(&self, party: &Party, bytes: usize) -> Result<Permit, Problem> {
         self.carried.try_acquire(party, bytes).ok_or_else(|| self.full())
-    }
-
-    /// Adds bytes to a reservation.
-    ///
-    /// # Errors
-    /// 503 if there is no room.
-    pub(crate) fn carry_more(&self, permit: &mut Permit, bytes: usize) -> Result<(), Problem> {
-        permit.grow(bytes).then_some(()).ok_or_else(|| self.full())
-    }
-
-    /// Reserves bytes for a response that must be sent even above the limit, because the request already had its
-    /// effect.
-    pub(crate) fn carry_anyway(&self, party: &Party, bytes: usize) -> Permit {
-        self.carried.overdraw(party, bytes)
     }
 
     /// Waits for room to process a body of so many bytes.

@@ -252,7 +252,8 @@ async fn read_anywhere(storage: &Storage, request: Request, next: Next) -> Respo
     let again = Request::from_parts(parts.clone(), Body::empty());
     let asked = next.clone().run(Request::from_parts(parts, body));
     let mut response = storage.on_replica(asked).await;
-    if !is_answer(response.status()) {
+    let status = response.status();
+    if !status.is_success() && status != StatusCode::NOT_MODIFIED {
         meters::replica_read("repeated");
         return next.run(again).await;
     }
@@ -261,10 +262,6 @@ async fn read_anywhere(storage: &Storage, request: Request, next: Next) -> Respo
         response.headers_mut().insert(X_REPLICA_LAG, lag);
     }
     response
-}
-
-fn is_answer(status: StatusCode) -> bool {
-    status.is_success() || status == StatusCode::NOT_MODIFIED
 }
 
 /// Seconds, rounded up, because it is a maximum.
@@ -309,9 +306,6 @@ const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 /// directly.
 const OWN: [&[u8]; 2] = [b"same-origin", b"none"];
 
-/// The setting with the service's host names.
-const SETTING: &str = "http.allowed_hosts";
-
 /// Rejects requests of other sites' pages to a service that requires no key, and requests without a host.
 async fn check_site(state: &AppState, parts: &Parts) -> Result<(), Problem> {
     let host = host(&parts.uri, &parts.headers)?;
@@ -329,7 +323,7 @@ async fn check_site(state: &AppState, parts: &Parts) -> Result<(), Problem> {
     );
     Err(Problem::new(Kind::ForeignSite, detail)
         .with("field", header)
-        .with("setting", SETTING))
+        .with("setting", "http.allowed_hosts"))
 }
 
 /// The layer of all routes while the service starts: requests without a host are rejected; whether keys exist is not known yet.
