@@ -154,20 +154,13 @@ pub struct Settings {
     pub heartbeat: Duration,
     /// How long a shutdown waits for running requests.
     pub shutdown_grace: Duration,
-    /// The prices of models and their usage limits.
-    pub tariff: Tariff,
-}
-
-/// `llm.prices` and the token limits.
-#[derive(Debug, Clone)]
-pub struct Tariff {
-    /// The prices by model name.
+    /// `llm.prices`: the prices of models by name.
     pub prices: BTreeMap<String, Price>,
-    /// The configuration with the token limits.
+    /// `limits`: what vaults may use.
     pub limits: LimitsConfig,
 }
 
-impl Tariff {
+impl Settings {
     /// The cost of a model on a day, if it has a price.
     pub(crate) fn cost(&self, day: &DayOfModel) -> Option<f64> {
         let spent = &day.spent;
@@ -179,9 +172,7 @@ impl Tariff {
             spent.output_tokens,
         ))
     }
-}
 
-impl Settings {
     /// The settings from the configuration.
     #[must_use]
     pub fn of(config: &Config) -> Self {
@@ -210,10 +201,8 @@ impl Settings {
             tls: None,
             own_hosts: config.http.own_hosts(),
             shutdown_grace: Duration::from_secs(config.http.shutdown_timeout_seconds),
-            tariff: Tariff {
-                prices: config.llm.prices.clone(),
-                limits: config.limits.clone(),
-            },
+            prices: config.llm.prices.clone(),
+            limits: config.limits.clone(),
         }
     }
 }
