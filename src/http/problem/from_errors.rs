@@ -141,7 +141,7 @@ impl From<PipelineError> for Problem {
                 .with("opens_at", opens_at)
                 .retry_after(retry_after)
             }
-            PipelineError::Unreadable { update_id, .. } | PipelineError::IdsExhausted { update_id, .. } => {
+            PipelineError::Unreadable { update_id, .. } => {
                 Self::new(Kind::Invalid, message).with("update_id", update_id.as_str())
             }
             PipelineError::ModelFailed { update_id, role, timed_out, .. } => {
@@ -171,6 +171,9 @@ impl From<PipelineError> for Problem {
             .with("before", before)
             .with("actual", bytes)
             .with("limit", limit),
+            PipelineError::IdsExhausted { update_id, .. } => {
+                Self::new(Kind::Invalid, message).with("update_id", update_id.as_str())
+            }
             PipelineError::Conflict { update_id, rebases } => Self::new(Kind::Conflict, message)
                 .with("update_id", update_id.as_str())
                 .with("limit", rebases),

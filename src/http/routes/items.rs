@@ -313,11 +313,11 @@ pub(crate) async fn remove_item(
     caller: CallerOf,
 ) -> Response {
     let removed = async {
-        let item_id = parsed("item_id", &item)?;
+        let entry = parsed("item_id", &item)?;
         // An item never changes its category, so the check is still valid when it is deleted.
-        let item = state.storage.item(&owner, &item_id).await?.ok_or_else(missing)?;
+        let item = state.storage.item(&owner, &entry).await?.ok_or_else(missing)?;
         require_role(&caller, &item.category)?;
-        match state.storage.remove_item(&owner, &item_id).await? {
+        match state.storage.remove_item(&owner, &entry).await? {
             true => Ok((StatusCode::NO_CONTENT, ids(&[item]))),
             false => Err(missing()),
         }
