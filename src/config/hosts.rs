@@ -2,7 +2,7 @@
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 use url::Host;
 
@@ -24,8 +24,15 @@ impl FromStr for Authority {
     type Err = NoAuthority;
 
     fn from_str(text: &str) -> Result<Self, NoAuthority> {
+        let of_address = |address, port| Self {
+            port,
+            ..Self::of_address(address)
+        };
+        if let Ok(address) = text.parse::<SocketAddr>() {
+            return Ok(of_address(address.ip(), Some(address.port())));
+        }
         if let Ok(address) = text.parse() {
-            return Ok(Self::of_address(address));
+            return Ok(of_address(address, None));
         }
         // The colons of an IPv6 address are in brackets.
         let (host, port) = match text.rsplit_once(':') {
@@ -49,10 +56,7 @@ impl FromStr for Authority {
             _ => return Err(NoAuthority),
         };
         Ok(match host {
-            Host::Ipv6(address) => Self {
-                port,
-                ..Self::of_address(address.into())
-            },
+            Host::Ipv6(address) => of_address(address.into(), port),
             host => Self { host, port },
         })
     }

@@ -40,9 +40,6 @@ pub struct HttpConfig {
     /// Connections that one address may have open before a request on them was let in; more are answered 503. An eighth of
     /// all, so that an address without a key cannot take them. 0 means no limit.
     pub max_connections_per_address: usize,
-    /// Not a setting; tests shorten it. Bytes of the head of a request; more are answered 431.
-    #[serde(skip)]
-    pub max_header_bytes: usize,
     /// TLS certificate and key; without them the service speaks HTTP.
     pub tls: TlsConfig,
     /// Deadline in seconds of a request, which is then answered 503; `/update` has its models' time in addition.
@@ -64,7 +61,6 @@ impl Default for HttpConfig {
             max_bytes_in_flight: 64 << 20,
             max_connections: 1_024,
             max_connections_per_address: 128,
-            max_header_bytes: 64 << 10,
             tls: TlsConfig::default(),
             request_timeout_seconds: 30,
             shutdown_timeout_seconds: 30,

@@ -11,13 +11,12 @@ use crate::domain::operation::Role;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::time::Duration;
-use strum::{EnumString, IntoStaticStr, VariantNames};
+use strum::{Display, EnumString, IntoStaticStr, VariantNames};
 use url::Url;
 
 /// A provider of models.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantNames)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Display, EnumString, IntoStaticStr, VariantNames)]
 #[strum(serialize_all = "snake_case", ascii_case_insensitive)]
 pub enum Provider {
     /// The built-in rules; no model, no network.
@@ -55,12 +54,6 @@ impl Provider {
             Self::Openai => "gpt-5-mini",
             Self::Anthropic => "claude-haiku-4-5",
         }
-    }
-}
-
-impl fmt::Display for Provider {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 

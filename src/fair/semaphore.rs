@@ -1,6 +1,7 @@
 //! A fair semaphore for a limited resource.
 
-use super::Party;
+use super::party::{Holder, Party};
+use foldhash::fast::RandomState;
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -78,21 +79,12 @@ struct Inner {
     state: Mutex<State>,
 }
 
-/// What permits are counted for.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Holder {
-    Vault(Arc<str>),
-    Key(Arc<str>),
-    /// Of a vault.
-    Memory(Arc<str>, Arc<str>),
-}
-
 #[derive(Default)]
 struct State {
     in_use: usize,
-    held: HashMap<Holder, usize>,
+    held: HashMap<Holder, usize, RandomState>,
     /// Waiting requests, by vault; the vault at the front is next.
-    queues: VecDeque<(Option<Arc<str>>, VecDeque<Waiting>)>,
+    queues: VecDeque<(Option<Holder>, VecDeque<Waiting>)>,
 }
 
 struct Waiting {
@@ -106,18 +98,6 @@ pub struct Permit {
     gate: FairSemaphore,
     party: Party,
     amount: usize,
-}
-
-impl Party {
-    fn holders(&self) -> impl Iterator<Item = Holder> {
-        let vault = self.vault.clone().map(Holder::Vault);
-        let memory = self.vault.clone().zip(self.memory.clone());
-        let memory = memory.map(|(vault, memory)| Holder::Memory(vault, memory));
-        vault
-            .into_iter()
-            .chain(self.key.clone().map(Holder::Key))
-            .chain(memory)
-    }
 }
 
 impl ShareLimits {
@@ -135,53 +115,56 @@ impl State {
         self.held.get(holder).copied().unwrap_or_default()
     }
 
+    fn is_full(&self, shares: &ShareLimits, holder: Option<&Holder>) -> bool {
+        holder.is_some_and(|holder| self.held_by(holder) >= shares.of_holder(holder))
+    }
+
     /// Which limit leaves no room for one more of this party, if `most` of its memory may run and wait.
     fn no_room(&self, shares: &ShareLimits, party: &Party, most: usize) -> Option<NoRoom> {
-        let is_full = |holder: Holder| self.held_by(&holder) >= shares.of_holder(&holder);
         if self.in_use >= shares.total {
             return Some(NoRoom::InAll);
         }
-        if party.vault.clone().map(Holder::Vault).is_some_and(is_full) {
+        if self.is_full(shares, party.vault()) {
             return Some(NoRoom::OfVault);
         }
-        let queue = self.queues.iter().find(|(vault, _)| *vault == party.vault);
-        let waiting = queue.into_iter().flat_map(|(_, queue)| queue);
+        let waiting = self.queues.iter().flat_map(|(_, queue)| queue);
         let waiting = waiting.filter(|waiting| waiting.party == *party && !waiting.granted.is_closed());
-        let memory = party.vault.clone().zip(party.memory.clone());
-        let running = memory.map_or(0, |(vault, memory)| self.held_by(&Holder::Memory(vault, memory)));
+        let mut holders = party.holders().iter();
+        let memory = holders.find(|holder| matches!(holder, Holder::Memory(..)));
+        let running = memory.map_or(0, |memory| self.held_by(memory));
         (running + waiting.count() >= most).then_some(NoRoom::OfMemory)
     }
 
     fn fits(&self, shares: &ShareLimits, party: &Party, amount: usize) -> bool {
         let in_use = self.in_use.saturating_add(amount);
-        let fits = |holder: Holder| self.held_by(&holder) + amount <= shares.of_holder(&holder);
-        in_use <= shares.total && party.holders().all(fits)
+        let fits = |holder: &Holder| self.held_by(holder) + amount <= shares.of_holder(holder);
+        in_use <= shares.total && party.holders().iter().all(fits)
     }
 
     fn take(&mut self, party: &Party, amount: usize) {
         self.in_use += amount;
         for holder in party.holders() {
-            *self.held.entry(holder).or_default() += amount;
+            *self.held.entry(holder.clone()).or_default() += amount;
         }
     }
 
     fn give_back(&mut self, party: &Party, amount: usize) {
         self.in_use = self.in_use.saturating_sub(amount);
         for holder in party.holders() {
-            if let Some(held) = self.held.get_mut(&holder) {
+            if let Some(held) = self.held.get_mut(holder) {
                 *held = held.saturating_sub(amount);
                 if *held == 0 {
-                    self.held.remove(&holder);
+                    self.held.remove(holder);
                 }
             }
         }
     }
 
     fn wait(&mut self, waiting: Waiting) {
-        let vault = &waiting.party.vault;
-        match self.queues.iter_mut().find(|(of, _)| of == vault) {
+        let vault = waiting.party.vault();
+        match self.queues.iter_mut().find(|(of, _)| of.as_ref() == vault) {
             Some((_, queue)) => queue.push_back(waiting),
-            None => self.queues.push_back((vault.clone(), VecDeque::from([waiting]))),
+            None => self.queues.push_back((vault.cloned(), VecDeque::from([waiting]))),
         }
     }
 
@@ -193,8 +176,7 @@ impl State {
         }
         for _ in 0..self.queues.len() {
             let (vault, mut queue) = self.queues.pop_front()?;
-            let holder = vault.clone().map(Holder::Vault);
-            if holder.is_some_and(|holder| self.held_by(&holder) >= shares.of_vault) {
+            if self.is_full(shares, vault.as_ref()) {
                 self.queues.push_back((vault, queue));
                 continue;
             }
@@ -231,7 +213,7 @@ impl FairSemaphore {
     /// Limits a request to the party's share: a larger one would wait forever, or always be refused.
     fn most(&self, party: &Party, amount: usize) -> usize {
         let shares = &self.0.shares;
-        let shares_of = party.holders().map(|holder| shares.of_holder(&holder));
+        let shares_of = party.holders().iter().map(|holder| shares.of_holder(holder));
         shares_of.chain([shares.total, amount]).min().unwrap_or(amount)
     }
 

@@ -19,9 +19,7 @@ use tokio::time::Instant;
 const SECONDS_PER_DAY: i64 = 86_400;
 
 /// The services that the layer around all pages provides.
-#[derive(Clone)]
 pub(crate) struct Pages {
-    pub(super) state: AppState,
     /// The routes that pages call. They check the visitor's permissions.
     routes: Router,
     services: PageServices,
@@ -30,7 +28,6 @@ pub(crate) struct Pages {
 impl Pages {
     pub(super) fn new(state: &AppState, routes: Router) -> Self {
         Self {
-            state: state.clone(),
             routes,
             services: PageServices {
                 clock: state.clock.clone(),
@@ -75,11 +72,8 @@ impl DashboardSessions {
         };
         state.storage.begin_session(&session.hash(), &begun).await?;
         let seconds = SESSION_DAYS * SECONDS_PER_DAY;
-        Ok(Some(session::cookie(
-            &session,
-            Some(seconds),
-            self.is_secure(headers),
-        )))
+        let secure = self.is_secure(headers);
+        Ok(Some(session::cookie(session.expose(), Some(seconds), secure)))
     }
 
     async fn end(&self, headers: &HeaderMap) -> Result<String, Problem> {
@@ -87,7 +81,7 @@ impl DashboardSessions {
             self.0.storage.end_session(&session.hash()).await?;
             self.0.gate.wake();
         }
-        Ok(session::no_cookie(self.is_secure(headers)))
+        Ok(session::cookie("", Some(0), self.is_secure(headers)))
     }
 
     /// Whether the browser uses TLS, to this service or to a proxy in front of it.

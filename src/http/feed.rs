@@ -18,7 +18,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::broadcast::{self, Receiver};
-use tokio::time::timeout;
 
 /// The number of events that the channel of a vault keeps, for clients that are slightly behind.
 const KEPT: usize = 256;
@@ -168,7 +167,6 @@ pub(crate) struct Client {
     feeds: Arc<Feeds>,
     vault: VaultId,
     filter: Filter,
-    heartbeat: Duration,
     frames: Receiver<Frame>,
     /// The number of the last event that was processed.
     position: i64,
@@ -188,7 +186,6 @@ impl Client {
         vault: &VaultId,
         place: Option<&Place>,
         filter: Filter,
-        heartbeat: Duration,
     ) -> Result<Self, StorageError> {
         let mut ready = VecDeque::new();
         feeds.storage.sequence_events(vault).await?;
@@ -214,7 +211,6 @@ impl Client {
             feeds: feeds.clone(),
             vault: vault.clone(),
             filter,
-            heartbeat,
             frames: feeds.join(vault, last.sequence),
             position,
             // What was numbered before the client joined is read once from the database.
@@ -233,11 +229,10 @@ impl Client {
                 self.read_page().await?;
                 continue;
             }
-            match timeout(self.heartbeat, self.frames.recv()).await {
-                Ok(Ok(frame)) => self.take(frame),
-                Ok(Err(RecvError::Lagged(_))) => self.is_behind = true,
-                Ok(Err(RecvError::Closed)) => return None,
-                Err(_) => return Some(COMMENT),
+            match self.frames.recv().await {
+                Ok(frame) => self.take(frame),
+                Err(RecvError::Lagged(_)) => self.is_behind = true,
+                Err(RecvError::Closed) => return None,
             }
         }
     }

@@ -16,7 +16,7 @@ use utoipa::openapi::schema::{ArrayItems, ObjectBuilder, Type};
 use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{
     Components, ContentBuilder, Header, InfoBuilder, LicenseBuilder, Object, OpenApi, OpenApiBuilder, Ref,
-    RefOr, Required, Response, ResponseBuilder, Schema, Server,
+    RefOr, Required, Response, Schema, Server,
 };
 
 /// Path parameters: name and description.
@@ -251,8 +251,10 @@ fn complete(path: &str, operation: &mut Operation) {
             }
         }
         if status.starts_with(['4', '5']) {
-            let described = std::mem::take(response);
-            *response = as_problem(described);
+            let schema = Ref::from_schema_name(ProblemBody::name());
+            let content = ContentBuilder::new().schema(Some(schema)).build();
+            let content = RefOr::T(content);
+            response.content.insert(problem::MEDIA_TYPE.to_owned(), content);
         }
     }
 }
@@ -275,14 +277,6 @@ fn name_entries(components: &mut Components) {
     for (name, entry) in entries {
         components.schemas.entry(name).or_insert(entry);
     }
-}
-
-fn as_problem(response: Response) -> Response {
-    let schema = Ref::from_schema_name(ProblemBody::name());
-    let content = ContentBuilder::new().schema(Some(schema)).build();
-    ResponseBuilder::from(response)
-        .content(problem::MEDIA_TYPE, content)
-        .build()
 }
 
 fn path_parameter((name, description): &(&str, &str)) -> Parameter {
@@ -381,11 +375,13 @@ fn share(document: &mut OpenApi) {
             }
             seen.push(parameter.clone());
         }
-        for (name, header) in operation.responses.responses.values().flat_map(headers) {
-            components
-                .headers
-                .entry(name_of(name))
-                .or_insert_with(|| header.clone());
+        for response in operation.responses.responses.values() {
+            // Each name has one form.
+            if let RefOr::T(response) = response {
+                let headers = response.headers.iter();
+                let headers = headers.map(|(name, header)| (name_of(name), header.clone()));
+                components.headers.extend(headers);
+            }
         }
     }
     for (_, operation) in document.paths.paths.values_mut().flat_map(operations) {
@@ -406,15 +402,6 @@ fn share(document: &mut OpenApi) {
         }
     }
     document.components = Some(components);
-}
-
-/// The headers of a response. Each name has one form.
-fn headers(response: &RefOr<Response>) -> impl Iterator<Item = (&String, &RefOr<Header>)> {
-    let response = match response {
-        RefOr::T(response) => Some(response),
-        RefOr::Ref(_) => None,
-    };
-    response.into_iter().flat_map(|response| &response.headers)
 }
 
 /// Problems of one kind, and refusals for want of one role, are one response; another description stays with the reference.

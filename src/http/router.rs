@@ -4,7 +4,7 @@ use crate::dashboard;
 use crate::http::Settings;
 use crate::http::dashboard::Pages;
 use crate::http::middleware::bounds::Weighs;
-use crate::http::middleware::{self, Work, layer};
+use crate::http::middleware::{self, Around, RouteKind, layer};
 use crate::http::openapi::{self, preamble};
 use crate::http::problem::{Kind, Problem};
 use crate::http::routes::contexts::{put, views};
@@ -15,9 +15,9 @@ use crate::http::routes::{
 use crate::http::state::AppState;
 use axum::Router;
 use axum::extract::Extension;
-use axum::handler::Handler;
 use axum::http::{Method, Uri};
 use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 use utoipa_axum::routes;
 
@@ -25,50 +25,53 @@ use utoipa_axum::routes;
 pub fn router(state: AppState) -> Router {
     crate::telemetry::metrics();
     let own_routes = own_routes(&state);
-    let (router, _) = with_bounds(&state, own_routes.clone()).split_for_parts();
+    let protocol = protocol().layer(Extension(mcp::Protocol::new(&state, own_routes.clone())));
     let pages = Pages::new(&state, own_routes);
-    let pages = dashboard::router().route_layer(layer(Arc::new(pages), middleware::around_pages));
-    let shared = Arc::new(state.clone());
-    let no_such_route = no_such_route.layer(layer(shared.clone(), middleware::around_all));
-    let method_not_allowed = method_not_allowed.layer(layer(shared, middleware::around_all));
-    router
-        .merge(pages)
-        .fallback(no_such_route)
-        .method_not_allowed_fallback(method_not_allowed)
-        .with_state(state)
-}
-
-fn with_bounds(state: &AppState, own_routes: Router) -> OpenApiRouter<AppState> {
-    let work = |time, weighs| {
-        let state = state.clone();
-        layer(Arc::new(Work { state, time, weighs }), middleware::around_work)
-    };
     let Settings {
         request_timeout,
         update_timeout,
         ..
     } = *state.settings;
-    let protocol = protocol().layer(Extension(mcp::Protocol::new(state, own_routes)));
-    health()
-        .route_layer(layer(Arc::new(state.clone()), middleware::around_health))
-        .merge(quick().route_layer(work(request_timeout, Weighs::Work)))
-        .merge(with_models().route_layer(work(update_timeout, Weighs::Kept)))
-        .merge(protocol.route_layer(work(update_timeout, Weighs::Kept)))
+    let groups = [
+        (plain(health()), request_timeout, RouteKind::Free),
+        (plain(quick()), request_timeout, RouteKind::Work(Weighs::Work)),
+        (
+            plain(with_models()),
+            update_timeout,
+            RouteKind::Work(Weighs::Kept),
+        ),
+        (plain(protocol), update_timeout, RouteKind::Work(Weighs::Kept)),
+        (dashboard::router(), update_timeout, RouteKind::Pages(pages)),
+    ];
+    let of = |time, kind| layer(around(&state, time, kind), middleware::around);
+    let groups = groups.map(|(routes, time, kind)| {
+        let routes = routes.method_not_allowed_fallback(method_not_allowed);
+        routes.route_layer(of(time, kind))
+    });
+    let no_such_route = Router::new().fallback(no_such_route);
+    let no_such_route = no_such_route.layer(of(request_timeout, RouteKind::Free));
+    let router = groups.into_iter().fold(no_such_route, Router::merge);
+    router.with_state(state.clone())
+}
+
+fn around(state: &AppState, time: Duration, kind: RouteKind) -> Arc<Around> {
+    let state = state.clone();
+    Arc::new(Around { state, time, kind })
+}
+
+/// Routes without their documentation.
+fn plain(routes: OpenApiRouter<AppState>) -> Router<AppState> {
+    routes.split_for_parts().0
 }
 
 /// The routes as tools and pages of the dashboard call them, for a caller who is already authenticated.
 fn own_routes(state: &AppState) -> Router {
-    let bounded = |time| {
-        let state = state.clone();
-        let weighs = Weighs::Work;
-        layer(Arc::new(Work { state, time, weighs }), middleware::around_own)
-    };
-    let (router, _) = quick()
-        .merge(health())
+    let bounded = |time| layer(around(state, time, RouteKind::Own), middleware::around_own);
+    plain(quick().merge(health()))
         .route_layer(bounded(state.settings.request_timeout))
-        .merge(with_models().route_layer(bounded(state.settings.update_timeout)))
-        .split_for_parts();
-    router.fallback(no_such_route).with_state(state.clone())
+        .merge(plain(with_models()).route_layer(bounded(state.settings.update_timeout)))
+        .fallback(no_such_route)
+        .with_state(state.clone())
 }
 
 /// 404, with the route that was probably meant: a typing error in one word, or a slash at the end.
@@ -282,7 +285,6 @@ mod tests {
     use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
     use axum::response::Response;
     use axum::routing::get;
-    use std::time::Duration;
     use tower::ServiceExt;
 
     /// A state whose database is not used.
@@ -336,20 +338,14 @@ mod tests {
     }
 
     /// The layer of [`router`] around handlers that fail, with this time limit.
-    fn misbehaving(settings: Settings, time: Duration) -> Router {
-        let state = state(Settings {
-            require_keys: Some(false),
-            ..settings
-        });
-        let work = Work {
-            state: state.clone(),
-            time,
-            weighs: Weighs::Work,
-        };
+    fn misbehaving(mut settings: Settings, time: Duration) -> Router {
+        settings.http.require_keys = Some(false);
+        let state = state(settings);
+        let work = around(&state, time, RouteKind::Work(Weighs::Work));
         let router = Router::new()
             .route("/panics", get(|| async { panic!("secret") as &'static str }))
             .route("/hangs", get(std::future::pending::<&'static str>))
-            .route_layer(layer(Arc::new(work), middleware::around_work));
+            .route_layer(layer(work, middleware::around));
         router.with_state(state)
     }
 
@@ -365,10 +361,8 @@ mod tests {
     #[tokio::test]
     async fn one_request_too_many_waits_a_second_for_its_turn() {
         let refused_if_first_takes = async |time: Duration| {
-            let settings = Settings {
-                max_requests: 1,
-                ..Settings::default()
-            };
+            let mut settings = Settings::default();
+            settings.http.max_requests = 1;
             let router = misbehaving(settings, time);
             let first = tokio::spawn(ask(router.clone(), "GET", "/hangs"));
             tokio::task::yield_now().await;

@@ -5,8 +5,9 @@
 //! connections one address may hold that show no key is limited here, which neither hyper nor tower does.
 
 use crate::clock::Clock;
+use crate::fair::{FairSemaphore, Party, Permit, ShareLimits};
 use crate::http::middleware::{self, layer};
-use crate::http::problem::{Kind, MEDIA_TYPE, Passing, Problem};
+use crate::http::problem::{Kind, Passing, Problem};
 use crate::http::routes::health;
 use crate::http::state::Settings;
 use crate::telemetry;
@@ -25,15 +26,14 @@ use hyper_util::service::TowerToHyperService;
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use std::collections::HashMap;
 use std::convert::Infallible;
 use std::fmt::Display;
 use std::future::Future;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::{JoinError, JoinHandle};
@@ -52,7 +52,18 @@ const TURNED_AWAY_WITHIN: Duration = Duration::from_secs(1);
 #[derive(Debug, Clone)]
 pub(crate) struct Peer {
     pub(crate) address: IpAddr,
-    pub(crate) connection: Arc<UnauthenticatedConnection>,
+    /// The connection's permit, which counts for its address.
+    unauthenticated: Arc<Mutex<Option<Permit>>>,
+}
+
+impl Peer {
+    /// A request on the connection had a valid key: it no longer counts.
+    pub(crate) fn is_known(&self) {
+        *self
+            .unauthenticated
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = None;
+    }
 }
 
 /// Serves `listener`, each request with what `router` returns then and the layers around all routes, until `shutdown` completes,
@@ -66,14 +77,27 @@ pub async fn serve<R>(
 where
     R: Fn() -> Router + Send + Sync + 'static,
 {
+    let mut builder = Builder::new();
+    builder
+        .timer(TokioTimer::new())
+        .header_read_timeout(settings.header_timeout)
+        .max_buf_size(settings.max_header_bytes)
+        .max_headers(settings.max_headers);
     let server = Arc::new(Connections {
-        builder: connection_builder(settings),
+        builder,
         router: Arc::new(router),
         settings: settings.clone(),
     });
     let graceful = GracefulShutdown::new();
     let places = Arc::new(Semaphore::new(settings.max_connections));
-    let addresses = Addresses::new(settings.max_connections_per_address);
+    // So that one address cannot use up all connections.
+    let unauthenticated = FairSemaphore::new(ShareLimits {
+        of_vault: match settings.http.max_connections_per_address {
+            0 => usize::MAX,
+            most => most,
+        },
+        ..ShareLimits::of(usize::MAX)
+    });
     let mut shutdown = std::pin::pin!(shutdown);
     loop {
         let accepted = tokio::select! {
@@ -89,13 +113,18 @@ where
             }
         };
         let (server, watcher) = (server.clone(), graceful.watcher());
-        let strange = addresses.enter(address.ip());
+        let address = address.ip();
+        let of_address = Party::new(Some(&address.to_string()), None);
+        let permit = unauthenticated.try_acquire(&of_address, 1);
         tokio::spawn(async move {
             let _open = Open::new(place);
-            match strange {
-                Some(connection) => {
-                    let address = address.ip();
-                    let peer = Peer { address, connection };
+            match permit {
+                Some(permit) => {
+                    let unauthenticated = Arc::new(Mutex::new(Some(permit)));
+                    let peer = Peer {
+                        address,
+                        unauthenticated,
+                    };
                     server.connection(stream, peer, watcher).await;
                 }
                 None => server.turn_away(stream).await,
@@ -117,33 +146,27 @@ struct Connections<R> {
 
 impl<R: Fn() -> Router + Send + Sync + 'static> Connections<R> {
     /// Rejects a connection of an address that has reached its limit. A TLS connection is closed without a response.
-    async fn turn_away(&self, mut stream: TcpStream) {
+    async fn turn_away(&self, stream: TcpStream) {
         telemetry::refused("connections");
         if self.settings.tls.is_some() {
             return;
         }
-        let most = self.settings.max_connections_per_address;
-        let detail =
-            format!("this address has {most} open connections that have shown no key, which is the limit");
-        let body = Problem::new(Kind::Unavailable, detail)
-            .with("limit", most)
-            .with("limit_name", "http.max_connections_per_address")
-            .into_body();
-        let body = serde_json::to_string(&body).unwrap_or_default();
-        let length = body.len();
-        let answer = format!(
-            "HTTP/1.1 503 Service Unavailable\r\nContent-Type: {MEDIA_TYPE}\r\nContent-Length: {length}\r\n\
-             Retry-After: 1\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n{body}"
-        );
-        let answered = async {
-            // Reads what the client has sent: closing a socket with unread data would discard the response.
-            let mut head = [0; 1024];
-            let _ = stream.read(&mut head).await;
-            let _ = stream.write_all(answer.as_bytes()).await;
-            let _ = stream.shutdown().await;
-        };
+        let most = self.settings.http.max_connections_per_address;
+        let refused = tower::service_fn(move |_: Request<Incoming>| {
+            let detail = format!(
+                "this address has {most} open connections that have shown no key, which is the limit"
+            );
+            let problem = Problem::new(Kind::Unavailable, detail)
+                .with("limit", most)
+                .with("limit_name", "http.max_connections_per_address")
+                .retry_after(1)
+                .header(CONNECTION, HeaderValue::from_static("close"));
+            ready(Ok::<_, Infallible>(problem.into_response()))
+        });
+        let service = TowerToHyperService::new(middleware::standard::around_routes(refused));
+        let connection = self.builder.serve_connection(TokioIo::new(stream), service);
         // The result does not matter: the connection must be closed anyway.
-        let _ = tokio::time::timeout(TURNED_AWAY_WITHIN, answered).await;
+        let _ = tokio::time::timeout(TURNED_AWAY_WITHIN, connection).await;
     }
 
     async fn connection(&self, stream: TcpStream, peer: Peer, watcher: Watcher) {
@@ -168,9 +191,11 @@ impl<R: Fn() -> Router + Send + Sync + 'static> Connections<R> {
     ) {
         let (router, most) = (self.router.clone(), self.settings.max_header_bytes);
         let routes = tower::service_fn(move |request: Request<Incoming>| {
-            // hyper looks at the length of its buffer only while the head is incomplete.
+            // hyper looks at the length of its buffer only while the head is incomplete; its own response is the same.
             if head_bytes(&request) > most {
-                return Either::Left(ready(Ok::<_, Infallible>(head_too_long())));
+                let close = [(CONNECTION, HeaderValue::from_static("close"))];
+                let too_long = (StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, close).into_response();
+                return Either::Left(ready(Ok::<_, Infallible>(too_long)));
             }
             let mut request = request.map(body);
             request.extensions_mut().insert(peer.clone());
@@ -203,12 +228,6 @@ fn head_bytes<B>(request: &Request<B>) -> usize {
     request.method().as_str().len() + target + "  HTTP/1.1\r\n\r\n".len() + lines.sum::<usize>()
 }
 
-/// The response to a head over the limit, as hyper gives it for a longer one.
-fn head_too_long() -> Response {
-    let close = [(CONNECTION, HeaderValue::from_static("close"))];
-    (StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, close).into_response()
-}
-
 /// Most requests have no body, and an empty body needs no allocation.
 fn body<B: HttpBody<Data = Bytes, Error: Into<BoxError>> + Send + 'static>(body: B) -> Body {
     if body.is_end_stream() {
@@ -237,17 +256,6 @@ impl Drop for Open {
     fn drop(&mut self) {
         metrics::gauge!(telemetry::CONNECTIONS_OPEN).decrement(1.0);
     }
-}
-
-fn connection_builder(settings: &Settings) -> Builder {
-    let mut builder = Builder::new();
-    builder
-        .timer(TokioTimer::new())
-        .header_read_timeout(settings.header_timeout)
-        .max_buf_size(settings.max_header_bytes)
-        .max_headers(settings.max_headers)
-        .keep_alive(true);
-    builder
 }
 
 /// Waits for a permit before accepting: connections above the limit stay in the listener's queue.
@@ -318,69 +326,6 @@ fn starting_router(clock: Arc<dyn Clock>) -> Router {
         .route("/readyz", get(starting))
         .fallback(starting);
     router.layer(layer(Arc::new(clock), middleware::around_start))
-}
-
-/// The number of unauthenticated connections of each address, which are limited so that one cannot use up all connections.
-#[derive(Debug)]
-pub(super) struct Addresses {
-    most: usize,
-    open: Mutex<HashMap<IpAddr, usize>>,
-}
-
-/// A connection that counts for its address until it sends a valid key or ends.
-#[derive(Debug)]
-pub(crate) struct UnauthenticatedConnection {
-    addresses: Arc<Addresses>,
-    address: Mutex<Option<IpAddr>>,
-}
-
-impl Addresses {
-    /// `most` connections for each address; 0 means unlimited.
-    pub(super) fn new(most: usize) -> Arc<Self> {
-        Arc::new(Self {
-            most,
-            open: Mutex::default(),
-        })
-    }
-
-    fn open(&self) -> MutexGuard<'_, HashMap<IpAddr, usize>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Counts a connection; `None` if its address has reached the limit.
-    pub(super) fn enter(self: &Arc<Self>, address: IpAddr) -> Option<Arc<UnauthenticatedConnection>> {
-        let mut open = self.open();
-        let count = open.entry(address).or_default();
-        if self.most > 0 && *count >= self.most {
-            return None;
-        }
-        *count += 1;
-        Some(Arc::new(UnauthenticatedConnection {
-            addresses: self.clone(),
-            address: Mutex::new(Some(address)),
-        }))
-    }
-}
-
-impl UnauthenticatedConnection {
-    /// A request on the connection had a valid key: it no longer counts.
-    pub(crate) fn is_known(&self) {
-        let address = self.address.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(address) = address else { return };
-        let mut open = self.addresses.open();
-        if let Some(count) = open.get_mut(&address) {
-            *count -= 1;
-            if *count == 0 {
-                open.remove(&address);
-            }
-        }
-    }
-}
-
-impl Drop for UnauthenticatedConnection {
-    fn drop(&mut self) {
-        self.is_known();
-    }
 }
 
 /// Why TLS cannot be used: the setting, the file and the problem.
@@ -456,24 +401,4 @@ fn read_pair(certificate: &Path, key: &Path) -> Result<Arc<ServerConfig>, TlsErr
         .map_err(of_both)?;
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(Arc::new(config))
-}
-
-#[cfg(test)]
-mod connection_tests {
-    use super::*;
-
-    #[test]
-    fn an_address_has_its_connections_and_others_have_theirs() {
-        let addresses = Addresses::new(2);
-        let (one, other) = ([10, 0, 0, 1].into(), [10, 0, 0, 2].into());
-        let first = addresses.enter(one).unwrap();
-        let second = addresses.enter(one).unwrap();
-        assert!(addresses.enter(one).is_none());
-        assert!(addresses.enter(other).is_some());
-        first.is_known();
-        let third = addresses.enter(one).unwrap();
-        assert!(addresses.enter(one).is_none());
-        drop((first, second, third));
-        assert!(addresses.open().is_empty());
-    }
 }

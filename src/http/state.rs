@@ -3,6 +3,7 @@
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::config::hosts::Authority;
+use crate::config::http::HttpConfig;
 use crate::config::limits::{Guard, LimitsConfig};
 use crate::config::llm::LlmConfig;
 use crate::config::prices::Price;
@@ -18,7 +19,6 @@ use crate::storage::Storage;
 use crate::storage::usage::DayOfModel;
 use crate::tokens::Tokens;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
@@ -60,7 +60,7 @@ impl AppState {
     /// The state of one instance.
     #[must_use]
     pub fn new(storage: Storage, pipeline: Pipeline, clock: Arc<dyn Clock>, settings: Settings) -> Self {
-        let slots = fair::FairSemaphore::new(ShareLimits::of_requests(settings.max_requests));
+        let slots = fair::FairSemaphore::new(ShareLimits::of_requests(settings.http.max_requests));
         Self(Arc::new(Shared {
             gate: Arc::new(Gate::new(storage.clone(), &settings)),
             rates: Arc::new(Rates::new(&settings)),
@@ -92,13 +92,8 @@ impl Deref for AppState {
     }
 }
 
-impl fmt::Debug for AppState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AppState")
-            .field("settings", &self.settings)
-            .finish_non_exhaustive()
-    }
-}
+/// Of a request's head.
+const MAX_HEADER_BYTES: usize = 64 << 10;
 
 /// Of a request's head: browsers and proxies send fewer than fifty lines.
 const MAX_HEADERS: usize = 100;
@@ -121,6 +116,8 @@ pub(crate) const CURRENCY: &str = "USD";
 /// Limits of requests. Sizes are in bytes.
 #[derive(Debug, Clone)]
 pub struct Settings {
+    /// `http`: limits and access.
+    pub http: HttpConfig,
     /// `limits.context_bytes`: the largest document.
     pub context_bytes: usize,
     /// `limits.body_bytes`: the largest request body other than a document.
@@ -139,30 +136,16 @@ pub struct Settings {
     pub request_timeout: Duration,
     /// The time limit of a request that calls models.
     pub update_timeout: Duration,
-    /// The maximum number of concurrent requests; others are rejected with 503.
-    pub max_requests: usize,
-    /// The maximum number of bytes of requests and responses in memory; others are rejected with 503.
-    pub max_bytes_in_flight: usize,
     /// The maximum number of open connections; others wait in the listener's queue.
     pub max_connections: usize,
-    /// The maximum number of unauthenticated connections per address; 0 means unlimited.
-    pub max_connections_per_address: usize,
     /// The maximum size of a request's head.
     pub max_header_bytes: usize,
     /// The maximum number of headers of a request.
     pub max_headers: usize,
     /// How long a client may read nothing of a response.
     pub write_timeout: Duration,
-    /// `http.require_keys`: whether requests need a key; unset: as soon as a key exists.
-    pub require_keys: Option<bool>,
     /// `http.allowed_hosts` and the bound address: the names of the service besides loopback.
     pub own_hosts: Vec<Authority>,
-    /// Whether the service may run without keys on the address it listens on.
-    pub may_be_open: bool,
-    /// Requests per minute with one key; 0 means unlimited.
-    pub rate_per_key: u32,
-    /// Requests per minute from one address without a key; 0 means unlimited.
-    pub rate_per_address: u32,
     /// TLS, if configured; set by the code that reads the files.
     pub tls: Option<Arc<Tls>>,
     /// `events.max_streams`: the maximum number of open streams; others are rejected with 503.
@@ -171,20 +154,13 @@ pub struct Settings {
     pub heartbeat: Duration,
     /// How long a shutdown waits for running requests.
     pub shutdown_grace: Duration,
-    /// The prices of models and their usage limits.
-    pub tariff: Tariff,
-}
-
-/// `llm.prices` and the token limits.
-#[derive(Debug, Clone)]
-pub struct Tariff {
-    /// The prices by model name.
+    /// `llm.prices`: the prices of models by name.
     pub prices: BTreeMap<String, Price>,
-    /// The configuration with the token limits.
+    /// `limits`: what vaults may use.
     pub limits: LimitsConfig,
 }
 
-impl Tariff {
+impl Settings {
     /// The cost of a model on a day, if it has a price.
     pub(crate) fn cost(&self, day: &DayOfModel) -> Option<f64> {
         let spent = &day.spent;
@@ -196,15 +172,14 @@ impl Tariff {
             spent.output_tokens,
         ))
     }
-}
 
-impl Settings {
     /// The settings from the configuration.
     #[must_use]
     pub fn of(config: &Config) -> Self {
         let request_timeout = Duration::from_secs(config.http.request_timeout_seconds);
         let askings = (1 + config.pipeline.max_reprompts).saturating_mul(1 + config.pipeline.max_rebases);
         Self {
+            http: config.http.clone(),
             context_bytes: config.limits.context_bytes,
             body_bytes: config.limits.body_bytes,
             guard: config.guard.collapse,
@@ -216,27 +191,18 @@ impl Settings {
             update_timeout: longest_asking(&config.llm)
                 .saturating_mul(askings)
                 .saturating_add(request_timeout),
-            max_requests: config.http.max_requests,
-            max_bytes_in_flight: config.http.max_bytes_in_flight,
             // Every stream holds a connection while it is open.
             max_connections: config.http.max_connections + config.events.max_streams,
-            max_connections_per_address: config.http.max_connections_per_address,
             max_streams: config.events.max_streams,
             heartbeat: HEARTBEAT,
-            max_header_bytes: config.http.max_header_bytes,
+            max_header_bytes: MAX_HEADER_BYTES,
             max_headers: MAX_HEADERS,
             write_timeout: WRITE_TIMEOUT,
             tls: None,
-            require_keys: config.http.require_keys,
             own_hosts: config.http.own_hosts(),
-            may_be_open: config.http.may_be_open(),
-            rate_per_key: config.http.rate_per_key,
-            rate_per_address: config.http.rate_per_address,
             shutdown_grace: Duration::from_secs(config.http.shutdown_timeout_seconds),
-            tariff: Tariff {
-                prices: config.llm.prices.clone(),
-                limits: config.limits.clone(),
-            },
+            prices: config.llm.prices.clone(),
+            limits: config.limits.clone(),
         }
     }
 }

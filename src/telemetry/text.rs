@@ -4,10 +4,10 @@
 
 use chrono::{DateTime, Utc};
 use std::cell::RefCell;
-use std::fmt::{self, Debug};
+use std::fmt::{self, Debug, Write as _};
 use std::time::SystemTime;
 use tracing::field::{Field, Visit};
-use tracing::{Event, Level, Subscriber};
+use tracing::{Event, Subscriber};
 use tracing_subscriber::field::VisitOutput;
 use tracing_subscriber::fmt::format::{DefaultVisitor, Format, Full, Writer};
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
@@ -47,9 +47,7 @@ where
         };
         #[expect(clippy::disallowed_methods, reason = "the log tells the time of the machine")]
         write_time(&mut line.text, SystemTime::now().into())?;
-        for part in [level(event.metadata().level()), target, ": "] {
-            line.text.push_str(part);
-        }
+        write!(line.text, " {:>5} {target}: ", event.metadata().level())?;
         event.record(&mut line);
         line.result?;
         line.text.push('\n');
@@ -123,17 +121,6 @@ impl Visit for PlainLine {
     }
 }
 
-/// With the blanks around it.
-fn level(level: &Level) -> &'static str {
-    match *level {
-        Level::ERROR => " ERROR ",
-        Level::WARN => "  WARN ",
-        Level::INFO => "  INFO ",
-        Level::DEBUG => " DEBUG ",
-        Level::TRACE => " TRACE ",
-    }
-}
-
 thread_local! {
     /// The second that was written last, and how: mostly it is still the same.
     static LAST: RefCell<(i64, String)> = const { RefCell::new((i64::MIN, String::new())) };
@@ -155,6 +142,7 @@ mod tests {
     use super::super::captured_log::CapturedLog;
     use super::*;
     use std::io;
+    use tracing::Level;
 
     #[test]
     fn a_time_is_written_to_the_microsecond() {

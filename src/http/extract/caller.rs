@@ -6,6 +6,7 @@ use crate::domain::access::{AccessRole, Caller};
 use crate::domain::ids::{ActorId, KeyId};
 use crate::http::extract::headers::single_header;
 use crate::http::extract::params::parsed;
+use crate::http::middleware::access::Admitted;
 use crate::http::problem::{Kind, Problem};
 use crate::pipeline::Mode;
 use crate::storage::idempotency::{Answering, IdempotencyClaim, KeptAnswer};
@@ -62,10 +63,10 @@ impl<S: Send + Sync> FromRequestParts<S> for CallerOf {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        let caller = parts.extensions.get::<Caller>().cloned();
+        let admitted = parts.extensions.get::<Admitted>();
         // A route without the access layer is a bug; it must not answer everybody.
-        caller
-            .map(Self)
+        admitted
+            .map(|admitted| Self(admitted.caller.clone()))
             .ok_or_else(|| Problem::internal("nobody has said who makes the request"))
     }
 }

@@ -92,14 +92,12 @@ impl Representation {
     /// The representations of what the service writes as Markdown.
     pub(crate) const OF_MARKDOWN: [Self; 3] = [Self::Markdown, Self::Plain, Self::Json];
 
-    fn names(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Plain => ("text", "plain"),
-            Self::Markdown => ("text", "markdown"),
-            Self::Diff => ("text", "x-diff"),
-            Self::EventStream => ("text", "event-stream"),
-            Self::Json => ("application", "json"),
-        }
+    /// The `Content-Type` of the response, without its parameter.
+    fn essence(self) -> &'static str {
+        let content_type = self.content_type();
+        content_type
+            .split_once(';')
+            .map_or(content_type, |(essence, _)| essence)
     }
 
     /// The `Content-Type` of the response.
@@ -156,16 +154,9 @@ impl Accept {
     /// 406 if the client accepts none of them.
     pub(crate) fn choose(&self, offered: &[Representation]) -> Result<Representation, Problem> {
         choose(self.0.as_deref().unwrap_or_default(), offered).ok_or_else(|| {
-            let names = offered.iter().map(|offer| {
-                let (main, sub) = offer.names();
-                format!("{main}/{sub}")
-            });
-            let names = names.collect::<Vec<_>>().join(", ");
-            Problem::new(
-                Kind::NotAcceptable,
-                format!("Accept allows none of: {names} (UTF-8)"),
-            )
-            .with("field", "Accept")
+            let names: Vec<_> = offered.iter().map(|offer| offer.essence()).collect();
+            let detail = format!("Accept allows none of: {} (UTF-8)", names.join(", "));
+            Problem::new(Kind::NotAcceptable, detail).with("field", "Accept")
         })
     }
 }
@@ -198,7 +189,8 @@ impl<'a> Range<'a> {
     }
 
     /// 3 for the exact type, 2 for `text/*`, 1 for `*/*`.
-    fn precision(&self, (main, sub): (&str, &str)) -> Option<u8> {
+    fn precision(&self, essence: &str) -> Option<u8> {
+        let (main, sub) = essence.split_once('/')?;
         let same_main = self.main.eq_ignore_ascii_case(main);
         match () {
             () if same_main && self.sub.eq_ignore_ascii_case(sub) => Some(3),
@@ -221,7 +213,7 @@ fn choose(accept: &str, offered: &[Representation]) -> Option<Representation> {
     for &candidate in offered {
         let most_precise = ranges
             .iter()
-            .filter_map(|range| Some((range.precision(candidate.names())?, range.quality)))
+            .filter_map(|range| Some((range.precision(candidate.essence())?, range.quality)))
             .max_by_key(|(precision, _)| *precision);
         let quality = most_precise.map_or(0.0, |(_, quality)| quality);
         if quality > best.map_or(0.0, |(_, most)| most) {

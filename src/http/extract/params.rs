@@ -4,7 +4,7 @@
 //! that documents them: an unknown, repeated or invalid parameter is 422 with its name, one that cannot be decoded is 400. Otherwise a
 //! misspelled filter would return everything. axum's extractor passes over what it does not know and replaces what it cannot decode.
 
-use crate::domain::ids::{Category, ItemId, KeyId, MemoryId, VaultId};
+use crate::domain::ids::{KeyId, MemoryId, VaultId};
 use crate::http::problem::Problem;
 use crate::storage::prompt_items::ItemOwner;
 use axum::extract::rejection::RawPathParamsRejection;
@@ -73,58 +73,39 @@ async fn decoded<S: Send + Sync>(parts: &mut Parts, state: &S) -> Result<RawPath
         })
 }
 
+/// An id in the path; `None` without it or with one that is not valid, which the route reports.
+pub(crate) async fn in_path<T: FromStr>(parts: &mut Parts, name: &str) -> Option<T> {
+    let params = RawPathParams::from_request_parts(parts, &()).await.ok()?;
+    let (_, id) = params.iter().find(|(known, _)| *known == name)?;
+    id.parse().ok()
+}
+
 /// `…/items` of a memory or of a vault, or `…/items/{item}`: one of its items, or a category.
 #[derive(Debug)]
-pub(crate) struct ItemPath<T = ()> {
+pub(crate) struct ItemPath {
     /// The memory or the vault.
     pub(crate) owner: ItemOwner,
-    /// One of its items, or a category.
-    pub(crate) entry: T,
+    /// The id of an item, or a category.
+    pub(crate) item: String,
 }
 
-/// What the segment `{item}` can be.
-pub(crate) trait ItemSegment: Sized {
-    /// # Errors
-    /// 422 that names what the segment is to be.
-    fn read(params: &RawPathParams) -> Result<Self, Problem>;
-}
-
-impl ItemSegment for () {
-    fn read(_: &RawPathParams) -> Result<Self, Problem> {
-        Ok(())
-    }
-}
-
-impl ItemSegment for ItemId {
-    fn read(params: &RawPathParams) -> Result<Self, Problem> {
-        parsed("item_id", segment(params, "item").unwrap_or_default())
-    }
-}
-
-impl ItemSegment for Category {
-    fn read(params: &RawPathParams) -> Result<Self, Problem> {
-        parsed("category", segment(params, "item").unwrap_or_default())
-    }
-}
-
-/// The segment `name`, if the route has it.
-fn segment<'p>(params: &'p RawPathParams, name: &str) -> Option<&'p str> {
-    let mut params = params.iter();
-    params.find_map(|(known, text)| (known == name).then_some(text))
-}
-
-impl<S: Send + Sync, T: ItemSegment> FromRequestParts<S> for ItemPath<T> {
+impl<S: Send + Sync> FromRequestParts<S> for ItemPath {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let params = decoded(parts, state).await?;
-        let memory = segment(&params, "memory_id").map(|text| parsed("memory_id", text));
+        let segment = |name: &str| {
+            params
+                .iter()
+                .find_map(|(known, text)| (known == name).then_some(text))
+        };
+        let memory = segment("memory_id").map(|text| parsed("memory_id", text));
         let owner = ItemOwner {
-            vault: parsed("vault_id", segment(&params, "vault_id").unwrap_or_default())?,
+            vault: parsed("vault_id", segment("vault_id").unwrap_or_default())?,
             memory: memory.transpose()?,
         };
-        let entry = T::read(&params)?;
-        Ok(Self { owner, entry })
+        let item = segment("item").unwrap_or_default().to_owned();
+        Ok(Self { owner, item })
     }
 }
 

@@ -23,19 +23,19 @@ use crate::domain::ids::{KeyId, VaultId};
 use crate::fair::Party;
 use crate::http::extract::caller::CallerOf;
 use crate::http::extract::headers::single_header;
-use crate::http::middleware::session;
+use crate::http::extract::params::in_path;
+use crate::http::middleware::bounds::Slot;
 use crate::http::openapi::add_problem;
 use crate::http::problem::{Kind, Problem};
 use crate::http::serve::Peer;
 use crate::http::state::{AppState, Settings};
 use crate::storage::Storage;
 use crate::storage::access::keys::ActiveKeys;
-use crate::{dashboard, telemetry};
-use axum::extract::{FromRequestParts, MatchedPath, RawPathParams, Request};
+use crate::telemetry;
+use axum::extract::{FromRequestParts, MatchedPath};
 use axum::http::header::WWW_AUTHENTICATE;
 use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method};
-use axum::response::{IntoResponse, Response};
 use governor::clock::{Clock, DefaultClock};
 use governor::middleware::StateInformationMiddleware;
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
@@ -44,7 +44,7 @@ use std::convert::Infallible;
 use std::net::IpAddr;
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -52,78 +52,51 @@ use utoipa::openapi::Components;
 use utoipa::openapi::path::Operation;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
 
-/// Requests without a route pass and receive 404; the routes are public anyway.
-pub(super) async fn check<F: Future<Output = Response>>(
-    state: &AppState,
-    request: Request,
-    next: impl FnOnce(Request) -> F,
-) -> Response {
-    let (mut parts, body) = request.into_parts();
-    let Some(route) = parts.extensions.get::<MatchedPath>().cloned() else {
-        return next(Request::from_parts(parts, body)).await;
-    };
-    if dashboard::is_page(route.as_str()) {
-        let request = Request::from_parts(parts, body);
-        // Boxed: otherwise the future of every request would contain that of the session check, which few need.
-        return Box::pin(session::check(state, request, route.as_str(), next)).await;
-    }
-    if is_public(route.as_str()) {
-        return next(Request::from_parts(parts, body)).await;
-    }
-    let mut rate_limit = None;
-    let mut response = match admit(state, &mut parts, route.as_str(), &mut rate_limit).await {
-        Ok(()) => next(Request::from_parts(parts, body)).await,
-        Err(problem) => problem.into_response(),
-    };
-    if let Some(rate_limit) = rate_limit {
-        response.headers_mut().extend(rate_limit);
-    }
-    response
+/// What a request was admitted with, and what it is counted for. It is an extension, which requests of its tools or pages get too.
+#[derive(Clone)]
+pub(crate) struct Admitted {
+    pub(crate) caller: Caller,
+    pub(super) admission: Admission,
+    pub(super) party: Party,
+    pub(super) slot: Option<Slot>,
 }
 
-/// Authorizes a further call by a caller who is already authenticated.
-pub(super) async fn check_again<F: Future<Output = Response>>(
-    request: Request,
-    next: impl FnOnce(Request) -> F,
-) -> Response {
-    let (mut parts, body) = request.into_parts();
-    let caller = parts.extensions.get::<Caller>().cloned();
-    let route = parts.extensions.get::<MatchedPath>().cloned();
-    let (Some(caller), Some(route)) = (caller, route) else {
-        // A call without an authenticated caller is a bug; it must not answer everybody.
-        return Problem::internal("nobody has said who makes the request of a tool").into_response();
-    };
-    let caller = CallerOf(caller);
-    match permit(&caller, &mut parts, route.as_str()).await {
-        Ok(vault) => {
-            let party = party(&caller, vault.as_ref(), None);
-            party.scope(next(Request::from_parts(parts, body))).await
-        }
-        Err(problem) => problem.into_response(),
-    }
-}
-
-/// Identifies the caller and puts it into the extensions. `rate_limit` becomes the headers of its rate limit.
-async fn admit(
+/// Identifies the caller of a request and authorizes it. `rate_limit` becomes the headers of the caller's rate limit.
+pub(super) async fn admit(
     state: &AppState,
     parts: &mut Parts,
     route: &str,
     rate_limit: &mut Option<RateHeaders>,
 ) -> Result<(), Problem> {
     let identified = identify(state, parts, route).await;
-    let caller = identified.as_ref().ok().map(|(caller, _)| &caller.0);
+    let caller = identified.as_ref().ok().map(|(caller, _)| caller);
     *rate_limit = state.rates.count(subject(&parts.extensions, caller))?;
     let (caller, admission) = identified?;
     let vault = permit(&caller, parts, route).await?;
-    let peer = parts
-        .extensions
-        .get::<Peer>()
-        .inspect(|peer| peer.connection.is_known());
+    let peer = parts.extensions.get::<Peer>().inspect(|peer| peer.is_known());
     let party = party(&caller, vault.as_ref(), peer.map(|peer| peer.address));
-    parts.extensions.insert(party);
-    parts.extensions.insert(caller.0);
-    parts.extensions.insert(admission);
+    parts.extensions.insert(Admitted {
+        caller,
+        admission,
+        party,
+        slot: None,
+    });
     Ok(())
+}
+
+/// Authorizes a further request of a caller who is already authenticated.
+pub(super) async fn admit_again(parts: &mut Parts) -> Result<Party, Problem> {
+    let admitted = parts.extensions.get::<Admitted>();
+    let caller = admitted.map(|admitted| admitted.caller.clone());
+    let route = parts.extensions.get::<MatchedPath>().cloned();
+    let (Some(caller), Some(route)) = (caller, route) else {
+        // A call without an authenticated caller is a bug; it must not answer everybody.
+        return Err(Problem::internal(
+            "nobody has said who makes the request of a tool",
+        ));
+    };
+    let vault = permit(&caller, parts, route.as_str()).await?;
+    Ok(party(&caller, vault.as_ref(), None))
 }
 
 /// Whose requests this one is counted with: those of its key, or of its address if it has no valid key.
@@ -137,12 +110,13 @@ pub(super) fn subject(extensions: &Extensions, caller: Option<&Caller>) -> Optio
 }
 
 /// The caller of the request and its credentials.
-async fn identify(state: &AppState, parts: &Parts, route: &str) -> Result<(CallerOf, Admission), Problem> {
-    let arrived = tokio::time::Instant::now();
+async fn identify(state: &AppState, parts: &Parts, route: &str) -> Result<(Caller, Admission), Problem> {
+    let arrived = Instant::now();
     let gate = &state.gate;
-    let offline = is_needed_in_an_outage(route);
+    // The metrics are needed while the database is unavailable.
+    let offline = route == "/metrics";
     if gate.is_open(offline).await? {
-        return Ok((CallerOf(Caller::open()), Admission::new(gate, None)));
+        return Ok((Caller::open(), Admission::new(gate, None)));
     }
     let text = credentials(&parts.headers)?;
     if let Some(token) = Token::parse(&text)
@@ -151,7 +125,7 @@ async fn identify(state: &AppState, parts: &Parts, route: &str) -> Result<(Calle
             .await?
     {
         let shown = (token.key_id().clone(), token.hash());
-        return Ok((CallerOf(caller), Admission::new(gate, Some(shown))));
+        return Ok((caller, Admission::new(gate, Some(shown))));
     }
     Err(unauthorized(
         "the key is not valid here: it is unknown, was revoked, or has expired",
@@ -160,8 +134,8 @@ async fn identify(state: &AppState, parts: &Parts, route: &str) -> Result<(Calle
 }
 
 /// The party that a request's resources are counted for. A request without vault and key counts for its address.
-fn party(caller: &CallerOf, vault: Option<&VaultId>, peer: Option<IpAddr>) -> Party {
-    let key = caller.0.key.as_ref().map(|key| key.key_id.as_str());
+fn party(caller: &Caller, vault: Option<&VaultId>, peer: Option<IpAddr>) -> Party {
+    let key = caller.key.as_ref().map(|key| key.key_id.as_str());
     match (vault, peer) {
         (None, Some(address)) if key.is_none() => Party::new(Some(&address.to_string()), None),
         _ => Party::new(vault.map(VaultId::as_str), key),
@@ -169,27 +143,20 @@ fn party(caller: &CallerOf, vault: Option<&VaultId>, peer: Option<IpAddr>) -> Pa
 }
 
 /// Checks whether the caller may use the route, and returns the vault in the path.
-async fn permit(caller: &CallerOf, parts: &mut Parts, route: &str) -> Result<Option<VaultId>, Problem> {
-    let vault = vault(parts).await;
+async fn permit(caller: &Caller, parts: &mut Parts, route: &str) -> Result<Option<VaultId>, Problem> {
+    let vault: Option<VaultId> = in_path(parts, "vault_id").await;
     if let Some(vault) = &vault
-        && !caller.0.sees(vault)
+        && !caller.sees(vault)
     {
         telemetry::refused("foreign_vault");
         return Err(Problem::not_found("there is no such vault for this key"));
     }
     let role = role(&parts.method, route);
-    if !caller.0.may(role) {
+    if !caller.may(role) {
         telemetry::refused("role");
-        caller.require(role, &format!("{} is allowed here", parts.method))?;
+        CallerOf(caller.clone()).require(role, &format!("{} is allowed here", parts.method))?;
     }
     Ok(vault)
-}
-
-/// The vault in the path. An invalid id is left to the route, which reports what is wrong with it.
-async fn vault(parts: &mut Parts) -> Option<VaultId> {
-    let params = RawPathParams::from_request_parts(parts, &()).await.ok()?;
-    let (_, id) = params.iter().find(|(name, _)| *name == "vault_id")?;
-    id.parse().ok()
 }
 
 /// 401; also counted as a metric.
@@ -215,10 +182,7 @@ fn credentials(headers: &HeaderMap) -> Result<String, Problem> {
         ));
     };
     let (scheme, rest) = text.split_once(' ').unwrap_or((&text, ""));
-    if scheme.is_empty() {
-        return Err(broken("is empty"));
-    }
-    if !scheme.eq_ignore_ascii_case("bearer") {
+    if !scheme.is_empty() && !scheme.eq_ignore_ascii_case("bearer") {
         return Err(unauthorized(
             "the header Authorization must have the form: Bearer <key>",
             CHALLENGE,
@@ -226,7 +190,8 @@ fn credentials(headers: &HeaderMap) -> Result<String, Problem> {
     }
     let token = rest.trim();
     if token.is_empty() || !token.bytes().all(is_token_byte) {
-        return Err(broken("must have the form: Bearer <key>"));
+        let detail = "the header Authorization must have the form: Bearer <key>";
+        return Err(with_challenge(Problem::malformed("Authorization", detail)));
     }
     Ok(token.to_owned())
 }
@@ -234,13 +199,6 @@ fn credentials(headers: &HeaderMap) -> Result<String, Problem> {
 /// `b64token` of RFC 6750.
 fn is_token_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte)
-}
-
-fn broken(what: &str) -> Problem {
-    with_challenge(Problem::malformed(
-        "Authorization",
-        format!("the header Authorization {what}"),
-    ))
 }
 
 /// 400 for a header that cannot be read.
@@ -283,11 +241,6 @@ const PROPOSER: [(Method, &str); 3] = [
 /// Whether a route requires no key.
 pub(crate) fn is_public(route: &str) -> bool {
     PUBLIC.contains(&route)
-}
-
-/// Whether a route must answer while the database is unavailable. Expired contents of the key cache are then used.
-pub(super) fn is_needed_in_an_outage(route: &str) -> bool {
-    route == "/metrics"
 }
 
 /// The role that a route requires.
@@ -382,8 +335,8 @@ impl Rates {
     pub(crate) fn new(settings: &Settings) -> Self {
         let quota = |rate| NonZeroU32::new(rate).map(Quota::per_minute);
         Self {
-            per_key: quota(settings.rate_per_key),
-            per_address: quota(settings.rate_per_address),
+            per_key: quota(settings.http.rate_per_key),
+            per_address: quota(settings.http.rate_per_address),
             buckets: Cache::new(BUCKETS),
         }
     }
@@ -474,12 +427,19 @@ struct Known {
     took: Duration,
 }
 
+impl Known {
+    fn of(active: ActiveKeys, begun: Instant) -> Arc<Self> {
+        let took = begun.elapsed();
+        Arc::new(Self { active, begun, took })
+    }
+}
+
 impl Gate {
     pub(crate) fn new(storage: Storage, settings: &Settings) -> Self {
         Self {
             storage,
-            required: settings.require_keys,
-            may_be_open: settings.may_be_open,
+            required: settings.http.require_keys,
+            may_be_open: settings.http.may_be_open(),
             closed: AtomicBool::new(false),
             known: Mutex::new(None),
             reading: tokio::sync::Mutex::new(None),
@@ -498,7 +458,7 @@ impl Gate {
             None if !self.may_be_open || self.closed.load(Ordering::Relaxed) => return Ok(false),
             None => {}
         }
-        let closed = self.known_or_last(None, offline).await?.active.ever;
+        let closed = self.known(None, offline).await?.active.ever;
         if closed {
             self.closed.store(true, Ordering::Relaxed);
         }
@@ -519,7 +479,7 @@ impl Gate {
     ) -> Result<Option<Caller>, Problem> {
         let now = self.storage.now();
         for newer_than in [None, Some(arrived)] {
-            let known = self.known_or_last(newer_than, offline).await?;
+            let known = self.known(newer_than, offline).await?;
             let found = known.active.keys.get(key_id);
             if let Some(found) = found.filter(|found| found.is_opened_by(shown, now)) {
                 return Ok(found
@@ -531,20 +491,9 @@ impl Gate {
         Ok(None)
     }
 
-    /// Whether a key is still valid.
-    ///
-    /// # Errors
-    /// 503 if the database does not respond.
-    pub(super) async fn takes(&self, key_id: &KeyId, secret: &SecretHash) -> Result<bool, Problem> {
-        let known = self.known(None).await?;
-        let now = self.storage.now();
-        let found = known.active.keys.get(key_id);
-        Ok(found.is_some_and(|found| found.is_opened_by(secret, now) && found.key.is_active(now)))
-    }
-
     /// Clears the cache, so that the next request reads the keys again: one was created or ended on this instance.
     pub(crate) fn forget(&self) {
-        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.last() = None;
         self.wake();
     }
 
@@ -553,50 +502,33 @@ impl Gate {
         self.ended.send_replace(());
     }
 
-    /// Whether a session is still open.
-    ///
-    /// # Errors
-    /// 503 if the database does not respond.
-    pub(super) async fn has_session(&self, session: &SecretHash) -> Result<bool, Problem> {
-        Ok(self.storage.session(session).await?.is_some())
-    }
-
     /// Changes whenever credentials ended on this instance.
-    pub(super) fn ended(&self) -> watch::Receiver<()> {
+    fn ended(&self) -> watch::Receiver<()> {
         self.ended.subscribe()
     }
 
+    fn last(&self) -> MutexGuard<'_, Option<Arc<Known>>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn at_hand(&self, newer_than: Option<Instant>) -> Option<Arc<Known>> {
-        let known = self
-            .known
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()?;
+        let known = self.last().clone()?;
         let new_enough = newer_than.is_none_or(|time| known.begun >= time);
         (new_enough && known.begun.elapsed() < FRESH).then_some(known)
     }
 
-    async fn known_or_last(&self, newer_than: Option<Instant>, offline: bool) -> Result<Arc<Known>, Problem> {
-        match self.known(newer_than).await {
-            Err(_) if offline => {
-                let last = self.known.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                Ok(last.unwrap_or_else(|| {
-                    Arc::new(Known {
-                        active: ActiveKeys::default(),
-                        begun: Instant::now(),
-                        took: Duration::ZERO,
-                    })
-                }))
-            }
-            other => other,
+    /// The keys, read after `newer_than`; with `offline` those known last if they cannot be read.
+    async fn known(&self, newer_than: Option<Instant>, offline: bool) -> Result<Arc<Known>, Problem> {
+        if let Some(known) = self.at_hand(newer_than) {
+            return Ok(known);
         }
-    }
-
-    async fn known(&self, newer_than: Option<Instant>) -> Result<Arc<Known>, Problem> {
-        match self.at_hand(newer_than) {
-            Some(known) => Ok(known),
-            // Boxed: this branch is rare, and its large future would otherwise be part of every request's future.
-            None => Box::pin(self.read(newer_than)).await,
+        // Boxed: this branch is rare, and its large future would otherwise be part of every request's future.
+        match Box::pin(self.read(newer_than)).await {
+            Err(_) if offline => Ok(self
+                .last()
+                .clone()
+                .unwrap_or_else(|| Known::of(ActiveKeys::default(), Instant::now()))),
+            read => read,
         }
     }
 
@@ -619,12 +551,8 @@ impl Gate {
             .map_err(|_| unavailable("time-out of reading the keys"))
             .and_then(|read| Ok(read?))
             .inspect_err(|_| *failed = Some(Instant::now()))?;
-        let known = Arc::new(Known {
-            active,
-            begun,
-            took: begun.elapsed(),
-        });
-        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Some(known.clone());
+        let known = Known::of(active, begun);
+        *self.last() = Some(known.clone());
         Ok(known)
     }
 }
@@ -678,14 +606,15 @@ impl Admission {
 
     async fn holds(&self) -> Result<bool, Problem> {
         if let Some(session) = &self.session
-            && !self.gate.has_session(session).await?
+            && self.gate.storage.session(session).await?.is_none()
         {
             return Ok(false);
         }
-        match &self.shown {
-            Some((key_id, secret)) => self.gate.takes(key_id, secret).await,
-            None => self.gate.is_open(false).await,
-        }
+        let Some((key_id, secret)) = &self.shown else {
+            return self.gate.is_open(false).await;
+        };
+        let holder = self.gate.holder_of(key_id, secret, Instant::now(), false);
+        Ok(holder.await?.is_some())
     }
 }
 
@@ -693,7 +622,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Admission {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        let admission = parts.extensions.get::<Self>().cloned();
+        let admitted = parts.extensions.get::<Admitted>();
+        let admission = admitted.map(|admitted| admitted.admission.clone());
         // A route without the access layer is a bug; it must not answer everybody.
         admission.ok_or_else(|| Problem::internal("nobody has said what let the request in"))
     }
@@ -744,10 +674,9 @@ mod rate_tests {
     }
 
     fn rates(per_key: u32) -> Rates {
-        Rates::new(&Settings {
-            rate_per_key: per_key,
-            ..Settings::default()
-        })
+        let mut settings = Settings::default();
+        settings.http.rate_per_key = per_key;
+        Rates::new(&settings)
     }
 
     #[test]

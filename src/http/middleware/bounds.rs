@@ -1,17 +1,18 @@
 //! Limits concurrent requests, the memory of their bytes, their duration, and what is left of a body when it is answered.
 
 use crate::fair::{self, FairSemaphore, Party, Permit, ShareLimits};
+use crate::http::middleware::access::Admitted;
 use crate::http::problem::{Kind, Problem};
 use crate::http::state::{AppState, Settings};
 use crate::telemetry;
 use axum::BoxError;
-use axum::body::{Body, Bytes, HttpBody};
+use axum::body::{Body, BodyDataStream, Bytes, HttpBody};
 use axum::extract::Request;
-use axum::http::HeaderValue;
 use axum::http::header::{CONNECTION, CONTENT_TYPE, EXPECT};
+use axum::http::{Extensions, HeaderValue};
 use axum::response::{IntoResponse, Response};
-use futures::StreamExt;
 use futures::stream::unfold;
+use futures::{Stream, StreamExt};
 use http_body::{Frame, SizeHint};
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -38,6 +39,11 @@ struct Held {
 }
 
 impl Slot {
+    /// That of a request.
+    pub(crate) fn of(extensions: &Extensions) -> Option<Self> {
+        extensions.get::<Admitted>()?.slot.clone()
+    }
+
     fn held(&self) -> MutexGuard<'_, Held> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -61,7 +67,10 @@ impl Slot {
 
     fn carry(&self, state: &AppState, bytes: usize) -> Result<(), Problem> {
         match &mut self.held().carried {
-            Some(carried) => state.budget.carry_more(carried, bytes),
+            Some(carried) => carried
+                .grow(bytes)
+                .then_some(())
+                .ok_or_else(|| state.budget.full()),
             none => {
                 *none = Some(state.budget.carry(&self.party, bytes)?);
                 Ok(())
@@ -95,28 +104,25 @@ const LONGEST_WAIT: Duration = Duration::from_secs(1);
 /// rejects it if it waited in vain: a client that waited long may give up, and its request would be processed for nobody.
 /// A request that waits for its client to send the body holds no permit, so slow clients do not block others. A response in
 /// transfer does.
-pub(super) async fn concurrency<F: Future<Output = Response>>(
+pub(super) async fn concurrency(
     state: &AppState,
     weighs: Weighs,
     request: Request,
-    next: impl FnOnce(Request) -> F,
-) -> Response {
+) -> Result<(Slot, Request), Problem> {
     let slot = Slot {
         held: Arc::default(),
         slots: state.slots.clone(),
         party: Party::current(),
     };
-    if let Err(busy) = slot.take_again().await {
-        return busy.into_response();
-    }
-    let is_read = request.method().is_safe();
+    slot.take_again().await?;
     let (mut parts, mut body) = request.into_parts();
-    parts.extensions.insert(slot.clone());
+    if let Some(admitted) = parts.extensions.get_mut::<Admitted>() {
+        admitted.slot = Some(slot.clone());
+    }
     if !body.is_end_stream() {
         body = counted(body, state.clone(), slot.clone(), weighs);
     }
-    let response = next(Request::from_parts(parts, body)).await;
-    answer(state, is_read, slot, response)
+    Ok((slot, Request::from_parts(parts, body)))
 }
 
 /// How the bytes of a body are counted.
@@ -174,7 +180,7 @@ fn counted(body: Body, state: AppState, slot: Slot, weighs: Weighs) -> Body {
 
 /// Attaches the request's permit and the reservation of the response's bytes to the response, until it is sent or
 /// dropped. The bytes of the request's body are released. Event streams have their own limits.
-fn answer(state: &AppState, is_read: bool, slot: Slot, response: Response) -> Response {
+pub(super) fn answer(state: &AppState, is_read: bool, slot: Slot, response: Response) -> Response {
     let is_stream = response
         .headers()
         .get(CONTENT_TYPE)
@@ -197,7 +203,7 @@ fn answer(state: &AppState, is_read: bool, slot: Slot, response: Response) -> Re
             Err(full) => return full.into_response(),
         },
         // The request already had its effect, so its response must be sent.
-        _ => Some(state.budget.carry_anyway(&slot.party, bytes)),
+        _ => Some(state.budget.carried.overdraw(&slot.party, bytes)),
     };
     response.map(|body| {
         Body::new(HeldBody {
@@ -210,12 +216,8 @@ fn answer(state: &AppState, is_read: bool, slot: Slot, response: Response) -> Re
 
 /// Cancels a request that takes longer than `time`. Open transactions are rolled back. The contract is a problem of status
 /// 503 that names the limit; the layer of `tower-http` answers with an empty body.
-pub(super) async fn time<F: Future<Output = Response>>(
-    time: Duration,
-    request: Request,
-    next: impl FnOnce(Request) -> F,
-) -> Response {
-    match tokio::time::timeout(time, next(request)).await {
+pub(super) async fn time(time: Duration, work: impl Future<Output = Response>) -> Response {
+    match tokio::time::timeout(time, work).await {
         Ok(response) => response,
         Err(_) => {
             telemetry::refused("time");
@@ -264,13 +266,8 @@ impl HttpBody for HeldBody {
 
     fn size_hint(&self) -> SizeHint {
         let rest = self.rest.len() as u64;
-        let remaining = self.body.size_hint();
-        let mut hint = SizeHint::new();
-        hint.set_lower(remaining.lower() + rest);
-        if let Some(upper) = remaining.upper() {
-            hint.set_upper(upper + rest);
-        }
-        hint
+        let exact = self.body.size_hint().exact();
+        exact.map_or_else(SizeHint::new, |left| SizeHint::with_exact(left + rest))
     }
 }
 
@@ -310,6 +307,7 @@ impl Budget {
     pub(crate) fn new(settings: &Settings) -> Self {
         let largest = settings.context_bytes.max(settings.body_bytes);
         let limit = settings
+            .http
             .max_bytes_in_flight
             .max(largest.saturating_mul(LARGEST_BODIES));
         Self {
@@ -335,20 +333,6 @@ impl Budget {
     /// 503 if there is no room.
     pub(crate) fn carry(&self, party: &Party, bytes: usize) -> Result<Permit, Problem> {
         self.carried.try_acquire(party, bytes).ok_or_else(|| self.full())
-    }
-
-    /// Adds bytes to a reservation.
-    ///
-    /// # Errors
-    /// 503 if there is no room.
-    pub(crate) fn carry_more(&self, permit: &mut Permit, bytes: usize) -> Result<(), Problem> {
-        permit.grow(bytes).then_some(()).ok_or_else(|| self.full())
-    }
-
-    /// Reserves bytes for a response that must be sent even above the limit, because the request already had its
-    /// effect.
-    pub(crate) fn carry_anyway(&self, party: &Party, bytes: usize) -> Permit {
-        self.carried.overdraw(party, bytes)
     }
 
     /// Waits for room to process a body of so many bytes.
@@ -377,43 +361,35 @@ const DISCARDED_BYTES: usize = 16 << 20;
 const DISCARDED_WITHIN: Duration = Duration::from_secs(3);
 
 /// Where a body goes that is dropped before its end, and whether any of it was asked for.
-type Rest = Arc<Mutex<Option<(Body, bool)>>>;
+type Rest = Arc<Mutex<Option<(BodyDataStream, bool)>>>;
 
 /// A body that is kept when its reader drops it.
 struct Lent {
-    body: Body,
+    body: Option<BodyDataStream>,
     is_begun: bool,
     rest: Rest,
 }
 
-impl HttpBody for Lent {
-    type Data = Bytes;
-    type Error = axum::Error;
+impl Stream for Lent {
+    type Item = Result<Bytes, axum::Error>;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         self.is_begun = true;
-        Pin::new(&mut self.body).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+        let Some(body) = &mut self.body else {
+            return Poll::Ready(None);
+        };
+        let piece = ready!(body.poll_next_unpin(context));
+        if piece.is_none() {
+            self.body = None;
+        }
+        Poll::Ready(piece)
     }
 }
 
 impl Drop for Lent {
     fn drop(&mut self) {
-        if !self.body.is_end_stream() {
-            let body = std::mem::take(&mut self.body);
-            let rest = Some((body, self.is_begun));
-            *self.rest.lock().unwrap_or_else(PoisonError::into_inner) = rest;
-        }
+        let rest = self.body.take().map(|body| (body, self.is_begun));
+        *self.rest.lock().unwrap_or_else(PoisonError::into_inner) = rest;
     }
 }
 
@@ -432,8 +408,8 @@ pub(super) async fn discard<F: Future<Output = Response>>(
     let rest = Rest::default();
     let lent = rest.clone();
     let request = request.map(|body| {
-        Body::new(Lent {
-            body,
+        Body::from_stream(Lent {
+            body: Some(body.into_data_stream()),
             is_begun: false,
             rest: lent,
         })
@@ -451,11 +427,10 @@ pub(super) async fn discard<F: Future<Output = Response>>(
 }
 
 /// Reads the rest of a body; whether that reached its end.
-async fn ends_soon(rest: Body) -> bool {
+async fn ends_soon(mut rest: BodyDataStream) -> bool {
     let mut left = DISCARDED_BYTES;
-    let mut pieces = rest.into_data_stream();
     let read = async {
-        while let Some(piece) = pieces.next().await {
+        while let Some(piece) = rest.next().await {
             match piece.ok().and_then(|piece| left.checked_sub(piece.len())) {
                 Some(less) => left = less,
                 None => return false,
@@ -473,12 +448,13 @@ mod tests {
     use super::*;
 
     fn budget(bytes: usize) -> Budget {
-        Budget::new(&Settings {
-            max_bytes_in_flight: bytes,
+        let mut settings = Settings {
             context_bytes: 100,
             body_bytes: 100,
             ..Settings::default()
-        })
+        };
+        settings.http.max_bytes_in_flight = bytes;
+        Budget::new(&settings)
     }
 
     #[test]

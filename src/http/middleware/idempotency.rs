@@ -9,19 +9,21 @@
 //! Stored are responses that a retry could not improve: 2xx, and 4xx other than 408, 409, 413 and 429. After those and
 //! after 5xx the same request may succeed later, so a retry runs again.
 
-use crate::domain::ids::{MemoryId, VaultId};
+use crate::domain::ids::MemoryId;
 use crate::fair::Party;
 use crate::http::extract::body::{self, Limit};
 use crate::http::extract::caller::CallerOf;
 use crate::http::extract::headers::single_header;
-use crate::http::middleware::bounds::Slot;
+use crate::http::extract::params::in_path;
+use crate::http::middleware::Next;
+use crate::http::middleware::bounds::{self, Slot};
 use crate::http::openapi::add_problem;
 use crate::http::problem::{Kind, Problem};
 use crate::http::state::{AppState, Settings};
 use crate::storage::Storage;
 use crate::storage::idempotency::{Claim, ClaimedAnswer, Gone, IdempotencyClaim, IdempotencyKey, KeptAnswer};
 use axum::body::{Body, Bytes, to_bytes};
-use axum::extract::{FromRequestParts, RawPathParams, Request};
+use axum::extract::{FromRequestParts, Request};
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, IF_MATCH, IF_NONE_MATCH};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
@@ -159,53 +161,43 @@ const KEEP_TRIES: u32 = 3;
 #[derive(Debug, Clone)]
 pub(crate) struct AnswerAbout(pub(crate) MemoryId);
 
-/// A request without the header is passed on unchanged. `wait` is the time limit of a request, and how long a retry waits for
-/// the first one.
-pub(super) async fn once<F: Future<Output = Response> + Send>(
-    state: &AppState,
-    wait: Duration,
-    request: Request,
-    next: impl FnOnce(Request) -> F + Send + 'static,
-) -> Response {
+/// Whether a request has a key and is one that runs once for it.
+pub(super) fn has_key(request: &Request) -> bool {
     let writes = matches!(*request.method(), Method::PUT | Method::POST);
-    if !writes || !request.headers().contains_key(IDEMPOTENCY_KEY) {
-        return next(request).await;
-    }
-    // Boxed: otherwise the future of every request would contain this one, which few need.
-    Box::pin(run_once(state, wait, request, next))
-        .await
-        .unwrap_or_else(IntoResponse::into_response)
+    writes && request.headers().contains_key(IDEMPOTENCY_KEY)
 }
 
-async fn run_once<F: Future<Output = Response> + Send>(
+/// Runs a request once for its key. `time` is its time limit, and how long a retry waits for the first one.
+pub(super) async fn once(
     state: &AppState,
-    wait: Duration,
+    time: Duration,
     request: Request,
-    next: impl FnOnce(Request) -> F + Send + 'static,
+    next: Next,
 ) -> Result<Response, Problem> {
+    let run = move |request| bounds::time(time, next.run(request));
     let (mut parts, body) = request.into_parts();
-    let Some((vault, memory)) = target(&mut parts).await else {
-        // The route itself reports what is wrong with the path.
-        return Ok(next(Request::from_parts(parts, body)).await);
+    let Some(vault) = in_path(&mut parts, "vault_id").await else {
+        // Without a vault, or with one that is not valid.
+        return Ok(run(Request::from_parts(parts, body)).await);
     };
     let CallerOf(caller) = CallerOf::from_request_parts(&mut parts, &()).await?;
     let key = IdempotencyKey {
         vault,
-        memory,
+        memory: in_path(&mut parts, "memory_id").await,
         caller: caller.id().to_owned(),
         key: key_of(&parts.headers)?,
     };
     let limit = largest_body(&state.settings);
     if body::declared_length(&parts.headers).is_some_and(|length| length > limit.bytes as u64) {
         // The route rejects it with its own limit. Such a response is not stored.
-        return Ok(next(Request::from_parts(parts, body)).await);
+        return Ok(run(Request::from_parts(parts, body)).await);
     }
     let body = Bytes::from(body::read(&parts.headers, body, limit, state.settings.body_timeout).await?);
     let fingerprint = fingerprint(&parts, &body);
-    let slot = parts.extensions.get::<Slot>().cloned();
+    let slot = Slot::of(&parts.extensions);
     let token = state.clock.new_id().to_string();
     let claim = IdempotencyClaim { key, token };
-    if let Some(answer) = win(state, wait, &claim, &fingerprint, slot.as_ref()).await? {
+    if let Some(answer) = win(state, time, &claim, &fingerprint, slot.as_ref()).await? {
         return Ok(answer.with(IDEMPOTENCY_REPLAYED, true).into_response());
     }
     let running = Running {
@@ -222,7 +214,7 @@ async fn run_once<F: Future<Output = Response> + Send>(
     let request = Request::from_parts(parts, Body::from(body));
     // A separate task: the work continues if the client disconnects, and its retry finds it complete.
     let work = async move {
-        let response = running.run(request, next).await;
+        let response = running.run(run(request)).await;
         drop(slot);
         response
     };
@@ -271,14 +263,6 @@ async fn win(
     }
 }
 
-/// The vault in the path, and the memory if there is one; `None` without a vault or with an invalid id.
-async fn target(parts: &mut Parts) -> Option<(VaultId, Option<MemoryId>)> {
-    let params = RawPathParams::from_request_parts(parts, &()).await.ok()?;
-    let find = |wanted: &str| params.iter().find(|(name, _)| *name == wanted).map(|(_, id)| id);
-    let memory = find("memory_id").and_then(|id| id.parse().ok());
-    Some((find("vault_id")?.parse().ok()?, memory))
-}
-
 fn still_running() -> Problem {
     Problem::new(
         Kind::StillRunning,
@@ -308,12 +292,8 @@ struct Running {
 }
 
 impl Running {
-    async fn run<F: Future<Output = Response> + Send>(
-        self,
-        request: Request,
-        next: impl FnOnce(Request) -> F + Send,
-    ) -> Response {
-        let work = AssertUnwindSafe(async { next(request).await }).catch_unwind();
+    async fn run(self, work: impl Future<Output = Response> + Send) -> Response {
+        let work = AssertUnwindSafe(work).catch_unwind();
         let worked = tokio::select! {
             worked = work => worked,
             never = self.renew() => match never {},

@@ -1,10 +1,10 @@
-//! The middleware of every request. From the outside in: [`standard`] (the layers of `tower-http` for headers, compression and
-//! request ids; log line, metrics and panics), [`bounds`] (the rest of a body), here (host and origin),
-//! [`access`] (authentication, authorization, rates), [`bounds`] (concurrency), [`idempotency`] (PUT and POST of a
-//! vault), [`bounds`] again (time limit), and here which database answers a read.
+//! The middleware of every request, in the order of [`around`]: log line, metrics, panics and the rest of a body ([`standard`], which
+//! also has the layers of `tower-http` around all routes), host and origin (here), authentication, authorization and rates
+//! ([`access`], of pages [`session`]), concurrency ([`bounds`]), `Idempotency-Key` ([`idempotency`]), the time limit, and here which
+//! database answers a read.
 //!
-//! Behind the first, each is a function that wraps the next one. One [`layer`] per route combines all of them, because an axum layer
-//! clones and boxes its inner service for every request, which costs more than most of these functions do.
+//! One [`layer`] per route combines all of them, because an axum layer clones and boxes its inner service for every request, which
+//! costs more than most of these functions do.
 //!
 //! Reads that may be stale are answered by a standby, if one is configured and its lag is small enough: lists, old versions and
 //! searches, but not the newest version, and not what clients wait for (runs, events). `X-Replica-Lag` contains the maximum lag of the
@@ -24,22 +24,25 @@ pub(crate) mod idempotency;
 pub(crate) mod session;
 pub(crate) mod standard;
 
+use self::access::Admitted;
+use self::bounds::Weighs;
 use crate::clock::Clock;
 use crate::config::hosts::Authority;
-use crate::domain::access::Caller;
-use crate::fair::Party;
+use crate::dashboard;
 use crate::http::dashboard::Pages;
 use crate::http::extract::headers::MaxAge;
 use crate::http::openapi::add_problem;
 use crate::http::problem::{Cause, Kind, Problem};
-use crate::http::serve::Peer;
 use crate::http::state::AppState;
+use crate::storage::Storage;
 use crate::telemetry::{self, meters};
 use axum::body::Body;
 use axum::extract::{MatchedPath, Request};
 use axum::http::header::{HOST, ORIGIN};
-use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use axum::http::request::Parts;
+use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
+use axum::routing::Route;
 use futures::FutureExt;
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -50,79 +53,113 @@ use utoipa::openapi::path::Operation;
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{Header, RefOr};
 
-/// Wraps everything, including requests without a route.
-pub(crate) async fn around_all<S: Inner>(state: Arc<AppState>, request: Request, next: Next<S>) -> Response {
-    all(&state, request, |request| next.run(request)).await
-}
-
-/// The middleware of every request after the service has started.
-async fn all<F: Future<Output = Response>>(
-    state: &AppState,
-    request: Request,
-    next: impl FnOnce(Request) -> F,
-) -> Response {
-    let admit = |request| access::check(state, request, next);
-    let clean = |request| bounds::discard(request, |request| check_site(state, request, admit));
-    standard::observed(&*state.clock, request, clean).await
-}
-
-/// The limits of a route.
-#[derive(Debug)]
-pub(crate) struct Work {
-    /// The database and the settings.
+/// The routes of one layer.
+pub(crate) struct Around {
     pub(crate) state: AppState,
     /// The time limit of a request.
     pub(crate) time: Duration,
-    /// How the body's bytes are counted.
-    pub(crate) weighs: bounds::Weighs,
+    pub(crate) kind: RouteKind,
 }
 
-/// The layer of regular routes.
-pub(crate) async fn around_work<S: Inner>(work: Arc<Work>, request: Request, next: Next<S>) -> Response {
-    let Work { state, time, weighs } = &*work;
-    let bounded = async |request: Request| {
-        let party = party(&request);
-        let time = *time;
-        let of_read = state.clone();
-        let read = move |request| read_anywhere(of_read, request, next);
-        let run = move |request| bounds::time(time, request, read);
-        let once = |request| idempotency::once(state, time, request, run);
-        party
-            .scope(bounds::concurrency(state, *weighs, request, once))
-            .await
+/// How the requests of a layer are run.
+pub(crate) enum RouteKind {
+    /// Also when all others are rejected: the health of the service, and what has no route.
+    Free,
+    /// Within the limits of concurrency and bytes.
+    Work(Weighs),
+    /// The same, with what pages of the dashboard need. They call routes of the last kind.
+    Pages(Pages),
+    /// Within the limits of the tool or page that makes the request, whose caller is already authenticated.
+    Own,
+}
+
+/// The layer of all routes, and of requests without a route.
+pub(crate) async fn around(of: Arc<Around>, request: Request, next: Next) -> Response {
+    standard::observed(&*of.state.clock, request, |request| admitted(&of, request, next)).await
+}
+
+/// Rejects a request or runs it.
+async fn admitted(of: &Around, request: Request, next: Next) -> Response {
+    let (mut parts, body) = request.into_parts();
+    if let Err(problem) = check_site(&of.state, &parts).await {
+        return problem.into_response();
+    }
+    let route = parts.extensions.get::<MatchedPath>().cloned();
+    let run = |parts| limited(of, Request::from_parts(parts, body), next);
+    match route.as_ref().map(MatchedPath::as_str) {
+        // Boxed: otherwise the future of every request would contain that of the session check, which few need.
+        Some(route) if dashboard::is_page(route) => {
+            Box::pin(session::check(&of.state, parts, route, run)).await
+        }
+        Some(route) if !access::is_public(route) => {
+            let mut rate_limit = None;
+            let mut response = match access::admit(&of.state, &mut parts, route, &mut rate_limit).await {
+                Ok(()) => run(parts).await,
+                Err(problem) => problem.into_response(),
+            };
+            response.headers_mut().extend(rate_limit.into_iter().flatten());
+            response
+        }
+        // Without a route the response is 404.
+        _ => run(parts).await,
+    }
+}
+
+/// Runs a request within the limits of its layer.
+async fn limited(of: &Around, request: Request, next: Next) -> Response {
+    let weighs = match of.kind {
+        RouteKind::Free | RouteKind::Own => return run(of, request, next).await,
+        RouteKind::Work(weighs) => weighs,
+        RouteKind::Pages(_) => Weighs::Work,
     };
-    all(state, request, bounded).await
-}
-
-/// The party that an authenticated request is counted for.
-fn party(request: &Request) -> Party {
-    request.extensions().get::<Party>().cloned().unwrap_or_default()
-}
-
-/// The layer of the dashboard's pages. They call routes with the layer [`around_own`].
-pub(crate) async fn around_pages<S: Inner>(pages: Arc<Pages>, request: Request, next: Next<S>) -> Response {
-    let state = &pages.state;
-    let time = state.settings.update_timeout;
-    let give = |mut request| {
-        pages.give(&mut request);
-        bounds::time(time, request, |request| next.run(request))
+    let admitted = request.extensions().get::<Admitted>();
+    let party = admitted
+        .map(|admitted| admitted.party.clone())
+        .unwrap_or_default();
+    let is_read = request.method().is_safe();
+    let work = async {
+        match bounds::concurrency(&of.state, weighs, request).await {
+            Ok((slot, request)) => {
+                let response = run(of, request, next).await;
+                bounds::answer(&of.state, is_read, slot, response)
+            }
+            Err(busy) => busy.into_response(),
+        }
     };
-    let bounded = async |request: Request| {
-        party(&request)
-            .scope(bounds::concurrency(state, bounds::Weighs::Work, request, give))
-            .await
-    };
-    all(state, request, bounded).await
+    party.scope(work).await
 }
 
-/// The layer of routes that tools and pages call: like [`around_work`], but the request that calls is already authenticated.
-pub(crate) async fn around_own<S: Inner>(work: Arc<Work>, request: Request, next: Next<S>) -> Response {
-    let Work { state, time, .. } = &*work;
-    let time = *time;
-    let run = move |request| bounds::time(time, request, move |request| next.run(request));
-    let once = |request| idempotency::once(state, time, request, run);
-    let method = request.method().clone();
-    let response = access::check_again(request, once).await;
+/// Runs a request, within the time limit and once for each key.
+async fn run(of: &Around, mut request: Request, next: Next) -> Response {
+    let (state, time) = (&of.state, of.time);
+    match &of.kind {
+        RouteKind::Work(_) | RouteKind::Own if idempotency::has_key(&request) => {
+            // Boxed: otherwise the future of every request would contain this one, which few need.
+            Box::pin(idempotency::once(state, time, request, next))
+                .await
+                .unwrap_or_else(IntoResponse::into_response)
+        }
+        RouteKind::Work(_) => bounds::time(time, read_anywhere(&state.storage, request, next)).await,
+        RouteKind::Pages(pages) => {
+            pages.give(&mut request);
+            bounds::time(time, next.run(request)).await
+        }
+        RouteKind::Free | RouteKind::Own => bounds::time(time, next.run(request)).await,
+    }
+}
+
+/// The layer of routes as tools and pages call them.
+pub(crate) async fn around_own(of: Arc<Around>, request: Request, next: Next) -> Response {
+    let (mut parts, body) = request.into_parts();
+    let method = parts.method.clone();
+    let response = match access::admit_again(&mut parts).await {
+        Ok(party) => {
+            party
+                .scope(run(&of, Request::from_parts(parts, body), next))
+                .await
+        }
+        Err(problem) => problem.into_response(),
+    };
     // The tool or page shows the problem; the cause is only in the log.
     if let Some(Cause(cause)) = response.extensions().get::<Cause>() {
         let status = response.status().as_u16();
@@ -133,67 +170,35 @@ pub(crate) async fn around_own<S: Inner>(work: Arc<Work>, request: Request, next
 
 /// What a request that a tool or page makes has of the one that calls it.
 pub(crate) fn carried(from: &Extensions) -> Extensions {
-    fn copy<T: Clone + Send + Sync + 'static>(from: &Extensions, to: &mut Extensions) {
-        if let Some(value) = from.get::<T>() {
-            to.insert(value.clone());
-        }
-    }
     let mut to = Extensions::new();
-    copy::<Caller>(from, &mut to);
-    copy::<access::Admission>(from, &mut to);
-    copy::<bounds::Slot>(from, &mut to);
-    copy::<Peer>(from, &mut to);
+    if let Some(admitted) = from.get::<Admitted>() {
+        to.insert(admitted.clone());
+    }
     to
 }
 
-/// The layer of routes that also answer when all others are rejected.
-pub(crate) async fn around_health<S: Inner>(
-    state: Arc<AppState>,
-    request: Request,
-    next: Next<S>,
-) -> Response {
-    let time = state.settings.request_timeout;
-    let bounded = |request| bounds::time(time, request, |request| next.run(request));
-    all(&state, request, bounded).await
-}
-
-/// What a layer can wrap: a route, or a handler with its state.
-pub(crate) trait Inner:
-    Service<Request, Response = Response, Error = Infallible, Future: Send> + Clone + Send + Sync + 'static
-{
-}
-
-impl<S> Inner for S where
-    S: Service<Request, Response = Response, Error = Infallible, Future: Send>
-        + Clone
-        + Send
-        + Sync
-        + 'static
-{
-}
-
-/// The inner service of a layer.
+/// The route that a layer is around. It is cloned only to be called.
 #[derive(Debug, Clone)]
-pub(crate) struct Next<S>(S);
+pub(crate) struct Next(Arc<Route>);
 
-impl<S: Inner> Next<S> {
-    /// Calls the inner service.
-    pub(crate) async fn run(mut self, request: Request) -> Response {
-        // A service inside the router is always ready.
-        match self.0.call(request).await {
+impl Next {
+    /// Calls the route.
+    pub(crate) async fn run(self, request: Request) -> Response {
+        // A route is always ready.
+        match Route::clone(&self.0).call(request).await {
             Ok(response) => response,
             Err(never) => match never {},
         }
     }
 }
 
-/// The layer of a function that is called with `shared`, a request and the inner service. `axum::middleware::from_fn` does the
-/// same, with two more clones of the inner service and three more boxes per request.
-pub(crate) fn layer<C, A, F, S>(
+/// The layer of a function that is called with `shared`, a request and the route. `axum::middleware::from_fn` does the same, with
+/// two more clones of the route and three more boxes per request.
+pub(crate) fn layer<C, A, F>(
     shared: Arc<C>,
     around: A,
 ) -> impl Layer<
-    S,
+    Route,
     Service = impl Service<Request, Response = Response, Error = Infallible, Future: Send>
               + Clone
               + Send
@@ -202,13 +207,12 @@ pub(crate) fn layer<C, A, F, S>(
 > + Clone
 where
     C: Send + Sync + 'static,
-    A: Fn(Arc<C>, Request, Next<S>) -> F + Copy + Send + Sync + 'static,
+    A: Fn(Arc<C>, Request, Next) -> F + Copy + Send + Sync + 'static,
     F: Future<Output = Response> + Send + 'static,
-    S: Inner,
 {
-    layer_fn(move |inner: S| {
-        let shared = shared.clone();
-        service_fn(move |request| around(shared.clone(), request, Next(inner.clone())).map(Ok))
+    layer_fn(move |route: Route| {
+        let (shared, route) = (shared.clone(), Arc::new(route));
+        service_fn(move |request| around(shared.clone(), request, Next(route.clone())).map(Ok))
     })
 }
 
@@ -233,12 +237,12 @@ const MAY_LAG: [&str; 10] = [
 const OF_A_TIME: &str = "/v1/vaults/{vault_id}/memories/{memory_id}/context";
 
 /// Runs a request, on the standby if allowed.
-async fn read_anywhere<S: Inner>(state: AppState, request: Request, next: Next<S>) -> Response {
-    if !state.storage.has_replica() || !may_lag(&request) {
+async fn read_anywhere(storage: &Storage, request: Request, next: Next) -> Response {
+    if !storage.has_replica() || !may_lag(&request) {
         return next.run(request).await;
     }
     let MaxAge(within) = MaxAge::from_headers(request.headers());
-    let lag = state.storage.replica_lag();
+    let lag = storage.replica_lag();
     let Some(lag) = lag.filter(|lag| within.is_none_or(|within| *lag <= within)) else {
         meters::replica_read("behind");
         return next.run(request).await;
@@ -247,8 +251,9 @@ async fn read_anywhere<S: Inner>(state: AppState, request: Request, next: Next<S
     let (parts, body) = request.into_parts();
     let again = Request::from_parts(parts.clone(), Body::empty());
     let asked = next.clone().run(Request::from_parts(parts, body));
-    let mut response = state.storage.on_replica(asked).await;
-    if !is_answer(response.status()) {
+    let mut response = storage.on_replica(asked).await;
+    let status = response.status();
+    if !status.is_success() && status != StatusCode::NOT_MODIFIED {
         meters::replica_read("repeated");
         return next.run(again).await;
     }
@@ -257,10 +262,6 @@ async fn read_anywhere<S: Inner>(state: AppState, request: Request, next: Next<S
         response.headers_mut().insert(X_REPLICA_LAG, lag);
     }
     response
-}
-
-fn is_answer(status: StatusCode) -> bool {
-    status.is_success() || status == StatusCode::NOT_MODIFIED
 }
 
 /// Seconds, rounded up, because it is a maximum.
@@ -305,61 +306,42 @@ const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 /// directly.
 const OWN: [&[u8]; 2] = [b"same-origin", b"none"];
 
-/// The setting with the service's host names.
-const SETTING: &str = "http.allowed_hosts";
-
 /// Rejects requests of other sites' pages to a service that requires no key, and requests without a host.
-async fn check_site<F: Future<Output = Response>>(
-    state: &AppState,
-    request: Request,
-    next: impl FnOnce(Request) -> F,
-) -> Response {
-    let host = match host(&request) {
-        Ok(host) => host,
-        Err(problem) => return problem.into_response(),
-    };
+async fn check_site(state: &AppState, parts: &Parts) -> Result<(), Problem> {
+    let host = host(&parts.uri, &parts.headers)?;
     let settings = &state.settings;
-    let foreign = foreign(
-        request.headers(),
-        &host,
-        &settings.own_hosts,
-        settings.tls.is_some(),
-    );
-    let Some(problem) = foreign else {
-        return next(request).await;
-    };
+    let foreign = foreign(&parts.headers, &host, &settings.own_hosts, settings.tls.is_some());
+    let Some(header) = foreign else { return Ok(()) };
     // If the database is unavailable, the last known state decides.
-    match state.gate.is_open(true).await {
-        Ok(false) => next(request).await,
-        Ok(true) => {
-            telemetry::refused("foreign_site");
-            problem.into_response()
-        }
-        Err(problem) => problem.into_response(),
+    if !state.gate.is_open(true).await? {
+        return Ok(());
     }
+    telemetry::refused("foreign_site");
+    let detail = format!(
+        "this service asks for no key, and the header {header} names another site than this machine (localhost, 127.0.0.1, \
+         [::1]) and http.allowed_hosts: list the name there if the service is reached by it, or make an API key"
+    );
+    Err(Problem::new(Kind::ForeignSite, detail)
+        .with("field", header)
+        .with("setting", "http.allowed_hosts"))
 }
 
 /// The layer of all routes while the service starts: requests without a host are rejected; whether keys exist is not known yet.
-pub(crate) async fn around_start<S: Inner>(
-    clock: Arc<Arc<dyn Clock>>,
-    request: Request,
-    next: Next<S>,
-) -> Response {
-    let answered = async |request: Request| match host(&request) {
+pub(crate) async fn around_start(clock: Arc<Arc<dyn Clock>>, request: Request, next: Next) -> Response {
+    let answered = async |request: Request| match host(request.uri(), request.headers()) {
         Ok(_) => next.run(request).await,
         Err(problem) => problem.into_response(),
     };
-    let clean = |request| bounds::discard(request, answered);
-    standard::observed(&**clock, request, clean).await
+    standard::observed(&**clock, request, answered).await
 }
 
 /// The host that a request is for.
 ///
 /// # Errors
 /// 400 unless exactly one host is named.
-fn host(request: &Request) -> Result<Authority, Problem> {
+fn host(uri: &Uri, headers: &HeaderMap) -> Result<Authority, Problem> {
     let broken = |what: &str| Problem::malformed("Host", format!("the header Host {what}"));
-    let mut values = request.headers().get_all(HOST).iter();
+    let mut values = headers.get_all(HOST).iter();
     let value = values.next().ok_or_else(|| broken("is missing"))?;
     if values.next().is_some() {
         return Err(broken("may stand in a request only once"));
@@ -368,7 +350,7 @@ fn host(request: &Request) -> Result<Authority, Problem> {
     let host = value.to_str().ok().and_then(read);
     let host = host.ok_or_else(|| broken("must be a host name or address with or without a port"))?;
     // A request line in absolute form also contains the host.
-    match request.uri().authority() {
+    match uri.authority() {
         Some(named) if read(named.as_str()).as_ref() != Some(&host) => {
             Err(broken("and the request's URL must name the same host"))
         }
@@ -376,32 +358,17 @@ fn host(request: &Request) -> Result<Authority, Problem> {
     }
 }
 
-/// The problem of a request to a service that requires no key; `None` if there is none.
-fn foreign(headers: &HeaderMap, host: &Authority, own: &[Authority], tls: bool) -> Option<Problem> {
-    if !host.is_loopback() && !own.iter().any(|own| own.covers(host)) {
-        return Some(refusal(
-            "Host",
-            "names neither this machine (localhost, 127.0.0.1, [::1]) nor one of http.allowed_hosts: list it there if \
-             the service is reached by this name",
-        ));
-    }
-    let from = |origin: &HeaderValue| is_own_origin(origin, host, tls);
-    if !headers.get_all(ORIGIN).iter().all(from) {
-        return Some(refusal(
-            "Origin",
-            "names another site than the request is for: pages are answered only on the service's own host, which is \
-             one of loopback or of http.allowed_hosts",
-        ));
-    }
+/// The header that says that a request is of another site; `None` if none does.
+fn foreign(headers: &HeaderMap, host: &Authority, own: &[Authority], tls: bool) -> Option<&'static str> {
+    let is_own_host = host.is_loopback() || own.iter().any(|own| own.covers(host));
+    let from_own_page = |origin: &HeaderValue| is_own_origin(origin, host, tls);
     let of_own = |site: &HeaderValue| OWN.contains(&site.as_bytes());
-    if !headers.get_all(SEC_FETCH_SITE).iter().all(of_own) {
-        return Some(refusal(
-            "Sec-Fetch-Site",
-            "says that a page of another site sent the request: pages are answered only on the service's own host, \
-             which is one of loopback or of http.allowed_hosts",
-        ));
+    match () {
+        () if !is_own_host => Some("Host"),
+        () if !headers.get_all(ORIGIN).iter().all(from_own_page) => Some("Origin"),
+        () if !headers.get_all(SEC_FETCH_SITE).iter().all(of_own) => Some("Sec-Fetch-Site"),
+        () => None,
     }
-    None
 }
 
 /// Whether `Origin` is the site that the request is for. A service on plain HTTP may be behind a proxy that terminates
@@ -418,13 +385,6 @@ fn is_own_origin(origin: &HeaderValue, host: &Authority, tls: bool) -> bool {
     let port = |of: &Authority| of.port.unwrap_or(default_port);
     rest.parse()
         .is_ok_and(|origin| host.same_host(&origin) && port(host) == port(&origin))
-}
-
-fn refusal(name: &str, why: &str) -> Problem {
-    let detail = format!("this service asks for no key, and the header {name} {why}; or make an API key");
-    Problem::new(Kind::ForeignSite, detail)
-        .with("field", name)
-        .with("setting", SETTING)
 }
 
 /// Adds the error responses of this layer to the documentation of a route.
@@ -471,7 +431,7 @@ mod replica_tests {
 mod tests {
     use super::*;
 
-    fn named(headers: &[(&'static str, &str)], host: &str, tls: bool) -> Option<String> {
+    fn named(headers: &[(&'static str, &str)], host: &str, tls: bool) -> Option<&'static str> {
         let mut map = HeaderMap::new();
         for (name, value) in headers {
             map.append(*name, value.parse().unwrap());
@@ -480,9 +440,7 @@ mod tests {
             "memory.example.org".parse().unwrap(),
             "10.0.0.9:80".parse().unwrap(),
         ];
-        let problem = foreign(&map, &host.parse().unwrap(), &own, tls)?;
-        assert_eq!(problem.kind(), Kind::ForeignSite);
-        Some(problem.member("field")?.as_str()?.to_owned())
+        foreign(&map, &host.parse().unwrap(), &own, tls)
     }
 
     #[test]
@@ -491,7 +449,7 @@ mod tests {
             assert_eq!(named(&[], host, false), None, "{host}");
         }
         for host in "attacker.example x.memory.example.org 10.0.0.9 10.0.0.9:81 0.0.0.0".split(' ') {
-            assert_eq!(named(&[], host, false).as_deref(), Some("Host"), "{host}");
+            assert_eq!(named(&[], host, false), Some("Host"), "{host}");
         }
     }
 
@@ -512,16 +470,12 @@ mod tests {
                 file://|http://localhost:8080.attacker.example|http://attacker.example|\
                 ftp://localhost:8080|chrome-extension://localhost:8080";
         for bad in all.split('|') {
-            assert_eq!(
-                origin(bad, "localhost:8080", false).as_deref(),
-                Some("Origin"),
-                "{bad}"
-            );
+            assert_eq!(origin(bad, "localhost:8080", false), Some("Origin"), "{bad}");
         }
         assert_eq!(origin("https://localhost:8080", "localhost:8080", true), None);
         assert!(origin("http://localhost:8080", "localhost:8080", true).is_some());
         let two = [("origin", "http://localhost"), ("origin", "null")];
-        assert_eq!(named(&two, "localhost", false).as_deref(), Some("Origin"));
+        assert_eq!(named(&two, "localhost", false), Some("Origin"));
     }
 
     #[test]
@@ -530,7 +484,7 @@ mod tests {
         assert_eq!(site("same-origin"), None);
         assert_eq!(site("none"), None);
         for other in ["cross-site", "same-site", "", "anything new"] {
-            assert_eq!(site(other).as_deref(), Some("Sec-Fetch-Site"), "{other}");
+            assert_eq!(site(other), Some("Sec-Fetch-Site"), "{other}");
         }
     }
 }

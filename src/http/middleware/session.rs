@@ -1,14 +1,13 @@
 //! Authenticates visitors of the dashboard by the session cookie. The cookie is valid only for pages, never for API
 //! routes. It is the only one, of hexadecimal digits, so that a crate for cookies would have little to do.
 
-use super::access::{Admission, RateHeaders, subject};
+use super::access::{Admission, Admitted, RateHeaders, subject};
 use crate::dashboard::{self, Visitor};
 use crate::domain::access::{Caller, SessionToken};
 use crate::fair::Party;
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
 use crate::random;
-use axum::extract::Request;
 use axum::http::header::{CONTENT_TYPE, COOKIE, SET_COOKIE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method};
@@ -21,46 +20,40 @@ const NAME: &str = "wm_session";
 /// Passes every request on to the pages, with the visitor if there is one.
 pub(super) async fn check<F: Future<Output = Response>>(
     state: &AppState,
-    request: Request,
+    mut parts: Parts,
     route: &str,
-    next: impl FnOnce(Request) -> F,
+    next: impl FnOnce(Parts) -> F,
 ) -> Response {
     if dashboard::is_public(route) && route != "/ui/sign-in" {
-        return next(request).await;
+        return next(parts).await;
     }
-    let (mut parts, body) = request.into_parts();
     if comes_from_elsewhere(&parts) {
         return dashboard::reload_page();
     }
     let mut rate_limit = None;
-    let (mut response, cookie) = match admit(state, &mut parts, &mut rate_limit).await {
-        Ok(cookie) => {
-            let visitor = parts.extensions.get::<Visitor>().cloned();
-            let mut response = next(Request::from_parts(parts, body)).await;
-            // An error page has the navigation of its visitor.
-            if let Some(visitor) = visitor {
-                response.extensions_mut().insert(visitor);
+    let mut response = match admit(state, &mut parts, &mut rate_limit).await {
+        Ok((visitor, cookie)) => {
+            parts.extensions.insert(visitor.clone());
+            let mut response = next(parts).await;
+            if let Some(token) = cookie {
+                give(&mut response, &token, state.settings.tls.is_some());
             }
-            (response, cookie)
+            // An error page has the navigation of its visitor.
+            response.extensions_mut().insert(visitor);
+            response
         }
-        Err(problem) => (problem.into_response(), None),
+        Err(problem) => problem.into_response(),
     };
-    if let Some(rate_limit) = rate_limit {
-        response.headers_mut().extend(rate_limit);
-    }
-    if let Some(token) = cookie {
-        give(&mut response, &token, state.settings.tls.is_some());
-    }
+    response.headers_mut().extend(rate_limit.into_iter().flatten());
     response
 }
 
-/// Puts the visitor into the extensions, and returns the cookie to set. `rate_limit` becomes the headers of the visitor's
-/// rate limit.
+/// Identifies the visitor; also the cookie to set. `rate_limit` becomes the headers of the visitor's rate limit.
 async fn admit(
     state: &AppState,
     parts: &mut Parts,
     rate_limit: &mut Option<RateHeaders>,
-) -> Result<Option<SessionToken>, Problem> {
+) -> Result<(Visitor, Option<SessionToken>), Problem> {
     let shown = of(&parts.headers);
     let found = match &shown {
         _ if state.gate.is_open(false).await? => Some((Caller::open(), Admission::new(&state.gate, None))),
@@ -69,24 +62,27 @@ async fn admit(
     };
     let caller = found.as_ref().map(|(caller, _)| caller);
     *rate_limit = state.rates.count(subject(&parts.extensions, caller))?;
-    let (token, cookie) = match shown {
-        Some(token) => (token, None),
+    let visitor = |token: &SessionToken| Visitor {
+        caller: caller.cloned(),
+        form_token: token.form_token(),
+    };
+    let visit = match shown {
+        Some(token) => (visitor(&token), None),
         None => {
             let token = new()?;
-            (token.clone(), Some(token))
+            (visitor(&token), Some(token))
         }
     };
-    parts.extensions.insert(Visitor {
-        caller: found.as_ref().map(|(caller, _)| caller.clone()),
-        form_token: token.form_token(),
-    });
     if let Some((caller, admission)) = found {
         let key = caller.key.as_ref().map(|key| key.key_id.as_str());
-        parts.extensions.insert(Party::new(None, key));
-        parts.extensions.insert(caller);
-        parts.extensions.insert(admission);
+        parts.extensions.insert(Admitted {
+            party: Party::new(None, key),
+            caller,
+            admission,
+            slot: None,
+        });
     }
-    Ok(cookie)
+    Ok(visit)
 }
 
 /// The holder of a session, if the session is active and its key is valid.
@@ -129,24 +125,14 @@ pub(crate) fn of(headers: &HeaderMap) -> Option<SessionToken> {
     pairs.find_map(|(name, value)| (name.trim() == NAME).then(|| SessionToken::parse(value.trim()))?)
 }
 
-/// `Set-Cookie` for a session of so many seconds; with `None` it ends with the browser.
-pub(crate) fn cookie(token: &SessionToken, seconds: Option<i64>, secure: bool) -> String {
+/// `Set-Cookie` for a session of so many seconds; with `None` it ends with the browser, with 0 at once.
+pub(crate) fn cookie(token: &str, seconds: Option<i64>, secure: bool) -> String {
     let age = seconds
         .map(|seconds| format!("; Max-Age={seconds}"))
         .unwrap_or_default();
     let secure = if secure { "; Secure" } else { "" };
     format!(
-        "{NAME}={}; Path={}; HttpOnly; SameSite=Strict{age}{secure}",
-        token.expose(),
-        dashboard::ROOT
-    )
-}
-
-/// `Set-Cookie` that deletes the session cookie.
-pub(crate) fn no_cookie(secure: bool) -> String {
-    let secure = if secure { "; Secure" } else { "" };
-    format!(
-        "{NAME}=; Path={}; HttpOnly; SameSite=Strict; Max-Age=0{secure}",
+        "{NAME}={token}; Path={}; HttpOnly; SameSite=Strict{age}{secure}",
         dashboard::ROOT
     )
 }
@@ -159,7 +145,7 @@ fn give(response: &mut Response, token: &SessionToken, secure: bool) {
         .is_some_and(|value| value.as_bytes().starts_with(b"text/html"));
     if is_page
         && !headers.contains_key(SET_COOKIE)
-        && let Ok(value) = HeaderValue::try_from(cookie(token, None, secure))
+        && let Ok(value) = HeaderValue::try_from(cookie(token.expose(), None, secure))
     {
         headers.insert(SET_COOKIE, value);
     }

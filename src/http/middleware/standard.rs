@@ -1,12 +1,14 @@
-//! What is around every request. Around all routes, the layers of `tower-http`: credentials that no debug output shows,
-//! compression of large responses where the client asks for it, default headers, request ids. Around each route
-//! ([`observed`]): the one log line of a request with its metrics, which names the route, and panics as problems.
+//! What is around every request. Around all routes: credentials that no debug output shows, and compression of large responses
+//! where the client asks for it, by layers of `tower-http`; default headers. Around each route ([`observed`]): its id, the one log
+//! line of a request with its metrics, which names the route, and panics as problems.
 //!
 //! The time limits and limits of bytes are not layers of `tower-http`: those answer with an empty body or plain text, and the
 //! contract is a problem that names the limit. Nor is the limit of concurrent requests `tower`'s, which knows no vaults.
 
 use crate::clock::Clock;
 use crate::dashboard;
+use crate::http::extract::params::in_path;
+use crate::http::middleware::bounds;
 use crate::http::problem::{Cause, MEDIA_TYPE, Passing, Problem};
 use crate::telemetry::requests::{self, FailedRequest};
 use crate::telemetry::traces;
@@ -16,6 +18,7 @@ use axum::http::header::{
     AUTHORIZATION, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE,
     REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use futures::FutureExt;
@@ -31,9 +34,7 @@ use tower::{Service, ServiceBuilder};
 use tower_http::CompressionLevel;
 use tower_http::compression::predicate::{NotForContentType, Predicate};
 use tower_http::compression::{CompressionBody, CompressionLayer};
-use tower_http::request_id::{MakeRequestUuid, PropagateRequestIdLayer, SetRequestIdLayer};
 use tower_http::sensitive_headers::SetSensitiveRequestHeadersLayer;
-use tower_http::set_header::SetResponseHeaderLayer;
 use tracing::{Instrument, Span};
 
 /// The size from which a response is compressed: below, the time for it is worth more than the bytes.
@@ -53,15 +54,32 @@ impl Predicate for IsLarge {
     }
 }
 
-/// Puts the layers around all routes. A document can contain anything, including HTML and scripts: browsers must not sniff its
-/// type, run, embed, cache or leak it. A response may say otherwise.
+/// A document can contain anything, including HTML and scripts: browsers must not sniff its type, run, embed, cache or leak it.
+/// A response may say otherwise.
+const DEFAULT_HEADERS: [(HeaderName, HeaderValue); 4] = [
+    (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+    (CACHE_CONTROL, HeaderValue::from_static("no-store")),
+    (
+        CONTENT_SECURITY_POLICY,
+        HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"),
+    ),
+    (REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+];
+
+fn with_default_headers<B>(mut response: Response<B>) -> Response<B> {
+    for (name, value) in DEFAULT_HEADERS {
+        response.headers_mut().entry(name).or_insert(value);
+    }
+    response
+}
+
+/// Puts the layers around all routes.
 pub(crate) fn around_routes<B: Send + 'static, S>(
     routes: S,
 ) -> impl Service<Request<B>, Response = Response<CompressionBody<Body>>, Error = Infallible, Future: Send> + Clone
 where
     S: Service<Request<B>, Response = Response, Error = Infallible, Future: Send> + Clone,
 {
-    let default = SetResponseHeaderLayer::if_not_present;
     let large = IsLarge.and(NotForContentType::SSE);
     ServiceBuilder::new()
         .layer(SetSensitiveRequestHeadersLayer::new([AUTHORIZATION, COOKIE]))
@@ -70,23 +88,11 @@ where
                 .quality(CompressionLevel::Fastest)
                 .compress_when(large),
         )
-        .layer(default(
-            X_CONTENT_TYPE_OPTIONS,
-            HeaderValue::from_static("nosniff"),
-        ))
-        .layer(default(CACHE_CONTROL, HeaderValue::from_static("no-store")))
-        .layer(default(
-            CONTENT_SECURITY_POLICY,
-            HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"),
-        ))
-        .layer(default(REFERRER_POLICY, HeaderValue::from_static("no-referrer")))
-        .map_request(without_unsafe_id)
-        .layer(SetRequestIdLayer::new(X_REQUEST_ID, MakeRequestUuid))
-        .layer(PropagateRequestIdLayer::new(X_REQUEST_ID))
+        .map_response(with_default_headers)
         .service(routes)
 }
 
-/// Observes a request, and converts panics into problems, and problems of the dashboard into pages.
+/// Observes a request, converts panics into problems, and problems of the dashboard into pages, and reads the rest of a body.
 pub(super) async fn observed<F: Future<Output = Response>>(
     clock: &dyn Clock,
     request: Request,
@@ -94,15 +100,19 @@ pub(super) async fn observed<F: Future<Output = Response>>(
 ) -> Response {
     let path = request.uri().path();
     let page = dashboard::is_page(path).then(|| path.to_owned());
-    let mut line = LogLine::start(&request);
-    let span = line.span(request.headers());
-    let response = AssertUnwindSafe(next(request)).catch_unwind();
+    let (mut parts, body) = request.into_parts();
+    let vault: Option<String> = in_path(&mut parts, "vault_id").await;
+    let mut line = LogLine::start(&parts, vault.as_deref(), clock);
+    let span = line.span(&parts.headers);
+    let request = Request::from_parts(parts, body);
+    let response = AssertUnwindSafe(bounds::discard(request, next)).catch_unwind();
     let response = response.instrument(span.clone()).await.unwrap_or_else(of_panic);
-    line.end(&response);
-    line.keep_failure(clock);
-    traces::request_ended(&span, line.status);
-    line.write();
-    let response = named(response, line.request_id()).await;
+    traces::request_ended(&span, response.status().as_u16());
+    line.write(Some(&response));
+    let mut response = named(response, line.request_id()).await;
+    response
+        .headers_mut()
+        .insert(X_REQUEST_ID, line.request_id.clone());
     match page {
         Some(path) => Box::pin(dashboard::as_page(&path, response)).await,
         None => response,
@@ -158,22 +168,16 @@ const NO_ROUTE: &str = "none";
 /// nginx's "client closed request": no response was sent. It appears only in the log and in metrics.
 const CLIENT_GONE: u16 = 499;
 
-/// The request without a client's id that is not safe to log: it gets a new one.
-fn without_unsafe_id<B>(mut request: Request<B>) -> Request<B> {
-    if request.headers().contains_key(X_REQUEST_ID) && !has_safe_id(request.headers()) {
-        request.headers_mut().remove(X_REQUEST_ID);
-    }
-    request
-}
-
-fn has_safe_id(headers: &HeaderMap) -> bool {
+/// The id that the client gave the request, if it is safe to log.
+fn safe_id(headers: &HeaderMap) -> Option<&HeaderValue> {
     let mut values = headers.get_all(X_REQUEST_ID).iter();
     let (Some(value), None) = (values.next(), values.next()) else {
-        return false;
+        return None;
     };
-    let bytes = value.as_bytes();
     let is_safe = |byte: &u8| byte.is_ascii_alphanumeric() || b"._:@+/=-".contains(byte);
-    bytes.iter().all(is_safe) && !bytes.is_empty() && bytes.len() <= MAX_REQUEST_ID_BYTES
+    let bytes = value.as_bytes();
+    let is_sane = (1..=MAX_REQUEST_ID_BYTES).contains(&bytes.len()) && bytes.iter().all(is_safe);
+    is_sane.then_some(value)
 }
 
 /// Methods are a metric label: a client must not be able to create new values.
@@ -188,54 +192,35 @@ fn method_label(method: &Method) -> &'static str {
 ///
 /// The line contains the method, the route pattern, a hash of the vault's id, the status, the duration in milliseconds, the
 /// request id and, for a failure, its cause. It never contains a body, a key, a query or an id from a path.
-struct LogLine {
+struct LogLine<'c> {
+    clock: &'c dyn Clock,
     method: &'static str,
     /// The matched route.
     route: Option<MatchedPath>,
-    request_id: Option<HeaderValue>,
-    started: Instant,
-    status: u16,
-    cause: Option<Cause>,
-    detail: Option<Detail>,
-    passing: bool,
     vault: Option<String>,
+    request_id: HeaderValue,
+    started: Instant,
     is_written: bool,
 }
 
-/// The routes whose path contains a vault's id, and the index of its segment.
-const VAULT_ROUTES: [&str; 2] = ["/v1/vaults/{vault_id}", "/ui/vaults/{vault_id}"];
-const VAULT_SEGMENT: usize = 3;
-
-/// The first twelve hexadecimal digits of the SHA-256 of the id of the vault in a path: they distinguish vaults without naming
-/// them.
-fn vault_hash(route: &str, path: &str) -> Option<String> {
-    let tail = VAULT_ROUTES
-        .iter()
-        .find_map(|begins| route.strip_prefix(begins))?;
-    let segment = path
-        .split('/')
-        .nth(VAULT_SEGMENT)
-        .filter(|_| tail.is_empty() || tail.starts_with('/'))?;
-    let (id, _) = url::form_urlencoded::parse(segment.as_bytes()).next()?;
-    Some(hex::encode(&Sha256::digest(id.as_bytes())[..6]))
+/// The first twelve hexadecimal digits of the SHA-256 of a vault's id: they distinguish vaults without naming them.
+fn vault_hash(vault: &str) -> String {
+    hex::encode(&Sha256::digest(vault.as_bytes())[..6])
 }
 
-impl LogLine {
-    fn start(request: &Request) -> Self {
-        let route = request.extensions().get::<MatchedPath>().cloned();
+impl<'c> LogLine<'c> {
+    fn start(request: &Parts, vault: Option<&str>, clock: &'c dyn Clock) -> Self {
+        // A UUID is visible ASCII.
+        let new_id = || HeaderValue::try_from(clock.new_id().to_string());
+        let request_id = safe_id(&request.headers).cloned().map_or_else(new_id, Ok);
         requests::began();
         Self {
-            method: method_label(request.method()),
-            vault: route
-                .as_ref()
-                .and_then(|route| vault_hash(route.as_str(), request.uri().path())),
-            route,
-            request_id: request.headers().get(X_REQUEST_ID).cloned(),
+            clock,
+            method: method_label(&request.method),
+            route: request.extensions.get::<MatchedPath>().cloned(),
+            vault: vault.map(vault_hash),
+            request_id: request_id.unwrap_or(HeaderValue::from_static("")),
             started: Instant::now(),
-            status: CLIENT_GONE,
-            cause: None,
-            detail: None,
-            passing: false,
             is_written: false,
         }
     }
@@ -245,8 +230,7 @@ impl LogLine {
     }
 
     fn request_id(&self) -> &str {
-        let value = self.request_id.as_ref().and_then(|value| value.to_str().ok());
-        value.unwrap_or_default()
+        self.request_id.to_str().unwrap_or_default()
     }
 
     fn span(&self, headers: &HeaderMap) -> Span {
@@ -254,59 +238,48 @@ impl LogLine {
         traces::request_span(self.method, self.route(), self.request_id(), &headers)
     }
 
-    fn end(&mut self, response: &Response) {
-        self.status = response.status().as_u16();
-        self.cause = response.extensions().get::<Cause>().cloned();
-        self.passing = response.extensions().get::<Passing>().is_some();
-        self.detail = response.extensions().get::<Detail>().cloned();
-    }
-
-    fn is_failure(&self) -> bool {
-        self.status >= StatusCode::INTERNAL_SERVER_ERROR.as_u16() && !self.passing
-    }
-
-    /// Keeps the last failure for the status of the service.
-    fn keep_failure(&self, clock: &dyn Clock) {
-        if !self.is_failure() {
-            return;
-        }
-        requests::keep_failed(FailedRequest {
-            at: clock.now(),
-            method: self.method,
-            route: self.route().into(),
-            status: self.status,
-            millis: u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
-            request_id: self.request_id().to_owned(),
-            cause: self.cause.as_ref().map(|Cause(cause)| cause.clone()),
-        });
-    }
-
-    fn write(&mut self) {
+    /// Counts the request and writes its line. Without a response the client has gone.
+    fn write(&mut self, response: Option<&Response>) {
         self.is_written = true;
         let elapsed = self.started.elapsed();
-        let (method, route, status) = (self.method, self.route(), self.status);
-        requests::ended(method, route, status, elapsed);
         let millis = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
-        let request_id = self.request_id();
+        let status = response.map_or(CLIENT_GONE, |response| response.status().as_u16());
+        let (method, route, request_id) = (self.method, self.route(), self.request_id());
+        requests::ended(method, route, status, elapsed);
+        let said = response.map(Response::extensions);
+        let cause = said
+            .and_then(|said| said.get::<Cause>())
+            .map(|Cause(cause)| &**cause);
+        let detail = said
+            .and_then(|said| said.get::<Detail>())
+            .map(|Detail(detail)| &**detail);
+        let passing = said.is_some_and(|said| said.get::<Passing>().is_some());
         let vault = self.vault.as_deref();
-        let cause = self.cause.as_ref().map(|cause| &*cause.0);
-        let detail = self.detail.as_ref().map(|detail| &*detail.0);
-        if self.is_failure() {
-            tracing::error!(
-                method, route, vault, status, millis, request_id, cause, detail, "request"
-            );
-        } else {
+        if status < StatusCode::INTERNAL_SERVER_ERROR.as_u16() || passing {
             tracing::info!(
                 method, route, vault, status, millis, request_id, cause, detail, "request"
             );
+            return;
         }
+        tracing::error!(
+            method, route, vault, status, millis, request_id, cause, detail, "request"
+        );
+        requests::keep_failed(FailedRequest {
+            at: self.clock.now(),
+            method,
+            route: route.into(),
+            status,
+            millis,
+            request_id: request_id.to_owned(),
+            cause: cause.map(Into::into),
+        });
     }
 }
 
-impl Drop for LogLine {
+impl Drop for LogLine<'_> {
     fn drop(&mut self) {
         if !self.is_written {
-            self.write();
+            self.write(None);
         }
     }
 }
@@ -314,6 +287,7 @@ impl Drop for LogLine {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::SystemClock;
     use crate::telemetry::captured_log::CapturedLog;
 
     fn logged(log: impl FnOnce()) -> String {
@@ -327,22 +301,24 @@ mod tests {
         written.text()
     }
 
-    fn request() -> Request {
+    fn request() -> Parts {
         let request = Request::builder()
             .method("PUT")
             .uri("/v1/vaults/id-secret/x?query=secret");
         request
             .header("authorization", "Bearer secret")
             .header("x-request-id", "req-7")
-            .body("body secret".into())
+            .body(())
             .unwrap()
+            .into_parts()
+            .0
     }
 
     #[test]
     fn a_failure_is_one_line_with_its_cause_and_without_what_the_client_sent() {
         let text = logged(|| {
-            let mut line = LogLine::start(&request());
-            line.end(&Problem::internal("the disk is full").into_response());
+            let response = Problem::internal("the disk is full").into_response();
+            LogLine::start(&request(), Some("id-secret"), &SystemClock).write(Some(&response));
         });
         assert_eq!(text.lines().count(), 1, "{text}");
         for part in "ERROR|PUT|500|req-7|the disk is full|millis|route".split('|') {
@@ -353,33 +329,14 @@ mod tests {
 
     #[test]
     fn a_line_tells_vaults_apart_without_naming_them() {
-        let route = "/v1/vaults/{vault_id}/memories/{memory_id}/context";
-        let of = |path: &str| vault_hash(route, path);
         // printf acme | sha256sum
-        assert_eq!(
-            of("/v1/vaults/acme/memories/m/context").as_deref(),
-            Some("822b33ad87c1")
-        );
-        assert_eq!(
-            of("/v1/vaults/ac%6de/memories/m/context"),
-            of("/v1/vaults/acme/memories/x/context")
-        );
-        assert_ne!(
-            of("/v1/vaults/Acme/memories/m/context"),
-            of("/v1/vaults/acme/memories/m/context")
-        );
-        let page = "/ui/vaults/{vault_id}/inbox";
-        assert_eq!(
-            vault_hash(page, "/ui/vaults/acme/inbox").as_deref(),
-            Some("822b33ad87c1")
-        );
-        assert_eq!(vault_hash("/v1/vaults", "/v1/vaults"), None);
-        assert_eq!(vault_hash(NO_ROUTE, "/v1/vaults/acme"), None);
+        assert_eq!(vault_hash("acme"), "822b33ad87c1");
+        assert_ne!(vault_hash("Acme"), vault_hash("acme"));
     }
 
     #[test]
     fn a_client_that_goes_away_is_logged_too() {
-        let text = logged(|| drop(LogLine::start(&request())));
+        let text = logged(|| drop(LogLine::start(&request(), None, &SystemClock)));
         assert!(text.contains("499"), "{text}");
     }
 
@@ -387,7 +344,7 @@ mod tests {
     fn a_request_id_is_kept_only_if_it_is_safe_in_a_log() {
         let sane = |value: &[u8]| {
             let value = HeaderValue::from_bytes(value).unwrap();
-            has_safe_id(&HeaderMap::from_iter([(X_REQUEST_ID, value)]))
+            safe_id(&HeaderMap::from_iter([(X_REQUEST_ID, value)])).is_some()
         };
         assert!(sane(b"7f3a-01:b_c@d.e"));
         assert!(!sane(b"") && !sane(b"a b") && !sane(b"a\"b") && !sane(b"\xff") && !sane(&[b'a'; 129]));

@@ -127,8 +127,7 @@ pub(crate) struct Problem(Box<Parts>);
 #[derive(Debug)]
 struct Parts {
     kind: Kind,
-    detail: String,
-    members: Map<String, Value>,
+    body: ProblemBody,
     headers: HeaderMap,
     cause: Option<Cause>,
 }
@@ -139,8 +138,13 @@ impl Problem {
     pub(crate) fn new(kind: Kind, detail: impl Into<String>) -> Self {
         Self(Box::new(Parts {
             kind,
-            detail: shortened(detail.into()),
-            members: Map::new(),
+            body: ProblemBody {
+                type_uri: kind.type_uri(),
+                title: kind.title(),
+                status: kind.status().as_u16(),
+                detail: shortened(detail.into()),
+                members: Map::new(),
+            },
             headers: HeaderMap::new(),
             cause: None,
         }))
@@ -197,7 +201,7 @@ impl Problem {
     /// A further member by name.
     #[cfg(test)]
     pub(crate) fn member(&self, name: &str) -> Option<&Value> {
-        self.0.members.get(name)
+        self.0.body.members.get(name)
     }
 
     /// 503: the request exceeded its time limit.
@@ -216,35 +220,17 @@ impl Problem {
 
     /// The body of the problem, for a stream that has already begun. Its cause is logged here.
     pub(crate) fn into_body(self) -> ProblemBody {
-        let (body, _, cause) = self.into_parts();
+        let Parts { body, cause, .. } = *self.0;
         if let Some(Cause(cause)) = cause {
             tracing::warn!(%cause, "a stream ended with a problem");
         }
         body
     }
 
-    fn into_parts(self) -> (ProblemBody, HeaderMap, Option<Cause>) {
-        let Parts {
-            kind,
-            detail,
-            members,
-            headers,
-            cause,
-        } = *self.0;
-        let body = ProblemBody {
-            type_uri: kind.type_uri(),
-            title: kind.title(),
-            status: kind.status().as_u16(),
-            detail,
-            members,
-        };
-        (body, headers, cause)
-    }
-
     /// Adds a member. [`Members`] must document it.
     pub(crate) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         debug_assert!(has_member(name), "{name} is not documented");
-        self.0.members.insert(name.to_owned(), value.into());
+        self.0.body.members.insert(name.to_owned(), value.into());
         self
     }
 
@@ -268,7 +254,7 @@ impl Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.detail)
+        f.write_str(&self.0.body.detail)
     }
 }
 
@@ -308,8 +294,12 @@ pub(crate) struct ProblemBody {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let kind = self.0.kind;
-        let (body, headers, cause) = self.into_parts();
+        let Parts {
+            kind,
+            body,
+            headers,
+            cause,
+        } = *self.0;
         // Serializing strings and numbers in a map with text keys cannot fail.
         let text = serde_json::to_string(&body).unwrap_or_default();
         let mut response = (kind.status(), headers, [(CONTENT_TYPE, MEDIA_TYPE)], text).into_response();
@@ -439,35 +429,30 @@ pub(crate) struct CollapseBody {
 impl From<Collapse> for CollapseBody {
     fn from(collapse: Collapse) -> Self {
         let kind = CollapseKind::from(&collapse);
-        match collapse {
-            Collapse::BytesDropped { before, after } => Self {
-                kind,
-                detail: format!(
-                    "the text has {after} bytes, the document had {before}: more than half are gone"
-                ),
-                records: Vec::new(),
-            },
-            Collapse::RecordsDropped(records) => Self {
-                kind,
-                detail: match records.len() {
-                    1 => "an active record is not in the text: it is archived as left out by this version"
-                        .to_owned(),
-                    count => {
-                        format!(
-                            "{count} active records are not in the text: they are archived as left out by this version"
-                        )
-                    }
-                },
-                records: records.iter().map(ToString::to_string).collect(),
-            },
-            Collapse::IdsReused(records) => Self {
-                kind,
-                detail: "ids that were given before and were not active name records of the text: these are active again \
-                         with what the text says; what they said before is in their history \
-                         (GET …/records/{record_id}?history=true)"
-                    .to_owned(),
-                records: records.iter().map(ToString::to_string).collect(),
-            },
+        let (detail, records) = match collapse {
+            Collapse::BytesDropped { before, after } => {
+                let detail =
+                    format!("the text has {after} bytes, the document had {before}: more than half are gone");
+                (detail, Vec::new())
+            }
+            Collapse::RecordsDropped(records) => {
+                let count = records.len();
+                let detail = format!(
+                    "active records that are not in the text are archived as left out by this version: {count}"
+                );
+                (detail, records)
+            }
+            Collapse::IdsReused(records) => {
+                let detail = "ids that were given before and were not active name records of the text: these are active again \
+                              with what the text says; what they said before is in their history \
+                              (GET …/records/{record_id}?history=true)";
+                (detail.to_owned(), records)
+            }
+        };
+        Self {
+            kind,
+            detail,
+            records: records.iter().map(ToString::to_string).collect(),
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::fair::{Party, Permit, ShareLimits};
 use crate::http::extract::headers::{Accept, Representation, single_header};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::params::{Params, Path, Query, VaultPath};
-use crate::http::feed::{Client, EventBody, Filter, ServerSentEvent};
+use crate::http::feed::{COMMENT, Client, EventBody, Filter, ServerSentEvent};
 use crate::http::middleware::access::Admission;
 use crate::http::problem::{Kind, Problem};
 use crate::http::state::AppState;
@@ -23,6 +23,7 @@ use futures::{Stream, StreamExt};
 use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
 use strum::{EnumString, IntoStaticStr, VariantNames};
+use tokio::time::timeout;
 
 const LAST_EVENT_ID: &str = "Last-Event-ID";
 
@@ -180,17 +181,13 @@ async fn stream(
     admission: Admission,
 ) -> Result<Response, Problem> {
     let open = OpenStream::new(state)?;
-    let heartbeat = state.settings.heartbeat;
-    let client = Client::start(&state.feeds, vault, place.as_ref(), filter, heartbeat).await?;
-    let stopping = state.stopping.clone();
-    let chunks = unfold((client, open), move |(mut client, open)| {
-        let stopping = stopping.clone();
-        async move {
-            let bytes = stopping.run_until_cancelled(client.next()).await??;
-            Some((bytes, (client, open)))
-        }
+    let client = Client::start(&state.feeds, vault, place.as_ref(), filter).await?;
+    let chunks = unfold(client, |mut client| async move {
+        let bytes = client.next().await?;
+        Some((bytes, client))
     });
-    Ok(event_stream(chunks.take_until(admission.ended())))
+    let chunks = chunks.take_until(state.stopping.clone().cancelled_owned());
+    Ok(open.response(state, chunks, admission))
 }
 
 async fn read_page(
@@ -248,6 +245,26 @@ impl OpenStream {
         metrics::gauge!(telemetry::STREAMS_OPEN).increment(1.0);
         Ok(Self(permit))
     }
+
+    /// The response that streams these chunks until the credentials of its request end, with comments where there is none for long.
+    pub(super) fn response(
+        self,
+        state: &AppState,
+        chunks: impl Stream<Item = Bytes> + Send + 'static,
+        admission: Admission,
+    ) -> Response {
+        let heartbeat = state.settings.heartbeat;
+        let chunks = Box::pin(chunks.take_until(admission.ended()));
+        let chunks = unfold((chunks, self), move |(mut chunks, open)| async move {
+            let next = timeout(heartbeat, chunks.next()).await;
+            Some((next.unwrap_or(Some(COMMENT))?, (chunks, open)))
+        });
+        (
+            EVENT_STREAM,
+            Body::from_stream(chunks.map(Ok::<_, Infallible>).fuse()),
+        )
+            .into_response()
+    }
 }
 
 fn no_stream(state: &AppState) -> Problem {
@@ -286,12 +303,3 @@ pub(super) const EVENT_STREAM: [(HeaderName, &str); 2] = [
     (CONTENT_TYPE, "text/event-stream"),
     (CACHE_CONTROL, "no-store, no-transform"),
 ];
-
-/// A response that streams these chunks.
-pub(super) fn event_stream(chunks: impl Stream<Item = Bytes> + Send + 'static) -> Response {
-    (
-        EVENT_STREAM,
-        Body::from_stream(chunks.map(Ok::<_, Infallible>).fuse()),
-    )
-        .into_response()
-}

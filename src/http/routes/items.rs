@@ -1,7 +1,7 @@
 //! `…/items` of a memory and of a vault: `table` serves and describes these routes for both.
 
 use crate::domain::access::AccessRole;
-use crate::domain::ids::{Category, ItemId, VaultId};
+use crate::domain::ids::{Category, VaultId};
 use crate::domain::prompt::{NewItem, PromptItem, RULES, check_writable};
 use crate::http::extract::body::{self, Limit, MediaType};
 use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
@@ -76,10 +76,11 @@ pub(crate) async fn list_items(
 )]
 pub(crate) async fn get_item(
     State(state): State<AppState>,
-    ItemPath { owner, entry }: ItemPath<ItemId>,
+    ItemPath { owner, item }: ItemPath,
     _: Query<()>,
 ) -> Result<Json<ItemBody>, Problem> {
-    let item = state.storage.item(&owner, &entry).await?.ok_or_else(missing)?;
+    let item_id = parsed("item_id", &item)?;
+    let item = state.storage.item(&owner, &item_id).await?.ok_or_else(missing)?;
     Ok(Json(ItemBody::of(&owner.vault, item)))
 }
 
@@ -229,7 +230,7 @@ pub(crate) struct ReplacedBody {
 )]
 pub(crate) async fn put_items(
     State(state): State<AppState>,
-    ItemPath { owner, entry }: ItemPath<Category>,
+    ItemPath { owner, item }: ItemPath,
     _: Query<()>,
     caller: CallerOf,
     Actor(actor): Actor,
@@ -237,13 +238,14 @@ pub(crate) async fn put_items(
     request: Request,
 ) -> Response {
     let replaced = async {
-        check_category(&caller, &entry)?;
+        let category = parsed("category", &item)?;
+        check_category(&caller, &category)?;
         let items = read_items(&state, request).await?;
         let limits = &state.settings.items;
         let under = claim.answering(|replaced| replaced_answer(&owner, replaced));
         let replaced = state
             .storage
-            .replace_items(&owner, &entry, items, &actor, limits, under.as_ref())
+            .replace_items(&owner, &category, items, &actor, limits, under.as_ref())
             .await?;
         Ok((replaced_answer(&owner, &replaced), ids(&replaced.items)))
     };
@@ -306,11 +308,12 @@ async fn read_items(state: &AppState, request: Request) -> Result<Vec<NewItem>, 
 )]
 pub(crate) async fn remove_item(
     State(state): State<AppState>,
-    ItemPath { owner, entry }: ItemPath<ItemId>,
+    ItemPath { owner, item }: ItemPath,
     _: Query<()>,
     caller: CallerOf,
 ) -> Response {
     let removed = async {
+        let entry = parsed("item_id", &item)?;
         // An item never changes its category, so the check is still valid when it is deleted.
         let item = state.storage.item(&owner, &entry).await?.ok_or_else(missing)?;
         require_role(&caller, &item.category)?;

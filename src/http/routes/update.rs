@@ -9,11 +9,11 @@ use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
 use crate::http::extract::headers::{Accept, ConditionHeaders, Conditions, Representation, list_header};
 use crate::http::extract::json::{JsonBody, Object, exact};
 use crate::http::extract::params::{MemoryPath, Path, Query};
-use crate::http::feed::{COMMENT, ServerSentEvent, frame};
+use crate::http::feed::{ServerSentEvent, frame};
 use crate::http::middleware::access::Admission;
 use crate::http::middleware::bounds::Slot;
 use crate::http::problem::Problem;
-use crate::http::routes::events::{EVENT_STREAM, OpenStream, event_stream};
+use crate::http::routes::events::{EVENT_STREAM, OpenStream};
 use crate::http::routes::tasks::checked_task;
 use crate::http::routes::window::fields;
 use crate::http::state::AppState;
@@ -478,7 +478,7 @@ async fn streamed(
         // The sender is dropped when the update ends.
         Ok(None) => {
             let done = frame("done", None, &ended(update).await?);
-            return Ok(event_stream(stream::iter([done])));
+            return Ok(open.response(state, stream::iter([done]), admission));
         }
         Ok(first) => first,
         Err(_) => None,
@@ -494,13 +494,7 @@ async fn streamed(
             Err(problem) => frame("problem", None, &problem.into_body()),
         }
     });
-    let frames = Box::pin(first.chain(steps).chain(end));
-    let heartbeat = state.settings.heartbeat;
-    let chunks = unfold((frames, open), move |(mut frames, open)| async move {
-        let next = timeout(heartbeat, frames.next()).await;
-        Some((next.unwrap_or(Some(COMMENT))?, (frames, open)))
-    });
-    Ok(event_stream(chunks.take_until(admission.ended())))
+    Ok(open.response(state, first.chain(steps).chain(end), admission))
 }
 
 /// The whole stream as one response, after the end of the update: it is stored for retries with what the update saves, so
@@ -569,7 +563,7 @@ impl<S: Send + Sync> FromRequestParts<S> for ResponseMode {
             return Ok(Self::Async);
         }
         let accept = Accept::from_request_parts(parts, state).await?;
-        let slot = parts.extensions.get::<Slot>().cloned();
+        let slot = Slot::of(&parts.extensions);
         // A client that accepts neither receives JSON, for compatibility.
         match accept.choose(&[Representation::Json, Representation::EventStream]) {
             Ok(Representation::EventStream) => Ok(Self::Stream(

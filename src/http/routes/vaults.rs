@@ -5,7 +5,7 @@ use crate::http::extract::caller::CallerOf;
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::params::{Params, Path, Query, VaultPath};
 use crate::http::problem::Problem;
-use crate::http::state::{AppState, CURRENCY, Tariff};
+use crate::http::state::{AppState, CURRENCY, Settings};
 use crate::storage::memories::VaultSummary;
 use crate::storage::updates::{Run, RunStatus};
 use crate::storage::usage::{DayOfModel, Spent};
@@ -240,9 +240,9 @@ pub(crate) async fn get_usage(
     let today = state.clock.now().date_naive();
     let (from, to) = params.days(today)?;
     let after = page.after::<(NaiveDate, String)>()?;
-    let tariff = &state.settings.tariff;
+    let settings = &state.settings;
     let mut days = state.storage.usage(&vault_id, from, to).await?;
-    let (totals, without_price) = sum(&days, tariff);
+    let (totals, without_price) = sum(&days, settings);
     let tokens_today = state.storage.tokens_of_day(&vault_id, today).await?;
     let stored = state.storage.vault_storage(&vault_id).await?;
     // By the bytes of the names, as pages are divided, whatever order the database has.
@@ -251,7 +251,7 @@ pub(crate) async fn get_usage(
     // There are few days, and the sum needs all of them anyway.
     days.retain(|day| after.as_ref().is_none_or(|after| place(day) > *after));
     let show = |day: DayOfModel| DayBody {
-        spent: SpentBody::of(day.spent, tariff.cost(&day)),
+        spent: SpentBody::of(day.spent, settings.cost(&day)),
         day: day.day,
         model: day.model,
     };
@@ -262,24 +262,24 @@ pub(crate) async fn get_usage(
         totals,
         without_price,
         tokens_today,
-        tokens_per_day: tariff.limits.tokens_per_day(&vault_id),
+        tokens_per_day: settings.limits.tokens_per_day(&vault_id),
         memories: stored.memories.max(0),
-        memories_limit: tariff.limits.vault_memories,
+        memories_limit: settings.limits.vault_memories,
         bytes: stored.bytes.max(0),
-        bytes_limit: tariff.limits.vault_bytes,
+        bytes_limit: settings.limits.vault_bytes,
         page: page.of(days, place, show),
         vault_id: vault_id.to_string(),
     }))
 }
 
 /// The sum of all days, and the models whose cost is unknown.
-fn sum(days: &[DayOfModel], tariff: &Tariff) -> (SpentBody, Vec<String>) {
+fn sum(days: &[DayOfModel], settings: &Settings) -> (SpentBody, Vec<String>) {
     let mut total = Spent::default();
     let mut cost = None;
     let mut without_price = BTreeSet::new();
     for day in days {
         total.add(&day.spent);
-        match tariff.cost(day) {
+        match settings.cost(day) {
             Some(more) => cost = Some(cost.unwrap_or(0.0) + more),
             None if day.spent.input_tokens + day.spent.output_tokens > 0 => {
                 without_price.insert(day.model.clone());
