@@ -4,7 +4,9 @@ use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request};
 use serde::Serialize;
+use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use url::form_urlencoded::Serializer;
 
@@ -121,6 +123,27 @@ impl<S> RouteRequest<S> {
         // The keys of all bodies are strings, so that this cannot fail.
         self.body = serde_json::to_vec(body).unwrap_or_default().into();
         self.header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
+    }
+
+    /// Adds options by their names, without those that are null, which were not given: members of a JSON body, or
+    /// parameters of what has none, or has another body.
+    ///
+    /// # Errors
+    /// The value of an option cannot be read.
+    pub(crate) fn options(self, options: &impl Serialize) -> serde_json::Result<Self> {
+        // As they are written: a number keeps all its digits.
+        let written = serde_json::to_string(options)?;
+        let given: Option<BTreeMap<String, Box<RawValue>>> = serde_json::from_str(&written)?;
+        let mut given = given.unwrap_or_default();
+        given.retain(|_, value| value.get() != "null");
+        let has_body = self.headers.contains_key(CONTENT_TYPE);
+        if matches!(self.method, Method::POST | Method::PUT) && !has_body && !given.is_empty() {
+            return Ok(self.json(&given));
+        }
+        Ok(given.into_iter().fold(self, |request, (name, value)| {
+            let text = serde_json::from_str(value.get());
+            request.query(name, text.unwrap_or_else(|_| value.get().to_owned()))
+        }))
     }
 
     /// Path and query, encoded.

@@ -2,6 +2,7 @@
 
 use super::failure::{Exit, Failure, note};
 use super::service::{Service, whole};
+use crate::domain::ids::MemoryId;
 use crate::mcp::{Unreachable, events};
 use bytes::Bytes;
 use futures::stream::unfold;
@@ -27,7 +28,7 @@ const SILENCE: Duration = Duration::from_secs(120);
 /// It cannot be opened the first time, or `happened` fails.
 pub(in crate::cli) async fn follow(
     service: &Service,
-    memory: Option<&str>,
+    memory: Option<&MemoryId>,
     kinds: Option<&str>,
     happened: impl Fn(&str) -> Result<bool, Failure>,
 ) -> Result<(), Failure> {
@@ -72,7 +73,7 @@ pub(in crate::cli) async fn follow(
 
 async fn open(
     service: &Service,
-    memory: Option<&str>,
+    memory: Option<&MemoryId>,
     kinds: Option<&str>,
     last_id: Option<&str>,
 ) -> Result<impl Stream<Item = Result<Sse, Unreachable>> + use<>, Failure> {

@@ -31,10 +31,10 @@ const MAX_KEY_BYTES: usize = 4 * 1024;
 pub(in crate::cli) struct MemoryArgs {
     /// The vault [env: WORKING_MEMORY_VAULT].
     #[arg(long, value_name = "VAULT", help_heading = "Service and memory")]
-    pub(super) vault: Option<VaultId>,
+    pub(in crate::cli) vault: Option<VaultId>,
     /// The memory [env: WORKING_MEMORY_MEMORY].
     #[arg(long, value_name = "MEMORY", help_heading = "Service and memory")]
-    pub(super) memory: Option<MemoryId>,
+    pub(in crate::cli) memory: Option<MemoryId>,
 }
 
 /// Options of every command that calls a service.
@@ -133,11 +133,6 @@ impl ServiceArgs {
 }
 
 impl MemoryArgs {
-    /// The vault and memory of the options.
-    pub(in crate::cli) fn options(&self) -> (Option<&VaultId>, Option<&MemoryId>) {
-        (self.vault.as_ref(), self.memory.as_ref())
-    }
-
     /// The memory of the command.
     pub(in crate::cli) fn memory_ref(&self) -> Result<MemoryRef, Failure> {
         let surroundings = SettingSources::of_process()?;
