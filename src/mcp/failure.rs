@@ -127,6 +127,12 @@ impl From<Unreachable> for Failure {
     }
 }
 
+impl From<serde_json::Error> for Failure {
+    fn from(error: serde_json::Error) -> Self {
+        Self::argument("the arguments", error.to_string())
+    }
+}
+
 /// The additional members of a problem, such as the rejected items.
 fn further_members(problem: &Value) -> Option<String> {
     let known = ["type", "title", "status", "detail", "field", "instance"];

@@ -4,13 +4,11 @@ mod read;
 mod write;
 
 use crate::domain::ids::VaultId;
-use crate::mcp::backend::{Backend, Fixed, Place, RouteRequest, json, read_arguments};
+use crate::mcp::backend::{Call, Fixed, Place, read_arguments};
 use crate::mcp::failure::Failure;
-use rmcp::RoleServer;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 use rmcp::schemars::JsonSchema;
 use rmcp::schemars::generate::SchemaSettings;
-use rmcp::service::RequestContext;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::sync::{Arc, OnceLock};
@@ -135,11 +133,7 @@ pub(super) fn get(name: &str) -> Option<Tool> {
 }
 
 /// Runs a tool; `None` if there is none with this name.
-pub(super) async fn run<B: Backend>(
-    name: &str,
-    call: Call<'_, B>,
-    mut arguments: JsonObject,
-) -> Option<CallToolResult> {
+pub(super) async fn run(name: &str, call: Call<'_>, mut arguments: JsonObject) -> Option<CallToolResult> {
     // A member that is null counts as missing.
     arguments.retain(|_, value| !value.is_null());
     let done = match name {
@@ -182,22 +176,7 @@ pub(super) fn without_arguments(name: &str) -> CallToolResult {
     failure.into_result()
 }
 
-/// A call of a tool.
-pub(super) struct Call<'c, B> {
-    backend: &'c B,
-    context: &'c RequestContext<RoleServer>,
-    fixed: Fixed,
-}
-
-impl<'c, B: Backend> Call<'c, B> {
-    pub(super) fn new(backend: &'c B, context: &'c RequestContext<RoleServer>) -> Self {
-        Self {
-            fixed: backend.fixed(&context.extensions),
-            backend,
-            context,
-        }
-    }
-
+impl Call<'_> {
     /// The memory of a call, and its other arguments.
     fn read<T: DeserializeOwned>(&self, mut arguments: JsonObject) -> Result<(Place, T), Failure> {
         let place = self.fixed.place(&mut arguments)?;
@@ -210,11 +189,6 @@ impl<'c, B: Backend> Call<'c, B> {
             self.fixed.memory(arguments)?;
         }
         self.fixed.vault(arguments)
-    }
-
-    /// Sends a request and parses the JSON of the response, which must be a success.
-    async fn json(&self, ask: RouteRequest) -> Result<Value, Failure> {
-        json(self.backend, &self.context.extensions, ask).await
     }
 }
 
