@@ -140,7 +140,6 @@ pub enum Command {
     /// Speak the Model Context Protocol on standard input and output, for agents' clients.
     Mcp(mcp::Mcp),
     /// Hooks that coding agents run when sessions begin and end.
-    #[command(subcommand)]
     Hook(hook::Hook),
     /// Print the service's handoff, or else its local copy; exits with 8 if it is stale.
     Show(handoff::Show),
