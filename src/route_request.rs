@@ -28,6 +28,9 @@ pub(crate) struct RouteRequest<S = ()> {
     pub(crate) body: Bytes,
 }
 
+/// Values by their names, as they are written: a number keeps all its digits.
+pub(crate) type Members = BTreeMap<String, Box<RawValue>>;
+
 /// A path of these segments, each of which stays one, whatever it contains.
 pub(crate) fn path(segments: &[&str]) -> String {
     let mut path = String::new();
@@ -125,25 +128,28 @@ impl<S> RouteRequest<S> {
         self.header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
     }
 
-    /// Adds options by their names, without those that are null, which were not given: members of a JSON body, or
-    /// parameters of what has none, or has another body.
+    /// Adds options by their names, without those that are null, which were not given.
     ///
     /// # Errors
     /// The value of an option cannot be read.
     pub(crate) fn options(self, options: &impl Serialize) -> serde_json::Result<Self> {
-        // As they are written: a number keeps all its digits.
         let written = serde_json::to_string(options)?;
-        let given: Option<BTreeMap<String, Box<RawValue>>> = serde_json::from_str(&written)?;
+        let given: Option<Members> = serde_json::from_str(&written)?;
         let mut given = given.unwrap_or_default();
         given.retain(|_, value| value.get() != "null");
+        Ok(self.members(given))
+    }
+
+    /// Adds members of a JSON body, or parameters where there is none or another body.
+    pub(crate) fn members(self, members: Members) -> Self {
         let has_body = self.headers.contains_key(CONTENT_TYPE);
-        if matches!(self.method, Method::POST | Method::PUT) && !has_body && !given.is_empty() {
-            return Ok(self.json(&given));
+        if matches!(self.method, Method::POST | Method::PUT) && !has_body && !members.is_empty() {
+            return self.json(&members);
         }
-        Ok(given.into_iter().fold(self, |request, (name, value)| {
+        members.into_iter().fold(self, |request, (name, value)| {
             let text = serde_json::from_str(value.get());
             request.query(name, text.unwrap_or_else(|_| value.get().to_owned()))
-        }))
+        })
     }
 
     /// Path and query, encoded.

@@ -506,9 +506,10 @@ impl FromArgMatches for RouteCommand {
         while let Some((_, below)) = innermost.subcommand() {
             innermost = below;
         }
-        let takes = |option: &str| innermost.try_contains_id(option).is_ok();
-        let page = takes("limit").then(|| PageArgs::from_arg_matches(innermost));
-        let on = takes("if_match").then(|| IfMatch::from_arg_matches(innermost));
+        // An option that a command does not have is an error or none.
+        let has = |option: &str| innermost.try_contains_id(option).unwrap_or(false);
+        let page = has("limit").then(|| PageArgs::from_arg_matches(innermost));
+        let on = has("if_match").then(|| IfMatch::from_arg_matches(innermost));
         Ok(Self {
             request: Request::from_arg_matches(matches)?,
             page: page.transpose()?,
@@ -654,12 +655,7 @@ impl Request {
             }
             Self::Update { .. } => (post(&["update"])?, Show::Applied),
             Self::Operations { file, .. } => {
-                let operations = read(file)?;
-                // No text of operations is a JSON object.
-                let call = match serde_json::from_slice::<Map<String, Value>>(&operations) {
-                    Ok(_) => post(&["operations"])?.raw_json(operations),
-                    Err(_) => post(&["operations"])?.text(operations),
-                };
+                let call = post(&["operations"])?.json_or_text(read(file)?);
                 (call, Show::Applied)
             }
             Self::Consolidate { .. } => (post(&["consolidate"])?, Show::Applied),
