@@ -1,20 +1,18 @@
 //! `working-memory export` and `import`: a vault as a file of JSON Lines, or a memory as Markdown.
 
-use crate::cli::client::{Failure, Method, Output, Service, ServiceArgs};
+use crate::cli::client::{Failure, MemoryArgs, Method, Output, Service, ServiceArgs};
 use crate::cli::folder::file::{NewFile, write_file};
 use crate::cli::offline::{Access, on_database};
 use crate::config::limits::MOST_BYTES;
 use crate::domain::bring::as_markdown;
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::storage::Storage;
-use crate::storage::transfer::{ImportOptions, Imported, OnConflict, Progress};
+use crate::storage::transfer::{ImportOptions, Imported, OnConflict};
 use clap::{Args, ValueEnum};
 use std::error::Error;
 use std::fs::File;
-use std::io::{IsTerminal, Write as _};
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 use tokio::io::{AsyncBufRead, AsyncWriteExt as _, BufReader, BufWriter};
 
 /// Arguments of `export`. The database is `DATABASE_URL` or `database.url`, or else the embedded one of the
@@ -56,8 +54,15 @@ impl Export {
     }
 
     async fn export_markdown(&self, format: &str) -> Result<(), Box<dyn Error>> {
-        let (url, key_file) = (self.url.clone(), self.key_file.clone());
-        let args = ServiceArgs::of(url, key_file, self.vault.clone(), self.memory.clone());
+        let args = ServiceArgs {
+            url: self.url.clone(),
+            key_file: self.key_file.clone(),
+            memory_ref: MemoryArgs {
+                vault: self.vault.clone(),
+                memory: self.memory.clone(),
+            },
+            ..ServiceArgs::default()
+        };
         let service = Service::of(&args)?;
         let call = service.of_memory(Method::GET, &["context"])?;
         let answer = call.accept("text/plain").send().await?;
@@ -96,13 +101,10 @@ impl Export {
             .vault
             .as_ref()
             .ok_or_else(|| Failure::usage("--vault is missing"))?;
-        let written = storage
-            .export_vault(vault, self.memory.as_ref(), out, &mut progress())
-            .await;
-        clear_progress();
-        written?;
-        out.flush().await?;
-        Ok(())
+        storage
+            .export_vault(vault, self.memory.as_ref(), out, &mut |_| {})
+            .await?;
+        Ok(out.flush().await?)
     }
 }
 
@@ -184,42 +186,6 @@ impl Import {
             max_line_bytes: self.max_line_bytes,
             max_document_bytes: MOST_BYTES,
         };
-        let read = storage.import_vault(input, &options, done, &mut progress()).await;
-        clear_progress();
-        Ok(read?)
+        Ok(storage.import_vault(input, &options, done, &mut |_| {}).await?)
     }
 }
-
-/// The interval between two updates of the line.
-const INTERVAL: Duration = Duration::from_millis(200);
-
-/// Prints progress in one line, if standard error is a terminal.
-fn progress() -> impl FnMut(&Progress) {
-    let on_terminal = std::io::stderr().is_terminal();
-    let mut shown: Option<Instant> = None;
-    move |Progress {
-              memories,
-              contexts,
-              bytes,
-          }| {
-        if !on_terminal || shown.is_some_and(|at| at.elapsed() < INTERVAL) {
-            return;
-        }
-        shown = Some(Instant::now());
-        let megabytes = bytes / 1_000_000;
-        // A failure to print the line must not stop the work.
-        let _ = write!(
-            std::io::stderr(),
-            "{CLEAR}{memories} memories, {contexts} versions, {megabytes} MB"
-        );
-    }
-}
-
-/// Clears the line of the progress.
-fn clear_progress() {
-    if std::io::stderr().is_terminal() {
-        let _ = write!(std::io::stderr(), "{CLEAR}");
-    }
-}
-
-const CLEAR: &str = "\r\x1b[K";
