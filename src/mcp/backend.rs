@@ -97,12 +97,12 @@ pub(super) fn parse(answer: &RouteResponse) -> Result<Value, Failure> {
 }
 
 /// The events of a stream. One that is too long ends it.
-pub(crate) fn events<E: std::error::Error + Send + Sync + 'static>(
-    pieces: impl Stream<Item = Result<Bytes, E>> + Send + 'static,
+pub(crate) fn events(
+    pieces: impl Stream<Item = Result<Bytes, Unreachable>> + Send + 'static,
 ) -> impl Stream<Item = Result<Sse, Unreachable>> + Send {
     let mut pending = 0;
     let pieces = pieces.map(move |piece| {
-        let piece = piece.map_err(|error| Unreachable(error.to_string()))?;
+        let piece: Bytes = piece?;
         pending = match memchr::memmem::rfind(&piece, b"\n\n") {
             Some(end) => piece.len() - end,
             None => pending + piece.len(),
@@ -211,13 +211,12 @@ pub(super) fn read_arguments<T: DeserializeOwned>(arguments: JsonObject) -> Resu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io;
 
     #[tokio::test]
     async fn events_come_in_any_pieces_and_an_endless_one_ends_the_stream() {
         let text = ": hello\n\nevent: asked\nid: 1-a\ndata: {\"a\":1}\n\ndata: b\ndata: c\n\n";
         for size in 1..text.len() {
-            let pieces: Vec<io::Result<Bytes>> = text
+            let pieces: Vec<Result<Bytes, Unreachable>> = text
                 .as_bytes()
                 .chunks(size)
                 .map(|piece| Ok(Bytes::copy_from_slice(piece)))
@@ -231,7 +230,7 @@ mod tests {
                 .collect();
             assert_eq!(data, ["{\"a\":1}", "b\nc"], "pieces of {size}");
         }
-        let endless = futures::stream::repeat_with(|| Ok::<_, io::Error>(Bytes::from(vec![b'x'; 1 << 20])));
+        let endless = futures::stream::repeat_with(|| Ok(Bytes::from(vec![b'x'; 1 << 20])));
         let all = events(endless).try_collect::<Vec<Sse>>().await;
         assert!(all.unwrap_err().0.contains("over 4194304 bytes"));
     }

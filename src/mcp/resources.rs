@@ -80,24 +80,26 @@ fn address(uri: &str) -> Result<(Place, Vec<String>), String> {
 
 /// The templates.
 pub(super) fn templates() -> Vec<ResourceTemplate> {
-    let whole = WHOLE.map(|(name, title, description)| {
-        ResourceTemplate::new(format!("{SCHEME}{{vault}}/{{memory}}/{name}"), name)
+    let template = |path: &str, name: &str, title: &str, description: &str| {
+        ResourceTemplate::new(format!("{SCHEME}{{vault}}/{{memory}}/{path}"), name)
             .with_title(title)
             .with_description(description)
-            .with_mime_type(MARKDOWN)
-    });
-    let version = ResourceTemplate::new(
-        format!("{SCHEME}{{vault}}/{{memory}}/contexts/{{ref}}"),
-        "version",
-    )
-    .with_title("Version")
-    .with_description("One version of the document, by its number or context_id.")
-    .with_mime_type(MARKDOWN);
-    let record = ResourceTemplate::new(format!("{SCHEME}{{vault}}/{{memory}}/records/{{id}}"), "record")
-        .with_title("Record")
-        .with_description("One learning, snippet, task or decision with reason, birth and end, such as KL-3.")
-        .with_mime_type(JSON);
-    whole.into_iter().chain([version, record]).collect()
+    };
+    let version = "One version of the document, by its number or context_id.";
+    let record = "One learning, snippet, task or decision with reason, birth and end, such as KL-3.";
+    let whole = WHOLE.map(|(name, title, description)| template(name, name, title, description));
+    let version = template("contexts/{ref}", "version", "Version", version);
+    let record = template("records/{id}", "record", "Record", record).with_mime_type(JSON);
+    let texts = whole.into_iter().chain([version]);
+    let texts = texts.map(|text| text.with_mime_type(MARKDOWN));
+    texts.chain([record]).collect()
+}
+
+/// A resource that is text.
+fn text(uri: impl Into<String>, name: impl Into<String>, title: impl Into<String>) -> Resource {
+    Resource::new(uri, name)
+        .with_title(title)
+        .with_mime_type(MARKDOWN)
 }
 
 /// One page of resources: the guidance, then the documents of the memories, vault by vault. A client with a fixed
@@ -105,17 +107,12 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
 pub(super) async fn list(call: &Call<'_>, cursor: Option<String>) -> Result<ListResourcesResult, Failure> {
     let mut resources = Vec::new();
     if cursor.is_none() {
-        let guidance = Resource::new(GUIDANCE, "guidance")
-            .with_title("Guidance")
-            .with_description("How an agent keeps its memory: what is worth keeping, and how.")
-            .with_mime_type(MARKDOWN);
-        let managed = Resource::new(GUIDANCE_MANAGED, "guidance-managed")
-            .with_title("Guidance: ids and managed sections")
-            .with_description(
-                "The rules for lines with ids, for the sections that the service maintains, and for tools.",
-            )
-            .with_mime_type(MARKDOWN);
-        resources.extend([guidance, managed]);
+        let guidance = "How an agent keeps its memory: what is worth keeping, and how.";
+        let managed =
+            "The rules for lines with ids, for the sections that the service maintains, and for tools.";
+        let title = "Guidance: ids and managed sections";
+        resources.push(text(GUIDANCE, "guidance", "Guidance").with_description(guidance));
+        resources.push(text(GUIDANCE_MANAGED, "guidance-managed", title).with_description(managed));
     }
     let next = match &call.fixed {
         Fixed {
@@ -123,13 +120,9 @@ pub(super) async fn list(call: &Call<'_>, cursor: Option<String>) -> Result<List
             memory: Some(memory),
         } => {
             resources.extend(WHOLE.map(|(name, title, description)| {
-                Resource::new(
-                    uri(vault.as_str(), memory.as_str(), name),
-                    format!("{memory}/{name}"),
-                )
-                .with_title(format!("{title} of {memory}"))
-                .with_description(description)
-                .with_mime_type(MARKDOWN)
+                let uri = uri(vault.as_str(), memory.as_str(), name);
+                let title = format!("{title} of {memory}");
+                text(uri, format!("{memory}/{name}"), title).with_description(description)
             }));
             None
         }
@@ -173,15 +166,10 @@ async fn documents(
     let items = list["items"].as_array().into_iter().flatten();
     // A memory without a document has nothing to read.
     let with_document = items.filter(|item| !item["context_id"].is_null());
-    resources.extend(
-        with_document
-            .filter_map(|item| item["memory_id"].as_str())
-            .map(|memory| {
-                Resource::new(uri(vault, memory, "context"), format!("{vault}/{memory}"))
-                    .with_title(format!("Document of {memory}"))
-                    .with_mime_type(MARKDOWN)
-            }),
-    );
+    for memory in with_document.filter_map(|item| item["memory_id"].as_str()) {
+        let (uri, name) = (uri(vault, memory, "context"), format!("{vault}/{memory}"));
+        resources.push(text(uri, name, format!("Document of {memory}")));
+    }
     Ok(match list["next_cursor"].as_str() {
         Some(next) => Some(format!("{vault}/{next}")),
         None => vaults

@@ -24,7 +24,6 @@ fn all() -> &'static [Tool] {
                 include_str!("../texts/memory_read.md"),
                 &["vault_id", "memory_id", "context", "version"],
                 reads(),
-                &[VAULT, MEMORY],
             ),
             tool::<read::Prompt>(
                 "memory_prompt",
@@ -32,7 +31,6 @@ fn all() -> &'static [Tool] {
                 include_str!("../texts/memory_prompt.md"),
                 &["text", "tokens", "parts", "dropped"],
                 reads(),
-                &[VAULT, MEMORY],
             ),
             tool::<write::Edit>(
                 "memory_edit",
@@ -40,7 +38,6 @@ fn all() -> &'static [Tool] {
                 include_str!("../texts/memory_edit.md"),
                 &["update_id", "status", "version", "operations", "rejected"],
                 writes(),
-                &[VAULT, MEMORY],
             ),
             tool::<write::Text>(
                 "memory_write",
@@ -48,7 +45,6 @@ fn all() -> &'static [Tool] {
                 include_str!("../texts/memory_write.md"),
                 &["vault_id", "memory_id", "version", "unchanged"],
                 writes().idempotent(true),
-                &[VAULT, MEMORY],
             ),
             tool::<write::Update>(
                 "memory_update",
@@ -56,7 +52,6 @@ fn all() -> &'static [Tool] {
                 include_str!("../texts/memory_update.md"),
                 &["update_id", "status"],
                 writes().open_world(true),
-                &[VAULT, MEMORY],
             ),
             tool::<write::Consolidation>(
                 "memory_consolidate",
@@ -64,7 +59,6 @@ fn all() -> &'static [Tool] {
                 include_str!("../texts/memory_consolidate.md"),
                 &["update_id", "status", "operations", "rejected"],
                 writes().open_world(true),
-                &[VAULT, MEMORY],
             ),
             tool::<write::Record>(
                 "memory_record",
@@ -72,7 +66,6 @@ fn all() -> &'static [Tool] {
                 include_str!("../texts/memory_record.md"),
                 &["version"],
                 writes(),
-                &[VAULT, MEMORY],
             ),
             tool::<write::Handoff>(
                 "memory_handoff",
@@ -80,7 +73,6 @@ fn all() -> &'static [Tool] {
                 include_str!("../texts/memory_handoff.md"),
                 &["handoff_id", "markdown", "freshness"],
                 writes().idempotent(true),
-                &[VAULT, MEMORY],
             ),
             tool::<read::History>(
                 "memory_history",
@@ -88,7 +80,6 @@ fn all() -> &'static [Tool] {
                 include_str!("../texts/memory_history.md"),
                 &["view"],
                 reads(),
-                &[VAULT, MEMORY],
             ),
             tool::<read::Search>(
                 "memory_search",
@@ -96,7 +87,6 @@ fn all() -> &'static [Tool] {
                 include_str!("../texts/memory_search.md"),
                 &["items", "next_cursor"],
                 reads(),
-                &[VAULT],
             ),
             tool::<read::List>(
                 "memory_list",
@@ -104,7 +94,6 @@ fn all() -> &'static [Tool] {
                 include_str!("../texts/memory_list.md"),
                 &["items", "next_cursor"],
                 reads(),
-                &[VAULT],
             ),
         ]
     })
@@ -226,7 +215,10 @@ fn schema_of<T: JsonSchema>() -> JsonObject {
     std::mem::take(schema.ensure_object())
 }
 
-/// A tool whose arguments are `common` and the members of `T`. `description` says when to use it, when not, and one example, in
+/// The tools that work on all memories of a vault.
+const OF_VAULT: [&str; 2] = ["memory_search", "memory_list"];
+
+/// A tool whose arguments are vault, memory and the members of `T`. `description` says when to use it, when not, and one example, in
 /// at most 1,000 characters. `always` are the members that its structured content always has; it is the JSON of a route.
 fn tool<T: JsonSchema>(
     name: &'static str,
@@ -234,15 +226,15 @@ fn tool<T: JsonSchema>(
     description: &'static str,
     always: &[&str],
     hints: ToolAnnotations,
-    common: &[(&str, &str)],
 ) -> Tool {
     let mut input = schema_of::<T>();
     let mut properties = JsonObject::new();
     let mut required: Vec<Value> = Vec::new();
-    for &(name, description) in common {
+    let is_of_memory = !OF_VAULT.contains(&name);
+    for (argument, description) in [VAULT].into_iter().chain(is_of_memory.then_some(MEMORY)) {
         let property = json!({ "type": "string", "description": description });
-        properties.insert(name.to_owned(), property);
-        required.push(name.into());
+        properties.insert(argument.to_owned(), property);
+        required.push(argument.into());
     }
     if let Some(Value::Object(own)) = input.remove("properties") {
         properties.extend(own);
