@@ -49,10 +49,8 @@ struct Noted {
     sent: u64,
     /// The digest of the last bytes before that position.
     end: Option<String>,
-    pending: Option<Span>,
-    /// Where `pending` is from, for hooks of other sessions.
-    #[serde(default)]
-    source: Option<Source>,
+    /// What is being sent, and where it is from, for hooks of other sessions.
+    pending: Option<(Span, Source)>,
 }
 
 /// The position of one transcript, locked against other hooks.
@@ -102,7 +100,7 @@ impl Position {
         if !metadata.is_file() {
             return Err(io::Error::other("is not a file"));
         }
-        if let Some(pending) = &self.noted.pending {
+        if let Some((pending, _)) = &self.noted.pending {
             let text = bytes(transcript, pending.from, pending.to)?;
             if digest(&[&text]) == pending.digest {
                 return Ok(Some((pending.clone(), text)));
@@ -136,8 +134,7 @@ impl Position {
 
     /// Records that a part is about to be sent.
     pub(super) fn begin(&mut self, span: &Span, source: &Source) -> Result<(), Failure> {
-        self.noted.pending = Some(span.clone());
-        self.noted.source = Some(source.clone());
+        self.noted.pending = Some((span.clone(), source.clone()));
         self.write()
     }
 
@@ -147,7 +144,6 @@ impl Position {
             sent: span.to,
             end: end_of(transcript, span.to).ok(),
             pending: None,
-            source: None,
         };
         self.write()
     }
@@ -167,9 +163,7 @@ pub(super) fn unsent(folder: &Path, memory: &str) -> Vec<Source> {
             // The locks are no JSON.
             serde_json::from_slice::<Noted>(&fs::read(file.path()).ok()?).ok()
         });
-    let sources = noted
-        .filter(|noted| noted.pending.is_some())
-        .filter_map(|noted| noted.source);
+    let sources = noted.filter_map(|noted| Some(noted.pending?.1));
     sources
         .filter(|source| source.memory == memory && source.transcript.is_file())
         .collect()
