@@ -535,8 +535,11 @@ impl RouteCommand {
         let json = self.service.is_json();
         let memory = self.service.memory_ref.memory.as_ref();
         if let Request::Events { kinds, follow: true } = &self.request {
-            let happened = |data: &str| show::followed(data, json);
-            return follow(&service, memory, kinds.as_deref(), happened).await;
+            let call = || {
+                let call = service.of_vault(Method::GET, &["events"])?;
+                Ok(call.maybe("memory_id", memory).maybe("kinds", kinds.as_ref()))
+            };
+            return follow(call, |data| show::followed(data, json)).await;
         }
         self.refuse_ignored_options()?;
         let (call, shown) = self.request.call(&service, memory).await?;

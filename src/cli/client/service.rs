@@ -349,18 +349,10 @@ impl Call<'_> {
     }
 
     fn too_slow(&self) -> Failure {
-        let Service {
-            connection: Connection { url, .. },
-            timeout,
-            ..
-        } = self.sender.service;
-        let time = match timeout.as_secs() {
-            0 => format!("{} ms", timeout.as_millis()),
-            seconds => format!("{seconds} s"),
-        };
+        let (url, time) = (&self.sender.service.connection.url, self.sender.service.timeout);
         Failure::new(
             Exit::Busy,
-            format!("{url} did not answer within {time} (--timeout)"),
+            format!("{url} did not answer within {time:?} (--timeout)"),
         )
     }
 
