@@ -185,4 +185,21 @@ mod tests {
         let ask = RouteRequest::new(Method::GET, &["vaults", "a/../b", "ä"]).query("q", "a&b=c d");
         assert_eq!(ask.target(), "/v1/vaults/a%2F..%2Fb/%C3%A4?q=a%26b%3Dc+d");
     }
+
+    #[test]
+    fn options_are_members_or_parameters_and_those_that_are_null_are_neither() {
+        let options: Members =
+            serde_json::from_str(r#"{"a": null, "b": 12345678901234567890123, "c": "x y", "d": false}"#)
+                .unwrap();
+        let ask = |method| RouteRequest::new(method, &["x"]);
+        let get = ask(Method::GET).options(&options).unwrap();
+        assert_eq!(get.target(), "/v1/x?b=12345678901234567890123&c=x+y&d=false");
+        let put = ask(Method::PUT).text("body").options(&options).unwrap();
+        assert_eq!((put.target(), &put.body[..]), (get.target(), &b"body"[..]));
+        let post = ask(Method::POST).options(&options).unwrap();
+        assert_eq!(post.target(), "/v1/x");
+        assert_eq!(post.body, r#"{"b":12345678901234567890123,"c":"x y","d":false}"#);
+        let none = ask(Method::POST).options(&()).unwrap();
+        assert!(none.body.is_empty() && !none.headers.contains_key(CONTENT_TYPE));
+    }
 }
