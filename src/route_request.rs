@@ -4,7 +4,9 @@ use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request};
 use serde::Serialize;
+use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use url::form_urlencoded::Serializer;
 
@@ -25,6 +27,9 @@ pub(crate) struct RouteRequest<S = ()> {
     /// Its body.
     pub(crate) body: Bytes,
 }
+
+/// Values by their names, as they are written: a number keeps all its digits.
+pub(crate) type Members = BTreeMap<String, Box<RawValue>>;
 
 /// A path of these segments, each of which stays one, whatever it contains.
 pub(crate) fn path(segments: &[&str]) -> String {
@@ -123,6 +128,30 @@ impl<S> RouteRequest<S> {
         self.header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
     }
 
+    /// Adds options by their names, without those that are null, which were not given.
+    ///
+    /// # Errors
+    /// The value of an option cannot be read.
+    pub(crate) fn options(self, options: &impl Serialize) -> serde_json::Result<Self> {
+        let written = serde_json::to_string(options)?;
+        let given: Option<Members> = serde_json::from_str(&written)?;
+        let mut given = given.unwrap_or_default();
+        given.retain(|_, value| value.get() != "null");
+        Ok(self.members(given))
+    }
+
+    /// Adds members of a JSON body, or parameters where there is none or another body.
+    pub(crate) fn members(self, members: Members) -> Self {
+        let has_body = self.headers.contains_key(CONTENT_TYPE);
+        if matches!(self.method, Method::POST | Method::PUT) && !has_body && !members.is_empty() {
+            return self.json(&members);
+        }
+        members.into_iter().fold(self, |request, (name, value)| {
+            let text = serde_json::from_str(value.get());
+            request.query(name, text.unwrap_or_else(|_| value.get().to_owned()))
+        })
+    }
+
     /// Path and query, encoded.
     pub(crate) fn target(&self) -> String {
         let mut target = self.path.clone();
@@ -155,5 +184,22 @@ mod tests {
     fn what_an_agent_names_stays_one_segment_and_one_value() {
         let ask = RouteRequest::new(Method::GET, &["vaults", "a/../b", "ä"]).query("q", "a&b=c d");
         assert_eq!(ask.target(), "/v1/vaults/a%2F..%2Fb/%C3%A4?q=a%26b%3Dc+d");
+    }
+
+    #[test]
+    fn options_are_members_or_parameters_and_those_that_are_null_are_neither() {
+        let options: Members =
+            serde_json::from_str(r#"{"a": null, "b": 12345678901234567890123, "c": "x y", "d": false}"#)
+                .unwrap();
+        let ask = |method| RouteRequest::new(method, &["x"]);
+        let get = ask(Method::GET).options(&options).unwrap();
+        assert_eq!(get.target(), "/v1/x?b=12345678901234567890123&c=x+y&d=false");
+        let put = ask(Method::PUT).text("body").options(&options).unwrap();
+        assert_eq!((put.target(), &put.body[..]), (get.target(), &b"body"[..]));
+        let post = ask(Method::POST).options(&options).unwrap();
+        assert_eq!(post.target(), "/v1/x");
+        assert_eq!(post.body, r#"{"b":12345678901234567890123,"c":"x y","d":false}"#);
+        let none = ask(Method::POST).options(&()).unwrap();
+        assert!(none.body.is_empty() && !none.headers.contains_key(CONTENT_TYPE));
     }
 }

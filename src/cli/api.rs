@@ -1,11 +1,9 @@
 //! `working-memory api`: sends any request to the service, with the address, key, vault and memory of the other commands.
 
 use super::client::{Failure, Method, Output, Service, ServiceArgs, read, read_text};
-use crate::route_request::RouteRequest;
+use crate::route_request::{Members, RouteRequest};
 use clap::Args;
-use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
-use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
@@ -55,37 +53,24 @@ impl Api {
         let service = Service::of(&self.service)?;
         let method = Method::from_str(&self.method.to_ascii_uppercase())
             .map_err(|error| Failure::usage(error.to_string()))?;
-        let is_body = self.input.is_none() && matches!(method, Method::POST | Method::PUT);
         let mut call = service.sending(RouteRequest::to_target(method, &self.target(&service)?));
-        let mut body: BTreeMap<String, Box<RawValue>> = BTreeMap::new();
+        if let Some(file) = &self.input {
+            call = call.json_or_text(read(file)?);
+        }
+        let mut members = Members::new();
         for (name, value) in &self.field {
             let text = match value.strip_prefix('@') {
                 Some(file) => read_text(Path::new(file))?,
                 None => value.clone(),
             };
-            if !is_body {
-                call = call.query(name.clone(), text);
-                continue;
-            }
-            // As it was written: a number keeps all its digits.
-            let typed: serde_json::Result<Box<RawValue>> = match serde_json::from_str(&text) {
+            let typed = match RawValue::from_string(text.clone()) {
                 Ok(typed) if !text.trim_start().starts_with('"') => Ok(typed),
                 _ => to_raw_value(&text),
             };
             let typed = typed.map_err(|error| Failure::failed(error.to_string()))?;
-            body.insert(name.clone(), typed);
+            members.insert(name.clone(), typed);
         }
-        if !body.is_empty() {
-            call = call.json(&body);
-        }
-        if let Some(file) = &self.input {
-            let input = read(file)?;
-            let typed: Option<Value> = serde_json::from_slice(&input).ok();
-            call = match typed.is_some_and(|typed| typed.is_object() || typed.is_array()) {
-                true => call.raw_json(input),
-                false => call.text(input),
-            };
-        }
+        call = call.members(members);
         for (name, value) in &self.header {
             call = call.named_header(name, value)?;
         }

@@ -2,8 +2,8 @@
 //! insecure. `working-memory health`: asks a service whether it is ready.
 
 use crate::cli::client::{
-    Call, Connection, Exit, Failure, KeySource, Look, Method, Output, Service, ServiceArgs, base_url,
-    client_builder, innermost, is_loopback,
+    Call, Connection, Exit, Failure, KeySource, Look, MemoryRef, Method, Output, Service, ServiceArgs,
+    base_url, client_builder, innermost, is_loopback,
 };
 use crate::cli::run::load_config;
 use crate::llm::Models;
@@ -72,7 +72,7 @@ impl Doctor {
         // A wrong setting is a finding of this command, not a failure of it.
         match Service::with_timeout(&self.service, ANSWER_TIME) {
             Ok(service) => {
-                configured(&service.connection, &mut found);
+                configured(&service, &mut found);
                 reached(&service, &mut found).await;
             }
             Err(failure) => found.add(BAD, "command line", failure),
@@ -91,20 +91,15 @@ impl Doctor {
         if self.service.is_json() {
             return out.text(&json!(found).to_string()).end().write();
         }
-        for Finding {
-            status,
-            about,
-            detail,
-        } in &found.findings
-        {
-            let look = match *status {
+        for found in &found.findings {
+            let look = match found.status {
                 OK => Look::Added,
                 WARNING => Look::Id,
                 _ => Look::Removed,
             };
-            out.styled(look, &format!("{status:<8}"))
-                .styled(Look::Dim, &format!("{about:<13}"))
-                .text(detail)
+            out.styled(look, &format!("{:<8}", found.status))
+                .styled(Look::Dim, &format!("{:<13}", found.about))
+                .text(&found.detail)
                 .end();
         }
         out.write()
@@ -112,25 +107,12 @@ impl Doctor {
 }
 
 /// The settings that options, environment and `.working-memory.toml` result in.
-fn configured(connection: &Connection, found: &mut Findings) {
-    let Connection {
-        url,
-        vault,
-        memory,
-        key,
-        ..
-    } = connection;
+fn configured(service: &Service, found: &mut Findings) {
+    let Connection { url, key, .. } = &service.connection;
     found.add(OK, "service", url);
-    match (vault, memory) {
-        (Some(vault), Some(memory)) => found.add(OK, "memory", format!("{memory} of vault {vault}")),
-        (None, _) => {
-            let none = "no vault is named: `working-memory init`, WORKING_MEMORY_VAULT or --vault";
-            found.add(WARNING, "memory", none);
-        }
-        (_, None) => {
-            let none = "no memory is named: `working-memory init`, WORKING_MEMORY_MEMORY or --memory";
-            found.add(WARNING, "memory", none);
-        }
+    match service.memory_ref() {
+        Ok(MemoryRef { vault, memory }) => found.add(OK, "memory", format!("{memory} of vault {vault}")),
+        Err(none) => found.add(WARNING, "memory", none),
     }
     match key {
         KeySource::None => found.add(OK, "key", "none"),
@@ -177,7 +159,7 @@ async fn reached(service: &Service, found: &mut Findings) {
         ),
         Err(failure) => found.add(BAD, "access", failure),
     }
-    if connection.vault.is_some() && connection.memory.is_some() {
+    if service.memory_ref().is_ok() {
         let memory = match get(service.of_memory(Method::GET, &[])).await {
             Err(failure) if failure.exit == Exit::NotFound => {
                 Ok("does not exist yet; the first change creates it".to_owned())
@@ -318,11 +300,8 @@ impl Health {
                 IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
             });
         }
-        let scheme = if http.tls.certificate.is_some() {
-            "https"
-        } else {
-            "http"
-        };
+        let has_tls = http.tls.certificate.is_some();
+        let scheme = if has_tls { "https" } else { "http" };
         Url::parse(&format!("{scheme}://{bind}"))
             .map_err(|error| Failure::usage(format!("http.bind {bind}: {error}")))
     }

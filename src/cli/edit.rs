@@ -23,25 +23,19 @@ pub struct Edit {
     service: ServiceArgs,
 }
 
-/// The document before editing.
-struct Base {
-    text: String,
-    /// The version's entity tag; `None` for a memory that does not exist yet.
-    tag: Option<String>,
-}
-
 impl Edit {
     pub(super) async fn run(self) -> Result<(), Failure> {
         let service = Service::of(&self.service)?;
         let editor = editor()?;
-        let base = base(&service).await?;
-        let file = working_file(&service, &base.text)?;
-        let edited = edited(&editor, &file, &base)?;
-        let Some(edited) = edited else {
+        let base = newest(&service).await?;
+        let text = base.as_ref().map_or(Ok(""), ServiceResponse::text)?;
+        let tag = base.as_ref().map(ServiceResponse::version).transpose()?;
+        let file = working_file(&service, text)?;
+        let Some(edited) = edited(&editor, &file, text)? else {
             remove(&file);
             return Output::new().text("unchanged").end().write();
         };
-        let put = self.put(&service, &base, edited).await;
+        let put = self.put(&service, tag, edited).await;
         let kept = |mut failure: Failure| {
             failure.sentence = format!("{}\n  your text is kept in {}", failure.sentence, file.display());
             failure
@@ -51,44 +45,38 @@ impl Edit {
         show::version(&answer, self.service.is_json())
     }
 
-    async fn put(&self, service: &Service, base: &Base, text: Vec<u8>) -> Result<ServiceResponse, Failure> {
+    /// Puts the text on the version that was edited.
+    async fn put(
+        &self,
+        service: &Service,
+        tag: Option<&str>,
+        text: Vec<u8>,
+    ) -> Result<ServiceResponse, Failure> {
         let call = service
             .of_memory(Method::PUT, &["context"])?
             .maybe("confirm", self.confirm_collapse.then_some("collapse"))
             .text(text)
-            .on_version(base.tag.as_deref())?;
+            .on_version(tag)?;
         let answer = call.exchange().await?;
-        if answer.status == 412 {
-            return Err(overtaken(service, base).await);
+        match answer.status {
+            412 => Err(overtaken(service, tag).await?),
+            _ => answer.into_success(""),
         }
-        answer.into_success("")
     }
 }
 
-/// The newest document.
-async fn base(service: &Service) -> Result<Base, Failure> {
+/// The newest document; `None` for a memory that does not exist yet.
+async fn newest(service: &Service) -> Result<Option<ServiceResponse>, Failure> {
     let call = service.of_memory(Method::GET, &["context"])?;
-    match found(call.accept("text/plain").send().await)? {
-        Some(answer) => Ok(Base {
-            text: answer.text()?.to_owned(),
-            tag: Some(answer.version()?.to_owned()),
-        }),
-        None => Ok(Base {
-            text: String::new(),
-            tag: None,
-        }),
-    }
+    found(call.accept("text/plain").send().await)
 }
 
 /// Shows what another writer changed, and explains how to continue.
-async fn overtaken(service: &Service, base: &Base) -> Failure {
-    let newest = match self::base(service).await {
-        Ok(newest) => newest,
-        Err(failure) => return failure,
-    };
-    let id = |base: &Base| base.tag.as_deref().map(|tag| tag.trim_matches('"').to_owned());
-    let (before, now) = (id(base), id(&newest));
-    if let (Some(before), Some(now)) = (&before, &now)
+async fn overtaken(service: &Service, before: Option<&str>) -> Result<Failure, Failure> {
+    let newest = newest(service).await?;
+    let now = newest.as_ref().map(ServiceResponse::version).transpose()?;
+    let [before, now] = [before, now].map(|tag| tag.map(|tag| tag.trim_matches('"')));
+    if let (Some(before), Some(now)) = (before, now)
         && let Ok(call) = service.of_memory(Method::GET, &["contexts", now, "diff"])
         && let Ok(answer) = call.query("base", before).accept("text/plain").send().await
         && let Ok(diff) = answer.text()
@@ -97,17 +85,17 @@ async fn overtaken(service: &Service, base: &Base) -> Failure {
         note(diff.trim_end());
     }
     let if_match = now.map(|now| format!(" --if-match {now}")).unwrap_or_default();
-    Failure::new(
+    Ok(Failure::new(
         Exit::Refused,
         format!(
             "nothing was saved, since the document is another one by now; bring its changes into your text, and put it \
              with `working-memory put FILE{if_match}`"
         ),
-    )
+    ))
 }
 
 /// The text after editing; `None` if it is unchanged.
-fn edited(editor: &str, file: &Path, base: &Base) -> Result<Option<Vec<u8>>, Failure> {
+fn edited(editor: &str, file: &Path, base: &str) -> Result<Option<Vec<u8>>, Failure> {
     // Through a shell, as other programs do: the variable may contain options.
     let ended = Command::new("sh")
         .args(["-c", &format!("{editor} \"$@\""), editor])
@@ -115,7 +103,7 @@ fn edited(editor: &str, file: &Path, base: &Base) -> Result<Option<Vec<u8>>, Fai
         .status()
         .map_err(|error| Failure::failed(format!("the editor cannot be run: {error}")))?;
     let text = fs::read(file).map_err(|error| Failure::failed(format!("{}: {error}", file.display())))?;
-    let is_same = text == base.text.as_bytes();
+    let is_same = text == base.as_bytes();
     if !ended.success() {
         let kept = match is_same {
             true => {

@@ -47,9 +47,14 @@ impl Init {
             )));
         }
         let url = self.url.as_ref().map(|url| base_url(Some(url))).transpose()?;
-        let (vault, memory) = self.memory_ref.options();
-        let vault: VaultId = chosen("vault", vault, "WORKING_MEMORY_VAULT", DEFAULT_VAULT)?;
-        let memory: MemoryId = chosen("memory", memory, "WORKING_MEMORY_MEMORY", &name_of_folder())?;
+        let MemoryArgs { vault, memory } = &self.memory_ref;
+        let vault: VaultId = chosen("vault", vault.as_ref(), "WORKING_MEMORY_VAULT", DEFAULT_VAULT)?;
+        let memory: MemoryId = chosen(
+            "memory",
+            memory.as_ref(),
+            "WORKING_MEMORY_MEMORY",
+            &name_of_folder(),
+        )?;
         let mut text = String::from("# Which memory the work in this folder belongs to (working-memory).\n");
         for (key, value) in [
             ("url", url.map(|url| url.to_string())),

@@ -97,25 +97,25 @@ impl Keys {
 
     async fn execute(&self, storage: &Storage) -> Result<String, Box<dyn Error>> {
         let now = SystemClock.now();
-        match &self.command {
-            KeysCommand::Create(create) => {
-                let (key, token) = storage.create_key(create.new_key(now)).await?;
-                Ok(self.with_secret(key, &token, now))
-            }
+        let (json, text) = match &self.command {
+            KeysCommand::Create(create) => secret(storage.create_key(create.new_key(now)).await?, now),
             KeysCommand::Rotate { key_id, grace } => {
-                let (key, token) = storage.rotate_key(key_id, grace.unwrap_or_default()).await?;
-                Ok(self.with_secret(key, &token, now))
+                let grace = grace.unwrap_or_default();
+                secret(storage.rotate_key(key_id, grace).await?, now)
             }
             KeysCommand::Revoke { key_id } => match storage.revoke_key(key_id).await? {
-                true if self.json => Ok(format!(
-                    "{}\n",
-                    json!({"key_id": key_id.as_str(), "revoked": true})
-                )),
-                true => Ok(format!("revoked {key_id}\n")),
-                false => Err("there is no such key".into()),
+                true => (
+                    json!({"key_id": key_id.as_str(), "revoked": true}),
+                    format!("revoked {key_id}"),
+                ),
+                false => return Err("there is no such key".into()),
             },
-            KeysCommand::List => self.list(storage, now).await,
-        }
+            KeysCommand::List => return self.list(storage, now).await,
+        };
+        Ok(match self.json {
+            true => format!("{json}\n"),
+            false => format!("{text}\n"),
+        })
     }
 
     async fn list(&self, storage: &Storage, now: DateTime<Utc>) -> Result<String, Box<dyn Error>> {
@@ -128,14 +128,12 @@ impl Keys {
         write_table(&mut out, &KEYS, &keys);
         Ok(out.into_text())
     }
+}
 
-    /// The only output that contains the secret.
-    fn with_secret(&self, key: ApiKey, token: &Token, now: DateTime<Utc>) -> String {
-        match self.json {
-            true => format!("{}\n", json!(NewKeyBody::of(key, token, now))),
-            false => format!("{}\n", token.expose()),
-        }
-    }
+/// A new secret, as JSON and as text: the only output that contains it.
+fn secret((key, token): (ApiKey, Token), now: DateTime<Utc>) -> (Value, String) {
+    let text = token.expose().to_owned();
+    (json!(NewKeyBody::of(key, &token, now)), text)
 }
 
 impl Create {

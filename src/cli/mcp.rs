@@ -4,6 +4,7 @@ mod clients;
 
 use crate::cli::client::{Failure, Output, Service, ServiceArgs, pieces, whole};
 use crate::mcp::{Backend, Fixed, RouteRequest, RouteResponse, Server, StreamResponse, Unreachable};
+use async_trait::async_trait;
 use clap::{Args, Subcommand};
 use clients::Client;
 use futures::StreamExt as _;
@@ -80,6 +81,7 @@ impl Mcp {
 /// The service of the command line's settings.
 struct Remote(Service);
 
+#[async_trait]
 impl Backend for Remote {
     fn fixed(&self, _: &Extensions) -> Fixed {
         Fixed {

@@ -16,9 +16,6 @@ use std::time::Duration;
 use tokio::runtime::Builder;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// The exit code of an invalid command line.
-const USAGE: u8 = 2;
-
 /// Parses the command line and runs its command to the end.
 pub fn run() -> ExitCode {
     let parsed = help::command().try_get_matches();
@@ -29,31 +26,11 @@ pub fn run() -> ExitCode {
         }
         Err(error) => return misused(&error),
     };
-    let mut runtime = match command {
-        // One call after the other needs no threads.
-        Command::Client(_) => Builder::new_current_thread(),
-        _ => Builder::new_multi_thread(),
-    };
-    let runtime = match runtime.enable_all().build() {
+    let runtime = match Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return fail(format!("cannot start: {error}").into()),
     };
-    let done = runtime.block_on(async {
-        let done = match command {
-            Command::Serve(command) => Box::pin(command.run()).await,
-            Command::WithPostgres(command) => return Ok(command.run().await),
-            Command::Client(command) => Box::pin(command.run()).await.map_err(Into::into),
-            Command::Health(command) => command.run().await.map_err(Into::into),
-            Command::Migrate(command) => command.run().await,
-            Command::Export(command) => command.run().await,
-            Command::Import(command) => command.run().await,
-            Command::Keys(command) => command.run().await,
-            Command::RebuildRecords(command) => command.run().await,
-            Command::Embeddings(command) => command.run().await,
-            Command::Openapi => client::Output::bytes(openapi_yaml().as_bytes()).map_err(Into::into),
-        };
-        done.map(|()| ExitCode::SUCCESS)
-    });
+    let done = runtime.block_on(Box::pin(command.run()));
     // A blocking read from a terminal cannot be cancelled, and its result is no longer needed.
     runtime.shutdown_timeout(Duration::from_millis(100));
     done.unwrap_or_else(fail)
@@ -61,17 +38,19 @@ pub fn run() -> ExitCode {
 
 /// Reports an invalid command line or prints help, in the requested format.
 fn misused(error: &clap::Error) -> ExitCode {
-    if error.use_stderr() {
-        // One prefix for all errors.
-        let text = error.to_string();
-        let sentence = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
-        let _ = Failure::usage(sentence).end();
-    } else {
+    if !error.use_stderr() {
         // If the help cannot be written, there is no way to report it.
         let _ = error.print();
+        return ExitCode::SUCCESS;
     }
-    let is_usage_error = error.use_stderr() && !hook::is_meant(std::env::args_os());
-    ExitCode::from(if is_usage_error { USAGE } else { 0 })
+    // One prefix for all errors.
+    let text = error.to_string();
+    let sentence = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
+    let exit = Failure::usage(sentence).end();
+    match hook::is_meant(std::env::args_os()) {
+        true => ExitCode::SUCCESS,
+        false => exit,
+    }
 }
 
 /// Prints the error and returns its exit code: 2 for a wrong setting or a wrong argument, otherwise 1.
@@ -88,21 +67,13 @@ fn fail(error: Box<dyn Error>) -> ExitCode {
 
 /// The configuration of this process.
 pub(super) fn load_config(file: Option<&Path>) -> Result<Config, ConfigError> {
-    load_config_with(file, [])
-}
-
-/// The same, with variables that count more than the environment's.
-pub(super) fn load_config_with(
-    file: Option<&Path>,
-    options: impl IntoIterator<Item = (String, String)>,
-) -> Result<Config, ConfigError> {
     // Not of clap, for which a variable is a given option, also beside options that exclude it. Empty counts as unset.
     let named = std::env::var_os("WORKING_MEMORY_CONFIG").filter(|name| !name.is_empty());
     let file = file.or(named.as_deref().map(Path::new));
     // The service has no variables that are not UTF-8.
     let environment = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    Config::load(file, environment.chain(options))
+    Config::load(file, environment)
 }
 
 /// Working memory for agents: versioned context documents on PostgreSQL.
@@ -140,14 +111,6 @@ pub enum Command {
     Health(doctor::Health),
     /// Run a command with DATABASE_URL set to a private PostgreSQL server of its own.
     WithPostgres(with_postgres::WithPostgres),
-    /// The commands that call a running service or read its local copy.
-    #[command(flatten)]
-    Client(ClientCommand),
-}
-
-/// Commands that call a running service.
-#[derive(Debug, Subcommand)]
-pub enum ClientCommand {
     /// Write which memory the work in this folder belongs to, and install the git hook.
     Init(init::Init),
     /// Report what is configured, reachable, active and insecure.
@@ -169,7 +132,6 @@ pub enum ClientCommand {
     /// Speak the Model Context Protocol on standard input and output, for agents' clients.
     Mcp(mcp::Mcp),
     /// Hooks that coding agents run when sessions begin and end.
-    #[command(subcommand)]
     Hook(hook::Hook),
     /// Print the service's handoff, or else its local copy; exits with 8 if it is stale.
     Show(handoff::Show),
@@ -185,26 +147,37 @@ pub enum ClientCommand {
     Man(help::Man),
 }
 
-impl ClientCommand {
-    async fn run(self) -> Result<(), Failure> {
+impl Command {
+    async fn run(self) -> Result<ExitCode, Box<dyn Error>> {
         match self {
-            Self::Init(command) => command.run(),
-            Self::Doctor(command) => command.run().await,
-            Self::Edit(command) => command.run().await,
-            Self::Route(command) => command.run().await,
-            Self::Api(command) => command.run().await,
-            Self::Bring(command) => command.run().await,
-            Self::Window(command) => command.run().await,
-            Self::Sync(command) => command.run().await,
-            Self::Mcp(command) => command.run().await,
-            Self::Hook(command) => command.run().await,
-            Self::Show(command) => command.run().await,
-            Self::Status(command) => command.run().await,
-            Self::Path(command) => command.run(),
-            Self::Refresh(command) => command.run().await,
-            Self::Completions(command) => command.run(help::command()),
-            Self::Man(command) => command.run(help::command()),
+            Self::Serve(command) => Box::pin(command.run()).await?,
+            Self::Migrate(command) => command.run().await?,
+            Self::Export(command) => command.run().await?,
+            Self::Import(command) => command.run().await?,
+            Self::Keys(command) => command.run().await?,
+            Self::RebuildRecords(command) => command.run().await?,
+            Self::Embeddings(command) => command.run().await?,
+            Self::Openapi => client::Output::bytes(openapi_yaml().as_bytes())?,
+            Self::Health(command) => command.run().await?,
+            Self::WithPostgres(command) => return Ok(command.run().await),
+            Self::Init(command) => command.run()?,
+            Self::Doctor(command) => command.run().await?,
+            Self::Edit(command) => command.run().await?,
+            Self::Route(command) => command.run().await?,
+            Self::Api(command) => command.run().await?,
+            Self::Bring(command) => command.run().await?,
+            Self::Window(command) => command.run().await?,
+            Self::Sync(command) => command.run().await?,
+            Self::Mcp(command) => command.run().await?,
+            Self::Hook(command) => command.run().await?,
+            Self::Show(command) => command.run().await?,
+            Self::Status(command) => command.run().await?,
+            Self::Path(command) => command.run()?,
+            Self::Refresh(command) => command.run().await?,
+            Self::Completions(command) => command.run(help::command())?,
+            Self::Man(command) => command.run(help::command())?,
         }
+        Ok(ExitCode::SUCCESS)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::client::Failure;
 use crate::background::{Background, Workers};
 use crate::cli::offline::pool;
-use crate::cli::run::{Stop, load_config_with};
+use crate::cli::run::{Stop, load_config};
 use crate::clock::{Clock, SystemClock};
 use crate::config::{Config, ConfigError};
 use crate::http::{self, AppState, Server, Settings, Tls};
@@ -18,7 +18,7 @@ use clap::Args;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use secrecy::ExposeSecret;
 use std::error::Error;
-use std::io::{self, ErrorKind, IsTerminal as _};
+use std::io::{self, IsTerminal as _};
 use std::net::SocketAddr;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -49,13 +49,13 @@ Settings that most services need, in working-memory.toml or in the environment (
 pub struct Serve {
     /// Listen on this address, such as 0.0.0.0:8080 (http.bind).
     #[arg(long, value_name = "ADDRESS:PORT")]
-    bind: Option<String>,
+    bind: Option<SocketAddr>,
     /// Listen on another port of the address.
     #[arg(long)]
     port: Option<u16>,
     /// Keep the service's own database in this folder (database.data_dir); without it in one folder for each user.
     #[arg(long, value_name = "FOLDER")]
-    data_dir: Option<String>,
+    data_dir: Option<PathBuf>,
     /// Read this file instead of `working-memory.toml` [env: WORKING_MEMORY_CONFIG].
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -81,11 +81,13 @@ impl Serve {
     }
 
     fn settings(&self) -> Result<Config, ConfigError> {
-        let options = [("HTTP__BIND", &self.bind), ("DATABASE__DATA_DIR", &self.data_dir)];
-        let options = options
-            .into_iter()
-            .filter_map(|(name, value)| Some((format!("WORKING_MEMORY__{name}"), value.clone()?)));
-        let mut config = load_config_with(self.config.as_deref(), options)?;
+        let mut config = load_config(self.config.as_deref())?;
+        if let Some(bind) = self.bind {
+            config.http.bind = bind;
+        }
+        if let Some(data_dir) = &self.data_dir {
+            config.database.data_dir.clone_from(data_dir);
+        }
         if let Some(port) = self.port {
             config.http.bind.set_port(port);
         }
@@ -123,7 +125,7 @@ fn start_telemetry(config: &Config) -> Result<(telemetry::Guard, Option<Traces>)
 async fn serve(config: &Config, mut stop: Stop) -> Result<bool, Box<dyn Error>> {
     // Wrong settings are reported before a database is created.
     let prepared = prepared(config).map_err(|error| Failure::usage(error.to_string()))?;
-    let (models, embedder, prompts, settings) = prepared;
+    let settings = &prepared.settings;
     raise_file_limit();
     // At a terminal it ends a service without a certificate, as when the window is closed.
     if settings.tls.is_some() || !io::stdin().is_terminal() {
@@ -136,23 +138,14 @@ async fn serve(config: &Config, mut stop: Stop) -> Result<bool, Box<dyn Error>> 
     let url = format!("{scheme}://{}", listener.local_addr()?);
     tracing::info!(url, "starting");
     if config.log.is_screen() {
-        first_screen(config, &url, &models);
+        first_screen(config, &url, &prepared.models);
     }
     let server = Server::start(listener, settings.clone(), Arc::new(SystemClock));
     let (embedded, database_url) = tokio::select! {
         database = database(config) => database?,
         _ = stop.wait() => return Ok(true),
     };
-    let served = with_database(
-        config,
-        &database_url,
-        (models, embedder),
-        prompts,
-        settings,
-        (server, &url),
-        &mut stop,
-    )
-    .await;
+    let served = with_database(config, &database_url, prepared, (server, &url), &mut stop).await;
     if let Some(server) = embedded {
         server.stop().await?;
     }
@@ -160,21 +153,20 @@ async fn serve(config: &Config, mut stop: Stop) -> Result<bool, Box<dyn Error>> 
 }
 
 fn cannot_listen(bind: SocketAddr, error: &io::Error) -> String {
-    let advice = match error.kind() {
-        ErrorKind::AddrInUse => {
-            ": another program listens there, perhaps this service already (`working-memory health` tells); stop it, or choose \
-             another port with `working-memory serve --port 8081`"
-        }
-        ErrorKind::PermissionDenied => ": ports below 1024 are root's; choose another with --port",
-        ErrorKind::AddrNotAvailable => ": this machine does not have the address",
-        _ => "",
-    };
-    format!("http.bind {bind}: {error}{advice}")
+    format!(
+        "http.bind {bind}: {error}: choose another port with `working-memory serve --port 8081`, or another address with \
+         --bind, or stop what listens there, perhaps this service already (`working-memory health` tells)"
+    )
 }
 
-type Prepared = (Models, Option<Embedder>, Prompts, Settings);
-
 /// What is made of the settings alone.
+struct Prepared {
+    models: Models,
+    embedder: Option<Embedder>,
+    prompts: Prompts,
+    settings: Settings,
+}
+
 fn prepared(config: &Config) -> Result<Prepared, Box<dyn Error>> {
     let models = Models::from_config(&config.llm)?;
     let embedder = config.embeddings.settings()?.map(Embedder::new).transpose()?;
@@ -187,7 +179,12 @@ fn prepared(config: &Config) -> Result<Prepared, Box<dyn Error>> {
     if needs_a_key && config.database.url.is_none() && !has_cluster(&config.database.data_dir) {
         return Err(config.http.refusal_without_keys().into());
     }
-    Ok((models, embedder, prompts, settings))
+    Ok(Prepared {
+        models,
+        embedder,
+        prompts,
+        settings,
+    })
 }
 
 /// What a person at a terminal wants to know; from then on a line is a problem.
@@ -238,12 +235,16 @@ async fn database(config: &Config) -> Result<(Option<EmbeddedServer>, String), B
 async fn with_database(
     config: &Config,
     url: &str,
-    (models, embedder): (Models, Option<Embedder>),
-    prompts: Prompts,
-    settings: Settings,
+    prepared: Prepared,
     (server, own_url): (Server, &str),
     stop: &mut Stop,
 ) -> Result<bool, Box<dyn Error>> {
+    let Prepared {
+        models,
+        embedder,
+        prompts,
+        settings,
+    } = prepared;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let storage = tokio::select! {
         storage = open(config, url, clock.clone()) => storage?,

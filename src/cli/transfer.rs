@@ -1,6 +1,6 @@
 //! `working-memory export` and `import`: a vault as a file of JSON Lines, or a memory as Markdown.
 
-use crate::cli::client::{Failure, Method, Output, Service, ServiceArgs};
+use crate::cli::client::{Failure, MemoryArgs, Method, Output, Service, ServiceArgs};
 use crate::cli::folder::file::{NewFile, write_file};
 use crate::cli::offline::{Access, on_database};
 use crate::config::limits::MOST_BYTES;
@@ -13,7 +13,7 @@ use std::error::Error;
 use std::fs::File;
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
-use tokio::io::{AsyncBufRead, BufReader, BufWriter};
+use tokio::io::{AsyncBufRead, AsyncWriteExt as _, BufReader, BufWriter};
 
 /// Arguments of `export`. The database is `DATABASE_URL` or `database.url`, or else the embedded one of the
 /// folder, also while a service runs it; this command never creates it. With `--format` it asks the service instead.
@@ -54,8 +54,15 @@ impl Export {
     }
 
     async fn export_markdown(&self, format: &str) -> Result<(), Box<dyn Error>> {
-        let (url, key_file) = (self.url.clone(), self.key_file.clone());
-        let args = ServiceArgs::of(url, key_file, self.vault.clone(), self.memory.clone());
+        let args = ServiceArgs {
+            url: self.url.clone(),
+            key_file: self.key_file.clone(),
+            memory_ref: MemoryArgs {
+                vault: self.vault.clone(),
+                memory: self.memory.clone(),
+            },
+            ..ServiceArgs::default()
+        };
         let service = Service::of(&args)?;
         let call = service.of_memory(Method::GET, &["context"])?;
         let answer = call.accept("text/plain").send().await?;
@@ -95,7 +102,7 @@ impl Export {
             .as_ref()
             .ok_or_else(|| Failure::usage("--vault is missing"))?;
         storage.export_vault(vault, self.memory.as_ref(), out).await?;
-        Ok(())
+        Ok(out.flush().await?)
     }
 }
 

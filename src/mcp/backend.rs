@@ -4,16 +4,18 @@
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::mcp::failure::Failure;
 pub(crate) use crate::route_request::RouteRequest;
+use async_trait::async_trait;
 use bytes::Bytes;
 use futures::stream::BoxStream;
 use futures::{Stream, StreamExt as _, TryStreamExt as _};
 use http::Method;
+use rmcp::RoleServer;
 use rmcp::model::{Extensions, JsonObject};
+use rmcp::service::RequestContext;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use sse_stream::{Sse, SseStream};
 use std::fmt::Display;
-use std::future::Future;
 use std::str::FromStr;
 
 /// The maximum size of an event of a stream, in bytes.
@@ -36,45 +38,52 @@ pub(crate) enum StreamResponse {
 pub(crate) struct Unreachable(pub(crate) String);
 
 /// Executes requests. `from` contains the extensions of the message that caused them.
-pub(crate) trait Backend: Send + Sync + 'static {
+#[async_trait]
+pub(crate) trait Backend: Send + Sync {
     /// The vault and memory that are fixed for this client.
     fn fixed(&self, from: &Extensions) -> Fixed;
 
     /// Sends a request and reads the whole response.
-    fn ask(
-        &self,
-        from: &Extensions,
-        ask: RouteRequest,
-    ) -> impl Future<Output = Result<RouteResponse, Unreachable>> + Send;
+    async fn ask(&self, from: &Extensions, ask: RouteRequest) -> Result<RouteResponse, Unreachable>;
 
     /// Opens a stream.
-    fn open(
-        &self,
-        from: &Extensions,
-        ask: RouteRequest,
-    ) -> impl Future<Output = Result<StreamResponse, Unreachable>> + Send;
+    async fn open(&self, from: &Extensions, ask: RouteRequest) -> Result<StreamResponse, Unreachable>;
 }
 
-/// Sends a request, and fails unless the response is a success.
-pub(super) async fn success<B: Backend + ?Sized>(
-    backend: &B,
-    from: &Extensions,
-    ask: RouteRequest,
-) -> Result<RouteResponse, Failure> {
-    let answer = backend.ask(from, ask).await?;
-    match answer.status().is_success() {
-        true => Ok(answer),
-        false => Err(Failure::of_answer(&answer)),
+/// A message of a client, with what executes its requests.
+pub(super) struct Call<'c> {
+    backend: &'c dyn Backend,
+    pub(super) context: &'c RequestContext<RoleServer>,
+    pub(super) fixed: Fixed,
+}
+
+impl<'c> Call<'c> {
+    pub(super) fn new(backend: &'c dyn Backend, context: &'c RequestContext<RoleServer>) -> Self {
+        Self {
+            fixed: backend.fixed(&context.extensions),
+            backend,
+            context,
+        }
     }
-}
 
-/// Like [`success`], and parses the JSON.
-pub(super) async fn json<B: Backend + ?Sized>(
-    backend: &B,
-    from: &Extensions,
-    ask: RouteRequest,
-) -> Result<Value, Failure> {
-    parse(&success(backend, from, ask).await?)
+    /// Sends a request, and fails unless the response is a success.
+    pub(super) async fn success(&self, ask: RouteRequest) -> Result<RouteResponse, Failure> {
+        let answer = self.backend.ask(&self.context.extensions, ask).await?;
+        match answer.status().is_success() {
+            true => Ok(answer),
+            false => Err(Failure::of_answer(&answer)),
+        }
+    }
+
+    /// Like [`Call::success`], and parses the JSON.
+    pub(super) async fn json(&self, ask: RouteRequest) -> Result<Value, Failure> {
+        parse(&self.success(ask).await?)
+    }
+
+    /// Opens a stream.
+    pub(super) async fn open(&self, ask: RouteRequest) -> Result<StreamResponse, Failure> {
+        Ok(self.backend.open(&self.context.extensions, ask).await?)
+    }
 }
 
 /// Parses the JSON of a response.
@@ -88,12 +97,12 @@ pub(super) fn parse(answer: &RouteResponse) -> Result<Value, Failure> {
 }
 
 /// The events of a stream. One that is too long ends it.
-pub(crate) fn events<E: std::error::Error + Send + Sync + 'static>(
-    pieces: impl Stream<Item = Result<Bytes, E>> + Send + 'static,
+pub(crate) fn events(
+    pieces: impl Stream<Item = Result<Bytes, Unreachable>> + Send + 'static,
 ) -> impl Stream<Item = Result<Sse, Unreachable>> + Send {
     let mut pending = 0;
     let pieces = pieces.map(move |piece| {
-        let piece = piece.map_err(|error| Unreachable(error.to_string()))?;
+        let piece: Bytes = piece?;
         pending = match memchr::memmem::rfind(&piece, b"\n\n") {
             Some(end) => piece.len() - end,
             None => pending + piece.len(),
@@ -202,13 +211,12 @@ pub(super) fn read_arguments<T: DeserializeOwned>(arguments: JsonObject) -> Resu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io;
 
     #[tokio::test]
     async fn events_come_in_any_pieces_and_an_endless_one_ends_the_stream() {
         let text = ": hello\n\nevent: asked\nid: 1-a\ndata: {\"a\":1}\n\ndata: b\ndata: c\n\n";
         for size in 1..text.len() {
-            let pieces: Vec<io::Result<Bytes>> = text
+            let pieces: Vec<Result<Bytes, Unreachable>> = text
                 .as_bytes()
                 .chunks(size)
                 .map(|piece| Ok(Bytes::copy_from_slice(piece)))
@@ -222,7 +230,7 @@ mod tests {
                 .collect();
             assert_eq!(data, ["{\"a\":1}", "b\nc"], "pieces of {size}");
         }
-        let endless = futures::stream::repeat_with(|| Ok::<_, io::Error>(Bytes::from(vec![b'x'; 1 << 20])));
+        let endless = futures::stream::repeat_with(|| Ok(Bytes::from(vec![b'x'; 1 << 20])));
         let all = events(endless).try_collect::<Vec<Sse>>().await;
         assert!(all.unwrap_err().0.contains("over 4194304 bytes"));
     }

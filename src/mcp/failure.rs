@@ -43,15 +43,10 @@ impl Failure {
 
     /// A required argument is missing and not fixed for this client.
     pub(super) fn missing(name: &'static str) -> Self {
-        let next = match name {
-            "vault" => {
-                "Call again with vault; if you do not know it, ask the user which vault their memories are in."
-            }
-            _ => "Call again with memory; memory_list lists the memories of a vault.",
-        };
+        let next = "memory_list lists the memories of a vault, and the user knows which vault theirs are in";
         Self::new(
             format!("the argument {name} is missing, and this connection does not fix it"),
-            next,
+            format!("Call again with {name}; {next}."),
         )
     }
 
@@ -127,6 +122,12 @@ impl From<Unreachable> for Failure {
     }
 }
 
+impl From<serde_json::Error> for Failure {
+    fn from(error: serde_json::Error) -> Self {
+        Self::argument("the arguments", error.to_string())
+    }
+}
+
 /// The additional members of a problem, such as the rejected items.
 fn further_members(problem: &Value) -> Option<String> {
     let known = ["type", "title", "status", "detail", "field", "instance"];
@@ -142,60 +143,62 @@ fn further_members(problem: &Value) -> Option<String> {
 
 fn next_step(kind: &str, problem: &Value, retry_after: Option<&str>) -> String {
     let field = problem.get("field").and_then(Value::as_str);
-    let wait = retry_after.map_or_else(
-        || "Wait a moment".to_owned(),
-        |seconds| format!("Wait {seconds} s"),
-    );
-    match kind {
+    let next = match kind {
         "malformed" | "invalid" => match field {
-            Some("as_of") => "Pass a time in the past in the format 2026-11-22T08:00:00Z.".to_owned(),
-            Some("cursor") => "Take next_cursor of the page before as it is, with the same other arguments.".to_owned(),
+            Some("as_of") => "Pass a time in the past in the format 2026-11-22T08:00:00Z.",
+            Some("cursor") => "Take next_cursor of the page before as it is, with the same other arguments.",
             Some(field) if field != "body" => {
-                format!("Correct {field} and call again; nothing was changed.")
+                return format!("Correct {field} and call again; nothing was changed.");
             }
-            _ => "Correct what is named above and call again; nothing was changed.".to_owned(),
+            _ => "Correct what is named above and call again; nothing was changed.",
         },
-        "unauthorized" => "Nothing works without a key. Tell the user to give this connection an API key: the header \
-            Authorization: Bearer <key>, or WORKING_MEMORY_API_KEY for `working-memory mcp`."
-            .to_owned(),
+        "unauthorized" => {
+            "Nothing works without a key. Tell the user to give this connection an API key: the header Authorization: \
+             Bearer <key>, or WORKING_MEMORY_API_KEY for `working-memory mcp`."
+        }
         "forbidden" => {
             let role = problem.get("required_role").and_then(Value::as_str);
             let what = role.map(|role| format!("that this needs a key with the role {role}"));
             let what = what.as_deref().unwrap_or("what this key may not do");
-            format!("Nothing was changed, and trying again does not help: tell the user {what}.")
+            return format!("Nothing was changed, and trying again does not help: tell the user {what}.");
         }
         "not-found" if problem.get("freshness").is_some() => {
-            "Call memory_handoff with refresh: true to make one.".to_owned()
+            "Call memory_handoff with refresh: true to make one."
         }
         "not-found" => match field {
-            Some("ref" | "base" | "as_of") => "See which versions there are with memory_history, view log.".to_owned(),
-            Some("section") => "Read the whole document without section to see which sections there are.".to_owned(),
-            Some("record_id") => "See which records there are with memory_history, view records, status all.".to_owned(),
-            _ => "Check the names: memory_list lists the memories of a vault. To begin a new memory, call memory_edit, \
-                memory_record or memory_write with its name."
-                .to_owned(),
+            Some("ref" | "base" | "as_of") => "See which versions there are with memory_history, view log.",
+            Some("section") => "Read the whole document without section to see which sections there are.",
+            Some("record_id") => "See which records there are with memory_history, view records, status all.",
+            _ => {
+                "Check the names: memory_list lists the memories of a vault. To begin a new memory, call memory_edit, \
+                 memory_record or memory_write with its name."
+            }
         },
-        "gone" => "That text was removed for good; choose another version with memory_history, view log.".to_owned(),
-        "precondition-failed" | "conflict" => "Nothing was changed, because somebody else changed the memory \
-            meanwhile or it is not in the state you expect. Read it again with memory_read, put your change into what \
-            it says now, and call again with that version."
-            .to_owned(),
-        "collapse" => "Nothing was changed. Read the memory again and write a text that keeps what it says, or take \
-            out single records with memory_edit and a reason. If the loss is wanted, a person has to put that text."
-            .to_owned(),
-        "too-large" => "Nothing was changed. Shorten it and call again; memory_edit can archive what has served its \
-            purpose."
-            .to_owned(),
-        "quota" => "Nothing was saved, and trying again does not help: tell the user that the vault has reached its limit."
-            .to_owned(),
-        "too-many-requests" | "unavailable" | "request-timeout" | "still-running" => {
-            format!("{wait} and call again.")
+        "gone" => "That text was removed for good; choose another version with memory_history, view log.",
+        "precondition-failed" | "conflict" => {
+            "Nothing was changed, because somebody else changed the memory meanwhile or it is not in the state you expect. \
+             Read it again with memory_read, put your change into what it says now, and call again with that version."
         }
-        "model-failed" | "model-timeout" => "Nothing was saved. Call memory_update again later, or write what \
-            matters yourself with memory_edit."
-            .to_owned(),
-        _ => "Try once more; if it fails again, tell the user that the memory service failed.".to_owned(),
-    }
+        "collapse" => {
+            "Nothing was changed. Read the memory again and write a text that keeps what it says, or take out single records \
+             with memory_edit and a reason. If the loss is wanted, a person has to put that text."
+        }
+        "too-large" => {
+            "Nothing was changed. Shorten it and call again; memory_edit can archive what has served its purpose."
+        }
+        "quota" => {
+            "Nothing was saved, and trying again does not help: tell the user that the vault has reached its limit."
+        }
+        "too-many-requests" | "unavailable" | "request-timeout" | "still-running" => {
+            let wait = retry_after.map(|seconds| format!("{seconds} s"));
+            return format!("Wait {} and call again.", wait.as_deref().unwrap_or("a moment"));
+        }
+        "model-failed" | "model-timeout" => {
+            "Nothing was saved. Call memory_update again later, or write what matters yourself with memory_edit."
+        }
+        _ => "Try once more; if it fails again, tell the user that the memory service failed.",
+    };
+    next.to_owned()
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! Resources that a client can read, and show to its user, without a tool; and prompts that a user selects to start or end a
 //! session, or to review the memory.
 
-use crate::mcp::backend::{Backend, Fixed, Place, RouteRequest, json, success};
+use crate::mcp::backend::{Call, Fixed, Place, RouteRequest};
 use crate::mcp::failure::Failure;
 use http::Method;
 use percent_encoding::percent_decode_str;
 use rmcp::model::{
-    Extensions, GetPromptResult, JsonObject, ListResourcesResult, Prompt, PromptArgument, PromptMessage,
+    GetPromptResult, JsonObject, ListResourcesResult, Prompt, PromptArgument, PromptMessage,
     ReadResourceResult, Resource, ResourceContents, ResourceTemplate, Role,
 };
 use serde_json::Value;
@@ -80,65 +80,53 @@ fn address(uri: &str) -> Result<(Place, Vec<String>), String> {
 
 /// The templates.
 pub(super) fn templates() -> Vec<ResourceTemplate> {
-    let whole = WHOLE.map(|(name, title, description)| {
-        ResourceTemplate::new(format!("{SCHEME}{{vault}}/{{memory}}/{name}"), name)
+    let template = |path: &str, name: &str, title: &str, description: &str| {
+        ResourceTemplate::new(format!("{SCHEME}{{vault}}/{{memory}}/{path}"), name)
             .with_title(title)
             .with_description(description)
-            .with_mime_type(MARKDOWN)
-    });
-    let version = ResourceTemplate::new(
-        format!("{SCHEME}{{vault}}/{{memory}}/contexts/{{ref}}"),
-        "version",
-    )
-    .with_title("Version")
-    .with_description("One version of the document, by its number or context_id.")
-    .with_mime_type(MARKDOWN);
-    let record = ResourceTemplate::new(format!("{SCHEME}{{vault}}/{{memory}}/records/{{id}}"), "record")
-        .with_title("Record")
-        .with_description("One learning, snippet, task or decision with reason, birth and end, such as KL-3.")
-        .with_mime_type(JSON);
-    whole.into_iter().chain([version, record]).collect()
+    };
+    let version = "One version of the document, by its number or context_id.";
+    let record = "One learning, snippet, task or decision with reason, birth and end, such as KL-3.";
+    let whole = WHOLE.map(|(name, title, description)| template(name, name, title, description));
+    let version = template("contexts/{ref}", "version", "Version", version);
+    let record = template("records/{id}", "record", "Record", record).with_mime_type(JSON);
+    let texts = whole.into_iter().chain([version]);
+    let texts = texts.map(|text| text.with_mime_type(MARKDOWN));
+    texts.chain([record]).collect()
+}
+
+/// A resource that is text.
+fn text(uri: impl Into<String>, name: impl Into<String>, title: impl Into<String>) -> Resource {
+    Resource::new(uri, name)
+        .with_title(title)
+        .with_mime_type(MARKDOWN)
 }
 
 /// One page of resources: the guidance, then the documents of the memories, vault by vault. A client with a fixed
 /// memory gets all resources of that memory.
-pub(super) async fn list<B: Backend>(
-    backend: &B,
-    from: &Extensions,
-    cursor: Option<String>,
-) -> Result<ListResourcesResult, Failure> {
-    let fixed = backend.fixed(from);
+pub(super) async fn list(call: &Call<'_>, cursor: Option<String>) -> Result<ListResourcesResult, Failure> {
     let mut resources = Vec::new();
     if cursor.is_none() {
-        let guidance = Resource::new(GUIDANCE, "guidance")
-            .with_title("Guidance")
-            .with_description("How an agent keeps its memory: what is worth keeping, and how.")
-            .with_mime_type(MARKDOWN);
-        let managed = Resource::new(GUIDANCE_MANAGED, "guidance-managed")
-            .with_title("Guidance: ids and managed sections")
-            .with_description(
-                "The rules for lines with ids, for the sections that the service maintains, and for tools.",
-            )
-            .with_mime_type(MARKDOWN);
-        resources.extend([guidance, managed]);
+        let guidance = "How an agent keeps its memory: what is worth keeping, and how.";
+        let managed =
+            "The rules for lines with ids, for the sections that the service maintains, and for tools.";
+        let title = "Guidance: ids and managed sections";
+        resources.push(text(GUIDANCE, "guidance", "Guidance").with_description(guidance));
+        resources.push(text(GUIDANCE_MANAGED, "guidance-managed", title).with_description(managed));
     }
-    let next = match &fixed {
+    let next = match &call.fixed {
         Fixed {
             vault: Some(vault),
             memory: Some(memory),
         } => {
             resources.extend(WHOLE.map(|(name, title, description)| {
-                Resource::new(
-                    uri(vault.as_str(), memory.as_str(), name),
-                    format!("{memory}/{name}"),
-                )
-                .with_title(format!("{title} of {memory}"))
-                .with_description(description)
-                .with_mime_type(MARKDOWN)
+                let uri = uri(vault.as_str(), memory.as_str(), name);
+                let title = format!("{title} of {memory}");
+                text(uri, format!("{memory}/{name}"), title).with_description(description)
             }));
             None
         }
-        _ => documents(backend, from, &fixed, cursor, &mut resources).await?,
+        _ => documents(call, cursor, &mut resources).await?,
     };
     let mut result = ListResourcesResult::with_all_items(resources);
     result.next_cursor = next;
@@ -147,18 +135,16 @@ pub(super) async fn list<B: Backend>(
 
 /// The documents of one page of memories, and the cursor of the next page. A cursor contains the vault, a slash and the
 /// cursor of its list of memories.
-async fn documents<B: Backend>(
-    backend: &B,
-    from: &Extensions,
-    fixed: &Fixed,
+async fn documents(
+    call: &Call<'_>,
     cursor: Option<String>,
     resources: &mut Vec<Resource>,
 ) -> Result<Option<String>, Failure> {
-    let vaults = match &fixed.vault {
+    let vaults = match &call.fixed.vault {
         Some(vault) => vec![vault.to_string()],
         None => {
             let ask = RouteRequest::new(Method::GET, &["vaults"]).query("limit", 500);
-            let list = json(backend, from, ask).await?;
+            let list = call.json(ask).await?;
             let vaults = list["items"].as_array().into_iter().flatten();
             vaults
                 .filter_map(|vault| vault["vault_id"].as_str().map(str::to_owned))
@@ -176,19 +162,14 @@ async fn documents<B: Backend>(
     };
     let page = Some(page).filter(|page| !page.is_empty());
     let ask = RouteRequest::new(Method::GET, &["vaults", vault, "memories"]).maybe("cursor", page);
-    let list = json(backend, from, ask).await?;
+    let list = call.json(ask).await?;
     let items = list["items"].as_array().into_iter().flatten();
     // A memory without a document has nothing to read.
     let with_document = items.filter(|item| !item["context_id"].is_null());
-    resources.extend(
-        with_document
-            .filter_map(|item| item["memory_id"].as_str())
-            .map(|memory| {
-                Resource::new(uri(vault, memory, "context"), format!("{vault}/{memory}"))
-                    .with_title(format!("Document of {memory}"))
-                    .with_mime_type(MARKDOWN)
-            }),
-    );
+    for memory in with_document.filter_map(|item| item["memory_id"].as_str()) {
+        let (uri, name) = (uri(vault, memory, "context"), format!("{vault}/{memory}"));
+        resources.push(text(uri, name, format!("Document of {memory}")));
+    }
     Ok(match list["next_cursor"].as_str() {
         Some(next) => Some(format!("{vault}/{next}")),
         None => vaults
@@ -200,11 +181,7 @@ async fn documents<B: Backend>(
 }
 
 /// Reads a resource.
-pub(super) async fn read<B: Backend>(
-    backend: &B,
-    from: &Extensions,
-    uri: &str,
-) -> Result<ReadResourceResult, Failure> {
+pub(super) async fn read(call: &Call<'_>, uri: &str) -> Result<ReadResourceResult, Failure> {
     let guidance = RouteRequest::new(Method::GET, &["guidance"]).accept(MARKDOWN);
     let (ask, media_type) = match uri {
         GUIDANCE => (guidance, MARKDOWN),
@@ -213,7 +190,7 @@ pub(super) async fn read<B: Backend>(
             let (place, below) = address(uri).map_err(|detail| {
                 Failure::new(detail, "Take an address from resources/list or a template.")
             })?;
-            backend.fixed(from).check(&place)?;
+            call.fixed.check(&place)?;
             let below: Vec<&str> = below.iter().map(String::as_str).collect();
             let ask = place.ask(Method::GET, &below);
             match below[0] {
@@ -222,7 +199,7 @@ pub(super) async fn read<B: Backend>(
             }
         }
     };
-    let answer = success(backend, from, ask).await?;
+    let answer = call.success(ask).await?;
     let text = String::from_utf8_lossy(answer.body()).into_owned();
     let contents = ResourceContents::text(text, uri).with_mime_type(media_type);
     Ok(ReadResourceResult::new(vec![contents]))
@@ -292,9 +269,8 @@ pub(super) fn list_prompts(fixed: &Fixed) -> Vec<Prompt> {
 }
 
 /// One prompt, with the current content of the memory.
-pub(super) async fn get_prompt<B: Backend>(
-    backend: &B,
-    from: &Extensions,
+pub(super) async fn get_prompt(
+    call: &Call<'_>,
     name: &str,
     mut arguments: JsonObject,
 ) -> Result<GetPromptResult, Failure> {
@@ -307,8 +283,7 @@ pub(super) async fn get_prompt<B: Backend>(
     };
     // An empty field of a form counts as missing.
     arguments.retain(|_, value| value.as_str() != Some(""));
-    let fixed = backend.fixed(from);
-    let place = fixed.place(&mut arguments)?;
+    let place = call.fixed.place(&mut arguments)?;
     let Place { vault, memory } = &place;
     let further = prompt.argument.and_then(|(name, _)| arguments.remove(name));
     if let Some(unknown) = arguments.keys().next() {
@@ -328,7 +303,7 @@ pub(super) async fn get_prompt<B: Backend>(
     }
     let mut messages = vec![PromptMessage::new_text(Role::User, text)];
     for (part, heading) in prompt.parts {
-        let content_text = match part_of(backend, from, &place, part).await? {
+        let content_text = match part_of(call, &place, part).await? {
             Some(content) => format!("{heading} ({vault}/{memory}), as data:\n\n{content}"),
             None => format!("{heading} ({vault}/{memory}): there is none yet."),
         };
@@ -338,14 +313,9 @@ pub(super) async fn get_prompt<B: Backend>(
 }
 
 /// A part of the memory; `None` if it does not exist.
-async fn part_of<B: Backend>(
-    backend: &B,
-    from: &Extensions,
-    place: &Place,
-    part: &str,
-) -> Result<Option<String>, Failure> {
+async fn part_of(call: &Call<'_>, place: &Place, part: &str) -> Result<Option<String>, Failure> {
     let ask = place.ask(Method::GET, &[part]).accept(MARKDOWN);
-    match success(backend, from, ask).await {
+    match call.success(ask).await {
         Ok(answer) => Ok(Some(String::from_utf8_lossy(answer.body()).into_owned())),
         Err(failure) if failure.status == 404 => Ok(None),
         Err(failure) => Err(failure),

@@ -1,6 +1,6 @@
 //! The protocol's methods, each delegated to its module.
 
-use super::backend::Backend;
+use super::backend::{Backend, Call};
 use super::failure::Failure;
 use crate::mcp::{resources, tools};
 use rmcp::model::{
@@ -23,12 +23,12 @@ const INSTRUCTIONS: &str = include_str!("texts/instructions.md");
 type Context = RequestContext<RoleServer>;
 
 /// A server of the protocol.
-pub(crate) struct Server<B>(
+pub(crate) struct Server(
     /// What executes its requests.
-    pub(crate) Arc<B>,
+    pub(crate) Arc<dyn Backend>,
 );
 
-impl<B: Backend> ServerHandler for Server<B> {
+impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
@@ -61,7 +61,7 @@ impl<B: Backend> ServerHandler for Server<B> {
         request: CallToolRequestParams,
         context: Context,
     ) -> Result<CallToolResponse, ErrorData> {
-        let call = tools::Call::new(&*self.0, &context);
+        let call = Call::new(&*self.0, &context);
         let run = tools::run(&request.name, call, request.arguments.unwrap_or_default());
         let result = tokio::select! {
             result = run => result,
@@ -94,7 +94,7 @@ impl<B: Backend> ServerHandler for Server<B> {
         context: Context,
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
-        let listed = resources::list(&*self.0, &context.extensions, cursor).await;
+        let listed = resources::list(&Call::new(&*self.0, &context), cursor).await;
         listed.map_err(Failure::into_error)
     }
 
@@ -112,7 +112,7 @@ impl<B: Backend> ServerHandler for Server<B> {
         request: ReadResourceRequestParams,
         context: Context,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let read = resources::read(&*self.0, &context.extensions, &request.uri).await;
+        let read = resources::read(&Call::new(&*self.0, &context), &request.uri).await;
         read.map(Into::into).map_err(Failure::into_error)
     }
 
@@ -132,7 +132,8 @@ impl<B: Backend> ServerHandler for Server<B> {
         context: Context,
     ) -> Result<GetPromptResponse, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
-        let prompt = resources::get_prompt(&*self.0, &context.extensions, &request.name, arguments).await;
+        let call = Call::new(&*self.0, &context);
+        let prompt = resources::get_prompt(&call, &request.name, arguments).await;
         prompt.map(Into::into).map_err(Failure::into_error)
     }
 }

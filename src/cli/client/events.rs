@@ -1,12 +1,11 @@
 //! The events of a memory or vault (docs/events.md): a stream that reconnects when its connection is lost.
 
 use super::failure::{Exit, Failure, note};
-use super::service::{Service, whole};
+use super::service::{Call, whole};
 use crate::mcp::{Unreachable, events};
 use bytes::Bytes;
 use futures::stream::unfold;
 use futures::{Stream, StreamExt as _};
-use reqwest::Method;
 use sse_stream::Sse;
 use std::pin::pin;
 use std::time::Duration;
@@ -20,20 +19,18 @@ const REFUSED_PAUSE: Duration = Duration::from_secs(300);
 /// A stream without any data for this long counts as broken: a comment comes every 15 s.
 const SILENCE: Duration = Duration::from_secs(120);
 
-/// Calls `happened` with the JSON of each event, of some kinds and of one memory or of all, until it returns false, and opens
-/// the stream again after the last event whenever it breaks.
+/// Calls `happened` with the JSON of each event that `call` asks for, until it returns false, and opens the stream again after
+/// the last event whenever it breaks.
 ///
 /// # Errors
 /// It cannot be opened the first time, or `happened` fails.
-pub(in crate::cli) async fn follow(
-    service: &Service,
-    memory: Option<&str>,
-    kinds: Option<&str>,
+pub(in crate::cli) async fn follow<'s>(
+    call: impl Fn() -> Result<Call<'s>, Failure>,
     happened: impl Fn(&str) -> Result<bool, Failure>,
 ) -> Result<(), Failure> {
     let (mut last_id, mut was_open, mut pause) = (None::<String>, false, PAUSES.0);
     loop {
-        let failure = match open(service, memory, kinds, last_id.as_deref()).await {
+        let failure = match open(call()?, last_id.as_deref()).await {
             Ok(stream) => {
                 if std::mem::replace(&mut was_open, true) {
                     note("the stream is open again and resumes after the last event");
@@ -71,16 +68,10 @@ pub(in crate::cli) async fn follow(
 }
 
 async fn open(
-    service: &Service,
-    memory: Option<&str>,
-    kinds: Option<&str>,
+    call: Call<'_>,
     last_id: Option<&str>,
 ) -> Result<impl Stream<Item = Result<Sse, Unreachable>> + use<>, Failure> {
-    let call = service.of_vault(Method::GET, &["events"])?;
-    let mut call = call
-        .maybe("memory_id", memory)
-        .maybe("kinds", kinds)
-        .accept("text/event-stream");
+    let mut call = call.accept("text/event-stream");
     if let Some(id) = last_id {
         call = call.named_header("last-event-id", id)?;
     }

@@ -2,7 +2,6 @@
 
 use crate::cli::client::failure::Failure;
 use crate::cli::client::output::visible;
-use serde_json::Value;
 use serde_json::value::RawValue;
 use std::fs::File;
 use std::io::{IsTerminal as _, Read, Write as _};
@@ -48,14 +47,6 @@ pub(in crate::cli) fn read_text(path: &Path) -> Result<String, Failure> {
 pub(in crate::cli) fn read_json(path: &Path) -> Result<Box<RawValue>, Failure> {
     serde_json::from_str(&read_text(path)?)
         .map_err(|error| Failure::usage(format!("{} is not JSON: {error}", path.display())))
-}
-
-/// An object without the members that are null, which stand for options that were not given.
-pub(in crate::cli) fn members(mut object: Value) -> Value {
-    if let Some(members) = object.as_object_mut() {
-        members.retain(|_, value| !value.is_null());
-    }
-    object
 }
 
 /// Asks on the terminal; `None` without one. An answer that cannot be read is empty.

@@ -12,6 +12,7 @@ use reqwest::header::{
 };
 use reqwest::{Method, Request, Response};
 use secrecy::ExposeSecret as _;
+use serde_json::Value;
 use std::error::Error as _;
 use std::time::Duration;
 use url::Url;
@@ -29,7 +30,6 @@ pub(in crate::cli) struct Service {
     pub(in crate::cli) connection: Connection,
     /// Of a response.
     pub(in crate::cli) timeout: Duration,
-    headers: HeaderMap,
 }
 
 impl Service {
@@ -60,11 +60,18 @@ impl Service {
             let actor = HeaderValue::from_str(actor.as_str()).map_err(|error| unusable(&error))?;
             headers.insert(X_ACTOR_ID, actor);
         }
+        let client = client_builder(&connection.url).default_headers(headers).build();
+        let client = client.map_err(|error| {
+            Failure::failed(format!(
+                "cannot connect to {}: {}",
+                connection.url,
+                innermost(&error)
+            ))
+        })?;
         Ok(Self {
-            client: client(&connection.url)?,
+            client,
             connection,
             timeout: args.timeout().unwrap_or(time),
-            headers,
         })
     }
 
@@ -133,22 +140,20 @@ impl Service {
         Ok(self.sending(RouteRequest::of((), method, segments)))
     }
 
-    /// The request with the key and the author of this service's requests; its own headers count more.
+    /// The request with a key under which a write is executed once, unless it has one.
     pub(in crate::cli) fn sending(&self, request: RouteRequest) -> Call<'_> {
         let mut call = request.sent_by(Sender {
             service: self,
             about: String::new(),
         });
-        let own = std::mem::replace(&mut call.headers, self.headers.clone());
         // The answer of a route of keys holds a secret, which is not kept to be answered again.
         let is_kept = !call.target().starts_with("/v1/keys");
         if matches!(call.method, Method::POST | Method::PUT) && is_kept {
             // A UUID is a header value.
             if let Ok(key) = HeaderValue::from_str(&SystemClock.new_id().to_string()) {
-                call.headers.insert(IDEMPOTENCY_KEY, key);
+                call.headers.entry(IDEMPOTENCY_KEY).or_insert(key);
             }
         }
-        call.headers.extend(own);
         call
     }
 }
@@ -163,12 +168,6 @@ pub(super) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempote
 
 /// The HTTP client of a service: no redirects, since one could send the key to another host, and no proxy for this
 /// machine itself.
-pub(super) fn client(url: &Url) -> Result<reqwest::Client, Failure> {
-    let unusable = |error| Failure::failed(format!("cannot connect to {url}: {}", innermost(&error)));
-    client_builder(url).build().map_err(unusable)
-}
-
-/// The settings of such a client.
 pub(in crate::cli) fn client_builder(url: &Url) -> reqwest::ClientBuilder {
     // No other code in this process installs a provider before.
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -197,11 +196,6 @@ pub(in crate::cli) struct Sender<'s> {
 pub(in crate::cli) type Call<'s> = RouteRequest<Sender<'s>>;
 
 impl Call<'_> {
-    /// Adds `name=true`, if `set`.
-    pub(in crate::cli) fn flag(self, name: &'static str, set: bool) -> Self {
-        self.maybe(name, set.then_some("true"))
-    }
-
     /// Sets `If-Match`: a context_id, with or without quotes, or `*`.
     ///
     /// # Errors
@@ -242,10 +236,17 @@ impl Call<'_> {
         }
     }
 
-    /// Sets a body of JSON that is sent as it is.
-    pub(in crate::cli) fn raw_json(mut self, body: Vec<u8>) -> Self {
-        self.body = body.into();
-        self.header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
+    /// Sets a body that is sent as it is: JSON if it is an object or a list, else text.
+    pub(in crate::cli) fn json_or_text(self, body: Vec<u8>) -> Self {
+        let is_json = matches!(
+            serde_json::from_slice(&body),
+            Ok(Value::Object(_) | Value::Array(_))
+        );
+        let call = self.text(body);
+        match is_json {
+            true => call.header(CONTENT_TYPE, HeaderValue::from_static("application/json")),
+            false => call,
+        }
     }
 
     /// Sends the request and reads the response. If the connection is lost it is retried: a write carries a key, so that
@@ -282,16 +283,6 @@ impl Call<'_> {
             lost.get_or_insert(error);
             tokio::time::sleep(*pause).await;
         }
-    }
-
-    /// Sends the request once and reads the response: for optional requests.
-    ///
-    /// # Errors
-    /// As [`Call::send`].
-    pub(in crate::cli) async fn send_once(self) -> Result<ServiceResponse, Failure> {
-        let answer = self.once(self.request()?).await;
-        let answer = answer.map_err(|error| self.broken(&error))?;
-        answer.into_success(&self.sender.about)
     }
 
     /// Sends the request once and returns the response while its body is still open. Only its head has a timeout. It
@@ -358,18 +349,10 @@ impl Call<'_> {
     }
 
     fn too_slow(&self) -> Failure {
-        let Service {
-            connection: Connection { url, .. },
-            timeout,
-            ..
-        } = self.sender.service;
-        let time = match timeout.as_secs() {
-            0 => format!("{} ms", timeout.as_millis()),
-            seconds => format!("{seconds} s"),
-        };
+        let (url, time) = (&self.sender.service.connection.url, self.sender.service.timeout);
         Failure::new(
             Exit::Busy,
-            format!("{url} did not answer within {time} (--timeout)"),
+            format!("{url} did not answer within {time:?} (--timeout)"),
         )
     }
 

@@ -31,10 +31,10 @@ const MAX_KEY_BYTES: usize = 4 * 1024;
 pub(in crate::cli) struct MemoryArgs {
     /// The vault [env: WORKING_MEMORY_VAULT].
     #[arg(long, value_name = "VAULT", help_heading = "Service and memory")]
-    pub(super) vault: Option<VaultId>,
+    pub(in crate::cli) vault: Option<VaultId>,
     /// The memory [env: WORKING_MEMORY_MEMORY].
     #[arg(long, value_name = "MEMORY", help_heading = "Service and memory")]
-    pub(super) memory: Option<MemoryId>,
+    pub(in crate::cli) memory: Option<MemoryId>,
 }
 
 /// Options of every command that calls a service.
@@ -42,28 +42,28 @@ pub(in crate::cli) struct MemoryArgs {
 pub(in crate::cli) struct ServiceArgs {
     /// Address of the service [env: WORKING_MEMORY_URL] [default: http://127.0.0.1:8080].
     #[arg(long, value_name = "URL", help_heading = "Service and memory")]
-    pub(super) url: Option<String>,
+    pub(in crate::cli) url: Option<String>,
     #[command(flatten)]
     pub(in crate::cli) memory_ref: MemoryArgs,
     /// The author of changes [env: WORKING_MEMORY_ACTOR].
     #[arg(long, value_name = "ACTOR", help_heading = "Service and memory")]
-    pub(super) actor: Option<ActorId>,
+    pub(in crate::cli) actor: Option<ActorId>,
     /// A file with the API key; without it the key is that of the environment's WORKING_MEMORY_API_KEY.
     #[arg(long, value_name = "FILE", help_heading = "Service and memory")]
-    pub(super) key_file: Option<PathBuf>,
+    pub(in crate::cli) key_file: Option<PathBuf>,
     /// The timeout of a response, in seconds.
     #[arg(long, value_name = "SECONDS", help_heading = "Service and memory", allow_negative_numbers = true,
         value_parser = clap::value_parser!(u32).range(1..=86_400))]
-    timeout: Option<u32>,
+    pub(in crate::cli) timeout: Option<u32>,
     /// Print the service's JSON as it is; the same as -o json.
     #[arg(long, conflicts_with = "output")]
-    json: bool,
+    pub(in crate::cli) json: bool,
     /// The output format: table, for people, or json, the service's JSON as it is.
     #[arg(short, long, value_name = "FORMAT", value_parser = ["table", "json"])]
-    output: Option<String>,
+    pub(in crate::cli) output: Option<String>,
     /// Print control characters of texts as they are, not escaped as \u001b.
     #[arg(long)]
-    pub(super) raw: bool,
+    pub(in crate::cli) raw: bool,
 }
 
 /// A memory of a vault.
@@ -106,21 +106,6 @@ pub(in crate::cli) enum KeySource {
 }
 
 impl ServiceArgs {
-    /// The options of a command that has some of them under other conditions.
-    pub(in crate::cli) fn of(
-        url: Option<String>,
-        key_file: Option<PathBuf>,
-        vault: Option<VaultId>,
-        memory: Option<MemoryId>,
-    ) -> Self {
-        Self {
-            url,
-            key_file,
-            memory_ref: MemoryArgs { vault, memory },
-            ..Self::default()
-        }
-    }
-
     /// The timeout of a response, where `--timeout` sets one.
     pub(in crate::cli) fn timeout(&self) -> Option<Duration> {
         self.timeout.map(|seconds| Duration::from_secs(seconds.into()))
@@ -133,11 +118,6 @@ impl ServiceArgs {
 }
 
 impl MemoryArgs {
-    /// The vault and memory of the options.
-    pub(in crate::cli) fn options(&self) -> (Option<&VaultId>, Option<&MemoryId>) {
-        (self.vault.as_ref(), self.memory.as_ref())
-    }
-
     /// The memory of the command.
     pub(in crate::cli) fn memory_ref(&self) -> Result<MemoryRef, Failure> {
         let surroundings = SettingSources::of_process()?;

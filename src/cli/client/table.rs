@@ -9,6 +9,7 @@ use crate::domain::text::single_blanks;
 use crate::http::responses::List;
 use chrono::{DateTime, TimeDelta, Utc};
 use clap::Args;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -131,7 +132,7 @@ pub(in crate::cli) fn ago(age: TimeDelta) -> String {
 const MAX_PAGES: usize = 20_000;
 
 /// Options of every list.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Args, Serialize)]
 pub(in crate::cli) struct PageArgs {
     /// The maximum number of entries to print.
     #[arg(short = 'n', long, value_name = "N", default_value_t = 50, allow_negative_numbers = true,
@@ -140,14 +141,6 @@ pub(in crate::cli) struct PageArgs {
     /// Continue a list at the cursor that it printed.
     #[arg(long, value_name = "CURSOR")]
     cursor: Option<String>,
-}
-
-impl PageArgs {
-    /// Adds the page's parameters to a request.
-    pub(in crate::cli) fn of<'s>(&self, call: Call<'s>) -> Call<'s> {
-        call.query("limit", self.limit.to_string())
-            .maybe("cursor", self.cursor.as_ref())
-    }
 }
 
 /// Returns all entries of a list, page after page. `call` creates the request of each.

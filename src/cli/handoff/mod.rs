@@ -145,7 +145,7 @@ impl LiveArgs {
             return Ok(Checked::Local("--offline".to_owned()));
         }
         let service = Service::with_timeout(&self.service, ANSWER_TIME)?;
-        let answered = service.of_memory(Method::GET, below)?.send_once().await;
+        let answered = service.of_memory(Method::GET, below)?.send().await;
         Ok(match answered.and_then(|answer| answer.json()) {
             Ok(answer) => Checked::Service(Value::Object(answer)),
             Err(failure) if failure.exit == Exit::NotFound => Checked::NoMemory,
@@ -424,7 +424,7 @@ impl Refresh {
         let request = workspace_now.map_or_else(|| json!({}), |workspace| json!({ "workspace": workspace }));
         let answer = service
             .of_memory(Method::POST, &["handoff", "refresh"])?
-            .flag("force", self.force)
+            .maybe("force", self.force.then_some(true))
             .maybe("window", self.window)
             .json(&request)
             .send()

@@ -14,7 +14,8 @@ use super::client::{
     Exit, Failure, MemoryRef, Method, Output, Service, ServiceArgs, ServiceResponse, escaped, found, note,
     read, text,
 };
-use clap::{Args, Subcommand};
+use super::handoff;
+use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -23,42 +24,40 @@ use std::time::Duration;
 /// The time limit of a hook, unless `--timeout` is given. Hosts wait for it.
 const DEADLINE: Duration = Duration::from_secs(5);
 
-/// Which hook.
-#[derive(Debug, Subcommand)]
-pub enum Hook {
-    /// A session begins: print its memory and handoff, at most 10,000 characters.
-    SessionStart(Arguments),
-    /// A session ends: update the memory with the messages since the last time.
-    SessionEnd(Arguments),
-    /// Like session-end, before the host shortens the conversation.
-    PreCompact(Arguments),
-    /// Like session-end, when an answer is complete, for hosts that do not report the end of a session.
-    Stop(Arguments),
-}
-
-/// Arguments of all hooks.
+/// Arguments of `hook`.
 #[derive(Debug, Args)]
 #[command(after_help = "Reads the host's JSON from standard input. Exits with 0 in every case.")]
-pub struct Arguments {
+pub struct Hook {
+    /// What happens to the session.
+    #[arg(value_enum, value_name = "EVENT")]
+    event: Event,
     #[command(flatten)]
     service: ServiceArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Event {
+    /// A session begins: print its memory and handoff, at most 10,000 characters.
+    SessionStart,
+    /// A session ends: update the memory with the messages since the last time.
+    SessionEnd,
+    /// Like session-end, before the host shortens the conversation.
+    PreCompact,
+    /// Like session-end, when an answer is complete, for hosts that do not report the end of a session.
+    Stop,
 }
 
 impl Hook {
     /// Never fails.
     pub(super) async fn run(self) -> Result<(), Failure> {
-        let (Self::SessionStart(arguments)
-        | Self::SessionEnd(arguments)
-        | Self::PreCompact(arguments)
-        | Self::Stop(arguments)) = &self;
-        let args = &arguments.service;
+        let args = &self.service;
         let deadline = args.timeout().unwrap_or(DEADLINE);
         let work = async {
             let input = Input::of_process().await?;
             input.enter_folder();
             let service = Service::unattended(args, deadline)?;
-            match &self {
-                Self::SessionStart(_) => start(&service, &input).await,
+            match self.event {
+                Event::SessionStart => start(&service, &input).await,
                 _ => end(&service, &input).await,
             }
         };
@@ -161,9 +160,9 @@ async fn prompt(service: &Service) -> Result<Value, Failure> {
         // Hosts add the time themselves.
         Ok::<_, Failure>(call.query("exclude", "datetime"))
     };
-    let answer = match ask().await?.query("max_tokens", MOST_TOKENS).send_once().await {
+    let answer = match ask().await?.query("max_tokens", MOST_TOKENS).send().await {
         // The rules alone need more, and are never dropped.
-        Err(failure) if failure.exit == Exit::Refused => ask().await?.send_once().await,
+        Err(failure) if failure.exit == Exit::Refused => ask().await?.send().await,
         answer => answer,
     };
     answer?.json()
@@ -174,10 +173,10 @@ async fn handoff(service: &Service) -> Result<Option<Value>, Failure> {
     let read =
         |answer: Result<ServiceResponse, Failure>| found(answer)?.map(|found| found.json()).transpose();
     let fresh = service.of_memory(Method::POST, &["handoff", "refresh"])?;
-    let request = tokio::time::timeout(service.timeout / 2, fresh.send_once());
+    let request = tokio::time::timeout(service.timeout / 2, fresh.send());
     match request.await.map(read) {
         Ok(Ok(handoff)) => Ok(handoff),
-        _ => read(service.of_memory(Method::GET, &["handoff"])?.send_once().await),
+        _ => read(service.of_memory(Method::GET, &["handoff"])?.send().await),
     }
 }
 
@@ -196,35 +195,24 @@ async fn end(service: &Service, input: &Input) -> Result<(), Failure> {
         transcript: transcript.clone(),
         memory: format!("{vault}/{memory}"),
     };
-    send_new(service, &own).await?;
+    let folder = handoff::home()?.join("hooks");
+    send_new(service, &folder, &own).await?;
     // The service is there again: a session that has ended has no hook of its own any more.
-    for source in position::unsent(&own.memory)? {
-        send_new(service, &source).await?;
+    for source in position::unsent(&folder, &own.memory) {
+        send_new(service, &folder, &source).await?;
     }
     Ok(())
 }
 
 /// Queues what is new in a transcript.
-async fn send_new(service: &Service, source: &Source) -> Result<(), Failure> {
+async fn send_new(service: &Service, folder: &Path, source: &Source) -> Result<(), Failure> {
     let transcript = &source.transcript;
-    let mut position = Position::of(source).await?;
+    let mut position = Position::of(folder, source).await?;
     for _ in 0..PIECES {
         let Some((span, text)) = position.next(transcript)? else {
             return Ok(());
         };
         let conversation = transcript::parse(&text);
-        for (count, what) in [
-            (span.skipped, "older bytes are skipped"),
-            (conversation.older_messages as u64, "older messages are skipped"),
-            (
-                conversation.unreadable_lines as u64,
-                "lines that are no JSON are skipped",
-            ),
-        ] {
-            if count > 0 {
-                note(&format!("working-memory: of the transcript, {count} {what}"));
-            }
-        }
         if !conversation.messages.is_empty() {
             position.begin(&span, source)?;
             send(service, &position.key(&span), &conversation).await?;
@@ -246,7 +234,7 @@ async fn send(service: &Service, key: &str, conversation: &Conversation) -> Resu
         .of_memory(Method::POST, &["update"])?
         .named_header("prefer", "respond-async")?
         .named_header("idempotency-key", key)?;
-    match call.json(&body).send_once().await {
+    match call.json(&body).send().await {
         // Another server at the address has no problems, and no run.
         Err(failure) if failure.exit == Exit::Refused && failure.problem.is_some() => {
             note(&format!("working-memory: {}", failure.sentence));

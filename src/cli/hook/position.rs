@@ -7,7 +7,6 @@
 
 use crate::cli::client::Failure;
 use crate::cli::folder::tree::Tree;
-use crate::cli::handoff;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::fs::{self, File, TryLockError};
@@ -33,9 +32,6 @@ pub(super) struct Span {
     from: u64,
     to: u64,
     digest: String,
-    /// The bytes before it that were never sent, because there are too many.
-    #[serde(default)]
-    pub(super) skipped: u64,
 }
 
 /// A session's transcript, and the memory that it is sent to.
@@ -53,10 +49,8 @@ struct Noted {
     sent: u64,
     /// The digest of the last bytes before that position.
     end: Option<String>,
-    pending: Option<Span>,
-    /// Where `pending` is from, for hooks of other sessions.
-    #[serde(default)]
-    source: Option<Source>,
+    /// What is being sent, and where it is from, for hooks of other sessions.
+    pending: Option<(Span, Source)>,
 }
 
 /// The position of one transcript, locked against other hooks.
@@ -70,19 +64,11 @@ pub(super) struct Position {
 }
 
 impl Position {
-    /// Opens that of a session's transcript; waits for another hook that holds the lock.
-    pub(super) async fn of(source: &Source) -> Result<Self, Failure> {
-        let folder = handoff::home()?.join("hooks");
-        Self::below(&folder, &source.session, &source.transcript).await
-    }
-
-    async fn below(folder: &Path, session: &str, transcript: &Path) -> Result<Self, Failure> {
+    /// Opens that of a session's transcript in this folder; waits for another hook that holds the lock.
+    pub(super) async fn of(folder: &Path, source: &Source) -> Result<Self, Failure> {
         let broken = |error: io::Error| Failure::failed(format!("{}: {error}", folder.display()));
-        let name = digest(&[
-            session.as_bytes(),
-            &[0],
-            transcript.as_os_str().as_encoded_bytes(),
-        ]);
+        let transcript = source.transcript.as_os_str().as_encoded_bytes();
+        let name = digest(&[source.session.as_bytes(), &[0], transcript]);
         let tree = Tree::create(folder).map_err(broken)?;
         forget(folder);
         let lock = File::create(folder.join(format!("{name}.lock"))).map_err(broken)?;
@@ -114,7 +100,7 @@ impl Position {
         if !metadata.is_file() {
             return Err(io::Error::other("is not a file"));
         }
-        if let Some(pending) = &self.noted.pending {
+        if let Some((pending, _)) = &self.noted.pending {
             let text = bytes(transcript, pending.from, pending.to)?;
             if digest(&[&text]) == pending.digest {
                 return Ok(Some((pending.clone(), text)));
@@ -136,7 +122,6 @@ impl Position {
             from,
             to: from + end as u64,
             digest: digest(&[&text]),
-            skipped: from - sent,
         };
         Ok((end > 0).then_some((span, text)))
     }
@@ -149,8 +134,7 @@ impl Position {
 
     /// Records that a part is about to be sent.
     pub(super) fn begin(&mut self, span: &Span, source: &Source) -> Result<(), Failure> {
-        self.noted.pending = Some(span.clone());
-        self.noted.source = Some(source.clone());
+        self.noted.pending = Some((span.clone(), source.clone()));
         self.write()
     }
 
@@ -160,7 +144,6 @@ impl Position {
             sent: span.to,
             end: end_of(transcript, span.to).ok(),
             pending: None,
-            source: None,
         };
         self.write()
     }
@@ -171,18 +154,19 @@ impl Position {
 }
 
 /// The sessions of a memory with a part that their own hooks could not send.
-pub(super) fn unsent(memory: &str) -> Result<Vec<Source>, Failure> {
-    let files = fs::read_dir(handoff::home()?.join("hooks"));
-    let noted = files.into_iter().flatten().flatten().filter_map(|file| {
-        // The locks are no JSON.
-        serde_json::from_slice::<Noted>(&fs::read(file.path()).ok()?).ok()
-    });
-    let sources = noted
-        .filter(|noted| noted.pending.is_some())
-        .filter_map(|noted| noted.source);
-    Ok(sources
+pub(super) fn unsent(folder: &Path, memory: &str) -> Vec<Source> {
+    let noted = fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|file| {
+            // The locks are no JSON.
+            serde_json::from_slice::<Noted>(&fs::read(file.path()).ok()?).ok()
+        });
+    let sources = noted.filter_map(|noted| Some(noted.pending?.1));
+    sources
         .filter(|source| source.memory == memory && source.transcript.is_file())
-        .collect())
+        .collect()
 }
 
 fn state_file(name: &str) -> String {
@@ -229,9 +213,12 @@ mod tests {
     use super::*;
 
     async fn of(folder: &Path, transcript: &Path) -> Position {
-        Position::below(&folder.join("hooks"), "s", transcript)
-            .await
-            .unwrap()
+        let source = Source {
+            session: "s".to_owned(),
+            transcript: transcript.to_owned(),
+            memory: "v/m".to_owned(),
+        };
+        Position::of(&folder.join("hooks"), &source).await.unwrap()
     }
 
     #[tokio::test]
@@ -243,7 +230,7 @@ mod tests {
         let position = of(folder.path(), &transcript).await;
         let (span, text) = position.next(&transcript).unwrap().unwrap();
         assert_eq!(text.len() as u64, MOST_BYTES);
-        assert_eq!(span.skipped, 1024 * 1024);
+        assert_eq!(span.from, 1024 * 1024);
         assert!(
             of(folder.path(), folder.path())
                 .await

@@ -24,22 +24,15 @@ pub(super) struct Conversation {
     pub(super) messages: Vec<Value>,
     /// The user's first request, in one line.
     pub(super) request: Option<String>,
-    /// How many lines are no JSON.
-    pub(super) unreadable_lines: usize,
-    /// How many messages are older than those that one update takes.
-    pub(super) older_messages: usize,
 }
 
 /// Parses these lines. Where there is too much, the newest counts.
 pub(super) fn parse(lines: &[u8]) -> Conversation {
     let lines = lines.split(|byte| *byte == b'\n');
-    let (mut all, mut unreadable_lines) = (Vec::new(), 0);
-    for line in lines.filter(|line| !line.trim_ascii().is_empty()) {
-        match serde_json::from_slice(line).or_else(|_| serde_json::from_slice(&whole_pairs(line))) {
-            Ok(line) => all.extend(messages_of(&line)),
-            Err(_) => unreadable_lines += 1,
-        }
-    }
+    let read =
+        |line: &[u8]| serde_json::from_slice(line).or_else(|_| serde_json::from_slice(&whole_pairs(line)));
+    let lines = lines.filter_map(|line| read(line).ok());
+    let mut all: Vec<Value> = lines.flat_map(|line| messages_of(&line)).collect();
     let request = all.iter().find_map(request_of);
     let mut room = MOST_BYTES;
     let newest = all.iter().rev().take(MOST_MESSAGES).take_while(|message| {
@@ -47,13 +40,8 @@ pub(super) fn parse(lines: &[u8]) -> Conversation {
         room = room.saturating_sub(size);
         room > 0
     });
-    let older_messages = all.len() - newest.count();
-    Conversation {
-        messages: all.split_off(older_messages),
-        request,
-        unreadable_lines,
-        older_messages,
-    }
+    let messages = all.split_off(all.len() - newest.count());
+    Conversation { messages, request }
 }
 
 /// The line with U+FFFD for each escape of half a surrogate pair. Hosts in JavaScript write one where they cut a text inside a
@@ -160,17 +148,13 @@ fn text_part(text: &str) -> Option<Value> {
 
 /// A call of a tool, with its arguments or their beginning.
 fn call(tool: &str, input: &Value) -> Value {
-    let mut name = cut(tool, 128);
-    if name.trim().is_empty() {
-        "tool".clone_into(&mut name);
-    }
-    let text = input.to_string();
+    let name = Some(cut(tool, 128)).filter(|name| !name.trim().is_empty());
+    let text = input.as_str().map_or_else(|| input.to_string(), str::to_owned);
     let input = match input {
         Value::Object(_) if text.len() <= MOST_OF_TOOL && !text.contains("\\u0000") => input.clone(),
-        Value::String(text) => json!({ "input": cut(text, MOST_OF_TOOL) }),
         _ => json!({ "input": cut(&text, MOST_OF_TOOL) }),
     };
-    json!({ "type": "tool_use", "name": name, "input": input })
+    json!({ "type": "tool_use", "name": name.as_deref().unwrap_or("tool"), "input": input })
 }
 
 fn result(content: &Value) -> Value {

@@ -6,7 +6,6 @@ use clap::ValueEnum;
 use etcetera::base_strategy::{BaseStrategy, choose_native_strategy};
 use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
 use jsonc_parser::{ParseOptions, json};
-use std::ffi::OsString;
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt as _;
@@ -79,13 +78,8 @@ impl Client {
         }
         let mode = fs::metadata(&file).map_or(0o644, |found| found.permissions().mode() & 0o777);
         write_file(&file, &after, mode, before.is_some())?;
-        let done = if before.is_some() {
-            "added to"
-        } else {
-            "written to"
-        };
         Ok(format!(
-            "{NAME} was {done} {}; restart the client, or reload its servers",
+            "{NAME} is now in {}; restart the client, or reload its servers",
             file.display()
         ))
     }
@@ -93,19 +87,17 @@ impl Client {
     /// The file that the client reads.
     fn file(self) -> Result<PathBuf, Failure> {
         let folders = || choose_native_strategy().map_err(|error| Failure::failed(error.to_string()));
-        let set = |name| std::env::var_os(name).filter(|value: &OsString| !value.is_empty());
+        let below = |variable: &str, folder: &str| {
+            let set = std::env::var_os(variable).filter(|value| !value.is_empty());
+            let home = || Ok::<_, Failure>(folders()?.home_dir().join(folder));
+            set.map_or_else(home, |set| Ok(PathBuf::from(set)))
+        };
         Ok(match self {
             Self::ClaudeCode => ".mcp.json".into(),
             Self::Cursor => ".cursor/mcp.json".into(),
             Self::Vscode => ".vscode/mcp.json".into(),
-            Self::Codex => match set("CODEX_HOME") {
-                Some(home) => Path::new(&home).join("config.toml"),
-                None => folders()?.home_dir().join(".codex/config.toml"),
-            },
-            Self::Zed => match set("XDG_CONFIG_HOME") {
-                Some(home) => Path::new(&home).join("zed/settings.json"),
-                None => folders()?.home_dir().join(".config/zed/settings.json"),
-            },
+            Self::Codex => below("CODEX_HOME", ".codex")?.join("config.toml"),
+            Self::Zed => below("XDG_CONFIG_HOME", ".config")?.join("zed/settings.json"),
             Self::ClaudeDesktop if cfg!(target_os = "macos") => {
                 folders()?.data_dir().join("Claude/claude_desktop_config.json")
             }

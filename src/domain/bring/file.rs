@@ -28,18 +28,12 @@ impl SourceFile {
     ///
     /// It is empty, is not UTF-8, or contains a NUL character.
     pub fn of(name: &str, bytes: Vec<u8>) -> Result<Self, BadInput> {
-        let (text, invalid) = match String::from_utf8(bytes) {
-            Ok(text) => (text, None),
-            Err(error) => {
-                let at = error.utf8_error().valid_up_to();
-                let valid = error.into_bytes();
-                (String::from_utf8_lossy(&valid[..at]).into_owned(), Some(at))
-            }
-        };
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let at = error.utf8_error().valid_up_to();
+            let valid = String::from_utf8_lossy(&error.as_bytes()[..at]);
+            Self::new(name, valid.into_owned()).bad(at, "the file is not UTF-8 here")
+        })?;
         let file = Self::new(name, text);
-        if let Some(at) = invalid {
-            return Err(file.bad(at, "the file is not UTF-8 here"));
-        }
         if let Some(at) = file.text.find('\0') {
             return Err(file.bad(at, "the file contains a NUL character; is it text?"));
         }

@@ -133,23 +133,22 @@ pub fn mem0(file: &SourceFile) -> Result<Pieces, BadInput> {
         }
         found.pieces.push(Piece {
             memory,
-            title: None,
             text: one_line(&entry.memory),
             place,
             detail: details(others.chain(detail)),
             time: created,
+            ..Piece::default()
         });
     }
     found.pieces.sort_by_key(|piece| piece.time);
-    not_kept.extend(
-        relations
-            .filter(|list| !list.is_empty())
-            .map(|list| ("relations".to_owned(), list.len())),
-    );
-    let not_kept = not_kept.into_iter();
-    found
-        .left
-        .extend(not_kept.map(|(name, number)| format!("{}: {name} of mem0 ({number})", file.name)));
+    if let Some(list) = relations.filter(|list| !list.is_empty()) {
+        not_kept.insert("relations".to_owned(), list.len());
+    }
+    for (name, number) in not_kept {
+        found
+            .left
+            .push(format!("{}: {name} of mem0 ({number})", file.name));
+    }
     Ok(found)
 }
 
@@ -314,12 +313,11 @@ fn passages(file: &SourceFile) -> Result<Pieces, BadInput> {
             continue;
         }
         found.pieces.push(Piece {
-            memory: None,
-            title: None,
             text: one_line(&passage.text),
             place,
             detail: details(detail),
             time: time(file, part, passage.created_at.as_deref())?,
+            ..Piece::default()
         });
     }
     found.pieces.sort_by_key(|piece| piece.time);

@@ -79,23 +79,21 @@ type FrontMatter<'t> = (Vec<&'t str>, Option<String>);
 fn front_matter(file: &SourceFile, note: Note) -> Result<Option<FrontMatter<'_>>, BadInput> {
     const FORM: &str =
         "expected a note of basic-memory, which begins with front matter between two lines ---";
-    let mut lines = file.text.lines();
     let is_required = note == Note::BasicMemory;
+    let without = |what: &str| match is_required {
+        true => Err(file.bad(0, what)),
+        false => Ok(None),
+    };
+    let mut lines = file.text.lines();
     if lines.next().map(str::trim_end) != Some("---") {
-        return match is_required {
-            true => Err(file.bad(0, FORM)),
-            false => Ok(None),
-        };
+        return without(FORM);
     }
     let inside: Vec<&str> = lines
         .clone()
         .take_while(|line| line.trim_end() != "---")
         .collect();
     if lines.nth(inside.len()).is_none() {
-        return match is_required {
-            true => Err(file.bad(0, format!("the front matter never ends; {FORM}"))),
-            false => Ok(None),
-        };
+        return without(&format!("the front matter never ends; {FORM}"));
     }
     let mut at = "---\n".len();
     let mut title = None;
@@ -281,12 +279,10 @@ impl<'f> Reading<'f> {
         let below = below.map(|heading| heading.line.trim_matches('#').trim());
         let path: Vec<&str> = top.into_iter().chain(below).collect();
         self.found.pieces.push(Piece {
-            memory: None,
-            title: None,
             text,
             place: format!("{}:{}", self.file.name, item.line),
             detail: brief(&path.join(" > ")),
-            time: None,
+            ..Piece::default()
         });
     }
 
@@ -402,12 +398,8 @@ fn marker(line: &str) -> Option<(usize, &str)> {
 
 /// A thematic break: three or more of one mark.
 fn is_rule(line: &str) -> bool {
-    let mut marks = line.chars().filter(|c| !c.is_whitespace());
-    let first = marks.next();
-    first.is_some_and(|c| matches!(c, '-' | '*' | '_')) && {
-        let rest: Vec<char> = marks.collect();
-        rest.len() >= 2 && rest.iter().all(|c| Some(*c) == first)
-    }
+    let marks: Vec<char> = line.chars().filter(|c| !c.is_whitespace()).collect();
+    marks.len() >= 3 && ['-', '*', '_'].contains(&marks[0]) && marks.iter().all(|c| *c == marks[0])
 }
 
 fn opens_comment(line: &str) -> bool {

@@ -32,7 +32,7 @@ use sha2::{Digest as _, Sha256};
 const DETAIL_CHARS: usize = 120;
 
 /// One thing that a system kept.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Piece {
     /// The memory of the user or agent that it belongs to; `None` for the memory that the command names.
     pub memory: Option<MemoryId>,
@@ -86,12 +86,10 @@ impl Piece {
             _ => file.to_owned(),
         };
         Self {
-            memory: None,
             title: Some(title),
             text,
             place,
-            detail: String::new(),
-            time: None,
+            ..Self::default()
         }
     }
 }

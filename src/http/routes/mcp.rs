@@ -13,6 +13,7 @@ use crate::http::middleware::carried;
 use crate::http::problem::{Kind, Problem};
 use crate::http::state::AppState;
 use crate::mcp::{Backend, Fixed, RouteRequest, RouteResponse, Server, StreamResponse, Unreachable};
+use async_trait::async_trait;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Extension, Request, State};
 use axum::http::header::{ACCEPT, CONTENT_TYPE};
@@ -35,7 +36,7 @@ const BYTES_AROUND_A_DOCUMENT: usize = 64 * 1024;
 
 /// The protocol server, shared by all requests.
 #[derive(Clone)]
-pub(crate) struct Protocol(Arc<StreamableHttpService<Server<OwnRoutes>, NeverSessionManager>>);
+pub(crate) struct Protocol(Arc<StreamableHttpService<Server, NeverSessionManager>>);
 
 impl Protocol {
     /// `routes` answers the requests of tools.
@@ -163,6 +164,7 @@ impl OwnRoutes {
     }
 }
 
+#[async_trait]
 impl Backend for OwnRoutes {
     fn fixed(&self, from: &Extensions) -> Fixed {
         let fixed = from

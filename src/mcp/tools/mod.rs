@@ -4,13 +4,11 @@ mod read;
 mod write;
 
 use crate::domain::ids::VaultId;
-use crate::mcp::backend::{Backend, Fixed, Place, RouteRequest, json, read_arguments};
+use crate::mcp::backend::{Call, Fixed, Place, read_arguments};
 use crate::mcp::failure::Failure;
-use rmcp::RoleServer;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 use rmcp::schemars::JsonSchema;
 use rmcp::schemars::generate::SchemaSettings;
-use rmcp::service::RequestContext;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::sync::{Arc, OnceLock};
@@ -26,7 +24,6 @@ fn all() -> &'static [Tool] {
                 include_str!("../texts/memory_read.md"),
                 &["vault_id", "memory_id", "context", "version"],
                 reads(),
-                &[VAULT, MEMORY],
             ),
             tool::<read::Prompt>(
                 "memory_prompt",
@@ -34,7 +31,6 @@ fn all() -> &'static [Tool] {
                 include_str!("../texts/memory_prompt.md"),
                 &["text", "tokens", "parts", "dropped"],
                 reads(),
-                &[VAULT, MEMORY],
             ),
             tool::<write::Edit>(
                 "memory_edit",
@@ -42,7 +38,6 @@ fn all() -> &'static [Tool] {
                 include_str!("../texts/memory_edit.md"),
                 &["update_id", "status", "version", "operations", "rejected"],
                 writes(),
-                &[VAULT, MEMORY],
             ),
             tool::<write::Text>(
                 "memory_write",
@@ -50,7 +45,6 @@ fn all() -> &'static [Tool] {
                 include_str!("../texts/memory_write.md"),
                 &["vault_id", "memory_id", "version", "unchanged"],
                 writes().idempotent(true),
-                &[VAULT, MEMORY],
             ),
             tool::<write::Update>(
                 "memory_update",
@@ -58,7 +52,6 @@ fn all() -> &'static [Tool] {
                 include_str!("../texts/memory_update.md"),
                 &["update_id", "status"],
                 writes().open_world(true),
-                &[VAULT, MEMORY],
             ),
             tool::<write::Consolidation>(
                 "memory_consolidate",
@@ -66,7 +59,6 @@ fn all() -> &'static [Tool] {
                 include_str!("../texts/memory_consolidate.md"),
                 &["update_id", "status", "operations", "rejected"],
                 writes().open_world(true),
-                &[VAULT, MEMORY],
             ),
             tool::<write::Record>(
                 "memory_record",
@@ -74,7 +66,6 @@ fn all() -> &'static [Tool] {
                 include_str!("../texts/memory_record.md"),
                 &["version"],
                 writes(),
-                &[VAULT, MEMORY],
             ),
             tool::<write::Handoff>(
                 "memory_handoff",
@@ -82,7 +73,6 @@ fn all() -> &'static [Tool] {
                 include_str!("../texts/memory_handoff.md"),
                 &["handoff_id", "markdown", "freshness"],
                 writes().idempotent(true),
-                &[VAULT, MEMORY],
             ),
             tool::<read::History>(
                 "memory_history",
@@ -90,7 +80,6 @@ fn all() -> &'static [Tool] {
                 include_str!("../texts/memory_history.md"),
                 &["view"],
                 reads(),
-                &[VAULT, MEMORY],
             ),
             tool::<read::Search>(
                 "memory_search",
@@ -98,7 +87,6 @@ fn all() -> &'static [Tool] {
                 include_str!("../texts/memory_search.md"),
                 &["items", "next_cursor"],
                 reads(),
-                &[VAULT],
             ),
             tool::<read::List>(
                 "memory_list",
@@ -106,7 +94,6 @@ fn all() -> &'static [Tool] {
                 include_str!("../texts/memory_list.md"),
                 &["items", "next_cursor"],
                 reads(),
-                &[VAULT],
             ),
         ]
     })
@@ -135,11 +122,7 @@ pub(super) fn get(name: &str) -> Option<Tool> {
 }
 
 /// Runs a tool; `None` if there is none with this name.
-pub(super) async fn run<B: Backend>(
-    name: &str,
-    call: Call<'_, B>,
-    mut arguments: JsonObject,
-) -> Option<CallToolResult> {
+pub(super) async fn run(name: &str, call: Call<'_>, mut arguments: JsonObject) -> Option<CallToolResult> {
     // A member that is null counts as missing.
     arguments.retain(|_, value| !value.is_null());
     let done = match name {
@@ -182,22 +165,7 @@ pub(super) fn without_arguments(name: &str) -> CallToolResult {
     failure.into_result()
 }
 
-/// A call of a tool.
-pub(super) struct Call<'c, B> {
-    backend: &'c B,
-    context: &'c RequestContext<RoleServer>,
-    fixed: Fixed,
-}
-
-impl<'c, B: Backend> Call<'c, B> {
-    pub(super) fn new(backend: &'c B, context: &'c RequestContext<RoleServer>) -> Self {
-        Self {
-            fixed: backend.fixed(&context.extensions),
-            backend,
-            context,
-        }
-    }
-
+impl Call<'_> {
     /// The memory of a call, and its other arguments.
     fn read<T: DeserializeOwned>(&self, mut arguments: JsonObject) -> Result<(Place, T), Failure> {
         let place = self.fixed.place(&mut arguments)?;
@@ -210,11 +178,6 @@ impl<'c, B: Backend> Call<'c, B> {
             self.fixed.memory(arguments)?;
         }
         self.fixed.vault(arguments)
-    }
-
-    /// Sends a request and parses the JSON of the response, which must be a success.
-    async fn json(&self, ask: RouteRequest) -> Result<Value, Failure> {
-        json(self.backend, &self.context.extensions, ask).await
     }
 }
 
@@ -252,7 +215,10 @@ fn schema_of<T: JsonSchema>() -> JsonObject {
     std::mem::take(schema.ensure_object())
 }
 
-/// A tool whose arguments are `common` and the members of `T`. `description` says when to use it, when not, and one example, in
+/// The tools that work on all memories of a vault.
+const OF_VAULT: [&str; 2] = ["memory_search", "memory_list"];
+
+/// A tool whose arguments are vault, memory and the members of `T`. `description` says when to use it, when not, and one example, in
 /// at most 1,000 characters. `always` are the members that its structured content always has; it is the JSON of a route.
 fn tool<T: JsonSchema>(
     name: &'static str,
@@ -260,15 +226,15 @@ fn tool<T: JsonSchema>(
     description: &'static str,
     always: &[&str],
     hints: ToolAnnotations,
-    common: &[(&str, &str)],
 ) -> Tool {
     let mut input = schema_of::<T>();
     let mut properties = JsonObject::new();
     let mut required: Vec<Value> = Vec::new();
-    for &(name, description) in common {
+    let is_of_memory = !OF_VAULT.contains(&name);
+    for (argument, description) in [VAULT].into_iter().chain(is_of_memory.then_some(MEMORY)) {
         let property = json!({ "type": "string", "description": description });
-        properties.insert(name.to_owned(), property);
-        required.push(name.into());
+        properties.insert(argument.to_owned(), property);
+        required.push(argument.into());
     }
     if let Some(Value::Object(own)) = input.remove("properties") {
         properties.extend(own);

@@ -1,16 +1,16 @@
 //! `memory_read`, `memory_prompt`, `memory_history`, `memory_search` and `memory_list`.
 
-use super::{Call, Outcome, with_text};
-use crate::mcp::backend::{Backend, Place, RouteRequest, read_arguments};
+use super::{Outcome, with_text};
+use crate::mcp::backend::{Call, Place, RouteRequest, read_arguments};
 use crate::mcp::failure::Failure;
 use http::Method;
 use rmcp::model::{CallToolResult, JsonObject};
 use rmcp::schemars::{self, JsonSchema};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize, Serializer};
 use std::fmt::{self, Display};
 use strum::IntoStaticStr;
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Document {
     /// Only this section: its title, such as Key Learnings, or progress, learnings, verbatim, status, tasks, decisions.
@@ -22,25 +22,24 @@ pub(super) struct Document {
     as_of: Option<String>,
 }
 
-pub(super) async fn call_document<B: Backend>(call: Call<'_, B>, arguments: JsonObject) -> Outcome {
-    let (place, arguments) = call.read::<Document>(arguments)?;
-    let ask = match arguments.version {
+pub(super) async fn call_document(call: Call<'_>, arguments: JsonObject) -> Outcome {
+    let (place, mut arguments) = call.read::<Document>(arguments)?;
+    let version = arguments.version.take().map(|version| version.to_string());
+    let ask = match &version {
         Some(_) if arguments.as_of.is_some() => {
             return Err(Failure::argument(
                 "version or as_of",
                 "version and as_of cannot be given together: each names a version",
             ));
         }
-        Some(version) => place.ask(Method::GET, &["contexts", &version.to_string()]),
-        None => place
-            .ask(Method::GET, &["context"])
-            .maybe("as_of", arguments.as_of),
+        Some(version) => place.ask(Method::GET, &["contexts", version]),
+        None => place.ask(Method::GET, &["context"]),
     };
-    let ask = ask.maybe("section", arguments.section);
+    let ask = ask.options(&arguments)?;
     Ok(with_text(call.json(ask).await?, "context"))
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Prompt {
     /// Only these parts, separated by commas.
@@ -77,22 +76,24 @@ impl Display for Text {
     }
 }
 
-pub(super) async fn call_prompt<B: Backend>(call: Call<'_, B>, arguments: JsonObject) -> Outcome {
+impl Serialize for Text {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+pub(super) async fn call_prompt(call: Call<'_>, arguments: JsonObject) -> Outcome {
     let (place, arguments) = call.read::<Prompt>(arguments)?;
-    let ask = place
-        .ask(Method::GET, &["prompt"])
-        .maybe("include", arguments.include)
-        .maybe("exclude", arguments.exclude)
-        .maybe("max_tokens", arguments.max_tokens)
-        .maybe("timezone", arguments.timezone)
-        .maybe("query", arguments.query);
+    let ask = place.ask(Method::GET, &["prompt"]).options(&arguments)?;
     Ok(with_text(call.json(ask).await?, "text"))
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct History {
     /// What to show.
+    #[serde(skip_serializing)]
+    #[schemars(!skip_serializing)]
     view: View,
     /// diff, blame: the version, by number or context_id; the newest without it.
     #[serde(rename = "ref")]
@@ -117,46 +118,37 @@ enum View {
     Records,
 }
 
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema, strum::Display)]
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-#[strum(serialize_all = "lowercase")]
 enum RecordStatus {
     Active,
     Archived,
     All,
 }
 
-pub(super) async fn call_history<B: Backend>(call: Call<'_, B>, arguments: JsonObject) -> Outcome {
-    let (place, arguments) = call.read::<History>(arguments)?;
+pub(super) async fn call_history(call: Call<'_>, arguments: JsonObject) -> Outcome {
+    let (place, mut arguments) = call.read::<History>(arguments)?;
     arguments.check()?;
-    let view = arguments.view;
-    let ask = match view {
-        View::Log => place.ask(Method::GET, &["log"]),
-        View::Records => place
-            .ask(Method::GET, &["records"])
-            .maybe("status", arguments.status),
-        View::Blame => place
-            .ask(Method::GET, &["blame"])
-            .maybe("ref", arguments.reference),
+    let view: &str = arguments.view.into();
+    let ask = match arguments.view {
+        View::Log | View::Blame | View::Records => place.ask(Method::GET, &[view]),
         View::Diff => {
-            let reference = match arguments.reference {
+            let reference = match arguments.reference.take() {
                 Some(reference) => reference.to_string(),
                 None => newest(&call, &place).await?,
             };
-            place
-                .ask(Method::GET, &["contexts", &reference, "diff"])
-                .maybe("base", arguments.base)
+            place.ask(Method::GET, &["contexts", &reference, "diff"])
         }
     };
-    let mut structured = call.json(ask.maybe("cursor", arguments.cursor)).await?;
+    let mut structured = call.json(ask.options(&arguments)?).await?;
     if let Some(members) = structured.as_object_mut() {
-        members.insert("view".to_owned(), <&str>::from(view).into());
+        members.insert("view".to_owned(), view.into());
     }
     Ok(CallToolResult::structured(structured))
 }
 
 /// The number of the newest version.
-async fn newest<B: Backend>(call: &Call<'_, B>, place: &Place) -> Result<String, Failure> {
+async fn newest(call: &Call<'_>, place: &Place) -> Result<String, Failure> {
     let ask = place.ask(Method::GET, &["contexts"]).query("limit", 1);
     let list = call.json(ask).await?;
     Ok(list["items"][0]["version"].to_string())
@@ -183,13 +175,13 @@ impl History {
     }
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Search {
     /// The words to search for; at most 1,000 bytes.
+    #[serde(rename(serialize = "q"))]
     query: String,
     /// Look inside this memory only; all memories of the vault without it.
-    #[expect(dead_code, reason = "is taken out of the arguments with the vault")]
     memory: Option<String>,
     /// text, semantic or hybrid: by words, by meaning, or by both; what the service can do without it.
     mode: Option<String>,
@@ -204,7 +196,7 @@ pub(super) struct Search {
     cursor: Option<String>,
 }
 
-pub(super) async fn call_search<B: Backend>(call: Call<'_, B>, mut arguments: JsonObject) -> Outcome {
+pub(super) async fn call_search(call: Call<'_>, mut arguments: JsonObject) -> Outcome {
     let ask = match arguments.contains_key("memory") {
         true => call.fixed.place(&mut arguments)?.ask(Method::GET, &["search"]),
         false => {
@@ -213,19 +205,12 @@ pub(super) async fn call_search<B: Backend>(call: Call<'_, B>, mut arguments: Js
         }
     };
     let arguments: Search = read_arguments(arguments)?;
-    let ask = ask
-        .query("q", arguments.query)
-        .maybe("mode", arguments.mode)
-        .maybe("kind", arguments.kind)
-        .maybe("status", arguments.status)
-        .maybe("limit", arguments.limit)
-        .maybe("cursor", arguments.cursor)
-        // So that the agent's own latest writes are found.
-        .query("consistent", true);
+    // So that the agent's own latest writes are found.
+    let ask = ask.options(&arguments)?.query("consistent", true);
     Ok(CallToolResult::structured(call.json(ask).await?))
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct List {
     /// Only memories whose name begins like this.
@@ -234,11 +219,11 @@ pub(super) struct List {
     cursor: Option<String>,
 }
 
-pub(super) async fn call_list<B: Backend>(call: Call<'_, B>, mut arguments: JsonObject) -> Outcome {
+pub(super) async fn call_list(call: Call<'_>, mut arguments: JsonObject) -> Outcome {
     let vault = call.vault(&mut arguments)?;
-    let List { prefix, cursor } = read_arguments(arguments)?;
-    let ask = RouteRequest::new(Method::GET, &["vaults", vault.as_str(), "memories"])
-        .maybe("prefix", prefix.filter(|prefix| !prefix.is_empty()))
-        .maybe("cursor", cursor);
+    // An empty prefix is that of every name.
+    arguments.retain(|_, value| value != "");
+    let arguments: List = read_arguments(arguments)?;
+    let ask = RouteRequest::new(Method::GET, &["vaults", vault.as_str(), "memories"]).options(&arguments)?;
     Ok(CallToolResult::structured(call.json(ask).await?))
 }

@@ -1,8 +1,8 @@
 //! `memory_write`, `memory_edit`, `memory_record`, `memory_handoff`, `memory_update` and `memory_consolidate`
 
-use crate::mcp::backend::{Backend, Place, RouteRequest, StreamResponse, events, parse, success};
+use crate::mcp::backend::{Call, Place, RouteRequest, StreamResponse, events, parse};
 use crate::mcp::failure::Failure;
-use crate::mcp::tools::{Call, Outcome, with_text};
+use crate::mcp::tools::{Outcome, with_text};
 use futures::{StreamExt as _, pin_mut};
 use http::header::{ETAG, IF_MATCH, IF_NONE_MATCH};
 use http::{HeaderName, HeaderValue, Method};
@@ -21,7 +21,7 @@ pub(super) struct Text {
     if_version: Option<u64>,
 }
 
-pub(super) async fn call_text<B: Backend>(call: Call<'_, B>, arguments: JsonObject) -> Outcome {
+pub(super) async fn call_text(call: Call<'_>, arguments: JsonObject) -> Outcome {
     let (place, Text { text, if_version }) = call.read(arguments)?;
     let ask = place.ask(Method::PUT, &["context"]).text(text);
     let ask = match if_version {
@@ -33,9 +33,9 @@ pub(super) async fn call_text<B: Backend>(call: Call<'_, B>, arguments: JsonObje
 }
 
 /// The entity tag of a version.
-async fn tag<B: Backend>(call: &Call<'_, B>, place: &Place, version: u64) -> Result<HeaderValue, Failure> {
+async fn tag(call: &Call<'_>, place: &Place, version: u64) -> Result<HeaderValue, Failure> {
     let ask = place.ask(Method::GET, &["contexts", &version.to_string()]);
-    match success(call.backend, &call.context.extensions, ask).await {
+    match call.success(ask).await {
         Ok(answer) => Ok(answer
             .headers()
             .get(ETAG)
@@ -118,7 +118,7 @@ struct Progress {
     remaining: Vec<String>,
 }
 
-pub(super) async fn call_edit<B: Backend>(call: Call<'_, B>, arguments: JsonObject) -> Outcome {
+pub(super) async fn call_edit(call: Call<'_>, arguments: JsonObject) -> Outcome {
     let (place, edit) = call.read::<Edit>(arguments)?;
     let dry_run = edit.dry_run;
     let operations = edit.operations();
@@ -132,14 +132,10 @@ pub(super) async fn call_edit<B: Backend>(call: Call<'_, B>, arguments: JsonObje
         .ask(Method::POST, &["operations"])
         .query("dry_run", dry_run)
         .json(&json!({ "operations": operations }));
-    let mut structured = call.json(ask).await?;
-    if let Value::Object(members) = &mut structured {
-        // No model was asked, and the log contains what the diff shows.
-        members.remove("models");
-        members.remove("diff");
-    }
+    let structured = call.json(ask).await?;
     refuse_if_nothing_is_left(&structured)?;
-    Ok(CallToolResult::structured(structured))
+    // No model was asked.
+    Ok(in_words(structured, &["models", "diff"]))
 }
 
 impl Edit {
@@ -230,7 +226,7 @@ enum Kind {
     Status,
 }
 
-pub(super) async fn call_record<B: Backend>(call: Call<'_, B>, arguments: JsonObject) -> Outcome {
+pub(super) async fn call_record(call: Call<'_>, arguments: JsonObject) -> Outcome {
     let (place, arguments) = call.read::<Record>(arguments)?;
     let (method, route, members) = match arguments.kind {
         Kind::Task => (
@@ -270,7 +266,7 @@ pub(super) struct Handoff {
     window: Option<String>,
 }
 
-pub(super) async fn call_handoff<B: Backend>(call: Call<'_, B>, arguments: JsonObject) -> Outcome {
+pub(super) async fn call_handoff(call: Call<'_>, arguments: JsonObject) -> Outcome {
     let (place, Handoff { refresh, window }) = call.read(arguments)?;
     let ask = match (refresh, window) {
         (true, window) => place
@@ -287,7 +283,7 @@ pub(super) async fn call_handoff<B: Backend>(call: Call<'_, B>, arguments: JsonO
     Ok(with_text(call.json(ask).await?, "markdown"))
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Update {
     /// What was just done or is being done.
@@ -344,32 +340,20 @@ pub(super) struct Consolidation {
     instructions: Option<String>,
 }
 
-pub(super) async fn call_consolidate<B: Backend>(call: Call<'_, B>, arguments: JsonObject) -> Outcome {
+pub(super) async fn call_consolidate(call: Call<'_>, arguments: JsonObject) -> Outcome {
     let (place, Consolidation { instructions }) = call.read(arguments)?;
     let body = json!({ "mode": "propose", "instructions": instructions });
     let ask = place.ask(Method::POST, &["consolidate"]).json(&body);
-    let mut structured = call.json(ask).await?;
-    if let Value::Object(members) = &mut structured {
-        // The log describes it in words.
-        members.remove("diff");
-    }
-    Ok(CallToolResult::structured(structured))
+    Ok(in_words(call.json(ask).await?, &["diff"]))
 }
 
-pub(super) async fn call_update<B: Backend>(call: Call<'_, B>, arguments: JsonObject) -> Outcome {
-    let (place, arguments) = call.read::<Update>(arguments)?;
+pub(super) async fn call_update(call: Call<'_>, arguments: JsonObject) -> Outcome {
+    let (place, mut arguments) = call.read::<Update>(arguments)?;
     let token = call.context.meta.get_progress_token();
     // A client that asks for progress notifications also wants the result.
-    let wait = arguments.wait.unwrap_or(token.is_some());
-    let mut body = json!({ "task": arguments.task, "messages": arguments.messages });
-    if let Some(record) = arguments.record {
-        body["record"] = record;
-    }
-    if let Some(evidence) = arguments.evidence {
-        body["evidence"] = json!(evidence);
-    }
-    let ask = place.ask(Method::POST, &["update"]).json(&body);
-    let mut structured = match (wait, token) {
+    let wait = arguments.wait.take().unwrap_or(token.is_some());
+    let ask = place.ask(Method::POST, &["update"]).options(&arguments)?;
+    let structured = match (wait, token) {
         (false, _) => {
             let later = HeaderValue::from_static("respond-async");
             let ask = ask.header(HeaderName::from_static("prefer"), later);
@@ -378,11 +362,15 @@ pub(super) async fn call_update<B: Backend>(call: Call<'_, B>, arguments: JsonOb
         (true, None) => call.json(ask).await?,
         (true, Some(token)) => watched(&call, ask, token).await?,
     };
+    Ok(in_words(structured, &["diff"]))
+}
+
+/// The result of what has a log, which says in words what some members say.
+fn in_words(mut structured: Value, said: &[&str]) -> CallToolResult {
     if let Value::Object(members) = &mut structured {
-        // The log describes it in words.
-        members.remove("diff");
+        members.retain(|name, _| !said.contains(&name.as_str()));
     }
-    Ok(CallToolResult::structured(structured))
+    CallToolResult::structured(structured)
 }
 
 /// The result for a queued update.
@@ -395,13 +383,9 @@ fn queued(run: &Value) -> Value {
 }
 
 /// Runs the update and notifies each step.
-async fn watched<B: Backend>(
-    call: &Call<'_, B>,
-    ask: RouteRequest,
-    token: ProgressToken,
-) -> Result<Value, Failure> {
+async fn watched(call: &Call<'_>, ask: RouteRequest, token: ProgressToken) -> Result<Value, Failure> {
     let ask = ask.accept("text/event-stream");
-    let stream = match call.backend.open(&call.context.extensions, ask).await? {
+    let stream = match call.open(ask).await? {
         StreamResponse::Whole(answer) if answer.status() == 200 => return parse(&answer),
         StreamResponse::Whole(answer) => return Err(Failure::of_answer(&answer)),
         StreamResponse::Stream(stream) => events(stream),

@@ -135,21 +135,6 @@ fn half_a_surrogate_pair_loses_no_message() {
     }
 }
 
-#[test]
-fn what_is_left_out_is_counted() {
-    let lost = |lines: &[String]| {
-        let parsed = parse(lines.join("\n").as_bytes());
-        (parsed.unreadable_lines, parsed.older_messages)
-    };
-    let line = |text: &str| json!({ "role": "user", "content": text }).to_string();
-    assert_eq!(lost(&[line("short"), String::new()]), (0, 0));
-    assert_eq!(lost(&["{\"role\": \"us".to_owned(), line("short")]), (1, 0));
-    let many: Vec<String> = (0..=MOST_MESSAGES)
-        .map(|number| line(&number.to_string()))
-        .collect();
-    assert_eq!(lost(&many), (0, 1));
-}
-
 fn json_value() -> impl Strategy<Value = Value> {
     let name = prop_oneof![
         Just("role".to_owned()),
