@@ -31,7 +31,7 @@ pub(in crate::dashboard) async fn show(anybody: Anybody, request: Request) -> Re
 }
 
 fn form(anybody: &Anybody, next: String, refused: bool) -> Result<Response, Failure> {
-    let mut page = Page::plain("Sign in", Some(anybody.services.clock.now()));
+    let mut page = Page::plain("Sign in");
     page.crumbs.clear();
     page.form_token.clone_from(&anybody.visitor.form_token);
     layout::render(&View { page, next, refused })
