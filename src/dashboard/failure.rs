@@ -104,16 +104,9 @@ struct View {
     refusal: Refusal,
 }
 
-#[derive(Template)]
-#[template(path = "again.html")]
-struct Again {
-    page: Page,
-}
-
 /// A page that makes the browser request the same page again, so that the request does not come from another site's page.
 pub(crate) fn reload_page() -> Response {
-    let page = Page::plain("One moment");
-    layout::render(&Again { page }).unwrap_or_else(IntoResponse::into_response)
+    layout::html(include_str!("again.html"))
 }
 
 /// Converts a problem into a page, with the navigation of the one at `path`; other responses are unchanged.

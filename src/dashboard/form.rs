@@ -52,9 +52,10 @@ impl Fields {
     }
 }
 
-/// A form, and the visitor who sent it.
+/// A form, and who sent it.
 pub(crate) struct Form<V = Visit> {
     pub(super) visit: V,
+    pub(super) services: PageServices,
     pub(super) headers: HeaderMap,
     pub(super) fields: Fields,
 }
@@ -290,6 +291,7 @@ where
         }
         Ok(Self {
             visit,
+            services,
             headers: parts.headers,
             fields,
         })

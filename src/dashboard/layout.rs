@@ -7,11 +7,10 @@ use super::link;
 use super::visit::{Pager, Visit, Visitor};
 use crate::domain::access::{AccessRole, Caller, VaultScope};
 use askama::Template;
-use axum::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
-};
+use axum::body::Body;
+use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderMap, HeaderValue};
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::{Html, IntoResponse, Redirect, Response};
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
@@ -103,20 +102,17 @@ impl Page {
     }
 
     /// Adds the breadcrumb of a page above.
-    pub(super) fn below(mut self, label: impl Into<String>, href: String) -> Self {
-        self.crumbs.push(Crumb {
-            label: label.into(),
-            href: Some(href),
-        });
-        self
+    pub(super) fn below(self, label: impl Into<String>, href: String) -> Self {
+        self.crumb(label.into(), Some(href))
     }
 
     /// Adds the breadcrumb of this page.
-    pub(super) fn here(mut self, label: impl Into<String>) -> Self {
-        self.crumbs.push(Crumb {
-            label: label.into(),
-            href: None,
-        });
+    pub(super) fn here(self, label: impl Into<String>) -> Self {
+        self.crumb(label.into(), None)
+    }
+
+    fn crumb(mut self, label: String, href: Option<String>) -> Self {
+        self.crumbs.push(Crumb { label, href });
         self
     }
 
@@ -310,8 +306,12 @@ pub(super) fn guard(headers: &mut HeaderMap) {
 
 /// The response with this page.
 pub(super) fn render(view: &impl Template) -> Result<Response, Failure> {
-    let text = view.render().map_err(Failure::internal)?;
-    let mut response = ([(CONTENT_TYPE, "text/html; charset=utf-8")], text).into_response();
+    Ok(html(view.render().map_err(Failure::internal)?))
+}
+
+/// The response with this HTML.
+pub(super) fn html(text: impl Into<Body>) -> Response {
+    let mut response = Html(text.into()).into_response();
     guard(response.headers_mut());
-    Ok(response)
+    response
 }

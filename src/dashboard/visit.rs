@@ -63,6 +63,12 @@ impl Visit {
         value(&self.query, name)
     }
 
+    /// The request with these parameters of the page.
+    pub(super) fn pass(&self, ask: Ask, names: &[&'static str]) -> Ask {
+        let pass = |ask: Ask, name: &&'static str| ask.maybe(name, self.param(name));
+        names.iter().fold(ask, pass)
+    }
+
     /// What the path of the page names, such as `record_id`.
     pub(super) fn named(&self, name: &str) -> &str {
         value(&self.names, name).unwrap_or_default()
@@ -171,23 +177,6 @@ impl<S: Send + Sync> FromRequestParts<S> for Visit {
     }
 }
 
-/// A page request of any visitor.
-pub(crate) struct Anybody {
-    pub(super) visitor: Visitor,
-    pub(super) services: PageServices,
-}
-
-impl<S: Send + Sync> FromRequestParts<S> for Anybody {
-    type Rejection = Failure;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
-        Ok(Self {
-            visitor: present(parts)?,
-            services: present(parts)?,
-        })
-    }
-}
-
 /// The visitor of a page: in the extensions of every page request.
 #[derive(Debug, Clone)]
 pub(crate) struct Visitor {
@@ -195,6 +184,14 @@ pub(crate) struct Visitor {
     pub(crate) caller: Option<Caller>,
     /// The token that a form must send back, which proves that it comes from this browser.
     pub(crate) form_token: String,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Visitor {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        present(parts)
+    }
 }
 
 /// Signing in and out.

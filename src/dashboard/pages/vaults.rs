@@ -69,13 +69,7 @@ struct Column {
 /// Shows them.
 pub(in crate::dashboard) async fn memories(visit: Visit) -> Result<Response, Failure> {
     let sort = visit.param("sort").unwrap_or("memory_id");
-    let list = visit
-        .of_vault(&["memories"])
-        .maybe("prefix", visit.param("prefix"))
-        .maybe("cursor", visit.param("cursor"))
-        .query("sort", sort)
-        .read()
-        .await?;
+    let ask = visit.pass(visit.of_vault(&["memories"]), &["prefix", "cursor"]);
     let column = |(name, label, order): (&'static str, &'static str, &'static str)| Column {
         label,
         href: visit.with(&[("sort", Some(name)), ("cursor", None)]),
@@ -85,7 +79,7 @@ pub(in crate::dashboard) async fn memories(visit: Visit) -> Result<Response, Fai
     layout::render(&MemoriesView {
         page: Page::of_vault(&visit, visit.vault(), "Memories").await,
         columns: SORTS.map(column).into(),
-        list,
+        list: ask.query("sort", sort).read().await?,
         sort: sort.to_owned(),
         cap: visit.services.context_bytes,
     })
@@ -117,13 +111,8 @@ struct UsageView {
 
 /// Shows the usage.
 pub(in crate::dashboard) async fn usage(visit: Visit) -> Result<Response, Failure> {
-    let usage: UsageBody = visit
-        .of_vault(&["usage"])
-        .maybe("from", visit.param("from"))
-        .maybe("to", visit.param("to"))
-        .query("limit", ROWS)
-        .read()
-        .await?;
+    let ask = visit.pass(visit.of_vault(&["usage"]), &["from", "to"]);
+    let usage: UsageBody = ask.query("limit", ROWS).read().await?;
     let mut days: BTreeMap<_, (u64, u64)> = BTreeMap::new();
     for day in &usage.page.items {
         let (input, output) = days.entry(day.day).or_default();

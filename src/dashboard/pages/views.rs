@@ -30,16 +30,10 @@ struct RecordsView {
 
 /// Shows the records.
 pub(in crate::dashboard) async fn records(visit: Visit) -> Result<Response, Failure> {
-    let list = visit
-        .of_memory(&["records"])
-        .maybe("kind", visit.param("kind"))
-        .maybe("status", visit.param("status"))
-        .maybe("cursor", visit.param("cursor"))
-        .read()
-        .await?;
+    let ask = visit.pass(visit.of_memory(&["records"]), &["kind", "status", "cursor"]);
     layout::render(&RecordsView {
         page: Page::of_memory(&visit, format!("{}, records", visit.memory()), "Records"),
-        list,
+        list: ask.read().await?,
     })
 }
 
@@ -270,10 +264,7 @@ struct PromptView {
 
 /// Shows the prompt; with `?download=1` as text.
 pub(in crate::dashboard) async fn prompt(visit: Visit) -> Result<Response, Failure> {
-    let mut ask = visit.of_memory(&["prompt"]);
-    for name in PARAMETERS {
-        ask = ask.maybe(name, visit.param(name));
-    }
+    let ask = visit.pass(visit.of_memory(&["prompt"]), &PARAMETERS);
     let prompt = match ask.read::<Receipt>().await {
         Ok(prompt) if visit.param("download").is_some() => return Ok(prompt.text.into_response()),
         Ok(prompt) => Ok(prompt),
