@@ -12,7 +12,8 @@ use crate::config::limits::MOST_BYTES;
 use crate::domain::handoff::Window as Length;
 use crate::domain::ids::RootName;
 use crate::domain::memory_files::FilePath;
-use crate::http::responses::{FileBody, PutFileBody};
+use crate::http::responses::PutFileBody;
+use crate::storage::memories::paths::StoredFile;
 use clap::Args;
 use rustix::fs::{AtFlags, Dir, FileType, FlockOperation};
 use serde::{Deserialize, Serialize};
@@ -257,17 +258,17 @@ impl Sides for Root<'_> {
             let call = self.service.of_vault(Method::GET, &FILES)?;
             Ok(call.query("root", &self.state.root))
         };
-        let entries: Vec<FileBody> = all(list).await?;
+        let entries: Vec<StoredFile> = all(list).await?;
         let mut versions = BTreeMap::new();
         self.memories.clear();
         for entry in entries {
-            match path_in_folder(&entry.path) {
+            match path_in_folder(entry.path.as_str()) {
                 Ok(path) if is_wanted(path, self.all) => {
-                    self.memories.insert(path.to_owned(), entry.memory_id);
-                    versions.insert(path.to_owned(), entry.context_id);
+                    self.memories.insert(path.to_owned(), entry.memory_id.to_string());
+                    versions.insert(path.to_owned(), entry.context_id.to_string());
                 }
                 Ok(_) => {}
-                Err(why) => drop(self.skipped.insert(entry.path, why)),
+                Err(why) => drop(self.skipped.insert(entry.path.to_string(), why)),
             }
         }
         Ok(versions)
@@ -324,7 +325,7 @@ impl Sides for Root<'_> {
             _ => {}
         }
         let written: PutFileBody = answer.into_success(&format!("file {path}"))?.json()?;
-        Ok(Sent::Version(written.file.context_id))
+        Ok(Sent::Version(written.file.context_id.to_string()))
     }
 
     async fn unlink(&mut self, path: &str, version: &str) -> Result<bool, Failure> {

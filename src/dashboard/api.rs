@@ -28,11 +28,6 @@ impl Routes {
         self.ask(Method::GET, segments)
     }
 
-    /// A GET request for something of a memory.
-    pub(super) fn of_memory(&self, vault: &str, memory: &str, below: &[&str]) -> Ask {
-        self.get(&[&["vaults", vault, "memories", memory], below].concat())
-    }
-
     /// A request below `/v1`.
     pub(super) fn ask(&self, method: Method, segments: &[&str]) -> Ask {
         self.ask_root(method, &[&["v1"], segments].concat())

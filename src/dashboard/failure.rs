@@ -104,43 +104,22 @@ struct View {
     refusal: Refusal,
 }
 
-#[derive(Template)]
-#[template(path = "again.html")]
-struct Again {
-    page: Page,
-}
-
 /// A page that makes the browser request the same page again, so that the request does not come from another site's page.
 pub(crate) fn reload_page() -> Response {
-    let page = Page::plain("One moment", None);
-    layout::render(&Again { page }).unwrap_or_else(IntoResponse::into_response)
+    layout::html(include_str!("again.html"))
 }
 
 /// Converts a problem into a page, with the navigation of the one at `path`; other responses are unchanged.
 pub(crate) async fn as_page(path: &str, response: Response) -> Response {
     let status = response.status();
     let is_error = status.is_client_error() || status.is_server_error();
-    let media_type = response
-        .headers()
-        .get(CONTENT_TYPE)
-        .map(|value| value.as_bytes().to_vec());
-    if !is_error
-        || media_type
-            .as_deref()
-            .is_some_and(|value| value.starts_with(b"text/html"))
-    {
+    let media_type = response.headers().get(CONTENT_TYPE);
+    let is_page = media_type.is_some_and(|value| value.as_bytes().starts_with(b"text/html"));
+    if !is_error || is_page {
         return response;
     }
     let (mut parts, body) = response.into_parts();
-    let refusal = if media_type.as_deref() == Some(PROBLEM.as_bytes()) {
-        Refusal::read(&to_bytes(body, MAX_PROBLEM_BYTES).await.unwrap_or_default())
-    } else {
-        // A path that is not percent-encoded UTF-8.
-        Refusal {
-            detail: "The address of the page is not valid.".to_owned(),
-            ..Refusal::default()
-        }
-    };
+    let refusal = Refusal::read(&to_bytes(body, MAX_PROBLEM_BYTES).await.unwrap_or_default());
     let is_found = parts.status != StatusCode::NOT_FOUND;
     let view = View {
         page: Page::instead(path, parts.extensions.get::<Visitor>(), is_found).here(parts.status.as_str()),

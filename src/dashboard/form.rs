@@ -8,7 +8,6 @@
 use super::api::Ask;
 use super::difference::Difference;
 use super::failure::{Failure, Refusal};
-use super::link;
 use super::visit::{PageServices, Visit, Visitor, present};
 use axum::body::to_bytes;
 use axum::extract::{FromRequest, FromRequestParts, Request};
@@ -53,9 +52,10 @@ impl Fields {
     }
 }
 
-/// A form, and the visitor who sent it.
+/// A form, and who sent it.
 pub(crate) struct Form<V = Visit> {
     pub(super) visit: V,
+    pub(super) services: PageServices,
     pub(super) headers: HeaderMap,
     pub(super) fields: Fields,
 }
@@ -72,14 +72,9 @@ impl Form {
         })
     }
 
-    /// The same, for something of a memory.
-    pub(super) fn of_memory(
-        &self,
-        method: Method,
-        vault: &str,
-        memory: &str,
-        below: &[&str],
-    ) -> Result<Ask, Failure> {
+    /// The same, for something of the page's memory.
+    pub(super) fn of_memory(&self, method: Method, below: &[&str]) -> Result<Ask, Failure> {
+        let (vault, memory) = (self.visit.vault(), self.visit.memory());
         self.ask(method, &[&["vaults", vault, "memories", memory], below].concat())
     }
 
@@ -232,16 +227,12 @@ fn asks_to_confirm(refusal: &Refusal) -> bool {
 
 /// Reads what changed. `None`: the document was deleted.
 async fn since(form: &Form) -> Result<Option<Since>, Failure> {
-    let Some((vault, Some(memory))) = link::place(&form.visit.path) else {
-        return Ok(None);
-    };
-    let api = &form.visit.api;
-    let head: Option<Value> = api.of_memory(vault, memory, &[]).find().await?;
+    let head: Option<Value> = form.visit.of_memory(&[]).find().await?;
     let head = head.unwrap_or_default();
     let Some(version) = head["version"].as_i64().filter(|version| *version > 0) else {
         return Ok(None);
     };
-    let ask = api.of_memory(vault, memory, &["contexts", &version.to_string(), "diff"]);
+    let ask = form.visit.of_memory(&["contexts", &version.to_string(), "diff"]);
     // The version of the form may have been redacted since, or there was none.
     let diff = match ask
         .query("base", form.fields.text("if_match"))
@@ -300,6 +291,7 @@ where
         }
         Ok(Self {
             visit,
+            services,
             headers: parts.headers,
             fields,
         })

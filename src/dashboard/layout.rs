@@ -4,17 +4,15 @@ use super::failure::Failure;
 use super::filters::ago;
 use super::form::Refused;
 use super::link;
-use super::visit::{Visit, Visitor};
+use super::visit::{Pager, Visit, Visitor};
 use crate::domain::access::{AccessRole, Caller, VaultScope};
 use askama::Template;
-use axum::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
-};
+use axum::body::Body;
+use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderMap, HeaderValue};
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::{Html, IntoResponse, Redirect, Response};
 use chrono::{DateTime, Utc};
 use serde_json::Value;
-use std::sync::Arc;
 
 /// Allows only content of this service, and no inline scripts or styles.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
@@ -45,7 +43,7 @@ pub(super) struct Tab {
 }
 
 /// The data of the base template, and what all templates need to know of the visitor.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Page {
     pub(super) title: String,
     pub(super) crumbs: Vec<Crumb>,
@@ -58,15 +56,10 @@ pub(super) struct Page {
     /// `None`: not signed in.
     pub(super) caller: Option<Caller>,
     pub(super) form_token: String,
-    /// What makes the `Idempotency-Key` of each form of this page.
-    pub(super) once: String,
-    /// A form of this page that was not executed.
-    pub(super) refused: Option<Arc<Refused>>,
-    /// What a form did, whose page redirected to this one.
-    pub(super) done: Option<String>,
     /// The event stream that notifies when this page is out of date; a page without an element `live` does not listen.
     pub(super) live: Option<String>,
-    pub(super) now: Option<DateTime<Utc>>,
+    /// What was requested; `None` for a page without a visitor, and for one that takes the place of another.
+    pub(super) visit: Option<Visit>,
 }
 
 impl Page {
@@ -75,18 +68,15 @@ impl Page {
         Self {
             caller: Some(visit.caller.clone()),
             form_token: visit.form_token.clone(),
-            once: visit.services.clock.new_id().simple().to_string(),
-            refused: visit.refused.clone(),
-            done: visit.param("done").map(str::to_owned),
-            ..Self::plain(title, Some(visit.now))
+            visit: Some(visit.clone()),
+            ..Self::plain(title)
         }
     }
 
     /// A page without a visitor.
-    pub(super) fn plain(title: impl Into<String>, now: Option<DateTime<Utc>>) -> Self {
+    pub(super) fn plain(title: impl Into<String>) -> Self {
         let page = Self {
             title: title.into(),
-            now,
             ..Self::default()
         };
         page.below("Vaults", "/ui/".to_owned())
@@ -94,7 +84,7 @@ impl Page {
 
     /// A page instead of the one at `path`, with the navigation that belongs there.
     pub(super) fn instead(path: &str, visitor: Option<&Visitor>, is_found: bool) -> Self {
-        let mut page = Self::plain("Not shown", None);
+        let mut page = Self::plain("Not shown");
         let Some((caller, visitor)) = visitor.and_then(|visitor| Some((visitor.caller.as_ref()?, visitor)))
         else {
             return page;
@@ -112,35 +102,37 @@ impl Page {
     }
 
     /// Adds the breadcrumb of a page above.
-    pub(super) fn below(mut self, label: impl Into<String>, href: String) -> Self {
-        self.crumbs.push(Crumb {
-            label: label.into(),
-            href: Some(href),
-        });
-        self
+    pub(super) fn below(self, label: impl Into<String>, href: String) -> Self {
+        self.crumb(label.into(), Some(href))
     }
 
     /// Adds the breadcrumb of this page.
-    pub(super) fn here(mut self, label: impl Into<String>) -> Self {
-        self.crumbs.push(Crumb {
-            label: label.into(),
-            href: None,
-        });
+    pub(super) fn here(self, label: impl Into<String>) -> Self {
+        self.crumb(label.into(), None)
+    }
+
+    fn crumb(mut self, label: String, href: Option<String>) -> Self {
+        self.crumbs.push(Crumb { label, href });
         self
     }
 
-    /// A page of a vault for a visitor, with the number of proposals that wait; `here` is the label of its tab.
-    pub(super) async fn of_vault(visit: &Visit, title: impl Into<String>, vault: &str, here: &str) -> Self {
-        let mut page = Self::of(visit, title).in_vault(vault, here);
-        let count = number_of_waiting(visit, vault).await;
+    /// A page of the visitor's vault, with the number of proposals that wait; `here` is the label of its tab.
+    pub(super) async fn of_vault(visit: &Visit, title: impl Into<String>, here: &str) -> Self {
+        let mut page = Self::of(visit, title).in_vault(visit.vault(), here);
+        let count = number_of_waiting(visit).await;
         if let Some(inbox) = page.tabs.iter_mut().find(|tab| tab.label == "Inbox") {
             inbox.count = count;
         }
         page
     }
 
+    /// A page of the visitor's memory; `here` is the label of its tab.
+    pub(super) fn of_memory(visit: &Visit, title: impl Into<String>, here: &str) -> Self {
+        Self::of(visit, title).in_memory(visit.vault(), visit.memory(), here)
+    }
+
     /// A page of a vault; `here` is the label of its tab.
-    pub(super) fn in_vault(mut self, vault: &str, here: &str) -> Self {
+    fn in_vault(mut self, vault: &str, here: &str) -> Self {
         self.base = link::vault(vault, &[]);
         self.tabs = tabs(&self.base, here, &TABS_OF_VAULT);
         vault.clone_into(&mut self.vault);
@@ -150,7 +142,7 @@ impl Page {
     }
 
     /// A page of a memory; `here` is the label of its tab.
-    pub(super) fn in_memory(self, vault: &str, memory: &str, here: &str) -> Self {
+    fn in_memory(self, vault: &str, memory: &str, here: &str) -> Self {
         let mut page = self.in_vault(vault, "");
         page.base = link::memory(vault, memory, &[]);
         page.tabs = tabs(&page.base, here, &TABS_OF_MEMORY);
@@ -161,9 +153,46 @@ impl Page {
         page.below(memory, base)
     }
 
+    /// When it was requested.
+    pub(super) fn now(&self) -> Option<DateTime<Utc>> {
+        self.visit.as_ref().map(|visit| visit.now)
+    }
+
     /// The age of something, in words.
     pub(super) fn age(&self, time: &DateTime<Utc>) -> String {
-        ago(self.now.unwrap_or(*time) - time)
+        ago(self.now().unwrap_or(*time) - time)
+    }
+
+    /// A parameter of the page; empty if it is missing.
+    pub(super) fn param(&self, name: &str) -> &str {
+        let visit = self.visit.as_ref();
+        visit.and_then(|visit| visit.param(name)).unwrap_or_default()
+    }
+
+    /// The URL of this page with this parameter instead of its own.
+    pub(super) fn with(&self, name: &str, value: impl ToString) -> String {
+        let visit = self.visit.as_ref();
+        let with = |visit: &Visit| visit.with(&[(name, Some(&value.to_string()))]);
+        visit.map(with).unwrap_or_default()
+    }
+
+    /// The links of a page of a list; `next` is the cursor of the next one.
+    pub(super) fn pager(&self, next: &Option<String>) -> Pager {
+        let visit = self.visit.as_ref();
+        visit
+            .map(|visit| visit.pager(next.as_deref()))
+            .unwrap_or_default()
+    }
+
+    /// What makes the `Idempotency-Key` of a form.
+    pub(super) fn once(&self) -> String {
+        let id = self.visit.as_ref().map(|visit| visit.services.clock.new_id());
+        id.unwrap_or_default().simple().to_string()
+    }
+
+    /// A form of this page that was not executed.
+    pub(super) fn refused(&self) -> Option<&Refused> {
+        self.visit.as_ref()?.refused.as_deref()
     }
 
     fn may(&self, role: AccessRole) -> bool {
@@ -192,7 +221,7 @@ impl Page {
 
     /// The form, if it was refused.
     pub(super) fn refused_in(&self, form: &str) -> Option<&Refused> {
-        self.refused.as_deref().filter(|refused| refused.is_of(form))
+        self.refused().filter(|refused| refused.is_of(form))
     }
 
     /// Whether the form was refused because of a newer version.
@@ -242,8 +271,8 @@ fn tabs(base: &str, here: &str, labels: &[&'static str]) -> Vec<Tab> {
 
 /// How many proposals of a vault wait, if there are any; at most a hundred are counted. A page is shown without the number
 /// rather than not at all.
-async fn number_of_waiting(visit: &Visit, vault: &str) -> Option<String> {
-    let ask = visit.api.get(&["vaults", vault, "updates"]);
+async fn number_of_waiting(visit: &Visit) -> Option<String> {
+    let ask = visit.of_vault(&["updates"]);
     let list: Value = ask
         .query("status", "proposed")
         .query("limit", 100)
@@ -277,8 +306,12 @@ pub(super) fn guard(headers: &mut HeaderMap) {
 
 /// The response with this page.
 pub(super) fn render(view: &impl Template) -> Result<Response, Failure> {
-    let text = view.render().map_err(Failure::internal)?;
-    let mut response = ([(CONTENT_TYPE, "text/html; charset=utf-8")], text).into_response();
+    Ok(html(view.render().map_err(Failure::internal)?))
+}
+
+/// The response with this HTML.
+pub(super) fn html(text: impl Into<Body>) -> Response {
+    let mut response = Html(text.into()).into_response();
     guard(response.headers_mut());
-    Ok(response)
+    response
 }

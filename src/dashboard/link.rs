@@ -6,16 +6,12 @@ use url::form_urlencoded::Serializer;
 
 /// The page of a vault, or something below it.
 pub(super) fn vault(vault: &str, below: &[&str]) -> String {
-    let mut segments = vec!["ui", "vaults", vault];
-    segments.extend(below);
-    path(&segments)
+    path(&[&["ui", "vaults", vault], below].concat())
 }
 
 /// The page of a memory, or something below it.
 pub(super) fn memory(vault: &str, memory: &str, below: &[&str]) -> String {
-    let mut segments = vec!["ui", "vaults", vault, "memories", memory];
-    segments.extend(below);
-    path(&segments)
+    self::vault(vault, &[&["memories", memory], below].concat())
 }
 
 /// The vault and the memory that the path of a page names.

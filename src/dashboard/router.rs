@@ -79,40 +79,21 @@ fn of_memory<S: Clone + Send + Sync + 'static>() -> Router<S> {
         .route(&at("/prompt"), get(views::prompt))
 }
 
-struct Asset {
-    stem: &'static str,
-    extension: &'static str,
-    media_type: &'static str,
-    text: &'static str,
-}
+const CSS: &str = "text/css; charset=utf-8";
+const SCRIPT: &str = "text/javascript; charset=utf-8";
 
-const ASSETS: [Asset; 3] = [
-    Asset {
-        stem: "style",
-        extension: "css",
-        media_type: "text/css; charset=utf-8",
-        text: include_str!("assets/style.css"),
-    },
-    Asset {
-        stem: "script",
-        extension: "js",
-        media_type: "text/javascript; charset=utf-8",
-        text: include_str!("assets/script.js"),
-    },
-    Asset {
-        stem: "icon",
-        extension: "svg",
-        media_type: "image/svg+xml",
-        text: include_str!("assets/icon.svg"),
-    },
+/// The assets: name, extension, media type and text.
+const ASSETS: [(&str, &str, &str, &str); 3] = [
+    ("style", "css", CSS, include_str!("assets/style.css")),
+    ("script", "js", SCRIPT, include_str!("assets/script.js")),
+    ("icon", "svg", "image/svg+xml", include_str!("assets/icon.svg")),
 ];
 
 /// The paths of the assets.
 static ADDRESSES: LazyLock<[String; ASSETS.len()]> = LazyLock::new(|| {
-    ASSETS.map(|asset| {
-        let hash = Sha256::digest(asset.text.as_bytes());
-        let digits = hex::encode(&hash[..8]);
-        format!("/ui/assets/{}-{digits}.{}", asset.stem, asset.extension)
+    ASSETS.map(|(name, extension, _, text)| {
+        let hash = Sha256::digest(text.as_bytes());
+        format!("/ui/assets/{name}-{}.{extension}", hex::encode(&hash[..8]))
     })
 });
 
@@ -130,18 +111,17 @@ pub(super) fn icon() -> &'static str {
 
 /// `GET /ui/assets/{name}`
 pub(super) async fn asset(Path(name): Path<String>) -> Result<impl IntoResponse, Failure> {
-    let found = ADDRESSES
-        .iter()
-        .position(|address| address.ends_with(&format!("/{name}")));
-    let asset = found.and_then(|place| ASSETS.get(place)).ok_or_else(|| {
+    let mut assets = ADDRESSES.iter().zip(ASSETS);
+    let found = assets.find(|(address, _)| address.ends_with(&format!("/{name}")));
+    let (_, (.., media_type, text)) = found.ok_or_else(|| {
         Failure::with_status(
             StatusCode::NOT_FOUND,
             "There is no such file; it may belong to another version of the service.",
         )
     })?;
     let headers = [
-        (CONTENT_TYPE, asset.media_type),
+        (CONTENT_TYPE, media_type),
         (CACHE_CONTROL, "public, max-age=31536000, immutable"),
     ];
-    Ok((headers, asset.text))
+    Ok((headers, text))
 }

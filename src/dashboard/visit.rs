@@ -1,14 +1,14 @@
 //! The visitor of a page, and their rights.
 
 use crate::clock::Clock;
-use crate::dashboard::api::Routes;
+use crate::dashboard::api::{Ask, Routes};
 use crate::dashboard::failure::Failure;
 use crate::dashboard::form::Refused;
 use crate::dashboard::link;
 use crate::domain::access::Caller;
 use crate::storage::Storage;
 use async_trait::async_trait;
-use axum::extract::FromRequestParts;
+use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, StatusCode};
 use chrono::{DateTime, Utc};
@@ -29,6 +29,7 @@ pub(crate) struct PageServices {
 }
 
 /// A page request of a visitor who is signed in or needs no key.
+#[derive(Clone)]
 pub(crate) struct Visit {
     pub(super) api: Routes,
     pub(super) caller: Caller,
@@ -37,24 +38,65 @@ pub(crate) struct Visit {
     pub(super) now: DateTime<Utc>,
     /// The form that was not executed, if its page is shown again.
     pub(super) refused: Option<Arc<Refused>>,
-    pub(super) path: String,
+    path: String,
+    /// What the path names: `vault_id`, `memory_id` and others.
+    names: Vec<(String, String)>,
     query: Vec<(String, String)>,
 }
 
 /// The links to the first and the next page of a list.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Pager {
     pub(super) first: Option<String>,
     pub(super) next: Option<String>,
 }
 
+/// The value of a name; `None` if it is missing or empty.
+fn value<'v>(values: &'v [(String, String)], name: &str) -> Option<&'v str> {
+    let (_, value) = values.iter().find(|(other, _)| other == name)?;
+    Some(value.as_str()).filter(|value| !value.is_empty())
+}
+
 impl Visit {
     /// A parameter of the page; an empty one counts as missing.
     pub(super) fn param(&self, name: &str) -> Option<&str> {
-        let found = self.query.iter().find(|(other, _)| other == name);
-        found
-            .map(|(_, value)| value.as_str())
-            .filter(|value| !value.is_empty())
+        value(&self.query, name)
+    }
+
+    /// The request with these parameters of the page.
+    pub(super) fn pass(&self, ask: Ask, names: &[&'static str]) -> Ask {
+        let pass = |ask: Ask, name: &&'static str| ask.maybe(name, self.param(name));
+        names.iter().fold(ask, pass)
+    }
+
+    /// What the path of the page names, such as `record_id`.
+    pub(super) fn named(&self, name: &str) -> &str {
+        value(&self.names, name).unwrap_or_default()
+    }
+
+    /// The vault of the page.
+    pub(super) fn vault(&self) -> &str {
+        self.named("vault_id")
+    }
+
+    /// The memory of the page.
+    pub(super) fn memory(&self) -> &str {
+        self.named("memory_id")
+    }
+
+    /// A request for something of the page's vault.
+    pub(super) fn of_vault(&self, below: &[&str]) -> Ask {
+        self.api.get(&[&["vaults", self.vault()], below].concat())
+    }
+
+    /// A request for something of the page's memory.
+    pub(super) fn of_memory(&self, below: &[&str]) -> Ask {
+        self.of_vault(&[&["memories", self.memory()], below].concat())
+    }
+
+    /// The path of a page of the same memory.
+    pub(super) fn link(&self, below: &[&str]) -> String {
+        link::memory(self.vault(), self.memory(), below)
     }
 
     /// A parameter that is a number.
@@ -89,7 +131,7 @@ pub(super) fn present<T: Clone + Send + Sync + 'static>(parts: &Parts) -> Result
 impl<S: Send + Sync> FromRequestParts<S> for Visit {
     type Rejection = Failure;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
         let visitor: Visitor = present(parts)?;
         let here = parts
             .uri
@@ -109,6 +151,11 @@ impl<S: Send + Sync> FromRequestParts<S> for Visit {
                 "You are no longer signed in; the form was not executed.",
             ));
         };
+        let invalid =
+            |_| Failure::with_status(StatusCode::BAD_REQUEST, "The address of the page is not valid.");
+        let names = RawPathParams::from_request_parts(parts, state)
+            .await
+            .map_err(invalid)?;
         let services: PageServices = present(parts)?;
         let query = parts.uri.query().unwrap_or_default();
         Ok(Self {
@@ -119,26 +166,13 @@ impl<S: Send + Sync> FromRequestParts<S> for Visit {
             refused: None,
             services,
             path: parts.uri.path().to_owned(),
+            names: names
+                .iter()
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .collect(),
             query: url::form_urlencoded::parse(query.as_bytes())
                 .into_owned()
                 .collect(),
-        })
-    }
-}
-
-/// A page request of any visitor.
-pub(crate) struct Anybody {
-    pub(super) visitor: Visitor,
-    pub(super) services: PageServices,
-}
-
-impl<S: Send + Sync> FromRequestParts<S> for Anybody {
-    type Rejection = Failure;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
-        Ok(Self {
-            visitor: present(parts)?,
-            services: present(parts)?,
         })
     }
 }
@@ -150,6 +184,14 @@ pub(crate) struct Visitor {
     pub(crate) caller: Option<Caller>,
     /// The token that a form must send back, which proves that it comes from this browser.
     pub(crate) form_token: String,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Visitor {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        present(parts)
+    }
 }
 
 /// Signing in and out.

@@ -8,7 +8,7 @@ pub(crate) use super::routes::contexts::views::DiffBody;
 pub(crate) use super::routes::handoff::HandoffBody;
 pub(crate) use super::routes::keys::{KeyBody, NewKeyBody};
 pub(crate) use super::routes::memories::MemoryBody;
-pub(crate) use super::routes::memory_tool::{FileBody, PutFileBody};
+pub(crate) use super::routes::memory_tool::PutFileBody;
 pub(crate) use super::routes::prompt::{PartBody, Receipt};
 pub(crate) use super::routes::records::RecordBody;
 pub(crate) use super::routes::search::SearchBody;

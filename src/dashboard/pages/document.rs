@@ -242,7 +242,7 @@ mod tests {
         loop {
             let document = Document::of(text, from, About::default());
             let next = document.next;
-            let page = Page::plain("", None);
+            let page = Page::plain("");
             let html = View { page, document }.render().unwrap();
             assert!(html.len() < 120_000, "{}", html.len());
             whole.push_str(&html);

@@ -1,13 +1,12 @@
 //! `GET` and `POST …/edit`: a new version of a document, or the first one of a memory.
 
 use crate::dashboard::failure::Failure;
+use crate::dashboard::filters;
 use crate::dashboard::form::Form;
 use crate::dashboard::layout::{self, Page};
 use crate::dashboard::visit::Visit;
-use crate::dashboard::{filters, link};
 use crate::http::responses::ContextBody;
 use askama::Template;
-use axum::extract::Path;
 use axum::http::{Method, StatusCode};
 use axum::response::Response;
 use serde_json::Value;
@@ -36,28 +35,22 @@ impl View {
 }
 
 /// The form with the newest text, or with the one that was not saved.
-pub(in crate::dashboard) async fn show(
-    visit: Visit,
-    Path((vault, memory)): Path<(String, String)>,
-) -> Result<Response, Failure> {
-    let sees = vault.parse().is_ok_and(|vault| visit.caller.sees(&vault));
+pub(in crate::dashboard) async fn show(visit: Visit) -> Result<Response, Failure> {
+    let sees = visit.vault().parse().is_ok_and(|vault| visit.caller.sees(&vault));
     if !sees {
         return Err(Failure::with_status(
             StatusCode::NOT_FOUND,
             "There is no such vault for this key.",
         ));
     }
-    let page = Page::of(&visit, format!("Edit {memory}"))
-        .in_memory(&vault, &memory, "Document")
-        .here("edit");
+    let page = Page::of_memory(&visit, format!("Edit {}", visit.memory()), "Document").here("edit");
     if !page.may_write() {
         return Err(Failure::with_status(
             StatusCode::FORBIDDEN,
             "Documents are written with the role writer or more.",
         ));
     }
-    let ask = visit.api.of_memory(&vault, &memory, &["context"]);
-    let mut context: Option<ContextBody> = ask.find().await?;
+    let mut context: Option<ContextBody> = visit.of_memory(&["context"]).find().await?;
     let newest = context.as_mut().and_then(|context| context.context.take());
     let newest = newest.unwrap_or_default();
     let version = context.as_ref().map_or(0, |context| context.version);
@@ -82,31 +75,20 @@ pub(in crate::dashboard) async fn show(
 }
 
 /// Saves the text.
-pub(in crate::dashboard) async fn save(
-    Path(path): Path<(String, String)>,
-    form: Form,
-) -> Result<Response, Failure> {
-    let (vault, memory) = &path;
+pub(in crate::dashboard) async fn save(form: Form) -> Result<Response, Failure> {
     let sent = form.fields.text("text").replace("\r\n", "\n");
     let text = match form.fields.text("line_ends") {
         "crlf" => sent.replace('\n', "\r\n"),
         _ => sent,
     };
     let ask = form
-        .of_memory(Method::PUT, vault, memory, &["context"])?
+        .of_memory(Method::PUT, &["context"])?
         .maybe("confirm", form.fields.get("confirm"))
         .text(text);
-    let there = link::memory(vault, memory, &[]);
-    form.send(
-        Ok(ask),
-        |visit| show(visit, Path(path)),
-        |_, answer: Value| {
-            let is_unchanged = answer["unchanged"] == true;
-            Ok(layout::done(
-                &there,
-                if is_unchanged { "unchanged" } else { "put" },
-            ))
-        },
-    )
+    form.send(Ok(ask), show, |visit, answer: Value| {
+        let is_unchanged = answer["unchanged"] == true;
+        let done = if is_unchanged { "unchanged" } else { "put" };
+        Ok(layout::done(&visit.link(&[]), done))
+    })
     .await
 }

@@ -3,11 +3,10 @@
 use crate::dashboard::failure::Failure;
 use crate::dashboard::filters;
 use crate::dashboard::layout::{self, Page};
-use crate::dashboard::visit::{Pager, Visit};
+use crate::dashboard::visit::Visit;
 use crate::http::responses::{EventBody, List};
 use crate::storage::events::EventKind;
 use askama::Template;
-use axum::extract::Path;
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::Response;
 use strum::VariantNames;
@@ -18,18 +17,14 @@ const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 #[template(path = "pages/events.html")]
 struct View {
     page: Page,
-    memory: String,
-    kind: String,
     kinds: &'static [&'static str],
-    events: Vec<EventBody>,
-    pager: Pager,
+    list: List<EventBody>,
 }
 
 /// Shows the events.
-pub(in crate::dashboard) async fn show(visit: Visit, Path(vault): Path<String>) -> Result<Response, Failure> {
-    let list: List<EventBody> = visit
-        .api
-        .get(&["vaults", &vault, "events"])
+pub(in crate::dashboard) async fn show(visit: Visit) -> Result<Response, Failure> {
+    let list = visit
+        .of_vault(&["events"])
         .query("order", "newest")
         .maybe("memory_id", visit.param("memory"))
         .maybe("kinds", visit.param("kind"))
@@ -37,12 +32,9 @@ pub(in crate::dashboard) async fn show(visit: Visit, Path(vault): Path<String>) 
         .read()
         .await?;
     layout::render(&View {
-        page: Page::of_vault(&visit, format!("{vault}, events"), &vault, "Events").await,
-        pager: visit.pager(list.next_cursor.as_deref()),
-        memory: visit.param("memory").unwrap_or_default().to_owned(),
-        kind: visit.param("kind").unwrap_or_default().to_owned(),
+        page: Page::of_vault(&visit, format!("{}, events", visit.vault()), "Events").await,
         kinds: EventKind::VARIANTS,
-        events: list.items,
+        list,
     })
 }
 
@@ -60,14 +52,9 @@ fn details(event: &EventBody) -> String {
 }
 
 /// The stream of events, as the route sends it.
-pub(in crate::dashboard) async fn stream(
-    visit: Visit,
-    Path(vault): Path<String>,
-    headers: HeaderMap,
-) -> Result<Response, Failure> {
+pub(in crate::dashboard) async fn stream(visit: Visit, headers: HeaderMap) -> Result<Response, Failure> {
     let mut ask = visit
-        .api
-        .get(&["vaults", &vault, "events"])
+        .of_vault(&["events"])
         .accept("text/event-stream")
         .maybe("memory_id", visit.param("memory_id"));
     if let Some(last) = headers.get(&LAST_EVENT_ID) {

@@ -3,15 +3,14 @@
 use super::with_document;
 use crate::dashboard::excerpt::{fitting, weight};
 use crate::dashboard::failure::Failure;
+use crate::dashboard::filters;
 use crate::dashboard::form::Form;
 use crate::dashboard::layout::{self, Page};
 use crate::dashboard::visit::Visit;
-use crate::dashboard::{filters, link};
 use crate::domain::handoff::{StaleLine, Window};
 use crate::domain::ids::RecordId;
 use crate::http::responses::HandoffBody;
 use askama::Template;
-use axum::extract::Path;
 use axum::http::Method;
 use axum::response::Response;
 use serde_json::{Value, json};
@@ -36,14 +35,10 @@ struct Line {
 }
 
 /// Shows the handoff.
-pub(in crate::dashboard) async fn show(
-    visit: Visit,
-    Path((vault, memory)): Path<(String, String)>,
-) -> Result<Response, Failure> {
+pub(in crate::dashboard) async fn show(visit: Visit) -> Result<Response, Failure> {
     // A memory that does not exist, or has no document, has no handoff either, and has its own failure.
-    with_document(&visit, &vault, &memory).await?;
-    let ask = visit.api.of_memory(&vault, &memory, &["handoff"]);
-    let handoff: Option<HandoffBody> = ask.find().await?;
+    with_document(&visit).await?;
+    let handoff: Option<HandoffBody> = visit.of_memory(&["handoff"]).find().await?;
     let lines = handoff.iter().flat_map(|handoff| {
         let lines = (1..).zip(handoff.markdown.lines());
         let lines = lines.filter(|(_, line)| !line.trim().is_empty());
@@ -53,7 +48,7 @@ pub(in crate::dashboard) async fn show(
         line.parts.iter().map(|(text, _)| weight(text)).sum()
     });
     layout::render(&View {
-        page: Page::of(&visit, format!("{memory}, handoff")).in_memory(&vault, &memory, "Handoff"),
+        page: Page::of_memory(&visit, format!("{}, handoff", visit.memory()), "Handoff"),
         is_cut: next.is_some(),
         lines,
         handoff,
@@ -102,21 +97,14 @@ impl View {
 }
 
 /// Refreshes the handoff.
-pub(in crate::dashboard) async fn refresh(
-    Path(path): Path<(String, String)>,
-    form: Form,
-) -> Result<Response, Failure> {
-    let (vault, memory) = &path;
+pub(in crate::dashboard) async fn refresh(form: Form) -> Result<Response, Failure> {
     let ask = form
-        .of_memory(Method::POST, vault, memory, &["handoff", "refresh"])?
+        .of_memory(Method::POST, &["handoff", "refresh"])?
         .query("force", "true")
         .json(&json!({}));
-    let there = link::memory(vault, memory, &["handoff"]);
-    form.send(
-        Ok(ask),
-        |visit| show(visit, Path(path)),
-        |_, _: Value| Ok(layout::done(&there, "refreshed")),
-    )
+    form.send(Ok(ask), show, |visit, _: Value| {
+        Ok(layout::done(&visit.link(&["handoff"]), "refreshed"))
+    })
     .await
 }
 

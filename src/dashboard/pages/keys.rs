@@ -3,11 +3,10 @@
 use crate::dashboard::failure::Failure;
 use crate::dashboard::form::{Fields, Form};
 use crate::dashboard::layout::{self, Page};
-use crate::dashboard::visit::{Pager, Visit};
+use crate::dashboard::visit::Visit;
 use crate::dashboard::{filters, link};
 use crate::http::responses::{KeyBody, List, NewKeyBody};
 use askama::Template;
-use axum::extract::Path;
 use axum::http::Method;
 use axum::response::Response;
 use chrono::NaiveDate;
@@ -17,19 +16,16 @@ use serde_json::{Value, json};
 #[template(path = "pages/keys.html")]
 struct ListView {
     page: Page,
-    keys: Vec<KeyBody>,
-    pager: Pager,
+    list: List<KeyBody>,
     is_open: bool,
 }
 
 /// Shows the keys.
 pub(in crate::dashboard) async fn list(visit: Visit) -> Result<Response, Failure> {
     let ask = visit.api.get(&["keys"]).maybe("cursor", visit.param("cursor"));
-    let list: List<KeyBody> = ask.read().await?;
     layout::render(&ListView {
         page: Page::of(&visit, "Keys").here("Keys"),
-        pager: visit.pager(list.next_cursor.as_deref()),
-        keys: list.items,
+        list: ask.read().await?,
         is_open: visit.caller.key.is_none(),
     })
 }
@@ -104,8 +100,9 @@ struct OneView {
 }
 
 /// Shows one key.
-pub(in crate::dashboard) async fn show(visit: Visit, Path(id): Path<String>) -> Result<Response, Failure> {
-    let key: KeyBody = visit.api.get(&["keys", &id]).read().await?;
+pub(in crate::dashboard) async fn show(visit: Visit) -> Result<Response, Failure> {
+    let id = visit.named("key_id");
+    let key: KeyBody = visit.api.get(&["keys", id]).read().await?;
     let own = visit.caller.key.as_ref();
     layout::render(&OneView {
         page: Page::of(&visit, format!("Key {}", key.name))
@@ -117,27 +114,21 @@ pub(in crate::dashboard) async fn show(visit: Visit, Path(id): Path<String>) -> 
 }
 
 /// `POST /ui/keys/{key_id}/revoke`
-pub(in crate::dashboard) async fn revoke(Path(id): Path<String>, form: Form) -> Result<Response, Failure> {
-    let ask = form.if_sure(form.visit.api.ask(Method::DELETE, &["keys", &id]));
-    let there = link::path(&["ui", "keys", &id]);
-    form.send(
-        ask,
-        |visit| show(visit, Path(id)),
-        |_, _: Value| Ok(layout::done(&there, "revoked")),
-    )
-    .await
+pub(in crate::dashboard) async fn revoke(form: Form) -> Result<Response, Failure> {
+    let id = form.visit.named("key_id");
+    let there = link::path(&["ui", "keys", id]);
+    let ask = form.if_sure(form.visit.api.ask(Method::DELETE, &["keys", id]));
+    form.send(ask, show, |_, _: Value| Ok(layout::done(&there, "revoked")))
+        .await
 }
 
 /// `POST /ui/keys/{key_id}/rotate`
-pub(in crate::dashboard) async fn rotate(Path(id): Path<String>, form: Form) -> Result<Response, Failure> {
-    let ask = form.visit.api.ask(Method::POST, &["keys", &id, "rotate"]);
+pub(in crate::dashboard) async fn rotate(form: Form) -> Result<Response, Failure> {
+    let below = ["keys", form.visit.named("key_id"), "rotate"];
+    let ask = form.visit.api.ask(Method::POST, &below);
     let ask = ask.maybe("grace_seconds", form.fields.get("grace_seconds"));
-    form.send(
-        Ok(ask),
-        |visit| show(visit, Path(id)),
-        |visit, key| shown_once(visit, key, "Rotated"),
-    )
-    .await
+    form.send(Ok(ask), show, |visit, key| shown_once(visit, key, "Rotated"))
+        .await
 }
 
 #[cfg(test)]

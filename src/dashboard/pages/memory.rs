@@ -12,7 +12,7 @@ use crate::http::responses::{ContextBody, List, MemoryBody, RecordBody};
 use crate::storage::memories::MemorySummary;
 use crate::storage::updates::Run;
 use askama::Template;
-use axum::extract::{Path, Request};
+use axum::extract::Request;
 use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -38,12 +38,10 @@ struct View {
 }
 
 /// Shows the memory.
-pub(in crate::dashboard) async fn show(
-    visit: Visit,
-    Path((vault, memory)): Path<(String, String)>,
-) -> Result<Response, Failure> {
-    let ask = |below: &[&str]| visit.api.of_memory(&vault, &memory, below);
-    let waiting = visit.api.get(&["vaults", &vault, "updates"]);
+pub(in crate::dashboard) async fn show(visit: Visit) -> Result<Response, Failure> {
+    let memory = visit.memory();
+    let ask = |below: &[&str]| visit.of_memory(below);
+    let waiting = visit.of_vault(&["updates"]);
     let (about, context, records, waiting) = futures::join!(
         ask(&[]).read::<MemoryBody>(),
         ask(&["context"]).read::<ContextBody>(),
@@ -65,7 +63,7 @@ pub(in crate::dashboard) async fn show(
     let known = known.map(|record| (record.record_id.clone(), record)).collect();
     let starts_at = start(&visit, text)?;
     layout::render(&View {
-        page: Page::of(&visit, memory.clone()).in_memory(&vault, &memory, "Document"),
+        page: Page::of_memory(&visit, memory, "Document"),
         document: Document::of(text, starts_at, About { known, since }),
         starts_at,
         since: since.filter(|since| *since < context.version),
@@ -92,21 +90,15 @@ struct ItemsOnly {
 }
 
 /// Returns the response of the page. If that is 404 but the memory exists, it returns the substitute page.
-pub(in crate::dashboard) async fn instead(
-    visit: Visit,
-    Path((vault, memory)): Path<(String, String)>,
-    request: Request,
-    next: Next,
-) -> Response {
+pub(in crate::dashboard) async fn instead(visit: Visit, request: Request, next: Next) -> Response {
     let is_read = request.method() == Method::GET;
     let answer = next.run(request).await;
     if !is_read || answer.status() != StatusCode::NOT_FOUND {
         return answer;
     }
-    let ask = visit.api.of_memory(&vault, &memory, &[]);
-    let page = match ask.find::<MemorySummary>().await {
+    let page = match visit.of_memory(&[]).find::<MemorySummary>().await {
         Ok(Some(entry)) if entry.context_id.is_none() => layout::render(&ItemsOnly {
-            page: Page::of(&visit, memory.clone()).in_memory(&vault, &memory, "Document"),
+            page: Page::of_memory(&visit, visit.memory(), "Document"),
             entry,
         }),
         Ok(_) => return answer,
@@ -130,11 +122,8 @@ impl Delete {
 }
 
 /// `GET …/delete`
-pub(in crate::dashboard) async fn ask_delete(
-    visit: Visit,
-    Path((vault, memory)): Path<(String, String)>,
-) -> Result<Response, Failure> {
-    let page = Page::of(&visit, format!("Delete {memory}")).in_memory(&vault, &memory, "Document");
+pub(in crate::dashboard) async fn ask_delete(visit: Visit) -> Result<Response, Failure> {
+    let page = Page::of_memory(&visit, format!("Delete {}", visit.memory()), "Document");
     if !page.may_admin() {
         return Err(Failure::with_status(
             StatusCode::FORBIDDEN,
@@ -143,29 +132,22 @@ pub(in crate::dashboard) async fn ask_delete(
     }
     layout::render(&Delete {
         page: page.here("delete"),
-        entry: visit.api.of_memory(&vault, &memory, &[]).read().await?,
+        entry: visit.of_memory(&[]).read().await?,
     })
 }
 
 /// `POST …/delete`
-pub(in crate::dashboard) async fn delete(
-    Path(path): Path<(String, String)>,
-    form: Form,
-) -> Result<Response, Failure> {
-    let (vault, memory) = &path;
-    let ask = match form.fields.text("name").trim() == memory {
+pub(in crate::dashboard) async fn delete(form: Form) -> Result<Response, Failure> {
+    let ask = match form.fields.text("name").trim() == form.visit.memory() {
         // Without a document `if_match` is empty; one that was written meanwhile was not confirmed.
-        true => form.of_memory(Method::DELETE, vault, memory, &[]),
+        true => form.of_memory(Method::DELETE, &[]),
         false => Err(Failure::with_status(
             StatusCode::UNPROCESSABLE_ENTITY,
             "Nothing was deleted: the entered text is not the memory's id.",
         )),
     };
-    let there = link::vault(vault, &[]);
-    form.send(
-        ask,
-        |visit| ask_delete(visit, Path(path)),
-        |_, _: Value| Ok(layout::done(&there, "deleted")),
-    )
+    form.send(ask, ask_delete, |visit, _: Value| {
+        Ok(layout::done(&link::vault(visit.vault(), &[]), "deleted"))
+    })
     .await
 }

@@ -21,8 +21,8 @@ use crate::storage::memories::MemorySummary;
 use axum::http::StatusCode;
 
 /// The memory of a page that shows its document. Without a document it is 404, like a route of documents.
-async fn with_document(visit: &Visit, vault: &str, memory: &str) -> Result<MemorySummary, Failure> {
-    let entry: MemorySummary = visit.api.of_memory(vault, memory, &[]).read().await?;
+async fn with_document(visit: &Visit) -> Result<MemorySummary, Failure> {
+    let entry: MemorySummary = visit.of_memory(&[]).read().await?;
     match entry.context_id {
         Some(_) => Ok(entry),
         None => Err(Failure::with_status(

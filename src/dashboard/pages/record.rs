@@ -2,15 +2,14 @@
 
 use super::views;
 use crate::dashboard::failure::Failure;
+use crate::dashboard::filters;
 use crate::dashboard::form::Form;
 use crate::dashboard::layout::{self, Page};
 use crate::dashboard::visit::Visit;
-use crate::dashboard::{filters, link};
 use crate::domain::ids::RecordKind;
 use crate::http::responses::{ContextBody, RecordBody};
 use crate::storage::records::RecordStatus;
 use askama::Template;
-use axum::extract::Path;
 use axum::http::Method;
 use axum::response::Response;
 use serde_json::{Value, json};
@@ -25,19 +24,13 @@ struct View {
 }
 
 /// Shows the record.
-pub(in crate::dashboard) async fn show(
-    visit: Visit,
-    Path((vault, memory, id)): Path<(String, String, String)>,
-) -> Result<Response, Failure> {
-    let ask = visit.api.of_memory(&vault, &memory, &["records", &id]);
-    let record: RecordBody = ask.read().await?;
+pub(in crate::dashboard) async fn show(visit: Visit) -> Result<Response, Failure> {
+    let id = visit.named("record_id");
+    let record: RecordBody = visit.of_memory(&["records", id]).read().await?;
     let version = record.created_version.to_string();
-    let ask = visit.api.of_memory(&vault, &memory, &["contexts", &version]);
-    let made_by: Option<ContextBody> = ask.find().await?;
+    let made_by: Option<ContextBody> = visit.of_memory(&["contexts", &version]).find().await?;
     layout::render(&View {
-        page: Page::of(&visit, format!("{id} of {memory}"))
-            .in_memory(&vault, &memory, "Records")
-            .here(id),
+        page: Page::of_memory(&visit, format!("{id} of {}", visit.memory()), "Records").here(id),
         run: made_by.and_then(|context| context.update_id),
         record,
     })
@@ -65,23 +58,20 @@ impl View {
 }
 
 /// `POST …/records/{record_id}/correct`
-pub(in crate::dashboard) async fn correct(
-    Path(path): Path<(String, String, String)>,
-    form: Form,
-) -> Result<Response, Failure> {
-    let fields = &form.fields;
+pub(in crate::dashboard) async fn correct(form: Form) -> Result<Response, Failure> {
+    let (id, fields) = (form.visit.named("record_id"), &form.fields);
     let (content, because) = (fields.text("content").trim(), fields.text("because").trim());
-    let (below, body) = if path.2.starts_with("D-") {
-        let mut body = json!({ "decision": content, "supersedes": path.2 });
+    let (below, body) = if id.starts_with("D-") {
+        let mut body = json!({ "decision": content, "supersedes": id });
         if !because.is_empty() {
             body["reason"] = json!(because);
         }
         ("decisions", body)
     } else {
         let mut add = json!({
-            "op": "add", "section": "learnings", "content": content, "reason": because, "replaces": path.2,
+            "op": "add", "section": "learnings", "content": content, "reason": because, "replaces": id,
         });
-        if path.2.starts_with("VC-") {
+        if id.starts_with("VC-") {
             add["section"] = json!("verbatim");
             add["label"] = json!(fields.text("label").trim());
             // As a browser sends it, every line ends in CRLF.
@@ -94,59 +84,40 @@ pub(in crate::dashboard) async fn correct(
         if let Some(until) = fields.get("until") {
             add["until"] = json!(until);
         }
-        let archive = json!({ "op": "archive", "id": path.2, "reason": fields.text("reason").trim() });
+        let archive = json!({ "op": "archive", "id": id, "reason": fields.text("reason").trim() });
         ("operations", json!({ "operations": [archive, add] }))
     };
-    let place = (path.0.clone(), path.1.clone());
-    change(form, place, (below, &body), "corrected", |visit| {
-        show(visit, Path(path))
-    })
-    .await
+    change(form, (below, &body), "corrected", show).await
 }
 
 /// `POST …/records/{record_id}/archive`
-pub(in crate::dashboard) async fn archive(
-    Path(path): Path<(String, String, String)>,
-    form: Form,
-) -> Result<Response, Failure> {
-    let archive = json!({ "op": "archive", "id": path.2, "reason": form.fields.text("reason").trim() });
-    let body = json!({ "operations": [archive] });
-    let place = (path.0.clone(), path.1.clone());
-    change(form, place, ("operations", &body), "archived", |visit| {
-        show(visit, Path(path))
-    })
-    .await
+pub(in crate::dashboard) async fn archive(form: Form) -> Result<Response, Failure> {
+    let (id, reason) = (form.visit.named("record_id"), form.fields.text("reason").trim());
+    let body = json!({ "operations": [{ "op": "archive", "id": id, "reason": reason }] });
+    change(form, ("operations", &body), "archived", show).await
 }
 
 /// `POST …/records`: adds a learning.
-pub(in crate::dashboard) async fn add(
-    Path(path): Path<(String, String)>,
-    form: Form,
-) -> Result<Response, Failure> {
+pub(in crate::dashboard) async fn add(form: Form) -> Result<Response, Failure> {
     let (because, content) = (form.fields.text("because"), form.fields.text("content"));
     let body = json!({ "operations": [{
         "op": "add", "section": "learnings", "reason": because.trim(), "content": content.trim(),
     }]});
-    let place = path.clone();
-    change(form, place, ("operations", &body), "added", |visit| {
-        views::records(visit, Path(path))
-    })
-    .await
+    change(form, ("operations", &body), "added", views::records).await
 }
 
 /// Sends a change of a record, and shows the record that was made or archived, or the proposal of it.
 async fn change<F: Future<Output = Result<Response, Failure>>>(
     form: Form,
-    (vault, memory): (String, String),
     (below, body): (&str, &Value),
     done: &str,
     page: impl FnOnce(Visit) -> F,
 ) -> Result<Response, Failure> {
-    let mut ask = form.of_memory(Method::POST, &vault, &memory, &[below])?;
+    let mut ask = form.of_memory(Method::POST, &[below])?;
     if below == "operations" {
         ask = ask.query("on_invalid", "fail");
     }
-    form.send(Ok(ask.json(body)), page, |_, answer: Value| {
+    form.send(Ok(ask.json(body)), page, |visit, answer: Value| {
         let operations = answer["operations"].as_array();
         let made = operations
             .into_iter()
@@ -159,7 +130,7 @@ async fn change<F: Future<Output = Result<Response, Failure>>>(
             Some(id) => (vec!["records", id], done),
             None => (Vec::new(), "unchanged"),
         };
-        Ok(layout::done(&link::memory(&vault, &memory, &below), done))
+        Ok(layout::done(&visit.link(&below), done))
     })
     .await
 }

@@ -2,10 +2,10 @@
 
 use crate::dashboard::difference::Difference;
 use crate::dashboard::failure::Failure;
+use crate::dashboard::filters;
 use crate::dashboard::form::Form;
 use crate::dashboard::layout::{self, Page};
 use crate::dashboard::visit::Visit;
-use crate::dashboard::{filters, link};
 use crate::domain::document::records;
 use crate::domain::dsl;
 use crate::domain::operation::{Fault, Role};
@@ -14,7 +14,6 @@ use crate::pipeline::report::{OperationReport, Rejection, Warning};
 use crate::storage::memories::MemorySummary;
 use crate::storage::updates::{Run, RunKind, RunStatus};
 use askama::Template;
-use axum::extract::Path;
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
@@ -127,14 +126,11 @@ struct Shown {
 }
 
 /// Shows the run; with `?exchange=` a whole exchange as text.
-pub(in crate::dashboard) async fn show(
-    visit: Visit,
-    Path((vault, memory, id)): Path<(String, String, String)>,
-) -> Result<Response, Failure> {
-    let ask = |below: &[&str]| visit.api.of_memory(&vault, &memory, below);
+pub(in crate::dashboard) async fn show(visit: Visit) -> Result<Response, Failure> {
+    let id = visit.named("update_id");
     let (run, head) = futures::join!(
-        ask(&["updates", &id]).read::<Run>(),
-        ask(&[]).find::<MemorySummary>(),
+        visit.of_memory(&["updates", id]).read::<Run>(),
+        visit.of_memory(&[]).find::<MemorySummary>(),
     );
     let (mut run, head) = (run?, head?);
     let exchanges: Vec<Exchange> = stored(run.exchanges.take());
@@ -151,7 +147,7 @@ pub(in crate::dashboard) async fn show(
             .iter()
             .any(|operation| operation.superseded_by.is_some());
     let document = match compares {
-        true => ask(&["context"]).find::<ContextBody>().await?,
+        true => visit.of_memory(&["context"]).find::<ContextBody>().await?,
         false => None,
     };
     let inputs = inputs(&run.request, &outcome.operations);
@@ -161,9 +157,7 @@ pub(in crate::dashboard) async fn show(
             operations,
             document.as_ref().and_then(|document| document.context.as_deref()),
         ),
-        page: Page::of(&visit, format!("Run of {memory}"))
-            .in_memory(&vault, &memory, "Updates")
-            .here(id),
+        page: Page::of_memory(&visit, format!("Run of {}", visit.memory()), "Updates").here(id),
         inputs,
         roles: roles(exchanges),
         difference: Difference::of(&outcome.diff),
@@ -336,63 +330,46 @@ impl View {
 }
 
 /// `POST …/updates/{update_id}/approve`
-pub(in crate::dashboard) async fn approve(
-    path: Path<(String, String, String)>,
-    form: Form,
-) -> Result<Response, Failure> {
+pub(in crate::dashboard) async fn approve(form: Form) -> Result<Response, Failure> {
     let numbers = form.fields.all("operation");
     let numbers: Vec<u64> = numbers.filter_map(|number| number.parse().ok()).collect();
     let mut body = json!({ "operations": numbers });
     if let Some(comment) = form.fields.get("comment") {
         body["comment"] = json!(comment);
     }
-    decide(path, form, "approve", &body).await
+    decide(form, "approve", &body).await
 }
 
 /// `POST …/updates/{update_id}/reject`
-pub(in crate::dashboard) async fn reject(
-    path: Path<(String, String, String)>,
-    form: Form,
-) -> Result<Response, Failure> {
+pub(in crate::dashboard) async fn reject(form: Form) -> Result<Response, Failure> {
     let body = json!({ "reason": form.fields.text("reason") });
-    decide(path, form, "reject", &body).await
+    decide(form, "reject", &body).await
 }
 
-async fn decide(
-    Path(path): Path<(String, String, String)>,
-    form: Form,
-    what: &str,
-    body: &Value,
-) -> Result<Response, Failure> {
-    let (vault, memory, id) = &path;
-    let ask = form.of_memory(Method::POST, vault, memory, &["updates", id, what])?;
-    let there = link::memory(vault, memory, &["updates", id]);
-    form.send(
-        Ok(ask.json(body)),
-        |visit| show(visit, Path(path)),
-        |_, answer: Value| {
-            let done = match what {
-                "approve" if answer["status"] == "unchanged" => "approved-unchanged",
-                "approve" => "approved",
-                _ => "rejected",
-            };
-            Ok(layout::done(&there, done))
-        },
-    )
+async fn decide(form: Form, what: &str, body: &Value) -> Result<Response, Failure> {
+    let below = ["updates", form.visit.named("update_id"), what];
+    let ask = form.of_memory(Method::POST, &below)?.json(body);
+    form.send(Ok(ask), show, |visit, answer: Value| {
+        let done = match what {
+            "approve" if answer["status"] == "unchanged" => "approved-unchanged",
+            "approve" => "approved",
+            _ => "rejected",
+        };
+        Ok(decided(visit, done))
+    })
     .await
 }
 
+/// The page of the run, which says what was decided.
+fn decided(visit: &Visit, done: &str) -> Response {
+    layout::done(&visit.link(&["updates", visit.named("update_id")]), done)
+}
+
 /// `POST …/updates/{update_id}/cancel`
-pub(in crate::dashboard) async fn cancel(
-    Path((vault, memory, id)): Path<(String, String, String)>,
-    form: Form,
-) -> Result<Response, Failure> {
-    let segments = ["vaults", &vault, "memories", &memory, "updates", &id];
-    form.visit.api.ask(Method::DELETE, &segments).done().await?;
-    Ok(layout::done(
-        &link::memory(&vault, &memory, &["updates", &id]),
-        "cancelled",
-    ))
+pub(in crate::dashboard) async fn cancel(form: Form) -> Result<Response, Failure> {
+    let below = ["updates", form.visit.named("update_id")];
+    form.of_memory(Method::DELETE, &below)?.done().await?;
+    Ok(decided(&form.visit, "cancelled"))
 }
 
 #[cfg(test)]

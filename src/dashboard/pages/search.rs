@@ -2,12 +2,11 @@
 
 use crate::dashboard::failure::{Failure, Refusal};
 use crate::dashboard::layout::{self, Page};
-use crate::dashboard::visit::{Pager, Visit};
+use crate::dashboard::visit::Visit;
 use crate::dashboard::{filters, link};
 use crate::http::responses::{List, SearchBody};
 use crate::storage::memories::VaultSummary;
 use askama::Template;
-use axum::extract::Path;
 use axum::response::Response;
 use futures::{StreamExt, TryStreamExt};
 
@@ -23,30 +22,34 @@ const AT_ONCE: usize = 4;
 #[template(path = "pages/search.html")]
 struct View {
     page: Page,
-    q: String,
     /// What was found, by vault.
     groups: Vec<(String, List<SearchBody>)>,
-    pager: Pager,
+    /// Where the next page begins.
+    next: Option<String>,
     /// Why no search can have these words.
     refusal: Option<Refusal>,
 }
 
 /// Searches one vault.
-pub(in crate::dashboard) async fn show(visit: Visit, Path(vault): Path<String>) -> Result<Response, Failure> {
+pub(in crate::dashboard) async fn show(visit: Visit) -> Result<Response, Failure> {
+    let vault = visit.vault();
     let groups = match visit.param("q") {
-        Some(_) => found(&visit, &vault, ROWS, visit.param("cursor"))
+        Some(_) => found(&visit, vault, ROWS, visit.param("cursor"))
             .await
-            .map(|list| vec![(vault.clone(), list)]),
+            .map(|list| vec![(vault.to_owned(), list)]),
         None => {
             // A vault that the key does not reach has no search page.
-            let list = visit.api.get(&["vaults", &vault, "memories"]).query("limit", 1);
+            let list = visit.of_vault(&["memories"]).query("limit", 1);
             list.done().await.map(|_| Vec::new())
         }
     };
     let next = groups.as_ref().ok().and_then(|groups| groups.first());
     let next = next.and_then(|(_, list)| list.next_cursor.clone());
-    let page = Page::of_vault(&visit, format!("Search {vault}"), &vault, "Search").await;
-    view(&visit, page, groups, next.as_deref())
+    view(
+        Page::of_vault(&visit, format!("Search {vault}"), "Search").await,
+        groups,
+        next,
+    )
 }
 
 /// Searches every vault that the visitor may read, some of them per page.
@@ -67,7 +70,7 @@ pub(in crate::dashboard) async fn everywhere(visit: Visit) -> Result<Response, F
     let groups = futures::stream::iter(searches).buffered(AT_ONCE).try_collect();
     let groups = groups.await;
     let page = Page::of(&visit, "Search").here("Search");
-    view(&visit, page, groups, vaults.next_cursor.as_deref())
+    view(page, groups, vaults.next_cursor)
 }
 
 /// Searches a vault.
@@ -84,23 +87,21 @@ async fn found(
 
 /// The page. Words that no search can have are not a failure of it.
 fn view(
-    visit: &Visit,
     page: Page,
     groups: Result<Vec<(String, List<SearchBody>)>, Failure>,
-    next: Option<&str>,
+    next: Option<String>,
 ) -> Result<Response, Failure> {
     let (groups, refusal) = match groups {
         Ok(groups) => (groups, None),
-        Err(Failure::Refused(status, refusal)) if status.as_u16() == 422 && visit.param("q").is_some() => {
+        Err(Failure::Refused(status, refusal)) if status.as_u16() == 422 && !page.param("q").is_empty() => {
             (Vec::new(), Some(*refusal))
         }
         Err(failure) => return Err(failure),
     };
     layout::render(&View {
         page,
-        q: visit.param("q").unwrap_or_default().to_owned(),
         groups,
-        pager: visit.pager(next),
+        next,
         refusal,
     })
 }
@@ -108,7 +109,7 @@ fn view(
 impl View {
     /// The same search at another path.
     fn at(&self, path: &str) -> String {
-        link::with_query(path, &[("q", Some(&self.q))])
+        link::with_query(path, &[("q", Some(self.page.param("q")))])
     }
 
     fn is_empty(&self) -> bool {

@@ -3,7 +3,7 @@
 use crate::dashboard::failure::Failure;
 use crate::dashboard::form::Form;
 use crate::dashboard::layout::{self, Page};
-use crate::dashboard::visit::{Anybody, Visit};
+use crate::dashboard::visit::{Visit, Visitor};
 use askama::Template;
 use axum::extract::Request;
 use axum::http::StatusCode;
@@ -20,28 +20,28 @@ struct View {
 }
 
 /// Shows the form.
-pub(in crate::dashboard) async fn show(anybody: Anybody, request: Request) -> Result<Response, Failure> {
+pub(in crate::dashboard) async fn show(visitor: Visitor, request: Request) -> Result<Response, Failure> {
     let query = request.uri().query().unwrap_or_default();
     let next = url::form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "next");
     let next = next.map(|(_, value)| value.into_owned()).unwrap_or_default();
-    if anybody.visitor.caller.is_some() {
+    if visitor.caller.is_some() {
         return Ok(Redirect::to(own(&next)).into_response());
     }
-    form(&anybody, next, false)
+    form(&visitor, next, false)
 }
 
-fn form(anybody: &Anybody, next: String, refused: bool) -> Result<Response, Failure> {
-    let mut page = Page::plain("Sign in", Some(anybody.services.clock.now()));
+fn form(visitor: &Visitor, next: String, refused: bool) -> Result<Response, Failure> {
+    let mut page = Page::plain("Sign in");
     page.crumbs.clear();
-    page.form_token.clone_from(&anybody.visitor.form_token);
+    page.form_token.clone_from(&visitor.form_token);
     layout::render(&View { page, next, refused })
 }
 
 /// Starts a session.
-pub(in crate::dashboard) async fn sign_in(form: Form<Anybody>) -> Result<Response, Failure> {
+pub(in crate::dashboard) async fn sign_in(form: Form<Visitor>) -> Result<Response, Failure> {
     let key = form.fields.text("key").trim().to_owned();
     let next = form.fields.text("next").to_owned();
-    let signed_in = match form.visit.services.sessions.sign_in(&key, &form.headers).await {
+    let signed_in = match form.services.sessions.sign_in(&key, &form.headers).await {
         Ok(signed_in) => signed_in,
         Err(problem) => return Ok(problem),
     };
@@ -55,7 +55,7 @@ pub(in crate::dashboard) async fn sign_in(form: Form<Anybody>) -> Result<Respons
 
 /// Ends the session.
 pub(in crate::dashboard) async fn sign_out(form: Form<Visit>) -> Result<Response, Failure> {
-    match form.visit.services.sessions.sign_out(&form.headers).await {
+    match form.services.sessions.sign_out(&form.headers).await {
         Ok(cookie) => Ok(([(SET_COOKIE, cookie)], Redirect::to("/ui/sign-in")).into_response()),
         Err(problem) => Ok(problem),
     }

@@ -4,7 +4,7 @@
 
 use crate::dashboard::failure::{Failure, Refusal};
 use crate::dashboard::layout::{self, Page};
-use crate::dashboard::visit::{Pager, Visit};
+use crate::dashboard::visit::Visit;
 use crate::dashboard::{filters, link};
 use crate::http::responses::{List, UsageBody};
 use crate::storage::database::server::ServerState;
@@ -12,7 +12,6 @@ use crate::storage::memories::{MemorySummary, VaultSummary};
 use crate::storage::updates::queue::QueueState;
 use crate::telemetry::requests::{self, FailedRequest};
 use askama::Template;
-use axum::extract::Path;
 use axum::http::{Method, StatusCode};
 use axum::response::{Redirect, Response};
 use chrono::NaiveDate;
@@ -22,18 +21,15 @@ use std::collections::BTreeMap;
 #[template(path = "pages/vaults.html")]
 struct VaultsView {
     page: Page,
-    vaults: Vec<VaultSummary>,
-    pager: Pager,
+    list: List<VaultSummary>,
 }
 
 /// Shows the vaults.
 pub(in crate::dashboard) async fn vaults(visit: Visit) -> Result<Response, Failure> {
     let ask = visit.api.get(&["vaults"]).maybe("cursor", visit.param("cursor"));
-    let list: List<VaultSummary> = ask.read().await?;
     layout::render(&VaultsView {
         page: Page::of(&visit, "Vaults"),
-        pager: visit.pager(list.next_cursor.as_deref()),
-        vaults: list.items,
+        list: ask.read().await?,
     })
 }
 
@@ -56,11 +52,9 @@ const SORTS: [(&str, &str, &str); 3] = [
 #[template(path = "pages/memories.html")]
 struct MemoriesView {
     page: Page,
-    prefix: String,
     sort: String,
     columns: Vec<Column>,
-    memories: Vec<MemorySummary>,
-    pager: Pager,
+    list: List<MemorySummary>,
     /// The largest document, in bytes.
     cap: usize,
 }
@@ -73,19 +67,9 @@ struct Column {
 }
 
 /// Shows them.
-pub(in crate::dashboard) async fn memories(
-    visit: Visit,
-    Path(vault): Path<String>,
-) -> Result<Response, Failure> {
+pub(in crate::dashboard) async fn memories(visit: Visit) -> Result<Response, Failure> {
     let sort = visit.param("sort").unwrap_or("memory_id");
-    let list: List<MemorySummary> = visit
-        .api
-        .get(&["vaults", &vault, "memories"])
-        .maybe("prefix", visit.param("prefix"))
-        .maybe("cursor", visit.param("cursor"))
-        .query("sort", sort)
-        .read()
-        .await?;
+    let ask = visit.pass(visit.of_vault(&["memories"]), &["prefix", "cursor"]);
     let column = |(name, label, order): (&'static str, &'static str, &'static str)| Column {
         label,
         href: visit.with(&[("sort", Some(name)), ("cursor", None)]),
@@ -93,22 +77,20 @@ pub(in crate::dashboard) async fn memories(
         is_number: name == "bytes",
     };
     layout::render(&MemoriesView {
-        page: Page::of_vault(&visit, vault.clone(), &vault, "Memories").await,
+        page: Page::of_vault(&visit, visit.vault(), "Memories").await,
         columns: SORTS.map(column).into(),
-        pager: visit.pager(list.next_cursor.as_deref()),
-        memories: list.items,
-        prefix: visit.param("prefix").unwrap_or_default().to_owned(),
+        list: ask.query("sort", sort).read().await?,
         sort: sort.to_owned(),
         cap: visit.services.context_bytes,
     })
 }
 
 /// `GET /ui/vaults/{vault_id}/open`: the memory whose name was entered, or the form for its first document.
-pub(in crate::dashboard) async fn open_memory(visit: Visit, Path(vault): Path<String>) -> Redirect {
-    match visit.param("memory") {
-        Some(memory) => Redirect::to(&link::memory(&vault, memory.trim(), &["edit"])),
-        None => Redirect::to(&link::vault(&vault, &[])),
-    }
+pub(in crate::dashboard) async fn open_memory(visit: Visit) -> Redirect {
+    Redirect::to(&match visit.param("memory") {
+        Some(memory) => link::memory(visit.vault(), memory.trim(), &["edit"]),
+        None => link::vault(visit.vault(), &[]),
+    })
 }
 
 /// The maximum number of rows: a year of days with one model.
@@ -128,18 +110,9 @@ struct UsageView {
 }
 
 /// Shows the usage.
-pub(in crate::dashboard) async fn usage(
-    visit: Visit,
-    Path(vault): Path<String>,
-) -> Result<Response, Failure> {
-    let usage: UsageBody = visit
-        .api
-        .get(&["vaults", &vault, "usage"])
-        .maybe("from", visit.param("from"))
-        .maybe("to", visit.param("to"))
-        .query("limit", ROWS)
-        .read()
-        .await?;
+pub(in crate::dashboard) async fn usage(visit: Visit) -> Result<Response, Failure> {
+    let ask = visit.pass(visit.of_vault(&["usage"]), &["from", "to"]);
+    let usage: UsageBody = ask.query("limit", ROWS).read().await?;
     let mut days: BTreeMap<_, (u64, u64)> = BTreeMap::new();
     for day in &usage.page.items {
         let (input, output) = days.entry(day.day).or_default();
@@ -147,7 +120,7 @@ pub(in crate::dashboard) async fn usage(
         *output += day.spent.output_tokens;
     }
     layout::render(&UsageView {
-        page: Page::of_vault(&visit, format!("{vault}, usage"), &vault, "Usage").await,
+        page: Page::of_vault(&visit, format!("{}, usage", visit.vault()), "Usage").await,
         usage,
         days,
     })

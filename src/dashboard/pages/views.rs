@@ -17,7 +17,6 @@ use crate::http::responses::{
 };
 use crate::storage::memories::MemorySummary;
 use askama::Template;
-use axum::extract::Path;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use std::collections::HashMap;
@@ -26,32 +25,15 @@ use std::collections::HashMap;
 #[template(path = "pages/records.html")]
 struct RecordsView {
     page: Page,
-    kind: String,
-    status: String,
-    records: Vec<RecordBody>,
-    pager: Pager,
+    list: List<RecordBody>,
 }
 
 /// Shows the records.
-pub(in crate::dashboard) async fn records(
-    visit: Visit,
-    Path((vault, memory)): Path<(String, String)>,
-) -> Result<Response, Failure> {
-    let (kind, status) = (visit.param("kind"), visit.param("status"));
-    let list: List<RecordBody> = visit
-        .api
-        .of_memory(&vault, &memory, &["records"])
-        .maybe("kind", kind)
-        .maybe("status", status)
-        .maybe("cursor", visit.param("cursor"))
-        .read()
-        .await?;
+pub(in crate::dashboard) async fn records(visit: Visit) -> Result<Response, Failure> {
+    let ask = visit.pass(visit.of_memory(&["records"]), &["kind", "status", "cursor"]);
     layout::render(&RecordsView {
-        page: Page::of(&visit, format!("{memory}, records")).in_memory(&vault, &memory, "Records"),
-        kind: kind.unwrap_or_default().to_owned(),
-        status: status.unwrap_or("active").to_owned(),
-        pager: visit.pager(list.next_cursor.as_deref()),
-        records: list.items,
+        page: Page::of_memory(&visit, format!("{}, records", visit.memory()), "Records"),
+        list: ask.read().await?,
     })
 }
 
@@ -62,15 +44,13 @@ struct BlameView {
     version: i64,
     /// Lines of the same version that follow each other.
     blocks: Vec<Vec<BlameLine<'static>>>,
-    next: Option<String>,
+    /// The first line of the next page.
+    next: Option<usize>,
 }
 
 /// Shows the lines, or with `?line=` those from this one on.
-pub(in crate::dashboard) async fn blame(
-    visit: Visit,
-    Path((vault, memory)): Path<(String, String)>,
-) -> Result<Response, Failure> {
-    let ask = visit.api.of_memory(&vault, &memory, &["blame"]);
+pub(in crate::dashboard) async fn blame(visit: Visit) -> Result<Response, Failure> {
+    let ask = visit.of_memory(&["blame"]);
     let BlameBody { version, lines, .. } = ask.maybe("ref", visit.param("ref")).read().await?;
     let first = visit.number("line").unwrap_or(1);
     let lines = lines.into_iter().filter(|line| line.line >= first);
@@ -83,12 +63,11 @@ pub(in crate::dashboard) async fn blame(
         }
     }
     layout::render(&BlameView {
-        page: Page::of(&visit, format!("{memory}, blame"))
-            .in_memory(&vault, &memory, "Blame")
+        page: Page::of_memory(&visit, format!("{}, blame", visit.memory()), "Blame")
             .here(format!("version {version}")),
         version,
         blocks,
-        next: next.map(|next| visit.with(&[("line", Some(&next.line.to_string()))])),
+        next: next.map(|next| next.line),
     })
 }
 
@@ -97,40 +76,28 @@ pub(in crate::dashboard) async fn blame(
 struct WindowView {
     page: Page,
     window: WindowBody,
-    history: Vec<ArchivedTask>,
-    pager: Pager,
-    epics: Vec<Epic>,
-    /// Whether there are more of them than are shown.
-    epics_go_on: bool,
-    by_week: bool,
+    history: List<ArchivedTask>,
+    epics: List<Epic>,
 }
 
 /// Shows the window.
-pub(in crate::dashboard) async fn window(
-    visit: Visit,
-    Path((vault, memory)): Path<(String, String)>,
-) -> Result<Response, Failure> {
-    let ask = |below: &[&str]| visit.api.of_memory(&vault, &memory, below);
-    let by = visit.param("by").unwrap_or("epic");
+pub(in crate::dashboard) async fn window(visit: Visit) -> Result<Response, Failure> {
+    let ask = |below: &[&str]| visit.of_memory(below);
     let (window, history, epics) = futures::join!(
         ask(&["window"]).read::<WindowBody>(),
         ask(&["archive", "history"])
             .maybe("cursor", visit.param("cursor"))
             .read::<List<ArchivedTask>>(),
         ask(&["archive", "epics"])
-            .query("by", by)
+            .maybe("by", visit.param("by"))
             .query("limit", 200)
             .read::<List<Epic>>(),
     );
-    let (window, history, epics) = (window?, history?, epics?);
     layout::render(&WindowView {
-        page: Page::of(&visit, format!("{memory}, window")).in_memory(&vault, &memory, "Window"),
-        pager: visit.pager(history.next_cursor.as_deref()),
-        window,
-        history: history.items,
-        epics_go_on: epics.next_cursor.is_some(),
-        epics: epics.items,
-        by_week: by == "week",
+        page: Page::of_memory(&visit, format!("{}, window", visit.memory()), "Window"),
+        window: window?,
+        history: history?,
+        epics: epics?,
     })
 }
 
@@ -140,20 +107,17 @@ struct RawView {
     page: Page,
     version: i64,
     text: String,
-    download: String,
-    next: Option<String>,
+    /// The first byte of the next page.
+    next: Option<usize>,
     starts_at: usize,
 }
 
 /// Shows the text, or with `?download=1` sends it unchanged.
-pub(in crate::dashboard) async fn raw(
-    visit: Visit,
-    Path((vault, memory)): Path<(String, String)>,
-) -> Result<Response, Failure> {
+pub(in crate::dashboard) async fn raw(visit: Visit) -> Result<Response, Failure> {
     let reference = visit.param("ref");
     let ask = match reference {
-        Some(reference) => visit.api.of_memory(&vault, &memory, &["contexts", reference]),
-        None => visit.api.of_memory(&vault, &memory, &["context"]),
+        Some(reference) => visit.of_memory(&["contexts", reference]),
+        None => visit.of_memory(&["context"]),
     };
     let ContextBody { version, context, .. } = ask.read().await?;
     let text = context.unwrap_or_default();
@@ -168,13 +132,11 @@ pub(in crate::dashboard) async fn raw(
     let end = from + end_of_page(&text[from..]);
     let tab = reference.map_or("Document", |_| "Timeline");
     layout::render(&RawView {
-        page: Page::of(&visit, format!("{memory}, raw"))
-            .in_memory(&vault, &memory, tab)
+        page: Page::of_memory(&visit, format!("{}, raw", visit.memory()), tab)
             .here(format!("raw version {version}")),
         version,
-        next: (end < text.len()).then(|| visit.with(&[("from", Some(&end.to_string()))])),
+        next: (end < text.len()).then_some(end),
         text: text[from..end].to_owned(),
-        download: visit.with(&[("from", None), ("download", Some("1"))]),
         starts_at: from,
     })
 }
@@ -195,19 +157,16 @@ struct DiffView {
 }
 
 /// Shows the diff; with `?download=1` as text.
-pub(in crate::dashboard) async fn diff(
-    visit: Visit,
-    Path((vault, memory)): Path<(String, String)>,
-) -> Result<Response, Failure> {
-    let head = with_document(&visit, &vault, &memory).await?;
+pub(in crate::dashboard) async fn diff(visit: Visit) -> Result<Response, Failure> {
+    let head = with_document(&visit).await?;
     let to = visit
         .param("to")
         .map_or_else(|| head.version.to_string(), str::to_owned);
     let from = match visit.param("base") {
         Some(base) => base.to_owned(),
-        None => before(&visit, (&vault, &memory), head.version).await?.to_string(),
+        None => before(&visit, head.version).await?.to_string(),
     };
-    let ask = visit.api.of_memory(&vault, &memory, &["contexts", &to, "diff"]);
+    let ask = visit.of_memory(&["contexts", &to, "diff"]);
     let diff: DiffBody = ask.query("base", &from).read().await?;
     if visit.param("download").is_some() {
         return Ok(diff.diff.into_response());
@@ -216,8 +175,7 @@ pub(in crate::dashboard) async fn diff(
     let is_sides = visit.param("view") == Some("sides");
     let link = |name, value| visit.with(&[("base", Some(&from)), ("to", Some(&to)), (name, Some(value))]);
     layout::render(&DiffView {
-        page: Page::of(&visit, format!("{memory}, diff"))
-            .in_memory(&vault, &memory, "Diff")
+        page: Page::of_memory(&visit, format!("{}, diff", visit.memory()), "Diff")
             .here(format!("version {from} to {to}")),
         other: link("view", if is_sides { "unified" } else { "sides" }),
         download: link("download", "1"),
@@ -230,9 +188,8 @@ pub(in crate::dashboard) async fn diff(
 }
 
 /// The newest older version that still has its text, which redaction and retention take; the newest itself if there is none.
-async fn before(visit: &Visit, (vault, memory): (&str, &str), newest: i64) -> Result<i64, Failure> {
-    let ask = visit.api.of_memory(vault, memory, &["contexts"]);
-    let versions: List<ContextBody> = ask.read().await?;
+async fn before(visit: &Visit, newest: i64) -> Result<i64, Failure> {
+    let versions: List<ContextBody> = visit.of_memory(&["contexts"]).read().await?;
     let mut versions = versions.items.into_iter();
     let older = versions.find(|context| context.version < newest && context.redacted.is_none());
     Ok(older.map_or(newest, |context| context.version))
@@ -251,11 +208,8 @@ struct TimelineView {
 }
 
 /// Shows the versions.
-pub(in crate::dashboard) async fn timeline(
-    visit: Visit,
-    Path((vault, memory)): Path<(String, String)>,
-) -> Result<Response, Failure> {
-    let ask = |below: &[&str]| visit.api.of_memory(&vault, &memory, below);
+pub(in crate::dashboard) async fn timeline(visit: Visit) -> Result<Response, Failure> {
+    let ask = |below: &[&str]| visit.of_memory(below);
     let (head, versions, log) = futures::join!(
         ask(&[]).read::<MemorySummary>(),
         ask(&["contexts"])
@@ -271,7 +225,7 @@ pub(in crate::dashboard) async fn timeline(
     let next = versions.next_cursor.as_deref();
     let logs = log.items.into_iter().map(|entry| (entry.version, entry.log));
     layout::render(&TimelineView {
-        page: Page::of(&visit, format!("{memory}, timeline")).in_memory(&vault, &memory, "Timeline"),
+        page: Page::of_memory(&visit, format!("{}, timeline", visit.memory()), "Timeline"),
         newest: head.version,
         pager: Pager {
             first: visit.param("cursor").map(|_| link(None, None)),
@@ -305,21 +259,12 @@ const STABLE: [&str; 3] = ["rules", "user_information", "tool_guidance"];
 #[template(path = "pages/prompt.html")]
 struct PromptView {
     page: Page,
-    /// The requested parameters.
-    asked: [String; 5],
     prompt: Result<Receipt, Refusal>,
-    download: String,
 }
 
 /// Shows the prompt; with `?download=1` as text.
-pub(in crate::dashboard) async fn prompt(
-    visit: Visit,
-    Path((vault, memory)): Path<(String, String)>,
-) -> Result<Response, Failure> {
-    let mut ask = visit.api.of_memory(&vault, &memory, &["prompt"]);
-    for name in PARAMETERS {
-        ask = ask.maybe(name, visit.param(name));
-    }
+pub(in crate::dashboard) async fn prompt(visit: Visit) -> Result<Response, Failure> {
+    let ask = visit.pass(visit.of_memory(&["prompt"]), &PARAMETERS);
     let prompt = match ask.read::<Receipt>().await {
         Ok(prompt) if visit.param("download").is_some() => return Ok(prompt.text.into_response()),
         Ok(prompt) => Ok(prompt),
@@ -328,10 +273,8 @@ pub(in crate::dashboard) async fn prompt(
         Err(failure) => return Err(failure),
     };
     layout::render(&PromptView {
-        page: Page::of(&visit, format!("{memory}, prompt")).in_memory(&vault, &memory, "Prompt"),
-        asked: PARAMETERS.map(|name| visit.param(name).unwrap_or_default().to_owned()),
+        page: Page::of_memory(&visit, format!("{}, prompt", visit.memory()), "Prompt"),
         prompt,
-        download: visit.with(&[("download", Some("1"))]),
     })
 }
 

@@ -2,6 +2,7 @@
 
 use super::refusal::Refusal;
 use crate::domain::ids::MemoryId;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 use unicode_normalization::UnicodeNormalization as _;
@@ -30,8 +31,17 @@ const NAME_IN_ID: usize = 64;
 /// assert!(FilePath::parse("/memories/../etc/passwd").is_err());
 /// # Ok::<(), working_memory::domain::memory_files::Refusal>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String")]
 pub struct FilePath(String);
+
+impl TryFrom<String> for FilePath {
+    type Error = Refusal;
+
+    fn try_from(text: String) -> Result<Self, Refusal> {
+        Self::parse(&text)
+    }
+}
 
 impl FilePath {
     /// Parses a path from a model.

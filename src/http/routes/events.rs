@@ -63,17 +63,6 @@ listed! {
 impl Params for Chosen {}
 
 impl Chosen {
-    fn place(&self) -> Result<Option<Place>, Problem> {
-        let text = self
-            .last_event_id
-            .as_deref()
-            .map(str::trim)
-            .filter(|text| !text.is_empty());
-        text.map(str::parse)
-            .transpose()
-            .map_err(|rule| Problem::malformed("last_event_id", format!("last_event_id {rule}")))
-    }
-
     fn filter(self) -> Result<Filter, Problem> {
         let kinds = self.kinds.map(|names| {
             let kinds = names.split(',').map(|name| name.trim().parse::<EventKind>());
@@ -146,31 +135,28 @@ pub(crate) async fn stream_events(
     admission: Admission,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let place = match last_event_id(&headers)? {
+    let sent = place(LAST_EVENT_ID, single_header(&headers, LAST_EVENT_ID)?.as_deref())?;
+    let from = match sent {
         Some(place) => Some(place),
-        None => chosen.place()?,
+        None => place("last_event_id", chosen.last_event_id.as_deref())?,
     };
     let order = chosen.order.unwrap_or(Order::Oldest);
     let filter = chosen.filter()?;
     match accept.choose(&[Representation::EventStream, Representation::Json])? {
         Representation::Json => {
-            let body = read_page(&state, &vault_id, &filter, &page, (order, place)).await?;
+            let body = read_page(&state, &vault_id, &filter, &page, (order, from)).await?;
             Ok(Json(body).into_response())
         }
-        _ => stream(&state, &vault_id, filter, place, admission).await,
+        _ => stream(&state, &vault_id, filter, from, admission).await,
     }
 }
 
-fn last_event_id(headers: &HeaderMap) -> Result<Option<Place>, Problem> {
-    match single_header(headers, LAST_EVENT_ID)? {
-        // The value that a browser sends before its first event.
-        Some(text) if text.is_empty() => Ok(None),
-        Some(text) => text
-            .parse()
-            .map(Some)
-            .map_err(|rule| Problem::malformed(LAST_EVENT_ID, format!("{LAST_EVENT_ID} {rule}"))),
-        None => Ok(None),
-    }
+/// The place after which a client goes on. A browser sends an empty text before its first event.
+fn place(name: &str, text: Option<&str>) -> Result<Option<Place>, Problem> {
+    let text = text.map(str::trim).filter(|text| !text.is_empty());
+    text.map(str::parse)
+        .transpose()
+        .map_err(|rule| Problem::malformed(name, format!("{name} {rule}")))
 }
 
 async fn stream(

@@ -9,6 +9,7 @@ use crate::http::extract::page::{List, Page};
 use crate::http::extract::params::{EntryPath, MemoryPath, Params, Path, Query, parsed};
 use crate::http::problem::{Kind, Problem};
 use crate::http::routes::contexts;
+use crate::http::routes::window::fields;
 use crate::http::state::AppState;
 use crate::pipeline::{HandoffError, HandoffRequest, Refreshed, judge};
 use crate::storage::handoffs::Handoff;
@@ -309,28 +310,14 @@ pub(crate) struct RefreshBody {
 
 /// Checks the sizes of what the caller tells about its folder.
 fn checked(workspace: Workspace) -> Result<Workspace, Problem> {
-    let within = |field: &str, value: Option<&String>, limit: usize| match value {
-        Some(text) if text.len() > limit => {
-            let detail = format!("{field} has {} bytes; at most {limit} are accepted", text.len());
-            Err(Problem::invalid(field, detail).with("limit", limit))
-        }
-        _ => Ok(()),
-    };
-    within(
-        "workspace.folder",
-        workspace.folder.as_ref(),
-        Workspace::MAX_PATH_BYTES,
-    )?;
-    within(
-        "workspace.branch",
-        workspace.branch.as_ref(),
-        Workspace::MAX_BRANCH_BYTES,
-    )?;
-    within(
-        "workspace.head",
-        workspace.head.as_ref(),
-        Workspace::MAX_HEAD_BYTES,
-    )?;
+    for (name, text, limit) in [
+        ("folder", &workspace.folder, Workspace::MAX_PATH_BYTES),
+        ("branch", &workspace.branch, Workspace::MAX_BRANCH_BYTES),
+        ("head", &workspace.head, Workspace::MAX_HEAD_BYTES),
+    ] {
+        let text = text.as_deref().unwrap_or_default();
+        fields::optional(&format!("workspace.{name}"), text, limit)?;
+    }
     let files = &workspace.dirty_files;
     if files.len() > MAX_FILES {
         let count = files.len();
@@ -338,11 +325,8 @@ fn checked(workspace: Workspace) -> Result<Workspace, Problem> {
         return Err(Problem::invalid("workspace.dirty_files", detail).with("limit", MAX_FILES));
     }
     for (index, file) in files.iter().enumerate() {
-        within(
-            &format!("workspace.dirty_files[{index}]"),
-            Some(file),
-            Workspace::MAX_PATH_BYTES,
-        )?;
+        let field = format!("workspace.dirty_files[{index}]");
+        fields::optional(&field, file, Workspace::MAX_PATH_BYTES)?;
     }
     Ok(workspace)
 }
@@ -389,10 +373,9 @@ pub(crate) async fn refresh_handoff(
         freshness,
         is_new,
     } = state.pipeline.refresh_handoff(&request).await?;
-    let status = if is_new {
-        StatusCode::CREATED
-    } else {
-        StatusCode::OK
+    let status = match is_new {
+        true => StatusCode::CREATED,
+        false => StatusCode::OK,
     };
     Ok((status, Json(HandoffBody::of(handoff, &freshness, Some(is_new)))))
 }

@@ -25,9 +25,7 @@ use std::sync::Arc;
 /// 403 that names the field.
 fn within_own_rights(
     caller: &Caller,
-    (scope, role): (&VaultScope, AccessRole),
-    expires_at: Option<DateTime<Utc>>,
-    speaks_for_others: bool,
+    (scope, role, expires_at, speaks_for_others): (&VaultScope, AccessRole, Option<DateTime<Utc>>, bool),
     done: &str,
 ) -> Result<(), Problem> {
     let beyond = |field: &str, what: &str| {
@@ -254,17 +252,11 @@ impl KeyRequest {
             return Err(Problem::invalid("expires_at", rule));
         }
         let scope = self.scope()?;
-        let role = self.role;
-        within_own_rights(
-            caller,
-            (&scope, role),
-            expires_at,
-            self.speaks_for_others,
-            "made with",
-        )?;
+        let rights = (&scope, self.role, expires_at, self.speaks_for_others);
+        within_own_rights(caller, rights, "made with")?;
         Ok(NewKey {
             name: parsed("name", &self.name)?,
-            role,
+            role: self.role,
             scope,
             speaks_for_others: self.speaks_for_others,
             created_by: own.map_or_else(|| caller.id().to_owned(), |key| key.name.to_string()),
@@ -410,14 +402,8 @@ pub(crate) async fn rotate_key(
     Query(RotateParams { grace_seconds }): Query<RotateParams>,
 ) -> Result<Json<NewKeyBody>, Problem> {
     let key = visible(&state, &caller, &key_id).await?;
-    let rights = (&key.scope, key.role);
-    within_own_rights(
-        &caller,
-        rights,
-        key.expires_at,
-        key.speaks_for_others,
-        "rotated with",
-    )?;
+    let rights = (&key.scope, key.role, key.expires_at, key.speaks_for_others);
+    within_own_rights(&caller, rights, "rotated with")?;
     let grace = TimeDelta::seconds(grace_seconds.unwrap_or(0).into());
     let (key, token) = state.storage.rotate_key(&key_id, grace).await?;
     state.gate.forget();

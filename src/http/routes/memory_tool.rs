@@ -22,7 +22,6 @@ use axum::http::StatusCode;
 use axum::http::header::ETAG;
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
-use chrono::{DateTime, Utc};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -271,40 +270,6 @@ impl FileParams {
     }
 }
 
-/// A file.
-#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
-#[schema(as = MemoryFile)]
-pub(crate) struct FileBody {
-    /// Its path.
-    #[schema(example = "/memories/notes/tea.md")]
-    pub(crate) path: String,
-    /// The memory that it is.
-    pub(crate) memory_id: String,
-    /// That memory's newest version.
-    #[schema(minimum = 1)]
-    pub(crate) version: i64,
-    /// Its id: in double quotes the entity tag of the file's text.
-    pub(crate) context_id: String,
-    /// The size of the text.
-    #[schema(minimum = 0)]
-    pub(crate) bytes: i32,
-    /// When that version was made.
-    pub(crate) changed_at: DateTime<Utc>,
-}
-
-impl From<StoredFile> for FileBody {
-    fn from(file: StoredFile) -> Self {
-        Self {
-            path: file.path.to_string(),
-            memory_id: file.memory_id.to_string(),
-            version: file.version,
-            context_id: file.context_id.to_string(),
-            bytes: file.bytes,
-            changed_at: file.changed_at,
-        }
-    }
-}
-
 /// List the memory tool's files
 ///
 /// All files of a root with the newest version of each, by path, without their texts: `GET M/context` has those. A root
@@ -313,13 +278,13 @@ impl From<StoredFile> for FileBody {
     get,
     path = "/v1/vaults/{vault_id}/memory-tool/files",
     params(RootParams, Page),
-    responses((status = 200, description = "One page.", body = List<FileBody>))
+    responses((status = 200, description = "One page.", body = List<StoredFile>))
 )]
 pub(crate) async fn list_memory_files(
     State(state): State<AppState>,
     Path((vault_id,)): VaultPath,
     Query(params): Query<(RootParams, Page)>,
-) -> Result<Json<List<FileBody>>, Problem> {
+) -> Result<Json<List<StoredFile>>, Problem> {
     let (RootParams { root }, page) = params;
     let after = page.after::<String>()?;
     let tree = FileTree {
@@ -330,7 +295,7 @@ pub(crate) async fn list_memory_files(
         .storage
         .list_files(&tree, after.as_deref(), page.fetch())
         .await?;
-    Ok(Json(page.of(files, |file| file.path.to_string(), FileBody::from)))
+    Ok(Json(page.of(files, |file| file.path.to_string(), |file| file)))
 }
 
 /// The text of a file, which may be empty.
@@ -345,7 +310,7 @@ pub(crate) struct FileText(String);
 pub(crate) struct PutFileBody {
     /// The file as it is now.
     #[serde(flatten)]
-    pub(crate) file: FileBody,
+    pub(crate) file: StoredFile,
     /// Whether its text was this already, so that no version was made.
     pub(crate) unchanged: bool,
 }
@@ -415,7 +380,7 @@ fn put_answer(WrittenFile { file, unchanged, .. }: &WrittenFile) -> KeptAnswer {
         StatusCode::CREATED
     };
     let body = PutFileBody {
-        file: file.clone().into(),
+        file: file.clone(),
         unchanged: *unchanged,
     };
     KeptAnswer::json(status, &body).with(ETAG, ETag::of(&file.context_id))

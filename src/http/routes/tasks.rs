@@ -6,13 +6,13 @@ use crate::domain::window::{
     SUMMARY_BYTES, Status, Task, TaskDetails, WindowImport,
 };
 use crate::fair::run_blocking;
-use crate::http::extract::caller::{Actor, ActorHeader, UnderClaim};
-use crate::http::extract::headers::{ConditionHeaders, Conditions};
+use crate::http::extract::caller::{ActorHeader, UnderClaim};
+use crate::http::extract::headers::ConditionHeaders;
 use crate::http::extract::json::{JsonBody, Object, exact};
-use crate::http::extract::params::{MemoryPath, Query, parsed};
+use crate::http::extract::params::parsed;
 use crate::http::problem::Problem;
 use crate::http::routes::contexts::saved;
-use crate::http::routes::window::{WindowAnswer, fields, record_answer, writer};
+use crate::http::routes::window::{WindowAnswer, WriterOf, fields, record_answer};
 use crate::http::state::AppState;
 use crate::storage::idempotency::KeptAnswer;
 use crate::storage::{WindowChange, WindowEdit, WindowImported};
@@ -108,10 +108,7 @@ pub(super) fn checked_task(
 )]
 pub(crate) async fn record_task(
     State(state): State<AppState>,
-    path: MemoryPath,
-    _: Query<()>,
-    Actor(actor): Actor,
-    conditions: Conditions,
+    WriterOf(writer): WriterOf,
     claim: UnderClaim,
     JsonBody(body): JsonBody<TaskBody>,
 ) -> Result<KeptAnswer, Problem> {
@@ -121,7 +118,6 @@ pub(crate) async fn record_task(
     };
     let task = checked_task("", body.task_id, (body.intent, body.summary), details, true)?;
     let under = claim.answering(record_answer);
-    let writer = writer(&state, path, actor, conditions);
     let change = state
         .storage
         .edit_window(&writer, WindowEdit::Task(&task), under.as_ref())
@@ -171,10 +167,7 @@ pub(crate) struct DecisionBody {
 )]
 pub(crate) async fn record_decision(
     State(state): State<AppState>,
-    path: MemoryPath,
-    _: Query<()>,
-    Actor(actor): Actor,
-    conditions: Conditions,
+    WriterOf(writer): WriterOf,
     claim: UnderClaim,
     JsonBody(body): JsonBody<DecisionBody>,
 ) -> Result<KeptAnswer, Problem> {
@@ -185,7 +178,6 @@ pub(crate) async fn record_decision(
     }
     let supersedes = body.supersedes.as_deref().map(decision_id).transpose()?;
     let under = claim.answering(record_answer);
-    let writer = writer(&state, path, actor, conditions);
     let decision = WindowEdit::Decision {
         decision: &body.decision,
         reason: body.reason.as_deref(),
@@ -271,10 +263,7 @@ pub(crate) struct StatusAnswer {
 )]
 pub(crate) async fn set_status(
     State(state): State<AppState>,
-    path: MemoryPath,
-    _: Query<()>,
-    Actor(actor): Actor,
-    conditions: Conditions,
+    WriterOf(writer): WriterOf,
     claim: UnderClaim,
     JsonBody(StatusBody { goal, blocker }): JsonBody<StatusBody>,
 ) -> Result<KeptAnswer, Problem> {
@@ -291,7 +280,6 @@ pub(crate) async fn set_status(
         fields::optional("blocker", blocker, STATUS_BYTES)?;
     }
     let under = claim.answering(status_answer);
-    let writer = writer(&state, path, actor, conditions);
     let status = WindowEdit::Status {
         goal: goal.as_ref().map(Option::as_deref),
         blocker: blocker.as_ref().map(Option::as_deref),
@@ -409,16 +397,12 @@ pub(crate) struct ImportAnswer {
 )]
 pub(crate) async fn import_window(
     State(state): State<AppState>,
-    path: MemoryPath,
-    _: Query<()>,
-    Actor(actor): Actor,
-    conditions: Conditions,
+    WriterOf(writer): WriterOf,
     claim: UnderClaim,
     JsonBody(body): JsonBody<ImportBody>,
 ) -> Result<KeptAnswer, Problem> {
     let import = run_blocking(|| body.into_import())?;
     let under = claim.answering(import_answer);
-    let writer = writer(&state, path, actor, conditions);
     let done = state
         .storage
         .import_window(&writer, &import, under.as_ref())

@@ -24,10 +24,10 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, LAST_MODIFIED, VARY}
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, Utc};
-use httpdate::HttpDate;
+use httpdate::fmt_http_date;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::{Deserialize, Serialize};
-use std::fmt::Write;
-use std::io::Write as _;
+use std::borrow::Borrow;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -211,18 +211,8 @@ pub(crate) async fn get_context(
     representation: Representation,
     conditions: Conditions,
 ) -> Result<Response, Problem> {
-    let context = state
-        .storage
-        .context(&vault_id, &memory_id, &entry)
-        .await?
-        .ok_or_else(no_such_version)?;
-    answer(
-        &state,
-        context.into(),
-        section.as_deref(),
-        representation,
-        &conditions,
-    )
+    let context = version(&state, &vault_id, &memory_id, Some(&entry)).await?.into();
+    answer(&state, context, section.as_deref(), representation, &conditions)
 }
 
 /// List the versions
@@ -258,11 +248,6 @@ pub(crate) async fn list_contexts(
 /// The number of the version in the response.
 pub(in crate::http::routes) const X_CONTEXT_VERSION: HeaderName =
     HeaderName::from_static("x-context-version");
-
-/// Capacity of the header map, including the headers of the middleware: it is not reallocated then.
-const HEADERS: usize = 12;
-
-const HTTP_DATE_BYTES: usize = 29;
 
 /// One version of a document.
 #[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
@@ -353,15 +338,11 @@ impl ContextBody {
 ///
 /// # Errors
 /// 410 if the version was redacted.
-pub(in crate::http::routes) fn readable(context: Context, field: &str) -> Result<Context, Problem> {
-    check_readable(&context.metadata, field)?;
-    Ok(context)
-}
-
-fn check_readable(metadata: &ContextMetadata, field: &str) -> Result<(), Problem> {
+pub(in crate::http::routes) fn readable<C: Borrow<Context>>(version: C, field: &str) -> Result<C, Problem> {
+    let metadata = &version.borrow().metadata;
     match &metadata.redaction {
         Some(redaction) => Err(redacted(metadata.version, redaction).with("field", field)),
-        None => Ok(()),
+        None => Ok(version),
     }
 }
 
@@ -376,12 +357,13 @@ fn answer(
     representation: Representation,
     conditions: &Conditions,
 ) -> Result<Response, Problem> {
+    let context = readable(context, "ref")?;
     let metadata = &context.metadata;
-    check_readable(metadata, "ref")?;
     let mut etag = ETag::of(&metadata.context_id);
     let section = match section {
         Some(name) => {
-            etag = etag.representation(&format!("section={}", visible(name)));
+            let visible = utf8_percent_encode(&name.to_ascii_lowercase(), NON_ALPHANUMERIC).to_string();
+            etag = etag.representation(&format!("section={visible}"));
             Some(find_section(&context.text, name)?)
         }
         None => None,
@@ -427,13 +409,13 @@ impl AsRef<[u8]> for SharedText {
 
 /// The headers that identify the version and allow conditional requests.
 pub(in crate::http::routes) fn validators(metadata: &ContextMetadata, etag: &ETag) -> HeaderMap {
-    let mut headers = HeaderMap::with_capacity(HEADERS);
-    headers.insert(ETAG, etag.header_value());
-    headers.insert(VARY, HeaderValue::from_static("Accept"));
-    headers.insert(CACHE_CONTROL, CACHEABLE);
-    headers.insert(X_CONTEXT_VERSION, HeaderValue::from(metadata.version));
-    headers.insert(LAST_MODIFIED, http_date(metadata.creation_time));
-    headers
+    HeaderMap::from_iter([
+        (ETAG, etag.header_value()),
+        (VARY, HeaderValue::from_static("Accept")),
+        (CACHE_CONTROL, CACHEABLE),
+        (X_CONTEXT_VERSION, HeaderValue::from(metadata.version)),
+        (LAST_MODIFIED, http_date(metadata.creation_time)),
+    ])
 }
 
 /// The response to a change of the document: 201 if it made a version, 200 if nothing changed, with the newest version.
@@ -453,12 +435,9 @@ pub(in crate::http::routes) fn saved(
 
 /// A time in the form of HTTP headers (RFC 9110, 5.6.7). Those of the crate begin in 1970; imported versions may be older.
 fn http_date(time: DateTime<Utc>) -> HeaderValue {
-    let mut text = [0; HTTP_DATE_BYTES];
     let time = SystemTime::from(time).max(SystemTime::UNIX_EPOCH);
-    let written = write!(&mut text[..], "{}", HttpDate::from(time));
-    let written = written.ok().and_then(|()| HeaderValue::from_bytes(&text).ok());
-    // A date is visible ASCII and has a fixed length.
-    written.unwrap_or(HeaderValue::from_static("Thu, 01 Jan 1970 00:00:00 GMT"))
+    // A date is visible ASCII.
+    HeaderValue::try_from(fmt_http_date(time)).unwrap_or(HeaderValue::from_static(""))
 }
 
 /// The maximum length of the list of existing paths in a 404 for a section, in bytes.
@@ -502,18 +481,4 @@ impl Params for SectionParams {
             _ => Ok(()),
         }
     }
-}
-
-/// A name, escaped to the characters that an entity tag can contain.
-fn visible(name: &str) -> String {
-    let mut visible = String::with_capacity(name.len());
-    for byte in name.bytes() {
-        if byte.is_ascii_alphanumeric() {
-            visible.push(char::from(byte.to_ascii_lowercase()));
-        } else {
-            // Writing to a string cannot fail.
-            let _ = write!(visible, "%{byte:02x}");
-        }
-    }
-    visible
 }

@@ -492,9 +492,7 @@ pub(crate) async fn diff_contexts(
 ) -> Result<Response, Problem> {
     use Representation::{Diff, Json as AsJson, Plain};
     let representation = accept.choose(&[Plain, Diff, AsJson])?;
-    let version = state.storage.context(&vault_id, &memory_id, &entry).await?;
-    let version = version.ok_or_else(contexts::no_such_version)?;
-    let version = readable(version, "ref")?;
+    let version = contexts::version(&state, &vault_id, &memory_id, Some(&entry)).await?;
     let before = version.metadata.version - 1;
     let base = match base.or((before > 0).then_some(ContextRef::Version(before))) {
         None => None,

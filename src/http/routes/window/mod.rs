@@ -3,10 +3,11 @@
 pub(super) mod fields;
 
 use crate::domain::document::written_time;
-use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, VaultId};
+use crate::domain::ids::{MemoryId, RecordId, RecordKind, VaultId};
 use crate::domain::window::{
     ArchivedTask, Epic, Grouping, Sizes, Status, Window, WindowDecision, WindowTask,
 };
+use crate::http::extract::caller::Actor;
 use crate::http::extract::headers::{Accept, ConditionHeaders, Conditions, ETag, Representation};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::params::{MemoryPath, Params, Path, Query};
@@ -19,27 +20,38 @@ use crate::storage::idempotency::KeptAnswer;
 use crate::storage::window::HistoryKey;
 use crate::storage::{WindowChange, Writer};
 use axum::Json;
-use axum::extract::State;
+use axum::extract::{FromRequestParts, State};
 use axum::http::StatusCode;
 use axum::http::header::LOCATION;
+use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 
-/// The writer: actor, memory, and the window configuration of its vault.
-pub(super) fn writer(state: &AppState, path: MemoryPath, actor: ActorId, conditions: Conditions) -> Writer {
-    let Path((vault, memory)) = path;
-    let (tasks, decisions) = state.settings.window.of_vault(vault.as_str());
-    Writer {
-        sizes: Sizes {
-            tasks,
-            decisions,
-            context_bytes: state.settings.context_bytes,
-        },
-        vault,
-        memory,
-        actor,
-        preconditions: conditions.for_write(),
+/// Who writes into which window, and its size in that vault. Such a route has no query parameters.
+#[derive(Debug)]
+pub(crate) struct WriterOf(pub(super) Writer);
+
+impl FromRequestParts<AppState> for WriterOf {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Problem> {
+        let Path((vault, memory)) = MemoryPath::from_request_parts(parts, state).await?;
+        Query::<()>::from_request_parts(parts, state).await?;
+        let Actor(actor) = Actor::from_request_parts(parts, state).await?;
+        let conditions = Conditions::from_request_parts(parts, state).await?;
+        let (tasks, decisions) = state.settings.window.of_vault(vault.as_str());
+        Ok(Self(Writer {
+            sizes: Sizes {
+                tasks,
+                decisions,
+                context_bytes: state.settings.context_bytes,
+            },
+            vault,
+            memory,
+            actor,
+            preconditions: conditions.for_write(),
+        }))
     }
 }
 

@@ -16,6 +16,7 @@ use crate::domain::ids::{ContextId, MemoryId, RootName, VaultId};
 use crate::domain::memory_files::{FilePath, Listing};
 use crate::storage::{ContextMetadata, Storage, StorageError};
 use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
 
 /// A tree of files.
 #[derive(Debug, Clone)]
@@ -35,20 +36,26 @@ pub enum FileEntry {
     Directory(Listing),
 }
 
-/// A file with the metadata of its newest version, without its text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[schema(as = MemoryFile)]
 pub struct StoredFile {
     /// Its path.
+    #[schema(value_type = String, example = "/memories/notes/tea.md")]
     pub path: FilePath,
-    /// The memory.
+    /// The memory that it is.
+    #[schema(value_type = String)]
     pub memory_id: MemoryId,
-    /// The newest version's number.
+    /// That memory's newest version.
+    #[schema(minimum = 1)]
     pub version: i64,
-    /// The newest version's id.
+    /// Its id: in double quotes the entity tag of the file's text.
+    #[schema(value_type = String)]
     pub context_id: ContextId,
-    /// The size of its text.
+    /// The size of the text.
+    #[schema(minimum = 0)]
     pub bytes: i32,
-    /// When it was created.
+    /// When that version was made.
     pub changed_at: DateTime<Utc>,
 }
 
