@@ -32,7 +32,7 @@ impl Pipeline {
         let at_bytes = full.saturating_mul(settings.at_percent.into());
         let is_grown = settings.after_records > 0 && state.new_records >= settings.after_records.into();
         let is_full = settings.at_percent > 0 && state.bytes * 100 >= at_bytes;
-        if !is_grown && !(is_full && state.new_records >= NEW_RECORDS_WHEN_FULL) {
+        if !(is_grown || is_full && state.new_records >= NEW_RECORDS_WHEN_FULL) {
             return Ok(false);
         }
         let request = UpdateRequest {

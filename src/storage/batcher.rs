@@ -53,32 +53,34 @@ impl Storage {
     /// Database errors. If its batch was not answered, the outcome is unknown.
     pub(in crate::storage) async fn submit(&self, version: Submitted) -> Answer {
         let (answer, answered) = oneshot::channel();
-        if self.batcher.push(Waiting { version, answer }) {
+        if let Some(alone) = self.batcher.push(Waiting { version, answer }) {
             // A task, because a request may be cancelled while its batch is in flight. It is the service's own work, without
             // the permits of a vault.
-            tokio::spawn(run_batches(self.clone(), Span::current()));
+            tokio::spawn(run_batches(self.clone(), alone, Span::current()));
         }
         let cancelled = |_| Err(unanswered(&"it was cancelled"));
         answered.await.unwrap_or_else(cancelled)
     }
 }
 
-/// Runs batches until no version waits. Only the first belongs to the request that began it.
-async fn run_batches(storage: Storage, mut first: Span) {
-    while let Some(batch) = storage.batcher.next() {
+/// Runs a first batch, and others until no version waits. Only the first belongs to the request that began it.
+async fn run_batches(storage: Storage, first: Waiting, mut span: Span) {
+    let mut next = Some(vec![first]);
+    while let Some(batch) = next {
         let (versions, answers): (Vec<_>, Vec<_>) = batch
             .into_iter()
             .map(|Waiting { version, answer }| (version, answer))
             .unzip();
         let saving = storage
             .save_submitted(versions)
-            .instrument(replace(&mut first, Span::none()));
+            .instrument(replace(&mut span, Span::none()));
         // After a panic the channels are closed, and the next batch is run.
         let saved = AssertUnwindSafe(saving).catch_unwind().await;
         for (answer, saved) in answers.into_iter().zip(saved.into_iter().flatten()) {
             // The receiver may have been dropped.
             let _ = answer.send(saved);
         }
+        next = storage.batcher.next();
     }
 }
 
@@ -88,13 +90,15 @@ pub(in crate::storage) fn unanswered(cause: &dyn Display) -> StorageError {
 }
 
 impl Batcher {
-    /// Queues a version. Returns whether no batch is in flight, so that the caller must run one.
-    fn push(&self, waiting: Waiting) -> bool {
+    /// Queues a version, or returns it if no batch is in flight: the caller must run it as one.
+    fn push(&self, waiting: Waiting) -> Option<Waiting> {
         let mut queue = self.queue();
-        queue.waiting.push_back(waiting);
-        let is_first = queue.begun.is_none();
-        queue.begun.get_or_insert_with(Instant::now);
-        is_first
+        if queue.begun.is_some() {
+            queue.waiting.push_back(waiting);
+            return None;
+        }
+        queue.begun = Some(Instant::now());
+        Some(waiting)
     }
 
     /// Takes the versions of the next batch; `None`, if none waits, ends the batches. Those of cancelled requests are dropped.

@@ -156,7 +156,7 @@ fn of_records(
     };
     let outcomes = names
         .into_iter()
-        .map(|name| on_record(name, reason, Some(kind), &of_section));
+        .map(|name| on_record(name, reason, Some(kind), of_section));
     outcomes.collect()
 }
 
@@ -194,7 +194,8 @@ fn names(ids: &str) -> Vec<&str> {
 
 /// Splits the ground off the ids of an archiving: `duplicate of KL-3`, `superseded by KL-3` or `expired`.
 fn split_ground(ids: &str) -> Result<(&str, Option<Ground>), Fault> {
-    const OF: [(&str, fn(RecordId) -> Ground); 2] = [
+    type Phrase = (&'static str, fn(RecordId) -> Ground);
+    const OF: [Phrase; 2] = [
         (" duplicate of ", Ground::DuplicateOf),
         (" superseded by ", Ground::SupersededBy),
     ];

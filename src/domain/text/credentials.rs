@@ -15,8 +15,11 @@ use std::sync::LazyLock;
 /// Replaces a credential.
 pub(in crate::domain) const MASK: &str = "[secret]";
 
-/// Credentials that are known by their form: what they are, the form, of which the group is masked, and a test of that group.
-const FORMS: [(&str, &str, fn(&str) -> bool); 5] = [
+/// What a credential is, its form, of which the group is masked, and a test of that group.
+type Form = (&'static str, &'static str, fn(&str) -> bool);
+
+/// Credentials that are known by their form.
+const FORMS: [Form; 5] = [
     (
         "private key",
         r"(-----BEGIN [ -~]{0,60}PRIVATE KEY(?s:.*?)(?:-----END [^\n]*|\z))",

@@ -68,7 +68,7 @@ pub(crate) enum RouteKind {
     /// Within the limits of concurrency and bytes.
     Work(Weighs),
     /// The same, with what pages of the dashboard need. They call routes of the last kind.
-    Pages(Pages),
+    Pages(Box<Pages>),
     /// Within the limits of the tool or page that makes the request, whose caller is already authenticated.
     Own,
 }
@@ -212,7 +212,8 @@ where
 {
     layer_fn(move |route: Route| {
         let (shared, route) = (shared.clone(), Arc::new(route));
-        service_fn(move |request| around(shared.clone(), request, Next(route.clone())).map(Ok))
+        // Boxed here, because each service around it moves its future several times.
+        service_fn(move |request| Box::pin(around(shared.clone(), request, Next(route.clone()))).map(Ok))
     })
 }
 

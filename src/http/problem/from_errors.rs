@@ -209,19 +209,18 @@ impl From<PipelineError> for Problem {
                 status,
                 review,
             } => {
-                let problem = Self::new(
-                    Kind::Conflict,
-                    format!(
-                        "{message}; only a run that is proposed can be approved or rejected, and only once"
-                    ),
-                )
-                .with("field", "update_id")
-                .with("update_id", update_id.as_str())
-                .with("run_status", status);
-                match review {
-                    Some((by, at)) => problem
-                        .with("decided_by", by)
-                        .with("decided_at", at.to_rfc3339_opts(SecondsFormat::AutoSi, true)),
+                let decided = review.map(|(by, at)| (by, at.to_rfc3339_opts(SecondsFormat::AutoSi, true)));
+                let told = decided.as_ref().map(|(by, at)| format!(" by {by} since {at}"));
+                let detail = format!(
+                    "{message}{}; only a run that is proposed can be approved or rejected, and only once",
+                    told.unwrap_or_default()
+                );
+                let problem = Self::new(Kind::Conflict, detail)
+                    .with("field", "update_id")
+                    .with("update_id", update_id.as_str())
+                    .with("run_status", status);
+                match decided {
+                    Some((by, at)) => problem.with("decided_by", by).with("decided_at", at),
                     None => problem,
                 }
             }

@@ -175,7 +175,9 @@ impl Storage {
 /// Locks of memories, so that optimistic writes of one memory are decided one after another: of two on the same head one
 /// would be skipped. A lock that is evicted while it is held costs no more than that.
 #[derive(Debug, Clone)]
-pub(in crate::storage) struct MemoryLocks(Arc<Cache<(VaultId, MemoryId), Arc<Mutex<()>>>>);
+pub(in crate::storage) struct MemoryLocks(Arc<Locks>);
+
+type Locks = Cache<(VaultId, MemoryId), Arc<Mutex<()>>>;
 
 /// Maximum number of locks: many more than writes at a time.
 const LOCKS: usize = 4_096;

@@ -192,8 +192,6 @@ async fn an_answer_without_a_section_is_retried_with_a_warning() {
             .await;
         assert_eq!(kinds(&answer, "warnings"), ["no_section"], "{text}: {answer}");
         assert_eq!(answer["models"]["learnings"]["reprompts"], 1);
-        let again = models.asked(Role::Learnings).pop().unwrap();
-        assert!(again.messages.iter().all(|turn| !turn.text.trim().is_empty()));
     }
     let answer = service
         .memory("agent")
