@@ -41,7 +41,11 @@ pub fn router(state: AppState) -> Router {
             RouteKind::Work(Weighs::Kept),
         ),
         (plain(protocol), update_timeout, RouteKind::Work(Weighs::Kept)),
-        (dashboard::router(), update_timeout, RouteKind::Pages(Box::new(pages))),
+        (
+            dashboard::router(),
+            update_timeout,
+            RouteKind::Pages(Box::new(pages)),
+        ),
     ];
     let of = |time, kind| layer(around(&state, time, kind), middleware::around);
     let groups = groups.map(|(routes, time, kind)| {

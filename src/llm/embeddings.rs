@@ -5,7 +5,7 @@
 //! does not affect others.
 
 use super::endpoint::{Client, Endpoint, SetUpError, below};
-use super::{ModelError, Retry, retry};
+use super::{ModelError, Retry, endpoint};
 use crate::config::embeddings::EmbeddingsSettings;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -202,7 +202,7 @@ impl Embedder {
         if let Some(dimensions) = self.settings.dimensions {
             body["dimensions"] = json!(dimensions);
         }
-        let answer = retry::within(time, self.endpoint.post(&body)).await?;
+        let answer = endpoint::within(time, self.endpoint.post(&body)).await?;
         if let Some(error) = answer.get("error").filter(|error| !error.is_null()) {
             return Err(self.endpoint.error_object(error).into());
         }

@@ -12,9 +12,7 @@ use crate::domain::memory::{View, validate};
 use crate::domain::operation::{FaultKind, Operation, Role};
 use crate::domain::{document, dsl};
 use crate::fair;
-use crate::llm::{
-    Answer, ChatMessage, ChatRole, ModelError, ModelOutcome, Request, RoleModel, models, rules,
-};
+use crate::llm::{self, Answer, ChatMessage, ChatRole, ModelError, ModelOutcome, Request, RoleModel, rules};
 use crate::pipeline::prompts::{Template, quoted, section_of, shown_messages, shown_section};
 use crate::pipeline::review::rewrites_progress;
 use crate::pipeline::{Pipeline, UpdateInput, consolidation};
@@ -424,7 +422,7 @@ impl Pipeline {
             }
         }
         let report = ModelReport {
-            model: models::RULES.to_owned(),
+            model: llm::RULES.to_owned(),
             attempts: 1,
             millis: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
             ..ModelReport::default()

@@ -16,7 +16,7 @@ use crate::domain::evidence::Evidence;
 use crate::domain::ids::{MemoryId, RecordId, RecordKind, VaultId};
 use crate::domain::operation::{Fault, FaultKind, Operation, Role};
 use crate::fair;
-use crate::llm::{RoleModel, models};
+use crate::llm::{self, RoleModel};
 use crate::storage::StorageError;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
@@ -48,7 +48,7 @@ impl Pipeline {
         let Some(speaker) = speaker.filter(|_| !share.is_used_up()) else {
             return Ok(RoleOutcome {
                 reading: found,
-                ..RoleOutcome::of(models::RULES)
+                ..RoleOutcome::of(llm::RULES)
             });
         };
         let mut outcome = self

@@ -4,7 +4,7 @@ use crate::domain::memory::Limits;
 use crate::domain::operation::Role;
 use crate::domain::text::masked;
 use crate::fair::{self, NoRoom};
-use crate::llm::{ModelError, models};
+use crate::llm::{self, ModelError};
 use crate::pipeline::ask::{RoleOutcome, sent};
 use crate::pipeline::check::Reading;
 use crate::pipeline::report::{Rejection, UpdateAnswer, Warning};
@@ -160,7 +160,7 @@ impl Pipeline {
             false => self.ask(running, input, &input.roles).await?,
         };
         let by_rules = |(role, outcome): (&Role, &RoleOutcome)| {
-            let is_by_rules = outcome.report.model == models::RULES;
+            let is_by_rules = outcome.report.model == llm::RULES;
             is_by_rules.then(|| spent_on(&outcome.report, Spender::Update(*role), true, false))
         };
         let mut uncounted: Vec<RoleSpent> = outcomes.iter().filter_map(by_rules).collect();

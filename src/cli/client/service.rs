@@ -349,10 +349,14 @@ impl Call<'_> {
     }
 
     fn too_slow(&self) -> Failure {
-        let (url, time) = (&self.sender.service.connection.url, self.sender.service.timeout);
+        let (url, timeout) = (&self.sender.service.connection.url, self.sender.service.timeout);
+        let time = match timeout.as_secs() {
+            0 => format!("{} ms", timeout.as_millis()),
+            seconds => format!("{seconds} s"),
+        };
         Failure::new(
             Exit::Busy,
-            format!("{url} did not answer within {time:?} (--timeout)"),
+            format!("{url} did not answer within {time} (--timeout)"),
         )
     }
 

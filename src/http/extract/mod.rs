@@ -6,6 +6,5 @@
 pub(crate) mod body;
 pub(crate) mod caller;
 pub(crate) mod headers;
-pub(crate) mod json;
 pub(crate) mod page;
 pub(crate) mod params;

@@ -2,9 +2,9 @@
 
 use crate::domain::handoff::{Freshness, Window, Workspace, preface};
 use crate::domain::ids::HandoffId;
+use crate::http::extract::body::{Object, OptionalJsonBody};
 use crate::http::extract::caller::{Actor, ActorHeader};
 use crate::http::extract::headers::{Accept, ConditionHeaders, Conditions, Representation};
-use crate::http::extract::json::{Object, OptionalJsonBody};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::params::{EntryPath, MemoryPath, Params, Path, Query, parsed};
 use crate::http::problem::{Kind, Problem};

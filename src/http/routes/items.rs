@@ -3,9 +3,8 @@
 use crate::domain::access::AccessRole;
 use crate::domain::ids::{Category, VaultId};
 use crate::domain::prompt::{NewItem, PromptItem, RULES, check_writable};
-use crate::http::extract::body::{self, Limit, MediaType};
+use crate::http::extract::body::{self, JsonBody, Limit, MediaType, Object, exact, parse, parse_list};
 use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
-use crate::http::extract::json::{JsonBody, Object, exact, parse, parse_list};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::params::{ItemPath, Params, Query, parsed};
 use crate::http::middleware::standard::Detail;

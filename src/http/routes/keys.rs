@@ -3,8 +3,8 @@
 
 use crate::domain::access::{AccessRole, ApiKey, Caller, Token, VaultScope};
 use crate::domain::ids::{KeyId, VaultId};
+use crate::http::extract::body::JsonBody;
 use crate::http::extract::caller::CallerOf;
-use crate::http::extract::json::JsonBody;
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::params::{KeyPath, Params, Path, Query, parsed, within};
 use crate::http::middleware::idempotency::IDEMPOTENCY_KEY;

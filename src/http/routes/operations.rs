@@ -3,10 +3,9 @@
 use crate::domain::dsl::requests::{OperationRequest, first_nul};
 use crate::domain::faults::MAX_TEXT_ITEMS;
 use crate::domain::ids::UpdateId;
-use crate::http::extract::body::{self, Limit, MediaType};
+use crate::http::extract::body::{self, Limit, MediaType, Object, OptionalJsonBody};
 use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
 use crate::http::extract::headers::{ConditionHeaders, Conditions};
-use crate::http::extract::json::{self, Object, OptionalJsonBody};
 use crate::http::extract::params::{MemoryPath, Params, Path, Query, within};
 use crate::http::feed::ServerSentEvent;
 use crate::http::problem::Problem;
@@ -133,7 +132,7 @@ async fn read_input(state: &AppState, request: Request) -> Result<OperationsInpu
     let accepted = [MediaType::Json, MediaType::Plain, MediaType::Markdown].map(|name| (name, limit));
     let (media_type, text) = body::read_text(state, request, &accepted).await?;
     if media_type == MediaType::Json && !text.trim().is_empty() {
-        return json::parse::<OperationsBody>(&text)?.into_input();
+        return body::parse::<OperationsBody>(&text)?.into_input();
     }
     text_input("body", text)
 }

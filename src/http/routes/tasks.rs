@@ -6,9 +6,9 @@ use crate::domain::window::{
     SUMMARY_BYTES, Status, Task, TaskDetails, WindowImport,
 };
 use crate::fair::run_blocking;
+use crate::http::extract::body::{JsonBody, Object, exact};
 use crate::http::extract::caller::{ActorHeader, UnderClaim};
 use crate::http::extract::headers::ConditionHeaders;
-use crate::http::extract::json::{JsonBody, Object, exact};
 use crate::http::extract::params::parsed;
 use crate::http::problem::Problem;
 use crate::http::routes::contexts::saved;

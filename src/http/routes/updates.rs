@@ -1,9 +1,9 @@
 //! Runs of `/update` and `/operations`, and decisions about proposals: `M/updates`.
 
 use crate::domain::ids::UpdateId;
+use crate::http::extract::body::{JsonBody, OptionalJsonBody};
 use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
 use crate::http::extract::headers::{ConditionHeaders, Conditions};
-use crate::http::extract::json::{JsonBody, OptionalJsonBody};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::params::{EntryPath, MemoryPath, Path, Query};
 use crate::http::problem::{Kind, Problem};

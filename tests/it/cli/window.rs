@@ -21,7 +21,7 @@ const COMMANDS: [(&str, &str, &str); 5] = [
     ("set-status --goal ship", r#"PUT status {"goal": "ship"}"#, ""),
     (
         "prompt --max-tokens 900 --include rules,workflow --timezone Europe/Berlin",
-        "GET prompt?max_tokens=900&include=rules%2Cworkflow&timezone=Europe%2FBerlin ",
+        "GET prompt?include=rules%2Cworkflow&max_tokens=900&timezone=Europe%2FBerlin ",
         "the prompt",
     ),
     ("prompt --json --exclude rules", "GET prompt?exclude=rules ", ""),

@@ -3,10 +3,9 @@
 use crate::config::limits::Guard;
 use crate::domain::document::{self, InvalidDocument};
 use crate::domain::listed;
-use crate::http::extract::body::{self, Limit, MediaType};
+use crate::http::extract::body::{self, JsonBody, Limit, MediaType, OptionalJsonBody};
 use crate::http::extract::caller::{Actor, ActorHeader, UnderClaim};
 use crate::http::extract::headers::{ConditionHeaders, Conditions};
-use crate::http::extract::json::{JsonBody, OptionalJsonBody};
 use crate::http::extract::params::{EntryPath, MemoryPath, Params, Path, Query};
 use crate::http::problem::{CollapseBody, Problem};
 use crate::http::routes::contexts::{ContextBody, saved};
