@@ -18,6 +18,7 @@ use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::updates::{RunKind, RunStatus};
 use crate::telemetry::{meters, traces};
 use futures::FutureExt;
+use futures::future::{Either, select};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::pin::pin;
@@ -179,13 +180,18 @@ impl Steps {
 }
 
 impl Pipeline {
-    /// Does work whose steps are written as events while it goes on.
+    /// Does work whose steps are written as events while it goes on. It goes on during a write, too: it may hold the database
+    /// connection that the write waits for.
     pub(super) async fn followed<W: Future>(&self, running: &Running, work: W) -> W::Output {
         let mut work = pin!(work);
         loop {
-            match timeout(WRITE_EVERY, &mut work).await {
-                Ok(done) => return done,
-                Err(_) => self.write_steps(running).await,
+            if let Ok(done) = timeout(WRITE_EVERY, &mut work).await {
+                return done;
+            }
+            let write = pin!(self.write_steps(running));
+            if let Either::Left((done, write)) = select(&mut work, write).await {
+                write.await;
+                return done;
             }
         }
     }

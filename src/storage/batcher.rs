@@ -1,140 +1,298 @@
-//! Request batching without linger: versions that are submitted while a batch is being committed go with the next one.
+//! Request batching without linger: jobs submitted while a batch of their kind is in flight go with the next batch.
 //!
-//! A commit costs a disk flush: one for many versions costs little more than one for a single version. A version that finds
-//! no batch in flight is sent at once and alone.
+//! A statement costs a round trip, and a commit a disk flush: one for many jobs costs little more than one for a single
+//! job. A job that finds no batch in flight is sent at once and alone.
 //!
-//! - Each version is answered after its own commit. It is as durable as if it had been sent alone.
-//! - An error of one version fails only that one ([`crate::storage::write`]).
-//! - A batch contains versions of several vaults. In a distributed database these are on several nodes, so there nothing is
-//!   submitted.
+//! | job | what is sent for it |
+//! |---|---|
+//! | `Submitted` | versions of memories, a group commit ([`crate::storage::write`]) |
+//! | `HeadRead` | reads of newest versions, in one statement that begins after all of them were submitted |
+//!
+//! - Each job is answered after its own work was committed. It is as durable as if it had been sent alone.
+//! - An error of one job fails only that job. If the statement for all of them fails, each is sent alone.
+//! - A batch contains jobs of several vaults. In a distributed database these are on several nodes, so there each job
+//!   is sent alone.
 
+use crate::domain::ids::{MemoryId, VaultId};
+use crate::storage::contexts::{latest, latest_of};
+use crate::storage::head_cache::CachedHead;
 use crate::storage::write::Submitted;
-use crate::storage::{Storage, StorageError};
-use futures::FutureExt as _;
+use crate::storage::{Class, Storage, StorageError};
 use std::collections::VecDeque;
 use std::fmt::Display;
-use std::mem::replace;
-use std::panic::AssertUnwindSafe;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
-use tracing::{Instrument as _, Span};
 
-/// Maximum number of versions in a batch.
-const MAX_VERSIONS: usize = 64;
+/// A job that costs hardly more for many than for one.
+pub(in crate::storage) trait Job: Sized + Send + 'static {
+    /// The result.
+    type Answer: Send + 'static;
 
-/// Maximum bytes of the texts of a batch, unless a single one is larger.
-const MAX_BYTES: usize = 1 << 20;
+    /// Maximum number of batches in flight.
+    const MAX_IN_FLIGHT: usize;
 
-/// Whether the version was saved; if not, it was skipped.
-type Answer = Result<bool, StorageError>;
+    /// Maximum number of jobs in a batch.
+    const MAX_JOBS: usize;
 
-/// The versions that wait for the next batch.
-#[derive(Default)]
-pub(in crate::storage) struct Batcher(Mutex<Queue>);
+    /// The batcher of this kind of job.
+    fn batcher(batchers: &Batchers) -> &Arc<Batcher<Self>>;
 
-#[derive(Default)]
-struct Queue {
-    waiting: VecDeque<Waiting>,
-    /// When the batch in flight began; `None` if none is.
-    begun: Option<Instant>,
+    /// Its size in bytes, if that can be large.
+    fn bytes(&self) -> usize {
+        0
+    }
+
+    /// Runs a batch. Returns one answer for each job, in the same order.
+    fn run(storage: &Storage, jobs: Vec<Self>) -> impl Future<Output = Vec<Self::Answer>> + Send;
 }
 
-/// A version that waits, and the channel for its answer.
-struct Waiting {
-    version: Submitted,
-    answer: oneshot::Sender<Answer>,
+/// The batchers of a service.
+#[derive(Default)]
+pub(in crate::storage) struct Batchers {
+    pub(super) versions: Arc<Batcher<Submitted>>,
+    heads: Arc<Batcher<HeadRead>>,
+}
+
+/// A batch in flight. When it is dropped, the jobs submitted meanwhile are run.
+struct Batch<J: Job> {
+    storage: Storage,
+    of: Arc<Batcher<J>>,
+}
+
+impl<J: Job> Drop for Batch<J> {
+    fn drop(&mut self) {
+        if self.of.end_if_empty() {
+            return;
+        }
+        match tokio::runtime::Handle::try_current() {
+            // In a task, because the caller's request may have been cancelled: the other jobs still have to run.
+            Ok(runtime) => drop(runtime.spawn(go_on(Self {
+                storage: self.storage.clone(),
+                of: self.of.clone(),
+            }))),
+            // The program is shutting down: all that wait get an error.
+            Err(_) => self.of.queue().waiting.clear(),
+        }
+    }
 }
 
 impl Storage {
-    /// Saves a version, alone or in a batch.
-    ///
-    /// # Errors
-    /// Database errors. If its batch was not answered, the outcome is unknown.
-    pub(in crate::storage) async fn submit(&self, version: Submitted) -> Answer {
-        let (answer, answered) = oneshot::channel();
-        if let Some(alone) = self.batcher.push(Waiting { version, answer }) {
-            // A task, because a request may be cancelled while its batch is in flight. It is the service's own work, without
-            // the permits of a vault.
-            tokio::spawn(run_batches(self.clone(), alone, Span::current()));
+    /// Runs a job, alone or in a batch. `None` if its batch was cancelled: the outcome is unknown.
+    pub(in crate::storage) async fn submit<J: Job>(&self, job: J) -> Option<J::Answer> {
+        let of = J::batcher(&self.batchers).clone();
+        match of.begin_or_wait(job) {
+            Ok(job) => {
+                let storage = self.clone();
+                let _batch = Batch { storage, of };
+                J::run(self, vec![job]).await.pop()
+            }
+            Err(answered) => answered.await.ok(),
         }
-        let cancelled = |_| Err(unanswered(&"it was cancelled"));
-        answered.await.unwrap_or_else(cancelled)
     }
 }
 
-/// Runs a first batch, and others until no version waits. Only the first belongs to the request that began it.
-async fn run_batches(storage: Storage, first: Waiting, mut span: Span) {
-    let mut next = Some(vec![first]);
-    while let Some(batch) = next {
-        let (versions, answers): (Vec<_>, Vec<_>) = batch
-            .into_iter()
-            .map(|Waiting { version, answer }| (version, answer))
-            .unzip();
-        let saving = storage
-            .save_submitted(versions)
-            .instrument(replace(&mut span, Span::none()));
-        // After a panic the channels are closed, and the next batch is run.
-        let saved = AssertUnwindSafe(saving).catch_unwind().await;
-        for (answer, saved) in answers.into_iter().zip(saved.into_iter().flatten()) {
+/// Runs batches until no job waits.
+async fn go_on<J: Job>(batch: Batch<J>) {
+    loop {
+        let next = batch.of.next();
+        if next.is_empty() {
+            return;
+        }
+        let (jobs, senders): (Vec<_>, Vec<_>) = next.into_iter().unzip();
+        let answers = J::run(&batch.storage, jobs).await;
+        for (sender, answer) in senders.into_iter().zip(answers) {
             // The receiver may have been dropped.
-            let _ = answer.send(saved);
+            let _ = sender.send(answer);
         }
-        next = storage.batcher.next();
     }
 }
 
-/// The error of each version of a batch whose outcome is unknown.
+/// The error of a job whose batch was cancelled.
+pub(in crate::storage) fn cancelled() -> StorageError {
+    unanswered(&"its batch was cancelled")
+}
+
+/// The error of each job of a batch whose outcome is unknown.
 pub(in crate::storage) fn unanswered(cause: &dyn Display) -> StorageError {
-    StorageError::Unavailable(sqlx::Error::Protocol(format!("a batch of versions: {cause}")))
+    StorageError::Unavailable(sqlx::Error::Protocol(format!("a batch of requests: {cause}")))
 }
 
-impl Batcher {
-    /// Queues a version, or returns it if no batch is in flight: the caller must run it as one.
-    fn push(&self, waiting: Waiting) -> Option<Waiting> {
-        let mut queue = self.queue();
-        if queue.begun.is_some() {
-            queue.waiting.push_back(waiting);
-            return None;
-        }
-        queue.begun = Some(Instant::now());
-        Some(waiting)
-    }
+/// Maximum bytes of the jobs in a batch, unless a single job is larger.
+const MAX_BYTES: usize = 1 << 20;
 
-    /// Takes the versions of the next batch; `None`, if none waits, ends the batches. Those of cancelled requests are dropped.
-    fn next(&self) -> Option<Vec<Waiting>> {
-        let mut queue = self.queue();
-        queue.waiting.retain(|waiting| !waiting.answer.is_closed());
-        if queue.waiting.is_empty() {
-            queue.begun = None;
-            return None;
-        }
-        queue.begun = Some(Instant::now());
-        let mut bytes = 0;
-        let fits = |waiting: &&Waiting| {
-            bytes += waiting.version.bytes();
-            bytes <= MAX_BYTES
-        };
-        let count = queue.waiting.iter().take(MAX_VERSIONS).take_while(fits).count();
-        Some(queue.waiting.drain(..count.max(1)).collect())
-    }
+/// Accepts jobs of a kind and runs them in batches.
+pub(in crate::storage) struct Batcher<J: Job>(Mutex<Queue<J>>);
 
+/// A job that waits for the next batch, and the channel for its answer.
+type Waiting<J> = (J, oneshot::Sender<<J as Job>::Answer>);
+
+struct Queue<J: Job> {
+    waiting: VecDeque<Waiting<J>>,
+    in_flight: usize,
+    /// When the last batch began.
+    begun: Instant,
+}
+
+impl<J: Job> Default for Batcher<J> {
+    fn default() -> Self {
+        Self(Mutex::new(Queue {
+            waiting: VecDeque::new(),
+            in_flight: 0,
+            begun: Instant::now(),
+        }))
+    }
+}
+
+impl<J: Job> Batcher<J> {
     /// Whether a batch is in flight.
     pub(in crate::storage) fn is_busy(&self) -> bool {
-        self.queue().begun.is_some()
+        self.queue().in_flight > 0
     }
 
-    /// For how long the batch has been in flight; `None` if none is.
+    /// For how long the last batch has been in flight; `None` if none is.
     pub(in crate::storage) fn busy_for(&self) -> Option<Duration> {
-        self.queue().begun.map(|begun| begun.elapsed())
+        let queue = self.queue();
+        (queue.in_flight > 0).then(|| queue.begun.elapsed())
     }
 
-    /// How many versions wait for the next batch.
+    /// How many jobs wait for the next batch.
     pub(in crate::storage) fn waiting(&self) -> usize {
         self.queue().waiting.len()
     }
 
-    fn queue(&self) -> MutexGuard<'_, Queue> {
+    fn queue(&self) -> MutexGuard<'_, Queue<J>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the jobs of the next batch. Jobs of cancelled requests are dropped.
+    fn next(&self) -> Vec<Waiting<J>> {
+        let mut queue = self.queue();
+        queue.waiting.retain(|(_, answer)| !answer.is_closed());
+        let mut bytes = 0;
+        let fits = |(job, _): &&Waiting<J>| {
+            bytes += job.bytes();
+            bytes <= MAX_BYTES
+        };
+        let count = queue.waiting.iter().take(J::MAX_JOBS).take_while(fits).count();
+        let count = count.max(1).min(queue.waiting.len());
+        queue.begun = Instant::now();
+        queue.waiting.drain(..count).collect()
+    }
+
+    /// Starts a batch if the limit allows, and returns the job. Otherwise queues it for the next batch.
+    fn begin_or_wait(&self, job: J) -> Result<J, oneshot::Receiver<J::Answer>> {
+        let mut queue = self.queue();
+        if queue.in_flight >= J::MAX_IN_FLIGHT {
+            let (answer, answered) = oneshot::channel();
+            queue.waiting.push_back((job, answer));
+            return Err(answered);
+        }
+        queue.in_flight += 1;
+        queue.begun = Instant::now();
+        Ok(job)
+    }
+
+    /// Ends the batch if nothing waits; returns whether it did.
+    fn end_if_empty(&self) -> bool {
+        let mut queue = self.queue();
+        let is_empty = queue.waiting.is_empty();
+        if is_empty {
+            queue.in_flight -= 1;
+        }
+        is_empty
+    }
+}
+
+/// A request for the newest version of a memory, as of now or later.
+#[derive(Debug)]
+struct HeadRead {
+    vault: VaultId,
+    memory: MemoryId,
+}
+
+impl HeadRead {
+    fn key(&self) -> (&VaultId, &MemoryId) {
+        (&self.vault, &self.memory)
+    }
+}
+
+impl Job for HeadRead {
+    /// The newest version of the memory; `None` if it must be read on its own.
+    type Answer = Option<Result<Option<CachedHead>, StorageError>>;
+
+    const MAX_IN_FLIGHT: usize = 2;
+
+    /// A low limit, because each text may have the maximum size of a document.
+    const MAX_JOBS: usize = 16;
+
+    fn batcher(batchers: &Batchers) -> &Arc<Batcher<Self>> {
+        &batchers.heads
+    }
+
+    async fn run(storage: &Storage, jobs: Vec<Self>) -> Vec<Self::Answer> {
+        if let [HeadRead { vault, memory }] = &*jobs {
+            return vec![Some(storage.head_alone(vault, memory).await)];
+        }
+        let read = async {
+            let mut connection = storage.primary_reader(Class::Read).await?;
+            latest_of(&mut connection, &jobs.iter().map(HeadRead::key).collect()).await
+        };
+        let answer = |job: &HeadRead, read: &[CachedHead]| {
+            let is_it = |head: &&CachedHead| {
+                let metadata = &head.context.metadata;
+                (&metadata.vault_id, &metadata.memory_id) == job.key()
+            };
+            Some(Ok(read.iter().find(is_it).cloned()))
+        };
+        match read.await {
+            Ok(read) => jobs.iter().map(|job| answer(job, &read)).collect(),
+            Err(error @ StorageError::Unavailable(_)) => {
+                jobs.iter().map(|_| Some(Err(unanswered(&error)))).collect()
+            }
+            Err(error) => {
+                tracing::debug!(%error, reads = jobs.len(), "newest versions are read alone");
+                jobs.iter().map(|_| None).collect()
+            }
+        }
+    }
+}
+
+impl Storage {
+    /// The newest version of a memory, read from the database alone or in a batch, but not before the call. It replaces an
+    /// older one in the head cache.
+    pub(in crate::storage) async fn latest_head(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+    ) -> Result<Option<CachedHead>, StorageError> {
+        let token = self.head_cache.fill_token(vault, memory);
+        let wanted = HeadRead {
+            vault: vault.clone(),
+            memory: memory.clone(),
+        };
+        let batched = match self.crosses_vaults() {
+            true => self.submit(wanted).await.flatten(),
+            false => None,
+        };
+        let head = match batched {
+            Some(read) => read?,
+            None => self.head_alone(vault, memory).await?,
+        };
+        if let Some(head) = &head {
+            self.head_cache.fill(token, head.clone());
+        }
+        Ok(head)
+    }
+
+    /// The head cache is filled with the result, so it is read from the primary.
+    async fn head_alone(
+        &self,
+        vault: &VaultId,
+        memory: &MemoryId,
+    ) -> Result<Option<CachedHead>, StorageError> {
+        let mut reader = self.primary_reader(Class::Read).await?;
+        let newest = latest(&mut reader, vault, memory).await?;
+        Ok(newest.map(CachedHead::new))
     }
 }

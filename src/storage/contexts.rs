@@ -10,8 +10,9 @@ use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
 use crate::storage::database::connection::Connection;
 use crate::storage::head_cache::CachedHead;
 use crate::storage::pages::{Reading, Rows};
-use crate::storage::{Class, Storage, StorageError};
+use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// A row of `memory_contexts`; `context` is empty in statements that omit it.
@@ -132,22 +133,6 @@ impl Storage {
         Ok(head.map(|head| Arc::unwrap_or_clone(head.context)))
     }
 
-    /// The newest version of a memory, read from the database. It replaces an older one in the head cache.
-    async fn latest_head(
-        &self,
-        vault: &VaultId,
-        memory: &MemoryId,
-    ) -> Result<Option<CachedHead>, StorageError> {
-        let token = self.head_cache.fill_token(vault, memory);
-        // The head cache is filled with the result, so it is read from the primary.
-        let mut reader = self.primary_reader(Class::Read).await?;
-        let head = latest(&mut reader, vault, memory).await?.map(CachedHead::new);
-        if let Some(head) = &head {
-            self.head_cache.fill(token, head.clone());
-        }
-        Ok(head)
-    }
-
     /// The version that was the newest at `time`; `None` if there was none yet, or if it may have been pruned: if its
     /// successor is missing, it cannot be known which version was the newest.
     ///
@@ -220,6 +205,34 @@ pub(super) async fn latest(
     .fetch_optional(connection)
     .await?;
     Ok(row.map(Row::with_origins))
+}
+
+/// The newest versions of those of the memories that exist, in any vaults, in one statement.
+#[tracing::instrument(name = "db.memory_contexts.latest_many", skip_all, fields(reads = wanted.len()))]
+pub(super) async fn latest_of(
+    connection: &mut Connection,
+    wanted: &HashSet<(&VaultId, &MemoryId)>,
+) -> Result<Vec<CachedHead>, StorageError> {
+    let (vaults, memories): (Vec<&str>, Vec<&str>) = wanted
+        .iter()
+        .map(|(vault, memory)| (vault.as_str(), memory.as_str()))
+        .unzip();
+    let rows = context_rows!(
+        "context, line_origins",
+        "unnest((SELECT $1::text[]), $2::text[]) AS wanted (vault, memory)
+         CROSS JOIN LATERAL (
+             SELECT * FROM memory_contexts
+             WHERE vault_id = wanted.vault AND memory_id = wanted.memory
+             ORDER BY version DESC
+             LIMIT 1
+         ) AS newest",
+        &vaults as &[&str],
+        &memories as &[&str],
+    )
+    .fetch_all(connection)
+    .await?;
+    let newest = rows.into_iter().map(Row::with_origins);
+    Ok(newest.map(CachedHead::new).collect())
 }
 
 /// As [`Storage::context`], on a connection, which may be in a transaction.

@@ -7,7 +7,7 @@ pub(in crate::storage) mod stored;
 
 use crate::domain::ids::VaultId;
 use crate::domain::operation::Role;
-use crate::storage::{Storage, StorageError};
+use crate::storage::{Class, Storage, StorageError};
 use chrono::NaiveDate;
 use std::collections::BTreeMap;
 
@@ -110,7 +110,8 @@ impl Storage {
             counts.entry((model, role.name())).or_default().add(spent);
         }
         let counts = &counts;
-        let added = self.transaction("db.model_usage.add", |mut transaction| async move {
+        let added = async {
+            let mut connection = self.primary_reader(Class::Write).await?;
             for ((model, role), spent) in counts {
                 sqlx::query!(
                     "INSERT INTO model_usage (vault_id, day, model, role, runs, calls, failures, input_tokens,
@@ -137,11 +138,11 @@ impl Storage {
                     stored(spent.output_tokens),
                     stored(spent.millis),
                 )
-                .execute(&mut transaction)
+                .execute(&mut connection)
                 .await?;
             }
-            Ok::<_, StorageError>(transaction.commit_with(()))
-        });
+            Ok::<_, StorageError>(())
+        };
         if let Err(error) = added.await {
             tracing::warn!(%error, "the usage of models could not be stored");
         }

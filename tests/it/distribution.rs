@@ -22,6 +22,7 @@ const SWEEPS: &str = r#"
     SELECT DISTINCT ON (vault_id, memory_id) vault_id, memory_id, update_id, created_at → which queued updates are due; a new one is announced by a notification with its vault
     FROM updates WHERE status = 'proposed' AND finished_at <= $1 → proposals that have expired
     FROM prompt_items WHERE expires_at <= $1 → items that have expired
+    FROM unnest((SELECT $1::text[]), $2::text[]) AS wanted (vault, memory) → reads of several vaults in a batch, which a distributed database is not sent
     SELECT vault_id, count(*) AS "memories!", max(changed_at) → the list of vaults, in byte order whatever the collation of the database is
     FROM vault_storage WHERE vault_id <> ALL ($3) GROUP BY vault_id HAVING count(*) > $1 → vaults whose counts are to be summed up
     FROM memories WHERE search_pending AND (vault_id, memory_id) > ($1, $2) → memories to be indexed without a notification

@@ -21,7 +21,7 @@ use super::server::{leads_to, server_of};
 use crate::clock::Clock;
 use crate::fair::{FairSemaphore, Party, Permit, ShareLimits};
 use crate::storage::StorageError;
-use crate::storage::batcher::Batcher;
+use crate::storage::batcher::Batchers;
 use crate::storage::head_cache::{HeadCache, HeadCacheUse};
 use crate::storage::search::Searched;
 use crate::storage::usage::stored::Quotas;
@@ -66,8 +66,8 @@ pub struct Storage {
     pub(in crate::storage) indexed: Arc<Notify>,
     /// The read-through cache of heads.
     pub(in crate::storage) head_cache: Arc<HeadCache>,
-    /// The versions that are saved in batches.
-    pub(in crate::storage) batcher: Arc<Batcher>,
+    /// The batchers of changes and of reads.
+    pub(in crate::storage) batchers: Arc<Batchers>,
     /// The locks of memories for optimistic writes; `None` if versions are not committed in groups.
     pub(in crate::storage) memory_locks: Option<MemoryLocks>,
     /// Notifications of changes, of this instance and others.
@@ -129,7 +129,7 @@ impl Storage {
             notifications: Arc::new(Notifications::new(head_cache.clone())),
             clock,
             head_cache,
-            batcher: Arc::default(),
+            batchers: Arc::default(),
             memory_locks: options.gather_puts.then(MemoryLocks::default),
         })
     }

@@ -82,7 +82,7 @@ impl Storage {
     /// # Errors
     /// Database errors, if it was asked.
     pub async fn blocked_writes(&self) -> Result<Option<String>, StorageError> {
-        if let Some(busy) = self.batcher.busy_for()
+        if let Some(busy) = self.batchers.versions.busy_for()
             && busy > BATCH_LASTS
         {
             let seconds = busy.as_secs();

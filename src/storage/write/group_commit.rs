@@ -9,7 +9,7 @@ use super::head::Head;
 use super::new_version::Prepared;
 use super::save::{is_one_statement, save};
 use crate::domain::ids::{MemoryId, VaultId};
-use crate::storage::batcher::unanswered;
+use crate::storage::batcher::{Batcher, Batchers, Job, cancelled, unanswered};
 use crate::storage::contexts::Context;
 use crate::storage::head_cache::FillToken;
 use crate::storage::{Class, Storage, StorageError, TransactionError, error};
@@ -25,22 +25,27 @@ pub(in crate::storage) struct Submitted {
     _lock: OwnedMutexGuard<()>,
 }
 
-impl Submitted {
-    /// The size of its text.
-    pub(in crate::storage) fn bytes(&self) -> usize {
+impl Job for Submitted {
+    /// Whether the version was saved; if not, it was skipped.
+    type Answer = Result<bool, StorageError>;
+
+    const MAX_IN_FLIGHT: usize = 1;
+
+    const MAX_JOBS: usize = 64;
+
+    fn bytes(&self) -> usize {
         self.prepared.new.text.len()
     }
-}
 
-impl Storage {
-    /// Saves a batch. Returns for each version, in the same order, whether it was saved; if not, it was skipped.
-    pub(in crate::storage) async fn save_submitted(
-        &self,
-        versions: Vec<Submitted>,
-    ) -> Vec<Result<bool, StorageError>> {
-        let token = |version: &Submitted| {
+    fn batcher(batchers: &Batchers) -> &Arc<Batcher<Self>> {
+        &batchers.versions
+    }
+
+    async fn run(storage: &Storage, versions: Vec<Self>) -> Vec<Self::Answer> {
+        let token = |version: &Self| {
             let metadata = &version.prepared.metadata;
-            self.head_cache
+            storage
+                .head_cache
                 .fill_token(&metadata.vault_id, &metadata.memory_id)
         };
         let tokens: Vec<FillToken> = versions.iter().map(token).collect();
@@ -48,13 +53,13 @@ impl Storage {
             .into_iter()
             .map(|version| (version.prepared, version._lock))
             .unzip();
-        let saved = self.save_batch(&prepared).await;
+        let saved = storage.save_batch(&prepared).await;
         if let Err(NotSaved::Refused(error)) = &saved {
             tracing::debug!(%error, versions = prepared.len(), "versions are saved one by one");
         }
         let answer = |(place, (version, token)): (usize, (Prepared, FillToken))| match &saved {
             Ok(saved) if saved.contains(&place) => {
-                self.committed(version, token);
+                storage.committed(version, token);
                 Ok(true)
             }
             Ok(_) | Err(NotSaved::Refused(_)) => Ok(false),
@@ -120,7 +125,7 @@ impl Storage {
             prepared,
             _lock: lock,
         };
-        let is_saved = self.submit(submitted).await?;
+        let is_saved = self.submit(submitted).await.ok_or_else(cancelled)??;
         Ok(is_saved.then_some(result))
     }
 
@@ -162,13 +167,13 @@ impl Storage {
     /// Whether a batch of versions is being committed.
     #[must_use]
     pub fn is_saving(&self) -> bool {
-        self.batcher.is_busy()
+        self.batchers.versions.is_busy()
     }
 
     /// The number of decided versions that wait for the next batch, for tests.
     #[must_use]
     pub fn changes_waiting(&self) -> usize {
-        self.batcher.waiting()
+        self.batchers.versions.waiting()
     }
 }
 
