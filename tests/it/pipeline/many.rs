@@ -10,6 +10,7 @@ use futures::stream::FuturesUnordered;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 use tokio::sync::Barrier;
 use working_memory::config::llm::Provider;
 use working_memory::domain::operation::Role;
@@ -98,6 +99,34 @@ async fn no_connection_is_held_while_models_think() {
 
     answers.into_iter().for_each(|answer| drop(answer.is(200)));
     assert_eq!(service.count("memory_contexts").await, 20);
+}
+
+/// The steps are written every 250 ms, over the connection that the update's own statements use.
+#[tokio::test]
+async fn an_update_goes_on_while_its_steps_are_written() {
+    let stub = Stub::start(|request| {
+        let text = format!("{}: NO CHANGE", request.role().header());
+        Reply::After(Duration::from_millis(245), Box::new(Reply::Text(text)))
+    })
+    .await;
+    let configure = stub.configure(Provider::Openai, 0);
+    let service = Service::configured(|config| {
+        configure(config);
+        config.database.max_connections = 1;
+    })
+    .await;
+    let names: Vec<String> = (0..30).map(|number| format!("agent-{number}")).collect();
+    let begun = Instant::now();
+
+    let answers = join_all(names.iter().map(|name| async {
+        let memory = service.memory(name);
+        memory.update(json!({"task": "Work together"})).await
+    }))
+    .await;
+
+    answers.into_iter().for_each(|answer| drop(answer.is(200)));
+    // None waited for the connection until it gave up, after ten seconds.
+    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
 }
 
 #[tokio::test]
