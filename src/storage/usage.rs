@@ -141,6 +141,8 @@ impl Storage {
                 .execute(&mut connection)
                 .await?;
             }
+            // Behind a pooler each connection is in a transaction.
+            connection.commit().await?;
             Ok::<_, StorageError>(())
         };
         if let Err(error) = added.await {
