@@ -15,6 +15,7 @@
 
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::storage::contexts::{latest, latest_of};
+use crate::storage::database::connection::Connection;
 use crate::storage::head_cache::CachedHead;
 use crate::storage::write::Submitted;
 use crate::storage::{Class, Storage, StorageError};
@@ -44,7 +45,43 @@ pub(in crate::storage) trait Job: Sized + Send + 'static {
     }
 
     /// Runs a batch. Returns one answer for each job, in the same order.
-    fn run(storage: &Storage, jobs: Vec<Self>) -> impl Future<Output = Vec<Self::Answer>> + Send;
+    fn run(
+        storage: &Storage,
+        kept: &mut Kept,
+        jobs: Vec<Self>,
+    ) -> impl Future<Output = Vec<Self::Answer>> + Send;
+}
+
+/// How long batches keep a connection. Then the server frees the session's memory.
+const KEPT_FOR: Duration = Duration::from_mins(10);
+
+/// The connection of the last batch, for the next one: the pool asks the server before it takes one back.
+#[derive(Default)]
+pub(in crate::storage) struct Kept(Option<(Connection, Instant)>);
+
+impl Kept {
+    /// A connection, and since when it is used.
+    pub(in crate::storage) async fn take(
+        &mut self,
+        storage: &Storage,
+        class: Class,
+    ) -> Result<(Connection, Instant), StorageError> {
+        if let Some((connection, since)) = self.0.take()
+            && since.elapsed() < KEPT_FOR
+            && !storage.liveness.is_outdated(since.elapsed())
+        {
+            return Ok((connection, since));
+        }
+        let since = Instant::now();
+        Ok((storage.primary_reader(class).await?, since))
+    }
+
+    /// Keeps a connection on which all was answered. Behind a pooler each is in a transaction, which ends with the batch.
+    pub(in crate::storage) fn keep(&mut self, storage: &Storage, connection: Connection, since: Instant) {
+        if storage.prepared_statements {
+            self.0 = Some((connection, since));
+        }
+    }
 }
 
 /// The batchers of a service.
@@ -85,7 +122,7 @@ impl Storage {
             Ok(job) => {
                 let storage = self.clone();
                 let _batch = Batch { storage, of };
-                J::run(self, vec![job]).await.pop()
+                J::run(self, &mut Kept::default(), vec![job]).await.pop()
             }
             Err(answered) => answered.await.ok(),
         }
@@ -94,13 +131,14 @@ impl Storage {
 
 /// Runs batches until no job waits.
 async fn go_on<J: Job>(batch: Batch<J>) {
+    let mut kept = Kept::default();
     loop {
         let next = batch.of.next();
         if next.is_empty() {
             return;
         }
         let (jobs, senders): (Vec<_>, Vec<_>) = next.into_iter().unzip();
-        let answers = J::run(&batch.storage, jobs).await;
+        let answers = J::run(&batch.storage, &mut kept, jobs).await;
         for (sender, answer) in senders.into_iter().zip(answers) {
             // The receiver may have been dropped.
             let _ = sender.send(answer);
@@ -230,13 +268,15 @@ impl Job for HeadRead {
         &batchers.heads
     }
 
-    async fn run(storage: &Storage, jobs: Vec<Self>) -> Vec<Self::Answer> {
+    async fn run(storage: &Storage, kept: &mut Kept, jobs: Vec<Self>) -> Vec<Self::Answer> {
         if let [HeadRead { vault, memory }] = &*jobs {
-            return vec![Some(storage.head_alone(vault, memory).await)];
+            return vec![Some(storage.head_alone(kept, vault, memory).await)];
         }
         let read = async {
-            let mut connection = storage.primary_reader(Class::Read).await?;
-            latest_of(&mut connection, &jobs.iter().map(HeadRead::key).collect()).await
+            let (mut connection, since) = kept.take(storage, Class::Read).await?;
+            let read = latest_of(&mut connection, &jobs.iter().map(HeadRead::key).collect()).await?;
+            kept.keep(storage, connection, since);
+            Ok(read)
         };
         let answer = |job: &HeadRead, read: &[CachedHead]| {
             let is_it = |head: &&CachedHead| {
@@ -277,7 +317,7 @@ impl Storage {
         };
         let head = match batched {
             Some(read) => read?,
-            None => self.head_alone(vault, memory).await?,
+            None => self.head_alone(&mut Kept::default(), vault, memory).await?,
         };
         if let Some(head) = &head {
             self.head_cache.fill(token, head.clone());
@@ -288,11 +328,13 @@ impl Storage {
     /// The head cache is filled with the result, so it is read from the primary.
     async fn head_alone(
         &self,
+        kept: &mut Kept,
         vault: &VaultId,
         memory: &MemoryId,
     ) -> Result<Option<CachedHead>, StorageError> {
-        let mut reader = self.primary_reader(Class::Read).await?;
+        let (mut reader, since) = kept.take(self, Class::Read).await?;
         let newest = latest(&mut reader, vault, memory).await?;
+        kept.keep(self, reader, since);
         Ok(newest.map(CachedHead::new))
     }
 }

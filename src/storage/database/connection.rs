@@ -82,9 +82,11 @@ impl Connection {
         self.is_in_transaction
     }
 
-    /// Commits the transaction, if one is open. If this fails without an error from the server, the outcome is unknown.
-    pub(in crate::storage) async fn commit(mut self) -> Result<(), Error> {
-        self.end("COMMIT").await
+    /// Commits the transaction, if one is open, and returns the connection. If this fails without an error from the server, the
+    /// outcome is unknown.
+    pub(in crate::storage) async fn commit(mut self) -> Result<Self, Error> {
+        self.end("COMMIT").await?;
+        Ok(self)
     }
 
     /// Rolls the transaction back, if one is open.

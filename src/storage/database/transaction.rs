@@ -88,7 +88,7 @@ impl<T> Ending<T> {
     /// Commits or rolls back. Returns the result and whether it was committed.
     async fn end(self) -> Result<(T, bool), StorageError> {
         match self.commits {
-            true => self.transaction.commit().await?,
+            true => drop(self.transaction.commit().await?),
             false => self.transaction.rollback().await?,
         }
         Ok((self.value, self.commits))

@@ -9,7 +9,7 @@ use super::head::Head;
 use super::new_version::Prepared;
 use super::save::{is_one_statement, save};
 use crate::domain::ids::{MemoryId, VaultId};
-use crate::storage::batcher::{Batcher, Batchers, Job, cancelled, unanswered};
+use crate::storage::batcher::{Batcher, Batchers, Job, Kept, cancelled, unanswered};
 use crate::storage::contexts::Context;
 use crate::storage::head_cache::FillToken;
 use crate::storage::{Class, Storage, StorageError, TransactionError, error};
@@ -41,7 +41,7 @@ impl Job for Submitted {
         &batchers.versions
     }
 
-    async fn run(storage: &Storage, versions: Vec<Self>) -> Vec<Self::Answer> {
+    async fn run(storage: &Storage, kept: &mut Kept, versions: Vec<Self>) -> Vec<Self::Answer> {
         let token = |version: &Self| {
             let metadata = &version.prepared.metadata;
             storage
@@ -53,7 +53,7 @@ impl Job for Submitted {
             .into_iter()
             .map(|version| (version.prepared, version._lock))
             .unzip();
-        let saved = storage.save_batch(&prepared).await;
+        let saved = storage.save_batch(kept, &prepared).await;
         if let Err(NotSaved::Refused(error)) = &saved {
             tracing::debug!(%error, versions = prepared.len(), "versions are saved one by one");
         }
@@ -145,9 +145,9 @@ impl Storage {
         }))
     }
 
-    async fn save_batch(&self, prepared: &[Prepared]) -> Result<Vec<usize>, NotSaved> {
-        let connection = self.primary_reader(Class::Write).await;
-        let mut connection = connection.map_err(NotSaved::Refused)?;
+    async fn save_batch(&self, kept: &mut Kept, prepared: &[Prepared]) -> Result<Vec<usize>, NotSaved> {
+        let taken = kept.take(self, Class::Write).await;
+        let (mut connection, since) = taken.map_err(NotSaved::Refused)?;
         if !is_one_statement(prepared) {
             let begun = connection.begin().await;
             begun.map_err(|error| NotSaved::Refused(error.into()))?;
@@ -160,7 +160,8 @@ impl Storage {
             }
         })?;
         let committed = connection.commit().await;
-        committed.map_err(|error| NotSaved::Unknown(error.into()))?;
+        let connection = committed.map_err(|error| NotSaved::Unknown(error.into()))?;
+        kept.keep(self, connection, since);
         Ok(saved)
     }
 
