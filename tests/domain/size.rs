@@ -4,6 +4,7 @@
 use chrono::DateTime;
 use std::collections::BTreeSet;
 use std::iter::repeat_with;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 use working_memory::domain::bring::{self, Note, SourceFile};
 use working_memory::domain::consolidation::{Ground, Share, find};
@@ -186,6 +187,47 @@ fn progress_is_compared_with_the_one_before_in_time() {
     let begin = Instant::now();
     let judged = Judge::new(case, &items).items(items);
     assert_eq!(judged[0].rulings.len(), 12_000);
+    assert!(begin.elapsed() < ENOUGH, "{:?}", begin.elapsed());
+}
+
+#[test]
+fn lines_of_snippets_are_searched_in_time_however_many_there_are() {
+    let lines = |numbers: Range<u32>| -> Vec<String> {
+        let number = |number: u32| format!("{:024b}\n", number * 7_919 % (1 << 24));
+        numbers.map(number).collect()
+    };
+    let message = lines(0..16_000).concat();
+    let mut copied = lines(4_000..16_000);
+    copied.reverse();
+    // Each is the end of the next.
+    copied.extend((1..500).map(|length| "1".repeat(length) + "\n"));
+    let runs = "1".repeat(20_000);
+    let copied = copied.concat();
+    let foreign = copied.clone() + "12";
+    let snippets = [&copied, &foreign].map(|text| Operation::snippet("next", "label", text));
+    let items: Vec<_> = (0..)
+        .zip(snippets)
+        .map(|(place, operation)| Item {
+            operation,
+            range: place..place + 1,
+        })
+        .collect();
+    let input = Input {
+        task: "f",
+        messages: vec![&message, &runs],
+    };
+    let case = JudgeContext {
+        input: &input,
+        document: "",
+        progress: "",
+        examples: &Examples::default(),
+        max_archives: 3,
+        strictness: Strictness::Reject,
+    };
+    let begin = Instant::now();
+    let judged = Judge::new(case, &items).items(items);
+    assert!(judged[0].item.is_some());
+    assert!(judged[1].rulings[0].detail.contains("`12`"));
     assert!(begin.elapsed() < ENOUGH, "{:?}", begin.elapsed());
 }
 

@@ -113,8 +113,8 @@ impl Words {
 
     /// Number of words shared with a record of a kind, if enough to count as its replacement.
     fn in_common(&self, kind: RecordKind, words: &[Word]) -> Option<usize> {
-        let shared = shared(words, &self.keys);
-        (self.kind == kind && shared >= PAIR_WORDS).then_some(shared)
+        let shared = (self.kind == kind).then(|| shared(words, &self.keys));
+        shared.filter(|count| *count >= PAIR_WORDS)
     }
 }
 

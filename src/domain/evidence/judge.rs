@@ -7,7 +7,7 @@ use super::input::{Evidence, Input, WordIndex};
 use super::verbatim::Sources;
 use crate::domain::operation::{AddedRecord, FaultKind, Item, Operation, Progress};
 use crate::domain::text::content_words::{KnownWords, Word, content_words, keys};
-use crate::domain::text::{bare_words, has_secret, masked};
+use crate::domain::text::{bare_words, has_secret, masked, single_blanks};
 use foldhash::fast::RandomState;
 use std::collections::HashSet;
 use std::ops::Range;
@@ -80,6 +80,7 @@ impl<'a> Judge<'a> {
     pub fn new(case: JudgeContext<'a>, items: &[Item]) -> Self {
         let actives = Actives::of(case.document, items);
         let mut asked: HashSet<_, RandomState> = HashSet::default();
+        let mut lines: HashSet<String, RandomState> = HashSet::default();
         let mut is_literal = false;
         for item in items {
             match &item.operation {
@@ -88,6 +89,9 @@ impl<'a> Judge<'a> {
                     asked.extend(added.label.iter().flat_map(|label| keys(label)));
                     asked.extend(keys(&added.content));
                     is_literal |= added.label.is_some() || asked.len() == before;
+                    if added.label.is_some() {
+                        lines.extend(added.content.lines().map(single_blanks));
+                    }
                 }
                 Operation::RewriteProgress(progress) => {
                     for bullet in progress.bullets() {
@@ -101,7 +105,7 @@ impl<'a> Judge<'a> {
         }
         asked.extend(actives.archived_words());
         let snippets = actives.snippets.iter().map(String::as_str);
-        let sources = is_literal.then(|| Sources::of(case.input, snippets));
+        let sources = is_literal.then(|| Sources::of(case.input, snippets, lines));
         Self {
             index: WordIndex::of(case.input, asked),
             case,

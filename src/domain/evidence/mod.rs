@@ -13,6 +13,7 @@ mod archives;
 mod examples;
 mod input;
 mod judge;
+mod occurring;
 mod verbatim;
 
 pub use archives::{Addition, JudgedArchive, name_replaced};

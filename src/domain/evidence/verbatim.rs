@@ -4,11 +4,14 @@
 //! the input.
 
 use super::input::{Evidence, Input, quote_of};
+use super::occurring::occurring;
 use crate::domain::document::Fence;
 use crate::domain::text::lines::blank_separated;
 use crate::domain::text::single_blanks;
+use foldhash::fast::RandomState;
 use memchr::memmem::Finder;
 use std::cell::OnceCell;
+use std::collections::HashSet;
 use std::ops::Range;
 
 /// Maximum number of matches examined per snippet.
@@ -81,15 +84,26 @@ pub(super) struct Sources<'a> {
     input: Vec<Folded<'a>>,
     /// Snippets of the memory, folded.
     known: Vec<String>,
+    /// The lines of the snippets of an answer, folded.
+    lines: HashSet<String, RandomState>,
+    /// Those of them that are in the input or in a known snippet, computed on first use.
+    copied: OnceCell<HashSet<String, RandomState>>,
     /// The input in lower case, computed on first use.
     lower: OnceCell<Vec<String>>,
 }
 
 impl<'a> Sources<'a> {
-    pub(super) fn of<'s>(input: &Input<'a>, snippets: impl Iterator<Item = &'s str>) -> Self {
+    /// The input and the snippets of the memory, for the lines of an answer with [`single_blanks`].
+    pub(super) fn of<'s>(
+        input: &Input<'a>,
+        snippets: impl Iterator<Item = &'s str>,
+        lines: HashSet<String, RandomState>,
+    ) -> Self {
         Self {
             input: input.texts().map(Folded::of).collect(),
             known: snippets.map(single_blanks).collect(),
+            lines,
+            copied: OnceCell::new(),
             lower: OnceCell::new(),
         }
     }
@@ -121,14 +135,16 @@ impl<'a> Sources<'a> {
         Some((&text[range], evidence))
     }
 
-    /// The first line of a snippet that is neither in the input nor in a known snippet.
+    /// The first line of a snippet of the answer that is neither in the input nor in a known snippet.
     pub(super) fn foreign_line<'s>(&self, snippet: &'s str) -> Option<&'s str> {
-        snippet.lines().find(|line| {
-            let wanted = single_blanks(line);
-            let finder = Finder::new(&wanted);
+        let copied = self.copied.get_or_init(|| {
             let input = self.input.iter().map(|source| &source.folded);
-            let mut texts = input.chain(&self.known);
-            !wanted.is_empty() && !texts.any(|text| finder.find(text.as_bytes()).is_some())
+            let texts = input.chain(&self.known).map(String::as_str);
+            occurring(self.lines.iter().cloned(), texts)
+        });
+        snippet.lines().find(|line| {
+            let line = single_blanks(line);
+            !line.is_empty() && !copied.contains(&line)
         })
     }
 
@@ -149,7 +165,7 @@ mod tests {
 
     /// The passage of the input that equals a snippet.
     fn found<'a>(input: &Input<'a>, snippet: &str) -> Option<(&'a str, Evidence)> {
-        Sources::of(input, std::iter::empty()).find_in_input(snippet)
+        Sources::of(input, std::iter::empty(), HashSet::default()).find_in_input(snippet)
     }
 
     fn find_in_input(messages: Vec<&str>, snippet: &str) -> Option<String> {
@@ -220,10 +236,11 @@ mod tests {
             task: "a  b\nc",
             messages: vec![],
         };
-        let sources = Sources::of(&input, std::iter::once("old\n  line"));
-        let foreign = |snippet| sources.foreign_line(snippet);
-        assert_eq!(foreign("a b\n\n  old line\nc"), None);
-        assert_eq!(foreign("a b\nzz"), Some("zz"));
-        assert_eq!(foreign("a b c d\n"), Some("a b c d"));
+        let snippets = ["a b\n\n  old line\nc", "a b\nzz", "a b c d\n"];
+        let lines = snippets.iter().flat_map(|snippet| snippet.lines());
+        let lines = lines.map(single_blanks).collect();
+        let sources = Sources::of(&input, std::iter::once("old\n  line"), lines);
+        let foreign = snippets.map(|snippet| sources.foreign_line(snippet));
+        assert_eq!(foreign, [None, Some("zz"), Some("a b c d")]);
     }
 }

@@ -68,9 +68,8 @@ impl Query {
         let count = terms.len();
         let mut branches: Vec<Vec<Term>> = vec![Vec::new()];
         let mut joined = false;
-        for (index, mut term) in terms.into_iter().enumerate() {
+        for (index, (mut term, is_or)) in terms.into_iter().enumerate() {
             let is_last = index + 1 == count;
-            let is_or = term.prefix && term.words == ["or"];
             term.prefix &= is_last;
             let any = branches.last().is_some_and(|branch| !branch.is_empty());
             if is_or && !is_last && any && !joined {
@@ -151,9 +150,9 @@ impl Term {
     }
 }
 
-/// The terms of a text, each as if it were the last. They are separated by blanks, except in quoted texts; a quote that is not
-/// closed extends to the end.
-fn terms(text: &str) -> Vec<Term> {
+/// The terms of a text, each as if it were the last, and whether it is the bare word `or`. They are separated by blanks, except
+/// in quoted texts; a quote that is not closed extends to the end.
+fn terms(text: &str) -> Vec<(Term, bool)> {
     let mut terms = Vec::new();
     let mut rest = text.trim();
     while !rest.is_empty() {
@@ -174,11 +173,13 @@ fn terms(text: &str) -> Vec<Term> {
         let words: Vec<_> = words(text).map(|place| folded_word(&text[place])).collect();
         if let Some(last) = words.last() {
             let grows = last.chars().nth(1).is_some() && !last.chars().any(is_single_char_word);
-            terms.push(Term {
+            let is_or = !quoted && !excluded && text.eq_ignore_ascii_case("or");
+            let term = Term {
                 excluded,
                 prefix: grows && !quoted && !excluded,
                 words,
-            });
+            };
+            terms.push((term, is_or));
         }
         rest = after.trim_start();
     }
@@ -217,6 +218,14 @@ mod query_tests {
 
     fn read(text: &str) -> String {
         Query::parse(text).tsquery()
+    }
+
+    #[test]
+    fn only_the_bare_word_or_joins_alternatives() {
+        assert_eq!(read("red OR blue"), "(('red')) | (('blue':*))");
+        for text in ["red or, blue", "red ör blue", "red \"or\" blue"] {
+            assert_eq!(read(text), "(('red') & ('or') & ('blue':*))", "{text}");
+        }
     }
 
     proptest! {

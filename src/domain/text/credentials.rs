@@ -19,59 +19,71 @@ pub(in crate::domain) const MASK: &str = "[secret]";
 type Form = (&'static str, &'static str, fn(&str) -> bool);
 
 /// Credentials that are known by their form.
-const FORMS: [Form; 5] = [
+const FORMS: [Form; 3] = [
     (
         "private key",
-        r"(-----BEGIN [ -~]{0,60}PRIVATE KEY(?s:.*?)(?:-----END [^\n]*|\z))",
+        r"(-----BEGIN [^\n]{0,58}PRIVATE KEY(?s:.*?)(?:-----END [^\n]*|\z))",
         |_| true,
     ),
-    // Tokens that people write as examples contain no digit: `sk-your-api-key-goes-here`.
-    ("token", TOKEN, has_digit),
-    (
-        "token",
-        r"\b(A[KS]IA[A-Z0-9]{16}|eyJ[A-Za-z0-9_-]{17,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]+)*)\b",
-        |_| true,
-    ),
+    ("token", r"([A-Za-z0-9_.-]{14,}[A-Za-z0-9_-])", is_token),
     (
         "password in a URL",
         r#"://[^\s/?#"'`<>:]*:([^\s/?#"'`<>]+)@"#,
         |password| !is_placeholder(password),
     ),
-    (
-        NAMED,
-        r#"(?i)bearer [ \t*]*["'`]?([!-~&&[^"'`,;<>|\\]]{15,}[!-~&&[^"'`,;<>|\\.:)!?*}\]]])"#,
-        has_digit,
-    ),
 ];
 
-/// Tokens of well-known services by their prefixes, with the least length of the rest. None begins within a word.
-const TOKEN: &str = r"(?x) (?: ^ | [^A-Za-z0-9_.-] ) ( (?:
-      (?: sk_live_ | sk_test_ | rk_live_ | xox[abprs]- | xapp- ) [A-Za-z0-9_.-]{10,}
-    | (?: glpat- | gldt- | sk-or- | whsec_ | ya29\. ) [A-Za-z0-9_.-]{16,}
-    | (?: gh[opsur]_ | github_pat_ | sk- | hf_ | shpat_ ) [A-Za-z0-9_.-]{20,}
-    | (?: AIza | npm_ | dop_v1_ | SG\. ) [A-Za-z0-9_.-]{30,}
-    | pypi- [A-Za-z0-9_.-]{40,}
-    | wm_ [A-Za-z0-9_.-]{60,}
-) (?-u:\b) )";
+/// The prefixes of the tokens of well-known services, by the least length of the rest.
+const TOKENS: [(usize, &str); 6] = [
+    (
+        10,
+        "sk_live_ sk_test_ rk_live_ xoxa- xoxb- xoxp- xoxr- xoxs- xapp-",
+    ),
+    (16, "glpat- gldt- sk-or- whsec_ ya29."),
+    (20, "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ sk- hf_ shpat_"),
+    (30, "AIza npm_ dop_v1_ SG."),
+    (40, "pypi-"),
+    (60, "wm_"),
+];
+
+/// Whether a word is a token of a service, a cloud key or a JSON web token.
+fn is_token(word: &str) -> bool {
+    let is_of_service = TOKENS.iter().any(|(least, prefixes)| {
+        let mut rests = prefixes.split(' ').filter_map(|prefix| word.strip_prefix(prefix));
+        // Tokens that people write as examples contain no digit: `sk-your-api-key-goes-here`.
+        rests.any(|rest| rest.len() >= *least && has_digit(rest))
+    });
+    let is_capital = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit();
+    let is_cloud_key = word.len() == 20
+        && (word.starts_with("AKIA") || word.starts_with("ASIA"))
+        && word.bytes().all(is_capital);
+    let body = word.split('.').nth(1);
+    let is_signed = word.starts_with("eyJ") && word.len() >= 40 && body.is_some_and(|body| body.len() >= 8);
+    is_of_service || is_cloud_key || is_signed
+}
 
 /// What a value that a name stands before is.
 const NAMED: &str = "named password or key";
 
-/// A name of a password, which may be any text, or of a key or token, which must be longer than a word, up to where its value
-/// begins: behind a sign, or a verb of the same sentence. `passwords`, `tokenizer` and `token_count` are other names.
-const NAME: &str = r#"(?ix)
-    (?: (?<password> passwor[dt] | passwd | passphrase | passcode | pwd | kennwort | contrase[ñn]a | mot\ de\ passe | senha
-            | wachtwoord | парол | パスワード | 密[码碼] | 비밀번호 )
-      | (?<key> (?: secret | access ) [_\ ]key | secret | api[-_\ ]?key | private_key | accountkey | token | credential ) )
-    ь?
-    (?: [\ \t"'`*\]]* (?: (?<assigned> := | => | = | ＝ ) | (?<colon> [:：] ) )
-      | (?: [^A-Za-z0-9_\n;?] [^\n;?]{0,57}? )??
-        (?: \ is\ now\  | \ is\  | \ was\  | \ lautet\  | \ ist\  | \ est\  | \ es\  | \ é\  | :\  | \ =\  | は | 是 | 은\  ) )
-"#;
+/// The name of a password, which may be any text, or of a key or token, which must be longer than a word.
+const NAME: &str = r"(?ix)
+    (?<password> passwor[dt] | passwd | passphrase | passcode | pwd | kennwort | contrase[ñn]a | mot\ de\ passe | senha
+        | wachtwoord | парол | パスワード | 密[码碼] | 비밀번호 )
+    | (?: secret | access ) [_\ ]key | secret | api[-_\ ]?key | private_key | accountkey | token | credential ";
+
+/// What connects a name with its value: a sign, or a verb of the same sentence. `passwords`, `tokenizer` and `token_count` are
+/// other names.
+const LINK: &str = r#"(?x) ^ (?:
+    ь? [\ \t"'`*\]]* (?: (?<assigned> := | => | = | ＝ ) | (?<colon> [:：] ) )
+    | (?: [^A-Za-z0-9_\n;?] [^\n;?]{0,57}? )??
+        (?: \ is\ now\  | \ is\  | \ was\  | \ lautet\  | \ ist\  | \ est\  | \ es\  | \ é\  | :\  | \ =\  | は | 是 | 은\  )
+)"#;
 
 static SEARCHED: LazyLock<[Regex; FORMS.len()]> =
     LazyLock::new(|| FORMS.map(|(_, form, _)| Regex::new(form).expect("a form")));
 static SEARCHED_NAME: LazyLock<Regex> = LazyLock::new(|| Regex::new(NAME).expect("a form"));
+static SEARCHED_LINK: LazyLock<Regex> = LazyLock::new(|| Regex::new(LINK).expect("a form"));
+static SEARCHED_BEARER: LazyLock<Regex> = LazyLock::new(|| Regex::new("(?i)bearer ").expect("a form"));
 
 fn has_digit(text: &str) -> bool {
     text.bytes().any(|byte| byte.is_ascii_digit())
@@ -115,10 +127,8 @@ pub(in crate::domain) fn secrets(text: &str) -> Vec<Range<usize>> {
 
 /// All credentials with what they are, in order; one that is found in two ways occurs twice. Linear.
 pub(in crate::domain) fn secrets_with_kind(text: &str) -> Vec<(Range<usize>, &'static str)> {
-    let mut all: Vec<_> = named_values(text)
-        .into_iter()
-        .map(|range| (range, NAMED))
-        .collect();
+    let named = named_values(text).into_iter().chain(bearer_values(text));
+    let mut all: Vec<_> = named.map(|range| (range, NAMED)).collect();
     for ((kind, _, is_one), form) in FORMS.iter().zip(SEARCHED.iter()) {
         let groups = form.captures_iter(text).filter_map(|found| found.get(1));
         let found = groups.filter(|group| is_one(group.as_str()));
@@ -127,6 +137,9 @@ pub(in crate::domain) fn secrets_with_kind(text: &str) -> Vec<(Range<usize>, &'s
     all.sort_by_key(|(range, _)| (range.start, range.end));
     all
 }
+
+/// Maximum distance in bytes between a name and its value in a sentence.
+const PHRASE_BYTES: usize = 60;
 
 /// Number of bytes by which it is judged whether a value is one: a text may consist of names and no end of a value.
 const VALUE_BYTES: usize = 1_000;
@@ -140,32 +153,55 @@ enum Link {
 }
 
 fn named_values(text: &str) -> Vec<Range<usize>> {
-    let mut values = Vec::new();
-    let mut from = 0;
-    while let Some(found) = SEARCHED_NAME.captures_at(text, from) {
-        let (password, key) = (found.name("password"), found.name("key"));
-        let at = found.get_match().end();
-        let link = match (found.name("assigned"), found.name("colon")) {
-            (Some(_), _) => Link::Assigned,
-            (_, Some(_)) => Link::Colon,
-            _ => Link::Phrase,
-        };
-        // `==` is a comparison.
-        let is_sign = link != Link::Phrase && text[at..].starts_with(['=', ':']);
-        let begin = value_at(text, at, VALUE_BYTES).filter(|_| !is_sign);
-        let is_one = begin.is_some_and(|begin| is_value(text, &begin, link, password.is_some()));
-        let value = match is_one {
-            true => value_at(text, at, usize::MAX),
-            false => None,
-        };
+    let mut values: Vec<Range<usize>> = Vec::new();
+    for found in SEARCHED_NAME.captures_iter(text) {
+        let name = found.get_match();
         // What stands in a value is no name.
-        from = match &value {
-            Some(value) => value.end,
-            None => password.or(key).map_or(at, |name| name.end()),
-        };
+        if values.last().is_some_and(|value| name.start() < value.end) {
+            continue;
+        }
+        let value = link_after(text, name.end()).and_then(|(link, at)| {
+            let is_password = found.name("password").is_some();
+            value_if(text, at, |begin| is_value(text, begin, link, is_password))
+        });
         values.extend(value);
     }
     values
+}
+
+/// What follows `Bearer`.
+fn bearer_values(text: &str) -> Vec<Range<usize>> {
+    let mut values: Vec<Range<usize>> = Vec::new();
+    for word in SEARCHED_BEARER.find_iter(text) {
+        if values.last().is_none_or(|value| word.start() >= value.end) {
+            let is_value = |begin: &Range<usize>| begin.len() >= 16 && has_digit(&text[begin.clone()]);
+            values.extend(value_if(text, word.end(), is_value));
+        }
+    }
+    values
+}
+
+/// How a name that ends here is connected with its value, and where that begins.
+fn link_after(text: &str, end: usize) -> Option<(Link, usize)> {
+    let found = SEARCHED_LINK.captures(&text[end..])?;
+    let at = end + found.get_match().end();
+    let link = match (found.name("assigned"), found.name("colon")) {
+        (Some(_), _) => Link::Assigned,
+        (_, Some(_)) => Link::Colon,
+        _ => Link::Phrase,
+    };
+    let is_link = match link {
+        // `==` is a comparison.
+        Link::Assigned | Link::Colon => !text[at..].starts_with(['=', ':']),
+        Link::Phrase => at - end <= PHRASE_BYTES,
+    };
+    is_link.then_some((link, at))
+}
+
+/// The value that begins here, if it is one by its beginning.
+fn value_if(text: &str, at: usize, is_one: impl FnOnce(&Range<usize>) -> bool) -> Option<Range<usize>> {
+    let begin = value_at(text, at, VALUE_BYTES)?;
+    is_one(&begin).then(|| value_at(text, at, usize::MAX)).flatten()
 }
 
 /// The quotation marks that a value may stand in.
@@ -282,6 +318,9 @@ mod tests {
                 "Authorization: Bearer [secret]",
             ),
             ("API_KEY=abcd1234efgh5678", "API_KEY=[secret]"),
+            ("キーはAKIAIOSFODNN7EXAMPLEです", "キーは[secret]です"),
+            ("eyJhbGciOiJub25lIn0.eyJzdWIiOiIxMjM0NTY3ODkwIn0.", "[secret]."),
+            ("Bearer «abcdef 0123456789»", "Bearer «[secret]»"),
             (
                 "a\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\nb",
                 "a\n[secret]\nb",
@@ -323,6 +362,11 @@ mod tests {
             "the password is stored in Vault",
             "-----BEGIN CERTIFICATE-----",
             "postgres://app:$PW@db/x",
+            "sk-your-api-key-goes-here",
+            "dop_v1_your-digital-ocean-token-goes-here",
+            "ya29.your-access-token-goes-here",
+            "the secret keys: AKIA1234",
+            "module.AKIAIOSFODNN7EXAMPLE-suffix",
         ] {
             assert_eq!(masked(text), text);
         }

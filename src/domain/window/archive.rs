@@ -38,17 +38,17 @@ impl ArchivedTask {
     #[must_use]
     pub fn of(record_id: RecordId, time: DateTime<Utc>, mut task: Task) -> Self {
         task.summary = first_sentence(&task.summary);
-        let mut shown = task.clone();
-        if one_line(&shown.intent).is_empty() {
-            "[redacted]".clone_into(&mut shown.intent);
+        let intent = task.intent.clone();
+        if one_line(&intent).is_empty() {
+            "[redacted]".clone_into(&mut task.intent);
         }
         Self {
             record_id,
             time,
             failed: task.has_failed(),
-            line: format!("{} {record_id} {}", written_time(time), words(&shown)),
+            line: format!("{} {record_id} {}", written_time(time), words(&task)),
             task_id: task.task_id,
-            intent: task.intent,
+            intent,
             summary: task.summary,
             epic: task.details.epic,
         }
