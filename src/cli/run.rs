@@ -67,13 +67,21 @@ fn fail(error: Box<dyn Error>) -> ExitCode {
 
 /// The configuration of this process.
 pub(super) fn load_config(file: Option<&Path>) -> Result<Config, ConfigError> {
+    load_config_with(file, [])
+}
+
+/// The same, with variables that count more than the environment's.
+pub(super) fn load_config_with(
+    file: Option<&Path>,
+    options: impl IntoIterator<Item = (String, String)>,
+) -> Result<Config, ConfigError> {
     // Not of clap, for which a variable is a given option, also beside options that exclude it. Empty counts as unset.
     let named = std::env::var_os("WORKING_MEMORY_CONFIG").filter(|name| !name.is_empty());
     let file = file.or(named.as_deref().map(Path::new));
     // The service has no variables that are not UTF-8.
     let environment = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    Config::load(file, environment)
+    Config::load(file, environment.chain(options))
 }
 
 /// Working memory for agents: versioned context documents on PostgreSQL.

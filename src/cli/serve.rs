@@ -3,7 +3,7 @@
 use super::client::Failure;
 use crate::background::{Background, Workers};
 use crate::cli::offline::pool;
-use crate::cli::run::{Stop, load_config};
+use crate::cli::run::{Stop, load_config_with};
 use crate::clock::{Clock, SystemClock};
 use crate::config::{Config, ConfigError};
 use crate::http::{self, AppState, Server, Settings, Tls};
@@ -49,13 +49,13 @@ Settings that most services need, in working-memory.toml or in the environment (
 pub struct Serve {
     /// Listen on this address, such as 0.0.0.0:8080 (http.bind).
     #[arg(long, value_name = "ADDRESS:PORT")]
-    bind: Option<SocketAddr>,
+    bind: Option<String>,
     /// Listen on another port of the address.
     #[arg(long)]
     port: Option<u16>,
     /// Keep the service's own database in this folder (database.data_dir); without it in one folder for each user.
     #[arg(long, value_name = "FOLDER")]
-    data_dir: Option<PathBuf>,
+    data_dir: Option<String>,
     /// Read this file instead of `working-memory.toml` [env: WORKING_MEMORY_CONFIG].
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -81,13 +81,12 @@ impl Serve {
     }
 
     fn settings(&self) -> Result<Config, ConfigError> {
-        let mut config = load_config(self.config.as_deref())?;
-        if let Some(bind) = self.bind {
-            config.http.bind = bind;
-        }
-        if let Some(data_dir) = &self.data_dir {
-            config.database.data_dir.clone_from(data_dir);
-        }
+        // They are checked with the other settings: an open address must be allowed, however it is set.
+        let options = [("HTTP__BIND", &self.bind), ("DATABASE__DATA_DIR", &self.data_dir)];
+        let options = options
+            .into_iter()
+            .filter_map(|(name, value)| Some((format!("WORKING_MEMORY__{name}"), value.clone()?)));
+        let mut config = load_config_with(self.config.as_deref(), options)?;
         if let Some(port) = self.port {
             config.http.bind.set_port(port);
         }
@@ -356,5 +355,30 @@ async fn reload_on_sighup(tls: Option<Arc<Tls>>) {
             Some(Ok(())) => tracing::info!("certificate and key were reloaded"),
             Some(Err(error)) => tracing::error!(%error, "the certificate in use stays"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_option_is_checked_like_the_setting_that_it_replaces() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("working-memory.toml");
+        let settings = |bound: &str, bind: &str| {
+            let text = format!("[http]\nbind = \"{bound}\"\nrequire_keys = false\n");
+            std::fs::write(&file, text).unwrap();
+            let serve = Serve {
+                bind: Some(bind.to_owned()),
+                port: None,
+                data_dir: None,
+                config: Some(file.clone()),
+            };
+            serve.settings()
+        };
+        let refused = settings("127.0.0.1:8080", "0.0.0.0:8080").unwrap_err();
+        assert!(refused.to_string().contains("http.require_keys"), "{refused}");
+        assert!(settings("0.0.0.0:8080", "127.0.0.1:8080").is_ok());
     }
 }

@@ -245,9 +245,15 @@ impl Sides for Root<'_> {
         self.skipped = found.skipped;
         let mut files = found.files;
         for path in bases.keys() {
-            // A file behind a symbolic link does not count as deleted.
-            if !files.contains_key(path) && self.tree.read(path).is_err() {
-                files.insert(path.clone(), Local::Unusable);
+            if files.contains_key(path) {
+                continue;
+            }
+            match self.tree.read(path) {
+                // Below what is a file by now there is none.
+                Err(error) if error.kind() == ErrorKind::NotADirectory => {}
+                // A file behind a symbolic link does not count as deleted.
+                Err(_) => drop(files.insert(path.clone(), Local::Unusable)),
+                Ok(_) => {}
             }
         }
         Ok(files)

@@ -285,6 +285,16 @@ impl Call<'_> {
         }
     }
 
+    /// Sends the request once and reads the response: for optional requests, which must not take longer than the timeout.
+    ///
+    /// # Errors
+    /// As [`Call::send`].
+    pub(in crate::cli) async fn send_once(self) -> Result<ServiceResponse, Failure> {
+        let answer = self.once(self.request()?).await;
+        let answer = answer.map_err(|error| self.broken(&error))?;
+        answer.into_success(&self.sender.about)
+    }
+
     /// Sends the request once and returns the response while its body is still open. Only its head has a timeout. It
     /// carries no `Idempotency-Key`, which would make the service send the stream as a whole.
     ///

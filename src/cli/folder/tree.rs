@@ -73,7 +73,7 @@ impl Tree {
     /// The folder of a path's file, and the file's name. `None` if that folder is missing.
     ///
     /// # Errors
-    /// A step of it is a symbolic link or not a folder, or leads out of this one.
+    /// A step of it is a symbolic link or leads out of this one; one that is not a folder is [`ErrorKind::NotADirectory`].
     pub(in crate::cli) fn parent<'p>(
         &self,
         path: &'p str,
@@ -220,19 +220,26 @@ fn step(folder: &OwnedFd, name: &str, make: Option<Mode>) -> io::Result<OwnedFd>
     }
     if let Some(mode) = make {
         match rustix::fs::mkdirat(folder, name, mode) {
-            Ok(()) | Err(Errno::EXIST) => {}
+            // The new name is on disk when the folder above it is.
+            Ok(()) => rustix::fs::fsync(folder)?,
+            Err(Errno::EXIST) => {}
             Err(error) => return Err(error.into()),
         }
     }
     match rustix::fs::openat(folder, name, FOLDER | OFlags::NOFOLLOW, Mode::empty()) {
         Ok(next) => Ok(next),
-        Err(Errno::LOOP | Errno::NOTDIR) => Err(is_link()),
+        Err(Errno::LOOP) => Err(is_link()),
+        // So is a symbolic link for some kernels.
+        Err(Errno::NOTDIR) => Err(match kind_of(folder, name)? {
+            Some((FileType::Symlink, _)) => is_link(),
+            _ => io::Error::new(ErrorKind::NotADirectory, format!("{name} is not a folder")),
+        }),
         Err(error) => Err(error.into()),
     }
 }
 
 fn is_link() -> io::Error {
-    io::Error::other("is or is behind a symbolic link, which is not followed, or behind a file")
+    io::Error::other("is or is behind a symbolic link, which is not followed")
 }
 
 /// What has this name, itself and not what it links to, and its permissions.

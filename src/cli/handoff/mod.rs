@@ -145,7 +145,7 @@ impl LiveArgs {
             return Ok(Checked::Local("--offline".to_owned()));
         }
         let service = Service::with_timeout(&self.service, ANSWER_TIME)?;
-        let answered = service.of_memory(Method::GET, below)?.send().await;
+        let answered = service.of_memory(Method::GET, below)?.send_once().await;
         Ok(match answered.and_then(|answer| answer.json()) {
             Ok(answer) => Checked::Service(Value::Object(answer)),
             Err(failure) if failure.exit == Exit::NotFound => Checked::NoMemory,

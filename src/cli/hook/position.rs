@@ -5,12 +5,12 @@
 //! what was sent at that position was rewritten by its host and is sent from its beginning. What the last hook of a session
 //! could not send is sent by a hook of a later session of the same memory.
 
-use crate::cli::client::Failure;
+use crate::cli::client::{Failure, note};
 use crate::cli::folder::tree::Tree;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -79,9 +79,21 @@ impl Position {
                 Err(TryLockError::Error(error)) => return Err(broken(error)),
             }
         }
-        let noted = tree.state(&state_file(&name));
+        let file = state_file(&name);
+        let noted = match tree.state(&file) {
+            // As of another version of this program: what was sent is unknown.
+            Err(error) if error.kind() == ErrorKind::InvalidData => {
+                let file = folder.join(&file);
+                note(&format!(
+                    "working-memory: {} cannot be parsed, so the transcript is sent from its beginning: {error}",
+                    file.display()
+                ));
+                None
+            }
+            noted => noted.map_err(broken)?,
+        };
         Ok(Self {
-            noted: noted.map_err(broken)?.unwrap_or_default(),
+            noted: noted.unwrap_or_default(),
             name,
             tree,
             _lock: lock,
@@ -237,5 +249,27 @@ mod tests {
                 .next(folder.path())
                 .is_err()
         );
+    }
+
+    #[tokio::test]
+    async fn a_position_that_cannot_be_parsed_counts_as_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let transcript = folder.path().join("t.jsonl");
+        fs::write(&transcript, "{}\n").unwrap();
+        let name = of(folder.path(), &transcript).await.name;
+        let file = folder.path().join("hooks").join(state_file(&name));
+        let pending =
+            r#"{"sent": 3, "end": null, "pending": {"from": 0, "to": 3, "digest": "", "skipped": 0}}"#;
+        for text in ["", "{", pending] {
+            fs::write(&file, text).unwrap();
+            let mut position = of(folder.path(), &transcript).await;
+            let (span, lines) = position.next(&transcript).unwrap().unwrap();
+            assert_eq!((span.from, span.to, &lines[..]), (0, 3, &b"{}\n"[..]), "{text}");
+            // From then on it can be parsed.
+            position.done(&span, &transcript).unwrap();
+            drop(position);
+            let position = of(folder.path(), &transcript).await;
+            assert!(position.next(&transcript).unwrap().is_none(), "{text}");
+        }
     }
 }

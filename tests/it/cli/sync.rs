@@ -222,6 +222,11 @@ async fn files_that_cannot_be_synced_are_skipped_and_the_rest_is_synced() {
     symlink(user.path(), folder.join("up")).unwrap();
     sync(&user).await.is(0);
     assert!(there(&service).await.contains_key("up/a.md"));
+    // Of one that was replaced by a file the files are deleted.
+    fs::remove_file(folder.join("up")).unwrap();
+    user.file("notes/up", "no folder any more");
+    sync(&user).await.is(0);
+    assert!(!there(&service).await.contains_key("up/a.md"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
