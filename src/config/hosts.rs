@@ -2,7 +2,7 @@
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::str::FromStr;
 use url::Host;
 
@@ -24,15 +24,8 @@ impl FromStr for Authority {
     type Err = NoAuthority;
 
     fn from_str(text: &str) -> Result<Self, NoAuthority> {
-        let of_address = |address, port| Self {
-            port,
-            ..Self::of_address(address)
-        };
-        if let Ok(address) = text.parse::<SocketAddr>() {
-            return Ok(of_address(address.ip(), Some(address.port())));
-        }
         if let Ok(address) = text.parse() {
-            return Ok(of_address(address, None));
+            return Ok(Self::of_address(address));
         }
         // The colons of an IPv6 address are in brackets.
         let (host, port) = match text.rsplit_once(':') {
@@ -56,7 +49,10 @@ impl FromStr for Authority {
             _ => return Err(NoAuthority),
         };
         Ok(match host {
-            Host::Ipv6(address) => of_address(address.into(), port),
+            Host::Ipv6(address) => Self {
+                port,
+                ..Self::of_address(address.into())
+            },
             host => Self { host, port },
         })
     }

@@ -124,7 +124,7 @@ impl Config {
         environment: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Self, ConfigError> {
         // An empty variable counts as unset: compose files and shells create those.
-        let mut environment: HashMap<String, String> = environment
+        let environment: HashMap<String, String> = environment
             .into_iter()
             .filter(|(_, value)| !value.is_empty())
             .collect();
@@ -137,10 +137,10 @@ impl Config {
                 .format(config::FileFormat::Toml)
                 .required(file.is_some()),
         );
-        if let Some(url) = environment.get("DATABASE_URL").cloned() {
-            // The service's own variable takes precedence.
-            let own = environment.entry(format!("{PREFIX}__DATABASE__URL"));
-            own.or_insert(url);
+        if let Some(url) = environment.get("DATABASE_URL") {
+            // The service's own variable, added below, takes precedence.
+            let shared = config::Config::builder().set_override("database.url", url.as_str())?;
+            builder = builder.add_source(shared.build()?);
         }
         let own = config::Environment::with_prefix(PREFIX)
             .prefix_separator("__")

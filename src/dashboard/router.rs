@@ -6,9 +6,8 @@ use crate::dashboard::pages::{
     edit, events, handoff, keys, memory, record, run, search, sign_in, updates, vaults, version, views,
 };
 use axum::Router;
-use axum::extract::Path;
-use axum::http::StatusCode;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::{StatusCode, Uri};
 use axum::middleware::from_fn;
 use axum::response::{IntoResponse, Redirect};
 use axum::routing::{get, post};
@@ -110,9 +109,9 @@ pub(super) fn icon() -> &'static str {
 }
 
 /// `GET /ui/assets/{name}`
-pub(super) async fn asset(Path(name): Path<String>) -> Result<impl IntoResponse, Failure> {
+pub(super) async fn asset(uri: Uri) -> Result<impl IntoResponse, Failure> {
     let mut assets = ADDRESSES.iter().zip(ASSETS);
-    let found = assets.find(|(address, _)| address.ends_with(&format!("/{name}")));
+    let found = assets.find(|(address, _)| address.as_str() == uri.path());
     let (_, (.., media_type, text)) = found.ok_or_else(|| {
         Failure::with_status(
             StatusCode::NOT_FOUND,

@@ -127,7 +127,9 @@ impl State {
         if self.is_full(shares, party.vault()) {
             return Some(NoRoom::OfVault);
         }
-        let waiting = self.queues.iter().flat_map(|(_, queue)| queue);
+        let mut queues = self.queues.iter();
+        let queue = queues.find(|(vault, _)| vault.as_ref() == party.vault());
+        let waiting = queue.into_iter().flat_map(|(_, queue)| queue);
         let waiting = waiting.filter(|waiting| waiting.party == *party && !waiting.granted.is_closed());
         let mut holders = party.holders().iter();
         let memory = holders.find(|holder| matches!(holder, Holder::Memory(..)));

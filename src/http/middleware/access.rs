@@ -594,17 +594,19 @@ impl Admission {
     /// has ended, or a service that required no keys now does. At once if that happens on this instance. Database errors
     /// do not end it.
     pub(crate) async fn ended(self) {
-        let mut ended = self.gate.ended();
+        let (mut ended, began) = (self.gate.ended(), Instant::now());
         loop {
             // An end before the stream began is found by the first check.
             let _ = tokio::time::timeout(LOOK_EVERY, ended.changed()).await;
-            if matches!(self.holds().await, Ok(false)) {
+            if matches!(self.holds(began).await, Ok(false)) {
                 return;
             }
         }
     }
 
-    async fn holds(&self) -> Result<bool, Problem> {
+    /// Whether the credentials of a response that began then are still valid. Keys that were read since then are not read
+    /// again for a key that they do not contain: it was revoked.
+    async fn holds(&self, began: Instant) -> Result<bool, Problem> {
         if let Some(session) = &self.session
             && self.gate.storage.session(session).await?.is_none()
         {
@@ -613,7 +615,7 @@ impl Admission {
         let Some((key_id, secret)) = &self.shown else {
             return self.gate.is_open(false).await;
         };
-        let holder = self.gate.holder_of(key_id, secret, Instant::now(), false);
+        let holder = self.gate.holder_of(key_id, secret, began, false);
         Ok(holder.await?.is_some())
     }
 }

@@ -318,10 +318,17 @@ async fn check_site(state: &AppState, parts: &Parts) -> Result<(), Problem> {
         return Ok(());
     }
     telemetry::refused("foreign_site");
-    let detail = format!(
-        "this service asks for no key, and the header {header} names another site than this machine (localhost, 127.0.0.1, \
-         [::1]) and http.allowed_hosts: list the name there if the service is reached by it, or make an API key"
-    );
+    let why = match header {
+        "Host" => {
+            "names neither this machine (localhost, 127.0.0.1, [::1]) nor one of http.allowed_hosts: list it there if the \
+             service is reached by this name"
+        }
+        _ => {
+            "says that a page of another site sent the request: pages are answered only on the service's own host, which is \
+             one of loopback or of http.allowed_hosts"
+        }
+    };
+    let detail = format!("this service asks for no key, and the header {header} {why}; or make an API key");
     Err(Problem::new(Kind::ForeignSite, detail)
         .with("field", header)
         .with("setting", "http.allowed_hosts"))

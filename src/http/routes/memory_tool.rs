@@ -4,8 +4,7 @@
 use crate::domain::access::AccessRole;
 use crate::domain::ids::{ActorId, RootName, VaultId};
 use crate::domain::memory_files::{self, Command, Edited, FilePath, Refusal, is_edit, new_file, view_file};
-use crate::http::extract::body::JsonBody;
-use crate::http::extract::body::MediaType;
+use crate::http::extract::body::{JsonBody, MediaType};
 use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
 use crate::http::extract::headers::{ConditionHeaders, Conditions, ETag};
 use crate::http::extract::page::{List, Page};

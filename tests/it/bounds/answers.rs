@@ -165,6 +165,23 @@ async fn is_limited_per_address(service: Service, most: usize) {
 }
 
 #[tokio::test]
+async fn a_connection_with_an_accepted_request_does_not_count_for_its_address() {
+    let configure = |config: &mut working_memory::config::Config| config.http.max_connections_per_address = 2;
+    let service = Service::configured(configure).await;
+    let mut accepted = Vec::new();
+    for _ in 0..4 {
+        let mut stream = TcpStream::connect(service.socket_address()).await.unwrap();
+        let head = b"GET /v1/vaults HTTP/1.1\r\nHost: localhost\r\n\r\n";
+        stream.write_all(head).await.unwrap();
+        let mut answer = [0; 4_096];
+        let read = stream.read(&mut answer).await.unwrap();
+        let answer = String::from_utf8_lossy(&answer[..read]);
+        assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+        accepted.push(stream);
+    }
+}
+
+#[tokio::test]
 async fn large_responses_are_compressed_where_the_client_asks() {
     let service = Service::start().await;
     let text = "# D\n".to_owned() + &"the same line\n".repeat(4_000);

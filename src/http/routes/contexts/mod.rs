@@ -249,6 +249,9 @@ pub(crate) async fn list_contexts(
 pub(in crate::http::routes) const X_CONTEXT_VERSION: HeaderName =
     HeaderName::from_static("x-context-version");
 
+/// Room in the header map for the headers of the middleware too, so that it is not reallocated.
+const HEADERS: usize = 12;
+
 /// One version of a document.
 #[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[schema(as = Context)]
@@ -409,13 +412,15 @@ impl AsRef<[u8]> for SharedText {
 
 /// The headers that identify the version and allow conditional requests.
 pub(in crate::http::routes) fn validators(metadata: &ContextMetadata, etag: &ETag) -> HeaderMap {
-    HeaderMap::from_iter([
+    let mut headers = HeaderMap::with_capacity(HEADERS);
+    headers.extend([
         (ETAG, etag.header_value()),
         (VARY, HeaderValue::from_static("Accept")),
         (CACHE_CONTROL, CACHEABLE),
         (X_CONTEXT_VERSION, HeaderValue::from(metadata.version)),
         (LAST_MODIFIED, http_date(metadata.creation_time)),
-    ])
+    ]);
+    headers
 }
 
 /// The response to a change of the document: 201 if it made a version, 200 if nothing changed, with the newest version.
