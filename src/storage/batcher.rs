@@ -10,10 +10,13 @@
 //!
 //! - Each job is answered after its own work was committed. It is as durable as if it had been sent alone.
 //! - An error of one job fails only that job. If the statement for all of them fails, each is sent alone.
+//! - A batch runs on behalf of the service: others wait for it too, so it must not wait for the concurrency permits of the
+//!   vault and the key that it began with.
 //! - A batch contains jobs of several vaults. In a distributed database these are on several nodes, so there each job
 //!   is sent alone.
 
 use crate::domain::ids::{MemoryId, VaultId};
+use crate::fair::Party;
 use crate::storage::contexts::{latest, latest_of};
 use crate::storage::database::connection::Connection;
 use crate::storage::head_cache::CachedHead;
@@ -47,7 +50,7 @@ pub(in crate::storage) trait Job: Sized + Send + 'static {
     /// Runs a batch. Returns one answer for each job, in the same order.
     fn run(
         storage: &Storage,
-        kept: &mut Kept,
+        kept: &mut BatchConnection,
         jobs: Vec<Self>,
     ) -> impl Future<Output = Vec<Self::Answer>> + Send;
 }
@@ -57,9 +60,9 @@ const KEPT_FOR: Duration = Duration::from_mins(10);
 
 /// The connection of the last batch, for the next one: the pool asks the server before it takes one back.
 #[derive(Default)]
-pub(in crate::storage) struct Kept(Option<(Connection, Instant)>);
+pub(in crate::storage) struct BatchConnection(Option<(Connection, Instant)>);
 
-impl Kept {
+impl BatchConnection {
     /// A connection, and since when it is used.
     pub(in crate::storage) async fn take(
         &mut self,
@@ -122,7 +125,9 @@ impl Storage {
             Ok(job) => {
                 let storage = self.clone();
                 let _batch = Batch { storage, of };
-                J::run(self, &mut Kept::default(), vec![job]).await.pop()
+                let mut connection = BatchConnection::default();
+                let run = J::run(self, &mut connection, vec![job]);
+                Party::default().scope(run).await.pop()
             }
             Err(answered) => answered.await.ok(),
         }
@@ -131,14 +136,14 @@ impl Storage {
 
 /// Runs batches until no job waits.
 async fn go_on<J: Job>(batch: Batch<J>) {
-    let mut kept = Kept::default();
+    let mut connection = BatchConnection::default();
     loop {
         let next = batch.of.next();
         if next.is_empty() {
             return;
         }
         let (jobs, senders): (Vec<_>, Vec<_>) = next.into_iter().unzip();
-        let answers = J::run(&batch.storage, &mut kept, jobs).await;
+        let answers = J::run(&batch.storage, &mut connection, jobs).await;
         for (sender, answer) in senders.into_iter().zip(answers) {
             // The receiver may have been dropped.
             let _ = sender.send(answer);
@@ -268,7 +273,7 @@ impl Job for HeadRead {
         &batchers.heads
     }
 
-    async fn run(storage: &Storage, kept: &mut Kept, jobs: Vec<Self>) -> Vec<Self::Answer> {
+    async fn run(storage: &Storage, kept: &mut BatchConnection, jobs: Vec<Self>) -> Vec<Self::Answer> {
         if let [HeadRead { vault, memory }] = &*jobs {
             return vec![Some(storage.head_alone(kept, vault, memory).await)];
         }
@@ -317,7 +322,10 @@ impl Storage {
         };
         let head = match batched {
             Some(read) => read?,
-            None => self.head_alone(&mut Kept::default(), vault, memory).await?,
+            None => {
+                self.head_alone(&mut BatchConnection::default(), vault, memory)
+                    .await?
+            }
         };
         if let Some(head) = &head {
             self.head_cache.fill(token, head.clone());
@@ -328,7 +336,7 @@ impl Storage {
     /// The head cache is filled with the result, so it is read from the primary.
     async fn head_alone(
         &self,
-        kept: &mut Kept,
+        kept: &mut BatchConnection,
         vault: &VaultId,
         memory: &MemoryId,
     ) -> Result<Option<CachedHead>, StorageError> {

@@ -10,7 +10,7 @@ mod run;
 
 pub(super) use insert::must_live_on;
 pub(super) use insert::redacted_json;
-pub(super) use insert::{insert_run, quotes_the_head_only};
+pub(super) use insert::{RunJson, insert_runs, quotes_the_head_only};
 pub(super) use run::Row;
 pub use run::{Run, RunKind, RunStatus};
 
@@ -35,11 +35,12 @@ impl Storage {
         resolves: Option<&UpdateId>,
         answer: Option<&ClaimedAnswer>,
     ) -> Result<(), StorageError> {
+        let stored = &RunJson::of(run);
         let events = self
             .transaction("db.updates.save", |mut transaction| async move {
                 let of = (&run.vault_id, &run.memory_id);
                 must_live_on(&mut transaction, of, run.identity.as_deref()).await?;
-                let is_redacted = insert_run(&mut transaction, run).await?;
+                let is_redacted = insert_runs(&mut transaction, &[(run, stored)]).await?;
                 if let Some(resolves) = resolves {
                     resolve_run(&mut transaction, run, resolves).await?;
                 }

@@ -104,15 +104,12 @@ impl Storage {
             return;
         }
         let today = self.clock.now().date_naive();
-        // Sorted by key, so that concurrent additions do not deadlock.
         let mut counts: BTreeMap<(&str, &'static str), Spent> = BTreeMap::new();
         for RoleSpent { role, model, spent } in spent {
             counts.entry((model, role.name())).or_default().add(spent);
         }
-        let counts = &counts;
-        let added = async {
-            let mut connection = self.primary_reader(Class::Write).await?;
-            for ((model, role), spent) in counts {
+        for ((model, role), spent) in &counts {
+            let add = || {
                 sqlx::query!(
                     "INSERT INTO model_usage (vault_id, day, model, role, runs, calls, failures, input_tokens,
                                               cached_tokens, cache_write_tokens, output_tokens, millis)
@@ -138,15 +135,11 @@ impl Storage {
                     stored(spent.output_tokens),
                     stored(spent.millis),
                 )
-                .execute(&mut connection)
-                .await?;
+            };
+            if let Err(error) = self.execute(Class::Write, "db.model_usage.add", add).await {
+                tracing::warn!(%error, "the usage of models could not be stored");
+                return;
             }
-            // Behind a pooler each connection is in a transaction.
-            connection.commit().await?;
-            Ok::<_, StorageError>(())
-        };
-        if let Err(error) = added.await {
-            tracing::warn!(%error, "the usage of models could not be stored");
         }
     }
 

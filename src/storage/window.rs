@@ -7,11 +7,21 @@ use crate::storage::pages::key_time;
 use crate::storage::records::{self, StoredRecord, record_rows};
 use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
+use futures::TryStreamExt as _;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// Maximum number of tasks in a roll-up.
 const LATEST: usize = 10;
+
+/// The archived tasks of a roll-up.
+struct TasksOfName {
+    tasks: i64,
+    first: DateTime<Utc>,
+    last: DateTime<Utc>,
+    /// The numbers of the last ones, at most [`LATEST`].
+    latest: VecDeque<i64>,
+}
 
 /// The existing tasks and decisions of a memory, to find out what is new in an import.
 pub(super) async fn known(
@@ -91,7 +101,7 @@ impl Storage {
         limit: i64,
     ) -> Result<Vec<Epic>, StorageError> {
         let mut connection = self.reader().await?;
-        let tasks = sqlx::query!(
+        let mut rows = sqlx::query!(
             r#"SELECT number, COALESCE(written_at, created_at) AS "time!",
                       CASE WHEN $3 THEN to_char(COALESCE(written_at, created_at) AT TIME ZONE 'UTC', 'IYYY-"W"IW')
                            ELSE COALESCE(epic, '') END AS "name!"
@@ -102,35 +112,47 @@ impl Storage {
             memory.as_str(),
             by == Grouping::Week,
         )
-        .fetch_all(&mut connection)
-        .await?;
-        let mut by_name: BTreeMap<String, Vec<(DateTime<Utc>, i64)>> = BTreeMap::new();
-        for task in tasks {
-            by_name
-                .entry(task.name)
-                .or_default()
-                .push((task.time, task.number));
-        }
-        by_name.retain(|name, _| after.is_none_or(|after| name.as_str() > after));
+        .fetch(&mut connection);
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        let page: Vec<_> = by_name.into_iter().take(limit).collect();
-        let latest = page.iter().flat_map(|(_, tasks)| tasks.iter().rev().take(LATEST));
-        let ids = latest.map(|(_, number)| RecordId::new(RecordKind::Task, *number));
+        // Of all tasks, as many as there may be, only what the page says is in memory.
+        let mut page: BTreeMap<String, TasksOfName> = BTreeMap::new();
+        while let Some(task) = rows.try_next().await? {
+            if after.is_some_and(|after| task.name.as_str() <= after) {
+                continue;
+            }
+            let of_name = page.entry(task.name).or_insert_with(|| TasksOfName {
+                tasks: 0,
+                first: task.time,
+                last: task.time,
+                latest: VecDeque::new(),
+            });
+            of_name.tasks += 1;
+            of_name.last = task.time;
+            of_name.latest.push_back(task.number);
+            if of_name.latest.len() > LATEST {
+                of_name.latest.pop_front();
+            }
+            if page.len() > limit {
+                page.pop_last();
+            }
+        }
+        drop(rows);
+        let latest = page.values().flat_map(|of_name| &of_name.latest);
+        let ids = latest.map(|number| RecordId::new(RecordKind::Task, *number));
         let read = records::some(&mut connection, vault, memory, &ids.collect::<Vec<_>>()).await?;
         let read = read.into_iter().map(|task| (task.record.id.number, task));
         let mut read: HashMap<i64, StoredRecord> = read.collect();
-        let epic = |(name, tasks): (String, Vec<(DateTime<Utc>, i64)>)| {
-            let latest = &tasks[tasks.len().saturating_sub(LATEST)..];
-            let latest = latest.iter().filter_map(|(_, number)| read.remove(number));
-            Some(Epic {
+        let epic = |(name, of_name): (String, TasksOfName)| {
+            let latest = of_name.latest.iter().filter_map(|number| read.remove(number));
+            Epic {
                 name: Some(name).filter(|name| !name.is_empty()),
-                tasks: i64::try_from(tasks.len()).unwrap_or(i64::MAX),
-                first: tasks.first()?.0,
-                last: tasks.last()?.0,
+                tasks: of_name.tasks,
+                first: of_name.first,
+                last: of_name.last,
                 latest: latest.map(|task| archived(task).1).collect(),
-            })
+            }
         };
-        Ok(page.into_iter().filter_map(epic).collect())
+        Ok(page.into_iter().map(epic).collect())
     }
 }
 

@@ -87,10 +87,12 @@ impl Storage {
             metadata.version,
         )
         .fetch(&mut reader);
-        let (mut origins, mut before) = (Origins::default(), String::new());
+        let (mut origins, mut before, mut is_stored) = (Origins::default(), String::new(), false);
         while let Some(row) = versions.try_next().await? {
             let stored = row.line_origins;
-            origins = match stored.and_then(|stored| from_stored(&stored, &row.context)) {
+            let stored = stored.and_then(|stored| from_stored(&stored, &row.context));
+            is_stored = stored.is_some();
+            origins = match stored {
                 Some(stored) => stored,
                 None => {
                     let bytes = before.len() + row.context.len();
@@ -99,6 +101,34 @@ impl Storage {
             };
             before = row.context;
         }
+        drop(versions);
+        // Released before another connection is acquired.
+        drop(reader);
+        if !is_stored {
+            self.keep_origins(metadata, &origins).await;
+        }
         Ok(origins)
+    }
+
+    /// Stores computed origins: later versions are saved without theirs where those of the newest version are unknown. If that
+    /// fails, as on a read-only database, they are computed again next time.
+    #[tracing::instrument(name = "db.memory_contexts.keep_origins", skip_all)]
+    async fn keep_origins(&self, version: &ContextMetadata, origins: &Origins) {
+        let Some(stored) = to_stored(origins) else { return };
+        let keep = || {
+            sqlx::query!(
+                "UPDATE memory_contexts
+                 SET line_origins = $4
+                 WHERE vault_id = $1 AND memory_id = $2 AND version = $3 AND line_origins IS NULL",
+                version.vault_id.as_str(),
+                version.memory_id.as_str(),
+                version.version,
+                &stored,
+            )
+        };
+        let kept = self.execute(Class::Write, "db.memory_contexts.keep_origins", keep);
+        if let Err(error) = kept.await {
+            tracing::debug!(%error, "the origins of lines could not be kept");
+        }
     }
 }

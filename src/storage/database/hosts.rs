@@ -18,6 +18,9 @@ use tokio::time::timeout;
 /// The time limit for asking a server for its role; less than a heartbeat interval.
 const ASKED_FOR: Duration = Duration::from_secs(1);
 
+/// The accepted values of `target_session_attrs`: the service needs a server that accepts writes.
+const TARGETS: [&str; 3] = ["any", "read-write", "primary"];
+
 /// The servers of one database, at least one.
 #[derive(Debug)]
 pub(in crate::storage) struct Hosts {
@@ -28,7 +31,7 @@ impl Hosts {
     /// Parses a URL.
     ///
     /// # Errors
-    /// An invalid URL, or a list of ports that does not match the list of hosts.
+    /// An invalid URL, a list of ports that does not match the list of hosts, or a URL that requires a standby.
     pub(in crate::storage) fn parse(url: &str) -> Result<Self, StorageError> {
         let urls = split(url).map_err(|problem| sqlx::Error::Configuration(problem.into()))?;
         let servers: Result<_, _> = urls.iter().map(|url| PgConnectOptions::from_str(url)).collect();
@@ -128,8 +131,13 @@ fn split(url: &str) -> Result<Vec<String>, String> {
     let mut more: Vec<&str> = Vec::new();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         match pair.split_once('=').unwrap_or((pair, "")) {
-            // The service always looks for the server that accepts writes.
-            ("target_session_attrs", _) => {}
+            ("target_session_attrs", value) if TARGETS.contains(&value) => {}
+            ("target_session_attrs", _) => {
+                return Err(format!(
+                    "target_session_attrs must be one of {}: the service writes",
+                    TARGETS.join(", ")
+                ));
+            }
             (name @ ("host" | "hostaddr" | "port"), value) => {
                 let value = value.replace("%2C", ",").replace("%2c", ",");
                 lists.push((name, list_of(&value)));
@@ -236,8 +244,12 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_names_no_servers_is_refused() {
+    fn what_cannot_be_a_primary_is_refused() {
         for (url, what) in [
+            (
+                "postgres://u@a,b/d?target_session_attrs=standby",
+                "target_session_attrs",
+            ),
             ("postgres://u@a,b,c/d?port=1,2", "2 values for port and 3 servers"),
             ("postgres://u@a,,b/d", "empty"),
             ("nonsense", "scheme"),

@@ -24,7 +24,7 @@ use crate::storage::StorageError;
 use crate::storage::batcher::Batchers;
 use crate::storage::head_cache::{HeadCache, HeadCacheUse};
 use crate::storage::search::Searched;
-use crate::storage::usage::stored::Quotas;
+use crate::storage::usage::stored::{KnownUsage, Quotas};
 use crate::storage::write::MemoryLocks;
 use crate::telemetry::meters;
 use sqlx::PgPool;
@@ -48,6 +48,8 @@ pub struct Storage {
     events: FairSemaphore,
     /// The storage quotas of vaults.
     pub(in crate::storage) quotas: Quotas,
+    /// How much of them is used.
+    pub(in crate::storage) known_usage: KnownUsage,
     pub(in crate::storage) clock: Arc<dyn Clock>,
     /// Whether the database answers.
     pub(in crate::storage) liveness: Arc<Liveness>,
@@ -118,6 +120,7 @@ impl Storage {
             searches: limit(most / CONNECTIONS_PER_SEARCH),
             events: limit(OWN_CONNECTIONS - 1),
             quotas: Quotas::default(),
+            known_usage: KnownUsage::default(),
             liveness,
             hosts: Arc::new(hosts),
             replica: None,
@@ -271,7 +274,8 @@ impl Class {
 /// Connections outside the pool, for API keys, readiness and events.
 pub const OWN_CONNECTIONS: u32 = 3;
 
-/// Connections reserved for the service, if the pool has more than twice as many: for its batches and for its work in the background.
+/// Connections reserved for the service, if the pool has more than twice as many: for its batches, of which three run at
+/// the same time, and for its work in the background.
 const OF_THE_SERVICE: u32 = 5;
 
 /// One search may run for each so many connections: a search keeps a CPU of the database busy, while the other

@@ -173,6 +173,9 @@ async fn clear_version(
     Ok(())
 }
 
+/// Versions read at once: each may have 100 KiB or more.
+const ROWS_AT_ONCE: i64 = 32;
+
 /// The version being redacted.
 struct Place<'a> {
     vault: &'a VaultId,
@@ -305,41 +308,44 @@ async fn clear_words(
     place: &Place<'_>,
     quotations: &Quotations,
 ) -> Result<(), StorageError> {
-    let mut rows = sqlx::query!(
-        "SELECT version, operations, log FROM memory_contexts
-         WHERE vault_id = $1 AND memory_id = $2 AND version <> $3",
-        place.vault.as_str(),
-        place.memory.as_str(),
-        place.version,
-    )
-    .fetch(&mut *connection);
-    let mut quoting = Vec::new();
-    while let Some(mut row) = rows.try_next().await? {
-        let operations = row.operations.as_mut().filter(|value| quotes(value, quotations));
-        if operations.is_none() && !quotations.are_in(&row.log) {
-            continue;
-        }
-        if let Some(operations) = operations {
-            clear_strings(operations, quotations);
-        }
-        row.log = clear_lines(&row.log, quotations);
-        quoting.push(row);
-    }
-    drop(rows);
-    for row in quoting {
-        sqlx::query!(
-            "UPDATE memory_contexts SET operations = $4, log = $5
-                 WHERE vault_id = $1 AND memory_id = $2 AND version = $3",
+    let mut after = 0;
+    loop {
+        let rows = sqlx::query!(
+            "SELECT version, operations, log FROM memory_contexts
+             WHERE vault_id = $1 AND memory_id = $2 AND version > $3 AND version <> $4
+             ORDER BY version
+             LIMIT $5",
             place.vault.as_str(),
             place.memory.as_str(),
-            row.version,
-            row.operations,
-            row.log,
+            after,
+            place.version,
+            ROWS_AT_ONCE,
         )
-        .execute(&mut *connection)
+        .fetch_all(&mut *connection)
         .await?;
+        let Some(last) = rows.last() else { return Ok(()) };
+        after = last.version;
+        for mut row in rows {
+            let quoting = row.operations.as_mut().filter(|value| quotes(value, quotations));
+            if quoting.is_none() && !quotations.are_in(&row.log) {
+                continue;
+            }
+            if let Some(operations) = quoting {
+                clear_strings(operations, quotations);
+            }
+            sqlx::query!(
+                "UPDATE memory_contexts SET operations = $4, log = $5
+                 WHERE vault_id = $1 AND memory_id = $2 AND version = $3",
+                place.vault.as_str(),
+                place.memory.as_str(),
+                row.version,
+                row.operations,
+                clear_lines(&row.log, quotations),
+            )
+            .execute(&mut *connection)
+            .await?;
+        }
     }
-    Ok(())
 }
 
 /// The replacement for a quotation.

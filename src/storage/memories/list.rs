@@ -8,9 +8,10 @@ use crate::domain::ids::{ActorId, ContextId, MemoryId, VaultId};
 use crate::domain::listed;
 use crate::domain::memory::Counters;
 use crate::storage::contexts::Source;
+use crate::storage::database::connect::SEE_ONE_MOMENT;
 use crate::storage::memories::{MemoryState, MemorySummary, VaultSummary};
 use crate::storage::records::RecordStatus;
-use crate::storage::{Storage, StorageError};
+use crate::storage::{Class, Storage, StorageError};
 use strum::{EnumString, IntoStaticStr, VariantNames};
 
 /// The order of a list: by id, or by a number, the largest first.
@@ -167,7 +168,7 @@ fn range(prefix: Option<&MemoryId>) -> (&str, String) {
 }
 
 impl Storage {
-    /// A memory with its counters and the numbers of its records; `None` if it has neither a document nor items.
+    /// A memory at one moment, with its counters and the numbers of its records; `None` if it has neither a document nor items.
     ///
     /// # Errors
     /// Database errors.
@@ -177,7 +178,8 @@ impl Storage {
         vault: &VaultId,
         memory: &MemoryId,
     ) -> Result<Option<MemoryState>, StorageError> {
-        let mut reader = self.reader().await?;
+        let mut reader = self.begin(Class::Read).await?;
+        sqlx::raw_sql(SEE_ONE_MOMENT).execute(&mut reader).await?;
         let summary = summaries!(
             "",
             "memory_id = $3",

@@ -12,8 +12,12 @@ use crate::storage::{Class, FailingVaults, Storage, StorageError, WriteError, ev
 use chrono::{DateTime, Utc};
 use serde_json::json;
 use sqlx::types::Json;
+use sqlx::{Postgres, QueryBuilder};
 use std::collections::BTreeSet;
 use std::slice::from_ref;
+
+/// A row takes 9 of the 65,535 parameters that a statement may have.
+const ITEMS_PER_STATEMENT: usize = 5_000;
 
 /// The result of replacing a category.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,8 +49,9 @@ impl Storage {
                 async move {
                     let now = self.lock_owner(&mut transaction, owner).await?;
                     let item = self.stored(owner, category, item, actor, now);
-                    insert(&mut transaction, owner, from_ref(&item)).await?;
-                    self.hold(&mut transaction, owner, limits).await?;
+                    let more = from_ref(&item);
+                    self.hold(&mut transaction, owner, limits, more).await?;
+                    insert(&mut transaction, owner, more).await?;
                     keep_one(&mut transaction, under, owner.memory.as_ref(), &item).await?;
                     let changed = self
                         .changed(&mut transaction, owner, Some(category), Some(actor))
@@ -94,8 +99,8 @@ impl Storage {
                 delete(&mut transaction, owner, filter, now).await?;
                 let stored = |item: &NewItem| self.stored(owner, category, item.clone(), actor, now);
                 let stored: Vec<PromptItem> = items.iter().map(stored).collect();
+                self.hold(&mut transaction, owner, limits, &stored).await?;
                 insert(&mut transaction, owner, &stored).await?;
-                self.hold(&mut transaction, owner, limits).await?;
                 let replaced = Replaced {
                     items: stored,
                     unchanged: false,
@@ -220,12 +225,13 @@ impl Storage {
         }
     }
 
-    /// Checks the limits of a locked owner.
+    /// Checks the limits of a locked owner that gets more items, before they are written: a request may hold thousands.
     async fn hold(
         &self,
         connection: &mut Connection,
         owner: &ItemOwner,
         limits: &ItemLimits,
+        more: &[PromptItem],
     ) -> Result<(), WriteError> {
         let present = sqlx::query!(
             r#"SELECT count(*) AS "items!", COALESCE(sum(octet_length(content)), 0) AS "bytes!" FROM prompt_items
@@ -237,7 +243,9 @@ impl Storage {
         .fetch_one(connection)
         .await?;
         let size = |number: i64| usize::try_from(number).unwrap_or(usize::MAX);
-        Ok(limits.hold(size(present.items), size(present.bytes))?)
+        let bytes: usize = more.iter().map(|item| item.content.len()).sum();
+        let items = size(present.items).saturating_add(more.len());
+        Ok(limits.hold(items, size(present.bytes).saturating_add(bytes))?)
     }
 }
 
@@ -266,30 +274,36 @@ pub(in crate::storage) async fn delete(
     Ok(live.map(|item| item.category).collect())
 }
 
-/// Adds items; those whose ids exist stay as they are.
+/// Adds items; those whose ids exist stay as they are. Built at run time because the number of rows varies; the text is constant
+/// except for the placeholders.
 pub(in crate::storage) async fn insert(
     connection: &mut Connection,
     owner: &ItemOwner,
     items: &[PromptItem],
 ) -> Result<(), StorageError> {
-    for item in items {
-        sqlx::query!(
-            "INSERT INTO prompt_items (vault_id, memory_id, item_id, category, content, metadata, expires_at, created_at,
-                                       created_by)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-             ON CONFLICT (vault_id, memory_id, item_id) DO NOTHING",
-            owner.vault.as_str(),
-            owner.memory_id(),
-            item.item_id.as_str(),
-            item.category.as_str(),
-            item.content,
-            Json(&item.metadata) as _,
-            item.expires_at,
-            item.created_at,
-            item.created_by.as_str(),
-        )
-        .execute(&mut *connection)
-        .await?;
+    for items in items.chunks(ITEMS_PER_STATEMENT) {
+        let mut statement = QueryBuilder::<Postgres>::new(
+            "INSERT INTO prompt_items (vault_id, memory_id, item_id, category, content, metadata, expires_at,
+                                       created_at, created_by) ",
+        );
+        statement.push_values(items, |mut row, item| {
+            row.push_bind(owner.vault.as_str())
+                .push_bind(owner.memory_id())
+                .push_bind(item.item_id.as_str())
+                .push_bind(item.category.as_str())
+                .push_bind(item.content.as_str())
+                .push_bind(Json(&item.metadata))
+                .push_bind(item.expires_at)
+                .push_bind(item.created_at)
+                .push_bind(item.created_by.as_str());
+        });
+        statement.push(" ON CONFLICT (vault_id, memory_id, item_id) DO NOTHING");
+        let is_kept = items.len() == 1;
+        statement
+            .build()
+            .persistent(is_kept)
+            .execute(&mut *connection)
+            .await?;
     }
     Ok(())
 }

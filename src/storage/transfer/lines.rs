@@ -250,6 +250,8 @@ impl ContextLine {
     pub(super) fn check(&self, max_bytes: usize) -> Result<(), LineError> {
         let operations = self.operations.as_ref();
         let form = "with evidence in the form in which versions store it";
+        let is_reason = |reason: &str| !reason.trim().is_empty();
+        let is_hash = |hash: &str| hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
         require(&[
             ("creation_time", is_exact(self.creation_time), TIME),
             ("redacted_at", self.redacted_at.is_none_or(is_exact), TIME),
@@ -259,6 +261,16 @@ impl ContextLine {
                 "a list or null",
             ),
             ("operations", operations.is_none_or(evidence::is_stored), form),
+            (
+                "redaction_reason",
+                self.redaction_reason.as_deref().is_none_or(is_reason),
+                "a text that is not blank",
+            ),
+            (
+                "redacted_sha256",
+                self.redacted_sha256.as_deref().is_none_or(is_hash),
+                "64 hexadecimal digits",
+            ),
         ])?;
         if self.is_redacted() {
             return Ok(());
@@ -400,13 +412,10 @@ impl From<Run> for RunLine {
 
 impl HandoffLine {
     pub(super) fn check(&self, head_version: i64) -> Result<(), LineError> {
-        let window = Window::of_seconds(self.window_seconds);
-        let citations = Vec::<CitedLine>::deserialize(&self.citations);
         require(&[
             ("number", self.number > 0, "over 0"),
             ("number", self.number <= MOST, AT_MOST),
             ("generated_at", is_exact(self.generated_at), TIME),
-            ("window_seconds", window.is_ok(), "a duration of a handoff"),
             (
                 "base_version",
                 (1..=head_version).contains(&self.base_version),
@@ -414,12 +423,12 @@ impl HandoffLine {
             ),
             ("base_time", is_exact(self.base_time), TIME),
             ("manifest", self.manifest.is_object(), "an object"),
-            (
-                "citations",
-                citations.is_ok(),
-                "a list of lines with their citations",
-            ),
-        ])
+        ])?;
+        Window::of_seconds(self.window_seconds)
+            .map_err(|problem| LineError::Problem(format!("window_seconds: {problem}")))?;
+        Vec::<CitedLine>::deserialize(&self.citations)
+            .map(drop)
+            .map_err(|problem| LineError::Problem(format!("citations: {problem}")))
     }
 }
 

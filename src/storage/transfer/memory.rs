@@ -88,9 +88,8 @@ impl<'i> MemoryImport<'i> {
                 )
             }
             None => {
-                // Without a document it is known by the time of its first item.
-                let created_at = find_memory(&mut transaction, (vault, memory)).await?;
-                (created_at == Some(line.created_at), created_at.is_none())
+                let is_same = is_same_memory(&mut transaction, vault, &line).await?;
+                (is_same == Some(true), is_same.is_none())
             }
         };
         let target = if is_same {
@@ -480,20 +479,24 @@ async fn insert_context(
     Ok(())
 }
 
-/// When a memory was created, if it exists.
+/// Whether a memory that has no document in the file has all of the file: it was created at the same time, and not changed
+/// last before. `None` if it does not exist.
 #[tracing::instrument(name = "db.memories.import_present", skip_all)]
-async fn find_memory(
+async fn is_same_memory(
     connection: &mut Connection,
-    (vault, memory): (&VaultId, &MemoryId),
-) -> Result<Option<DateTime<Utc>>, StorageError> {
-    let created_at = sqlx::query_scalar!(
-        "SELECT created_at FROM memories WHERE vault_id = $1 AND memory_id = $2",
+    vault: &VaultId,
+    line: &MemoryLine,
+) -> Result<Option<bool>, StorageError> {
+    let is_same = sqlx::query_scalar!(
+        r#"SELECT created_at = $3 AND changed_at >= $4 AS "is_same!" FROM memories WHERE vault_id = $1 AND memory_id = $2"#,
         vault.as_str(),
-        memory.as_str(),
+        line.memory_id.as_str(),
+        line.created_at,
+        line.changed_at,
     )
     .fetch_optional(connection)
     .await?;
-    Ok(created_at)
+    Ok(is_same)
 }
 
 /// A version that a memory has.

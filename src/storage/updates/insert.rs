@@ -7,6 +7,7 @@ use crate::storage::updates::exchanges::Packed;
 use crate::storage::{StorageError, updates::proposals};
 use serde_json::Value;
 use sqlx::{Postgres, QueryBuilder};
+use std::collections::BTreeMap;
 
 /// Whether the head it started from is the only version that a run quotes: it created the next version.
 pub(in crate::storage) fn quotes_the_head_only(run: &Run) -> bool {
@@ -37,27 +38,41 @@ async fn redacted_under(connection: &mut Connection, run: &Run) -> Result<bool, 
     Ok(redacted)
 }
 
-/// Stores a run, inside the writer's transaction if there is one. Of a decided proposal the row exists: it must still be
+/// Stores runs, inside the writer's transaction if there is one. Of a decided proposal the row exists: it must still be
 /// pending. A queued run ends here, and only while its claim is held; one that was cleared by a redaction while it ran stays
-/// so. If it may quote a version that was redacted while it ran, it is stored without its request, exchanges and outcome:
-/// returns whether.
+/// so. A run that may quote a version that was redacted while it ran is stored without its request, exchanges and outcome:
+/// returns whether there is one.
 ///
 /// # Errors
 /// Database errors, or a lost claim: then nothing of the transaction may be committed.
-#[tracing::instrument(name = "db.updates.insert", skip_all)]
-pub(in crate::storage) async fn insert_run(
+#[tracing::instrument(name = "db.updates.insert", skip_all, fields(runs = runs.len()))]
+pub(in crate::storage) async fn insert_runs(
     connection: &mut Connection,
-    run: &Run,
+    runs: &[(&Run, &RunJson)],
 ) -> Result<bool, StorageError> {
-    if matches!(run.status, RunStatus::Approved | RunStatus::Rejected) {
-        return proposals::decide(connection, run).await.map(|()| false);
+    if runs.is_empty() {
+        return Ok(false);
     }
-    let is_redacted = !quotes_the_head_only(run) && redacted_under(connection, run).await?;
-    let stored = match is_redacted {
-        true => RunJson::redacted(),
-        false => RunJson::of(run),
-    };
-    insert_instructions(connection, &run.vault_id, &stored).await?;
+    let redacted = RunJson::redacted();
+    let mut any_is_redacted = false;
+    let mut all = Vec::with_capacity(runs.len());
+    for &(run, stored) in runs {
+        if matches!(run.status, RunStatus::Approved | RunStatus::Rejected) {
+            proposals::decide(connection, run).await?;
+            continue;
+        }
+        let is_redacted = !quotes_the_head_only(run) && redacted_under(connection, run).await?;
+        any_is_redacted |= is_redacted;
+        all.push((run, if is_redacted { &redacted } else { stored }));
+    }
+    insert_instructions(connection, &all).await?;
+    for (run, stored) in all {
+        insert_row(connection, run, stored).await?;
+    }
+    Ok(any_is_redacted)
+}
+
+async fn insert_row(connection: &mut Connection, run: &Run, stored: &RunJson) -> Result<(), StorageError> {
     let (version, context_id) = (run.version, run.context_id.as_ref().map(ContextId::as_str));
     if let Some(claim) = &run.claim {
         let ended = sqlx::query!(
@@ -85,7 +100,7 @@ pub(in crate::storage) async fn insert_run(
         .execute(connection)
         .await?;
         return match ended.rows_affected() {
-            1 => Ok(is_redacted),
+            1 => Ok(()),
             _ => Err(StorageError::ClaimLost(run.update_id.clone())),
         };
     }
@@ -112,35 +127,41 @@ pub(in crate::storage) async fn insert_run(
     )
     .execute(connection)
     .await?;
-    Ok(is_redacted)
+    Ok(())
 }
 
-/// Stores the instructions that a run refers to, unless its vault already has them.
+/// Stores the instructions that runs refer to, unless their vaults already have them; in one order, so that no two
+/// transactions wait for each other.
 ///
 /// Built at run time because the number of rows varies; the text is constant except for the placeholders.
 #[tracing::instrument(name = "db.run_instructions.insert", skip_all)]
 async fn insert_instructions(
     connection: &mut Connection,
-    vault: &VaultId,
-    stored: &RunJson,
+    runs: &[(&Run, &RunJson)],
 ) -> Result<(), StorageError> {
-    if stored.hashes.is_empty() {
+    let mut texts = BTreeMap::new();
+    for (run, stored) in runs {
+        for (hash, text) in stored.hashes.iter().zip(&stored.instructions) {
+            texts.insert((run.vault_id.as_str(), hash.as_str()), text.as_str());
+        }
+    }
+    if texts.is_empty() {
         return Ok(());
     }
     let mut statement = QueryBuilder::<Postgres>::new("INSERT INTO run_instructions (vault_id, hash, text) ");
-    let rows = stored.hashes.iter().zip(&stored.instructions);
-    statement.push_values(rows, |mut row, (hash, text)| {
-        row.push_bind(vault.as_str()).push_bind(hash).push_bind(text);
+    statement.push_values(texts, |mut row, ((vault, hash), text)| {
+        row.push_bind(vault).push_bind(hash).push_bind(text);
     });
     statement.push(" ON CONFLICT (vault_id, hash) DO NOTHING");
-    statement.build().execute(connection).await?;
+    // A batch has any number of rows: kept, its statements would displace others.
+    let is_kept = runs.len() == 1;
+    statement.build().persistent(is_kept).execute(connection).await?;
     Ok(())
 }
 
-/// A run's texts as JSON, and the instructions that they refer to, sorted by hash so that concurrent transactions do
-/// not deadlock.
+/// A run's texts as JSON, and the instructions that they refer to.
 #[derive(Debug)]
-struct RunJson {
+pub(in crate::storage) struct RunJson {
     request: String,
     exchanges: String,
     outcome: String,
@@ -149,7 +170,7 @@ struct RunJson {
 }
 
 impl RunJson {
-    fn of(run: &Run) -> Self {
+    pub(in crate::storage) fn of(run: &Run) -> Self {
         let shown = run.shown.as_ref().map(|(version, text)| (*version, &**text));
         let packed = Packed::of(shown, &run.request, &run.exchanges);
         let (hashes, instructions) = packed.instructions.into_iter().unzip();

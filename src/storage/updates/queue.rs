@@ -6,7 +6,7 @@
 //! so updates of a memory run in order.
 //!
 //! An update takes effect exactly once, because the transaction that saves its version also ends the run, under its
-//! claim (`insert_run`): a worker that has lost its claim, or whose run was cancelled, saves nothing.
+//! claim (`insert_runs`): a worker that has lost its claim, or whose run was cancelled, saves nothing.
 
 use crate::domain::ids::{ActorId, MemoryId, UpdateId, VaultId};
 use crate::storage::database::connection::Connection;

@@ -7,6 +7,26 @@
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::storage::database::connection::Connection;
 use crate::storage::{Class, FailingVaults, Storage, StorageError};
+use quick_cache::sync::Cache;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How long the usage of a vault is known once it was read: the sum takes the longer, the more was written since its rows
+/// were merged.
+const KNOWN_FOR: Duration = Duration::from_secs(1);
+
+/// Maximum number of vaults whose usage is known.
+const KNOWN_VAULTS: usize = 10_000;
+
+/// What was read of the usage of vaults, and when, with what was to be saved since.
+#[derive(Debug, Clone)]
+pub(in crate::storage) struct KnownUsage(Arc<Cache<VaultId, (Stored, Instant)>>);
+
+impl Default for KnownUsage {
+    fn default() -> Self {
+        Self(Arc::new(Cache::new(KNOWN_VAULTS)))
+    }
+}
 
 /// Number of rows of a vault from which on they are merged.
 const MANY_ROWS: i64 = 64;
@@ -27,9 +47,22 @@ impl Storage {
         of_vault(&mut self.reader().await?, vault).await
     }
 
-    /// Whether vaults have quotas.
-    pub(in crate::storage) fn has_quotas(&self) -> bool {
-        self.quotas != Quotas::default()
+    /// Whether a new version of this many bytes fits, by what was read of the vault within the last second and by what was
+    /// to be saved since. If not, that is to be read again: it may be less by now.
+    pub(in crate::storage) fn is_known_to_fit(&self, vault: &VaultId, is_first: bool, bytes: usize) -> bool {
+        if self.quotas == Quotas::default() {
+            return true;
+        }
+        let known = self.known_usage.0.get(vault);
+        let Some((held, since)) = known.filter(|(_, since)| since.elapsed() < KNOWN_FOR) else {
+            return false;
+        };
+        let more = Stored::of_version(is_first, bytes);
+        let fits = self.quotas.check(held, more).is_ok();
+        if fits {
+            self.known_usage.0.insert(vault.clone(), (held.with(more), since));
+        }
+        fits
     }
 
     /// Checks the quotas for a new version of this many bytes. What is being saved meanwhile does not count yet.
@@ -43,15 +76,15 @@ impl Storage {
         is_first: bool,
         bytes: usize,
     ) -> Result<(), StorageError> {
-        if !self.has_quotas() {
+        if self.is_known_to_fit(vault, is_first, bytes) {
             return Ok(());
         }
-        let more = Stored {
-            memories: i64::from(is_first),
-            bytes: i64::try_from(bytes).unwrap_or(i64::MAX),
-        };
+        let since = Instant::now();
         let held = of_vault(connection, vault).await?;
-        Ok(self.quotas.check(held, more)?)
+        let more = Stored::of_version(is_first, bytes);
+        self.quotas.check(held, more)?;
+        self.known_usage.0.insert(vault.clone(), (held.with(more), since));
+        Ok(())
     }
 
     /// Merges the rows of the vaults with many rows, of `batch` vaults at once, and returns the number of vaults. Vaults for which
@@ -165,6 +198,23 @@ pub struct Stored {
     pub memories: i64,
     /// Bytes of the texts of all versions.
     pub bytes: i64,
+}
+
+impl Stored {
+    /// What a version adds.
+    fn of_version(is_first: bool, bytes: usize) -> Self {
+        Self {
+            memories: i64::from(is_first),
+            bytes: i64::try_from(bytes).unwrap_or(i64::MAX),
+        }
+    }
+
+    fn with(self, more: Self) -> Self {
+        Self {
+            memories: self.memories.saturating_add(more.memories),
+            bytes: self.bytes.saturating_add(more.bytes),
+        }
+    }
 }
 
 /// The storage quotas of a vault; `None` means no limit.

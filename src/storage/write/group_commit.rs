@@ -9,7 +9,7 @@ use super::head::Head;
 use super::new_version::Prepared;
 use super::save::{is_one_statement, save};
 use crate::domain::ids::{MemoryId, VaultId};
-use crate::storage::batcher::{Batcher, Batchers, Job, Kept, cancelled, unanswered};
+use crate::storage::batcher::{BatchConnection, Batcher, Batchers, Job, cancelled, unanswered};
 use crate::storage::contexts::Context;
 use crate::storage::head_cache::FillToken;
 use crate::storage::{Class, Storage, StorageError, TransactionError, error};
@@ -41,7 +41,7 @@ impl Job for Submitted {
         &batchers.versions
     }
 
-    async fn run(storage: &Storage, kept: &mut Kept, versions: Vec<Self>) -> Vec<Self::Answer> {
+    async fn run(storage: &Storage, kept: &mut BatchConnection, versions: Vec<Self>) -> Vec<Self::Answer> {
         let token = |version: &Self| {
             let metadata = &version.prepared.metadata;
             storage
@@ -116,8 +116,8 @@ impl Storage {
         if !prepared.needs_no_lock() {
             return Ok(None);
         }
-        if self.has_quotas() {
-            // There is a head, so it is not a new memory.
+        // There is a head, so it is not a new memory.
+        if !self.is_known_to_fit(vault, false, bytes) {
             self.check_quotas(&mut self.reader().await?, vault, false, bytes)
                 .await?;
         }
@@ -145,7 +145,11 @@ impl Storage {
         }))
     }
 
-    async fn save_batch(&self, kept: &mut Kept, prepared: &[Prepared]) -> Result<Vec<usize>, NotSaved> {
+    async fn save_batch(
+        &self,
+        kept: &mut BatchConnection,
+        prepared: &[Prepared],
+    ) -> Result<Vec<usize>, NotSaved> {
         let taken = kept.take(self, Class::Write).await;
         let (mut connection, since) = taken.map_err(NotSaved::Refused)?;
         if !is_one_statement(prepared) {

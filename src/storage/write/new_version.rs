@@ -14,7 +14,7 @@ use crate::storage::head_cache::{CachedHead, FillToken};
 use crate::storage::idempotency::{Answering, ClaimedAnswer};
 use crate::storage::memories::paths::FileTree;
 use crate::storage::records::projection::{ChangedRecord, ProjectedVersion};
-use crate::storage::updates::{Run, quotes_the_head_only};
+use crate::storage::updates::{Run, RunJson, quotes_the_head_only};
 use crate::telemetry::meters;
 use serde_json::Value;
 
@@ -120,6 +120,8 @@ pub(in crate::storage) struct Prepared {
     pub(super) records: Vec<ChangedRecord>,
     /// The id of its event.
     pub(super) event_id: String,
+    /// The stored form of its run: made before it is saved in a batch, which others wait for.
+    pub(super) run_json: Option<RunJson>,
 }
 
 impl Prepared {
@@ -151,6 +153,7 @@ impl Prepared {
             operations,
             event_id: head.next_event_id,
             base: head.context_id,
+            run_json: new.run.as_deref().map(RunJson::of),
             metadata,
             new,
         }

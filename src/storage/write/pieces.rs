@@ -7,7 +7,7 @@
 
 use std::sync::LazyLock;
 
-/// The statements, in order of execution. Each has all parameters of the whole statement.
+/// The statements, in order of execution. Each has the parameters of the whole statement.
 pub(super) struct Pieces {
     /// Moves the heads, and returns the places of the moved ones.
     pub(super) moves: String,

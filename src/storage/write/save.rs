@@ -15,7 +15,7 @@ use crate::storage::events::NewEvent;
 use crate::storage::idempotency::keep_answers;
 use crate::storage::memories::paths;
 use crate::storage::records::projection::ChangedRecord;
-use crate::storage::updates::{insert_run, resolve_run};
+use crate::storage::updates::{insert_runs, resolve_run};
 use serde::Serialize;
 use serde_json::Value;
 use sqlx::Arguments as _;
@@ -36,13 +36,16 @@ pub(in crate::storage) async fn save(
     all: &[Prepared],
 ) -> Result<Vec<usize>, StorageError> {
     let saved = save_versions(connection, all).await?;
+    let runs = saved.iter().filter_map(|&place| {
+        let Prepared { new, run_json, .. } = &all[place];
+        Some((new.run.as_deref()?, run_json.as_ref()?))
+    });
+    insert_runs(connection, &runs.collect::<Vec<_>>()).await?;
     for Prepared { new, metadata, .. } in saved.iter().map(|&place| &all[place]) {
         if let Some((tree, path)) = &new.path {
             paths::insert(connection, tree, path, &metadata.memory_id).await?;
         }
-        let Some(run) = new.run.as_deref() else { continue };
-        insert_run(connection, run).await?;
-        if let Some(resolved) = &new.resolves {
+        if let (Some(run), Some(resolved)) = (new.run.as_deref(), &new.resolves) {
             resolve_run(connection, run, resolved).await?;
         }
     }
@@ -97,7 +100,7 @@ async fn save_in_pieces(
     all: &[Prepared],
 ) -> Result<Vec<i64>, StorageError> {
     let Pieces { moves, inserts } = &*PIECES;
-    let moved: Option<Vec<i64>> = sqlx::query_scalar_with(&**moves, rows.arguments()?)
+    let moved: Option<Vec<i64>> = sqlx::query_scalar_with(&**moves, rows.arguments(moves)?)
         .fetch_one(&mut *connection)
         .await?;
     let moved = moved.unwrap_or_default();
@@ -105,7 +108,11 @@ async fn save_in_pieces(
         return Ok(moved);
     }
     for insert in inserts {
-        sqlx::query_with(&**insert, rows.arguments()?)
+        // Most versions change no record.
+        if rows.records.is_empty() && insert.contains("$4::") {
+            continue;
+        }
+        sqlx::query_with(&**insert, rows.arguments(insert)?)
             .execute(&mut *connection)
             .await?;
     }
@@ -156,13 +163,15 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The parameters of a piece, in the order of [`save_at_once`].
-    fn arguments(&self) -> Result<PgArguments, StorageError> {
+    /// The parameters of a piece, in the order of [`save_at_once`]. Only the piece that reads the texts gets them: they are
+    /// long, and each piece is sent separately.
+    fn arguments(&self, piece: &str) -> Result<PgArguments, StorageError> {
+        let texts = piece.contains("$3::").then_some(&self.texts);
         let mut arguments = PgArguments::default();
         let added = (|| {
             arguments.add(&self.vaults)?;
             arguments.add(Json(&self.versions))?;
-            arguments.add(&self.texts)?;
+            arguments.add(texts)?;
             arguments.add(Json(&self.records))?;
             arguments.add(CHANNEL)?;
             arguments.add(self.versions.len() as i64)?;

@@ -1,5 +1,5 @@
-//! Group commit: changes that share a transaction each have the result that they would have alone, and so do reads at the same
-//! time.
+//! Group commit and batched reads: changes that share a transaction and reads that share a statement each have the result that
+//! they would have alone.
 
 mod law;
 
@@ -323,7 +323,7 @@ async fn reads_at_the_same_time_each_return_their_own_version() {
             .write(format!("text {number}"))
             .await;
     }
-    // Some request the same memory, some a missing one; more than there are connections.
+    // Some request the same memory, some a missing one; more than fit into one statement.
     let wanted: Vec<usize> = (0..60).map(|number| number % 9).collect();
     let read = |number: &usize| {
         let memory = format!("m{number}");

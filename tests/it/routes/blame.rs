@@ -109,6 +109,8 @@ async fn origins_that_are_not_stored_are_computed() {
         ];
         assert_eq!(derived, stored, "forgotten from version {from}");
     }
+    let unknown: Vec<i64> = service.values("SELECT version FROM memory_contexts WHERE vault_id = 'acme' AND line_origins IS NULL ORDER BY version").await;
+    assert_eq!(unknown, [1, 2, 3], "computed origins are stored");
     memory.put_as("ann", "b\nc\nd\n").await.is(201);
     assert_eq!(versions(&memory.get("blame").await.json()), [4, 1, 6]);
 }

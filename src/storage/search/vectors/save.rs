@@ -19,19 +19,6 @@ pub struct Kept {
     pub vector: Option<(Vec<u8>, Vec<u8>)>,
 }
 
-/// The result of saving the vectors of a memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Saved {
-    /// All of its passages have vectors.
-    Whole,
-    /// It has further passages by now.
-    InPart,
-    /// The memory no longer exists.
-    Gone,
-    /// Another model has become the current one; nothing was written.
-    Superseded,
-}
-
 impl Storage {
     /// The vectors of a memory in a space, by passage hash, without refused passages.
     ///
@@ -71,7 +58,7 @@ impl Storage {
     }
 
     /// Saves the vectors of those passages that the memory has while its row is locked, so that nothing that was
-    /// redacted meanwhile is saved.
+    /// redacted meanwhile is saved. `false` if another model has become the current one; nothing was saved then.
     ///
     /// # Errors
     /// Database errors.
@@ -83,7 +70,7 @@ impl Storage {
         space: &str,
         dimensions: usize,
         known: &HashMap<PassageHash, Kept>,
-    ) -> Result<Saved, StorageError> {
+    ) -> Result<bool, StorageError> {
         self.transaction_for(Class::Maintenance, "db.search_vectors.save", |transaction| {
             save(transaction, (vault, memory), (space, dimensions), known)
         })
@@ -96,9 +83,9 @@ async fn save(
     (vault, memory): (&VaultId, &MemoryId),
     (space, dimensions): (&str, usize),
     known: &HashMap<PassageHash, Kept>,
-) -> Result<Ending<Saved>, StorageError> {
+) -> Result<Ending<bool>, StorageError> {
     if lock_memory(&mut transaction, vault, memory).await?.is_none() {
-        return Ok(transaction.roll_back_with(Saved::Gone));
+        return Ok(transaction.roll_back_with(true));
     }
     // After the lock: a concurrent switch of models either marks the memory after this transaction or is visible here.
     let current = sqlx::query_scalar!(
@@ -108,10 +95,10 @@ async fn save(
         .fetch_optional(&mut transaction)
         .await?;
     if current.as_deref() != Some(space) {
-        return Ok(transaction.roll_back_with(Saved::Superseded));
+        return Ok(transaction.roll_back_with(false));
     }
     let Some(sources) = read_sources(&mut transaction, vault, memory).await? else {
-        return Ok(transaction.roll_back_with(Saved::Gone));
+        return Ok(transaction.roll_back_with(true));
     };
     let (mut hashes, mut flags, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
     let (mut signs, mut vectors) = (Vec::new(), Vec::new());
@@ -167,7 +154,7 @@ async fn save(
         .execute(&mut transaction)
         .await?;
     }
-    Ok(transaction.commit_with(if is_whole { Saved::Whole } else { Saved::InPart }))
+    Ok(transaction.commit_with(true))
 }
 
 /// Deletes the vectors of a memory in the transaction of a redaction; they are created again from the remaining text.
