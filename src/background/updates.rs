@@ -132,14 +132,28 @@ impl Shared {
         failing: &mut FailingVaults,
         stopping: &CancellationToken,
     ) -> Result<(), StorageError> {
+        // Of those that were read, some were claimed by other instances or are beyond the limit of their vault: others may
+        // be due for the workers that are still free.
+        while self.begin_due(vault, failing, stopping).await? > 0 {}
+        Ok(())
+    }
+
+    /// Starts some of the updates that are due, and returns how many.
+    async fn begin_due(
+        self: &Arc<Self>,
+        vault: Option<&VaultId>,
+        failing: &mut FailingVaults,
+        stopping: &CancellationToken,
+    ) -> Result<usize, StorageError> {
         let free = self.workers.shares().total.saturating_sub(self.workers.in_use());
         if free == 0 || stopping.is_cancelled() {
-            return Ok(());
+            return Ok(0);
         }
         // Vaults that have reached their limit of running updates here, and those whose updates cannot be claimed.
         let not_now = [failing.waiting(), self.workers.vaults_at_limit()].concat();
         let free = i64::try_from(free).unwrap_or(1);
         let due = self.storage.due_updates(vault, &not_now, self.lease(), free);
+        let mut begun = 0;
         for due in due.await? {
             if failing.waits(due.vault.as_str()) {
                 continue;
@@ -152,10 +166,11 @@ impl Shared {
             let claimed = self.storage.claim_update(&due, &claim, self.lease()).await;
             if let Some(claimed) = failing.pass_over(due.vault.as_str(), claimed)?.flatten() {
                 metrics::counter!(telemetry::UPDATE_CLAIMS).increment(1);
+                begun += 1;
                 self.tasks.spawn(self.clone().run(claimed, permit));
             }
         }
-        Ok(())
+        Ok(begun)
     }
 
     fn lease(&self) -> TimeDelta {

@@ -7,12 +7,10 @@ use crate::domain::operation::FaultKind;
 use crate::domain::text::masked;
 use crate::domain::window::SessionRecord;
 use crate::fair;
-
 use crate::pipeline::ask::storable;
 use crate::pipeline::check::Accepted;
 use crate::pipeline::report::{ModelReport, Rejection, UpdateAnswer, UpdateStatus, Warning, is_zero};
 use crate::pipeline::review::Proposal;
-
 use crate::pipeline::steps::Steps;
 use crate::pipeline::{Mode, Pipeline, PipelineError, Target};
 use crate::storage::Head;

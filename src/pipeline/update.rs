@@ -4,7 +4,7 @@ use crate::domain::memory::Limits;
 use crate::domain::operation::Role;
 use crate::domain::text::masked;
 use crate::fair::{self, NoRoom};
-use crate::llm::{self, ModelError};
+use crate::llm::ModelError;
 use crate::pipeline::ask::{RoleOutcome, sent};
 use crate::pipeline::check::Reading;
 use crate::pipeline::report::{Rejection, UpdateAnswer, Warning};
@@ -159,14 +159,16 @@ impl Pipeline {
             true => BTreeMap::new(),
             false => self.ask(running, input, &input.roles).await?,
         };
+        // A call of a model is counted when it ends; where there was none, the rules answered.
         let by_rules = |(role, outcome): (&Role, &RoleOutcome)| {
-            let is_by_rules = outcome.report.model == llm::RULES;
+            let is_by_rules = outcome.exchanges.is_empty();
             is_by_rules.then(|| spent_on(&outcome.report, Spender::Update(*role), true, false))
         };
         let mut uncounted: Vec<RoleSpent> = outcomes.iter().filter_map(by_rules).collect();
         loop {
             running.results = Results::of(&outcomes, input.allow_partial);
             if let Some(error) = self.why_it_stops(input, running, &outcomes) {
+                self.storage.add_usage(&running.to.vault, &uncounted).await;
                 let attempt = running.claim.as_ref().map(|(_, attempt)| *attempt);
                 return match error.may_pass() && attempt.is_some_and(|attempt| self.is_tried_again(attempt)) {
                     true => Err(error),

@@ -5,7 +5,7 @@ use crate::domain::search::PassageHash;
 use crate::domain::search::passages::{quantised, signs};
 use crate::llm::embeddings::{EmbedError, EmbeddingModel, EmbeddingResult};
 use crate::storage::search::Pending;
-use crate::storage::search::vectors::{Kept, Saved, Space, SpaceSettings};
+use crate::storage::search::vectors::{Kept, Space, SpaceSettings};
 use crate::storage::usage::Spent;
 use crate::storage::{Class, FailingVaults, StorageError};
 use crate::telemetry::meters;
@@ -187,12 +187,12 @@ impl Meaning {
         for (of, mut known) in waiting {
             known.extend(new.iter().map(|(hash, kept)| (*hash, kept.clone())));
             let dimensions = space.settings.dimensions;
-            let saved = self
+            let is_current = self
                 .storage
                 .save_vectors(&of.vault, &of.memory, &space.id, dimensions, &known)
                 .await?;
             // What was written meanwhile comes next.
-            if matches!(saved, Saved::Superseded) {
+            if !is_current {
                 return Err(IndexError::Superseded);
             }
         }
