@@ -73,7 +73,7 @@ async fn a_vault_whose_requests_all_wait_for_the_database_does_not_block_others(
     put(&service, "other", "m", "# A\n").await.is(201);
     // Every writer of the memory waits for this lock, with a connection.
     let mut lock = service.rows().begin().await.unwrap();
-    sqlx::query("SELECT FROM memories WHERE vault_id = 'evil' FOR UPDATE")
+    sqlx::query("SELECT FROM memories WHERE vault_id = 'evil' AND memory_id = 'm' FOR UPDATE")
         .execute(&mut *lock)
         .await
         .unwrap();
