@@ -151,7 +151,8 @@ impl Drop for Connection {
                     return;
                 }
             }
-            let returned = timeout(at_most, live.return_to_pool());
+            // Boxed: the pool's future takes 14 KiB, and what contains it is moved several times.
+            let returned = timeout(at_most, Box::pin(live.return_to_pool()));
             // A connection that is not released in time is closed.
             let _ = given_up.run_until_cancelled(returned).await;
         });

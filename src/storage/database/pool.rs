@@ -363,9 +363,10 @@ impl Storage {
     ) -> Result<Connection, StorageError> {
         liveness.want_beat();
         let waiting = liveness.generation()?;
-        // The pool's future takes 4 KiB. Boxed, it does not enlarge every future above it, which are moved many
+        // The pool's future takes 14 KiB. Boxed, it does not enlarge every future above it, which are moved many
         // times during a request even if they never use the pool.
-        let acquired = Box::pin(waiting.given_up().run_until_cancelled(pool.acquire())).await;
+        let acquired = Box::pin(pool.acquire());
+        let acquired = waiting.given_up().run_until_cancelled(acquired).await;
         let acquired = acquired.ok_or_else(silence)??;
         // A new connection may have shown that another server answers, and so have begun another generation.
         let generation = liveness.generation().unwrap_or(waiting);
