@@ -66,67 +66,82 @@ pub(in crate::storage) async fn insert_runs(
         all.push((run, if is_redacted { &redacted } else { stored }));
     }
     insert_instructions(connection, &all).await?;
-    for (run, stored) in all {
-        insert_row(connection, run, stored).await?;
+    let (queued, new): (Vec<_>, Vec<_>) = all.into_iter().partition(|(run, _)| run.claim.is_some());
+    for (run, stored) in queued {
+        end_queued(connection, run, stored).await?;
     }
+    insert_rows(connection, &new).await?;
     Ok(any_is_redacted)
 }
 
-async fn insert_row(connection: &mut Connection, run: &Run, stored: &RunJson) -> Result<(), StorageError> {
-    let (version, context_id) = (run.version, run.context_id.as_ref().map(ContextId::as_str));
-    if let Some(claim) = &run.claim {
-        let ended = sqlx::query!(
-            "UPDATE updates
+async fn end_queued(connection: &mut Connection, run: &Run, stored: &RunJson) -> Result<(), StorageError> {
+    let ended = sqlx::query!(
+        "UPDATE updates
              SET status = $5, finished_at = $6, base_version = $7, version = $8, context_id = $9,
                  request = CASE WHEN request = $13 THEN request ELSE $10::text::jsonb END,
                  exchanges = CASE WHEN request = $13 THEN exchanges ELSE $11::text::jsonb END,
                  outcome = CASE WHEN request = $13 THEN request ELSE $12::text::jsonb END,
                  queue_place = NULL, not_before = NULL, claim_id = NULL, lease_until = NULL
              WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3 AND claim_id = $4 AND status = 'running'",
-            run.vault_id.as_str(),
-            run.memory_id.as_str(),
-            run.update_id.as_str(),
-            claim,
-            run.status.name(),
-            run.finished_at,
-            run.base_version,
-            version,
-            context_id,
-            stored.request,
-            stored.exchanges,
-            stored.outcome,
-            redacted_json(),
-        )
-        .execute(connection)
-        .await?;
-        return match ended.rows_affected() {
-            1 => Ok(()),
-            _ => Err(StorageError::ClaimLost(run.update_id.clone())),
-        };
-    }
-    sqlx::query!(
-        "INSERT INTO updates (vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at,
-                              base_version, version, context_id, resolved_by, request, exchanges, outcome)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13::text::jsonb, $14::text::jsonb,
-                 $15::text::jsonb)",
         run.vault_id.as_str(),
         run.memory_id.as_str(),
         run.update_id.as_str(),
-        run.kind.name(),
+        run.claim,
         run.status.name(),
-        run.actor_id.as_str(),
-        run.created_at,
         run.finished_at,
         run.base_version,
-        version,
-        context_id,
-        run.resolved_by.as_ref().map(UpdateId::as_str),
+        run.version,
+        run.context_id.as_ref().map(ContextId::as_str),
         stored.request,
         stored.exchanges,
         stored.outcome,
+        redacted_json(),
     )
     .execute(connection)
     .await?;
+    match ended.rows_affected() {
+        1 => Ok(()),
+        _ => Err(StorageError::ClaimLost(run.update_id.clone())),
+    }
+}
+
+/// Built at run time because the number of rows varies; the text is constant except for the placeholders.
+async fn insert_rows(connection: &mut Connection, runs: &[(&Run, &RunJson)]) -> Result<(), StorageError> {
+    if runs.is_empty() {
+        return Ok(());
+    }
+    let mut statement = QueryBuilder::<Postgres>::new(
+        "INSERT INTO updates (vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at,
+                              base_version, version, context_id, resolved_by, request, exchanges, outcome) ",
+    );
+    statement.push_values(runs, |mut row, (run, stored)| {
+        row.push_bind(run.vault_id.as_str())
+            .push_bind(run.memory_id.as_str())
+            .push_bind(run.update_id.as_str())
+            .push_bind(run.kind.name())
+            .push_bind(run.status.name())
+            .push_bind(run.actor_id.as_str())
+            .push_bind(run.created_at)
+            .push_bind(run.finished_at)
+            .push_bind(run.base_version)
+            .push_bind(run.version)
+            .push_bind(run.context_id.as_ref().map(ContextId::as_str))
+            .push_bind(run.resolved_by.as_ref().map(UpdateId::as_str));
+        for text in [&stored.request, &stored.exchanges, &stored.outcome] {
+            row.push_bind(text).push_unseparated("::text::jsonb");
+        }
+    });
+    execute(connection, statement, runs.len()).await
+}
+
+/// A batch has any number of rows: kept, its statements would displace others.
+async fn execute(
+    connection: &mut Connection,
+    mut statement: QueryBuilder<Postgres>,
+    runs: usize,
+) -> Result<(), StorageError> {
+    let is_kept = runs == 1;
+    statement.build().persistent(is_kept).execute(connection).await?;
     Ok(())
 }
 
@@ -153,10 +168,7 @@ async fn insert_instructions(
         row.push_bind(vault).push_bind(hash).push_bind(text);
     });
     statement.push(" ON CONFLICT (vault_id, hash) DO NOTHING");
-    // A batch has any number of rows: kept, its statements would displace others.
-    let is_kept = runs.len() == 1;
-    statement.build().persistent(is_kept).execute(connection).await?;
-    Ok(())
+    execute(connection, statement, runs.len()).await
 }
 
 /// A run's texts as JSON, and the instructions that they refer to.
