@@ -17,7 +17,7 @@ use crate::pipeline::prompts::{Template, quoted, section_of, shown_messages, sho
 use crate::pipeline::review::rewrites_progress;
 use crate::pipeline::{Pipeline, UpdateInput, consolidation};
 use crate::storage::StorageError;
-use crate::storage::usage::Spender;
+use crate::storage::usage::{RoleSpent, Spender};
 use crate::telemetry::meters;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,6 +25,7 @@ use std::fmt::Write as _;
 use std::mem::take;
 use std::sync::Arc;
 use std::time::Instant;
+use tokio::task::JoinHandle;
 
 /// Records that a model's answer may archive per section; if it names more, all are rejected: a model that cleans up has
 /// misread its task.
@@ -41,6 +42,8 @@ pub(super) struct RoleOutcome {
     pub(super) by_rules: bool,
     /// The model failed, and nothing can be used.
     pub(super) failure: Option<ModelError>,
+    /// Its calls being counted as usage.
+    pub(super) counting: Vec<JoinHandle<()>>,
 }
 
 /// What an answer may consist of.
@@ -207,8 +210,14 @@ impl Pipeline {
         let by = asking.role.map_or(Spender::Handoff, Spender::Update);
         let failed = outcome.failure.is_some();
         let spent = spent_on(&call, by, round == 0 && is_first, failed);
-        self.storage.add_usage(vault, &[spent]).await;
+        outcome.counting.push(self.count(vault, spent));
         answer
+    }
+
+    /// Counts the usage of a run, in a task: the run goes on meanwhile, and may be cancelled.
+    pub(super) fn count(&self, vault: &VaultId, spent: RoleSpent) -> JoinHandle<()> {
+        let (storage, vault) = (self.storage.clone(), vault.clone());
+        tokio::spawn(async move { storage.add_usage(&vault, spent).await })
     }
 }
 
@@ -299,7 +308,6 @@ impl RoleOutcome {
             .collect();
         let mut exchange = json!(call);
         exchange["section"] = json!(asking.role.map(Role::name));
-        exchange["system"] = json!(asking.system);
         exchange["messages"] = json!(turns);
         exchange["answer"] = json!(answer.map(|answer| &answer.text));
         exchange["stopped_at_limit"] = json!(answer.is_some_and(|answer| answer.stopped_at_limit));
@@ -307,6 +315,8 @@ impl RoleOutcome {
         let sent: usize = asking.messages.iter().map(|turn| turn.text.len()).sum();
         let bytes = sent + answer.map_or(0, |answer| answer.text.len());
         fair::on_cpu(bytes, || mask(&mut exchange)).await;
+        // The instructions are the service's own.
+        exchange["system"] = json!(asking.system);
         self.exchanges.push(exchange);
         call
     }

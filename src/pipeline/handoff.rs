@@ -20,6 +20,7 @@ use crate::pipeline::steps::Steps;
 use crate::pipeline::{LimitReached, Pipeline, PipelineError};
 use crate::storage::handoffs::Handoff;
 use crate::storage::{Storage, StorageError};
+use futures::future::join_all;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -277,7 +278,13 @@ impl Pipeline {
                 .fill(Template::HandoffAgain, &[("{faults}", &faults)]);
             go_on(&mut asking, text, again);
         }
-        let RoleOutcome { report, failure, .. } = outcome;
+        let RoleOutcome {
+            report,
+            failure,
+            counting,
+            ..
+        } = outcome;
+        join_all(counting).await;
         let told = json!({
             "model": report.model,
             "attempts": report.attempts,

@@ -14,7 +14,7 @@ use crate::pipeline::{
     LimitReached, Mode, OnInvalid, Pipeline, PipelineError, Target, UpdateInput, UpdateRequest,
 };
 use crate::storage::updates::queue::Claimed;
-use crate::storage::usage::{RoleSpent, Spender};
+use crate::storage::usage::Spender;
 use crate::storage::{Head, StorageError};
 use futures::future::{join, join_all};
 use std::collections::BTreeMap;
@@ -160,24 +160,29 @@ impl Pipeline {
             false => self.ask(running, input, &input.roles).await?,
         };
         // A call of a model is counted when it ends; where there was none, the rules answered.
-        let by_rules = |(role, outcome): (&Role, &RoleOutcome)| {
-            let is_by_rules = outcome.exchanges.is_empty();
-            is_by_rules.then(|| spent_on(&outcome.report, Spender::Update(*role), true, false))
-        };
-        let mut uncounted: Vec<RoleSpent> = outcomes.iter().filter_map(by_rules).collect();
+        for (role, outcome) in outcomes
+            .iter_mut()
+            .filter(|(_, outcome)| outcome.exchanges.is_empty())
+        {
+            let spent = spent_on(&outcome.report, Spender::Update(*role), true, false);
+            outcome.counting.push(self.count(&running.to.vault, spent));
+        }
         loop {
+            let counted = join_all(
+                outcomes
+                    .values_mut()
+                    .flat_map(|outcome| take(&mut outcome.counting)),
+            );
             running.results = Results::of(&outcomes, input.allow_partial);
             if let Some(error) = self.why_it_stops(input, running, &outcomes) {
-                self.storage.add_usage(&running.to.vault, &uncounted).await;
+                counted.await;
                 let attempt = running.claim.as_ref().map(|(_, attempt)| *attempt);
                 return match error.may_pass() && attempt.is_some_and(|attempt| self.is_tried_again(attempt)) {
                     true => Err(error),
                     false => self.fail(running, error).await,
                 };
             }
-            let uncounted = take(&mut uncounted);
-            let saved = measure_step("save", self.save(running));
-            let (saved, ()) = join(saved, self.storage.add_usage(&running.to.vault, &uncounted)).await;
+            let (saved, _) = join(measure_step("save", self.save(running)), counted).await;
             if let Some(answer) = saved? {
                 return Ok(answer);
             }

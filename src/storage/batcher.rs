@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `Submitted` | versions of memories, a group commit ([`crate::storage::write`]) |
 //! | `HeadRead` | reads of newest versions, in one statement that begins after all of them were submitted |
+//! | `Usage` | what calls of models cost, added to the counts of their vaults |
 //!
 //! - Each job is answered after its own work was committed. It is as durable as if it had been sent alone.
 //! - An error of one job fails only that job. If the statement for all of them fails, each is sent alone.
@@ -20,6 +21,7 @@ use crate::fair::Party;
 use crate::storage::contexts::{latest, latest_of};
 use crate::storage::database::connection::Connection;
 use crate::storage::head_cache::CachedHead;
+use crate::storage::usage::Usage;
 use crate::storage::write::Submitted;
 use crate::storage::{Class, Storage, StorageError};
 use std::collections::VecDeque;
@@ -92,6 +94,7 @@ impl BatchConnection {
 pub(in crate::storage) struct Batchers {
     pub(super) versions: Arc<Batcher<Submitted>>,
     heads: Arc<Batcher<HeadRead>>,
+    pub(super) usage: Arc<Batcher<Usage>>,
 }
 
 /// A batch in flight. When it is dropped, the jobs submitted meanwhile are run.

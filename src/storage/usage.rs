@@ -7,9 +7,12 @@ pub(in crate::storage) mod stored;
 
 use crate::domain::ids::VaultId;
 use crate::domain::operation::Role;
+use crate::storage::batcher::{BatchConnection, Batcher, Batchers, Job};
 use crate::storage::{Class, Storage, StorageError};
 use chrono::NaiveDate;
+use sqlx::{Postgres, QueryBuilder};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The usage of some runs, summed. A server that does not report tokens adds none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -96,51 +99,98 @@ pub struct DayOfModel {
     pub spent: Spent,
 }
 
+/// Usage to be added to the counts of a day: in batches, because a count is a row of its vault, and each addition to it would
+/// wait until the one before is on the disk.
+#[derive(Debug)]
+pub(in crate::storage) struct Usage {
+    vault: VaultId,
+    day: NaiveDate,
+    spent: RoleSpent,
+}
+
+impl Job for Usage {
+    type Answer = ();
+
+    const MAX_IN_FLIGHT: usize = 1;
+
+    const MAX_JOBS: usize = 256;
+
+    fn batcher(batchers: &Batchers) -> &Arc<Batcher<Self>> {
+        &batchers.usage
+    }
+
+    async fn run(storage: &Storage, kept: &mut BatchConnection, all: Vec<Self>) -> Vec<()> {
+        // In one order, so that no two instances wait for each other.
+        let mut counts: BTreeMap<_, Spent> = BTreeMap::new();
+        for Self { vault, day, spent } in &all {
+            let count = (vault, *day, &*spent.model, spent.role.name());
+            counts.entry(count).or_default().add(&spent.spent);
+        }
+        if let Err(error) = storage.insert_usage(kept, counts).await {
+            tracing::warn!(%error, "the usage of models could not be stored");
+        }
+        vec![(); all.len()]
+    }
+}
+
 impl Storage {
     /// Adds to the counts of today: a queued update may be of another day, whose limit it does not use. A failure is only logged,
     /// because what was made of it is saved.
-    pub async fn add_usage(&self, vault: &VaultId, spent: &[RoleSpent]) {
-        if spent.is_empty() {
-            return;
+    pub async fn add_usage(&self, vault: &VaultId, spent: RoleSpent) {
+        let usage = Usage {
+            vault: vault.clone(),
+            day: self.clock.now().date_naive(),
+            spent,
+        };
+        match self.crosses_vaults() {
+            true => drop(self.submit(usage).await),
+            false => drop(Usage::run(self, &mut BatchConnection::default(), vec![usage]).await),
         }
-        let today = self.clock.now().date_naive();
-        let mut counts: BTreeMap<(&str, &'static str), Spent> = BTreeMap::new();
-        for RoleSpent { role, model, spent } in spent {
-            counts.entry((model, role.name())).or_default().add(spent);
-        }
-        for ((model, role), spent) in &counts {
-            let add = || {
-                sqlx::query!(
-                    "INSERT INTO model_usage (vault_id, day, model, role, runs, calls, failures, input_tokens,
-                                              cached_tokens, cache_write_tokens, output_tokens, millis)
-                     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
-                     ON CONFLICT (vault_id, day, model, role) DO UPDATE
-                     SET runs = model_usage.runs + excluded.runs, calls = model_usage.calls + excluded.calls,
-                         failures = model_usage.failures + excluded.failures,
-                         input_tokens = model_usage.input_tokens + excluded.input_tokens,
-                         cached_tokens = model_usage.cached_tokens + excluded.cached_tokens,
-                         cache_write_tokens = model_usage.cache_write_tokens + excluded.cache_write_tokens,
-                         output_tokens = model_usage.output_tokens + excluded.output_tokens,
-                         millis = model_usage.millis + excluded.millis",
-                    vault.as_str(),
-                    today,
-                    *model,
-                    *role,
-                    stored(spent.runs),
-                    stored(spent.calls),
-                    stored(spent.failures),
-                    stored(spent.input_tokens),
-                    stored(spent.cached_tokens),
-                    stored(spent.cache_write_tokens),
-                    stored(spent.output_tokens),
-                    stored(spent.millis),
-                )
-            };
-            if let Err(error) = self.execute(Class::Write, "db.model_usage.add", add).await {
-                tracing::warn!(%error, "the usage of models could not be stored");
-                return;
-            }
-        }
+    }
+
+    async fn insert_usage(
+        &self,
+        kept: &mut BatchConnection,
+        counts: BTreeMap<(&VaultId, NaiveDate, &str, &'static str), Spent>,
+    ) -> Result<(), StorageError> {
+        let (mut connection, since) = kept.take(self, Class::Write).await?;
+        let is_usual = counts.len() == 1;
+        let mut statement = QueryBuilder::<Postgres>::new(
+            "INSERT INTO model_usage (vault_id, day, model, role, runs, calls, failures, input_tokens, cached_tokens,
+                                      cache_write_tokens, output_tokens, millis) ",
+        );
+        statement.push_values(counts, |mut row, ((vault, day, model, role), spent)| {
+            row.push_bind(vault.as_str())
+                .push_bind(day)
+                .push_bind(model)
+                .push_bind(role)
+                .push_bind(stored(spent.runs))
+                .push_bind(stored(spent.calls))
+                .push_bind(stored(spent.failures))
+                .push_bind(stored(spent.input_tokens))
+                .push_bind(stored(spent.cached_tokens))
+                .push_bind(stored(spent.cache_write_tokens))
+                .push_bind(stored(spent.output_tokens))
+                .push_bind(stored(spent.millis));
+        });
+        statement.push(
+            " ON CONFLICT (vault_id, day, model, role) DO UPDATE
+              SET runs = model_usage.runs + excluded.runs, calls = model_usage.calls + excluded.calls,
+                  failures = model_usage.failures + excluded.failures,
+                  input_tokens = model_usage.input_tokens + excluded.input_tokens,
+                  cached_tokens = model_usage.cached_tokens + excluded.cached_tokens,
+                  cache_write_tokens = model_usage.cache_write_tokens + excluded.cache_write_tokens,
+                  output_tokens = model_usage.output_tokens + excluded.output_tokens,
+                  millis = model_usage.millis + excluded.millis",
+        );
+        statement
+            .build()
+            .persistent(is_usual)
+            .execute(&mut connection)
+            .await?;
+        let connection = connection.commit().await?;
+        kept.keep(self, connection, since);
+        Ok(())
     }
 
     /// The usage of a vault's models from one day to another, both inclusive, by day and then by model.

@@ -154,7 +154,7 @@ impl Meaning {
             model: model.to_owned(),
             spent,
         };
-        self.storage.add_usage(vault, &[spent]).await;
+        self.storage.add_usage(vault, spent).await;
     }
 }
 

@@ -127,6 +127,11 @@ async fn an_update_goes_on_while_its_steps_are_written() {
     answers.into_iter().for_each(|answer| drop(answer.is(200)));
     // None waited for the connection until it gave up, after ten seconds.
     assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+    // The calls that ended together were counted together.
+    let usage = service.read("/v1/vaults/acme/usage").await;
+    let days = usage["items"].as_array().unwrap().iter();
+    let calls: i64 = days.map(|day| day["calls"].as_i64().unwrap()).sum();
+    assert_eq!(calls, 3 * 30, "{usage}");
 }
 
 #[tokio::test]
