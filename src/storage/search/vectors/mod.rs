@@ -10,7 +10,7 @@ mod sources;
 mod spaces;
 
 pub use nearest::{Near, Nearest, PassageFilter};
-pub use save::Kept;
+pub use save::StoredVector;
 pub use sources::{RecordOrigin, Sources};
 pub use spaces::{Progress, Space, SpaceSettings, Spaces};
 

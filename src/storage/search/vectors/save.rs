@@ -12,12 +12,9 @@ use crate::storage::write::lock_memory;
 use crate::storage::{Class, Storage, StorageError};
 use std::collections::HashMap;
 
-/// A stored vector.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kept {
-    /// Its signs, and its components, one byte each; `None` if the model refused the passage.
-    pub vector: Option<(Vec<u8>, Vec<u8>)>,
-}
+/// The vector of a passage as it is stored: its signs, and its components, one byte each; `None` if the model refused the
+/// passage.
+pub type StoredVector = Option<(Vec<u8>, Vec<u8>)>;
 
 impl Storage {
     /// The vectors of a memory in a space, by passage hash, without refused passages.
@@ -31,7 +28,7 @@ impl Storage {
         memory: &MemoryId,
         space: &str,
         dimensions: usize,
-    ) -> Result<HashMap<PassageHash, Kept>, StorageError> {
+    ) -> Result<HashMap<PassageHash, StoredVector>, StorageError> {
         let row = sqlx::query!(
             "SELECT hashes, flags, signs, vectors FROM search_vectors
              WHERE vault_id = $1 AND space_id = $2 AND memory_id = $3",
@@ -49,10 +46,7 @@ impl Storage {
         Ok(all
             .filter(|((_, flags), _)| **flags & REFUSED == 0)
             .filter_map(|((hash, _), (signs, vector))| {
-                let kept = Kept {
-                    vector: Some((signs.to_vec(), vector.to_vec())),
-                };
-                Some((hash.try_into().ok()?, kept))
+                Some((hash.try_into().ok()?, Some((signs.to_vec(), vector.to_vec()))))
             })
             .collect())
     }
@@ -69,7 +63,7 @@ impl Storage {
         memory: &MemoryId,
         space: &str,
         dimensions: usize,
-        known: &HashMap<PassageHash, Kept>,
+        known: &HashMap<PassageHash, StoredVector>,
     ) -> Result<bool, StorageError> {
         self.transaction_for(Class::Maintenance, "db.search_vectors.save", |transaction| {
             save(transaction, (vault, memory), (space, dimensions), known)
@@ -82,7 +76,7 @@ async fn save(
     mut transaction: Connection,
     (vault, memory): (&VaultId, &MemoryId),
     (space, dimensions): (&str, usize),
-    known: &HashMap<PassageHash, Kept>,
+    known: &HashMap<PassageHash, StoredVector>,
 ) -> Result<Ending<bool>, StorageError> {
     if lock_memory(&mut transaction, vault, memory).await?.is_none() {
         return Ok(transaction.roll_back_with(true));
@@ -105,7 +99,7 @@ async fn save(
     let mut is_whole = true;
     for (passage, record) in sources.passages() {
         let hash = passage.hash();
-        let Some(Kept { vector }) = known.get(&hash) else {
+        let Some(vector) = known.get(&hash) else {
             is_whole = false;
             continue;
         };
