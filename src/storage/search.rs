@@ -132,17 +132,12 @@ impl Storage {
         if self.searched.note(vault) {
             return Ok(());
         }
-        match self.index_batches(vault, BATCHES).await {
-            Ok(true) => Ok(()),
-            Ok(false) => {
-                self.written.notify_one();
-                Ok(())
-            }
-            Err(error) => {
-                self.searched.forget(vault);
-                Err(error)
-            }
+        let indexed = self.index_batches(vault, BATCHES).await;
+        let is_complete = indexed.inspect_err(|_| self.searched.forget(vault))?;
+        if !is_complete {
+            self.written.notify_one();
         }
+        Ok(())
     }
 
     /// A batch of memories that must still be indexed, by vault and memory, those after `after`; of all vaults, without
