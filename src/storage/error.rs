@@ -124,11 +124,6 @@ pub(super) fn is_lost_race(code: &str) -> bool {
     code == "40001" || code == "40P01"
 }
 
-/// Whether a unique index already contains the key.
-pub(super) fn is_unique_violation(error: &StorageError) -> bool {
-    sqlstate(error).is_some_and(|code| code == "23505")
-}
-
 /// Whether the transaction lost a race and may be repeated: also if a row that it refers to was deleted meanwhile (23503).
 pub(super) fn may_repeat(error: &StorageError) -> bool {
     sqlstate(error).is_some_and(|code| is_lost_race(&code) || code == "23503")
@@ -147,20 +142,18 @@ pub(super) fn is_of_a_statement(error: &StorageError) -> bool {
     refusal.is_some_and(|refusal| refusal.severity() == PgSeverity::Error)
 }
 
+/// The error code of a unique index that already contains the key.
+pub(super) const UNIQUE_VIOLATION: &str = "23505";
+
 /// The error code of a server whose disk is full.
 pub(super) const DISK_FULL: &str = "53100";
 
 /// The error code of a server that is read-only: a former primary, or a standby that is not promoted yet.
 pub(super) const READ_ONLY: &str = "25006";
 
-/// Whether the server is read-only.
-pub(super) fn is_read_only(error: &StorageError) -> bool {
-    sqlstate(error).is_some_and(|code| code == READ_ONLY)
-}
-
-/// Whether there was no room left on the database's disk.
-pub(super) fn is_disk_full(error: &StorageError) -> bool {
-    sqlstate(error).is_some_and(|code| code == DISK_FULL)
+/// Whether it is an error of the server with this code.
+pub(super) fn has_code(error: &StorageError, code: &str) -> bool {
+    sqlstate(error).is_some_and(|found| found == code)
 }
 
 fn sqlstate(error: &StorageError) -> Option<std::borrow::Cow<'_, str>> {

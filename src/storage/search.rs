@@ -2,13 +2,15 @@
 //!
 //! `memories.search_pending` tells which memories must still be indexed. Any number of indexers may run at the same
 //! time: an entry is only replaced by that of a newer version, so doing the same work twice is merely wasteful.
+//!
+//! Indexing a memory after each of its writes would add as much to the write-ahead log as the version itself. So after
+//! a version was indexed, its memory is not indexed again for [`REST`], unless its vault is being searched through this
+//! process. The first search of a vault indexes the postponed memories, a few batches at most. From then on nothing is
+//! postponed until the vault has not been searched for [`SEARCHED_FOR`].
 
 mod find;
-mod searched;
-mod shown;
 pub mod vectors;
 
-pub(super) use searched::Searched;
 use vectors::RecordOrigin;
 
 use crate::domain::ids::{ContextId, MemoryId, RecordId, VaultId};
@@ -19,7 +21,9 @@ use crate::storage::database::transaction::Ending;
 use crate::storage::{Class, Storage, StorageError};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
-use std::time::Duration;
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Memories that are indexed together: all their texts are in memory at the same time.
 const BATCH: i64 = 32;
@@ -82,6 +86,39 @@ pub struct SearchMatch {
     pub rank: f32,
 }
 
+/// How long indexing of a memory is postponed.
+const REST: Duration = Duration::from_secs(30);
+
+/// How long after a search a vault counts as being searched. A later search first indexes what was postponed.
+const SEARCHED_FOR: Duration = Duration::from_secs(5);
+
+/// Vaults that were searched through this process, with the time of the last search.
+#[derive(Debug, Default)]
+pub(in crate::storage) struct Searched(Mutex<HashMap<VaultId, Instant>>);
+
+impl Searched {
+    /// Records a search of a vault; returns whether the vault already counted as being searched.
+    fn note(&self, vault: &VaultId) -> bool {
+        let mut searched = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = searched.insert(vault.clone(), Instant::now());
+        before.is_some_and(|at| at.elapsed() < SEARCHED_FOR)
+    }
+
+    /// The vaults that are being searched; removes the others.
+    fn vaults(&self) -> Vec<String> {
+        let mut searched = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        searched.retain(|_, at| at.elapsed() < SEARCHED_FOR);
+        searched.keys().map(|vault| vault.as_str().to_owned()).collect()
+    }
+
+    fn forget(&self, vault: &VaultId) {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(vault);
+    }
+}
+
 /// Maximum batches that the first search of a vault indexes; the rest, as after an import, is indexed in the
 /// background.
 const BATCHES: usize = 4;
@@ -95,17 +132,12 @@ impl Storage {
         if self.searched.note(vault) {
             return Ok(());
         }
-        match self.index_batches(vault, BATCHES).await {
-            Ok(true) => Ok(()),
-            Ok(false) => {
-                self.written.notify_one();
-                Ok(())
-            }
-            Err(error) => {
-                self.searched.forget(vault);
-                Err(error)
-            }
+        let indexed = self.index_batches(vault, BATCHES).await;
+        let is_complete = indexed.inspect_err(|_| self.searched.forget(vault))?;
+        if !is_complete {
+            self.written.notify_one();
         }
+        Ok(())
     }
 
     /// A batch of memories that must still be indexed, by vault and memory, those after `after`; of all vaults, without
@@ -122,6 +154,7 @@ impl Storage {
         let now = self.clock.now();
         let after_vault = after.map_or("", |after| after.vault.as_str());
         let after_memory = after.map_or("", |after| after.memory.as_str());
+        let mut reader = self.reader_for(Class::Maintenance).await?;
         let rows = match vault {
             Some(vault) => {
                 sqlx::query_as!(
@@ -134,8 +167,8 @@ impl Storage {
                     after_memory,
                     BATCH,
                 )
-                .fetch_all(&mut self.reader_for(Class::Maintenance).await?)
-                .await?
+                .fetch_all(&mut reader)
+                .await
             }
             // Over all vaults the list is nearly always empty, so this is a look at an empty index. As a scalar
             // subquery the entry of each pending memory is looked up; for `NOT EXISTS` the planner would read all
@@ -157,14 +190,14 @@ impl Storage {
                     after_memory,
                     BATCH,
                     &self.searched.vaults(),
-                    now - TimeDelta::from_std(searched::REST).unwrap_or_default(),
+                    now - TimeDelta::from_std(REST).unwrap_or_default(),
                     now,
                 )
-                .fetch_all(&mut self.reader_for(Class::Maintenance).await?)
-                .await?
+                .fetch_all(&mut reader)
+                .await
             }
         };
-        Ok(rows)
+        Ok(rows?)
     }
 
     /// Indexes the newest versions of memories. Memories that were deleted or indexed meanwhile are skipped. Takes

@@ -5,7 +5,7 @@ use crate::domain::search::PassageHash;
 use crate::domain::search::passages::{quantised, signs};
 use crate::llm::embeddings::{EmbedError, EmbeddingModel, EmbeddingResult};
 use crate::storage::search::Pending;
-use crate::storage::search::vectors::{Kept, Space, SpaceSettings};
+use crate::storage::search::vectors::{Space, SpaceSettings, StoredVector};
 use crate::storage::usage::Spent;
 use crate::storage::{Class, FailingVaults, StorageError};
 use crate::telemetry::meters;
@@ -40,7 +40,7 @@ pub enum Pass {
 }
 
 /// A memory that is being embedded, and the vectors of its passages that are known.
-type Work<'a> = (&'a Pending, HashMap<PassageHash, Kept>);
+type Work<'a> = (&'a Pending, HashMap<PassageHash, StoredVector>);
 
 impl Meaning {
     /// Embeds everything that is pending, in one pass over all memories.
@@ -177,15 +177,13 @@ impl Meaning {
             // Is it the texts? A model that has a vector for none is asked for these again later.
             model.embedder.probe(wanted).await?;
         }
-        let kept = |vector: Option<Vec<f32>>| Kept {
-            vector: vector.map(|vector| (signs(&vector), quantised(&vector))),
-        };
-        let vectors = embedded.vectors.into_iter().map(kept);
-        let new: HashMap<PassageHash, Kept> = hashes.into_iter().zip(vectors).collect();
-        let refused = new.values().filter(|kept| kept.vector.is_none()).count();
+        let stored = |vector: Vec<f32>| (signs(&vector), quantised(&vector));
+        let vectors = embedded.vectors.into_iter().map(|vector| vector.map(stored));
+        let new: HashMap<PassageHash, StoredVector> = hashes.into_iter().zip(vectors).collect();
+        let refused = new.values().filter(|vector| vector.is_none()).count();
         meters::embedding_passages(new.len() - refused, refused);
         for (of, mut known) in waiting {
-            known.extend(new.iter().map(|(hash, kept)| (*hash, kept.clone())));
+            known.extend(new.iter().map(|(hash, vector)| (*hash, vector.clone())));
             let dimensions = space.settings.dimensions;
             let is_current = self
                 .storage

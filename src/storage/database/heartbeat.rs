@@ -11,7 +11,7 @@
 
 use crate::storage::database::liveness::{SILENCE, SILENT};
 use crate::storage::database::server::{ONLY_READS, leads_to, server_of, write_notice};
-use crate::storage::error::is_read_only;
+use crate::storage::error::{READ_ONLY, has_code};
 use crate::storage::{Storage, StorageError};
 use sqlx::{Connection as _, PgConnection};
 use std::time::{Duration, Instant};
@@ -27,28 +27,25 @@ const BUSY_EVERY: Duration = Duration::from_millis(250);
 const IDLE_EVERY: Duration = Duration::from_secs(5);
 
 /// The heartbeat's connection, and the server that it leads to.
-struct Pulse {
-    connection: PgConnection,
-    server: String,
-}
+type HeartbeatConnection = (PgConnection, String);
 
 impl Storage {
     /// Sends the heartbeat for as long as it is polled.
     pub async fn heartbeat(&self) {
-        let mut pulse = None;
+        let mut connection = None;
         loop {
             let begun = Instant::now();
-            let sent = timeout(SILENCE, self.beat(&mut pulse)).await;
+            let sent = timeout(SILENCE, self.beat(&mut connection)).await;
             let beat = match &sent {
                 Ok(Ok(false)) => Ok(()),
                 Ok(Ok(true)) => Err(ONLY_READS),
-                Ok(Err(error)) if is_read_only(error) => Err(ONLY_READS),
+                Ok(Err(error)) if has_code(error, READ_ONLY) => Err(ONLY_READS),
                 Ok(Err(_)) => Err("a test write failed"),
                 Err(_) if self.liveness.answered_since(begun) => Err("a test write had no answer in time"),
                 Err(_) => Err(SILENT),
             };
             if let Err(problem) = beat {
-                pulse = None;
+                connection = None;
                 // Each change of state is logged once.
                 if self.liveness.last_beat().map(|(last, _)| last) != Some(beat) {
                     let error = sent.ok().and_then(Result::err);
@@ -66,18 +63,18 @@ impl Storage {
                 beat => self.liveness.beat(beat),
             }
             sleep(BUSY_EVERY.saturating_sub(begun.elapsed())).await;
-            if pulse.is_some() {
+            if connection.is_some() {
                 let _ = timeout(IDLE_EVERY, self.liveness.wanted()).await;
             }
         }
     }
 
     /// Sends one heartbeat and returns whether the server is read-only.
-    async fn beat(&self, pulse: &mut Option<Pulse>) -> Result<bool, StorageError> {
-        let Pulse { connection, .. } = match pulse {
+    async fn beat(&self, last: &mut Option<HeartbeatConnection>) -> Result<bool, StorageError> {
+        let (connection, _) = match last {
             // Unless a new pool connection has shown that the primary is another server now.
-            Some(pulse) if self.liveness.is_server(&pulse.server) => pulse,
-            other => other.insert(self.connect_pulse().await?),
+            Some(same) if self.liveness.is_server(&same.1) => same,
+            other => other.insert(self.connect_heartbeat().await?),
         };
         let lease = self.head_cache.lease();
         let number = lease.word();
@@ -87,11 +84,11 @@ impl Storage {
         Ok(is_read_only)
     }
 
-    async fn connect_pulse(&self) -> Result<Pulse, StorageError> {
+    async fn connect_heartbeat(&self) -> Result<HeartbeatConnection, StorageError> {
         let options = self.find_primary().await?.application_name(HEARTBEAT);
         let mut connection = PgConnection::connect_with(&options).await?;
         let server = server_of(&mut connection).await?;
         leads_to(&server, &self.liveness, &self.head_cache);
-        Ok(Pulse { connection, server })
+        Ok((connection, server))
     }
 }

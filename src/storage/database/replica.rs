@@ -12,7 +12,6 @@ use crate::storage::database::connect::{connect_options, pool_options};
 use crate::storage::database::connection::Connection;
 use crate::storage::database::hosts::Hosts;
 use crate::storage::database::liveness::{Liveness, SILENCE};
-use crate::storage::database::pool::LivePool;
 use crate::storage::{Class, Storage, StorageError};
 use crate::telemetry::meters;
 use sqlx::PgPool;
@@ -82,18 +81,16 @@ impl Storage {
         }
     }
 
-    /// The pool of the standby, for a read that may be stale.
-    fn replica_pool(&self, class: Class) -> Option<LivePool<'_>> {
-        let replica = self.replica.as_ref()?;
-        let may_lag = matches!(class, Class::Read | Class::Search) && MAY_LAG.try_with(|()| ()).is_ok();
-        (may_lag && self.replica_lag().is_some()).then_some((&replica.pool, &replica.liveness))
-    }
-
     /// A connection to the standby, or a transaction on it, if the read may be stale and one is available.
     pub(super) async fn on_standby(&self, class: Class, begins: bool) -> Option<Connection> {
-        let pool = self.replica_pool(class)?;
+        let replica = self.replica.as_ref()?;
+        let may_lag = matches!(class, Class::Read | Class::Search) && MAY_LAG.try_with(|()| ()).is_ok();
+        if !may_lag || self.replica_lag().is_none() {
+            return None;
+        }
         // The concurrency limits of the primary's connections apply here too.
         let permit = self.permit(class).await.ok()?;
+        let pool = (&replica.pool, &replica.liveness);
         // Boxed, because most reads do not come here.
         let connection = Box::pin(self.open(pool, class, permit, begins)).await;
         let no_connection =

@@ -2,7 +2,7 @@
 
 use crate::storage::database::liveness::{Liveness, SILENCE};
 use crate::storage::database::notification::CHANNEL;
-use crate::storage::error::is_disk_full;
+use crate::storage::error::{DISK_FULL, has_code};
 use crate::storage::head_cache::HeadCache;
 use crate::storage::{Class, Storage, StorageError};
 use sqlx::postgres::PgConnection;
@@ -114,7 +114,7 @@ impl Storage {
         .execute(&mut transaction)
         .await;
         transaction.rollback().await?;
-        let is_full = written.is_err_and(|error| is_disk_full(&error.into()));
+        let is_full = written.is_err_and(|error| has_code(&error.into(), DISK_FULL));
         self.liveness.set_disk_full(is_full);
         Ok(!is_full)
     }

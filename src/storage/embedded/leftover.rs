@@ -41,44 +41,33 @@ pub(super) async fn clear(home: &Path) {
     };
     let cluster = home.join("cluster");
     let user = rustix::process::geteuid().as_raw();
-    let server = Leftover {
-        pid: found.pid,
-        cluster: &cluster,
-        user,
-    };
-    if server.runs() {
+    if found.runs(&cluster, user) {
         tracing::warn!(
             pid = found.pid.as_raw_nonzero(),
             "stopping the database server of an earlier service"
         );
-        server.stop().await;
+        found.stop(&cluster, user).await;
     }
-    if let Some(dir) = found.socket_dir {
-        remove_socket_dir(Path::new(&dir), user);
+    if let Some(dir) = &found.socket_dir {
+        remove_socket_dir(Path::new(dir), user);
     }
-    if !server.runs() {
+    if !found.runs(&cluster, user) {
         // The process id may have been reused, and a new server would take that process for a running server. Processes
         // that still use the cluster are also detected by its shared memory.
         let _ = fs::remove_file(cluster.join("postmaster.pid"));
     }
 }
 
-/// A server that may still run.
-struct Leftover<'a> {
-    pid: Pid,
-    cluster: &'a Path,
-    user: u32,
-}
-
-impl Leftover<'_> {
-    async fn stop(&self) {
+impl PidFile {
+    /// Stops the server with increasingly hard signals.
+    async fn stop(&self, cluster: &Path, user: u32) {
         const STEP: Duration = Duration::from_millis(25);
         for (signal, limit) in STOPS {
             // It may have ended at any moment, which is fine.
             let _ = rustix::process::kill_process(self.pid, signal);
             let mut waited = Duration::ZERO;
             while waited < limit {
-                if !self.runs() {
+                if !self.runs(cluster, user) {
                     return;
                 }
                 tokio::time::sleep(STEP).await;
@@ -87,14 +76,14 @@ impl Leftover<'_> {
         }
     }
 
-    /// Whether it is a running server of this cluster: its user is ours, and its command line contains the
+    /// Whether it is a running server of this cluster: this user runs it, and its command line contains the
     /// folder.
-    fn runs(&self) -> bool {
+    fn runs(&self, cluster: &Path, user: u32) -> bool {
         if rustix::process::test_kill_process(self.pid) == Err(rustix::io::Errno::SRCH) {
             return false;
         }
         let number = self.pid.as_raw_nonzero().to_string();
-        let (user, command_line) = if Path::new("/proc/self/cmdline").exists() {
+        let (found_user, command_line) = if Path::new("/proc/self/cmdline").exists() {
             let process = Path::new("/proc").join(number);
             let user = fs::metadata(&process).map(|found| found.uid()).ok();
             (user, fs::read(process.join("cmdline")).unwrap_or_default())
@@ -110,8 +99,8 @@ impl Leftover<'_> {
                 .and_then(|user| user.parse().ok());
             (user, printed.into_bytes())
         };
-        user == Some(self.user)
-            && String::from_utf8_lossy(&command_line).contains(&*self.cluster.to_string_lossy())
+        found_user == Some(user)
+            && String::from_utf8_lossy(&command_line).contains(&*cluster.to_string_lossy())
     }
 }
 
@@ -180,15 +169,11 @@ mod tests {
             .stderr(std::process::Stdio::null())
             .spawn()
             .unwrap();
-        let pid = Pid::from_child(&other);
-        let is_of = |user: u32| {
-            Leftover {
-                pid,
-                cluster: &cluster,
-                user,
-            }
-            .runs()
+        let recorded = PidFile {
+            pid: Pid::from_child(&other),
+            socket_dir: None,
         };
+        let is_of = |user: u32| recorded.runs(&cluster, user);
         let user = rustix::process::geteuid().as_raw();
         // The command line appears shortly after the start.
         for _ in 0..500 {

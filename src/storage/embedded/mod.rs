@@ -50,20 +50,17 @@ pub fn has_cluster(data_dir: &Path) -> bool {
     cluster::major_version(&data_dir.join("postgres")).is_some()
 }
 
-/// The URL of a data folder's server that another process runs: the socket recorded by the server. `None` if nothing is
-/// recorded, or this process may not read it.
-fn url_of_running(data_dir: &Path) -> Option<String> {
-    let socket_dir = PidFile::read(&data_dir.join("postgres"))?.socket_dir?;
-    let is_one = socket_dir.starts_with('/') && folder::fits_a_socket(&socket_dir);
-    is_one.then(|| server::url_at(&socket_dir))
-}
-
 /// How long another process's server has time to answer. A process that is stopped accepts connections and says nothing.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(5);
 
-/// The URL of a data folder's server that another process runs, if it answers.
+/// The URL of a data folder's server that another process runs, if it answers. `None` also if the server has recorded no
+/// socket, or this process may not read that.
 pub async fn url_of_answering(data_dir: &Path) -> Option<String> {
-    let url = url_of_running(data_dir)?;
+    let socket_dir = PidFile::read(&data_dir.join("postgres"))?.socket_dir?;
+    if !socket_dir.starts_with('/') || !folder::fits_a_socket(&socket_dir) {
+        return None;
+    }
+    let url = server::url_at(&socket_dir);
     let answered = timeout(ANSWERED_WITHIN, PgConnection::connect(&url)).await;
     let connection = answered.ok()?.ok()?;
     // Best effort: it is not used any more.
@@ -87,17 +84,12 @@ impl EmbeddedServer {
     ///
     /// Every [`EmbeddedError`] says what to do about it.
     pub async fn start(options: EmbeddedOptions) -> Result<Self, EmbeddedError> {
-        let EmbeddedOptions {
-            data_dir,
-            throw_away,
-            max_connections,
-        } = options;
-        let folder = DataFolder::open(&data_dir)?;
+        let folder = DataFolder::open(&options.data_dir)?;
         let cluster = folder.cluster();
         let made_by = cluster::major_version(&folder.home);
         let binaries = Binaries::find(made_by, &cluster)?;
         if made_by.is_none() {
-            cluster::initialize(&folder.home, &binaries, throw_away).await?;
+            cluster::initialize(&folder.home, &binaries, options.throw_away).await?;
         }
         cluster::write_access(&cluster).await?;
         let socket_dir = folder.make_socket_dir()?;
@@ -105,8 +97,7 @@ impl EmbeddedServer {
             folder,
             binaries,
             socket_dir,
-            throw_away,
-            max_connections,
+            options,
         };
         let server = launcher.launch().await?;
         let url = launcher.url();

@@ -5,7 +5,7 @@ use super::cluster::{USER, command};
 use super::error::{EmbeddedError, tells_full_disk};
 use super::folder::{DataFolder, SocketDir};
 use super::leftover::STOPS;
-use super::{leftover, server_log};
+use super::{EmbeddedOptions, leftover, server_log};
 use rustix::process::Pid;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions, Connection, PgConnection};
@@ -25,14 +25,45 @@ const START_ATTEMPTS: u32 = 5;
 /// SQLSTATE `invalid_catalog_name`: no such database.
 const NO_SUCH_DATABASE: &str = "3D000";
 
+/// Settings of a small private server, besides its socket's folder and its connections. Settings that affect durability
+/// keep their safe defaults.
+const SETTINGS: [(&str, &str); 18] = [
+    ("listen_addresses", ""),
+    ("port", "5432"),
+    ("unix_socket_permissions", "0700"),
+    ("superuser_reserved_connections", "0"),
+    ("shared_buffers", "64MB"),
+    ("max_wal_size", "256MB"),
+    ("max_wal_senders", "0"),
+    ("wal_level", "minimal"),
+    ("max_parallel_workers_per_gather", "0"),
+    ("jit", "off"),
+    ("timezone", "UTC"),
+    ("log_timezone", "UTC"),
+    // The log must not contain text of memories: errors are returned to the service, which knows what it may show; the
+    // server logs only its own state.
+    ("log_min_messages", "log"),
+    ("log_min_error_statement", "panic"),
+    ("log_error_verbosity", "terse"),
+    ("log_checkpoints", "off"),
+    ("log_autovacuum_min_duration", "-1"),
+    ("logging_collector", "off"),
+];
+
+/// Those of a server whose data is disposable.
+const THROW_AWAY: [(&str, &str); 3] = [
+    ("fsync", "off"),
+    ("synchronous_commit", "off"),
+    ("full_page_writes", "off"),
+];
+
 /// Everything needed to start the server repeatedly.
 #[derive(Debug)]
 pub(super) struct Launcher {
     pub(super) folder: DataFolder,
     pub(super) binaries: Binaries,
     pub(super) socket_dir: SocketDir,
-    pub(super) throw_away: bool,
-    pub(super) max_connections: u32,
+    pub(super) options: EmbeddedOptions,
 }
 
 /// A running server.
@@ -85,7 +116,13 @@ impl Launcher {
         let postgres = self.binaries.postgres();
         let mut command = command(&postgres);
         command.arg("-D").arg(self.folder.cluster());
-        for (name, value) in self.settings() {
+        let max_connections = self.options.max_connections.to_string();
+        let own = [
+            ("unix_socket_directories", &*self.socket_dir.path),
+            ("max_connections", &max_connections),
+        ];
+        let without_durability: &[_] = if self.options.throw_away { &THROW_AWAY } else { &[] };
+        for (name, value) in SETTINGS.iter().chain(&own).chain(without_durability) {
             command.arg("-c").arg(format!("{name}={value}"));
         }
         command.stdin(Stdio::null()).stdout(log).stderr(for_errors);
@@ -113,44 +150,6 @@ impl Launcher {
             .stdout(Stdio::null())
             .stderr(Stdio::null());
         command.spawn().map_err(EmbeddedError::spawn(shell))
-    }
-
-    /// Settings of a small private server. Settings that affect durability keep their safe defaults unless the data is
-    /// disposable.
-    fn settings(&self) -> Vec<(&'static str, String)> {
-        let mut settings: Vec<(&'static str, String)> = [
-            ("listen_addresses", ""),
-            ("port", "5432"),
-            ("unix_socket_directories", &self.socket_dir.path),
-            ("unix_socket_permissions", "0700"),
-            ("superuser_reserved_connections", "0"),
-            ("shared_buffers", "64MB"),
-            ("max_wal_size", "256MB"),
-            ("max_wal_senders", "0"),
-            ("wal_level", "minimal"),
-            ("max_parallel_workers_per_gather", "0"),
-            ("jit", "off"),
-            ("timezone", "UTC"),
-            ("log_timezone", "UTC"),
-            // The log must not contain text of memories: errors are returned to the service, which knows what it may
-            // show; the server logs only its own state.
-            ("log_min_messages", "log"),
-            ("log_min_error_statement", "panic"),
-            ("log_error_verbosity", "terse"),
-            ("log_checkpoints", "off"),
-            ("log_autovacuum_min_duration", "-1"),
-            ("logging_collector", "off"),
-        ]
-        .into_iter()
-        .map(|(name, value)| (name, value.to_owned()))
-        .collect();
-        settings.push(("max_connections", self.max_connections.to_string()));
-        if self.throw_away {
-            settings.extend(
-                ["fsync", "synchronous_commit", "full_page_writes"].map(|name| (name, "off".to_owned())),
-            );
-        }
-        settings
     }
 
     async fn wait_until_ready(&self, server: &mut Server) -> Result<(), EmbeddedError> {

@@ -68,6 +68,7 @@ impl Storage {
             out,
             line: Vec::new(),
             hash: Sha256::new(),
+            counts: Counts::default(),
             memories: 0,
         };
         let header = Header {
@@ -125,6 +126,8 @@ struct Export<'e, W> {
     line: Vec<u8>,
     /// The hash of this memory's lines.
     hash: Sha256,
+    /// Their numbers.
+    counts: Counts,
     /// Complete memories.
     memories: u64,
 }
@@ -137,22 +140,19 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
         let Some(row) = self.row(&mut snapshot, memory, now).await? else {
             return Ok(());
         };
-        self.hash = Sha256::new();
+        (self.hash, self.counts) = (Sha256::new(), Counts::default());
         self.write(&Line::Memory(Box::new(row))).await?;
-        let (contexts, projection) = self.contexts(&mut snapshot, memory).await?;
-        let counts = Counts {
-            contexts,
-            records: self.records(&mut snapshot, memory, projection).await?,
-            runs: self.runs(&mut snapshot, memory).await?,
-            handoffs: self.handoffs(&mut snapshot, memory).await?,
-            items: self.items(&mut snapshot, Some(memory), now).await?,
-            paths: self.path(&mut snapshot, memory).await?,
-        };
+        let projection = self.contexts(&mut snapshot, memory).await?;
+        self.records(&mut snapshot, memory, projection).await?;
+        self.runs(&mut snapshot, memory).await?;
+        self.handoffs(&mut snapshot, memory).await?;
+        self.items(&mut snapshot, Some(memory), now).await?;
+        self.path(&mut snapshot, memory).await?;
         snapshot.commit().await?;
         self.memories += 1;
         let end = End {
             memory_id: memory.clone(),
-            counts,
+            counts: self.counts,
             sha256: hex::encode(self.hash.finalize_reset()),
         };
         self.write(&Line::End(end)).await
@@ -187,15 +187,14 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
         Ok(row)
     }
 
-    /// The versions, oldest first; returns their number, and what follows from them.
+    /// The versions, oldest first; returns what follows from them.
     async fn contexts(
         &mut self,
         connection: &mut Connection,
         memory: &MemoryId,
-    ) -> Result<(u64, Projection), ExportError> {
+    ) -> Result<Projection, ExportError> {
         let vault = self.vault;
         let mut projection = Projection::new(Vec::new(), Vec::new());
-        let mut count = 0;
         let mut rows = sqlx::query_as!(
             ContextLine,
             "SELECT context_id, version, actor_id, creation_time, source, bytes, update_id, operations, log, context,
@@ -208,11 +207,10 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
         )
         .fetch(connection);
         while let Some(row) = rows.try_next().await? {
-            count += 1;
             row.project(&mut projection);
             self.write(&Line::Context(Box::new(row))).await?;
         }
-        Ok((count, projection))
+        Ok(projection)
     }
 
     /// Those records that do not follow from the versions, as when a version was pruned or redacted.
@@ -221,7 +219,7 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
         connection: &mut Connection,
         memory: &MemoryId,
         projection: Projection,
-    ) -> Result<u64, ExportError> {
+    ) -> Result<(), ExportError> {
         let Projected { lives, tasks, .. } = projection.finish();
         let following = lives.into_iter().map(|life| {
             let id = life.record.id;
@@ -231,15 +229,14 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
         let mut rows = records::all(connection, (self.vault, memory)).await?;
         rows.retain(|row| following.get(&row.id()) != Some(row));
         rows.sort_unstable_by_key(|row| (row.kind.prefix(), row.number));
-        let count = rows.len();
         for row in rows {
             self.write(&Line::Record(Box::new(row))).await?;
         }
-        Ok(count as u64)
+        Ok(())
     }
 
     /// The finished runs by id. Queued runs are not exported: the exporting service runs them.
-    async fn runs(&mut self, connection: &mut Connection, memory: &MemoryId) -> Result<u64, ExportError> {
+    async fn runs(&mut self, connection: &mut Connection, memory: &MemoryId) -> Result<(), ExportError> {
         let ids = sqlx::query_scalar!(
             r#"SELECT update_id FROM updates
                WHERE vault_id = $1 AND memory_id = $2 AND finished_at IS NOT NULL
@@ -249,20 +246,17 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
         )
         .fetch_all(&mut *connection)
         .await?;
-        let mut count = 0;
         for id in ids {
             if let Some(run) = find_run(connection, self.vault, memory, &id).await? {
-                count += 1;
                 self.write(&Line::Run(Box::new(run.into()))).await?;
             }
         }
-        Ok(count)
+        Ok(())
     }
 
     /// The handoffs by number.
-    async fn handoffs(&mut self, connection: &mut Connection, memory: &MemoryId) -> Result<u64, ExportError> {
+    async fn handoffs(&mut self, connection: &mut Connection, memory: &MemoryId) -> Result<(), ExportError> {
         let vault = self.vault;
-        let mut count = 0;
         let mut rows = sqlx::query_as!(
             HandoffLine,
             r#"SELECT handoff_id, number, generated_at, generated_by, window_seconds AS "window_seconds: i64", base_version,
@@ -275,10 +269,9 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
         )
         .fetch(connection);
         while let Some(row) = rows.try_next().await? {
-            count += 1;
             self.write(&Line::Handoff(Box::new(row))).await?;
         }
-        Ok(count)
+        Ok(())
     }
 
     /// The unexpired items of a memory, or of the vault itself, by id.
@@ -287,27 +280,25 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
         connection: &mut Connection,
         memory: Option<&MemoryId>,
         now: DateTime<Utc>,
-    ) -> Result<u64, ExportError> {
+    ) -> Result<(), ExportError> {
         let owner = ItemOwner {
             vault: self.vault.clone(),
             memory: memory.cloned(),
         };
         let mut items = live_items(connection, &owner, ItemFilter::default(), None, now, i64::MAX).await?;
         items.sort_unstable_by(|one, other| one.item_id.cmp(&other.item_id));
-        let count = items.len();
+        let line = match memory {
+            Some(_) => Line::Item,
+            None => Line::VaultItem,
+        };
         for item in items {
-            let item = Box::new(item);
-            let line = match memory {
-                Some(_) => Line::Item(item),
-                None => Line::VaultItem(item),
-            };
-            self.write(&line).await?;
+            self.write(&line(Box::new(item))).await?;
         }
-        Ok(count as u64)
+        Ok(())
     }
 
     /// The path, if the memory is a file.
-    async fn path(&mut self, connection: &mut Connection, memory: &MemoryId) -> Result<u64, ExportError> {
+    async fn path(&mut self, connection: &mut Connection, memory: &MemoryId) -> Result<(), ExportError> {
         let path = sqlx::query_as!(
             PathLine,
             "SELECT root, path FROM memory_paths WHERE vault_id = $1 AND memory_id = $2",
@@ -316,12 +307,14 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
         )
         .fetch_optional(connection)
         .await?;
-        let Some(path) = path else { return Ok(0) };
-        self.write(&Line::Path(Box::new(path))).await?;
-        Ok(1)
+        match path {
+            Some(path) => self.write(&Line::Path(Box::new(path))).await,
+            None => Ok(()),
+        }
     }
 
     async fn write(&mut self, line: &Line) -> Result<(), ExportError> {
+        self.counts.add(line);
         self.line.clear();
         serde_json::to_writer(&mut self.line, line).map_err(|error| ExportError::Write(error.into()))?;
         self.line.push(b'\n');

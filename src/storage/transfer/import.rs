@@ -86,13 +86,9 @@ impl From<StorageError> for LineError {
         };
         match constraint {
             // In record lines or in the operations of versions.
-            Some("records_task_id_key") => {
-                Self::Problem("task_id: two tasks of the memory have the same".to_owned())
-            }
-            Some("memory_contexts_pkey") => {
-                Self::Problem("context_id: it stands twice in this memory".to_owned())
-            }
-            Some(constraint) => Self::Problem(format!("the database does not accept it: {constraint}")),
+            Some("records_task_id_key") => problem("task_id: two tasks of the memory have the same"),
+            Some("memory_contexts_pkey") => problem("context_id: it stands twice in this memory"),
+            Some(constraint) => problem(format!("the database does not accept it: {constraint}")),
             None => Self::Storage(error),
         }
     }
@@ -153,9 +149,13 @@ struct Import<'i, R> {
     done: &'i mut Imported,
 }
 
-fn unexpected(expected: &str, found: &Line) -> LineError {
+pub(super) fn problem(text: impl Into<String>) -> LineError {
+    LineError::Problem(text.into())
+}
+
+pub(super) fn unexpected(expected: &str, found: &Line) -> LineError {
     let found: &str = found.into();
-    LineError::Problem(format!("{expected} is expected here, not: {found}"))
+    problem(format!("{expected} is expected here, not: {found}"))
 }
 
 impl<R: AsyncBufRead + Unpin> Import<'_, R> {
@@ -176,10 +176,9 @@ impl<R: AsyncBufRead + Unpin> Import<'_, R> {
                 Line::Memory(line) => {
                     let memory = &line.memory_id;
                     if last.as_ref().is_some_and(|last| last >= memory) {
-                        let problem = format!(
+                        return Err(problem(format!(
                             "memory_id: {memory} must come before the memory above it, and only once"
-                        );
-                        return Err(LineError::Problem(problem));
+                        )));
                     }
                     last = Some(memory.clone());
                     self.memory(&vault, *line).await?;
@@ -187,16 +186,15 @@ impl<R: AsyncBufRead + Unpin> Import<'_, R> {
                 Line::Footer(Footer { memories }) if memories == self.memories => break,
                 Line::Footer(Footer { memories }) => {
                     let were = self.memories;
-                    let problem = format!("memories: the footer counts {memories}, the file has {were}");
-                    return Err(LineError::Problem(problem));
+                    return Err(problem(format!(
+                        "memories: the footer counts {memories}, the file has {were}"
+                    )));
                 }
                 other => return Err(unexpected(expected, &other)),
             }
         }
         match self.read().await? {
-            true => Err(LineError::Problem(
-                "nothing is expected behind the footer".to_owned(),
-            )),
+            true => Err(problem("nothing is expected behind the footer")),
             false => Ok(()),
         }
     }
@@ -222,19 +220,13 @@ impl<R: AsyncBufRead + Unpin> Import<'_, R> {
         loop {
             let expected = "a context, a record, a run, a handoff, an item, a path or the end of the memory";
             match self.next(expected).await? {
-                Line::Context(line) => memory.context(*line).await?,
-                Line::Record(line) => memory.record(&line).await?,
-                Line::Run(line) => memory.run(&line).await?,
-                Line::Handoff(line) => memory.handoff(&line).await?,
-                Line::Item(item) => memory.item(&item).await?,
-                Line::Path(line) => memory.path(&line).await?,
                 Line::End(end) => {
                     let hash = hex::encode(self.hash.finalize_reset());
                     memory.finish(&end, &hash, self.done).await?;
                     self.memories += 1;
                     return Ok(());
                 }
-                other => return Err(unexpected("a line of this memory or its end", &other)),
+                line => memory.line(line).await?,
             }
         }
     }
@@ -270,11 +262,12 @@ impl<R: AsyncBufRead + Unpin> Import<'_, R> {
         if self.line.ends_with(b"\n") {
             return Ok(true);
         }
-        Err(LineError::Problem(if read as u64 == most {
-            format!("it is longer than {limit} bytes; --max-line-bytes allows more")
-        } else {
-            "it has no end: the file is cut off".to_owned()
-        }))
+        Err(match read as u64 == most {
+            true => problem(format!(
+                "it is longer than {limit} bytes; --max-line-bytes allows more"
+            )),
+            false => problem("it has no end: the file is cut off"),
+        })
     }
 }
 

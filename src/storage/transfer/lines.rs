@@ -1,17 +1,14 @@
 //! The lines of a file, and what each must be by itself.
 
-use super::import::LineError;
+use super::import::{LineError, problem};
 use super::{FORMAT, FORMAT_VERSION, OLDEST_VERSION};
 use crate::domain::document::{self, Marks};
 use crate::domain::handoff::{CitedLine, Window};
 use crate::domain::history::VersionMark;
-use crate::domain::ids::{
-    ActorId, ContextId, HandoffId, MemoryId, RecordId, RecordKind, RootName, UpdateId, VaultId,
-};
+use crate::domain::ids::{ActorId, ContextId, HandoffId, MemoryId, RecordId, RootName, UpdateId, VaultId};
 use crate::domain::memory::Counters;
 use crate::domain::memory_files::FilePath;
 use crate::domain::prompt::{PromptItem, check_writable};
-use crate::domain::window::TaskDetails;
 use crate::storage::Source;
 use crate::storage::columns::by_name;
 use crate::storage::memories::paths::FileTree;
@@ -73,6 +70,22 @@ pub(super) struct Counts {
     pub(super) items: u64,
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) paths: u64,
+}
+
+impl Counts {
+    /// Counts a line of a memory.
+    pub(super) fn add(&mut self, line: &Line) {
+        let of_kind = match line {
+            Line::Context(_) => &mut self.contexts,
+            Line::Record(_) => &mut self.records,
+            Line::Run(_) => &mut self.runs,
+            Line::Handoff(_) => &mut self.handoffs,
+            Line::Item(_) => &mut self.items,
+            Line::Path(_) => &mut self.paths,
+            _ => return,
+        };
+        *of_kind += 1;
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -180,7 +193,7 @@ type Rule<'a> = (&'a str, bool, &'a str);
 /// Requires that all rules are met. What is no rule here is a constraint of the table.
 fn require(rules: &[Rule<'_>]) -> Result<(), LineError> {
     match rules.iter().find(|(_, is_met, _)| !is_met) {
-        Some((member, _, expected)) => Err(LineError::Problem(format!("{member}: must be {expected}"))),
+        Some((member, _, expected)) => Err(problem(format!("{member}: must be {expected}"))),
         None => Ok(()),
     }
 }
@@ -204,7 +217,7 @@ impl Header {
         if self.format == FORMAT && (OLDEST_VERSION..=FORMAT_VERSION).contains(&self.version) {
             return Ok(());
         }
-        Err(LineError::Problem(format!(
+        Err(problem(format!(
             "format: {FORMAT} of a version from {OLDEST_VERSION} to {FORMAT_VERSION} is expected; a newer program may have \
              written this file"
         )))
@@ -214,19 +227,13 @@ impl Header {
 impl MemoryLine {
     pub(super) fn check(&self) -> Result<(), LineError> {
         let (head, has_head) = (self.head_version, self.head_context_id.is_some());
+        let with_head = "1 or more where there is a version";
+        let id_of_head = "the id of the newest version";
         require(&[
             ("head_version", head >= 0, NOT_NEGATIVE),
             ("head_version", head <= MOST, AT_MOST),
-            (
-                "head_version",
-                head > 0 || !has_head,
-                "1 or more where there is a version",
-            ),
-            (
-                "head_context_id",
-                head == 0 || has_head,
-                "the id of the newest version",
-            ),
+            ("head_version", head > 0 || !has_head, with_head),
+            ("head_context_id", head == 0 || has_head, id_of_head),
             ("learning_counter", self.learning_counter >= 0, NOT_NEGATIVE),
             ("verbatim_counter", self.verbatim_counter >= 0, NOT_NEGATIVE),
             ("task_counter", self.task_counter >= 0, NOT_NEGATIVE),
@@ -249,28 +256,20 @@ impl MemoryLine {
 impl ContextLine {
     pub(super) fn check(&self, max_bytes: usize) -> Result<(), LineError> {
         let operations = self.operations.as_ref();
+        let is_list = operations.is_none_or(Value::is_array);
+        let is_stored = operations.is_none_or(evidence::is_stored);
         let form = "with evidence in the form in which versions store it";
-        let is_reason = |reason: &str| !reason.trim().is_empty();
+        let reason = self.redaction_reason.as_deref();
+        let is_reason = reason.is_none_or(|reason| !reason.trim().is_empty());
         let is_hash = |hash: &str| hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let is_hash = self.redacted_sha256.as_deref().is_none_or(is_hash);
         require(&[
             ("creation_time", is_exact(self.creation_time), TIME),
             ("redacted_at", self.redacted_at.is_none_or(is_exact), TIME),
-            (
-                "operations",
-                operations.is_none_or(Value::is_array),
-                "a list or null",
-            ),
-            ("operations", operations.is_none_or(evidence::is_stored), form),
-            (
-                "redaction_reason",
-                self.redaction_reason.as_deref().is_none_or(is_reason),
-                "a text that is not blank",
-            ),
-            (
-                "redacted_sha256",
-                self.redacted_sha256.as_deref().is_none_or(is_hash),
-                "64 hexadecimal digits",
-            ),
+            ("operations", is_list, "a list or null"),
+            ("operations", is_stored, form),
+            ("redaction_reason", is_reason, "a text that is not blank"),
+            ("redacted_sha256", is_hash, "64 hexadecimal digits"),
         ])?;
         if self.is_redacted() {
             return Ok(());
@@ -279,13 +278,9 @@ impl ContextLine {
             Source::Tool => document::check_file(&self.context, max_bytes),
             _ => document::check(&self.context, max_bytes),
         };
-        checked.map_err(|problem| LineError::Problem(format!("context: {problem}")))?;
-        let length = i32::try_from(self.context.len()).ok();
-        require(&[(
-            "bytes",
-            length == Some(self.bytes),
-            "the size of the context in bytes",
-        )])
+        checked.map_err(|refusal| problem(format!("context: {refusal}")))?;
+        let is_size = i32::try_from(self.context.len()) == Ok(self.bytes);
+        require(&[("bytes", is_size, "the size of the context in bytes")])
     }
 
     /// Whether it is redacted.
@@ -311,14 +306,11 @@ impl ContextLine {
 /// Checks a record, and returns its id.
 pub(super) fn check_record(line: &RecordRow, head_version: i64) -> Result<RecordId, LineError> {
     let is_active = line.status == "active";
-    let is_told = line.task_id.is_some()
-        || line.intent.is_some()
-        || line.summary.is_some()
-        || line.outcome.is_some()
-        || line.epic.is_some()
-        || line.details.is_some();
-    let are_details = |details: &Value| details.is_object() && TaskDetails::deserialize(details).is_ok();
+    let is_status = is_active || line.status == "archived";
+    let has_reason = line.archive_reason.is_some();
     let are_marks = |marks: &str| marks.parse::<Marks>().is_ok_and(|marks| !marks.is_empty());
+    let are_marks = line.marks.as_deref().is_none_or(are_marks);
+    let expected_marks = "`pinned`, `until` and a date or time, or both";
     let is_version = |version: i64| (1..=head_version).contains(&version);
     let inactive = "null while the record is active";
     require(&[
@@ -326,31 +318,9 @@ pub(super) fn check_record(line: &RecordRow, head_version: i64) -> Result<Record
         ("created_at", is_exact(line.created_at), TIME),
         ("ended_at", line.ended_at.is_none_or(is_exact), TIME),
         ("written_at", line.written_at.is_none_or(is_exact), TIME),
-        (
-            "status",
-            is_active || line.status == "archived",
-            "active or archived",
-        ),
-        (
-            "archive_reason",
-            !is_active || line.archive_reason.is_none(),
-            inactive,
-        ),
-        (
-            "marks",
-            line.marks.as_deref().is_none_or(are_marks),
-            "`pinned`, `until` and a date or time, or both",
-        ),
-        (
-            "intent",
-            line.kind == RecordKind::Task || !is_told,
-            "null on what is no task",
-        ),
-        (
-            "details",
-            line.details.as_ref().is_none_or(are_details),
-            "an object of what is told of a task",
-        ),
+        ("status", is_status, "active or archived"),
+        ("archive_reason", !is_active || !has_reason, inactive),
+        ("marks", are_marks, expected_marks),
         ("created_version", is_version(line.created_version), OF_MEMORY),
         (
             "ended_version",
@@ -358,35 +328,27 @@ pub(super) fn check_record(line: &RecordRow, head_version: i64) -> Result<Record
             OF_MEMORY,
         ),
     ])?;
-    Ok(RecordId::new(line.kind, line.number))
+    Ok(line.id())
 }
 
 impl RunLine {
-    pub(super) fn check(&self) -> Result<(), LineError> {
-        let has_version = self.version.is_some();
-        let is_resolved = self.status == RunStatus::Resolved;
+    pub(super) fn check(&self, head_version: i64) -> Result<(), LineError> {
+        let is_version = |version: i64| (1..=head_version).contains(&version);
+        let has_context = self.version.is_some() == self.context_id.is_some();
+        let has_resolver = (self.status == RunStatus::Resolved) == self.resolved_by.is_some();
         require(&[
             ("status", self.status.is_final(), "that of a run that has ended"),
             ("created_at", is_exact(self.created_at), TIME),
             ("finished_at", is_exact(self.finished_at), TIME),
             ("base_version", self.base_version >= 0, NOT_NEGATIVE),
-            (
-                "version",
-                self.version.is_none_or(|version| version >= 1),
-                "1 or more",
-            ),
-            (
-                "context_id",
-                has_version == self.context_id.is_some(),
-                "there exactly if version is",
-            ),
-            (
-                "resolved_by",
-                is_resolved == self.resolved_by.is_some(),
-                "there exactly if status is resolved",
-            ),
+            ("context_id", has_context, "there exactly if version is"),
+            ("resolved_by", has_resolver, "there exactly if status is resolved"),
             ("exchanges", self.exchanges.is_array(), "a list"),
-        ])
+        ])?;
+        match self.version.is_none_or(is_version) {
+            true => Ok(()),
+            false => Err(problem("version: the memory has no such version")),
+        }
     }
 }
 
@@ -412,36 +374,30 @@ impl From<Run> for RunLine {
 
 impl HandoffLine {
     pub(super) fn check(&self, head_version: i64) -> Result<(), LineError> {
+        let is_version = (1..=head_version).contains(&self.base_version);
         require(&[
             ("number", self.number > 0, "over 0"),
             ("number", self.number <= MOST, AT_MOST),
             ("generated_at", is_exact(self.generated_at), TIME),
-            (
-                "base_version",
-                (1..=head_version).contains(&self.base_version),
-                OF_MEMORY,
-            ),
+            ("base_version", is_version, OF_MEMORY),
             ("base_time", is_exact(self.base_time), TIME),
             ("manifest", self.manifest.is_object(), "an object"),
         ])?;
         Window::of_seconds(self.window_seconds)
-            .map_err(|problem| LineError::Problem(format!("window_seconds: {problem}")))?;
+            .map_err(|refusal| problem(format!("window_seconds: {refusal}")))?;
         Vec::<CitedLine>::deserialize(&self.citations)
             .map(drop)
-            .map_err(|problem| LineError::Problem(format!("citations: {problem}")))
+            .map_err(|refusal| problem(format!("citations: {refusal}")))
     }
 }
 
 /// Checks an item of a memory or of the vault.
 pub(super) fn check_item(item: &PromptItem, max_bytes: usize) -> Result<(), LineError> {
-    check_writable(&item.category).map_err(|reserved| LineError::Problem(format!("category: {reserved}")))?;
+    check_writable(&item.category).map_err(|reserved| problem(format!("category: {reserved}")))?;
+    let is_text = !document::is_blank(&item.content);
     let fits = item.content.len() <= max_bytes;
     require(&[
-        (
-            "content",
-            !document::is_blank(&item.content),
-            "a text that is not blank",
-        ),
+        ("content", is_text, "a text that is not blank"),
         ("content", fits, &format!("at most {max_bytes} bytes")),
         ("expires_at", item.expires_at.is_none_or(is_exact), TIME),
         ("created_at", is_exact(item.created_at), TIME),
@@ -449,10 +405,9 @@ pub(super) fn check_item(item: &PromptItem, max_bytes: usize) -> Result<(), Line
 }
 
 impl PathLine {
-    /// Checks it, and returns the place.
-    pub(super) fn check(&self, vault: &VaultId) -> Result<(FileTree, FilePath), LineError> {
-        let path =
-            FilePath::parse(&self.path).map_err(|refusal| LineError::Problem(format!("path: {refusal}")))?;
+    /// The place that it names.
+    pub(super) fn place(&self, vault: &VaultId) -> Result<(FileTree, FilePath), LineError> {
+        let path = FilePath::parse(&self.path).map_err(|refusal| problem(format!("path: {refusal}")))?;
         let is_kept = path.as_str() == self.path && !path.is_root();
         let spelling = "a path below /memories in the spelling it is kept in";
         require(&[("path", is_kept, spelling)])?;

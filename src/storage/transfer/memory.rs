@@ -1,19 +1,18 @@
 //! Imports one memory: how its lines are handled, what they must add up to, and the rows that they become.
 
-use super::import::{ImportOptions, Imported, LineError, OnConflict};
+use super::import::{ImportOptions, Imported, LineError, OnConflict, problem, unexpected};
 use super::lines::{
-    ContextLine, Counts, End, HandoffLine, MemoryLine, PathLine, RunLine, check_item, check_record,
+    ContextLine, Counts, End, HandoffLine, Line, MemoryLine, PathLine, RunLine, check_item, check_record,
 };
 use crate::domain::ids::{Category, ContextId, MemoryId, RecordId, UpdateId, VaultId};
 use crate::domain::memory::Counters;
-use crate::domain::prompt::PromptItem;
 use crate::domain::{changelog, document};
 use crate::storage::database::connection::Connection;
 use crate::storage::events::{self, EventKind, NewEvent};
 use crate::storage::maintenance::rebuild::project_versions;
 use crate::storage::memories::paths::{self, Found};
 use crate::storage::prompt_items::{self, ItemOwner};
-use crate::storage::records::{self, RecordRow, history};
+use crate::storage::records::{self, history};
 use crate::storage::updates::exchanges::pack_whole;
 use crate::storage::usage::stored::{self, Stored};
 use crate::storage::write::{Prepared, operation_details, save_locked};
@@ -63,10 +62,6 @@ pub(super) struct MemoryImport<'i> {
     newest: Option<(i64, ContextId, DateTime<Utc>)>,
     /// The records in the newest version.
     active: HashSet<RecordId>,
-}
-
-fn problem(text: impl Into<String>) -> LineError {
-    LineError::Problem(text.into())
 }
 
 impl<'i> MemoryImport<'i> {
@@ -145,7 +140,57 @@ impl<'i> MemoryImport<'i> {
         Ok(())
     }
 
-    pub(super) async fn context(&mut self, line: ContextLine) -> Result<(), LineError> {
+    /// Checks the next line of the memory, and does with it what happens to the memory's lines.
+    pub(super) async fn line(&mut self, line: Line) -> Result<(), LineError> {
+        self.check(&line)?;
+        self.counts.add(&line);
+        if matches!(self.target, Target::Create) {
+            return self.store(&line).await;
+        }
+        if let (Target::Append(append), Line::Context(line)) = (&mut self.target, line) {
+            let of = (self.vault, &self.line.memory_id);
+            append.context(&mut self.transaction, of, *line).await?;
+        }
+        Ok(())
+    }
+
+    /// Requires that a line is one of a memory, valid, and in its place.
+    fn check(&mut self, line: &Line) -> Result<(), LineError> {
+        let head_version = self.line.head_version;
+        match line {
+            Line::Context(line) => self.check_context(line),
+            Line::Record(line) => {
+                let id = check_record(line, head_version)?;
+                self.follows(Kind::Record, (id.kind.prefix(), id.number), &id)?;
+                if id.number > self.line.counters().get(id.kind) {
+                    return Err(problem(format!("{id}: its number is over the memory's counter")));
+                }
+                Ok(())
+            }
+            Line::Run(line) => {
+                line.check(head_version)?;
+                let id = line.update_id.as_str();
+                self.follows(Kind::Run, (id, 0), &format_args!("update_id: {id}"))
+            }
+            Line::Handoff(line) => {
+                line.check(head_version)?;
+                let number = line.number;
+                self.follows(Kind::Handoff, ("", number), &format_args!("number: {number}"))
+            }
+            Line::Item(item) => {
+                check_item(item, self.options.max_document_bytes)?;
+                let id = item.item_id.as_str();
+                self.follows(Kind::Item, (id, 0), &format_args!("item_id: {id}"))
+            }
+            Line::Path(line) => {
+                line.place(self.vault)?;
+                self.follows(Kind::Path, ("", 0), &"path: the only one of a memory")
+            }
+            other => Err(unexpected("a line of this memory or its end", other)),
+        }
+    }
+
+    fn check_context(&mut self, line: &ContextLine) -> Result<(), LineError> {
         line.check(self.options.max_document_bytes)?;
         let before = self.newest.as_ref().map_or(0, |(version, ..)| *version);
         if line.version <= before {
@@ -155,7 +200,6 @@ impl<'i> MemoryImport<'i> {
             )));
         }
         self.follows(Kind::Context, ("", line.version), &"")?;
-        self.counts.contexts += 1;
         let at = self.newest.as_ref().map(|(.., at)| *at);
         if at.is_some_and(|before| line.creation_time < before) {
             return Err(problem(
@@ -171,148 +215,52 @@ impl<'i> MemoryImport<'i> {
                 "context: it has a record with a number over the memory's counter, so the number could be used again",
             ));
         }
-        let is_head = line.version == self.line.head_version;
-        if line.is_redacted() && is_head {
+        if line.is_redacted() && line.version == self.line.head_version {
             return Err(problem("redacted_at: the newest version always has its text"));
         }
         self.newest = Some((line.version, line.context_id.clone(), line.creation_time));
-        let memory = &self.line.memory_id;
-        match &mut self.target {
-            Target::Create => {
-                insert_context(&mut self.transaction, self.vault, memory, &line).await?;
-                if is_head {
+        Ok(())
+    }
+
+    /// Stores a line of a memory that is created.
+    async fn store(&mut self, line: &Line) -> Result<(), LineError> {
+        let of = (self.vault, &self.line.memory_id);
+        match line {
+            Line::Context(line) => {
+                insert_context(&mut self.transaction, of, line).await?;
+                if line.version == self.line.head_version {
                     let records = document::records(&line.context).into_iter();
                     self.active = records.map(|record| record.id).collect();
                 }
-                Ok(())
             }
-            Target::Append(append) => {
-                append
-                    .context(&mut self.transaction, (self.vault, memory), line)
-                    .await
+            Line::Record(line) => {
+                let id = line.id();
+                if line.status == "active" && !self.active.contains(&id) {
+                    return Err(problem(format!(
+                        "{id}.status: the newest document does not have it"
+                    )));
+                }
+                records::write(&mut self.transaction, of, from_ref(line)).await?;
             }
-            Target::Ignore { .. } => Ok(()),
-        }
-    }
-
-    pub(super) async fn record(&mut self, line: &RecordRow) -> Result<(), LineError> {
-        let id = check_record(line, self.line.head_version)?;
-        self.follows(Kind::Record, (id.kind.prefix(), id.number), &id)?;
-        self.counts.records += 1;
-        if id.number > self.line.counters().get(id.kind) {
-            return Err(problem(format!("{id}: its number is over the memory's counter")));
-        }
-        if matches!(self.target, Target::Create) {
-            if line.status == "active" && !self.active.contains(&id) {
-                return Err(problem(format!(
-                    "{id}.status: the newest document does not have it"
-                )));
+            Line::Run(line) => insert_run(&mut self.transaction, of, line).await?,
+            Line::Handoff(line) => insert_handoff(&mut self.transaction, of, line).await?,
+            Line::Item(item) => {
+                let owner = ItemOwner {
+                    vault: self.vault.clone(),
+                    memory: Some(self.line.memory_id.clone()),
+                };
+                prompt_items::insert(&mut self.transaction, &owner, from_ref(item)).await?;
+                self.categories.insert(item.category.clone());
             }
-            let of = (self.vault, &self.line.memory_id);
-            records::write(&mut self.transaction, of, from_ref(line)).await?;
-        }
-        Ok(())
-    }
-
-    /// Stores a run unchanged, unless the id exists. A memory may have runs before it exists.
-    #[tracing::instrument(name = "db.updates.import", skip_all)]
-    pub(super) async fn run(&mut self, line: &RunLine) -> Result<(), LineError> {
-        line.check()?;
-        if line
-            .version
-            .is_some_and(|version| version > self.line.head_version)
-        {
-            return Err(problem("version: the memory has no such version"));
-        }
-        let id = line.update_id.as_str();
-        self.follows(Kind::Run, (id, 0), &format_args!("update_id: {id}"))?;
-        self.counts.runs += 1;
-        if !matches!(self.target, Target::Create) {
-            return Ok(());
-        }
-        sqlx::query!(
-            "INSERT INTO updates (vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at,
-                                  base_version, version, context_id, resolved_by, request, exchanges, outcome)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
-             ON CONFLICT (vault_id, memory_id, update_id) DO NOTHING",
-            self.vault.as_str(),
-            self.line.memory_id.as_str(),
-            id,
-            line.kind.name(),
-            line.status.name(),
-            line.actor_id.as_str(),
-            line.created_at,
-            line.finished_at,
-            line.base_version,
-            line.version,
-            line.context_id.as_ref().map(ContextId::as_str),
-            line.resolved_by.as_ref().map(UpdateId::as_str),
-            line.request,
-            pack_whole(&line.request, &line.exchanges),
-            line.outcome,
-        )
-        .execute(&mut self.transaction)
-        .await?;
-        Ok(())
-    }
-
-    #[tracing::instrument(name = "db.handoffs.import", skip_all)]
-    pub(super) async fn handoff(&mut self, line: &HandoffLine) -> Result<(), LineError> {
-        line.check(self.line.head_version)?;
-        let number = line.number;
-        self.follows(Kind::Handoff, ("", number), &format_args!("number: {number}"))?;
-        self.counts.handoffs += 1;
-        if !matches!(self.target, Target::Create) {
-            return Ok(());
-        }
-        sqlx::query!(
-            "INSERT INTO handoffs (vault_id, memory_id, handoff_id, number, generated_at, generated_by, window_seconds,
-                                   base_version, base_context_id, base_time, markdown, manifest, citations)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
-            self.vault.as_str(),
-            self.line.memory_id.as_str(),
-            line.handoff_id.as_str(),
-            number,
-            line.generated_at,
-            line.generated_by.as_str(),
-            line.window_seconds,
-            line.base_version,
-            line.base_context_id.as_str(),
-            line.base_time,
-            line.markdown,
-            line.manifest,
-            line.citations,
-        )
-        .execute(&mut self.transaction)
-        .await?;
-        Ok(())
-    }
-
-    /// Stores an item, unless the id exists.
-    pub(super) async fn item(&mut self, item: &PromptItem) -> Result<(), LineError> {
-        check_item(item, self.options.max_document_bytes)?;
-        let id = item.item_id.as_str();
-        self.follows(Kind::Item, (id, 0), &format_args!("item_id: {id}"))?;
-        self.counts.items += 1;
-        if matches!(self.target, Target::Create) {
-            let owner = ItemOwner {
-                vault: self.vault.clone(),
-                memory: Some(self.line.memory_id.clone()),
-            };
-            prompt_items::insert(&mut self.transaction, &owner, from_ref(item)).await?;
-            self.categories.insert(item.category.clone());
+            Line::Path(line) => self.link(line).await?,
+            _ => {}
         }
         Ok(())
     }
 
     /// Links a created memory at its path, unless another file occupies or blocks it.
-    pub(super) async fn path(&mut self, line: &PathLine) -> Result<(), LineError> {
-        let (tree, path) = line.check(self.vault)?;
-        self.follows(Kind::Path, ("", 0), &"path: the only one of a memory")?;
-        self.counts.paths += 1;
-        if !matches!(self.target, Target::Create) {
-            return Ok(());
-        }
+    async fn link(&mut self, line: &PathLine) -> Result<(), LineError> {
+        let (tree, path) = line.place(self.vault)?;
         paths::hold_root(&mut self.transaction, &tree).await?;
         let found = paths::find(&mut self.transaction, &tree, &path).await?;
         if matches!(found, Found::Nothing) {
@@ -448,8 +396,7 @@ async fn insert_memory(
 #[tracing::instrument(name = "db.memory_contexts.import", skip_all)]
 async fn insert_context(
     connection: &mut Connection,
-    vault: &VaultId,
-    memory: &MemoryId,
+    (vault, memory): (&VaultId, &MemoryId),
     line: &ContextLine,
 ) -> Result<(), StorageError> {
     sqlx::query!(
@@ -473,6 +420,68 @@ async fn insert_context(
         line.redacted_by.as_ref().map(|by| by.as_str()),
         line.redaction_reason,
         line.redacted_sha256,
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Stores a run unchanged, unless the id exists. A memory may have runs before it exists.
+#[tracing::instrument(name = "db.updates.import", skip_all)]
+async fn insert_run(
+    connection: &mut Connection,
+    (vault, memory): (&VaultId, &MemoryId),
+    line: &RunLine,
+) -> Result<(), StorageError> {
+    sqlx::query!(
+        "INSERT INTO updates (vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at,
+                                  base_version, version, context_id, resolved_by, request, exchanges, outcome)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+             ON CONFLICT (vault_id, memory_id, update_id) DO NOTHING",
+        vault.as_str(),
+        memory.as_str(),
+        line.update_id.as_str(),
+        line.kind.name(),
+        line.status.name(),
+        line.actor_id.as_str(),
+        line.created_at,
+        line.finished_at,
+        line.base_version,
+        line.version,
+        line.context_id.as_ref().map(ContextId::as_str),
+        line.resolved_by.as_ref().map(UpdateId::as_str),
+        line.request,
+        pack_whole(&line.request, &line.exchanges),
+        line.outcome,
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+#[tracing::instrument(name = "db.handoffs.import", skip_all)]
+async fn insert_handoff(
+    connection: &mut Connection,
+    (vault, memory): (&VaultId, &MemoryId),
+    line: &HandoffLine,
+) -> Result<(), StorageError> {
+    sqlx::query!(
+        "INSERT INTO handoffs (vault_id, memory_id, handoff_id, number, generated_at, generated_by, window_seconds,
+                                   base_version, base_context_id, base_time, markdown, manifest, citations)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
+        vault.as_str(),
+        memory.as_str(),
+        line.handoff_id.as_str(),
+        line.number,
+        line.generated_at,
+        line.generated_by.as_str(),
+        line.window_seconds,
+        line.base_version,
+        line.base_context_id.as_str(),
+        line.base_time,
+        line.markdown,
+        line.manifest,
+        line.citations,
     )
     .execute(connection)
     .await?;

@@ -346,7 +346,7 @@ impl Storage {
             Ok(Some(row)) => row,
             Ok(None) => return Ok(None),
             // Another update of the memory has just been claimed.
-            Err(error) if error::is_unique_violation(&error) => return Ok(None),
+            Err(error) if error::has_code(&error, error::UNIQUE_VIOLATION) => return Ok(None),
             Err(error) => return Err(error),
         };
         Ok(Some(Claimed {

@@ -7,7 +7,7 @@ use crate::domain::search::Passage;
 use crate::storage::contexts::{Context, latest};
 use crate::storage::database::connection::Connection;
 use crate::storage::records::evidence::from_stored;
-use crate::storage::records::{RecordStatus, StoredRecord, record_rows};
+use crate::storage::records::{RecordStatus, StoredRecord, marks_of, record_rows};
 use crate::storage::{Class, Storage, StorageError};
 use chrono::{DateTime, Utc};
 use std::collections::HashMap;
@@ -150,8 +150,7 @@ impl Storage {
                 version: row.created_version,
                 at: row.created_at,
                 by: row.created_by,
-                // What cannot be read is no mark: such a text is none that this service wrote.
-                marks: row.marks.and_then(|marks| marks.parse().ok()).unwrap_or_default(),
+                marks: marks_of(row.marks.as_deref()),
                 evidence: evidence.transpose()?.unwrap_or_default(),
             };
             Ok(((row.memory_id, id), origin))

@@ -48,13 +48,9 @@ impl SpaceSettings {
     /// The id of the space. The prefix of queries is not part of it, because vectors do not depend on it.
     #[must_use]
     pub fn id(&self) -> String {
-        let mut hash = Sha256::new();
-        hash.update(&self.model);
-        hash.update([0]);
-        hash.update(self.dimensions.to_string());
-        hash.update([0]);
-        hash.update(&self.document_prefix);
-        hex::encode(&hash.finalize()[..8])
+        let dimensions = self.dimensions.to_string();
+        let members = [&*self.model, &*dimensions, &*self.document_prefix].join("\0");
+        hex::encode(&Sha256::digest(members)[..8])
     }
 }
 
