@@ -3,7 +3,8 @@
 use super::entry::{Entry, begins_with_id, entry_of, is_writable, read, time_at};
 use super::items::{Item, Items, Undated};
 use super::{
-    By, DECISIONS, EPICS, End, HISTORY, Newest, Parsed, RULE, RULES, RULES_TITLE, STATUS, Unplaced, is_weekly,
+    By, DECISIONS, End, HISTORY, Newest, Parsed, RULE, RULES, RULES_TITLE, STATUS, Unplaced, is_week,
+    name_of_older,
 };
 use crate::domain::window::{EPIC_BYTES, ImportedTask, STATUS_BYTES, Status, fits, task_line};
 use chrono::{DateTime, Utc};
@@ -18,37 +19,37 @@ pub(in crate::cli::window) fn parse<'f>(
     files: impl IntoIterator<Item = (&'f str, &'f str)>,
     undated: DateTime<Utc>,
 ) -> Parsed {
-    let mut parsed = Parsed::default();
     let mut files: Vec<(&str, &str)> = files.into_iter().collect();
     // The status comes first: it contains the default time.
     files.sort_by_key(|(path, _)| *path != STATUS);
     let (mut epics, mut weeks) = (Vec::new(), Vec::new());
+    let mut reader = Reader {
+        path: "",
+        parsed: Parsed::default(),
+        undated,
+    };
     for (path, text) in files {
-        let undated = parsed.folder.window.status.updated.unwrap_or(undated);
-        let mut reader = Reader {
-            path,
-            parsed: &mut parsed,
-            undated,
-        };
+        reader.path = path;
         let lines: Vec<_> = text.lines().enumerate().collect();
         match path {
             RULES => reader.parsed.folder.rules = reader.rules(text),
             STATUS => reader.status(&lines),
             DECISIONS => {
-                let decisions = reader.entries(&lines, Undated::Anywhere, End::First);
-                parsed.folder.window.decisions = decisions;
+                reader.parsed.folder.window.decisions = reader.entries(&lines, Undated::Anywhere, End::First);
             }
             HISTORY => {
-                let history = reader.entries(&lines, Undated::Anywhere, End::Last);
-                parsed.folder.window.history = history;
+                reader.parsed.folder.window.history = reader.entries(&lines, Undated::Anywhere, End::Last);
             }
-            _ if is_weekly(path) => {
-                weeks.extend(reader.entries::<ImportedTask>(&lines, Undated::BelowTasks, End::Last));
-            }
-            _ if path.starts_with(EPICS) && path.ends_with(".md") => epics.push(reader.epic(&lines)),
-            _ => {}
+            _ => match name_of_older(path) {
+                Some(name) if is_week(name) => {
+                    weeks.extend(reader.entries::<ImportedTask>(&lines, Undated::BelowTasks, End::Last));
+                }
+                Some(name) => epics.push(reader.epic(name, &lines)),
+                None => {}
+            },
         }
     }
+    let mut parsed = reader.parsed;
     for (name, tasks) in epics {
         complete(&mut parsed.folder.window.history, Some(name), tasks);
     }
@@ -81,11 +82,11 @@ fn complete(history: &mut Vec<ImportedTask>, epic: Option<String>, tasks: Vec<Im
     }
 }
 
-/// The parser of one file.
+/// The parser of the files, one after the other.
 struct Reader<'p> {
     path: &'p str,
-    parsed: &'p mut Parsed,
-    /// The time of entries without one.
+    parsed: Parsed,
+    /// The time of entries without one where the status has none.
     undated: DateTime<Utc>,
 }
 
@@ -109,10 +110,9 @@ impl Reader<'_> {
             match entry_of::<E>(item) {
                 Some((date, entry)) => found.push((date, item, entry)),
                 None => {
+                    let below = item.body.iter().filter(|(index, _)| *index != item.index);
                     self.unplaced(item.index, item.line);
-                    for line in &item.body {
-                        self.unplaced(item.index, line);
-                    }
+                    below.for_each(|(index, line)| self.unplaced(*index, line));
                 }
             }
         }
@@ -124,10 +124,12 @@ impl Reader<'_> {
             let file = self.path.to_owned();
             self.parsed.newest.push(Newest { file, end, by });
         }
+        let of_status = self.parsed.folder.window.status.updated;
+        let otherwise = of_status.unwrap_or(self.undated);
         let mut last = match (found.iter().find_map(|(date, ..)| *date), end) {
             (Some(first), End::Last) => first,
-            (Some(first), End::First) => self.undated.max(first),
-            (None, _) => self.undated,
+            (Some(first), End::First) => otherwise.max(first),
+            (None, _) => otherwise,
         };
         let dated = found.into_iter().map(|(date, _, mut entry)| {
             last = date.unwrap_or(last);
@@ -246,13 +248,11 @@ impl Reader<'_> {
                 self.unplaced(index, line);
             }
         }
-        self.undated = self.parsed.folder.window.status.updated.unwrap_or(self.undated);
         self.parsed.folder.window.tasks = self.entries(&rest, Undated::BelowTasks, End::First);
     }
 
     /// The name of an epic, which is its title or that of its file, and its tasks.
-    fn epic(&mut self, lines: &[(usize, &str)]) -> (String, Vec<ImportedTask>) {
-        let file = self.path.rsplit('/').next().unwrap_or_default();
+    fn epic(&mut self, file: &str, lines: &[(usize, &str)]) -> (String, Vec<ImportedTask>) {
         let file = match file.trim_end_matches(".md").trim() {
             "" => "epic",
             name => name,

@@ -3,7 +3,7 @@
 use super::*;
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::text::one_line;
-use crate::domain::window::{ImportedDecision, Status, Task, TaskDetails, unwritable_at};
+use crate::domain::window::{ImportedDecision, ImportedTask, Status, Task, TaskDetails, unwritable_at};
 use chrono::{DateTime, TimeDelta, Utc};
 use proptest::prelude::*;
 use serde_json::{Value, json};
