@@ -39,7 +39,7 @@ pub(in crate::cli) enum Placed {
     Done,
     /// The file had another content; nothing was changed.
     Changed,
-    /// It is not possible there: nothing was changed, and it is not tried again until the next run.
+    /// It is not possible there: nothing was changed, and another scan would find the same.
     Blocked,
 }
 

@@ -42,42 +42,44 @@ pub(in crate::cli::window) fn parse<'f>(
             }
             _ => match name_of_older(path) {
                 Some(name) if is_week(name) => {
-                    weeks.extend(reader.entries::<ImportedTask>(&lines, Undated::BelowTasks, End::Last));
+                    let tasks = reader.entries(&lines, Undated::BelowTasks, End::Last);
+                    weeks.extend(tasks.into_iter().map(|task| (None, task)));
                 }
-                Some(name) => epics.push(reader.epic(name, &lines)),
+                Some(name) => epics.extend(reader.epic(name, &lines)),
                 None => {}
             },
         }
     }
     let mut parsed = reader.parsed;
-    for (name, tasks) in epics {
-        complete(&mut parsed.folder.window.history, Some(name), tasks);
-    }
-    complete(&mut parsed.folder.window.history, None, weeks);
+    complete(&mut parsed.folder.window.history, epics);
+    complete(&mut parsed.folder.window.history, weeks);
     parsed
 }
 
-/// Adds the tasks of an epic's file, or those of weeks, that are missing in the history; all of an epic get its name. A task
-/// is the same if it has the same id, or the same time and words.
-fn complete(history: &mut Vec<ImportedTask>, epic: Option<String>, tasks: Vec<ImportedTask>) {
+/// Adds the tasks of files of epics, or of weeks, that are missing in the history; all of an epic get its name. A task is the
+/// same if it has the same id, or the same time and words.
+fn complete(history: &mut Vec<ImportedTask>, tasks: Vec<(Option<String>, ImportedTask)>) {
     let identity = |task: &ImportedTask| match &task.task.task_id {
         Some(id) => (None, id.to_string()),
         None => (Some(task.time), task_line(&task.task)),
     };
     let mut places: HashMap<_, Vec<usize>> = HashMap::new();
     for (place, task) in history.iter().enumerate().rev() {
-        if epic.is_none() || task.task.details.epic.is_none() || task.task.details.epic == epic {
-            places.entry(identity(task)).or_default().push(place);
-        }
+        places.entry(identity(task)).or_default().push(place);
     }
-    for mut task in tasks {
-        match (places.get_mut(&identity(&task)).and_then(Vec::pop), &epic) {
-            (Some(_), None) => {}
-            (Some(place), Some(_)) => history[place].task.details.epic.clone_from(&epic),
-            (None, _) => {
-                task.task.details.epic = epic.clone().or(task.task.details.epic);
-                history.push(task);
-            }
+    for (epic, task) in tasks {
+        let is_fit = |place: &usize| {
+            let of = &history[*place].task.details.epic;
+            epic.is_none() || of.is_none() || *of == epic
+        };
+        let same = places.get_mut(&identity(&task));
+        let place = same.and_then(|same| Some(same.remove(same.iter().rposition(is_fit)?)));
+        let place = place.unwrap_or_else(|| {
+            history.push(task);
+            history.len() - 1
+        });
+        if epic.is_some() {
+            history[place].task.details.epic = epic;
         }
     }
 }
@@ -251,8 +253,8 @@ impl Reader<'_> {
         self.parsed.folder.window.tasks = self.entries(&rest, Undated::BelowTasks, End::First);
     }
 
-    /// The name of an epic, which is its title or that of its file, and its tasks.
-    fn epic(&mut self, file: &str, lines: &[(usize, &str)]) -> (String, Vec<ImportedTask>) {
+    /// The tasks of an epic with its name, which is its title or that of its file.
+    fn epic(&mut self, file: &str, lines: &[(usize, &str)]) -> Vec<(Option<String>, ImportedTask)> {
         let file = match file.trim_end_matches(".md").trim() {
             "" => "epic",
             name => name,
@@ -267,10 +269,9 @@ impl Reader<'_> {
             name = &file[..file.floor_char_boundary(EPIC_BYTES)];
         }
         let tasks = &lines[usize::from(title.is_some())..];
-        (
-            name.to_owned(),
-            self.entries(tasks, Undated::BelowTasks, End::Last),
-        )
+        let tasks = self.entries(tasks, Undated::BelowTasks, End::Last);
+        let of_epic = |task| (Some(name.to_owned()), task);
+        tasks.into_iter().map(of_epic).collect()
     }
 }
 
