@@ -218,16 +218,13 @@ fn decode(path: &str, bytes: &[u8], unplaced: &mut Vec<Unplaced>) -> String {
 }
 
 /// The rules that do not exist yet, ignoring blank lines around them.
-fn new_rules(rules: Vec<String>, present: &[String], report: &mut Report) -> Vec<String> {
+fn new_rules(mut rules: Vec<String>, present: &[String], report: &mut Report) -> Vec<String> {
     let mut known: HashSet<String> = present.iter().map(|rule| rule.trim().to_owned()).collect();
-    let rules: Vec<_> = rules.into_iter().filter(|rule| !rule.trim().is_empty()).collect();
+    rules.retain(|rule| !rule.trim().is_empty());
     let all = rules.len();
-    let new: Vec<_> = rules
-        .into_iter()
-        .filter(|rule| known.insert(rule.trim().to_owned()))
-        .collect();
-    report.present.rules = all - new.len();
-    new
+    rules.retain(|rule| known.insert(rule.trim().to_owned()));
+    report.present.rules = all - rules.len();
+    rules
 }
 
 /// Prints what would be imported, one line each.
