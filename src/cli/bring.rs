@@ -101,9 +101,8 @@ impl Bring {
     /// Reads all files, before anything is written.
     fn read(&self) -> Result<Pieces, Failure> {
         let mut all = Pieces::default();
-        let (mut files, mut secrets) = (Vec::<SourceFile>::new(), Vec::new());
+        let (mut files, mut names, mut secrets) = (Vec::new(), Vec::new(), Vec::new());
         let refused = |error: BadInput| Failure::new(Exit::Refused, format!("{error}; nothing was written"));
-        let mut names = Vec::new();
         for path in &self.files {
             let name = shown_name(path);
             if names.contains(&name) {
@@ -197,7 +196,12 @@ async fn bring(
         let context = call(Method::GET, &["context"])?.accept("text/plain");
         let context = found(context.send().await)?;
         let head = found(call(Method::GET, &[])?.send().await)?;
-        let counters = counters(head.map(|head| head.json::<Value>()).transpose()?);
+        let head: Value = head.map_or(Ok(Value::Null), |head| head.json())?;
+        let mut counters = Counters::default();
+        for kind in RecordKind::ALL {
+            let largest = head["counters"][kind.prefix()].as_i64();
+            counters.raise(kind, largest.unwrap_or_default());
+        }
         // What was archived on purpose is not added again.
         let page = || Ok(call(Method::GET, &["records"])?.query("status", "archived"));
         let archived = found(all::<Value>(page).await)?.unwrap_or_default();
@@ -224,18 +228,6 @@ async fn bring(
         }
     }
     Err(Failure::new(Exit::Busy, "it changes faster than it can be read"))
-}
-
-/// The largest number of each kind of record that was ever used.
-fn counters(head: Option<Value>) -> Counters {
-    let mut counters = Counters::default();
-    for kind in RecordKind::ALL {
-        let number = head
-            .as_ref()
-            .and_then(|head| head["counters"][kind.prefix()].as_i64());
-        counters.raise(kind, number.unwrap_or_default());
-    }
-    counters
 }
 
 impl Brought {

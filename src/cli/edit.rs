@@ -3,11 +3,12 @@
 
 use super::client::{Exit, Failure, Method, Output, Service, ServiceArgs, ServiceResponse, found, note};
 use super::handoff;
-use super::show;
+use super::show::Show;
 use crate::cli::folder::file::write_file;
 use crate::cli::folder::tree::Tree;
 use crate::clock::{Clock as _, SystemClock};
 use clap::Args;
+use serde_json::Value;
 use std::fs;
 use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
@@ -27,31 +28,39 @@ impl Edit {
     pub(super) async fn run(self) -> Result<(), Failure> {
         let service = Service::of(&self.service)?;
         let editor = editor()?;
-        let base = newest(&service).await?;
+        let call = service.of_memory(Method::GET, &["context"])?;
+        let base = found(call.accept("text/plain").send().await)?;
         let text = base.as_ref().map_or(Ok(""), ServiceResponse::text)?;
         let tag = base.as_ref().map(ServiceResponse::version).transpose()?;
         let file = working_file(&service, text)?;
-        let Some(edited) = edited(&editor, &file, text)? else {
-            remove(&file);
-            return Output::new().text("unchanged").end().write();
-        };
-        let put = self.put(&service, tag, edited).await;
-        let kept = |mut failure: Failure| {
-            failure.sentence = format!("{}\n  your text is kept in {}", failure.sentence, file.display());
-            failure
-        };
-        let answer = put.map_err(kept)?;
-        remove(&file);
-        show::version(&answer, self.service.is_json())
+        let mut saved = self.save(&service, &editor, &file, text, tag).await;
+        match &mut saved {
+            // What nobody has changed need not be kept.
+            Err(failure) if !fs::read(&file).is_ok_and(|kept| kept == text.as_bytes()) => {
+                failure.sentence += &format!("\n  your text is kept in {}", file.display());
+            }
+            // A leftover file does no harm.
+            _ => drop(fs::remove_file(&file)),
+        }
+        match saved? {
+            None => Output::new().text("unchanged").end().write(),
+            Some(answer) => Show::Version.print(&answer, self.service.is_json()),
+        }
     }
 
-    /// Puts the text on the version that was edited.
-    async fn put(
+    /// Lets the user edit the file, and puts the text on the version that was edited; `None` if it is unchanged.
+    async fn save(
         &self,
         service: &Service,
+        editor: &str,
+        file: &Path,
+        base: &str,
         tag: Option<&str>,
-        text: Vec<u8>,
-    ) -> Result<ServiceResponse, Failure> {
+    ) -> Result<Option<ServiceResponse>, Failure> {
+        let text = edited(editor, file)?;
+        if text == base.as_bytes() {
+            return Ok(None);
+        }
         let call = service
             .of_memory(Method::PUT, &["context"])?
             .maybe("confirm", self.confirm_collapse.then_some("collapse"))
@@ -59,23 +68,18 @@ impl Edit {
             .on_version(tag)?;
         let answer = call.exchange().await?;
         match answer.status {
-            412 => Err(overtaken(service, tag).await?),
-            _ => answer.into_success(""),
+            412 => Err(overtaken(service, tag, &answer.json()?).await),
+            _ => answer.into_success("").map(Some),
         }
     }
 }
 
-/// The newest document; `None` for a memory that does not exist yet.
-async fn newest(service: &Service) -> Result<Option<ServiceResponse>, Failure> {
-    let call = service.of_memory(Method::GET, &["context"])?;
-    found(call.accept("text/plain").send().await)
-}
-
 /// Shows what another writer changed, and explains how to continue.
-async fn overtaken(service: &Service, before: Option<&str>) -> Result<Failure, Failure> {
-    let newest = newest(service).await?;
-    let now = newest.as_ref().map(ServiceResponse::version).transpose()?;
-    let [before, now] = [before, now].map(|tag| tag.map(|tag| tag.trim_matches('"')));
+async fn overtaken(service: &Service, before: Option<&str>, problem: &Value) -> Failure {
+    let (before, now) = (
+        before.map(|tag| tag.trim_matches('"')),
+        problem["current"].as_str(),
+    );
     if let (Some(before), Some(now)) = (before, now)
         && let Ok(call) = service.of_memory(Method::GET, &["contexts", now, "diff"])
         && let Ok(answer) = call.query("base", before).accept("text/plain").send().await
@@ -85,38 +89,29 @@ async fn overtaken(service: &Service, before: Option<&str>) -> Result<Failure, F
         note(diff.trim_end());
     }
     let if_match = now.map(|now| format!(" --if-match {now}")).unwrap_or_default();
-    Ok(Failure::new(
+    Failure::new(
         Exit::Refused,
         format!(
             "nothing was saved, since the document is another one by now; bring its changes into your text, and put it \
              with `working-memory put FILE{if_match}`"
         ),
-    ))
+    )
 }
 
-/// The text after editing; `None` if it is unchanged.
-fn edited(editor: &str, file: &Path, base: &str) -> Result<Option<Vec<u8>>, Failure> {
+/// The text after editing.
+fn edited(editor: &str, file: &Path) -> Result<Vec<u8>, Failure> {
     // Through a shell, as other programs do: the variable may contain options.
     let ended = Command::new("sh")
         .args(["-c", &format!("{editor} \"$@\""), editor])
         .arg(file)
         .status()
         .map_err(|error| Failure::failed(format!("the editor cannot be run: {error}")))?;
-    let text = fs::read(file).map_err(|error| Failure::failed(format!("{}: {error}", file.display())))?;
-    let is_same = text == base.as_bytes();
     if !ended.success() {
-        let kept = match is_same {
-            true => {
-                remove(file);
-                String::new()
-            }
-            false => format!("\n  your text is kept in {}", file.display()),
-        };
         return Err(Failure::failed(format!(
-            "nothing was saved: the editor {editor} ended with {ended}{kept}"
+            "nothing was saved: the editor {editor} ended with {ended}"
         )));
     }
-    Ok((!is_same).then_some(text))
+    fs::read(file).map_err(|error| Failure::failed(format!("{}: {error}", file.display())))
 }
 
 fn editor() -> Result<String, Failure> {
@@ -146,9 +141,4 @@ fn working_file(service: &Service, text: &str) -> Result<PathBuf, Failure> {
     let file = folder.join(name);
     write_file(&file, text, 0o600, false)?;
     Ok(file)
-}
-
-fn remove(file: &Path) {
-    // A leftover file does no harm.
-    let _ = fs::remove_file(file);
 }

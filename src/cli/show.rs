@@ -75,7 +75,7 @@ impl Show {
                 return out.write();
             }
             Self::Prompt => return prompt(&answer.json()?),
-            Self::Version => return version(answer, false),
+            Self::Version => return version(&answer.json()?),
             Self::Line(line) => line(&mut out, &answer.json()?),
         }
         out.end().write()
@@ -161,6 +161,16 @@ const DAYS: &[Column] = &[
     ("WRITTEN", Cell::Number("output_tokens")),
     ("COST", Cell::Number("cost")),
 ];
+
+/// The entries of a member that is a list.
+fn entries<'v>(body: &'v Value, name: &str) -> &'v [Value] {
+    body[name].as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+/// The texts in a member that is a list.
+fn texts<'v>(body: &'v Value, name: &str) -> Vec<&'v str> {
+    entries(body, name).iter().filter_map(Value::as_str).collect()
+}
 
 /// Prints a page of a list, and on standard error how to continue it, or that it is empty.
 fn list(
@@ -338,8 +348,7 @@ fn usage(out: &mut Output, body: &Value, days: &[Value]) {
     );
     line(&format!("since {}", text(body, "from")), "");
     line(&format!("to {}", text(body, "to")), &spent);
-    let without_price = body["without_price"].as_array().into_iter().flatten();
-    let without_price: Vec<&str> = without_price.filter_map(Value::as_str).collect();
+    let without_price = texts(body, "without_price");
     if !without_price.is_empty() {
         line("no price of", &without_price.join(", "));
     }
@@ -361,8 +370,7 @@ pub(super) fn item(out: &mut Output, item: &Value) {
 
 fn prompt(prompt: &Value) -> Result<(), Failure> {
     Output::of_document().text(&text(prompt, "text")).write()?;
-    let dropped = prompt["dropped"].as_array().into_iter().flatten();
-    let dropped: Vec<String> = dropped.map(dropped_part).collect();
+    let dropped: Vec<String> = entries(prompt, "dropped").iter().map(dropped_part).collect();
     if !dropped.is_empty() {
         note(&format!("left out for --max-tokens: {}", dropped.join(", ")));
     }
@@ -375,18 +383,12 @@ fn dropped_part(part: &Value) -> String {
     if part["whole"] == true {
         return name;
     }
-    let ids = ["items", "records"].map(|name| part[name].as_array());
-    let ids = ids.into_iter().flatten().flatten();
-    let ids: Vec<&str> = ids.filter_map(Value::as_str).collect();
+    let ids = [texts(part, "items"), texts(part, "records")].concat();
     format!("{name} ({})", ids.join(" "))
 }
 
 /// Prints the response of a request that put a text as the newest version.
-pub(super) fn version(answer: &ServiceResponse, json: bool) -> Result<(), Failure> {
-    if json {
-        return answer.print_json();
-    }
-    let made: Value = answer.json()?;
+fn version(made: &Value) -> Result<(), Failure> {
     let Some(number) = made["version"].as_i64() else {
         return Err(Failure::failed("the answer cannot be read: it has no version"));
     };
@@ -394,17 +396,15 @@ pub(super) fn version(answer: &ServiceResponse, json: bool) -> Result<(), Failur
     let mut out = Output::new();
     out.text("version ").styled(Look::Id, &number.to_string());
     out.text(if unchanged { ", unchanged" } else { "" })
-        .styled(Look::Dim, &format!(" ({})", text(&made, "context_id")))
+        .styled(Look::Dim, &format!(" ({})", text(made, "context_id")))
         .end()
         .write()?;
-    for warning in made["warnings"].as_array().into_iter().flatten() {
-        let records = warning["records"].as_array().into_iter().flatten();
-        let records: Vec<&str> = records.filter_map(Value::as_str).collect();
-        let records = match records.as_slice() {
-            [] => String::new(),
-            records => format!(": {}", records.join(", ")),
-        };
-        note(&format!("warning: {}{records}", text(warning, "detail")));
+    for warning in entries(made, "warnings") {
+        let (mut line, records) = (text(warning, "detail"), texts(warning, "records"));
+        if !records.is_empty() {
+            line += &format!(": {}", records.join(", "));
+        }
+        note(&format!("warning: {line}"));
     }
     Ok(())
 }
@@ -413,13 +413,11 @@ pub(super) fn version(answer: &ServiceResponse, json: bool) -> Result<(), Failur
 /// be applied.
 fn applied(answer: &ServiceResponse, json: bool) -> Result<(), Failure> {
     let updated: Value = answer.json()?;
-    let list = |name: &str| updated[name].as_array().map(Vec::as_slice).unwrap_or_default();
-    if json {
-        answer.print_json()?;
-    } else {
-        applied_text(&updated, &list)?;
+    match json {
+        true => answer.print_json()?,
+        false => applied_text(&updated)?,
     }
-    if list("operations").is_empty() && !list("rejected").is_empty() {
+    if entries(&updated, "operations").is_empty() && !entries(&updated, "rejected").is_empty() {
         return Err(Failure::new(
             Exit::NoneApplied,
             "none of the items could be applied, and nothing was changed",
@@ -428,16 +426,11 @@ fn applied(answer: &ServiceResponse, json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-fn applied_text<'u>(updated: &'u Value, list: &impl Fn(&str) -> &'u [Value]) -> Result<(), Failure> {
+fn applied_text(updated: &Value) -> Result<(), Failure> {
     let mut out = Output::new();
     let status = text(updated, "status");
     let is_proposed = status == "proposed";
-    let shown = if status == "dry_run" {
-        "dry run"
-    } else {
-        status.as_str()
-    };
-    out.styled(Look::Strong, shown)
+    out.styled(Look::Strong, &status.replace('_', " "))
         .text(": version ")
         .styled(Look::Id, &updated["version"].to_string());
     if updated["version"] != updated["base_version"] {
@@ -448,7 +441,7 @@ fn applied_text<'u>(updated: &'u Value, list: &impl Fn(&str) -> &'u [Value]) -> 
         out.text("proposal ")
             .styled(Look::Id, &text(updated, "update_id"))
             .end();
-        for operation in list("operations") {
+        for operation in entries(updated, "operations") {
             if let Some(number) = operation["number"].as_u64() {
                 out.styled(Look::Id, &format!("{number:>3}"))
                     .text(&format!(" {} {}", text(operation, "op"), text(operation, "id")))
@@ -463,7 +456,7 @@ fn applied_text<'u>(updated: &'u Value, list: &impl Fn(&str) -> &'u [Value]) -> 
         ("rejected", "rejected", Look::Removed),
         ("warnings", "warning", Look::Id),
     ] {
-        for item in list(name) {
+        for item in entries(updated, name) {
             out.styled(look, what).text(" ").text(&text(item, "kind"));
             if let Some(section) = item["section"].as_str() {
                 out.text(" in ").text(section);

@@ -2,9 +2,8 @@
 //! two sides for the folder engine, and which files of a folder are meant.
 
 use super::client::{Call, Failure, Look, Method, Output, Service, ServiceArgs, all, found, note};
-use crate::cli::folder::engine::{Bases, Engine, Report, Sent, Sides};
+use crate::cli::folder::engine::{Bases, Engine, Local, Report, Sent, Sides};
 use crate::cli::folder::hash;
-use crate::cli::folder::plan::Local;
 use crate::cli::folder::swap::{self, MAX_NAME_BYTES, Placed, conflict_paths};
 use crate::cli::folder::tree::Tree;
 use crate::cli::folder::watch;
@@ -17,6 +16,7 @@ use crate::storage::memories::paths::StoredFile;
 use clap::Args;
 use rustix::fs::{AtFlags, Dir, FileType, FlockOperation};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
@@ -72,12 +72,8 @@ impl Sync {
             skipped: BTreeMap::new(),
         };
         let mut engine = Engine::new(&mut root, bases);
-        if !self.watch {
-            let report = self.sync(&mut engine).await?;
-            return self.print(&report);
-        }
         let mut reported: BTreeMap<String, String> = BTreeMap::new();
-        watch(&self.every, async |is_first| {
+        watch(self.watch.then_some(&self.every), async |is_first| {
             let mut report = self.sync(&mut engine).await?;
             // Skipped files are reported once, not every two seconds.
             let skipped = report.skipped.clone();
@@ -134,8 +130,7 @@ impl Sync {
     fn print(&self, report: &Report) -> Result<(), Failure> {
         let shown = self.folder.display();
         if self.service.is_json() {
-            let mut body =
-                serde_json::to_value(report).map_err(|error| Failure::failed(error.to_string()))?;
+            let mut body = json!(report);
             body["folder"] = shown.to_string().into();
             return Output::new().text(&body.to_string()).end().write();
         }
@@ -216,7 +211,7 @@ struct Root<'r> {
     all: bool,
     /// The memory of each file of the service.
     memories: BTreeMap<String, String>,
-    /// What the last scan skipped in the folder and on the service, and why.
+    /// What was skipped in the folder and on the service since the last scan began, and why.
     skipped: BTreeMap<String, String>,
 }
 
@@ -229,11 +224,14 @@ impl Root<'_> {
     }
 
     /// The result of a change. An error of a single file is reported and the other files continue; a full disk ends the work.
-    fn placed(&self, path: &str, done: io::Result<Placed>) -> Result<Placed, Failure> {
+    fn placed(&mut self, path: &str, done: io::Result<Placed>) -> Result<Placed, Failure> {
         use ErrorKind::{QuotaExceeded, ReadOnlyFilesystem, StorageFull};
         done.or_else(|error| match error.kind() {
             StorageFull | QuotaExceeded | ReadOnlyFilesystem => Err(self.tree.failed(path, &error)),
-            _ => Ok(Placed::Blocked(error.to_string())),
+            _ => {
+                self.skipped.insert(path.to_owned(), error.to_string());
+                Ok(Placed::Blocked)
+            }
         })
     }
 }
@@ -294,7 +292,8 @@ impl Sides for Root<'_> {
     }
 
     async fn remove(&mut self, path: &str, expected: &str) -> Result<Placed, Failure> {
-        self.placed(path, swap::remove(&self.tree, path, expected))
+        let done = swap::remove(&self.tree, path, expected);
+        self.placed(path, done)
     }
 
     async fn keep(&mut self, path: &str, text: &[u8]) -> Result<String, Failure> {
@@ -319,19 +318,17 @@ impl Sides for Root<'_> {
     async fn send(&mut self, path: &str, text: &str, expected: Option<&str>) -> Result<Sent, Failure> {
         let call = self.file(Method::PUT, path)?.text(text.as_bytes().to_vec());
         let answer = call.on_version(expected)?.exchange().await?;
-        match answer.status {
-            412 => return Ok(Sent::Moved),
-            // These are caused by the file; others can continue.
-            409 | 413 | 422 => {
-                let failure = answer.into_success("").err();
-                let why =
-                    failure.map_or_else(|| "the service rejects it".to_owned(), |failure| failure.sentence);
-                return Ok(Sent::Refused(why));
+        let status = answer.status;
+        match answer.into_success(&format!("file {path}")) {
+            Ok(answer) => {
+                let written: PutFileBody = answer.json()?;
+                Ok(Sent::Version(written.file.context_id.to_string()))
             }
-            _ => {}
+            Err(_) if status == 412 => Ok(Sent::Moved),
+            // These are caused by the file; others can continue.
+            Err(failure) if matches!(status, 409 | 413 | 422) => Ok(Sent::Refused(failure.sentence)),
+            Err(failure) => Err(failure),
         }
-        let written: PutFileBody = answer.into_success(&format!("file {path}"))?.json()?;
-        Ok(Sent::Version(written.file.context_id.to_string()))
     }
 
     async fn unlink(&mut self, path: &str, version: &str) -> Result<bool, Failure> {

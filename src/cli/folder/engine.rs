@@ -1,17 +1,109 @@
-//! Keeps a folder equal to another side: scans both, plans, executes, in rounds.
+//! Keeps a folder equal to another side: scans both, plans a step for each path, executes the steps, in rounds.
 //!
-//! A step that finds another state than planned does nothing and is planned again in the next round. The bases are
-//! saved after each round; the results of steps that were not saved are found by comparing ([`plan`](super::plan)).
+//! Three states of a path are known: the last state that was equal on both sides (the base, stored beside the
+//! files), the current file in the folder, and the current version on the service. They determine one step. A step that
+//! finds another state than planned does nothing and is planned again in the next round. The bases are saved after each
+//! round; a step whose result was not saved leads to the same result when it is planned again: if both sides have
+//! changed they are compared, and equal content becomes the base. So a text that the other side has not seen is never
+//! overwritten, whenever the program stops.
+//!
+//! | base | folder | service | step |
+//! |---|---|---|---|
+//! | – | – | there | [`Step::Pull`] |
+//! | – | there | – | [`Step::Push`] as new |
+//! | – | there | there | [`Step::Compare`] |
+//! | there | – | – | [`Step::Forget`] |
+//! | there | – | as it was | [`Step::Unlink`] |
+//! | there | – | changed | [`Step::Pull`]: a change outlives a deletion |
+//! | there | as it was | – | [`Step::Remove`] |
+//! | there | changed | – | [`Step::Push`] as new, likewise |
+//! | there | as it was | as it was | [`Step::Nothing`] |
+//! | there | changed | as it was | [`Step::Push`] |
+//! | there | as it was | changed | [`Step::Pull`] |
+//! | there | changed | changed | [`Step::Compare`] |
+//!
+//! Files in the folder that cannot be read as text are skipped: nothing is done at their paths.
 
 use super::hash;
-use super::plan::{Base, Local, Step, deletes_too_much, plan};
 use super::swap::Placed;
 use crate::cli::client::{Exit, Failure};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The maximum number of rounds of one sync; more are needed only if others keep writing.
 const MAX_ROUNDS: usize = 20;
+
+/// Number of deletions that is always allowed.
+const FEW_DELETIONS: usize = 3;
+
+/// The last state of a file that was equal on both sides.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::cli) struct Base {
+    /// The version on the service: its context id.
+    pub(in crate::cli) version: String,
+    /// The SHA-256 of its text.
+    pub(in crate::cli) sha256: String,
+}
+
+/// The state of a path in the folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::cli) enum Local {
+    /// A text with this SHA-256.
+    Text(String),
+    /// Something else, which is not touched.
+    Unusable,
+}
+
+/// The step for a path. Each is done only if both sides are still as they were found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    /// Both sides are unchanged.
+    Nothing,
+    /// Send the folder's text.
+    Push,
+    /// Fetch the service's text.
+    Pull,
+    /// Fetch the service's text: if it equals the folder's text nothing is done, otherwise both are kept.
+    Compare,
+    /// Delete the file on the service.
+    Unlink,
+    /// Delete the file in the folder.
+    Remove,
+    /// The file was deleted on both sides: forget its base.
+    Forget,
+}
+
+/// Plans the step for a path, from the base, the folder and the service's version.
+fn plan(base: Option<&Base>, local: Option<&Local>, remote: Option<&str>) -> Step {
+    let local = match local {
+        Some(Local::Unusable) => return Step::Nothing,
+        Some(Local::Text(hash)) => Some(hash),
+        None => None,
+    };
+    match (base, local, remote) {
+        (None, None, None) => Step::Nothing,
+        (None, None, Some(_)) => Step::Pull,
+        (None, Some(_), None) => Step::Push,
+        (None, Some(_), Some(_)) => Step::Compare,
+        (Some(_), None, None) => Step::Forget,
+        (Some(base), None, Some(remote)) if remote == base.version => Step::Unlink,
+        (Some(_), None, Some(_)) => Step::Pull,
+        (Some(base), Some(local), None) if *local == base.sha256 => Step::Remove,
+        (Some(_), Some(_), None) => Step::Push,
+        (Some(base), Some(local), Some(remote)) => match (*local == base.sha256, remote == base.version) {
+            (true, true) => Step::Nothing,
+            (false, true) => Step::Push,
+            (true, false) => Step::Pull,
+            (false, false) => Step::Compare,
+        },
+    }
+}
+
+/// Whether so many of the known files are to be deleted that it looks like a mistake, such as a folder that
+/// is not mounted or a wrong service address.
+fn deletes_too_much(deletions: usize, known: usize) -> bool {
+    deletions > FEW_DELETIONS && deletions * 2 > known
+}
 
 /// The result of sending a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,18 +156,15 @@ pub(in crate::cli) struct Report {
     pub(in crate::cli) removed: BTreeSet<String>,
     /// Files that both sides had changed, and the path of the copy of the folder's text.
     pub(in crate::cli) conflicts: BTreeMap<String, String>,
-    /// Files that were skipped, and why.
+    /// Files that the service rejected, and why; the sides add those that they skip.
     pub(in crate::cli) skipped: BTreeMap<String, String>,
 }
 
 impl Report {
     /// Whether anything was changed.
     pub(in crate::cli) fn is_quiet(&self) -> bool {
-        self.sent.is_empty()
-            && self.received.is_empty()
-            && self.unlinked.is_empty()
-            && self.removed.is_empty()
-            && self.conflicts.is_empty()
+        let changes = [&self.sent, &self.received, &self.unlinked, &self.removed];
+        changes.iter().all(|paths| paths.is_empty()) && self.conflicts.is_empty()
     }
 }
 
@@ -182,7 +271,7 @@ impl<'s, S: Sides> Engine<'s, S> {
                     self.report.received.insert(path.to_owned());
                     self.note(path, version, &text);
                 }
-                Ok(self.is_more_behind(path, placed))
+                Ok(placed != Placed::Blocked)
             }
             Step::Compare => self.compare(path, local.unwrap_or_default()).await,
             Step::Unlink => {
@@ -198,7 +287,7 @@ impl<'s, S: Sides> Engine<'s, S> {
                     self.report.removed.insert(path.to_owned());
                     self.forget(path);
                 }
-                Ok(self.is_more_behind(path, placed))
+                Ok(placed != Placed::Blocked)
             }
         }
     }
@@ -253,18 +342,7 @@ impl<'s, S: Sides> Engine<'s, S> {
             self.report.conflicts.insert(path.to_owned(), copy);
             self.note(path, version, &theirs);
         }
-        Ok(self.is_more_behind(path, placed))
-    }
-
-    /// Whether to scan again after a change of the folder; a change that is not possible is reported and skipped.
-    fn is_more_behind(&mut self, path: &str, placed: Placed) -> bool {
-        match placed {
-            Placed::Done | Placed::Changed => true,
-            Placed::Blocked(why) => {
-                self.report.skipped.insert(path.to_owned(), why);
-                false
-            }
-        }
+        Ok(placed != Placed::Blocked)
     }
 
     fn note(&mut self, path: &str, version: String, text: &str) {

@@ -25,7 +25,7 @@ struct OwnFiles {
 }
 
 /// What was done.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize)]
 pub(in crate::cli) struct Followed {
     /// The files that have another text now.
     pub(in crate::cli) written: BTreeSet<String>,
@@ -61,12 +61,12 @@ pub(in crate::cli) fn follow(
     for path in texts.keys() {
         tree.read(path).map_err(|error| tree.failed(path, &error))?;
     }
-    let before = own.files.clone();
+    let mut is_new = false;
     for (path, text) in texts {
         let hashes = own.files.entry(path.clone()).or_default();
-        hashes.insert(hash(text.as_bytes()));
+        is_new |= hashes.insert(hash(text.as_bytes()));
     }
-    if own.files != before {
+    if is_new {
         tree.save(NAME, &own)?;
     }
     let mut done = Followed::default();

@@ -1,7 +1,7 @@
 //! The engine of the folders that this program keeps on disk. A [`tree`] from which no path leads out, texts that are
 //! replaced only if they are as expected ([`swap`]), and one state file a folder that says what was last equal on both
-//! sides. A folder may [`follow`] texts; where it is changed, too, the [`engine`] makes both sides equal, path by path by a
-//! [`plan`]. So the text of somebody else is never lost.
+//! sides. A folder may [`follow`] texts; where it is changed, too, the [`engine`] makes both sides equal, path by path. So the
+//! text of somebody else is never lost.
 //!
 //! | folder | files | other side | state |
 //! |---|---|---|---|
@@ -12,7 +12,6 @@
 pub(super) mod engine;
 pub(super) mod file;
 pub(super) mod follow;
-pub(super) mod plan;
 pub(super) mod swap;
 pub(super) mod tree;
 
@@ -33,16 +32,19 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// Failures that may pass. A memory that is gone may be written again.
 const MAY_PASS: [Exit; 4] = [Exit::NoService, Exit::Failed, Exit::Busy, Exit::NotFound];
 
-/// Looks at the folder at this interval until SIGINT or SIGTERM; `look` is told whether it is the first time, and is dropped
-/// at a signal, at one of its await points. The first failure ends it, so that a wrong setting is reported at once; of the
-/// later ones those that will not pass.
+/// Looks at the folder once or, with an interval, until SIGINT or SIGTERM; `look` is told whether it is the first time, and
+/// is dropped at a signal, at one of its await points. The first failure ends it, so that a wrong setting is reported at
+/// once; of the later ones those that will not pass.
 ///
 /// # Errors
 /// That failure, or signals cannot be received.
 pub(in crate::cli) async fn watch(
-    every: &Length,
+    every: Option<&Length>,
     mut look: impl AsyncFnMut(bool) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
+    let Some(every) = every else {
+        return look(true).await;
+    };
     let no_signals = |error: std::io::Error| Failure::failed(format!("cannot listen to signals: {error}"));
     let mut stop = Stop::listen().map_err(no_signals)?;
     let every = Duration::from_secs(every.seconds().unsigned_abs());

@@ -33,14 +33,14 @@ const SWAP: &str = ".sync-swap";
 const GONE: &str = ".sync-gone";
 
 /// The result of a change.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::cli) enum Placed {
     /// It was executed.
     Done,
     /// The file had another content; nothing was changed.
     Changed,
-    /// It is not possible there, and why.
-    Blocked(String),
+    /// It is not possible there: nothing was changed, and another scan would find the same.
+    Blocked,
 }
 
 /// Creates a file if there is none, for those who may read the file `like` beside it, if there is that.
@@ -81,7 +81,7 @@ pub(in crate::cli) fn replace(tree: &Tree, path: &str, bytes: &[u8], expected: &
         }
         // A file system without exchange: a short interval between check and rename remains.
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
-            if hash_at(tree, path)?.as_deref() != Some(expected) {
+            if !has_hash(tree, path, expected) {
                 unlink(&folder, &swap)?;
                 return Ok(Placed::Changed);
             }
@@ -221,13 +221,9 @@ fn keep_as_copy(tree: &Tree, folder: &OwnedFd, path: &str, hidden: &str) -> io::
     unlink(folder, hidden).map(|()| copy)
 }
 
-fn hash_at(tree: &Tree, path: &str) -> io::Result<Option<String>> {
-    Ok(tree.read(path)?.map(|bytes| hash(&bytes)))
-}
-
 /// Whether a file can be read, and its text has this hash.
 fn has_hash(tree: &Tree, path: &str, sha256: &str) -> bool {
-    matches!(hash_at(tree, path), Ok(Some(found)) if found == sha256)
+    matches!(tree.read(path), Ok(Some(bytes)) if hash(&bytes) == sha256)
 }
 
 /// The path of another name in the same folder.

@@ -45,17 +45,6 @@ pub(super) struct Copy {
     pub(super) local: Value,
     /// Its text.
     pub(super) markdown: String,
-    /// The path of its text.
-    pub(super) path: PathBuf,
-}
-
-/// Why there is no copy.
-#[derive(Debug, PartialEq)]
-pub(super) enum NoCopy {
-    /// None was ever made.
-    Missing,
-    /// It is not what a refresh wrote; with the reason.
-    Damaged(String),
 }
 
 /// The folder of the copies, and the memory whose they are.
@@ -85,21 +74,6 @@ impl Workspace {
     fn is_of(&self, handoff: &Value) -> bool {
         handoff["vault_id"] == self.memory_ref.vault.as_str()
             && handoff["memory_id"] == self.memory_ref.memory.as_str()
-    }
-
-    /// The message for the user.
-    pub(super) fn failure(&self, none: NoCopy) -> Failure {
-        let MemoryRef { vault, memory } = &self.memory_ref;
-        match none {
-            NoCopy::Missing => Failure::not_found(format!(
-                "there is no local copy of the handoff of memory {memory} of vault {vault}; run \
-                 `working-memory refresh`"
-            )),
-            NoCopy::Damaged(what) => Failure::failed(format!(
-                "the local copy in {} is damaged: {what}; run `working-memory refresh` to repair it",
-                self.folder.join(self.current()).display()
-            )),
-        }
     }
 
     /// The path of the current Markdown.
@@ -158,15 +132,31 @@ impl Workspace {
     }
 
     /// Reads the copy of the handoff, while no refresh replaces it.
-    pub(super) fn read(&self) -> Result<Copy, NoCopy> {
-        let damaged = |what: &str| NoCopy::Damaged(what.to_owned());
+    ///
+    /// # Errors
+    /// None was ever made, which is not found, or it is not what a refresh wrote.
+    pub(super) fn read(&self) -> Result<Copy, Failure> {
+        let MemoryRef { vault, memory } = &self.memory_ref;
+        let missing = || {
+            Failure::not_found(format!(
+                "there is no local copy of the handoff of memory {memory} of vault {vault}; run \
+                 `working-memory refresh`"
+            ))
+        };
+        let damaged = |what: &str| {
+            let folder = self.folder.join(self.current());
+            Failure::failed(format!(
+                "the local copy in {} is damaged: {what}; run `working-memory refresh` to repair it",
+                folder.display()
+            ))
+        };
         let unreadable = |path: &str, error: io::Error| {
             let path = self.folder.join(path);
-            NoCopy::Damaged(format!("{} cannot be read: {error}", path.display()))
+            damaged(&format!("{} cannot be read: {error}", path.display()))
         };
         let tree = match Tree::open(&self.folder) {
             Ok(tree) => tree,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Err(NoCopy::Missing),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Err(missing()),
             Err(error) => return Err(unreadable("", error)),
         };
         let locked = tree.lock(FlockOperation::LockShared);
@@ -177,7 +167,7 @@ impl Workspace {
         };
         let (manifest, markdown) = match (content(MANIFEST)?, content(MARKDOWN)?) {
             (Some(manifest), Some(markdown)) => (manifest, markdown),
-            (None, None) => return Err(NoCopy::Missing),
+            (None, None) => return Err(missing()),
             _ => return Err(damaged("its text or its manifest is missing")),
         };
         let mut manifest: Value = serde_json::from_slice(&manifest).unwrap_or_default();
@@ -193,7 +183,6 @@ impl Workspace {
         Ok(Copy {
             local,
             markdown: String::from_utf8(markdown).map_err(|_| damaged("its text is not UTF-8"))?,
-            path: self.markdown(),
         })
     }
 }

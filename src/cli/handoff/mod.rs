@@ -14,7 +14,7 @@
 mod copy;
 mod git;
 
-use self::copy::{Copy, NoCopy, Workspace, reasons};
+use self::copy::{Copy, Workspace, reasons};
 use super::client::{
     Exit, Failure, Look, MemoryArgs, MemoryRef, Method, Output, Service, ServiceArgs, ago, note, text, when,
 };
@@ -48,6 +48,9 @@ pub(super) fn home() -> Result<PathBuf, Failure> {
 /// The timeout of the request, unless `--timeout` is given.
 const ANSWER_TIME: Duration = Duration::from_millis(300);
 
+/// What to do about a handoff that is stale.
+const REFRESH: &str = "run `working-memory refresh`";
+
 /// For a memory that does not exist: a refresh would be refused.
 const WRITE_FIRST: &str = "write the memory with `working-memory put`, `update` or `operations`, then run \
                                       `working-memory refresh`";
@@ -80,7 +83,7 @@ impl Checked {
     fn advice(&self) -> &'static str {
         match self {
             Self::NoMemory => WRITE_FIRST,
-            _ => "run `working-memory refresh`",
+            _ => REFRESH,
         }
     }
 
@@ -102,62 +105,40 @@ impl Checked {
 }
 
 impl LiveArgs {
-    /// Requests the service's newest handoff.
+    /// Requests the service's newest handoff, or only its freshness.
     ///
     /// # Errors
     /// The options, the environment or a file name no service or memory.
-    async fn handoff(&self) -> Result<Checked, Failure> {
-        Ok(match self.ask(&["handoff"]).await? {
-            // It may be the handoff that does not exist.
-            Checked::NoMemory => match self.status().await? {
-                Checked::NoMemory => Checked::NoMemory,
-                _ => Checked::NoHandoff,
+    async fn check(&self, below: &[&str]) -> Result<Checked, Failure> {
+        Ok(match self.ask(below).await? {
+            Ok(handoff) if handoff["handoff_id"].is_null() => Checked::NoHandoff,
+            Ok(handoff) => Checked::Service(handoff),
+            Err(failure) if failure.exit == Exit::NotFound => match failure.problem {
+                Some(problem) if problem["freshness"] == "missing" => Checked::NoHandoff,
+                _ => Checked::NoMemory,
             },
-            checked => checked,
+            Err(failure) => Checked::Local(failure.sentence),
         })
     }
 
-    /// Requests its freshness.
+    /// An object that the service sends, or why there is none.
     ///
     /// # Errors
-    /// As [`LiveArgs::handoff`].
-    async fn status(&self) -> Result<Checked, Failure> {
-        Ok(match self.ask(&["handoff", "status"]).await? {
-            Checked::Service(status) if status["handoff_id"].is_null() => Checked::NoHandoff,
-            checked => checked,
-        })
-    }
-
-    /// Requests what `set-status` wrote; `None` if the service does not answer, or there is no such memory.
-    ///
-    /// # Errors
-    /// As [`LiveArgs::handoff`].
-    async fn aim(&self) -> Result<Option<Value>, Failure> {
-        Ok(match self.ask(&["window"]).await? {
-            Checked::Service(mut window) => Some(window["status"].take()),
-            _ => None,
-        })
-    }
-
-    /// A 404 is that of the memory, unless the route knows better.
-    async fn ask(&self, below: &[&str]) -> Result<Checked, Failure> {
+    /// As [`LiveArgs::check`].
+    async fn ask(&self, below: &[&str]) -> Result<Result<Value, Failure>, Failure> {
         if self.offline {
-            return Ok(Checked::Local("--offline".to_owned()));
+            return Ok(Err(Failure::failed("--offline")));
         }
         let service = Service::with_timeout(&self.service, ANSWER_TIME)?;
         let answered = service.of_memory(Method::GET, below)?.send_once().await;
-        Ok(match answered.and_then(|answer| answer.json()) {
-            Ok(answer) => Checked::Service(Value::Object(answer)),
-            Err(failure) if failure.exit == Exit::NotFound => Checked::NoMemory,
-            Err(failure) => Checked::Local(failure.sentence),
-        })
+        Ok(answered.and_then(|answer| answer.json()).map(Value::Object))
     }
 }
 
 /// The local copy as it was found, and what the service says about it.
 struct Found {
     workspace: Workspace,
-    copy: Result<Copy, NoCopy>,
+    copy: Result<Copy, Failure>,
     checked: Checked,
     /// Why the copy is stale; empty if it is fresh.
     reasons: Vec<String>,
@@ -190,21 +171,16 @@ impl Found {
             (Err(_), Checked::NoMemory) => Err(Failure::not_found(format!(
                 "memory {memory} of vault {vault} has not been written yet, or was deleted; {WRITE_FIRST}"
             ))),
-            (Err(none), _) => Err(self.workspace.failure(none)),
-            (Ok(_), checked) => fresh(self.reasons.is_empty(), checked),
+            (Err(failure), _) => Err(failure),
+            (Ok(_), checked) => fresh(self.reasons.is_empty(), checked.advice()),
         }
     }
 }
 
-/// The failure of a handoff that is not fresh.
-fn fresh(is_fresh: bool, checked: &Checked) -> Result<(), Failure> {
-    match is_fresh {
-        true => Ok(()),
-        false => Err(Failure::new(
-            Exit::Stale,
-            format!("the handoff is stale; {}", checked.advice()),
-        )),
-    }
+/// The failure of a handoff that is not fresh, with what to do about it.
+fn fresh(is_fresh: bool, advice: &str) -> Result<(), Failure> {
+    let stale = || Failure::new(Exit::Stale, format!("the handoff is stale; {advice}"));
+    is_fresh.then_some(()).ok_or_else(stale)
 }
 
 /// Arguments of `show`.
@@ -221,7 +197,7 @@ impl Show {
         let workspace = Workspace::of(self.live.service.memory_ref.memory_ref()?)?;
         let is_json = self.live.service.is_json();
         let mut out = Output::new();
-        match self.live.handoff().await? {
+        match self.live.check(&["handoff"]).await? {
             Checked::Service(mut live) => {
                 let is_fresh = live["freshness"]["status"] == "fresh";
                 if is_json {
@@ -232,7 +208,7 @@ impl Show {
                     out.text(&preface).whole_lines(&text(&live, "markdown"));
                 }
                 out.write()?;
-                fresh(is_fresh, &Checked::NoHandoff)
+                fresh(is_fresh, REFRESH)
             }
             checked => {
                 let found = Found::of(workspace, checked);
@@ -286,9 +262,13 @@ impl Status {
     /// Succeeds if the copy is fresh.
     pub(in crate::cli) async fn run(self) -> Result<(), Failure> {
         let workspace = Workspace::of(self.live.service.memory_ref.memory_ref()?)?;
-        let checked = self.live.status().await?;
+        let checked = self.live.check(&["handoff", "status"]).await?;
+        // What `set-status` wrote, unless there is no such memory, or the service does not answer.
         let aim = match &checked {
-            Checked::Service(_) | Checked::NoHandoff => self.live.aim().await?,
+            Checked::Service(_) | Checked::NoHandoff => {
+                let window = self.live.ask(&["window"]).await?.ok();
+                window.map(|mut window| window["status"].take())
+            }
             Checked::NoMemory | Checked::Local(_) => None,
         };
         let found = Found::of(workspace, checked);
@@ -306,12 +286,12 @@ impl Status {
 impl Found {
     fn json(&self, aim: Option<&Value>) -> Value {
         let mut body = match &self.copy {
-            Err(NoCopy::Missing) => json!({"status": "missing", "reasons": []}),
-            Err(NoCopy::Damaged(what)) => json!({"status": "damaged", "reasons": [what]}),
+            Err(none) if none.exit == Exit::NotFound => json!({"status": "missing", "reasons": []}),
+            Err(damaged) => json!({"status": "damaged", "reasons": [damaged.sentence]}),
             Ok(copy) => {
                 let mut body = copy.handoff();
                 body["age_seconds"] = copy.age(self.now).num_seconds().max(0).into();
-                body["path"] = copy.path.to_string_lossy().into();
+                body["path"] = self.workspace.markdown().to_string_lossy().into();
                 body["status"] = self.status().into();
                 body["reasons"] = json!(self.reasons);
                 body
@@ -335,14 +315,11 @@ impl Found {
         let mut line = |name: &str, value: &str| {
             out.styled(Look::Dim, &format!("{name:<10}")).text(value).end();
         };
-        // What `set-status` wrote.
-        for name in aim.map_or(&[][..], |_| &["goal", "blocker", "updated"]) {
-            let shown = match aim.and_then(|aim| aim[*name].as_str()) {
-                None => "none".to_owned(),
-                Some(time) if *name == "updated" => when(time),
-                Some(text) => text.to_owned(),
-            };
-            line(name, &shown);
+        if let Some(aim) = aim {
+            let shown = |name: &str| aim[name].as_str().unwrap_or("none");
+            line("goal", shown("goal"));
+            line("blocker", shown("blocker"));
+            line("updated", &when(shown("updated")));
         }
         let Ok(copy) = &self.copy else { return };
         let of = |name: &str| text(&copy.local, name);
@@ -364,7 +341,7 @@ impl Found {
         let (version, window) = (&copy.local["base_version"], of("window"));
         let handoff = format!("{} of version {version}, window {window}", of("handoff_id"));
         line("handoff", &handoff);
-        line("file", &copy.path.display().to_string());
+        line("file", &self.workspace.markdown().display().to_string());
     }
 }
 
@@ -382,8 +359,9 @@ impl Path {
     /// Prints the path on standard output, for `cat "$(working-memory path)"`, and its age on standard error.
     pub(in crate::cli) fn run(self) -> Result<(), Failure> {
         let workspace = Workspace::of(self.memory_ref.memory_ref()?)?;
-        let copy = workspace.read().map_err(|none| workspace.failure(none))?;
-        let path = copy.path.to_string_lossy();
+        let copy = workspace.read()?;
+        let path = workspace.markdown();
+        let path = path.to_string_lossy();
         if self.json {
             let body = json!({ "path": path, "refreshed_at": copy.local["refreshed_at"] });
             return Output::new().text(&body.to_string()).end().write();

@@ -131,6 +131,10 @@ impl Import {
             dry_run: self.dry_run,
             ..Report::default()
         };
+        let mut unread = |file: &str, error: std::io::Error| {
+            let (file, why) = (file.to_owned(), error.to_string());
+            report.unread.push(Unread { file, why });
+        };
         let mut paths: Vec<String> = FILES.map(str::to_owned).to_vec();
         match tree.names(EPICS) {
             Ok(names) => {
@@ -139,7 +143,7 @@ impl Import {
                     .filter(|name| name.ends_with(".md") && !name.starts_with('.'));
                 paths.extend(names.map(|name| format!("{EPICS}{name}")));
             }
-            Err(error) => report.unread.push(Unread::of(EPICS, &error)),
+            Err(error) => unread(EPICS, error),
         }
         let (mut files, mut all_bytes) = (Vec::new(), 0);
         for path in paths {
@@ -155,7 +159,7 @@ impl Import {
                     let text = decode(&path, &bytes, &mut report.unplaced);
                     files.push((path, text));
                 }
-                Err(error) => report.unread.push(Unread::of(&path, &error)),
+                Err(error) => unread(&path, error),
             }
         }
         if files.is_empty() && report.unread.is_empty() {
@@ -214,16 +218,13 @@ fn decode(path: &str, bytes: &[u8], unplaced: &mut Vec<Unplaced>) -> String {
 }
 
 /// The rules that do not exist yet, ignoring blank lines around them.
-fn new_rules(rules: Vec<String>, present: &[String], report: &mut Report) -> Vec<String> {
+fn new_rules(mut rules: Vec<String>, present: &[String], report: &mut Report) -> Vec<String> {
     let mut known: HashSet<String> = present.iter().map(|rule| rule.trim().to_owned()).collect();
-    let rules: Vec<_> = rules.into_iter().filter(|rule| !rule.trim().is_empty()).collect();
+    rules.retain(|rule| !rule.trim().is_empty());
     let all = rules.len();
-    let new: Vec<_> = rules
-        .into_iter()
-        .filter(|rule| known.insert(rule.trim().to_owned()))
-        .collect();
-    report.present.rules = all - new.len();
-    new
+    rules.retain(|rule| known.insert(rule.trim().to_owned()));
+    report.present.rules = all - rules.len();
+    rules
 }
 
 /// Prints what would be imported, one line each.
@@ -258,15 +259,6 @@ struct Unread {
     why: String,
 }
 
-impl Unread {
-    fn of(file: &str, error: &std::io::Error) -> Self {
-        Self {
-            file: file.to_owned(),
-            why: error.to_string(),
-        }
-    }
-}
-
 /// The number of each kind of entry.
 #[derive(Debug, Default, Serialize)]
 struct Numbers {
@@ -277,28 +269,22 @@ struct Numbers {
 
 impl Numbers {
     fn words(&self) -> String {
-        let ImportCounts {
-            status,
-            tasks,
-            decisions,
-            history,
-        } = self.window;
-        let counts = [
-            (status, "status", ""),
-            (tasks, "task", "s"),
-            (decisions, "decision", "s"),
-            (history, "history", ""),
-            (self.rules, "rule", "s"),
+        let named = |number: usize, one: &str, more: &str| match number {
+            0 => None,
+            1 => Some(format!("1 {one}")),
+            _ => Some(format!("{number} {more}")),
+        };
+        let words = [
+            named(self.window.status, "status", "status"),
+            named(self.window.tasks, "task", "tasks"),
+            named(self.window.decisions, "decision", "decisions"),
+            named(self.window.history, "history", "history"),
+            named(self.rules, "rule", "rules"),
         ];
-        let counts = counts.iter().filter(|(number, ..)| *number > 0);
-        let counts: Vec<_> = counts
-            .map(|(number, name, plural)| {
-                format!("{number} {name}{}", if *number == 1 { "" } else { plural })
-            })
-            .collect();
-        match counts.is_empty() {
+        let words: Vec<String> = words.into_iter().flatten().collect();
+        match words.is_empty() {
             true => "nothing".to_owned(),
-            false => counts.join(", "),
+            false => words.join(", "),
         }
     }
 }

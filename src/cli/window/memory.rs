@@ -1,7 +1,7 @@
 //! The content of a running service's memory that is written to a folder.
 
 use super::folder::Folder;
-use crate::cli::client::{Exit, Failure, Method, Service, all, found, text};
+use crate::cli::client::{Exit, Failure, Method, Service, ServiceResponse, all, found, text};
 use crate::domain::prompt::RULES;
 use crate::domain::text::one_line;
 use crate::domain::window::{
@@ -54,22 +54,21 @@ impl Memory {
             newest => newest?,
         };
         for _ in 0..MAX_READINGS {
-            let Some((window, etag)) = newest else {
+            let Some(answer) = newest else {
                 return Err(Failure::failed("the service sent no window"));
             };
+            let (window, etag): (WindowBody, _) = (answer.json()?, answer.etag().cloned());
             let tasks: Vec<Value> = records(service, "T").await?;
             let decisions: Vec<RecordBody> = records(service, "D").await?;
             // A task archived meanwhile would be told as it was before or as it is now.
             newest = newer(service, etag.as_ref()).await?;
             if newest.is_none() {
-                let version = window.version;
-                let folder = Folder {
-                    window: content(window, &tasks, &decisions),
-                    rules: rules(service).await?,
-                };
                 return Ok(Self {
-                    version,
-                    folder,
+                    version: window.version,
+                    folder: Folder {
+                        window: content(window, &tasks, &decisions),
+                        rules: rules(service).await?,
+                    },
                     decisions,
                     etag,
                 });
@@ -93,20 +92,13 @@ impl Memory {
 }
 
 /// The window, unless its entity tag is still this one.
-async fn newer(
-    service: &Service,
-    etag: Option<&HeaderValue>,
-) -> Result<Option<(WindowBody, Option<HeaderValue>)>, Failure> {
-    let call = service.of_memory(Method::GET, &["window"])?;
-    let call = match etag {
-        Some(etag) => call.header(IF_NONE_MATCH, etag.clone()),
-        None => call,
-    };
-    let answer = call.send().await?;
-    if answer.is_not_modified() {
-        return Ok(None);
+async fn newer(service: &Service, etag: Option<&HeaderValue>) -> Result<Option<ServiceResponse>, Failure> {
+    let mut call = service.of_memory(Method::GET, &["window"])?;
+    if let Some(etag) = etag {
+        call = call.header(IF_NONE_MATCH, etag.clone());
     }
-    Ok(Some((answer.json()?, answer.etag().cloned())))
+    let answer = call.send().await?;
+    Ok((!answer.is_not_modified()).then_some(answer))
 }
 
 /// The rules of the vault and then of the memory, each once, in the order they were added. A memory that does not
@@ -150,10 +142,13 @@ async fn records<T: DeserializeOwned>(service: &Service, kind: &str) -> Result<V
 fn content(window: WindowBody, tasks: &[Value], decisions: &[RecordBody]) -> WindowImport {
     let mut content = WindowImport::default();
     for record in tasks {
-        let task = imported(record);
-        match record["ended_version"].is_null() {
-            false => content.history.push(in_history(task)),
-            true => content.tasks.push(task),
+        let mut task = imported(record);
+        if record["ended_version"].is_null() {
+            content.tasks.push(task);
+        } else {
+            // A line tells no more of an archived task.
+            task.task.summary = first_sentence(&task.task.summary);
+            content.history.push(task);
         }
     }
     content
@@ -172,22 +167,12 @@ fn content(window: WindowBody, tasks: &[Value], decisions: &[RecordBody]) -> Win
     });
     content.decisions = made.collect();
     content.decisions.sort_by_key(|made| Reverse(made.time));
-    let Status {
-        goal,
-        blocker,
-        updated,
-    } = window.status;
+    let status = window.status;
     content.status = Status {
-        updated: updated.map(|time| time.trunc_subsecs(0)),
-        ..Status::new(goal.as_deref(), blocker.as_deref())
+        updated: status.updated.map(|time| time.trunc_subsecs(0)),
+        ..Status::new(status.goal.as_deref(), status.blocker.as_deref())
     };
     content
-}
-
-/// An archived task as a line tells it.
-fn in_history(mut task: ImportedTask) -> ImportedTask {
-    task.task.summary = first_sentence(&task.task.summary);
-    task
 }
 
 /// A task as its record tells it.
@@ -217,14 +202,12 @@ pub(super) async fn known(service: &Service) -> Result<(KnownEntries, bool), Fai
     let Some(memory) = found(Memory::read(service).await)? else {
         return Ok((known, false));
     };
-    let Memory {
-        folder, decisions, ..
-    } = memory;
-    for ImportedTask { time, task, .. } in folder.window.tasks.iter().chain(&folder.window.history) {
+    let window = memory.folder.window;
+    for ImportedTask { time, task, .. } in window.tasks.iter().chain(&window.history) {
         known.task(*time, task);
     }
-    for record in decisions {
+    for record in memory.decisions {
         known.decision(&record.content, record.reason.as_deref());
     }
-    Ok((known, folder.window.status.goal.is_some()))
+    Ok((known, window.status.goal.is_some()))
 }

@@ -5,10 +5,10 @@ mod folder;
 mod import;
 mod memory;
 
-use self::folder::{EPICS, FILES, render};
+use self::folder::{EPICS, FILES, name_of_older, render};
 use self::memory::Memory;
 use crate::cli::client::{Failure, Output, Service, ServiceArgs};
-use crate::cli::folder::follow::{Followed, follow};
+use crate::cli::folder::follow::follow;
 use crate::cli::folder::watch;
 use crate::domain::handoff::Window as Length;
 use clap::{Args, Subcommand};
@@ -56,12 +56,9 @@ const FULL_LOOK: Duration = Duration::from_secs(60);
 impl Export {
     async fn run(self) -> Result<(), Failure> {
         let service = Service::of(&self.service)?;
-        if !self.watch {
-            return self.write(&Memory::read(&service).await?, true);
-        }
         let mut last: Option<(Memory, Instant)> = None;
         // Writing files has no await point at which it could be dropped.
-        watch(&self.every, async |is_first| {
+        watch(self.watch.then_some(&self.every), async |is_first| {
             if let Some((memory, read_at)) = &last
                 && read_at.elapsed() < FULL_LOOK
                 && !memory.has_changed(&service).await?
@@ -89,12 +86,8 @@ impl Export {
         }
         let (shown, version) = (self.folder.display().to_string(), memory.version);
         let line = if self.service.is_json() {
-            let Followed {
-                written,
-                removed,
-                kept,
-            } = done;
-            let body = json!({ "folder": shown, "version": version, "written": written, "removed": removed, "kept": kept });
+            let mut body = json!(done);
+            (body["folder"], body["version"]) = (shown.into(), version.into());
             body.to_string()
         } else {
             let done = match (done.written.len(), done.removed.len()) {
@@ -111,6 +104,6 @@ impl Export {
 /// Whether a path can be that of a file of a window.
 fn is_of_window(path: &str) -> bool {
     let fits = |c: char| c == 'W' || c == '-' || c.is_ascii_lowercase() || c.is_ascii_digit();
-    let name = path.strip_prefix(EPICS).and_then(|name| name.strip_suffix(".md"));
-    FILES.contains(&path) || name.is_some_and(|name| !name.is_empty() && name.chars().all(fits))
+    FILES.contains(&path)
+        || name_of_older(path).is_some_and(|name| !name.is_empty() && name.chars().all(fits))
 }

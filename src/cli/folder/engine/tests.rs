@@ -242,6 +242,13 @@ fn many_files_are_not_saved_one_by_one() {
 }
 
 #[test]
+fn many_deletions_at_once_look_like_a_mistake() {
+    assert!(!deletes_too_much(3, 3));
+    assert!(deletes_too_much(4, 7));
+    assert!(!deletes_too_much(4, 8));
+}
+
+#[test]
 fn too_many_deletions_do_nothing() {
     let mut world = World::default();
     for number in 0..6 {

@@ -37,7 +37,9 @@ pub(super) trait Entry: Sized + PartialEq {
         parts: Parts<'_>,
     ) -> Option<Self>;
     /// The entry of a line without a date.
-    fn undated(self) -> Self;
+    fn undated(self) -> Self {
+        self
+    }
     /// The entry adjusted to the limits of a memory; `None` if that is not possible. Text that is too long
     /// for an intent continues in the summary.
     fn within_limits(self) -> Option<Self>;
@@ -288,7 +290,7 @@ impl<'t> Parts<'t> {
         }
         // The part that the following lines belong to.
         let mut last = None;
-        for line in &item.body {
+        for (_, line) in &item.body {
             if let Some(quoted) = line.strip_prefix("  > ").or_else(|| line.strip_prefix("  >")) {
                 parts.quoted.push(quoted);
                 continue;
@@ -556,11 +558,6 @@ impl Entry for ImportedDecision {
             decision,
             reason: reason.or(parts.reason),
         })
-    }
-
-    /// A decision is identified by its text alone.
-    fn undated(self) -> Self {
-        self
     }
 
     fn within_limits(mut self) -> Option<Self> {

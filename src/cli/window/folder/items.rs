@@ -18,8 +18,8 @@ pub(super) struct Item<'t> {
     pub(super) time: Option<DateTime<Utc>>,
     /// Its first line without marks and time.
     pub(super) text: &'t str,
-    /// The lines below it.
-    pub(super) body: Vec<&'t str>,
+    /// The lines below it with their numbers; also its own, if that is a named part.
+    pub(super) body: Vec<(usize, &'t str)>,
     /// The cells of a table's row: the title of the column, and the text.
     pub(super) cells: Vec<(&'t str, &'t str)>,
     /// The level of the heading that it is; 0 otherwise.
@@ -221,7 +221,7 @@ impl<'t> Items<'t> {
             && !has_id
             && dated.is_none()
         {
-            open.body.push(at.1);
+            open.body.push(at);
             return;
         }
         let below = next
@@ -274,7 +274,7 @@ impl<'t> Items<'t> {
     /// A line that belongs to the open entry, if any.
     fn below(&mut self, at: (usize, &'t str)) {
         match self.open() {
-            Some(open) => open.body.push(at.1),
+            Some(open) => open.body.push(at),
             None => self.leave(at),
         }
     }

@@ -27,13 +27,11 @@
 mod entry;
 mod items;
 mod parse;
-#[cfg(test)]
-mod tests;
 
 pub(super) use parse::parse;
 
 use crate::domain::document::written_time;
-use crate::domain::window::{ImportedTask, WindowImport};
+use crate::domain::window::WindowImport;
 use chrono::Datelike as _;
 use entry::{Entry, written};
 use serde::Serialize;
@@ -127,10 +125,9 @@ fn is_week(name: &str) -> bool {
         .is_some_and(|(year, week)| digits(year, 4) && digits(week, 2))
 }
 
-/// Whether a file tells the tasks of a week.
-fn is_weekly(path: &str) -> bool {
-    let name = path.strip_prefix(EPICS).and_then(|name| name.strip_suffix(".md"));
-    name.is_some_and(is_week)
+/// The name of a file of older tasks, which is that of a week or stands for an epic.
+pub(super) fn name_of_older(path: &str) -> Option<&str> {
+    path.strip_prefix(EPICS)?.strip_suffix(".md")
 }
 
 /// The line before each rule.
@@ -142,60 +139,43 @@ const NONE: &str = "none";
 /// Renders the files of a folder as (path inside it, text), in the order of the module's list.
 #[must_use]
 pub(super) fn render(folder: &Folder) -> Vec<(String, String)> {
-    let mut files = vec![
-        (RULES.to_owned(), rules(&folder.rules)),
-        (STATUS.to_owned(), status(&folder.window)),
-        (
-            DECISIONS.to_owned(),
-            list("# Decisions", &folder.window.decisions),
-        ),
-        (HISTORY.to_owned(), history(&folder.window.history)),
-    ];
-    let mut epics: BTreeMap<&str, Vec<&ImportedTask>> = BTreeMap::new();
-    for task in &folder.window.history {
+    let Folder { rules: all, window } = folder;
+    let mut history = String::new();
+    let mut epics: BTreeMap<&str, String> = BTreeMap::new();
+    let mut weeks: BTreeMap<String, String> = BTreeMap::new();
+    for task in &window.history {
+        // The epic is the title of its file, and is not repeated on the line.
+        let mut plain = task.clone();
+        plain.task.details.epic = None;
+        let line = written(&plain);
+        history.push_str(&line);
         if let Some(epic) = &task.task.details.epic {
-            epics.entry(epic).or_default().push(task);
+            epics.entry(epic).or_default().push_str(&line);
         }
-    }
-    let (mut used, mut numbers) = (HashSet::new(), HashMap::new());
-    for (epic, tasks) in epics {
-        let mut text = format!("# {epic}\n\n");
-        for task in tasks {
-            text.push_str(&written(&without_epic(task)));
-        }
-        files.push((
-            format!("{EPICS}{}.md", file_name(epic, &mut used, &mut numbers)),
-            text,
-        ));
-    }
-    let mut weeks: BTreeMap<String, Vec<ImportedTask>> = BTreeMap::new();
-    for task in &folder.window.history {
         let week = task.time.iso_week();
-        let name = format!("{:04}-W{:02}", week.year(), week.week());
-        weeks.entry(name).or_default().push(without_epic(task));
+        let week = format!("{:04}-W{:02}", week.year(), week.week());
+        weeks.entry(week).or_default().push_str(&line);
     }
-    for (week, tasks) in weeks {
-        files.push((format!("{EPICS}{week}.md"), list(&format!("# {week}"), &tasks)));
+    let mut files = vec![
+        (RULES.to_owned(), rules(all)),
+        (STATUS.to_owned(), status(window)),
+        (DECISIONS.to_owned(), list("# Decisions", &window.decisions)),
+        (HISTORY.to_owned(), format!("# History\n\n{history}")),
+    ];
+    let (mut used, mut numbers) = (HashSet::new(), HashMap::new());
+    for (epic, lines) in epics {
+        let name = file_name(epic, &mut used, &mut numbers);
+        files.push((format!("{EPICS}{name}.md"), format!("# {epic}\n\n{lines}")));
+    }
+    for (week, lines) in weeks {
+        files.push((format!("{EPICS}{week}.md"), format!("# {week}\n\n{lines}")));
     }
     files
 }
 
 fn list(title: &str, entries: &[impl Entry]) -> String {
-    let mut text = format!("{title}\n\n");
-    text.extend(entries.iter().map(written));
-    text
-}
-
-/// The epic of a task is stored in the file of the epic.
-fn history(tasks: &[ImportedTask]) -> String {
-    let tasks: Vec<_> = tasks.iter().map(without_epic).collect();
-    list("# History", &tasks)
-}
-
-fn without_epic(task: &ImportedTask) -> ImportedTask {
-    let mut task = task.clone();
-    task.task.details.epic = None;
-    task
+    let lines: String = entries.iter().map(written).collect();
+    format!("{title}\n\n{lines}")
 }
 
 fn status(window: &WindowImport) -> String {
@@ -256,3 +236,6 @@ fn file_name(epic: &str, used: &mut HashSet<String>, numbers: &mut HashMap<Strin
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

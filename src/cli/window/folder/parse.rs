@@ -3,7 +3,8 @@
 use super::entry::{Entry, begins_with_id, entry_of, is_writable, read, time_at};
 use super::items::{Item, Items, Undated};
 use super::{
-    By, DECISIONS, EPICS, End, HISTORY, Newest, Parsed, RULE, RULES, RULES_TITLE, STATUS, Unplaced, is_weekly,
+    By, DECISIONS, End, HISTORY, Newest, Parsed, RULE, RULES, RULES_TITLE, STATUS, Unplaced, is_week,
+    name_of_older,
 };
 use crate::domain::window::{EPIC_BYTES, ImportedTask, STATUS_BYTES, Status, fits, task_line};
 use chrono::{DateTime, Utc};
@@ -18,74 +19,76 @@ pub(in crate::cli::window) fn parse<'f>(
     files: impl IntoIterator<Item = (&'f str, &'f str)>,
     undated: DateTime<Utc>,
 ) -> Parsed {
-    let mut parsed = Parsed::default();
     let mut files: Vec<(&str, &str)> = files.into_iter().collect();
     // The status comes first: it contains the default time.
     files.sort_by_key(|(path, _)| *path != STATUS);
     let (mut epics, mut weeks) = (Vec::new(), Vec::new());
+    let mut reader = Reader {
+        path: "",
+        parsed: Parsed::default(),
+        undated,
+    };
     for (path, text) in files {
-        let undated = parsed.folder.window.status.updated.unwrap_or(undated);
-        let mut reader = Reader {
-            path,
-            parsed: &mut parsed,
-            undated,
-        };
+        reader.path = path;
         let lines: Vec<_> = text.lines().enumerate().collect();
         match path {
             RULES => reader.parsed.folder.rules = reader.rules(text),
             STATUS => reader.status(&lines),
             DECISIONS => {
-                let decisions = reader.entries(&lines, Undated::Anywhere, End::First);
-                parsed.folder.window.decisions = decisions;
+                reader.parsed.folder.window.decisions = reader.entries(&lines, Undated::Anywhere, End::First);
             }
             HISTORY => {
-                let history = reader.entries(&lines, Undated::Anywhere, End::Last);
-                parsed.folder.window.history = history;
+                reader.parsed.folder.window.history = reader.entries(&lines, Undated::Anywhere, End::Last);
             }
-            _ if is_weekly(path) => {
-                weeks.extend(reader.entries::<ImportedTask>(&lines, Undated::BelowTasks, End::Last));
-            }
-            _ if path.starts_with(EPICS) && path.ends_with(".md") => epics.push(reader.epic(&lines)),
-            _ => {}
+            _ => match name_of_older(path) {
+                Some(name) if is_week(name) => {
+                    let tasks = reader.entries(&lines, Undated::BelowTasks, End::Last);
+                    weeks.extend(tasks.into_iter().map(|task| (None, task)));
+                }
+                Some(name) => epics.extend(reader.epic(name, &lines)),
+                None => {}
+            },
         }
     }
-    for (name, tasks) in epics {
-        complete(&mut parsed.folder.window.history, Some(name), tasks);
-    }
-    complete(&mut parsed.folder.window.history, None, weeks);
+    let mut parsed = reader.parsed;
+    complete(&mut parsed.folder.window.history, epics);
+    complete(&mut parsed.folder.window.history, weeks);
     parsed
 }
 
-/// Adds the tasks of an epic's file, or those of weeks, that are missing in the history; all of an epic get its name. A task
-/// is the same if it has the same id, or the same time and words.
-fn complete(history: &mut Vec<ImportedTask>, epic: Option<String>, tasks: Vec<ImportedTask>) {
+/// Adds the tasks of files of epics, or of weeks, that are missing in the history; all of an epic get its name. A task is the
+/// same if it has the same id, or the same time and words.
+fn complete(history: &mut Vec<ImportedTask>, tasks: Vec<(Option<String>, ImportedTask)>) {
     let identity = |task: &ImportedTask| match &task.task.task_id {
         Some(id) => (None, id.to_string()),
         None => (Some(task.time), task_line(&task.task)),
     };
     let mut places: HashMap<_, Vec<usize>> = HashMap::new();
     for (place, task) in history.iter().enumerate().rev() {
-        if epic.is_none() || task.task.details.epic.is_none() || task.task.details.epic == epic {
-            places.entry(identity(task)).or_default().push(place);
-        }
+        places.entry(identity(task)).or_default().push(place);
     }
-    for mut task in tasks {
-        match (places.get_mut(&identity(&task)).and_then(Vec::pop), &epic) {
-            (Some(_), None) => {}
-            (Some(place), Some(_)) => history[place].task.details.epic.clone_from(&epic),
-            (None, _) => {
-                task.task.details.epic = epic.clone().or(task.task.details.epic);
-                history.push(task);
-            }
+    for (epic, task) in tasks {
+        let is_fit = |place: &usize| {
+            let of = &history[*place].task.details.epic;
+            epic.is_none() || of.is_none() || *of == epic
+        };
+        let same = places.get_mut(&identity(&task));
+        let place = same.and_then(|same| Some(same.remove(same.iter().rposition(is_fit)?)));
+        let place = place.unwrap_or_else(|| {
+            history.push(task);
+            history.len() - 1
+        });
+        if epic.is_some() {
+            history[place].task.details.epic = epic;
         }
     }
 }
 
-/// The parser of one file.
+/// The parser of the files, one after the other.
 struct Reader<'p> {
     path: &'p str,
-    parsed: &'p mut Parsed,
-    /// The time of entries without one.
+    parsed: Parsed,
+    /// The time of entries without one where the status has none.
     undated: DateTime<Utc>,
 }
 
@@ -109,10 +112,9 @@ impl Reader<'_> {
             match entry_of::<E>(item) {
                 Some((date, entry)) => found.push((date, item, entry)),
                 None => {
+                    let below = item.body.iter().filter(|(index, _)| *index != item.index);
                     self.unplaced(item.index, item.line);
-                    for line in &item.body {
-                        self.unplaced(item.index, line);
-                    }
+                    below.for_each(|(index, line)| self.unplaced(*index, line));
                 }
             }
         }
@@ -124,10 +126,12 @@ impl Reader<'_> {
             let file = self.path.to_owned();
             self.parsed.newest.push(Newest { file, end, by });
         }
+        let of_status = self.parsed.folder.window.status.updated;
+        let otherwise = of_status.unwrap_or(self.undated);
         let mut last = match (found.iter().find_map(|(date, ..)| *date), end) {
             (Some(first), End::Last) => first,
-            (Some(first), End::First) => self.undated.max(first),
-            (None, _) => self.undated,
+            (Some(first), End::First) => otherwise.max(first),
+            (None, _) => otherwise,
         };
         let dated = found.into_iter().map(|(date, _, mut entry)| {
             last = date.unwrap_or(last);
@@ -246,13 +250,11 @@ impl Reader<'_> {
                 self.unplaced(index, line);
             }
         }
-        self.undated = self.parsed.folder.window.status.updated.unwrap_or(self.undated);
         self.parsed.folder.window.tasks = self.entries(&rest, Undated::BelowTasks, End::First);
     }
 
-    /// The name of an epic, which is its title or that of its file, and its tasks.
-    fn epic(&mut self, lines: &[(usize, &str)]) -> (String, Vec<ImportedTask>) {
-        let file = self.path.rsplit('/').next().unwrap_or_default();
+    /// The tasks of an epic with its name, which is its title or that of its file.
+    fn epic(&mut self, file: &str, lines: &[(usize, &str)]) -> Vec<(Option<String>, ImportedTask)> {
         let file = match file.trim_end_matches(".md").trim() {
             "" => "epic",
             name => name,
@@ -267,10 +269,9 @@ impl Reader<'_> {
             name = &file[..file.floor_char_boundary(EPIC_BYTES)];
         }
         let tasks = &lines[usize::from(title.is_some())..];
-        (
-            name.to_owned(),
-            self.entries(tasks, Undated::BelowTasks, End::Last),
-        )
+        let tasks = self.entries(tasks, Undated::BelowTasks, End::Last);
+        let of_epic = |task| (Some(name.to_owned()), task);
+        tasks.into_iter().map(of_epic).collect()
     }
 }
 

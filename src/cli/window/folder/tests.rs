@@ -3,7 +3,7 @@
 use super::*;
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::text::one_line;
-use crate::domain::window::{ImportedDecision, Status, Task, TaskDetails, unwritable_at};
+use crate::domain::window::{ImportedDecision, ImportedTask, Status, Task, TaskDetails, unwritable_at};
 use chrono::{DateTime, TimeDelta, Utc};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -459,6 +459,18 @@ fn what_is_not_done_is_no_task_and_what_failed_says_so() {
     assert_eq!(told(&parsed.folder.window.tasks), ["task-3 | Deploy | no quota"]);
     assert!(parsed.folder.window.tasks[0].task.has_failed());
     assert_eq!(left(&parsed), ["### task-4: Ship", "**Status:** in progress"]);
+    let numbers: Vec<usize> = parsed.unplaced.iter().map(|line| line.line).collect();
+    assert_eq!(numbers, [7, 8]);
+}
+
+#[test]
+fn a_task_without_words_is_reported_once() {
+    let parsed = parsed([(STATUS, "## Recent Tasks\n- Intent:\n- Summary: done\n")]);
+    let lines = parsed.unplaced.iter().map(|line| (line.line, line.text.as_str()));
+    assert_eq!(
+        lines.collect::<Vec<_>>(),
+        [(2, "- Intent:"), (3, "- Summary: done")]
+    );
 }
 
 #[test]
