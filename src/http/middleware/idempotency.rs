@@ -14,7 +14,7 @@ use crate::fair::Party;
 use crate::http::extract::body::{self, Limit};
 use crate::http::extract::caller::CallerOf;
 use crate::http::extract::headers::single_header;
-use crate::http::extract::params::in_path;
+use crate::http::extract::params::{self, in_path};
 use crate::http::middleware::Next;
 use crate::http::middleware::bounds::{self, Slot};
 use crate::http::openapi::add_problem;
@@ -161,10 +161,10 @@ const KEEP_TRIES: u32 = 3;
 #[derive(Debug, Clone)]
 pub(crate) struct AnswerAbout(pub(crate) MemoryId);
 
-/// Whether a request has a key and is one that runs once for it.
+/// Whether a request has a key and is one that runs once for it. A method that its route does not take is rejected each time.
 pub(super) fn has_key(request: &Request) -> bool {
     let writes = matches!(*request.method(), Method::PUT | Method::POST);
-    writes && request.headers().contains_key(IDEMPOTENCY_KEY)
+    writes && request.headers().contains_key(IDEMPOTENCY_KEY) && params::documented(request).is_some()
 }
 
 /// Runs a request once for its key. `time` is its time limit, and how long a retry waits for the first one.

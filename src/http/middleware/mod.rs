@@ -31,6 +31,7 @@ use crate::config::hosts::Authority;
 use crate::dashboard;
 use crate::http::dashboard::Pages;
 use crate::http::extract::headers::MaxAge;
+use crate::http::extract::params;
 use crate::http::openapi::add_problem;
 use crate::http::problem::{Cause, Kind, Problem};
 use crate::http::state::AppState;
@@ -129,9 +130,14 @@ async fn limited(of: &Around, request: Request, next: Next) -> Response {
     party.scope(work).await
 }
 
-/// Runs a request, within the time limit and once for each key.
+/// Runs a request whose parameters its route has, within the time limit and once for each key.
 async fn run(of: &Around, mut request: Request, next: Next) -> Response {
     let (state, time) = (&of.state, of.time);
+    if matches!(of.kind, RouteKind::Work(_) | RouteKind::Own)
+        && let Err(unknown) = params::reject_unknown(&request)
+    {
+        return unknown.into_response();
+    }
     match &of.kind {
         RouteKind::Work(_) | RouteKind::Own if idempotency::has_key(&request) => {
             // Boxed: otherwise the future of every request would contain this one, which few need.

@@ -5,7 +5,7 @@ use crate::domain::listed;
 use crate::fair::{Party, Permit, ShareLimits};
 use crate::http::extract::headers::{Accept, Representation, single_header};
 use crate::http::extract::page::{List, Page};
-use crate::http::extract::params::{Params, Path, Query, VaultPath};
+use crate::http::extract::params::{Path, Query, VaultPath};
 use crate::http::feed::{COMMENT, Client, EventBody, Filter, ServerSentEvent};
 use crate::http::middleware::access::Admission;
 use crate::http::problem::{Kind, Problem};
@@ -29,7 +29,6 @@ const LAST_EVENT_ID: &str = "Last-Event-ID";
 
 /// Which events.
 #[derive(Debug, Clone, Deserialize, utoipa::IntoParams)]
-#[into_params(parameter_in = Query)]
 pub(crate) struct Chosen {
     /// Only those of this memory.
     #[param(value_type = Option<String>, nullable = false, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
@@ -59,8 +58,6 @@ listed! {
     /// The values of `order`.
     Order as "EventOrder";
 }
-
-impl Params for Chosen {}
 
 impl Chosen {
     fn filter(self) -> Result<Filter, Problem> {
@@ -130,7 +127,8 @@ pub(crate) struct EventPage {
 pub(crate) async fn stream_events(
     State(state): State<AppState>,
     Path((vault_id,)): VaultPath,
-    Query((chosen, page)): Query<(Chosen, Page)>,
+    Query(chosen): Query<Chosen>,
+    page: Page,
     accept: Accept,
     admission: Admission,
     headers: HeaderMap,

@@ -6,7 +6,7 @@ use crate::http::extract::body::{Object, OptionalJsonBody};
 use crate::http::extract::caller::{Actor, ActorHeader};
 use crate::http::extract::headers::{Accept, ConditionHeaders, Conditions, Representation};
 use crate::http::extract::page::{List, Page};
-use crate::http::extract::params::{EntryPath, MemoryPath, Params, Path, Query, parsed};
+use crate::http::extract::params::{EntryPath, MemoryPath, Path, Query, parsed};
 use crate::http::problem::{Kind, Problem};
 use crate::http::routes::contexts;
 use crate::http::routes::window::fields;
@@ -151,7 +151,6 @@ impl From<Handoff> for HandoffEntry {
 pub(crate) async fn get_handoff(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
-    _: Query<()>,
     accept: Accept,
     conditions: Conditions,
 ) -> Result<Response, Problem> {
@@ -197,7 +196,6 @@ pub(crate) struct StatusBody {
 pub(crate) async fn get_handoff_status(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
-    _: Query<()>,
 ) -> Result<Json<StatusBody>, Problem> {
     let handoff = state.storage.latest_handoff(&vault_id, &memory_id).await?;
     let handoff = handoff.as_ref();
@@ -230,7 +228,7 @@ pub(crate) async fn get_handoff_status(
 pub(crate) async fn list_handoffs(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
-    Query(page): Query<Page>,
+    page: Page,
 ) -> Result<Json<List<HandoffEntry>>, Problem> {
     let before = page.after::<i64>()?;
     let handoffs = state
@@ -265,7 +263,6 @@ pub(crate) async fn list_handoffs(
 pub(crate) async fn get_handoff_artifact(
     State(state): State<AppState>,
     Path((vault_id, memory_id, entry)): EntryPath<HandoffId>,
-    _: Query<()>,
     accept: Accept,
     conditions: Conditions,
 ) -> Result<Response, Problem> {
@@ -285,7 +282,6 @@ const MAX_FILES: usize = 500;
 
 /// How a handoff is refreshed.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
-#[into_params(parameter_in = Query)]
 pub(crate) struct RefreshParams {
     /// Make one although the newest is fresh.
     force: Option<bool>,
@@ -294,8 +290,6 @@ pub(crate) struct RefreshParams {
     #[param(example = "PT6H", min_length = 2)]
     window: Option<String>,
 }
-
-impl Params for RefreshParams {}
 
 /// What a refresh may be told.
 #[derive(Debug, Default, Deserialize, utoipa::ToSchema)]

@@ -6,7 +6,7 @@ use crate::domain::prompt::{NewItem, PromptItem, RULES, check_writable};
 use crate::http::extract::body::{self, JsonBody, Limit, MediaType, Object, exact, parse, parse_list};
 use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
 use crate::http::extract::page::{List, Page};
-use crate::http::extract::params::{ItemPath, Params, Query, parsed};
+use crate::http::extract::params::{ItemPath, Query, parsed};
 use crate::http::middleware::standard::Detail;
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
@@ -23,7 +23,6 @@ use serde_json::{Map, Value};
 
 /// Which items to list.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
-#[into_params(parameter_in = Query)]
 pub(crate) struct ItemParams {
     /// Only this category.
     #[param(
@@ -34,8 +33,6 @@ pub(crate) struct ItemParams {
     )]
     category: Option<Category>,
 }
-
-impl Params for ItemParams {}
 
 /// List the items of a memory
 ///
@@ -50,9 +47,9 @@ impl Params for ItemParams {}
 pub(crate) async fn list_items(
     State(state): State<AppState>,
     ItemPath { owner, .. }: ItemPath,
-    Query((params, page)): Query<(ItemParams, Page)>,
+    Query(ItemParams { category }): Query<ItemParams>,
+    page: Page,
 ) -> Result<Json<List<ItemBody>>, Problem> {
-    let ItemParams { category } = params;
     let after = page.after::<ItemKey>()?;
     let items = state
         .storage
@@ -76,7 +73,6 @@ pub(crate) async fn list_items(
 pub(crate) async fn get_item(
     State(state): State<AppState>,
     ItemPath { owner, item }: ItemPath,
-    _: Query<()>,
 ) -> Result<Json<ItemBody>, Problem> {
     let item_id = parsed("item_id", &item)?;
     let item = state.storage.item(&owner, &item_id).await?.ok_or_else(missing)?;
@@ -134,7 +130,6 @@ pub(crate) struct NewItemBody {
 pub(crate) async fn add_item(
     State(state): State<AppState>,
     ItemPath { owner, .. }: ItemPath,
-    _: Query<()>,
     caller: CallerOf,
     Actor(actor): Actor,
     claim: UnderClaim,
@@ -230,7 +225,6 @@ pub(crate) struct ReplacedBody {
 pub(crate) async fn put_items(
     State(state): State<AppState>,
     ItemPath { owner, item }: ItemPath,
-    _: Query<()>,
     caller: CallerOf,
     Actor(actor): Actor,
     claim: UnderClaim,
@@ -308,7 +302,6 @@ async fn read_items(state: &AppState, request: Request) -> Result<Vec<NewItem>, 
 pub(crate) async fn remove_item(
     State(state): State<AppState>,
     ItemPath { owner, item }: ItemPath,
-    _: Query<()>,
     caller: CallerOf,
 ) -> Response {
     let removed = async {
@@ -330,7 +323,6 @@ pub(crate) async fn remove_item(
 
 /// Which items to remove.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
-#[into_params(parameter_in = Query)]
 pub(crate) struct RemovedParams {
     /// All items of this category.
     #[param(
@@ -341,8 +333,6 @@ pub(crate) struct RemovedParams {
     )]
     category: Category,
 }
-
-impl Params for RemovedParams {}
 
 /// What was removed.
 #[derive(Debug, Serialize, utoipa::ToSchema)]

@@ -7,7 +7,7 @@ use crate::domain::ids::{MemoryId, VaultId};
 use crate::http::extract::body::{self, Limit};
 use crate::http::extract::caller::X_ACTOR_ID;
 use crate::http::extract::headers::{Accept, Representation};
-use crate::http::extract::params::{Params, Query};
+use crate::http::extract::params::Query;
 use crate::http::feed::ServerSentEvent;
 use crate::http::middleware::carried;
 use crate::http::problem::{Kind, Problem};
@@ -60,7 +60,6 @@ impl Protocol {
 
 /// What is fixed for a client.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
-#[into_params(parameter_in = Query)]
 pub(crate) struct McpParams {
     /// The vault that all calls are about: the argument `vault` may be left out then, and must not name another.
     #[param(value_type = Option<String>, min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
@@ -69,8 +68,6 @@ pub(crate) struct McpParams {
     #[param(value_type = Option<String>, min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
     memory: Option<MemoryId>,
 }
-
-impl Params for McpParams {}
 
 /// A message of the Model Context Protocol.
 #[derive(utoipa::ToSchema)]

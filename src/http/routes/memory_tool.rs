@@ -8,7 +8,7 @@ use crate::http::extract::body::{JsonBody, MediaType};
 use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
 use crate::http::extract::headers::{ConditionHeaders, Conditions, ETag};
 use crate::http::extract::page::{List, Page};
-use crate::http::extract::params::{Params, Path, Query, VaultPath};
+use crate::http::extract::params::{Path, Query, VaultPath};
 use crate::http::middleware::idempotency::AnswerAbout;
 use crate::http::problem::Problem;
 use crate::http::routes::contexts::put::read_text_or_json;
@@ -33,8 +33,6 @@ pub(crate) struct RootParams {
     #[param(value_type = String, min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
     root: RootName,
 }
-
-impl Params for RootParams {}
 
 /// The `input` of a `tool_use` block of the tool `memory` (`memory_20250818`). Which members a command needs stands in
 /// their descriptions; others are passed over.
@@ -238,7 +236,6 @@ fn edit_of(
 
 /// Which file a request is about.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
-#[into_params(parameter_in = Query)]
 pub(crate) struct FileParams {
     /// The tree of files that `/memories` is.
     #[param(value_type = String, min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
@@ -251,8 +248,6 @@ pub(crate) struct FileParams {
     )]
     path: String,
 }
-
-impl Params for FileParams {}
 
 impl FileParams {
     /// The tree in a vault, and the path of a file in it.
@@ -282,9 +277,9 @@ impl FileParams {
 pub(crate) async fn list_memory_files(
     State(state): State<AppState>,
     Path((vault_id,)): VaultPath,
-    Query(params): Query<(RootParams, Page)>,
+    Query(RootParams { root }): Query<RootParams>,
+    page: Page,
 ) -> Result<Json<List<StoredFile>>, Problem> {
-    let (RootParams { root }, page) = params;
     let after = page.after::<String>()?;
     let tree = FileTree {
         vault: vault_id,

@@ -6,7 +6,7 @@ use crate::domain::ids::UpdateId;
 use crate::http::extract::body::{self, Limit, MediaType, Object, OptionalJsonBody};
 use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
 use crate::http::extract::headers::{ConditionHeaders, Conditions};
-use crate::http::extract::params::{MemoryPath, Params, Path, Query, within};
+use crate::http::extract::params::{MemoryPath, Path, Query, within};
 use crate::http::feed::ServerSentEvent;
 use crate::http::problem::Problem;
 use crate::http::routes::update::{PreferHeader, ResponseMode, ok, respond};
@@ -52,7 +52,6 @@ pub(crate) struct OperationsBody {
 
 /// How a text of operations is applied.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
-#[into_params(parameter_in = Query)]
 pub(crate) struct OperationsParams {
     /// Do everything but save.
     dry_run: Option<bool>,
@@ -68,12 +67,6 @@ pub(crate) struct OperationsParams {
     /// `propose`: everything but the save; it waits until somebody approves it.
     #[param(inline)]
     mode: Option<ModeKind>,
-}
-
-impl Params for OperationsParams {
-    fn check(&self) -> Result<(), Problem> {
-        within("max_additions", self.max_additions, 1..=100)
-    }
 }
 
 /// Apply operations
@@ -107,6 +100,7 @@ pub(crate) async fn apply_operations(
     claim: UnderClaim,
     request: Request,
 ) -> Result<KeptAnswer, Problem> {
+    within("max_additions", params.max_additions, 1..=100)?;
     let mode = caller.mode(params.mode == Some(ModeKind::Propose));
     if params.update_id.is_some() && mode != Mode::Apply {
         return Err(Problem::invalid(
@@ -233,7 +227,6 @@ pub(crate) struct ConsolidateBody {
 pub(crate) async fn consolidate_memory(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
-    _: Query<()>,
     caller: CallerOf,
     Actor(actor): Actor,
     conditions: Conditions,

@@ -6,7 +6,7 @@ use crate::domain::prompt::{
 };
 use crate::fair;
 use crate::http::extract::headers::{ConditionHeaders, Conditions, ETag, Representation};
-use crate::http::extract::params::{MemoryPath, Params, Path, Query, time, within};
+use crate::http::extract::params::{MemoryPath, Path, Query, time, within};
 use crate::http::problem::Problem;
 use crate::http::routes::contexts;
 use crate::http::routes::contexts::{X_CONTEXT_VERSION, readable};
@@ -195,7 +195,6 @@ const MOST_TOKENS: u32 = 10_000_000;
 
 /// Which prompt to assemble.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
-#[into_params(parameter_in = Query)]
 pub(crate) struct PromptParams {
     /// Only these parts: names separated by commas; may be repeated. A name that no part and no
     /// item's category has is refused.
@@ -223,16 +222,6 @@ pub(crate) struct PromptParams {
 /// The maximum length of the query, in bytes.
 const MAX_QUERY_BYTES: usize = 1_000;
 
-impl Params for PromptParams {
-    fn check(&self) -> Result<(), Problem> {
-        let bytes = self.query.as_ref().map_or(0, String::len);
-        if bytes > MAX_QUERY_BYTES {
-            return Err(fields::too_long("query", bytes, MAX_QUERY_BYTES));
-        }
-        within("max_tokens", self.max_tokens, 1..=MOST_TOKENS)
-    }
-}
-
 /// The names in a comma-separated parameter. They are trimmed; empty ones are ignored.
 fn names(values: &[String]) -> BTreeSet<String> {
     let names = values.iter().flat_map(|value| value.split(','));
@@ -242,6 +231,11 @@ fn names(values: &[String]) -> BTreeSet<String> {
 
 impl PromptParams {
     fn selection(&self) -> Result<Selection, Problem> {
+        let bytes = self.query.as_ref().map_or(0, String::len);
+        if bytes > MAX_QUERY_BYTES {
+            return Err(fields::too_long("query", bytes, MAX_QUERY_BYTES));
+        }
+        within("max_tokens", self.max_tokens, 1..=MOST_TOKENS)?;
         let include = self.include.as_deref().map(names);
         if include.as_ref().is_some_and(BTreeSet::is_empty) {
             return Err(Problem::invalid("include", "include must name at least one part"));
@@ -401,14 +395,11 @@ fn thousandths(number: usize) -> f64 {
 
 /// Query parameters of the guidance.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
-#[into_params(parameter_in = Query)]
 pub(crate) struct GuidanceParams {
     /// `managed`: the rules for ids and managed sections, and for agents with tools; `document` without it.
     #[param(inline)]
     page: Option<GuidancePage>,
 }
-
-impl Params for GuidanceParams {}
 
 /// Instructions for agents
 ///

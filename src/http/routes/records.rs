@@ -6,7 +6,7 @@ use crate::domain::history::ChangeKind;
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::listed;
 use crate::http::extract::page::{List, Page};
-use crate::http::extract::params::{EntryPath, MemoryPath, Params, Path, Query};
+use crate::http::extract::params::{EntryPath, MemoryPath, Path, Query};
 use crate::http::problem::Problem;
 use crate::http::routes::contexts;
 use crate::http::state::AppState;
@@ -204,7 +204,6 @@ impl From<StoredRecord> for RecordBody {
 
 /// Which records to show.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
-#[into_params(parameter_in = Query)]
 pub(crate) struct RecordParams {
     /// Only this kind; without it all kinds.
     #[param(inline)]
@@ -238,8 +237,6 @@ pub(in crate::http::routes) fn status_of(choice: Option<StatusChoice>) -> Option
     }
 }
 
-impl Params for RecordParams {}
-
 /// List the records
 ///
 /// By kind and number.
@@ -254,9 +251,9 @@ impl Params for RecordParams {}
 pub(crate) async fn list_records(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
-    Query(params): Query<(RecordParams, Page)>,
+    Query(RecordParams { kind, status }): Query<RecordParams>,
+    page: Page,
 ) -> Result<Json<List<RecordBody>>, Problem> {
-    let (RecordParams { kind, status }, page) = params;
     let status = status_of(status);
     let after = page.after::<RecordId>()?;
     let filter = RecordFilter { kind, status };
@@ -282,13 +279,10 @@ const MAX_CHANGES: i64 = 50;
 
 /// What to show of a record.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
-#[into_params(parameter_in = Query)]
 pub(crate) struct HistoryParams {
     /// Whether to show what became of it, too: its newest 50 changes with what it said from then on.
     history: Option<bool>,
 }
-
-impl Params for HistoryParams {}
 
 /// Read one record
 ///

@@ -4,7 +4,7 @@ use crate::domain::document::Until;
 use crate::domain::evidence::Evidence;
 use crate::domain::ids::{ActorId, RecordKind, VaultId};
 use crate::http::extract::page::{List, Page};
-use crate::http::extract::params::{MemoryPath, Params, Path, Query, VaultPath, time};
+use crate::http::extract::params::{MemoryPath, Path, Query, VaultPath, time};
 use crate::http::problem::Problem;
 use crate::http::routes::contexts;
 use crate::http::routes::records::{StatusChoice, status_of};
@@ -41,10 +41,11 @@ const INSIDE: usize = 500;
 pub(crate) async fn search_contexts(
     State(state): State<AppState>,
     Path((vault_id,)): VaultPath,
-    Query((search, page)): Query<(SearchParams, Page)>,
+    Query(search): Query<SearchParams>,
+    page: Page,
 ) -> Result<Json<SearchPage>, Problem> {
     let meaning = state.pipeline.meaning();
-    search.check_mode(meaning)?;
+    search.check(meaning)?;
     let limit = usize::try_from(page.fetch()).unwrap_or(usize::MAX);
     let request = search.request(&vault_id, limit)?;
     let by_words_only = search.mode == Some(Mode::Text) || !meaning.is_configured();
@@ -92,10 +93,11 @@ pub(crate) async fn search_contexts(
 pub(crate) async fn search_memory(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
-    Query((search, page)): Query<(SearchParams, Page)>,
+    Query(search): Query<SearchParams>,
+    page: Page,
 ) -> Result<Json<SearchPage>, Problem> {
     let meaning = state.pipeline.meaning();
-    search.check_mode(meaning)?;
+    search.check(meaning)?;
     let request = search.request(&vault_id, INSIDE)?;
     let after = page.after::<usize>()?.unwrap_or(0);
     let answer = meaning.search_memory(&request, &memory_id).await?;
@@ -119,7 +121,6 @@ const MAX_QUERY_BYTES: usize = 1_000;
 
 /// What to search for.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
-#[into_params(parameter_in = Query)]
 pub(crate) struct SearchParams {
     /// Words as in a web search: `"…"` next to each other, `or` either of them, `-` not; the last word may be the
     /// beginning of one. By meaning it is taken as a sentence. At most 1,000 bytes.
@@ -156,8 +157,9 @@ pub(crate) struct SearchParams {
     until: Option<String>,
 }
 
-impl Params for SearchParams {
-    fn check(&self) -> Result<(), Problem> {
+impl SearchParams {
+    /// Rejects what the types do not exclude, and what the service cannot do with its configuration.
+    fn check(&self, meaning: &Meaning) -> Result<(), Problem> {
         let q = &self.q;
         if q.trim().is_empty() {
             return Err(Problem::invalid("q", "q must contain the words to search for"));
@@ -165,17 +167,28 @@ impl Params for SearchParams {
         if q.len() > MAX_QUERY_BYTES {
             return Err(fields::too_long("q", q.len(), MAX_QUERY_BYTES));
         }
-        match self.min_score {
-            Some(score) if !(-1.0..=1.0).contains(&score) => Err(Problem::invalid(
+        if self.min_score.is_some_and(|score| !(-1.0..=1.0).contains(&score)) {
+            return Err(Problem::invalid(
                 "min_score",
                 "min_score must be a number from -1 to 1",
-            )),
-            _ => Ok(()),
+            ));
         }
+        if self.mode == Some(Mode::Semantic) && !meaning.is_configured() {
+            return Err(Problem::invalid(
+                "mode",
+                "mode=semantic needs an embedding model: set embeddings.base_url and embeddings.model \
+                 (WORKING_MEMORY__EMBEDDINGS__BASE_URL, WORKING_MEMORY__EMBEDDINGS__MODEL)",
+            ));
+        }
+        if self.mode == Some(Mode::Text) && self.min_score.is_some() {
+            return Err(Problem::invalid(
+                "min_score",
+                "min_score is of searches by meaning, and mode is text",
+            ));
+        }
+        Ok(())
     }
-}
 
-impl SearchParams {
     fn request<'s>(&'s self, vault: &'s VaultId, limit: usize) -> Result<SearchRequest<'s>, Problem> {
         Ok(SearchRequest {
             vault,
@@ -191,24 +204,6 @@ impl SearchParams {
             },
             limit,
         })
-    }
-
-    /// Rejects what the service cannot do with its configuration.
-    fn check_mode(&self, meaning: &Meaning) -> Result<(), Problem> {
-        if self.mode == Some(Mode::Semantic) && !meaning.is_configured() {
-            return Err(Problem::invalid(
-                "mode",
-                "mode=semantic needs an embedding model: set embeddings.base_url and embeddings.model \
-                 (WORKING_MEMORY__EMBEDDINGS__BASE_URL, WORKING_MEMORY__EMBEDDINGS__MODEL)",
-            ));
-        }
-        if self.mode == Some(Mode::Text) && self.min_score.is_some() {
-            return Err(Problem::invalid(
-                "min_score",
-                "min_score is of searches by meaning, and mode is text",
-            ));
-        }
-        Ok(())
     }
 }
 

@@ -8,7 +8,7 @@ use crate::fair::Party;
 use crate::http::extract::body::{JsonBody, Object, exact};
 use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
 use crate::http::extract::headers::{Accept, ConditionHeaders, Conditions, Representation, list_header};
-use crate::http::extract::params::{MemoryPath, Path, Query};
+use crate::http::extract::params::{MemoryPath, Path};
 use crate::http::feed::{ServerSentEvent, frame};
 use crate::http::middleware::access::Admission;
 use crate::http::middleware::bounds::Slot;
@@ -123,7 +123,6 @@ pub(crate) struct PreferHeader {
 pub(crate) async fn update_context(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
-    _: Query<()>,
     caller: CallerOf,
     Actor(actor): Actor,
     conditions: Conditions,

@@ -5,7 +5,7 @@ use crate::http::extract::body::{JsonBody, OptionalJsonBody};
 use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
 use crate::http::extract::headers::{ConditionHeaders, Conditions};
 use crate::http::extract::page::{List, Page};
-use crate::http::extract::params::{EntryPath, MemoryPath, Path, Query};
+use crate::http::extract::params::{EntryPath, MemoryPath, Path};
 use crate::http::problem::{Kind, Problem};
 use crate::http::routes::contexts;
 use crate::http::routes::update::ok;
@@ -36,7 +36,7 @@ use serde::Deserialize;
 pub(crate) async fn list_updates(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
-    Query(page): Query<Page>,
+    page: Page,
 ) -> Result<Json<List<Run>>, Problem> {
     let before = page.after::<UpdateId>()?;
     let _list = state.budget.list().await?;
@@ -63,7 +63,6 @@ pub(crate) async fn list_updates(
 pub(crate) async fn get_update(
     State(state): State<AppState>,
     Path((vault_id, memory_id, entry)): EntryPath<UpdateId>,
-    _: Query<()>,
 ) -> Result<Json<Run>, Problem> {
     let run = state.storage.run(&vault_id, &memory_id, &entry).await?;
     let run =
@@ -86,7 +85,6 @@ pub(crate) async fn get_update(
 pub(crate) async fn cancel_update(
     State(state): State<AppState>,
     Path((vault_id, memory_id, entry)): EntryPath<UpdateId>,
-    _: Query<()>,
 ) -> Result<Json<Run>, Problem> {
     match state.storage.cancel_update(&vault_id, &memory_id, &entry).await? {
         Cancelled::Done(run) => Ok(Json(*run)),
@@ -141,7 +139,6 @@ pub(crate) struct ApproveBody {
 pub(crate) async fn approve_update(
     State(state): State<AppState>,
     Path((vault_id, memory_id, entry)): EntryPath<UpdateId>,
-    _: Query<()>,
     caller: CallerOf,
     claim: UnderClaim,
     Actor(actor): Actor,
@@ -190,7 +187,6 @@ pub(crate) struct RejectBody {
 pub(crate) async fn reject_update(
     State(state): State<AppState>,
     Path((vault_id, memory_id, entry)): EntryPath<UpdateId>,
-    _: Query<()>,
     Actor(actor): Actor,
     conditions: Conditions,
     claim: UnderClaim,

@@ -3,7 +3,7 @@
 use crate::domain::ids::{MemoryId, UpdateId, VaultId};
 use crate::http::extract::caller::CallerOf;
 use crate::http::extract::page::{List, Page};
-use crate::http::extract::params::{Params, Path, Query, VaultPath};
+use crate::http::extract::params::{Path, Query, VaultPath};
 use crate::http::problem::Problem;
 use crate::http::state::{AppState, CURRENCY, Settings};
 use crate::storage::memories::VaultSummary;
@@ -27,7 +27,7 @@ use std::collections::BTreeSet;
 pub(crate) async fn list_vaults(
     State(state): State<AppState>,
     CallerOf(caller): CallerOf,
-    Query(page): Query<Page>,
+    page: Page,
 ) -> Result<Json<List<VaultSummary>>, Problem> {
     let after = page.after::<VaultId>()?;
     let vaults = state
@@ -43,14 +43,11 @@ pub(crate) async fn list_vaults(
 
 /// Which runs.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
-#[into_params(parameter_in = Query)]
 pub(crate) struct RunParams {
     /// Only those with this status.
     #[param(inline)]
     status: Option<RunStatus>,
 }
-
-impl Params for RunParams {}
 
 /// List the runs of a vault
 ///
@@ -65,9 +62,9 @@ impl Params for RunParams {}
 pub(crate) async fn list_vault_updates(
     State(state): State<AppState>,
     Path((vault_id,)): VaultPath,
-    Query(params): Query<(RunParams, Page)>,
+    Query(RunParams { status }): Query<RunParams>,
+    page: Page,
 ) -> Result<Json<List<Run>>, Problem> {
-    let (RunParams { status }, page) = params;
     let before = page.after::<(UpdateId, MemoryId)>()?;
     let _list = state.budget.list().await?;
     let runs = state
@@ -86,7 +83,6 @@ const DEFAULT_DAYS: u64 = 30;
 
 /// Which days.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
-#[into_params(parameter_in = Query)]
 pub(crate) struct UsageParams {
     /// The first day, as in `2026-11-21` (UTC). Without it the thirtieth up to `to`. At most 366 days are reported at once.
     #[param(format = Date, example = "2026-11-01")]
@@ -95,8 +91,6 @@ pub(crate) struct UsageParams {
     #[param(format = Date, example = "2026-11-21")]
     to: Option<String>,
 }
-
-impl Params for UsageParams {}
 
 /// A day.
 fn day(name: &str, text: Option<&String>) -> Result<Option<NaiveDate>, Problem> {
@@ -235,7 +229,8 @@ pub(crate) struct UsageBody {
 pub(crate) async fn get_usage(
     State(state): State<AppState>,
     Path((vault_id,)): VaultPath,
-    Query((params, page)): Query<(UsageParams, Page)>,
+    Query(params): Query<UsageParams>,
+    page: Page,
 ) -> Result<Json<UsageBody>, Problem> {
     let today = state.clock.now().date_naive();
     let (from, to) = params.days(today)?;

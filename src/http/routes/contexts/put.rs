@@ -6,7 +6,7 @@ use crate::domain::listed;
 use crate::http::extract::body::{self, JsonBody, Limit, MediaType, OptionalJsonBody};
 use crate::http::extract::caller::{Actor, ActorHeader, UnderClaim};
 use crate::http::extract::headers::{ConditionHeaders, Conditions};
-use crate::http::extract::params::{EntryPath, MemoryPath, Params, Path, Query};
+use crate::http::extract::params::{EntryPath, MemoryPath, Path, Query};
 use crate::http::problem::{CollapseBody, Problem};
 use crate::http::routes::contexts::{ContextBody, saved};
 use crate::http::routes::window::below;
@@ -57,7 +57,6 @@ pub(crate) struct PutBody {
 
 /// What a writer knows and wants.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
-#[into_params(parameter_in = Query)]
 pub(crate) struct PutParams {
     /// `collapse`: make the version also if it loses much of the document, where `guard.collapse = "reject"` would
     /// refuse it.
@@ -76,8 +75,6 @@ listed! {
     /// The values of `confirm`.
     Confirm as "Confirm";
 }
-
-impl Params for PutParams {}
 
 /// Put a document
 ///
@@ -244,7 +241,6 @@ pub(crate) struct RestoreBody {
 pub(crate) async fn restore_context(
     State(state): State<AppState>,
     Path((vault_id, memory_id, entry)): EntryPath<ContextRef>,
-    _: Query<()>,
     Actor(actor): Actor,
     conditions: Conditions,
     claim: UnderClaim,
@@ -297,7 +293,6 @@ pub(crate) struct RedactBody {
 pub(crate) async fn redact_context(
     State(state): State<AppState>,
     Path((vault_id, memory_id, entry)): EntryPath<ContextRef>,
-    _: Query<()>,
     Actor(actor): Actor,
     conditions: Conditions,
     JsonBody(RedactBody { reason }): JsonBody<RedactBody>,

@@ -9,7 +9,7 @@ use crate::domain::memory::compare;
 use crate::fair::{self, Party};
 use crate::http::extract::headers::{Accept, ConditionHeaders, Conditions, ETag, Representation};
 use crate::http::extract::page::{List, Page};
-use crate::http::extract::params::{EntryPath, MemoryPath, Params, Path, Query};
+use crate::http::extract::params::{EntryPath, MemoryPath, Path, Query};
 use crate::http::problem::Problem;
 use crate::http::routes::contexts::{self, VersionParams, X_CONTEXT_VERSION, readable, validators};
 use crate::http::state::AppState;
@@ -241,7 +241,7 @@ impl From<ContextMetadata> for LogEntry {
 pub(crate) async fn get_log(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
-    Query(page): Query<Page>,
+    page: Page,
     accept: Accept,
 ) -> Result<Response, Problem> {
     let representation = accept.choose(&[Representation::Json, Representation::Plain])?;
@@ -331,9 +331,9 @@ impl SectionBody {
 pub(crate) async fn list_sections(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
-    Query(params): Query<(VersionParams, Page)>,
+    Query(VersionParams { reference }): Query<VersionParams>,
+    page: Page,
 ) -> Result<Response, Problem> {
-    let (VersionParams { reference }, page) = params;
     // The version too: all pages show the same one even if the document changes meanwhile.
     let after = page.after::<(i64, usize)>()?;
     let reference = after
@@ -357,15 +357,12 @@ pub(crate) async fn list_sections(
 
 /// What to compare with.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
-#[into_params(parameter_in = Query)]
 pub(crate) struct DiffParams {
     /// The version to compare with, by its number or its context_id; the one before without it, and nothing for
     /// version 1. It may also be a later one.
     #[param(value_type = Option<String>, min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
     base: Option<ContextRef>,
 }
-
-impl Params for DiffParams {}
 
 /// What lies between two versions.
 #[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
