@@ -1,7 +1,7 @@
 //! The parameters of a path and of a query.
 //!
-//! A segment of a path that is not UTF-8 after decoding is 400; an invalid id is 422. Query parameters are read strictly by the type
-//! that documents them: an unknown, repeated or invalid parameter is 422 with its name, one that cannot be decoded is 400. Otherwise a
+//! A segment of a path that is not UTF-8 after decoding is 400; an invalid id is 422. Query parameters are read strictly: one that the
+//! operation does not document, a repeated or an invalid one is 422 with its name, one that cannot be decoded is 400. Otherwise a
 //! misspelled filter would return everything. axum's extractor passes over what it does not know and replaces what it cannot decode.
 
 use crate::domain::ids::{KeyId, MemoryId, VaultId};
@@ -9,7 +9,7 @@ use crate::http::openapi;
 use crate::http::problem::Problem;
 use crate::storage::prompt_items::ItemOwner;
 use axum::extract::rejection::RawPathParamsRejection;
-use axum::extract::{FromRequestParts, MatchedPath, RawPathParams, Request};
+use axum::extract::{FromRequestParts, MatchedPath, RawPathParams};
 use axum::http::request::Parts;
 use axum::http::{Method, Uri};
 use chrono::{DateTime, Utc};
@@ -141,12 +141,12 @@ pub(crate) static DOCUMENTED: LazyLock<HashMap<String, HashMap<Method, Vec<Strin
 });
 
 /// The names of the query parameters of the operation that a request is for; `None` if the route does not take its method.
-pub(crate) fn documented(request: &Request) -> Option<&'static Vec<String>> {
-    let method = match *request.method() {
+pub(crate) fn documented(parts: &Parts) -> Option<&'static Vec<String>> {
+    let method = match parts.method {
         Method::HEAD => &Method::GET,
         ref method => method,
     };
-    let route = request.extensions().get::<MatchedPath>()?;
+    let route = parts.extensions.get::<MatchedPath>()?;
     DOCUMENTED.get(route.as_str())?.get(method)
 }
 
@@ -154,9 +154,9 @@ pub(crate) fn documented(request: &Request) -> Option<&'static Vec<String>> {
 ///
 /// # Errors
 /// 422 that names the parameter, 400 if one cannot be decoded.
-pub(crate) fn reject_unknown(request: &Request) -> Result<(), Problem> {
-    let asked = request.uri().query().and_then(|_| documented(request));
-    asked.map_or(Ok(()), |known| SentParams::new(request.uri())?.only(known))
+pub(crate) fn reject_unknown(parts: &Parts) -> Result<(), Problem> {
+    let asked = parts.uri.query().and_then(|_| documented(parts));
+    asked.map_or(Ok(()), |known| SentParams::new(&parts.uri)?.only(known))
 }
 
 /// The decoded parameters of a request, each with its values.

@@ -81,9 +81,8 @@ pub(crate) async fn get_item(
 
 /// An item to be added.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
-#[schema(as = NewPromptItem)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct NewItemBody {
+pub(crate) struct NewPromptItem {
     /// Its text: not blank, no NUL, at most 65,536 bytes.
     #[schema(
         min_length = 1,
@@ -120,7 +119,7 @@ pub(crate) struct NewItemBody {
     post,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/items",
     params(ActorHeader),
-    request_body = NewItemBody,
+    request_body = NewPromptItem,
     responses(
         (status = 201, description = "It was added.", body = ItemBody, headers(("Location"))),
         (status = 403, description = "Only administrators write rules."),
@@ -133,12 +132,12 @@ pub(crate) async fn add_item(
     caller: CallerOf,
     Actor(actor): Actor,
     claim: UnderClaim,
-    JsonBody(body): JsonBody<NewItemBody>,
+    JsonBody(body): JsonBody<NewPromptItem>,
 ) -> Response {
     let added = async {
         let category: Category = parsed("category", &body.category)?;
         check_category(&caller, &category)?;
-        let item = NewItem::from(ItemContent {
+        let item = NewItem::from(ItemOfCategory {
             content: body.content,
             metadata: body.metadata,
             expires_at: body.expires_at,
@@ -174,30 +173,27 @@ pub(crate) struct ItemText(String);
 
 /// The items of a category, in their order.
 #[derive(utoipa::ToSchema)]
-#[schema(as = CategoryItems)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "documents the request body")]
-pub(crate) enum CategoryBody {
+pub(crate) enum CategoryItems {
     /// Named.
     Named(CategoryObject),
     /// The list alone.
-    List(Vec<ItemContent>),
+    List(Vec<ItemOfCategory>),
 }
 
 /// The items of a category, in their order.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
-#[schema(as = CategoryObject)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CategoryObject {
     /// None removes all that are there.
-    #[schema(value_type = Vec<ItemContent>)]
-    items: Vec<Object<ItemContent>>,
+    #[schema(value_type = Vec<ItemOfCategory>)]
+    items: Vec<Object<ItemOfCategory>>,
 }
 
 /// The items of a category.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
-#[schema(as = ReplacedItems)]
-pub(crate) struct ReplacedBody {
+pub(crate) struct ReplacedItems {
     /// In their order.
     items: Vec<ItemBody>,
     /// Whether they were these already, so that nothing was written and they keep their ids.
@@ -214,10 +210,10 @@ pub(crate) struct ReplacedBody {
     params(ActorHeader),
     request_body(
         description = "The items in their order; as text one item, at most 65,536 bytes.",
-        content((CategoryBody = "application/json"), (ItemText = "text/plain"))
+        content((CategoryItems = "application/json"), (ItemText = "text/plain"))
     ),
     responses(
-        (status = 200, description = "The items of the category as they are now.", body = ReplacedBody),
+        (status = 200, description = "The items of the category as they are now.", body = ReplacedItems),
         (status = 403, description = "Only administrators write rules."),
         (status = 422, description = "An item is not valid, or there would be too many; nothing was changed."),
     )
@@ -247,7 +243,7 @@ pub(crate) async fn put_items(
 
 fn replaced_answer(owner: &ItemOwner, replaced: &Replaced) -> KeptAnswer {
     let items = replaced.items.iter().cloned();
-    let body = ReplacedBody {
+    let body = ReplacedItems {
         items: items.map(|item| ItemBody::of(&owner.vault, item)).collect(),
         unchanged: replaced.unchanged,
     };
@@ -273,7 +269,7 @@ async fn read_items(state: &AppState, request: Request) -> Result<Vec<NewItem>, 
         return Ok(vec![item]);
     }
     let is_list = text.trim_start().starts_with('[');
-    let items: Vec<ItemContent> = if is_list {
+    let items: Vec<ItemOfCategory> = if is_list {
         parse_list(&text)?
     } else {
         let CategoryObject { items } = parse(&text)?;
@@ -336,8 +332,7 @@ pub(crate) struct RemovedParams {
 
 /// What was removed.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
-#[schema(as = RemovedItems)]
-pub(crate) struct RemovedBody {
+pub(crate) struct RemovedItems {
     /// How many items there were.
     #[schema(minimum = 0)]
     removed: u64,
@@ -351,7 +346,7 @@ pub(crate) struct RemovedBody {
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/items",
     params(RemovedParams),
     responses(
-        (status = 200, description = "How many there were; 0 if there were none.", body = RemovedBody),
+        (status = 200, description = "How many there were; 0 if there were none.", body = RemovedItems),
         (status = 403, description = "Only administrators remove rules."),
     )
 )]
@@ -368,7 +363,7 @@ pub(crate) async fn remove_items(
             ..ItemFilter::default()
         };
         let removed = state.storage.remove_items(&owner, these).await?;
-        Ok((Json(RemovedBody { removed }), format!(": {removed}")))
+        Ok((Json(RemovedItems { removed }), format!(": {removed}")))
     };
     logged("removed", removed.await)
 }
@@ -418,9 +413,8 @@ impl ItemBody {
 
 /// An item of a category that is named elsewhere.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
-#[schema(as = ItemOfCategory)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct ItemContent {
+pub(crate) struct ItemOfCategory {
     /// Its text: not blank, no NUL, at most 65,536 bytes.
     #[schema(
         min_length = 1,
@@ -438,8 +432,8 @@ pub(crate) struct ItemContent {
     expires_at: Option<DateTime<Utc>>,
 }
 
-impl From<ItemContent> for NewItem {
-    fn from(item: ItemContent) -> Self {
+impl From<ItemOfCategory> for NewItem {
+    fn from(item: ItemOfCategory) -> Self {
         Self {
             content: item.content,
             metadata: item.metadata.unwrap_or_default(),

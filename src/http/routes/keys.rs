@@ -182,7 +182,6 @@ const MAX_VAULTS: usize = 1_000;
 /// What a key is to be. Without `vaults` and `vault_prefix` it reaches every vault.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schema(as = KeyRequest)]
 pub(crate) struct KeyRequest {
     /// Who holds it: the actor of what is written with it.
     #[schema(pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]

@@ -71,7 +71,6 @@ pub(crate) struct McpParams {
 
 /// A message of the Model Context Protocol.
 #[derive(utoipa::ToSchema)]
-#[schema(as = McpMessage)]
 #[expect(dead_code, reason = "documents the request body and the answer")]
 pub(crate) struct McpMessage {
     /// `2.0`.
@@ -154,10 +153,8 @@ impl OwnRoutes {
             Ok(request) => request,
             Err(problem) => return problem.into_response(),
         };
-        match self.0.clone().oneshot(request).await {
-            Ok(response) => response,
-            Err(never) => match never {},
-        }
+        let Ok(response) = self.0.clone().oneshot(request).await;
+        response
     }
 }
 

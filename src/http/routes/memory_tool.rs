@@ -72,8 +72,7 @@ pub(crate) struct CommandBody {
 
 /// What the `tool_result` block says.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
-#[schema(as = MemoryToolAnswer)]
-pub(crate) struct Answer<'a> {
+pub(crate) struct MemoryToolAnswer<'a> {
     /// The text for the model.
     #[schema(example = "File created successfully at: /memories/preferences.md")]
     content: &'a str,
@@ -102,7 +101,7 @@ pub(crate) struct Answer<'a> {
     params(RootParams, ActorHeader),
     request_body(content = CommandBody, content_type = "application/json"),
     responses(
-        (status = 200, description = "The command was executed or, with `is_error`, refused.", body = Answer),
+        (status = 200, description = "The command was executed or, with `is_error`, refused.", body = MemoryToolAnswer),
         (status = 403, description = "The key has the role `reader`, and the command is not `view`."),
     )
 )]
@@ -141,7 +140,7 @@ pub(crate) async fn run_memory_tool(
         }
         Err(WriteError::Refused(refusal)) => Ok(KeptAnswer::json(
             StatusCode::OK,
-            &Answer {
+            &MemoryToolAnswer {
                 content: &refusal.to_string(),
                 is_error: true,
                 memory_id: None,
@@ -155,7 +154,7 @@ pub(crate) async fn run_memory_tool(
 
 /// The response to a command.
 fn answer(FileChange { response, file }: &FileChange) -> KeptAnswer {
-    let answer = Answer {
+    let answer = MemoryToolAnswer {
         content: response,
         is_error: false,
         memory_id: file.as_ref().map(|file| file.memory_id.as_str()),

@@ -185,8 +185,7 @@ const MAX_INSTRUCTIONS: usize = 10_000;
 /// How a memory is consolidated.
 #[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schema(as = ConsolidateRequest)]
-pub(crate) struct ConsolidateBody {
+pub(crate) struct ConsolidateRequest {
     /// `propose`, the default: the operations wait until somebody approves them. `apply`: they are saved.
     #[serde(default)]
     #[schema(nullable = false, default = json!("propose"))]
@@ -210,7 +209,7 @@ pub(crate) struct ConsolidateBody {
     post,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/consolidate",
     params(ActorHeader, ConditionHeaders, PreferHeader),
-    request_body(content = Option<ConsolidateBody>, content_type = "application/json"),
+    request_body(content = Option<ConsolidateRequest>, content_type = "application/json"),
     responses(
         (status = 200, description = "What is proposed or was changed, and why; `unchanged` if nothing can go. With `Accept: text/event-stream` as `UpdateContext`.", content(
             (UpdateAnswer = "application/json"),
@@ -232,7 +231,7 @@ pub(crate) async fn consolidate_memory(
     conditions: Conditions,
     claim: UnderClaim,
     response_mode: ResponseMode,
-    OptionalJsonBody(body): OptionalJsonBody<ConsolidateBody>,
+    OptionalJsonBody(body): OptionalJsonBody<ConsolidateRequest>,
 ) -> Result<Response, Problem> {
     let instructions = body.instructions.unwrap_or_default();
     fields::optional("instructions", &instructions, MAX_INSTRUCTIONS)?;

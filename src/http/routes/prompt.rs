@@ -274,7 +274,7 @@ pub(crate) struct Receipt {
     /// Its parts, in order.
     pub(crate) parts: Vec<PartBody>,
     /// What `max_tokens` left out, in the order of the parts.
-    pub(crate) dropped: Vec<DroppedBody>,
+    pub(crate) dropped: Vec<DroppedPart>,
     /// With `query`, how much each record of these parts matters to it, also of those left out: a word of the query that it
     /// has counts 1, its similarity in meaning at most 1.
     #[schema(value_type = std::collections::BTreeMap<String, f64>)]
@@ -307,7 +307,7 @@ impl Receipt {
             text,
             tokens: tokens.iter().sum(),
             parts: parts.map(|(part, tokens)| PartBody::of(part, *tokens)).collect(),
-            dropped: dropped.map(DroppedBody::from).collect(),
+            dropped: dropped.map(DroppedPart::from).collect(),
             scores: scores
                 .map(|(id, score)| (id.to_string(), thousandths(*score).into()))
                 .collect(),
@@ -335,8 +335,7 @@ pub(crate) struct PartBody {
 
 /// What was left out of one part.
 #[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
-#[schema(as = DroppedPart)]
-pub(crate) struct DroppedBody {
+pub(crate) struct DroppedPart {
     /// Its name.
     pub(crate) name: String,
     /// What it is made of.
@@ -375,7 +374,7 @@ impl PartBody {
     }
 }
 
-impl From<&Dropped> for DroppedBody {
+impl From<&Dropped> for DroppedPart {
     fn from(dropped: &Dropped) -> Self {
         let (items, records) = ids(dropped.pieces.iter());
         Self {

@@ -209,7 +209,6 @@ impl SearchParams {
 
 /// One page of a search.
 #[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
-#[schema(as = SearchPage)]
 pub(crate) struct SearchPage {
     /// What was found, best first.
     #[serde(flatten)]

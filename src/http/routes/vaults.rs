@@ -168,8 +168,7 @@ impl SpentBody {
 
 /// What a model cost on a day.
 #[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
-#[schema(as = UsageOfDay)]
-pub(crate) struct DayBody {
+pub(crate) struct UsageOfDay {
     /// The day in UTC.
     pub(crate) day: NaiveDate,
     /// The model.
@@ -213,7 +212,7 @@ pub(crate) struct UsageBody {
     pub(crate) bytes_limit: Option<u64>,
     /// Days and models, in that order.
     #[serde(flatten)]
-    pub(crate) page: List<DayBody>,
+    pub(crate) page: List<UsageOfDay>,
 }
 
 /// What a vault uses
@@ -245,7 +244,7 @@ pub(crate) async fn get_usage(
     days.sort_by_key(place);
     // There are few days, and the sum needs all of them anyway.
     days.retain(|day| after.as_ref().is_none_or(|after| place(day) > *after));
-    let show = |day: DayOfModel| DayBody {
+    let show = |day: DayOfModel| UsageOfDay {
         spent: SpentBody::of(day.spent, settings.cost(&day)),
         day: day.day,
         model: day.model,

@@ -378,10 +378,7 @@ fn answer(
             body.context = Some(section.unwrap_or_else(|| context.text.clone()));
             (headers, Json(body)).into_response()
         }
-        Representation::Plain
-        | Representation::Markdown
-        | Representation::Diff
-        | Representation::EventStream => {
+        _ => {
             headers.insert(
                 CONTENT_TYPE,
                 HeaderValue::from_static(representation.content_type()),

@@ -52,7 +52,6 @@ pub(crate) struct BlameBody<'l> {
 
 /// One line and the version that brought it in.
 #[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
-#[schema(as = BlameLine)]
 pub(crate) struct BlameLine<'l> {
     /// Its number, from 1.
     #[schema(minimum = 1)]
@@ -192,7 +191,6 @@ fn as_text(lines: &[BlameLine<'_>]) -> String {
 
 /// One change of a document.
 #[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
-#[schema(as = LogEntry)]
 pub(crate) struct LogEntry {
     /// The version that it made.
     #[schema(minimum = 1)]
@@ -386,7 +384,7 @@ pub(crate) struct DiffBody {
     /// The unified diff from the base to the version; empty if they are equal.
     pub(crate) diff: String,
     /// The same record by record.
-    pub(crate) records: RecordsBody,
+    pub(crate) records: RecordDiff,
     /// Whether `Current Progress` says something else.
     pub(crate) progress_rewritten: bool,
     /// The titles of the free sections that say something else, are new, or are gone.
@@ -395,8 +393,7 @@ pub(crate) struct DiffBody {
 
 /// Records that two versions do not have alike.
 #[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
-#[schema(as = RecordDiff)]
-pub(crate) struct RecordsBody {
+pub(crate) struct RecordDiff {
     /// Those that only the version has.
     pub(crate) added: Vec<WrittenRecord>,
     /// Those that read differently.
@@ -407,7 +404,6 @@ pub(crate) struct RecordsBody {
 
 /// A record as a version says it.
 #[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
-#[schema(as = WrittenRecord)]
 pub(crate) struct WrittenRecord {
     /// Its id.
     #[schema(example = "KL-7")]
@@ -434,7 +430,6 @@ pub(crate) struct WrittenRecord {
 
 /// A record that reads differently.
 #[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
-#[schema(as = ChangedRecord)]
 pub(crate) struct ChangedRecord {
     /// Its id.
     pub(crate) record_id: String,
@@ -446,7 +441,6 @@ pub(crate) struct ChangedRecord {
 
 /// A record that the version no longer has.
 #[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
-#[schema(as = ArchivedRecord)]
 pub(crate) struct ArchivedRecord {
     /// Its id.
     pub(crate) record_id: String,
@@ -579,7 +573,7 @@ impl DiffBody {
             version: metadata.version,
             context_id: metadata.context_id.to_string(),
             diff: text_of(base, version),
-            records: RecordsBody {
+            records: RecordDiff {
                 added: comparison.added.into_iter().map(WrittenRecord::from).collect(),
                 changed: changed.collect(),
                 archived: archived.collect(),

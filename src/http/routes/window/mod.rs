@@ -137,7 +137,6 @@ pub(crate) async fn get_window(
 
 /// A record that was written, and the version that holds it.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
-#[schema(as = WindowAnswer)]
 pub(in crate::http::routes) struct WindowAnswer {
     /// The record.
     #[serde(flatten)]
