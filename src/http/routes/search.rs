@@ -274,17 +274,12 @@ pub(crate) struct SearchBody {
 
 impl From<Hit> for SearchBody {
     fn from(hit: Hit) -> Self {
-        let by = [
-            (hit.by_text, Mode::Text.name()),
-            (hit.score.is_some(), Mode::Semantic.name()),
-        ];
+        let by_text = hit.by_text.then_some(Mode::Text);
+        let by_meaning = hit.score.map(|_| Mode::Semantic);
+        let by = by_text.into_iter().chain(by_meaning);
         let origin = hit.origin.as_ref();
         Self {
-            found_by: by
-                .iter()
-                .filter(|(found, _)| *found)
-                .map(|(_, name)| (*name).into())
-                .collect(),
+            found_by: by.map(|mode| mode.name().into()).collect(),
             score: hit.score,
             record_id: hit.record.map(|record| record.to_string()),
             status: origin.map(|origin| origin.status),
@@ -293,11 +288,7 @@ impl From<Hit> for SearchBody {
             pinned: origin.map(|origin| origin.marks.pinned),
             until: origin.and_then(|origin| origin.marks.until),
             recorded_by: origin.map(|origin| origin.by.to_string()),
-            evidence: origin
-                .iter()
-                .flat_map(|origin| &origin.evidence)
-                .cloned()
-                .collect(),
+            evidence: origin.map_or_else(Vec::new, |origin| origin.evidence.clone()),
             section: hit.section,
             memory_id: hit.memory.to_string(),
             version: hit.version,
