@@ -29,6 +29,7 @@ const LAST_EVENT_ID: &str = "Last-Event-ID";
 
 /// Which events.
 #[derive(Debug, Clone, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct Chosen {
     /// Only those of this memory.
     #[param(value_type = Option<String>, nullable = false, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]

@@ -280,6 +280,7 @@ const MAX_FILES: usize = 500;
 
 /// How a handoff is refreshed.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct RefreshParams {
     /// Make one although the newest is fresh.
     force: Option<bool>,

@@ -23,6 +23,7 @@ use serde_json::{Map, Value};
 
 /// Which items to list.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct ItemParams {
     /// Only this category.
     #[param(
@@ -319,6 +320,7 @@ pub(crate) async fn remove_item(
 
 /// Which items to remove.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct RemovedParams {
     /// All items of this category.
     #[param(

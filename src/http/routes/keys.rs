@@ -361,6 +361,7 @@ const MAX_GRACE: u32 = 30 * 86_400;
 
 /// How a key is rotated.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct RotateParams {
     /// How many seconds the old secret is taken too; none without it.
     #[param(minimum = 0, maximum = 2_592_000)]

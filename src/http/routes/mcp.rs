@@ -60,6 +60,7 @@ impl Protocol {
 
 /// What is fixed for a client.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct McpParams {
     /// The vault that all calls are about: the argument `vault` may be left out then, and must not name another.
     #[param(value_type = Option<String>, min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]

@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 /// Which memories to show.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct MemoryParams {
     /// Only those whose id begins like this.
     #[param(value_type = Option<String>, min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]

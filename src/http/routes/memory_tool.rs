@@ -235,6 +235,7 @@ fn edit_of(
 
 /// Which file a request is about.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct FileParams {
     /// The tree of files that `/memories` is.
     #[param(value_type = String, min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]

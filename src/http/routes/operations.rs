@@ -52,6 +52,7 @@ pub(crate) struct OperationsBody {
 
 /// How a text of operations is applied.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct OperationsParams {
     /// Do everything but save.
     dry_run: Option<bool>,

@@ -195,6 +195,7 @@ const MOST_TOKENS: u32 = 10_000_000;
 
 /// Which prompt to assemble.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct PromptParams {
     /// Only these parts: names separated by commas; may be repeated. A name that no part and no
     /// item's category has is refused.
@@ -394,6 +395,7 @@ fn thousandths(number: usize) -> f64 {
 
 /// Query parameters of the guidance.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct GuidanceParams {
     /// `managed`: the rules for ids and managed sections, and for agents with tools; `document` without it.
     #[param(inline)]

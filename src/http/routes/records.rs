@@ -202,6 +202,7 @@ impl From<StoredRecord> for RecordBody {
 
 /// Which records to show.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct RecordParams {
     /// Only this kind; without it all kinds.
     #[param(inline)]
@@ -277,6 +278,7 @@ const MAX_CHANGES: i64 = 50;
 
 /// What to show of a record.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct HistoryParams {
     /// Whether to show what became of it, too: its newest 50 changes with what it said from then on.
     history: Option<bool>,

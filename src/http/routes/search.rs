@@ -121,6 +121,7 @@ const MAX_QUERY_BYTES: usize = 1_000;
 
 /// What to search for.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct SearchParams {
     /// Words as in a web search: `"…"` next to each other, `or` either of them, `-` not; the last word may be the
     /// beginning of one. By meaning it is taken as a sentence. At most 1,000 bytes.

@@ -43,6 +43,7 @@ pub(crate) async fn list_vaults(
 
 /// Which runs.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct RunParams {
     /// Only those with this status.
     #[param(inline)]
@@ -83,6 +84,7 @@ const DEFAULT_DAYS: u64 = 30;
 
 /// Which days.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct UsageParams {
     /// The first day, as in `2026-11-21` (UTC). Without it the thirtieth up to `to`. At most 366 days are reported at once.
     #[param(format = Date, example = "2026-11-01")]

@@ -33,6 +33,7 @@ use std::time::SystemTime;
 
 /// Which version a view of the document is about.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct VersionParams {
     /// This version, by its number or its context_id; the newest without it.
     #[serde(rename = "ref")]
@@ -133,6 +134,7 @@ pub(in crate::http) fn redacted(version: i64, redaction: &Redaction) -> Problem 
 
 /// Which state of the document to show.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct LatestParams {
     /// The version that was the newest at this time, which must not lie in the future.
     #[param(value_type = Option<DateTime<Utc>>)]
@@ -462,6 +464,7 @@ fn find_section(text: &str, name: &str) -> Result<String, Problem> {
 
 /// Which part of a document to show.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct SectionParams {
     /// Only this section: `progress`, `learnings`, `verbatim`, `status`, `tasks`, `decisions`, the title of any
     /// section, or the path of titles to a heading of any level, such as `Facts/Network`.

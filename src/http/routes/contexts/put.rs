@@ -55,6 +55,7 @@ pub(crate) struct PutAnswer {
 
 /// What a writer knows and wants.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct PutParams {
     /// `collapse`: make the version also if it loses much of the document, where `guard.collapse = "reject"` would
     /// refuse it.

@@ -355,6 +355,7 @@ pub(crate) async fn list_sections(
 
 /// What to compare with.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct DiffParams {
     /// The version to compare with, by its number or its context_id; the one before without it, and nothing for
     /// version 1. It may also be a later one.

@@ -221,6 +221,7 @@ pub(crate) async fn get_history(
 
 /// What the roll-ups are made by.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct EpicParams {
     /// The epic that tasks name, or the ISO week of their time in UTC; `epic` without it.
     #[param(inline)]
