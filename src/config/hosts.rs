@@ -2,7 +2,7 @@
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddrV4};
 use std::str::FromStr;
 use url::Host;
 
@@ -24,6 +24,14 @@ impl FromStr for Authority {
     type Err = NoAuthority;
 
     fn from_str(text: &str) -> Result<Self, NoAuthority> {
+        // As most clients of a local service send it; names take the way of URLs, which is long.
+        if let Ok(address) = text.parse::<SocketAddrV4>() {
+            let port = Some(address.port());
+            return Ok(Self {
+                port,
+                ..Self::of_address((*address.ip()).into())
+            });
+        }
         if let Ok(address) = text.parse() {
             return Ok(Self::of_address(address));
         }

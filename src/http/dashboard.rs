@@ -9,9 +9,8 @@ use crate::domain::access::Token;
 use crate::storage::access::sessions::{SESSION_DAYS, Session};
 use async_trait::async_trait;
 use axum::Router;
-use axum::extract::Request;
-use axum::http::HeaderMap;
 use axum::http::header::ORIGIN;
+use axum::http::{Extensions, HeaderMap};
 use axum::response::{IntoResponse, Response};
 use std::sync::Arc;
 use tokio::time::Instant;
@@ -39,8 +38,7 @@ impl Pages {
     }
 
     /// Adds the services to the extensions of a request for a page.
-    pub(super) fn give(&self, request: &mut Request) {
-        let extensions = request.extensions_mut();
+    pub(super) fn give(&self, extensions: &mut Extensions) {
         extensions.insert(Routes::new(self.routes.clone(), carried(extensions)));
         extensions.insert(self.services.clone());
     }

@@ -3,6 +3,7 @@
 use crate::dashboard;
 use crate::http::Settings;
 use crate::http::dashboard::Pages;
+use crate::http::extract::params::DOCUMENTED;
 use crate::http::middleware::bounds::Weighs;
 use crate::http::middleware::{self, Around, RouteKind, layer};
 use crate::http::openapi::{self, preamble};
@@ -24,6 +25,8 @@ use utoipa_axum::routes;
 /// The router of the service.
 pub fn router(state: AppState) -> Router {
     crate::telemetry::metrics();
+    // Otherwise the first request with a query would wait for it.
+    LazyLock::force(&DOCUMENTED);
     let own_routes = own_routes(&state);
     let protocol = protocol().layer(Extension(mcp::Protocol::new(&state, own_routes.clone())));
     let pages = Pages::new(&state, own_routes);

@@ -216,6 +216,15 @@ async fn temporary_failures_are_executed_again_and_permanent_ones_replayed() {
     let invalid = Answer::to(put(&memory, "k4", " ")).await;
     assert_eq!(invalid.status, 422);
     is_replay_of(&Answer::to(put(&memory, "k4", " ")).await, &invalid);
+
+    // What a route does not know, a method or a parameter, does not take the key.
+    let mistaken = memory.request(Method::POST, "context").header(KEY, "k5");
+    Answer::to(mistaken)
+        .await
+        .problem(405, "method-not-allowed", None);
+    let misspelled = memory.applying("?dryrun=true", ADD).header(KEY, "k5");
+    Answer::to(misspelled).await.invalid("dryrun");
+    Answer::to(put(&memory, "k5", "corrected")).await.is(201);
 }
 
 #[tokio::test]

@@ -63,11 +63,7 @@ impl<S: Send + Sync> FromRequestParts<S> for CallerOf {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        let admitted = parts.extensions.get::<Admitted>();
-        // A route without the access layer is a bug; it must not answer everybody.
-        admitted
-            .map(|admitted| Self(admitted.caller.clone()))
-            .ok_or_else(|| Problem::internal("nobody has said who makes the request"))
+        Ok(Self(Admitted::of(&parts.extensions)?.caller.clone()))
     }
 }
 

@@ -2,12 +2,14 @@
 
 use crate::fair;
 use crate::http::extract::headers::Representation;
-use crate::http::extract::params::{FromQuery, SentParams, within};
+use crate::http::extract::params::{SentParams, within};
 use crate::http::problem::Problem;
 use crate::storage::Rows;
 use axum::Json;
+use axum::extract::FromRequestParts;
 use axum::http::HeaderValue;
 use axum::http::header::LINK;
+use axum::http::request::Parts;
 use axum::response::{IntoResponse as _, Response};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -33,8 +35,11 @@ pub(crate) struct Page {
     list: String,
 }
 
-impl FromQuery for Page {
-    fn take(query: &mut SentParams<'_>) -> Result<Self, Problem> {
+impl<S: Send + Sync> FromRequestParts<S> for Page {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let query = SentParams::new(&parts.uri)?;
         let mut page: Self = query.read()?;
         within("limit", page.limit, 1..=MAX_LIMIT)?;
         page.list = query.list();

@@ -1,30 +1,31 @@
 //! The parameters of a path and of a query.
 //!
-//! A segment of a path that is not UTF-8 after decoding is 400; an invalid id is 422. Query parameters are read strictly by the type
-//! that documents them: an unknown, repeated or invalid parameter is 422 with its name, one that cannot be decoded is 400. Otherwise a
+//! A segment of a path that is not UTF-8 after decoding is 400; an invalid id is 422. Query parameters are read strictly: one that the
+//! operation does not document, a repeated or an invalid one is 422 with its name, one that cannot be decoded is 400. Otherwise a
 //! misspelled filter would return everything. axum's extractor passes over what it does not know and replaces what it cannot decode.
 
 use crate::domain::ids::{KeyId, MemoryId, VaultId};
+use crate::http::openapi;
 use crate::http::problem::Problem;
 use crate::storage::prompt_items::ItemOwner;
 use axum::extract::rejection::RawPathParamsRejection;
-use axum::extract::{FromRequestParts, RawPathParams};
-use axum::http::Uri;
+use axum::extract::{FromRequestParts, MatchedPath, RawPathParams};
 use axum::http::request::Parts;
+use axum::http::{Method, Uri};
 use chrono::{DateTime, Utc};
 use percent_encoding::percent_decode_str;
 use serde::de::value::{Error, MapDeserializer, SeqDeserializer};
 use serde::de::{DeserializeOwned, Error as _, IntoDeserializer, Visitor};
 use serde::{Deserializer, forward_to_deserialize_any};
-use serde_path_to_error::Segment;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
+use std::sync::LazyLock;
 use url::form_urlencoded::Serializer;
 use utoipa::IntoParams;
-use utoipa::openapi::Required;
-use utoipa::openapi::path::Parameter;
+use utoipa::openapi::path::{Parameter, ParameterIn};
+use utoipa::openapi::{RefOr, Required};
 
 /// A tuple of the ids in a path, in their order there.
 #[derive(Debug)]
@@ -47,17 +48,15 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Path<T> {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let params = decoded(parts, state).await?;
-        let ids = SeqDeserializer::<_, Error>::new(params.iter().map(|(_, id)| id));
-        serde_path_to_error::deserialize(ids).map(Self).map_err(|error| {
-            let name = match error.path().iter().next() {
-                Some(Segment::Seq { index }) => params.iter().nth(*index).map(|(name, _)| name),
-                _ => None,
-            };
-            match name {
-                Some(name) => Problem::invalid(name, format!("{name} {}", error.inner())),
-                None => Problem::internal(error),
-            }
-        })
+        let mut read = "";
+        let ids = params.iter().map(|(name, id)| {
+            read = name;
+            id
+        });
+        let ids = T::deserialize(SeqDeserializer::<_, Error>::new(ids));
+        // The one that was read last is the one that is not valid.
+        ids.map(Self)
+            .map_err(|error| Problem::invalid(read, format!("{read} {error}")))
     }
 }
 
@@ -109,75 +108,69 @@ impl<S: Send + Sync> FromRequestParts<S> for ItemPath {
     }
 }
 
-/// The parameters of one operation; their documented names are those that are read.
-pub(crate) trait Params: DeserializeOwned + IntoParams {
-    /// Checks what the types do not ensure.
-    ///
-    /// # Errors
-    /// 400 or 422 that names the parameter.
-    fn check(&self) -> Result<(), Problem> {
-        Ok(())
-    }
-}
-
-/// What [`Query`] extracts: the parameters of an operation, or a pair of them.
-pub(crate) trait FromQuery: Sized {
-    /// Takes the known parameters. The caller rejects the remaining ones.
-    ///
-    /// # Errors
-    /// 400 or 422 that names the parameter.
-    fn take(query: &mut SentParams<'_>) -> Result<Self, Problem>;
-}
-
-impl<T: Params> FromQuery for T {
-    fn take(query: &mut SentParams<'_>) -> Result<Self, Problem> {
-        let params: T = query.read()?;
-        params.check()?;
-        Ok(params)
-    }
-}
-
-impl<A: FromQuery, B: FromQuery> FromQuery for (A, B) {
-    fn take(query: &mut SentParams<'_>) -> Result<Self, Problem> {
-        Ok((A::take(query)?, B::take(query)?))
-    }
-}
-
-/// For operations without parameters.
-impl FromQuery for () {
-    fn take(_: &mut SentParams<'_>) -> Result<Self, Problem> {
-        Ok(())
-    }
-}
-
-/// Extracts the parameters of one operation.
+/// Extracts parameters of an operation. [`reject_unknown`] has rejected those that it does not have.
 #[derive(Debug)]
 pub(crate) struct Query<T>(pub(crate) T);
 
-impl<S: Send + Sync, T: FromQuery> FromRequestParts<S> for Query<T> {
+impl<S: Send + Sync, T: DeserializeOwned + IntoParams> FromRequestParts<S> for Query<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        let mut sent = SentParams::new(&parts.uri)?;
-        let params = T::take(&mut sent)?;
-        sent.finish()?;
-        Ok(Self(params))
+        SentParams::new(&parts.uri)?.read().map(Self)
     }
 }
 
-/// The decoded parameters of a request, each with its values, and the names that were read.
+/// The names of the query parameters of each operation, by path and method, as they are documented.
+pub(crate) static DOCUMENTED: LazyLock<HashMap<String, HashMap<Method, Vec<String>>>> = LazyLock::new(|| {
+    let paths = openapi::document().paths.paths.into_iter();
+    let of_path = |mut item| {
+        let operations = openapi::operations(&mut item);
+        let named = operations.map(|(method, operation)| {
+            let parameters = operation.parameters.iter().flatten();
+            let names = parameters.filter_map(|parameter| match parameter {
+                RefOr::T(parameter) if parameter.parameter_in == ParameterIn::Query => {
+                    Some(parameter.name.clone())
+                }
+                _ => None,
+            });
+            (method, names.collect())
+        });
+        named.collect()
+    };
+    paths.map(|(path, item)| (path, of_path(item))).collect()
+});
+
+/// The names of the query parameters of the operation that a request is for; `None` if the route does not take its method.
+pub(crate) fn documented(parts: &Parts) -> Option<&'static Vec<String>> {
+    let method = match parts.method {
+        Method::HEAD => &Method::GET,
+        ref method => method,
+    };
+    let route = parts.extensions.get::<MatchedPath>()?;
+    DOCUMENTED.get(route.as_str())?.get(method)
+}
+
+/// Rejects query parameters that the operation does not have.
+///
+/// # Errors
+/// 422 that names the parameter, 400 if one cannot be decoded.
+pub(crate) fn reject_unknown(parts: &Parts) -> Result<(), Problem> {
+    let asked = parts.uri.query().and_then(|_| documented(parts));
+    asked.map_or(Ok(()), |known| SentParams::new(&parts.uri)?.only(known))
+}
+
+/// The decoded parameters of a request, each with its values.
 #[derive(Debug)]
 pub(crate) struct SentParams<'u> {
     uri: &'u Uri,
     sent: BTreeMap<String, Values>,
-    known: Vec<&'static str>,
 }
 
 /// The parameters that say which page of a list is asked for, not which list.
 const OF_PAGES: [&str; 3] = ["cursor", "last_event_id", "limit"];
 
 impl<'u> SentParams<'u> {
-    fn new(uri: &'u Uri) -> Result<Self, Problem> {
+    pub(crate) fn new(uri: &'u Uri) -> Result<Self, Problem> {
         let mut sent: BTreeMap<String, Values> = BTreeMap::new();
         let query = uri.query().unwrap_or_default();
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
@@ -196,8 +189,7 @@ impl<'u> SentParams<'u> {
             })?;
             sent.entry(name).or_default().0.push(value);
         }
-        let known = Vec::new();
-        Ok(Self { uri, sent, known })
+        Ok(Self { uri, sent })
     }
 
     /// The list that is asked for: its path, and the parameters that choose its entries. Those of a page can follow.
@@ -218,8 +210,8 @@ impl<'u> SentParams<'u> {
     ///
     /// # Errors
     /// 422 that names the parameter.
-    pub(crate) fn read<T: DeserializeOwned + IntoParams>(&mut self) -> Result<T, Problem> {
-        serde_path_to_error::deserialize(&mut *self).map_err(|error| {
+    pub(crate) fn read<T: DeserializeOwned + IntoParams>(&self) -> Result<T, Problem> {
+        serde_path_to_error::deserialize(self).map_err(|error| {
             let name = match error.path().iter().next() {
                 Some(_) => error.path().to_string(),
                 None => self.missing::<T>(),
@@ -236,25 +228,21 @@ impl<'u> SentParams<'u> {
         missing.map(|param| param.name).unwrap_or_default()
     }
 
-    fn finish(self) -> Result<(), Problem> {
-        let is_unknown = |name: &&String| !self.known.contains(&name.as_str());
-        let Some(name) = self.sent.keys().find(is_unknown) else {
+    fn only(&self, known: &[String]) -> Result<(), Problem> {
+        let Some(name) = self.sent.keys().find(|name| !known.contains(name)) else {
             return Ok(());
         };
-        let known = if self.known.is_empty() {
-            "none".to_owned()
-        } else {
-            self.known.join(", ")
+        let known = match known {
+            [] => "none".to_owned(),
+            known => known.join(", "),
         };
-        Err(Problem::invalid(
-            name,
-            format!("the query parameter {name} is not known here; known: {known}"),
-        ))
+        let detail = format!("the query parameter {name} is not known here; known: {known}");
+        Err(Problem::invalid(name, detail))
     }
 }
 
 /// What a query holds for one struct: serde says which fields that has.
-impl<'de> Deserializer<'de> for &mut SentParams<'_> {
+impl<'de> Deserializer<'de> for &SentParams<'_> {
     type Error = Error;
 
     fn deserialize_struct<V: Visitor<'de>>(
@@ -263,7 +251,6 @@ impl<'de> Deserializer<'de> for &mut SentParams<'_> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Error> {
-        self.known.extend(fields);
         let sent = self.sent.iter();
         let own = sent.filter(|(name, _)| fields.contains(&name.as_str()));
         let own = own.map(|(name, values)| (name.as_str(), values.clone()));
@@ -411,20 +398,10 @@ mod query_tests {
         names: Option<Vec<String>>,
     }
 
-    impl Params for Sample {
-        fn check(&self) -> Result<(), Problem> {
-            within("n", self.n, 1..=500)
-        }
-    }
-
     fn read(query: &str) -> Result<Sample, Kind> {
         let uri: Uri = format!("/?{query}").parse().unwrap();
-        let read = |uri| {
-            let mut sent = SentParams::new(uri)?;
-            let sample = Sample::take(&mut sent)?;
-            sent.finish().map(|()| sample)
-        };
-        read(&uri).map_err(|problem: Problem| problem.kind())
+        let read = SentParams::new(&uri).and_then(|sent| sent.read());
+        read.map_err(|problem| problem.kind())
     }
 
     #[test]
@@ -438,9 +415,25 @@ mod query_tests {
     }
 
     #[test]
-    fn unknown_and_repeated_parameters_are_refused() {
-        for bad in ["n=1&n=2", "limt=3", "flag=1", "flag=true&flag=true"] {
+    fn repeated_and_ill_typed_parameters_are_refused() {
+        for bad in ["n=1&n=2", "n=+1", "flag=1", "flag=true&flag=true"] {
             assert_eq!(read(bad), Err(Kind::Invalid), "{bad}");
         }
+    }
+
+    #[test]
+    fn unknown_parameters_are_refused_and_named() {
+        let detail = |names: &[&str], uri: &str| {
+            let known: Vec<_> = names.iter().map(ToString::to_string).collect();
+            let refused = SentParams::new(&uri.parse().unwrap()).and_then(|sent| sent.only(&known));
+            refused.map_err(|problem| problem.to_string())
+        };
+        assert_eq!(detail(&["limit"], "/?limit=3"), Ok(()));
+        assert!(
+            detail(&["limit", "cursor"], "/?limt=3")
+                .unwrap_err()
+                .ends_with("known: limit, cursor")
+        );
+        assert!(detail(&[], "/?limt").unwrap_err().ends_with("known: none"));
     }
 }

@@ -23,8 +23,8 @@ use crate::domain::ids::{KeyId, VaultId};
 use crate::fair::Party;
 use crate::http::extract::caller::CallerOf;
 use crate::http::extract::headers::single_header;
-use crate::http::extract::params::in_path;
 use crate::http::middleware::bounds::Slot;
+use crate::http::middleware::{Call, MEMORY};
 use crate::http::openapi::add_problem;
 use crate::http::problem::{Kind, Problem};
 use crate::http::serve::Peer;
@@ -61,21 +61,36 @@ pub(crate) struct Admitted {
     pub(super) slot: Option<Slot>,
 }
 
+impl Admitted {
+    /// What the request of these extensions was admitted with.
+    ///
+    /// # Errors
+    /// 500 for a route without this layer, which is a bug; it must not answer everybody.
+    pub(crate) fn of(extensions: &Extensions) -> Result<&Self, Problem> {
+        let admitted = extensions.get();
+        admitted.ok_or_else(|| Problem::internal("nobody has said who makes the request"))
+    }
+}
+
 /// Identifies the caller of a request and authorizes it. `rate_limit` becomes the headers of the caller's rate limit.
 pub(super) async fn admit(
     state: &AppState,
-    parts: &mut Parts,
+    call: &mut Call,
     route: &str,
     rate_limit: &mut Option<RateHeaders>,
 ) -> Result<(), Problem> {
-    let identified = identify(state, parts, route).await;
+    let identified = identify(state, &call.parts, route).await;
     let caller = identified.as_ref().ok().map(|(caller, _)| caller);
-    *rate_limit = state.rates.count(subject(&parts.extensions, caller))?;
+    *rate_limit = state.rates.count(subject(&call.parts.extensions, caller))?;
     let (caller, admission) = identified?;
-    let vault = permit(&caller, parts, route).await?;
-    let peer = parts.extensions.get::<Peer>().inspect(|peer| peer.is_known());
+    let vault = permit(&caller, call, route)?;
+    let peer = call
+        .parts
+        .extensions
+        .get::<Peer>()
+        .inspect(|peer| peer.is_known());
     let party = party(&caller, vault.as_ref(), peer.map(|peer| peer.address));
-    parts.extensions.insert(Admitted {
+    call.parts.extensions.insert(Admitted {
         caller,
         admission,
         party,
@@ -85,18 +100,12 @@ pub(super) async fn admit(
 }
 
 /// Authorizes a further request of a caller who is already authenticated.
-pub(super) async fn admit_again(parts: &mut Parts) -> Result<Party, Problem> {
-    let admitted = parts.extensions.get::<Admitted>();
-    let caller = admitted.map(|admitted| admitted.caller.clone());
-    let route = parts.extensions.get::<MatchedPath>().cloned();
-    let (Some(caller), Some(route)) = (caller, route) else {
-        // A call without an authenticated caller is a bug; it must not answer everybody.
-        return Err(Problem::internal(
-            "nobody has said who makes the request of a tool",
-        ));
-    };
-    let vault = permit(&caller, parts, route.as_str()).await?;
-    Ok(party(&caller, vault.as_ref(), None))
+pub(super) fn admit_again(call: &Call) -> Result<Party, Problem> {
+    let Admitted { caller, .. } = Admitted::of(&call.parts.extensions)?;
+    let route = call.parts.extensions.get::<MatchedPath>();
+    let route = route.ok_or_else(|| Problem::internal("a tool asked for no route"))?;
+    let vault = permit(caller, call, route.as_str())?;
+    Ok(party(caller, vault.as_ref(), None))
 }
 
 /// Whose requests this one is counted with: those of its key, or of its address if it has no valid key.
@@ -143,18 +152,20 @@ fn party(caller: &Caller, vault: Option<&VaultId>, peer: Option<IpAddr>) -> Part
 }
 
 /// Checks whether the caller may use the route, and returns the vault in the path.
-async fn permit(caller: &Caller, parts: &mut Parts, route: &str) -> Result<Option<VaultId>, Problem> {
-    let vault: Option<VaultId> = in_path(parts, "vault_id").await;
+fn permit(caller: &Caller, call: &Call, route: &str) -> Result<Option<VaultId>, Problem> {
+    // The route reports one that is not valid.
+    let vault: Option<VaultId> = call.vault.as_deref().and_then(|vault| vault.parse().ok());
     if let Some(vault) = &vault
         && !caller.sees(vault)
     {
         telemetry::refused("foreign_vault");
         return Err(Problem::not_found("there is no such vault for this key"));
     }
-    let role = role(&parts.method, route);
+    let method = &call.parts.method;
+    let role = role(method, route);
     if !caller.may(role) {
         telemetry::refused("role");
-        CallerOf(caller.clone()).require(role, &format!("{} is allowed here", parts.method))?;
+        CallerOf(caller.clone()).require(role, &format!("{method} is allowed here"))?;
     }
     Ok(vault)
 }
@@ -210,34 +221,6 @@ fn with_challenge(problem: Problem) -> Problem {
 /// Routes that require no key.
 const PUBLIC: [&str; 3] = ["/healthz", "/readyz", "/openapi.yaml"];
 
-/// Methods and routes that require `admin`, as the route table writes them.
-const ADMIN: [(Method, &str); 2] = [
-    (Method::DELETE, "/v1/vaults/{vault_id}/memories/{memory_id}"),
-    (
-        Method::POST,
-        "/v1/vaults/{vault_id}/memories/{memory_id}/contexts/{ref}/redact",
-    ),
-];
-
-/// Methods other than GET that require only `reader`. The route itself requires more if the request changes something.
-const READS: [(Method, &str); 2] = [
-    (Method::POST, "/mcp"),
-    (Method::POST, "/v1/vaults/{vault_id}/memory-tool"),
-];
-
-/// What requires `proposer`. With this role the route only makes a proposal.
-const PROPOSER: [(Method, &str); 3] = [
-    (Method::POST, "/v1/vaults/{vault_id}/memories/{memory_id}/update"),
-    (
-        Method::POST,
-        "/v1/vaults/{vault_id}/memories/{memory_id}/operations",
-    ),
-    (
-        Method::POST,
-        "/v1/vaults/{vault_id}/memories/{memory_id}/consolidate",
-    ),
-];
-
 /// Whether a route requires no key.
 pub(crate) fn is_public(route: &str) -> bool {
     PUBLIC.contains(&route)
@@ -245,16 +228,17 @@ pub(crate) fn is_public(route: &str) -> bool {
 
 /// The role that a route requires.
 pub(crate) fn role(method: &Method, route: &str) -> AccessRole {
-    let keys = route == "/v1/keys" || route.starts_with("/v1/keys/");
-    let among = |table: &[(Method, &str)]| table.iter().any(|(verb, path)| verb == method && *path == route);
-    if keys || among(&ADMIN) {
-        AccessRole::Admin
-    } else if matches!(*method, Method::GET | Method::HEAD) || among(&READS) {
-        AccessRole::Reader
-    } else if among(&PROPOSER) {
-        AccessRole::Proposer
-    } else {
-        AccessRole::Writer
+    let below_memory = route.strip_prefix(MEMORY);
+    match (method.as_str(), below_memory.unwrap_or_default()) {
+        _ if route == "/v1/keys" || route.starts_with("/v1/keys/") => AccessRole::Admin,
+        ("DELETE", "") if below_memory.is_some() => AccessRole::Admin,
+        ("POST", "/contexts/{ref}/redact") => AccessRole::Admin,
+        ("GET" | "HEAD", _) => AccessRole::Reader,
+        // The route itself requires more if the request changes something.
+        ("POST", _) if matches!(route, "/mcp" | "/v1/vaults/{vault_id}/memory-tool") => AccessRole::Reader,
+        // With this role the route only makes a proposal.
+        ("POST", "/update" | "/operations" | "/consolidate") => AccessRole::Proposer,
+        _ => AccessRole::Writer,
     }
 }
 
@@ -378,10 +362,8 @@ impl Rates {
             let bucket = RateLimiter::direct(quota).with_middleware::<StateInformationMiddleware>();
             Ok::<_, Infallible>(Arc::new(bucket))
         };
-        match self.buckets.get_or_insert_with(subject, new) {
-            Ok(bucket) => bucket,
-            Err(never) => match never {},
-        }
+        let Ok(bucket) = self.buckets.get_or_insert_with(subject, new);
+        bucket
     }
 }
 
@@ -417,7 +399,7 @@ pub(crate) struct Gate {
     known: Mutex<Option<Arc<Known>>>,
     /// When the last read failed, for the requests that waited for it.
     reading: tokio::sync::Mutex<Option<Instant>>,
-    /// Wakes long responses when credentials ended on this instance.
+    /// Changes when credentials ended on this instance, for long responses.
     ended: watch::Sender<()>,
 }
 
@@ -500,11 +482,6 @@ impl Gate {
     /// Lets long responses check their credentials now: a session ended on this instance.
     pub(crate) fn wake(&self) {
         self.ended.send_replace(());
-    }
-
-    /// Changes whenever credentials ended on this instance.
-    fn ended(&self) -> watch::Receiver<()> {
-        self.ended.subscribe()
     }
 
     fn last(&self) -> MutexGuard<'_, Option<Arc<Known>>> {
@@ -594,7 +571,7 @@ impl Admission {
     /// has ended, or a service that required no keys now does. At once if that happens on this instance. Database errors
     /// do not end it.
     pub(crate) async fn ended(self) {
-        let (mut ended, began) = (self.gate.ended(), Instant::now());
+        let (mut ended, began) = (self.gate.ended.subscribe(), Instant::now());
         loop {
             // An end before the stream began is found by the first check.
             let _ = tokio::time::timeout(LOOK_EVERY, ended.changed()).await;
@@ -624,10 +601,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Admission {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        let admitted = parts.extensions.get::<Admitted>();
-        let admission = admitted.map(|admitted| admitted.admission.clone());
-        // A route without the access layer is a bug; it must not answer everybody.
-        admission.ok_or_else(|| Problem::internal("nobody has said what let the request in"))
+        Ok(Admitted::of(&parts.extensions)?.admission.clone())
     }
 }
 
@@ -639,10 +613,37 @@ mod policy_tests {
     #[test]
     fn every_route_of_the_table_is_one_of_the_service() {
         let document = serde_json::to_value(openapi::document()).unwrap();
-        for (method, route) in ADMIN.iter().chain(&READS).chain(&PROPOSER) {
-            let method = method.as_str().to_lowercase();
-            assert!(document["paths"][route][method].is_object(), "{route}");
+        let memory = |below: &str| format!("{MEMORY}{below}");
+        let expected = [
+            ("DELETE", memory(""), AccessRole::Admin),
+            ("POST", memory("/contexts/{ref}/redact"), AccessRole::Admin),
+            ("POST", memory("/update"), AccessRole::Proposer),
+            ("POST", memory("/operations"), AccessRole::Proposer),
+            ("POST", memory("/consolidate"), AccessRole::Proposer),
+            ("POST", "/mcp".to_owned(), AccessRole::Reader),
+            (
+                "POST",
+                "/v1/vaults/{vault_id}/memory-tool".to_owned(),
+                AccessRole::Reader,
+            ),
+        ];
+        let mut special = 0;
+        for (path, item) in document["paths"].as_object().unwrap() {
+            for method in item.as_object().unwrap().keys().map(|name| name.to_uppercase()) {
+                let found = role(&method.parse().unwrap(), path);
+                let stated = expected
+                    .iter()
+                    .find(|(verb, route, _)| *verb == method && route == path);
+                special += usize::from(stated.is_some());
+                let usual = match method.as_str() {
+                    _ if path.starts_with("/v1/keys") => AccessRole::Admin,
+                    "GET" => AccessRole::Reader,
+                    _ => AccessRole::Writer,
+                };
+                assert_eq!(found, stated.map_or(usual, |(.., role)| *role), "{method} {path}");
+            }
         }
+        assert_eq!(special, expected.len());
         for route in PUBLIC {
             assert!(document["paths"][route].is_object(), "{route}");
         }

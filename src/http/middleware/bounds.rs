@@ -1,20 +1,21 @@
 //! Limits concurrent requests, the memory of their bytes, their duration, and what is left of a body when it is answered.
 
 use crate::fair::{self, FairSemaphore, Party, Permit, ShareLimits};
+use crate::http::middleware::Call;
 use crate::http::middleware::access::Admitted;
 use crate::http::problem::{Kind, Problem};
 use crate::http::state::{AppState, Settings};
 use crate::telemetry;
 use axum::BoxError;
 use axum::body::{Body, BodyDataStream, Bytes, HttpBody};
-use axum::extract::Request;
 use axum::http::header::{CONNECTION, CONTENT_TYPE, EXPECT};
 use axum::http::{Extensions, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use futures::stream::unfold;
-use futures::{Stream, StreamExt};
+use futures::{FutureExt, Stream, StreamExt};
 use http_body::{Frame, SizeHint};
 use std::future::poll_fn;
+use std::mem::take;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
@@ -104,25 +105,20 @@ const LONGEST_WAIT: Duration = Duration::from_secs(1);
 /// rejects it if it waited in vain: a client that waited long may give up, and its request would be processed for nobody.
 /// A request that waits for its client to send the body holds no permit, so slow clients do not block others. A response in
 /// transfer does.
-pub(super) async fn concurrency(
-    state: &AppState,
-    weighs: Weighs,
-    request: Request,
-) -> Result<(Slot, Request), Problem> {
+pub(super) async fn concurrency(state: &AppState, weighs: Weighs, call: &mut Call) -> Result<Slot, Problem> {
     let slot = Slot {
         held: Arc::default(),
         slots: state.slots.clone(),
         party: Party::current(),
     };
     slot.take_again().await?;
-    let (mut parts, mut body) = request.into_parts();
-    if let Some(admitted) = parts.extensions.get_mut::<Admitted>() {
+    if let Some(admitted) = call.parts.extensions.get_mut::<Admitted>() {
         admitted.slot = Some(slot.clone());
     }
-    if !body.is_end_stream() {
-        body = counted(body, state.clone(), slot.clone(), weighs);
+    if !call.body.is_end_stream() {
+        call.body = counted(take(&mut call.body), state.clone(), slot.clone(), weighs);
     }
-    Ok((slot, Request::from_parts(parts, body)))
+    Ok(slot)
 }
 
 /// How the bytes of a body are counted.
@@ -216,14 +212,13 @@ pub(super) fn answer(state: &AppState, is_read: bool, slot: Slot, response: Resp
 
 /// Cancels a request that takes longer than `time`. Open transactions are rolled back. The contract is a problem of status
 /// 503 that names the limit; the layer of `tower-http` answers with an empty body.
-pub(super) async fn time(time: Duration, work: impl Future<Output = Response>) -> Response {
-    match tokio::time::timeout(time, work).await {
-        Ok(response) => response,
-        Err(_) => {
-            telemetry::refused("time");
-            Problem::given_up(time).into_response()
-        }
-    }
+// An async function would have room for `work` twice.
+pub(super) fn time(time: Duration, work: impl Future<Output = Response>) -> impl Future<Output = Response> {
+    let given_up = move |_| {
+        telemetry::refused("time");
+        Problem::given_up(time).into_response()
+    };
+    tokio::time::timeout(time, work).map(move |response| response.unwrap_or_else(given_up))
 }
 
 /// The maximum size of a piece passed to the connection. The connection takes the next piece when most of the previous
@@ -397,24 +392,21 @@ impl Drop for Lent {
 /// up to a bound, so that a client that still sends gets the response. Otherwise a client that reuses the connection would see
 /// it reset (RFC 9112, section 9.6).
 pub(super) async fn discard<F: Future<Output = Response>>(
-    request: Request,
-    next: impl FnOnce(Request) -> F,
+    mut call: Box<Call>,
+    next: impl FnOnce(Box<Call>) -> F,
 ) -> Response {
-    if request.body().is_end_stream() {
-        return next(request).await;
+    if call.body.is_end_stream() {
+        return next(call).await;
     }
     // A client that waits for `100 Continue` sends nothing until its body is asked for.
-    let waits = request.headers().contains_key(EXPECT);
+    let waits = call.parts.headers.contains_key(EXPECT);
     let rest = Rest::default();
-    let lent = rest.clone();
-    let request = request.map(|body| {
-        Body::from_stream(Lent {
-            body: Some(body.into_data_stream()),
-            is_begun: false,
-            rest: lent,
-        })
+    call.body = Body::from_stream(Lent {
+        body: Some(take(&mut call.body).into_data_stream()),
+        is_begun: false,
+        rest: rest.clone(),
     });
-    let mut response = next(request).await;
+    let mut response = next(call).await;
     let rest = rest.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some((rest, is_begun)) = rest
         && (waits && !is_begun || !ends_soon(rest).await)

@@ -14,8 +14,8 @@ use crate::fair::Party;
 use crate::http::extract::body::{self, Limit};
 use crate::http::extract::caller::CallerOf;
 use crate::http::extract::headers::single_header;
-use crate::http::extract::params::in_path;
-use crate::http::middleware::Next;
+use crate::http::extract::params::{self, in_path};
+use crate::http::middleware::Call;
 use crate::http::middleware::bounds::{self, Slot};
 use crate::http::openapi::add_problem;
 use crate::http::problem::{Kind, Problem};
@@ -23,7 +23,7 @@ use crate::http::state::{AppState, Settings};
 use crate::storage::Storage;
 use crate::storage::idempotency::{Claim, ClaimedAnswer, Gone, IdempotencyClaim, IdempotencyKey, KeptAnswer};
 use axum::body::{Body, Bytes, to_bytes};
-use axum::extract::{FromRequestParts, Request};
+use axum::extract::FromRequestParts;
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, IF_MATCH, IF_NONE_MATCH};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
@@ -31,6 +31,7 @@ use axum::response::{IntoResponse, Response};
 use futures::FutureExt;
 use sha2::{Digest, Sha256};
 use std::convert::Infallible;
+use std::mem::take;
 use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -161,39 +162,35 @@ const KEEP_TRIES: u32 = 3;
 #[derive(Debug, Clone)]
 pub(crate) struct AnswerAbout(pub(crate) MemoryId);
 
-/// Whether a request has a key and is one that runs once for it.
-pub(super) fn has_key(request: &Request) -> bool {
-    let writes = matches!(*request.method(), Method::PUT | Method::POST);
-    writes && request.headers().contains_key(IDEMPOTENCY_KEY)
+/// Whether a request has a key and is one that runs once for it. A method that its route does not take is rejected each time.
+pub(super) fn has_key(parts: &Parts) -> bool {
+    let writes = matches!(parts.method, Method::PUT | Method::POST);
+    writes && parts.headers.contains_key(IDEMPOTENCY_KEY) && params::documented(parts).is_some()
 }
 
 /// Runs a request once for its key. `time` is its time limit, and how long a retry waits for the first one.
-pub(super) async fn once(
-    state: &AppState,
-    time: Duration,
-    request: Request,
-    next: Next,
-) -> Result<Response, Problem> {
-    let run = move |request| bounds::time(time, next.run(request));
-    let (mut parts, body) = request.into_parts();
-    let Some(vault) = in_path(&mut parts, "vault_id").await else {
+pub(super) async fn once(state: &AppState, time: Duration, mut call: Box<Call>) -> Result<Response, Problem> {
+    let run = move |call: Box<Call>| bounds::time(time, call.run());
+    let parts = &mut call.parts;
+    let Some(vault) = in_path(parts, "vault_id").await else {
         // Without a vault, or with one that is not valid.
-        return Ok(run(Request::from_parts(parts, body)).await);
+        return Ok(run(call).await);
     };
-    let CallerOf(caller) = CallerOf::from_request_parts(&mut parts, &()).await?;
+    let CallerOf(caller) = CallerOf::from_request_parts(parts, &()).await?;
     let key = IdempotencyKey {
         vault,
-        memory: in_path(&mut parts, "memory_id").await,
+        memory: in_path(parts, "memory_id").await,
         caller: caller.id().to_owned(),
         key: key_of(&parts.headers)?,
     };
     let limit = largest_body(&state.settings);
     if body::declared_length(&parts.headers).is_some_and(|length| length > limit.bytes as u64) {
         // The route rejects it with its own limit. Such a response is not stored.
-        return Ok(run(Request::from_parts(parts, body)).await);
+        return Ok(run(call).await);
     }
+    let body = take(&mut call.body);
     let body = Bytes::from(body::read(&parts.headers, body, limit, state.settings.body_timeout).await?);
-    let fingerprint = fingerprint(&parts, &body);
+    let fingerprint = fingerprint(parts, &body);
     let slot = Slot::of(&parts.extensions);
     let token = state.clock.new_id().to_string();
     let claim = IdempotencyClaim { key, token };
@@ -211,10 +208,10 @@ pub(super) async fn once(
         return Err(busy);
     }
     parts.extensions.insert(running.claim.clone());
-    let request = Request::from_parts(parts, Body::from(body));
+    call.body = Body::from(body);
     // A separate task: the work continues if the client disconnects, and its retry finds it complete.
     let work = async move {
-        let response = running.run(run(request)).await;
+        let response = running.run(run(call)).await;
         drop(slot);
         response
     };

@@ -31,6 +31,7 @@ use crate::config::hosts::Authority;
 use crate::dashboard;
 use crate::http::dashboard::Pages;
 use crate::http::extract::headers::MaxAge;
+use crate::http::extract::params::{self, in_path};
 use crate::http::openapi::add_problem;
 use crate::http::problem::{Cause, Kind, Problem};
 use crate::http::state::AppState;
@@ -74,53 +75,51 @@ pub(crate) enum RouteKind {
 }
 
 /// The layer of all routes, and of requests without a route.
-pub(crate) async fn around(of: Arc<Around>, request: Request, next: Next) -> Response {
-    standard::observed(&*of.state.clock, request, |request| admitted(&of, request, next)).await
+pub(crate) async fn around(of: Arc<Around>, call: Box<Call>) -> Response {
+    standard::observed(&*of.state.clock, call, |call| admitted(&of, call)).await
 }
 
 /// Rejects a request or runs it.
-async fn admitted(of: &Around, request: Request, next: Next) -> Response {
-    let (mut parts, body) = request.into_parts();
-    if let Err(problem) = check_site(&of.state, &parts).await {
+async fn admitted(of: &Around, mut call: Box<Call>) -> Response {
+    if let Err(problem) = check_site(&of.state, &call.parts).await {
         return problem.into_response();
     }
-    let route = parts.extensions.get::<MatchedPath>().cloned();
-    let run = |parts| limited(of, Request::from_parts(parts, body), next);
+    let route = call.parts.extensions.get::<MatchedPath>().cloned();
     match route.as_ref().map(MatchedPath::as_str) {
         // Boxed: otherwise the future of every request would contain that of the session check, which few need.
         Some(route) if dashboard::is_page(route) => {
-            Box::pin(session::check(&of.state, parts, route, run)).await
+            Box::pin(session::check(&of.state, call, route, |call| limited(of, call))).await
         }
         Some(route) if !access::is_public(route) => {
             let mut rate_limit = None;
-            let mut response = match access::admit(&of.state, &mut parts, route, &mut rate_limit).await {
-                Ok(()) => run(parts).await,
+            let mut response = match access::admit(&of.state, &mut call, route, &mut rate_limit).await {
+                Ok(()) => limited(of, call).await,
                 Err(problem) => problem.into_response(),
             };
             response.headers_mut().extend(rate_limit.into_iter().flatten());
             response
         }
         // Without a route the response is 404.
-        _ => run(parts).await,
+        _ => limited(of, call).await,
     }
 }
 
 /// Runs a request within the limits of its layer.
-async fn limited(of: &Around, request: Request, next: Next) -> Response {
+async fn limited(of: &Around, mut call: Box<Call>) -> Response {
     let weighs = match of.kind {
-        RouteKind::Free | RouteKind::Own => return run(of, request, next).await,
+        RouteKind::Free | RouteKind::Own => return run(of, call).await,
         RouteKind::Work(weighs) => weighs,
         RouteKind::Pages(_) => Weighs::Work,
     };
-    let admitted = request.extensions().get::<Admitted>();
+    let admitted = call.parts.extensions.get::<Admitted>();
     let party = admitted
         .map(|admitted| admitted.party.clone())
         .unwrap_or_default();
-    let is_read = request.method().is_safe();
+    let is_read = call.parts.method.is_safe();
     let work = async {
-        match bounds::concurrency(&of.state, weighs, request).await {
-            Ok((slot, request)) => {
-                let response = run(of, request, next).await;
+        match bounds::concurrency(&of.state, weighs, &mut call).await {
+            Ok(slot) => {
+                let response = run(of, call).await;
                 bounds::answer(&of.state, is_read, slot, response)
             }
             Err(busy) => busy.into_response(),
@@ -129,35 +128,36 @@ async fn limited(of: &Around, request: Request, next: Next) -> Response {
     party.scope(work).await
 }
 
-/// Runs a request, within the time limit and once for each key.
-async fn run(of: &Around, mut request: Request, next: Next) -> Response {
+/// Runs a request whose parameters its route has, within the time limit and once for each key.
+async fn run(of: &Around, mut call: Box<Call>) -> Response {
     let (state, time) = (&of.state, of.time);
-    match &of.kind {
-        RouteKind::Work(_) | RouteKind::Own if idempotency::has_key(&request) => {
-            // Boxed: otherwise the future of every request would contain this one, which few need.
-            Box::pin(idempotency::once(state, time, request, next))
+    if matches!(of.kind, RouteKind::Work(_) | RouteKind::Own) {
+        if let Err(unknown) = params::reject_unknown(&call.parts) {
+            return unknown.into_response();
+        }
+        if idempotency::has_key(&call.parts) {
+            // Boxed, like the next: otherwise the future of every request would contain this one, which few need.
+            return Box::pin(idempotency::once(state, time, call))
                 .await
-                .unwrap_or_else(IntoResponse::into_response)
+                .unwrap_or_else(IntoResponse::into_response);
         }
-        RouteKind::Work(_) => bounds::time(time, read_anywhere(&state.storage, request, next)).await,
-        RouteKind::Pages(pages) => {
-            pages.give(&mut request);
-            bounds::time(time, next.run(request)).await
-        }
-        RouteKind::Free | RouteKind::Own => bounds::time(time, next.run(request)).await,
     }
+    match &of.kind {
+        RouteKind::Work(_) if state.storage.has_replica() && may_lag(&call.parts) => {
+            return bounds::time(time, Box::pin(read_on_standby(&state.storage, call))).await;
+        }
+        RouteKind::Pages(pages) => pages.give(&mut call.parts.extensions),
+        RouteKind::Work(_) | RouteKind::Free | RouteKind::Own => {}
+    }
+    bounds::time(time, call.run()).await
 }
 
 /// The layer of routes as tools and pages call them.
-pub(crate) async fn around_own(of: Arc<Around>, request: Request, next: Next) -> Response {
-    let (mut parts, body) = request.into_parts();
-    let method = parts.method.clone();
-    let response = match access::admit_again(&mut parts).await {
-        Ok(party) => {
-            party
-                .scope(run(&of, Request::from_parts(parts, body), next))
-                .await
-        }
+pub(crate) async fn around_own(of: Arc<Around>, mut call: Box<Call>) -> Response {
+    let method = call.parts.method.clone();
+    call.read_vault().await;
+    let response = match access::admit_again(&call) {
+        Ok(party) => party.scope(run(&of, call)).await,
         Err(problem) => problem.into_response(),
     };
     // The tool or page shows the problem; the cause is only in the log.
@@ -177,23 +177,47 @@ pub(crate) fn carried(from: &Extensions) -> Extensions {
     to
 }
 
-/// The route that a layer is around. It is cloned only to be called.
-#[derive(Debug, Clone)]
-pub(crate) struct Next(Arc<Route>);
+/// A request on its way through a layer, and the route that the layer is around. Boxed: otherwise the future of each function
+/// here would contain it twice.
+pub(crate) struct Call {
+    pub(crate) parts: Parts,
+    pub(crate) body: Body,
+    /// The vault in the path as it is there, once that is read.
+    vault: Option<String>,
+    /// It is cloned only to be called.
+    route: Arc<Route>,
+}
 
-impl Next {
+impl Call {
+    fn new(request: Request, route: Arc<Route>) -> Box<Self> {
+        let (parts, body) = request.into_parts();
+        Box::new(Self {
+            parts,
+            body,
+            vault: None,
+            route,
+        })
+    }
+
+    /// Reads the vault in the path.
+    async fn read_vault(&mut self) -> Option<&str> {
+        self.vault = in_path(&mut self.parts, "vault_id").await;
+        self.vault.as_deref()
+    }
+
     /// Calls the route.
-    pub(crate) async fn run(self, request: Request) -> Response {
+    pub(crate) async fn run(self: Box<Self>) -> Response {
+        let Self {
+            parts, body, route, ..
+        } = *self;
         // A route is always ready.
-        match Route::clone(&self.0).call(request).await {
-            Ok(response) => response,
-            Err(never) => match never {},
-        }
+        let Ok(response) = Route::clone(&route).call(Request::from_parts(parts, body)).await;
+        response
     }
 }
 
-/// The layer of a function that is called with `shared`, a request and the route. `axum::middleware::from_fn` does the same, with
-/// two more clones of the route and three more boxes per request.
+/// The layer of a function that is called with `shared` and a request. `axum::middleware::from_fn` does the same, with two more
+/// clones of the route and three more boxes per request.
 pub(crate) fn layer<C, A, F>(
     shared: Arc<C>,
     around: A,
@@ -207,56 +231,56 @@ pub(crate) fn layer<C, A, F>(
 > + Clone
 where
     C: Send + Sync + 'static,
-    A: Fn(Arc<C>, Request, Next) -> F + Copy + Send + Sync + 'static,
+    A: Fn(Arc<C>, Box<Call>) -> F + Copy + Send + Sync + 'static,
     F: Future<Output = Response> + Send + 'static,
 {
     layer_fn(move |route: Route| {
         let (shared, route) = (shared.clone(), Arc::new(route));
         // Boxed here, because each service around it moves its future several times.
-        service_fn(move |request| Box::pin(around(shared.clone(), request, Next(route.clone()))).map(Ok))
+        service_fn(move |request| Box::pin(around(shared.clone(), Call::new(request, route.clone()))).map(Ok))
     })
 }
 
 /// The maximum lag of the response in seconds.
 pub(crate) const X_REPLICA_LAG: HeaderName = HeaderName::from_static("x-replica-lag");
 
-/// The reads that may be stale.
-const MAY_LAG: [&str; 10] = [
-    "/v1/vaults",
-    "/v1/vaults/{vault_id}/memories",
-    "/v1/vaults/{vault_id}/search",
-    "/v1/vaults/{vault_id}/memories/{memory_id}/archive/epics",
-    "/v1/vaults/{vault_id}/memories/{memory_id}/archive/history",
-    "/v1/vaults/{vault_id}/memories/{memory_id}/contexts",
-    "/v1/vaults/{vault_id}/memories/{memory_id}/contexts/{ref}",
-    "/v1/vaults/{vault_id}/memories/{memory_id}/contexts/{ref}/diff",
-    "/v1/vaults/{vault_id}/memories/{memory_id}/log",
-    "/v1/vaults/{vault_id}/memories/{memory_id}/search",
-];
+/// The path of a memory.
+const MEMORY: &str = "/v1/vaults/{vault_id}/memories/{memory_id}";
+
+/// Whether a read of a route may be stale.
+fn may_be_stale(route: &str) -> bool {
+    match route.strip_prefix(MEMORY) {
+        Some("/archive/epics" | "/archive/history" | "/log" | "/search") => true,
+        Some("/contexts" | "/contexts/{ref}" | "/contexts/{ref}/diff") => true,
+        Some(_) => false,
+        None => [
+            "/v1/vaults",
+            "/v1/vaults/{vault_id}/memories",
+            "/v1/vaults/{vault_id}/search",
+        ]
+        .contains(&route),
+    }
+}
 
 /// A read that may be stale if it requests the state at a point in time.
 const OF_A_TIME: &str = "/v1/vaults/{vault_id}/memories/{memory_id}/context";
 
-/// Runs a request, on the standby if allowed.
-async fn read_anywhere(storage: &Storage, request: Request, next: Next) -> Response {
-    if !storage.has_replica() || !may_lag(&request) {
-        return next.run(request).await;
-    }
-    let MaxAge(within) = MaxAge::from_headers(request.headers());
+/// Runs a read that may be stale on the standby, if its lag allows that.
+async fn read_on_standby(storage: &Storage, call: Box<Call>) -> Response {
+    let MaxAge(within) = MaxAge::from_headers(&call.parts.headers);
     let lag = storage.replica_lag();
     let Some(lag) = lag.filter(|lag| within.is_none_or(|within| *lag <= within)) else {
         meters::replica_read("behind");
-        return next.run(request).await;
+        return call.run().await;
     };
     // A read has no body that is used.
-    let (parts, body) = request.into_parts();
-    let again = Request::from_parts(parts.clone(), Body::empty());
-    let asked = next.clone().run(Request::from_parts(parts, body));
-    let mut response = storage.on_replica(asked).await;
+    let again = Request::from_parts(call.parts.clone(), Body::empty());
+    let again = Call::new(again, call.route.clone());
+    let mut response = storage.on_replica(call.run()).await;
     let status = response.status();
     if !status.is_success() && status != StatusCode::NOT_MODIFIED {
         meters::replica_read("repeated");
-        return next.run(again).await;
+        return again.run().await;
     }
     meters::replica_read("standby");
     if let Ok(lag) = HeaderValue::from_str(&in_seconds(lag)) {
@@ -271,12 +295,11 @@ fn in_seconds(lag: Duration) -> String {
     format!("{}.{:03}", millis / 1_000, millis % 1_000)
 }
 
-fn may_lag(request: &Request) -> bool {
-    let is_read = request.method() == Method::GET || request.method() == Method::HEAD;
-    let path = request.extensions().get::<MatchedPath>();
-    is_read
-        && !MaxAge::from_headers(request.headers()).is_zero()
-        && path.is_some_and(|path| is_listed(path.as_str(), request.uri().query()))
+fn may_lag(parts: &Parts) -> bool {
+    let path = parts.extensions.get::<MatchedPath>();
+    matches!(parts.method, Method::GET | Method::HEAD)
+        && !MaxAge::from_headers(&parts.headers).is_zero()
+        && path.is_some_and(|path| is_listed(path.as_str(), parts.uri.query()))
 }
 
 fn is_listed(path: &str, query: Option<&str>) -> bool {
@@ -285,12 +308,12 @@ fn is_listed(path: &str, query: Option<&str>) -> bool {
         pairs.any(|pair| pair.split_once('=').map_or(pair, |(name, _)| name) == name)
     };
     // A consistent search updates the index first, and the standby receives that update later.
-    MAY_LAG.contains(&path) && !names("consistent") || path == OF_A_TIME && names("as_of")
+    may_be_stale(path) && !names("consistent") || path == OF_A_TIME && names("as_of")
 }
 
 /// Adds the header to the documentation of these routes.
 pub(crate) fn document_replica(path: &str, method: &Method, operation: &mut Operation) {
-    if *method != Method::GET || !(MAY_LAG.contains(&path) || path == OF_A_TIME) {
+    if *method != Method::GET || !(may_be_stale(path) || path == OF_A_TIME) {
         return;
     }
     let Some(RefOr::T(good)) = operation.responses.responses.get_mut("200") else {
@@ -335,12 +358,12 @@ async fn check_site(state: &AppState, parts: &Parts) -> Result<(), Problem> {
 }
 
 /// The layer of all routes while the service starts: requests without a host are rejected; whether keys exist is not known yet.
-pub(crate) async fn around_start(clock: Arc<Arc<dyn Clock>>, request: Request, next: Next) -> Response {
-    let answered = async |request: Request| match host(request.uri(), request.headers()) {
-        Ok(_) => next.run(request).await,
+pub(crate) async fn around_start(clock: Arc<Arc<dyn Clock>>, call: Box<Call>) -> Response {
+    let answered = async |call: Box<Call>| match host(&call.parts.uri, &call.parts.headers) {
+        Ok(_) => call.run().await,
         Err(problem) => problem.into_response(),
     };
-    standard::observed(&**clock, request, answered).await
+    standard::observed(&**clock, call, answered).await
 }
 
 /// The host that a request is for.

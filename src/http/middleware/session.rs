@@ -1,6 +1,7 @@
 //! Authenticates visitors of the dashboard by the session cookie. The cookie is valid only for pages, never for API
 //! routes. It is the only one, of hexadecimal digits, so that a crate for cookies would have little to do.
 
+use super::Call;
 use super::access::{Admission, Admitted, RateHeaders, subject};
 use crate::dashboard::{self, Visitor};
 use crate::domain::access::{Caller, SessionToken};
@@ -20,21 +21,21 @@ const NAME: &str = "wm_session";
 /// Passes every request on to the pages, with the visitor if there is one.
 pub(super) async fn check<F: Future<Output = Response>>(
     state: &AppState,
-    mut parts: Parts,
+    mut call: Box<Call>,
     route: &str,
-    next: impl FnOnce(Parts) -> F,
+    next: impl FnOnce(Box<Call>) -> F,
 ) -> Response {
     if dashboard::is_public(route) && route != "/ui/sign-in" {
-        return next(parts).await;
+        return next(call).await;
     }
-    if comes_from_elsewhere(&parts) {
+    if comes_from_elsewhere(&call.parts) {
         return dashboard::reload_page();
     }
     let mut rate_limit = None;
-    let mut response = match admit(state, &mut parts, &mut rate_limit).await {
+    let mut response = match admit(state, &mut call.parts, &mut rate_limit).await {
         Ok((visitor, cookie)) => {
-            parts.extensions.insert(visitor.clone());
-            let mut response = next(parts).await;
+            call.parts.extensions.insert(visitor.clone());
+            let mut response = next(call).await;
             if let Some(token) = cookie {
                 give(&mut response, &token, state.settings.tls.is_some());
             }

@@ -7,8 +7,7 @@
 
 use crate::clock::Clock;
 use crate::dashboard;
-use crate::http::extract::params::in_path;
-use crate::http::middleware::bounds;
+use crate::http::middleware::{Call, bounds};
 use crate::http::problem::{Cause, MEDIA_TYPE, Passing, Problem};
 use crate::telemetry::requests::{self, FailedRequest};
 use crate::telemetry::traces;
@@ -23,12 +22,13 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use futures::FutureExt;
 use opentelemetry_http::HeaderExtractor;
+use quick_cache::sync::Cache;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::any::Any;
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 use tower::{Service, ServiceBuilder};
 use tower_http::CompressionLevel;
@@ -36,6 +36,7 @@ use tower_http::compression::predicate::{NotForContentType, Predicate};
 use tower_http::compression::{CompressionBody, CompressionLayer};
 use tower_http::sensitive_headers::SetSensitiveRequestHeadersLayer;
 use tracing::{Instrument, Span};
+use uuid::Uuid;
 
 /// The size from which a response is compressed: below, the time for it is worth more than the bytes.
 const LARGE: u64 = 32 << 10;
@@ -95,17 +96,15 @@ where
 /// Observes a request, converts panics into problems, and problems of the dashboard into pages, and reads the rest of a body.
 pub(super) async fn observed<F: Future<Output = Response>>(
     clock: &dyn Clock,
-    request: Request,
-    next: impl FnOnce(Request) -> F,
+    mut call: Box<Call>,
+    next: impl FnOnce(Box<Call>) -> F,
 ) -> Response {
-    let path = request.uri().path();
+    let path = call.parts.uri.path();
     let page = dashboard::is_page(path).then(|| path.to_owned());
-    let (mut parts, body) = request.into_parts();
-    let vault: Option<String> = in_path(&mut parts, "vault_id").await;
-    let mut line = LogLine::start(&parts, vault.as_deref(), clock);
-    let span = line.span(&parts.headers);
-    let request = Request::from_parts(parts, body);
-    let response = AssertUnwindSafe(bounds::discard(request, next)).catch_unwind();
+    let vault = call.read_vault().await.map(vault_hash);
+    let mut line = LogLine::start(&call.parts, vault, clock);
+    let span = line.span(&call.parts.headers);
+    let response = AssertUnwindSafe(bounds::discard(call, next)).catch_unwind();
     let response = response.instrument(span.clone()).await.unwrap_or_else(of_panic);
     traces::request_ended(&span, response.status().as_u16());
     line.write(Some(&response));
@@ -197,28 +196,36 @@ struct LogLine<'c> {
     method: &'static str,
     /// The matched route.
     route: Option<MatchedPath>,
-    vault: Option<String>,
+    vault: Option<Arc<str>>,
     request_id: HeaderValue,
     started: Instant,
     is_written: bool,
 }
 
+/// The hashes of the vaults that were asked for lately: making one takes as long as much of a small read.
+static HASHES: LazyLock<Cache<String, Arc<str>>> = LazyLock::new(|| Cache::new(1_000));
+
 /// The first twelve hexadecimal digits of the SHA-256 of a vault's id: they distinguish vaults without naming them.
-fn vault_hash(vault: &str) -> String {
-    hex::encode(&Sha256::digest(vault.as_bytes())[..6])
+fn vault_hash(vault: &str) -> Arc<str> {
+    let hash = || Ok::<_, Infallible>(hex::encode(&Sha256::digest(vault.as_bytes())[..6]).into());
+    let Ok(hash) = HASHES.get_or_insert_with(vault, hash);
+    hash
 }
 
 impl<'c> LogLine<'c> {
-    fn start(request: &Parts, vault: Option<&str>, clock: &'c dyn Clock) -> Self {
+    fn start(request: &Parts, vault: Option<Arc<str>>, clock: &'c dyn Clock) -> Self {
         // A UUID is visible ASCII.
-        let new_id = || HeaderValue::try_from(clock.new_id().to_string());
+        let new_id = || {
+            let mut text = Uuid::encode_buffer();
+            HeaderValue::from_str(clock.new_id().hyphenated().encode_lower(&mut text))
+        };
         let request_id = safe_id(&request.headers).cloned().map_or_else(new_id, Ok);
         requests::began();
         Self {
             clock,
             method: method_label(&request.method),
             route: request.extensions.get::<MatchedPath>().cloned(),
-            vault: vault.map(vault_hash),
+            vault,
             request_id: request_id.unwrap_or(HeaderValue::from_static("")),
             started: Instant::now(),
             is_written: false,
@@ -318,7 +325,7 @@ mod tests {
     fn a_failure_is_one_line_with_its_cause_and_without_what_the_client_sent() {
         let text = logged(|| {
             let response = Problem::internal("the disk is full").into_response();
-            LogLine::start(&request(), Some("id-secret"), &SystemClock).write(Some(&response));
+            LogLine::start(&request(), Some(vault_hash("id-secret")), &SystemClock).write(Some(&response));
         });
         assert_eq!(text.lines().count(), 1, "{text}");
         for part in "ERROR|PUT|500|req-7|the disk is full|millis|route".split('|') {
@@ -330,7 +337,7 @@ mod tests {
     #[test]
     fn a_line_tells_vaults_apart_without_naming_them() {
         // printf acme | sha256sum
-        assert_eq!(vault_hash("acme"), "822b33ad87c1");
+        assert_eq!(&*vault_hash("acme"), "822b33ad87c1");
         assert_ne!(vault_hash("Acme"), vault_hash("acme"));
     }
 

@@ -5,7 +5,7 @@ use crate::domain::listed;
 use crate::fair::{Party, Permit, ShareLimits};
 use crate::http::extract::headers::{Accept, Representation, single_header};
 use crate::http::extract::page::{List, Page};
-use crate::http::extract::params::{Params, Path, Query, VaultPath};
+use crate::http::extract::params::{Path, Query, VaultPath};
 use crate::http::feed::{COMMENT, Client, EventBody, Filter, ServerSentEvent};
 use crate::http::middleware::access::Admission;
 use crate::http::problem::{Kind, Problem};
@@ -59,8 +59,6 @@ listed! {
     /// The values of `order`.
     Order as "EventOrder";
 }
-
-impl Params for Chosen {}
 
 impl Chosen {
     fn filter(self) -> Result<Filter, Problem> {
@@ -130,7 +128,8 @@ pub(crate) struct EventPage {
 pub(crate) async fn stream_events(
     State(state): State<AppState>,
     Path((vault_id,)): VaultPath,
-    Query((chosen, page)): Query<(Chosen, Page)>,
+    Query(chosen): Query<Chosen>,
+    page: Page,
     accept: Accept,
     admission: Admission,
     headers: HeaderMap,

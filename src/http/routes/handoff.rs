@@ -6,7 +6,7 @@ use crate::http::extract::body::{Object, OptionalJsonBody};
 use crate::http::extract::caller::{Actor, ActorHeader};
 use crate::http::extract::headers::{Accept, ConditionHeaders, Conditions, Representation};
 use crate::http::extract::page::{List, Page};
-use crate::http::extract::params::{EntryPath, MemoryPath, Params, Path, Query, parsed};
+use crate::http::extract::params::{EntryPath, MemoryPath, Path, Query, parsed};
 use crate::http::problem::{Kind, Problem};
 use crate::http::routes::contexts;
 use crate::http::routes::window::fields;
@@ -93,7 +93,6 @@ async fn judged(
 
 /// A handoff in a list.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
-#[schema(as = HandoffEntry)]
 pub(crate) struct HandoffEntry {
     /// Its id.
     handoff_id: String,
@@ -151,7 +150,6 @@ impl From<Handoff> for HandoffEntry {
 pub(crate) async fn get_handoff(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
-    _: Query<()>,
     accept: Accept,
     conditions: Conditions,
 ) -> Result<Response, Problem> {
@@ -168,8 +166,7 @@ pub(crate) async fn get_handoff(
 
 /// Whether the newest handoff can be relied on.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
-#[schema(as = HandoffStatus)]
-pub(crate) struct StatusBody {
+pub(crate) struct HandoffStatus {
     /// What is so now.
     #[serde(flatten)]
     freshness: Freshness,
@@ -191,14 +188,13 @@ pub(crate) struct StatusBody {
     get,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/handoff/status",
     responses(
-        (status = 200, description = "The freshness.", body = StatusBody),
+        (status = 200, description = "The freshness.", body = HandoffStatus),
     )
 )]
 pub(crate) async fn get_handoff_status(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
-    _: Query<()>,
-) -> Result<Json<StatusBody>, Problem> {
+) -> Result<Json<HandoffStatus>, Problem> {
     let handoff = state.storage.latest_handoff(&vault_id, &memory_id).await?;
     let handoff = handoff.as_ref();
     let freshness = match handoff {
@@ -208,7 +204,7 @@ pub(crate) async fn get_handoff_status(
             Freshness::missing()
         }
     };
-    Ok(Json(StatusBody {
+    Ok(Json(HandoffStatus {
         freshness,
         handoff_id: handoff.map(|handoff| handoff.handoff_id.to_string()),
         generated_at: handoff.map(|handoff| handoff.generated_at),
@@ -230,7 +226,7 @@ pub(crate) async fn get_handoff_status(
 pub(crate) async fn list_handoffs(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
-    Query(page): Query<Page>,
+    page: Page,
 ) -> Result<Json<List<HandoffEntry>>, Problem> {
     let before = page.after::<i64>()?;
     let handoffs = state
@@ -265,7 +261,6 @@ pub(crate) async fn list_handoffs(
 pub(crate) async fn get_handoff_artifact(
     State(state): State<AppState>,
     Path((vault_id, memory_id, entry)): EntryPath<HandoffId>,
-    _: Query<()>,
     accept: Accept,
     conditions: Conditions,
 ) -> Result<Response, Problem> {
@@ -295,13 +290,10 @@ pub(crate) struct RefreshParams {
     window: Option<String>,
 }
 
-impl Params for RefreshParams {}
-
 /// What a refresh may be told.
 #[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schema(as = RefreshHandoffRequest)]
-pub(crate) struct RefreshBody {
+pub(crate) struct RefreshHandoffRequest {
     /// The caller's folder, for the section Workspace Snapshot.
     #[serde(default)]
     #[schema(value_type = Option<Workspace>)]
@@ -340,7 +332,7 @@ fn checked(workspace: Workspace) -> Result<Workspace, Problem> {
     post,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/handoff/refresh",
     params(RefreshParams, ActorHeader),
-    request_body(description = "May be left out.", content = Option<RefreshBody>),
+    request_body(description = "May be left out.", content = Option<RefreshHandoffRequest>),
     responses(
         (status = 200, description = "The newest is fresh; nothing was made.", body = HandoffBody),
         (status = 201, description = "A new one.", body = HandoffBody),
@@ -353,7 +345,7 @@ pub(crate) async fn refresh_handoff(
     Path((vault_id, memory_id)): MemoryPath,
     Query(params): Query<RefreshParams>,
     Actor(actor): Actor,
-    OptionalJsonBody(RefreshBody { workspace }): OptionalJsonBody<RefreshBody>,
+    OptionalJsonBody(RefreshHandoffRequest { workspace }): OptionalJsonBody<RefreshHandoffRequest>,
 ) -> Result<(StatusCode, Json<HandoffBody>), Problem> {
     let request = HandoffRequest {
         vault: vault_id,

@@ -40,37 +40,23 @@ const CHECKS: [&str; 3] = ["database", "schema", "writes"];
     )
 )]
 pub(crate) async fn get_readiness(State(state): State<AppState>) -> Result<String, Problem> {
-    if let Err(error) = state.storage.ping().await {
-        let problem = not_ready("database", "the database does not answer");
-        return Err(problem.caused_by(error));
+    let storage = &state.storage;
+    let failed = |check, why| move |error| not_ready(check, why).caused_by(error);
+    let answers = storage.ping().await;
+    answers.map_err(failed("database", "the database does not answer"))?;
+    let is_current = storage.schema_is_current().await;
+    if !is_current.map_err(failed("schema", "the database's schema cannot be read"))? {
+        let why = "the database's schema is older than this program";
+        return Err(not_ready("schema", why));
     }
-    match state.storage.schema_is_current().await {
-        Ok(true) => {}
-        Ok(false) => {
-            return Err(not_ready(
-                "schema",
-                "the database's schema is older than this program",
-            ));
-        }
-        Err(error) => {
-            let problem = not_ready("schema", "the database's schema cannot be read");
-            return Err(problem.caused_by(error));
-        }
+    let blocked = storage.blocked_writes().await;
+    let blocked = blocked.map_err(failed("writes", "writes do not get through: a test write failed"))?;
+    if let Some(problem) = blocked {
+        let why = format!("writes do not get through: {problem}");
+        return Err(not_ready("writes", &why));
     }
-    match state.storage.blocked_writes().await {
-        Ok(None) => {
-            let lines = CHECKS.map(|check| format!("{check} ok\n"));
-            Ok(format!("ready\n{}", lines.concat()))
-        }
-        Ok(Some(problem)) => {
-            let why = format!("writes do not get through: {problem}");
-            Err(not_ready("writes", &why))
-        }
-        Err(error) => {
-            let problem = not_ready("writes", "writes do not get through: a test write failed");
-            Err(problem.caused_by(error))
-        }
-    }
+    let lines = CHECKS.map(|check| format!("{check} ok\n"));
+    Ok(format!("ready\n{}", lines.concat()))
 }
 
 /// The response of a service that is still starting.

@@ -6,7 +6,7 @@ use crate::domain::prompt::{NewItem, PromptItem, RULES, check_writable};
 use crate::http::extract::body::{self, JsonBody, Limit, MediaType, Object, exact, parse, parse_list};
 use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
 use crate::http::extract::page::{List, Page};
-use crate::http::extract::params::{ItemPath, Params, Query, parsed};
+use crate::http::extract::params::{ItemPath, Query, parsed};
 use crate::http::middleware::standard::Detail;
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
@@ -35,8 +35,6 @@ pub(crate) struct ItemParams {
     category: Option<Category>,
 }
 
-impl Params for ItemParams {}
-
 /// List the items of a memory
 ///
 /// Its own, by category and then as they were added, without those that have expired: those of a vault belong to all of
@@ -50,9 +48,9 @@ impl Params for ItemParams {}
 pub(crate) async fn list_items(
     State(state): State<AppState>,
     ItemPath { owner, .. }: ItemPath,
-    Query((params, page)): Query<(ItemParams, Page)>,
+    Query(ItemParams { category }): Query<ItemParams>,
+    page: Page,
 ) -> Result<Json<List<ItemBody>>, Problem> {
-    let ItemParams { category } = params;
     let after = page.after::<ItemKey>()?;
     let items = state
         .storage
@@ -76,7 +74,6 @@ pub(crate) async fn list_items(
 pub(crate) async fn get_item(
     State(state): State<AppState>,
     ItemPath { owner, item }: ItemPath,
-    _: Query<()>,
 ) -> Result<Json<ItemBody>, Problem> {
     let item_id = parsed("item_id", &item)?;
     let item = state.storage.item(&owner, &item_id).await?.ok_or_else(missing)?;
@@ -85,9 +82,8 @@ pub(crate) async fn get_item(
 
 /// An item to be added.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
-#[schema(as = NewPromptItem)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct NewItemBody {
+pub(crate) struct NewPromptItem {
     /// Its text: not blank, no NUL, at most 65,536 bytes.
     #[schema(
         min_length = 1,
@@ -124,7 +120,7 @@ pub(crate) struct NewItemBody {
     post,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/items",
     params(ActorHeader),
-    request_body = NewItemBody,
+    request_body = NewPromptItem,
     responses(
         (status = 201, description = "It was added.", body = ItemBody, headers(("Location"))),
         (status = 403, description = "Only administrators write rules."),
@@ -134,16 +130,15 @@ pub(crate) struct NewItemBody {
 pub(crate) async fn add_item(
     State(state): State<AppState>,
     ItemPath { owner, .. }: ItemPath,
-    _: Query<()>,
     caller: CallerOf,
     Actor(actor): Actor,
     claim: UnderClaim,
-    JsonBody(body): JsonBody<NewItemBody>,
+    JsonBody(body): JsonBody<NewPromptItem>,
 ) -> Response {
     let added = async {
         let category: Category = parsed("category", &body.category)?;
         check_category(&caller, &category)?;
-        let item = NewItem::from(ItemContent {
+        let item = NewItem::from(ItemOfCategory {
             content: body.content,
             metadata: body.metadata,
             expires_at: body.expires_at,
@@ -179,30 +174,27 @@ pub(crate) struct ItemText(String);
 
 /// The items of a category, in their order.
 #[derive(utoipa::ToSchema)]
-#[schema(as = CategoryItems)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "documents the request body")]
-pub(crate) enum CategoryBody {
+pub(crate) enum CategoryItems {
     /// Named.
     Named(CategoryObject),
     /// The list alone.
-    List(Vec<ItemContent>),
+    List(Vec<ItemOfCategory>),
 }
 
 /// The items of a category, in their order.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
-#[schema(as = CategoryObject)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CategoryObject {
     /// None removes all that are there.
-    #[schema(value_type = Vec<ItemContent>)]
-    items: Vec<Object<ItemContent>>,
+    #[schema(value_type = Vec<ItemOfCategory>)]
+    items: Vec<Object<ItemOfCategory>>,
 }
 
 /// The items of a category.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
-#[schema(as = ReplacedItems)]
-pub(crate) struct ReplacedBody {
+pub(crate) struct ReplacedItems {
     /// In their order.
     items: Vec<ItemBody>,
     /// Whether they were these already, so that nothing was written and they keep their ids.
@@ -219,10 +211,10 @@ pub(crate) struct ReplacedBody {
     params(ActorHeader),
     request_body(
         description = "The items in their order; as text one item, at most 65,536 bytes.",
-        content((CategoryBody = "application/json"), (ItemText = "text/plain"))
+        content((CategoryItems = "application/json"), (ItemText = "text/plain"))
     ),
     responses(
-        (status = 200, description = "The items of the category as they are now.", body = ReplacedBody),
+        (status = 200, description = "The items of the category as they are now.", body = ReplacedItems),
         (status = 403, description = "Only administrators write rules."),
         (status = 422, description = "An item is not valid, or there would be too many; nothing was changed."),
     )
@@ -230,7 +222,6 @@ pub(crate) struct ReplacedBody {
 pub(crate) async fn put_items(
     State(state): State<AppState>,
     ItemPath { owner, item }: ItemPath,
-    _: Query<()>,
     caller: CallerOf,
     Actor(actor): Actor,
     claim: UnderClaim,
@@ -253,7 +244,7 @@ pub(crate) async fn put_items(
 
 fn replaced_answer(owner: &ItemOwner, replaced: &Replaced) -> KeptAnswer {
     let items = replaced.items.iter().cloned();
-    let body = ReplacedBody {
+    let body = ReplacedItems {
         items: items.map(|item| ItemBody::of(&owner.vault, item)).collect(),
         unchanged: replaced.unchanged,
     };
@@ -279,7 +270,7 @@ async fn read_items(state: &AppState, request: Request) -> Result<Vec<NewItem>, 
         return Ok(vec![item]);
     }
     let is_list = text.trim_start().starts_with('[');
-    let items: Vec<ItemContent> = if is_list {
+    let items: Vec<ItemOfCategory> = if is_list {
         parse_list(&text)?
     } else {
         let CategoryObject { items } = parse(&text)?;
@@ -308,7 +299,6 @@ async fn read_items(state: &AppState, request: Request) -> Result<Vec<NewItem>, 
 pub(crate) async fn remove_item(
     State(state): State<AppState>,
     ItemPath { owner, item }: ItemPath,
-    _: Query<()>,
     caller: CallerOf,
 ) -> Response {
     let removed = async {
@@ -342,12 +332,9 @@ pub(crate) struct RemovedParams {
     category: Category,
 }
 
-impl Params for RemovedParams {}
-
 /// What was removed.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
-#[schema(as = RemovedItems)]
-pub(crate) struct RemovedBody {
+pub(crate) struct RemovedItems {
     /// How many items there were.
     #[schema(minimum = 0)]
     removed: u64,
@@ -361,7 +348,7 @@ pub(crate) struct RemovedBody {
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/items",
     params(RemovedParams),
     responses(
-        (status = 200, description = "How many there were; 0 if there were none.", body = RemovedBody),
+        (status = 200, description = "How many there were; 0 if there were none.", body = RemovedItems),
         (status = 403, description = "Only administrators remove rules."),
     )
 )]
@@ -378,7 +365,7 @@ pub(crate) async fn remove_items(
             ..ItemFilter::default()
         };
         let removed = state.storage.remove_items(&owner, these).await?;
-        Ok((Json(RemovedBody { removed }), format!(": {removed}")))
+        Ok((Json(RemovedItems { removed }), format!(": {removed}")))
     };
     logged("removed", removed.await)
 }
@@ -428,9 +415,8 @@ impl ItemBody {
 
 /// An item of a category that is named elsewhere.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
-#[schema(as = ItemOfCategory)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct ItemContent {
+pub(crate) struct ItemOfCategory {
     /// Its text: not blank, no NUL, at most 65,536 bytes.
     #[schema(
         min_length = 1,
@@ -448,8 +434,8 @@ pub(crate) struct ItemContent {
     expires_at: Option<DateTime<Utc>>,
 }
 
-impl From<ItemContent> for NewItem {
-    fn from(item: ItemContent) -> Self {
+impl From<ItemOfCategory> for NewItem {
+    fn from(item: ItemOfCategory) -> Self {
         Self {
             content: item.content,
             metadata: item.metadata.unwrap_or_default(),

@@ -6,7 +6,7 @@ use crate::domain::ids::{KeyId, VaultId};
 use crate::http::extract::body::JsonBody;
 use crate::http::extract::caller::CallerOf;
 use crate::http::extract::page::{List, Page};
-use crate::http::extract::params::{KeyPath, Params, Path, Query, parsed, within};
+use crate::http::extract::params::{KeyPath, Path, Query, parsed, within};
 use crate::http::middleware::idempotency::IDEMPOTENCY_KEY;
 use crate::http::problem::{Kind, Problem};
 use crate::http::state::AppState;
@@ -182,7 +182,6 @@ const MAX_VAULTS: usize = 1_000;
 /// What a key is to be. Without `vaults` and `vault_prefix` it reaches every vault.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schema(as = KeyRequest)]
 pub(crate) struct KeyRequest {
     /// Who holds it: the actor of what is written with it.
     #[schema(pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
@@ -222,7 +221,6 @@ pub(crate) async fn create_key(
     State(state): State<AppState>,
     CallerOf(caller): CallerOf,
     _: NotRepeatable,
-    _: Query<()>,
     JsonBody(request): JsonBody<KeyRequest>,
 ) -> Result<(StatusCode, Json<NewKeyBody>), Problem> {
     let now = state.clock.now();
@@ -300,7 +298,7 @@ impl KeyRequest {
 pub(crate) async fn list_keys(
     State(state): State<AppState>,
     CallerOf(caller): CallerOf,
-    Query(page): Query<Page>,
+    page: Page,
 ) -> Result<Json<List<KeyBody>>, Problem> {
     let after = page.after::<KeyId>()?;
     let keys = state
@@ -327,7 +325,6 @@ pub(crate) async fn get_key(
     State(state): State<AppState>,
     CallerOf(caller): CallerOf,
     Path((key_id,)): KeyPath,
-    _: Query<()>,
 ) -> Result<Json<KeyBody>, Problem> {
     let key = visible(&state, &caller, &key_id).await?;
     Ok(Json(KeyBody::of(key, state.clock.now())))
@@ -349,7 +346,6 @@ pub(crate) async fn revoke_key(
     State(state): State<AppState>,
     CallerOf(caller): CallerOf,
     Path((key_id,)): KeyPath,
-    _: Query<()>,
 ) -> Result<StatusCode, Problem> {
     visible(&state, &caller, &key_id).await?;
     if !state.storage.revoke_key(&key_id).await? {
@@ -370,12 +366,6 @@ pub(crate) struct RotateParams {
     /// How many seconds the old secret is taken too; none without it.
     #[param(minimum = 0, maximum = 2_592_000)]
     grace_seconds: Option<u32>,
-}
-
-impl Params for RotateParams {
-    fn check(&self) -> Result<(), Problem> {
-        within("grace_seconds", self.grace_seconds, 0..=MAX_GRACE)
-    }
 }
 
 /// Rotate a key
@@ -401,6 +391,7 @@ pub(crate) async fn rotate_key(
     Path((key_id,)): KeyPath,
     Query(RotateParams { grace_seconds }): Query<RotateParams>,
 ) -> Result<Json<NewKeyBody>, Problem> {
+    within("grace_seconds", grace_seconds, 0..=MAX_GRACE)?;
     let key = visible(&state, &caller, &key_id).await?;
     let rights = (&key.scope, key.role, key.expires_at, key.speaks_for_others);
     within_own_rights(&caller, rights, "rotated with")?;

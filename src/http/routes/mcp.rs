@@ -7,7 +7,7 @@ use crate::domain::ids::{MemoryId, VaultId};
 use crate::http::extract::body::{self, Limit};
 use crate::http::extract::caller::X_ACTOR_ID;
 use crate::http::extract::headers::{Accept, Representation};
-use crate::http::extract::params::{Params, Query};
+use crate::http::extract::params::Query;
 use crate::http::feed::ServerSentEvent;
 use crate::http::middleware::carried;
 use crate::http::problem::{Kind, Problem};
@@ -70,11 +70,8 @@ pub(crate) struct McpParams {
     memory: Option<MemoryId>,
 }
 
-impl Params for McpParams {}
-
 /// A message of the Model Context Protocol.
 #[derive(utoipa::ToSchema)]
-#[schema(as = McpMessage)]
 #[expect(dead_code, reason = "documents the request body and the answer")]
 pub(crate) struct McpMessage {
     /// `2.0`.
@@ -157,10 +154,8 @@ impl OwnRoutes {
             Ok(request) => request,
             Err(problem) => return problem.into_response(),
         };
-        match self.0.clone().oneshot(request).await {
-            Ok(response) => response,
-            Err(never) => match never {},
-        }
+        let Ok(response) = self.0.clone().oneshot(request).await;
+        response
     }
 }
 

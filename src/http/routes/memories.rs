@@ -4,7 +4,7 @@ use crate::domain::ids::{MemoryId, RecordKind};
 use crate::fair::{self, Party};
 use crate::http::extract::headers::{ConditionHeaders, Conditions};
 use crate::http::extract::page::{List, Page};
-use crate::http::extract::params::{MemoryPath, Params, Path, Query, VaultPath};
+use crate::http::extract::params::{MemoryPath, Path, Query, VaultPath};
 use crate::http::problem::Problem;
 use crate::http::routes::contexts;
 use crate::http::state::AppState;
@@ -28,8 +28,6 @@ pub(crate) struct MemoryParams {
     sort: Option<MemoryOrder>,
 }
 
-impl Params for MemoryParams {}
-
 /// List the memories of a vault
 ///
 /// In the order of their ids' bytes, or as `sort` says: those that have a document, and those that have prompt items of their
@@ -43,9 +41,9 @@ impl Params for MemoryParams {}
 pub(crate) async fn list_memories(
     State(state): State<AppState>,
     Path((vault_id,)): VaultPath,
-    Query(params): Query<(MemoryParams, Page)>,
+    Query(MemoryParams { prefix, sort }): Query<MemoryParams>,
+    page: Page,
 ) -> Result<Response, Problem> {
-    let (MemoryParams { prefix, sort }, page) = params;
     let order = sort.unwrap_or_default();
     let _turn = fair::turn(&Party::current()).await;
     if order != MemoryOrder::MemoryId {
@@ -139,7 +137,6 @@ impl ByKind {
 pub(crate) async fn get_memory(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
-    _: Query<()>,
 ) -> Result<Json<MemoryBody>, Problem> {
     let (memory, open_proposals) = tokio::try_join!(
         state.storage.memory(&vault_id, &memory_id),
@@ -184,7 +181,6 @@ pub(crate) async fn get_memory(
 pub(crate) async fn delete_memory(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
-    _: Query<()>,
     conditions: Conditions,
 ) -> Result<StatusCode, Problem> {
     let preconditions = conditions.for_write();

@@ -8,7 +8,7 @@ use crate::http::extract::body::{JsonBody, MediaType};
 use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
 use crate::http::extract::headers::{ConditionHeaders, Conditions, ETag};
 use crate::http::extract::page::{List, Page};
-use crate::http::extract::params::{Params, Path, Query, VaultPath};
+use crate::http::extract::params::{Path, Query, VaultPath};
 use crate::http::middleware::idempotency::AnswerAbout;
 use crate::http::problem::Problem;
 use crate::http::routes::contexts::put::read_text_or_json;
@@ -33,8 +33,6 @@ pub(crate) struct RootParams {
     #[param(value_type = String, min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
     root: RootName,
 }
-
-impl Params for RootParams {}
 
 /// The `input` of a `tool_use` block of the tool `memory` (`memory_20250818`). Which members a command needs stands in
 /// their descriptions; others are passed over.
@@ -74,8 +72,7 @@ pub(crate) struct CommandBody {
 
 /// What the `tool_result` block says.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
-#[schema(as = MemoryToolAnswer)]
-pub(crate) struct Answer<'a> {
+pub(crate) struct MemoryToolAnswer<'a> {
     /// The text for the model.
     #[schema(example = "File created successfully at: /memories/preferences.md")]
     content: &'a str,
@@ -104,7 +101,7 @@ pub(crate) struct Answer<'a> {
     params(RootParams, ActorHeader),
     request_body(content = CommandBody, content_type = "application/json"),
     responses(
-        (status = 200, description = "The command was executed or, with `is_error`, refused.", body = Answer),
+        (status = 200, description = "The command was executed or, with `is_error`, refused.", body = MemoryToolAnswer),
         (status = 403, description = "The key has the role `reader`, and the command is not `view`."),
     )
 )]
@@ -143,7 +140,7 @@ pub(crate) async fn run_memory_tool(
         }
         Err(WriteError::Refused(refusal)) => Ok(KeptAnswer::json(
             StatusCode::OK,
-            &Answer {
+            &MemoryToolAnswer {
                 content: &refusal.to_string(),
                 is_error: true,
                 memory_id: None,
@@ -157,7 +154,7 @@ pub(crate) async fn run_memory_tool(
 
 /// The response to a command.
 fn answer(FileChange { response, file }: &FileChange) -> KeptAnswer {
-    let answer = Answer {
+    let answer = MemoryToolAnswer {
         content: response,
         is_error: false,
         memory_id: file.as_ref().map(|file| file.memory_id.as_str()),
@@ -252,8 +249,6 @@ pub(crate) struct FileParams {
     path: String,
 }
 
-impl Params for FileParams {}
-
 impl FileParams {
     /// The tree in a vault, and the path of a file in it.
     fn file(self, vault: VaultId) -> Result<(FileTree, FilePath), Problem> {
@@ -282,9 +277,9 @@ impl FileParams {
 pub(crate) async fn list_memory_files(
     State(state): State<AppState>,
     Path((vault_id,)): VaultPath,
-    Query(params): Query<(RootParams, Page)>,
+    Query(RootParams { root }): Query<RootParams>,
+    page: Page,
 ) -> Result<Json<List<StoredFile>>, Problem> {
-    let (RootParams { root }, page) = params;
     let after = page.after::<String>()?;
     let tree = FileTree {
         vault: vault_id,

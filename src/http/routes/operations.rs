@@ -6,7 +6,7 @@ use crate::domain::ids::UpdateId;
 use crate::http::extract::body::{self, Limit, MediaType, Object, OptionalJsonBody};
 use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
 use crate::http::extract::headers::{ConditionHeaders, Conditions};
-use crate::http::extract::params::{MemoryPath, Params, Path, Query, within};
+use crate::http::extract::params::{MemoryPath, Path, Query, within};
 use crate::http::feed::ServerSentEvent;
 use crate::http::problem::Problem;
 use crate::http::routes::update::{PreferHeader, ResponseMode, ok, respond};
@@ -70,12 +70,6 @@ pub(crate) struct OperationsParams {
     mode: Option<ModeKind>,
 }
 
-impl Params for OperationsParams {
-    fn check(&self) -> Result<(), Problem> {
-        within("max_additions", self.max_additions, 1..=100)
-    }
-}
-
 /// Apply operations
 ///
 /// Takes operations from an agent or a person, as a list in JSON or in the text that models write, and applies them
@@ -107,6 +101,7 @@ pub(crate) async fn apply_operations(
     claim: UnderClaim,
     request: Request,
 ) -> Result<KeptAnswer, Problem> {
+    within("max_additions", params.max_additions, 1..=100)?;
     let mode = caller.mode(params.mode == Some(ModeKind::Propose));
     if params.update_id.is_some() && mode != Mode::Apply {
         return Err(Problem::invalid(
@@ -191,8 +186,7 @@ const MAX_INSTRUCTIONS: usize = 10_000;
 /// How a memory is consolidated.
 #[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schema(as = ConsolidateRequest)]
-pub(crate) struct ConsolidateBody {
+pub(crate) struct ConsolidateRequest {
     /// `propose`, the default: the operations wait until somebody approves them. `apply`: they are saved.
     #[serde(default)]
     #[schema(nullable = false, default = json!("propose"))]
@@ -216,7 +210,7 @@ pub(crate) struct ConsolidateBody {
     post,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/consolidate",
     params(ActorHeader, ConditionHeaders, PreferHeader),
-    request_body(content = Option<ConsolidateBody>, content_type = "application/json"),
+    request_body(content = Option<ConsolidateRequest>, content_type = "application/json"),
     responses(
         (status = 200, description = "What is proposed or was changed, and why; `unchanged` if nothing can go. With `Accept: text/event-stream` as `UpdateContext`.", content(
             (UpdateAnswer = "application/json"),
@@ -233,13 +227,12 @@ pub(crate) struct ConsolidateBody {
 pub(crate) async fn consolidate_memory(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
-    _: Query<()>,
     caller: CallerOf,
     Actor(actor): Actor,
     conditions: Conditions,
     claim: UnderClaim,
     response_mode: ResponseMode,
-    OptionalJsonBody(body): OptionalJsonBody<ConsolidateBody>,
+    OptionalJsonBody(body): OptionalJsonBody<ConsolidateRequest>,
 ) -> Result<Response, Problem> {
     let instructions = body.instructions.unwrap_or_default();
     fields::optional("instructions", &instructions, MAX_INSTRUCTIONS)?;

@@ -6,7 +6,7 @@ use crate::domain::prompt::{
 };
 use crate::fair;
 use crate::http::extract::headers::{ConditionHeaders, Conditions, ETag, Representation};
-use crate::http::extract::params::{MemoryPath, Params, Path, Query, time, within};
+use crate::http::extract::params::{MemoryPath, Path, Query, time, within};
 use crate::http::problem::Problem;
 use crate::http::routes::contexts;
 use crate::http::routes::contexts::{X_CONTEXT_VERSION, readable};
@@ -223,16 +223,6 @@ pub(crate) struct PromptParams {
 /// The maximum length of the query, in bytes.
 const MAX_QUERY_BYTES: usize = 1_000;
 
-impl Params for PromptParams {
-    fn check(&self) -> Result<(), Problem> {
-        let bytes = self.query.as_ref().map_or(0, String::len);
-        if bytes > MAX_QUERY_BYTES {
-            return Err(fields::too_long("query", bytes, MAX_QUERY_BYTES));
-        }
-        within("max_tokens", self.max_tokens, 1..=MOST_TOKENS)
-    }
-}
-
 /// The names in a comma-separated parameter. They are trimmed; empty ones are ignored.
 fn names(values: &[String]) -> BTreeSet<String> {
     let names = values.iter().flat_map(|value| value.split(','));
@@ -242,6 +232,11 @@ fn names(values: &[String]) -> BTreeSet<String> {
 
 impl PromptParams {
     fn selection(&self) -> Result<Selection, Problem> {
+        let bytes = self.query.as_ref().map_or(0, String::len);
+        if bytes > MAX_QUERY_BYTES {
+            return Err(fields::too_long("query", bytes, MAX_QUERY_BYTES));
+        }
+        within("max_tokens", self.max_tokens, 1..=MOST_TOKENS)?;
         let include = self.include.as_deref().map(names);
         if include.as_ref().is_some_and(BTreeSet::is_empty) {
             return Err(Problem::invalid("include", "include must name at least one part"));
@@ -280,7 +275,7 @@ pub(crate) struct Receipt {
     /// Its parts, in order.
     pub(crate) parts: Vec<PartBody>,
     /// What `max_tokens` left out, in the order of the parts.
-    pub(crate) dropped: Vec<DroppedBody>,
+    pub(crate) dropped: Vec<DroppedPart>,
     /// With `query`, how much each record of these parts matters to it, also of those left out: a word of the query that it
     /// has counts 1, its similarity in meaning at most 1.
     #[schema(value_type = std::collections::BTreeMap<String, f64>)]
@@ -313,7 +308,7 @@ impl Receipt {
             text,
             tokens: tokens.iter().sum(),
             parts: parts.map(|(part, tokens)| PartBody::of(part, *tokens)).collect(),
-            dropped: dropped.map(DroppedBody::from).collect(),
+            dropped: dropped.map(DroppedPart::from).collect(),
             scores: scores
                 .map(|(id, score)| (id.to_string(), thousandths(*score).into()))
                 .collect(),
@@ -341,8 +336,7 @@ pub(crate) struct PartBody {
 
 /// What was left out of one part.
 #[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
-#[schema(as = DroppedPart)]
-pub(crate) struct DroppedBody {
+pub(crate) struct DroppedPart {
     /// Its name.
     pub(crate) name: String,
     /// What it is made of.
@@ -381,7 +375,7 @@ impl PartBody {
     }
 }
 
-impl From<&Dropped> for DroppedBody {
+impl From<&Dropped> for DroppedPart {
     fn from(dropped: &Dropped) -> Self {
         let (items, records) = ids(dropped.pieces.iter());
         Self {
@@ -407,8 +401,6 @@ pub(crate) struct GuidanceParams {
     #[param(inline)]
     page: Option<GuidancePage>,
 }
-
-impl Params for GuidanceParams {}
 
 /// Instructions for agents
 ///

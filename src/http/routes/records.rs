@@ -6,7 +6,7 @@ use crate::domain::history::ChangeKind;
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::listed;
 use crate::http::extract::page::{List, Page};
-use crate::http::extract::params::{EntryPath, MemoryPath, Params, Path, Query};
+use crate::http::extract::params::{EntryPath, MemoryPath, Path, Query};
 use crate::http::problem::Problem;
 use crate::http::routes::contexts;
 use crate::http::state::AppState;
@@ -75,17 +75,16 @@ pub(crate) struct RecordBody {
     /// What became of it, the newest change first; where `history=true` asked for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
-    pub(crate) history: Option<Vec<PastStateBody>>,
+    pub(crate) history: Option<Vec<RecordChange>>,
     /// Of a task more.
     #[serde(flatten)]
-    #[schema(value_type = TaskBody)]
-    pub(crate) task: Option<TaskBody>,
+    #[schema(value_type = RecordTaskFields)]
+    pub(crate) task: Option<RecordTaskFields>,
 }
 
 /// The same as members of a record, where they may be absent.
 #[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
-#[schema(as = RecordTaskFields)]
-pub(crate) struct TaskBody {
+pub(crate) struct RecordTaskFields {
     /// When it was done: the time on its line. This and what follows: of tasks only.
     #[schema(required = false)]
     pub(crate) time: DateTime<Utc>,
@@ -108,8 +107,7 @@ pub(crate) struct TaskBody {
 
 /// One change of a record, and what it said from then on.
 #[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
-#[schema(as = RecordChange)]
-pub(crate) struct PastStateBody {
+pub(crate) struct RecordChange {
     /// What was done to it.
     pub(crate) change: ChangeKind,
     /// The version that did it.
@@ -130,7 +128,7 @@ pub(crate) struct PastStateBody {
     pub(crate) content: Option<String>,
 }
 
-impl From<PastState> for PastStateBody {
+impl From<PastState> for RecordChange {
     fn from(PastState { event, record }: PastState) -> Self {
         let (label, reason, content) = match record {
             Some(record) => (record.label, record.reason, Some(record.content)),
@@ -165,7 +163,7 @@ impl From<StoredRecord> for RecordBody {
         } else {
             RecordStatus::Active
         };
-        let task = stored.task().map(|mut task| TaskBody {
+        let task = stored.task().map(|mut task| RecordTaskFields {
             time: stored.time(),
             failed: task.has_failed(),
             task_id: task.task_id.map(|id| id.to_string()),
@@ -238,8 +236,6 @@ pub(in crate::http::routes) fn status_of(choice: Option<StatusChoice>) -> Option
     }
 }
 
-impl Params for RecordParams {}
-
 /// List the records
 ///
 /// By kind and number.
@@ -254,9 +250,9 @@ impl Params for RecordParams {}
 pub(crate) async fn list_records(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
-    Query(params): Query<(RecordParams, Page)>,
+    Query(RecordParams { kind, status }): Query<RecordParams>,
+    page: Page,
 ) -> Result<Json<List<RecordBody>>, Problem> {
-    let (RecordParams { kind, status }, page) = params;
     let status = status_of(status);
     let after = page.after::<RecordId>()?;
     let filter = RecordFilter { kind, status };
@@ -287,8 +283,6 @@ pub(crate) struct HistoryParams {
     /// Whether to show what became of it, too: its newest 50 changes with what it said from then on.
     history: Option<bool>,
 }
-
-impl Params for HistoryParams {}
 
 /// Read one record
 ///
@@ -324,7 +318,7 @@ pub(crate) async fn get_record(
             .storage
             .record_history(&vault_id, &memory_id, entry, MAX_CHANGES)
             .await?;
-        body.history = Some(changes.into_iter().map(PastStateBody::from).collect());
+        body.history = Some(changes.into_iter().map(RecordChange::from).collect());
     }
     Ok(Json(body))
 }

@@ -4,7 +4,7 @@ use crate::domain::document::Until;
 use crate::domain::evidence::Evidence;
 use crate::domain::ids::{ActorId, RecordKind, VaultId};
 use crate::http::extract::page::{List, Page};
-use crate::http::extract::params::{MemoryPath, Params, Path, Query, VaultPath, time};
+use crate::http::extract::params::{MemoryPath, Path, Query, VaultPath, time};
 use crate::http::problem::Problem;
 use crate::http::routes::contexts;
 use crate::http::routes::records::{StatusChoice, status_of};
@@ -41,10 +41,11 @@ const INSIDE: usize = 500;
 pub(crate) async fn search_contexts(
     State(state): State<AppState>,
     Path((vault_id,)): VaultPath,
-    Query((search, page)): Query<(SearchParams, Page)>,
+    Query(search): Query<SearchParams>,
+    page: Page,
 ) -> Result<Json<SearchPage>, Problem> {
     let meaning = state.pipeline.meaning();
-    search.check_mode(meaning)?;
+    search.check(meaning)?;
     let limit = usize::try_from(page.fetch()).unwrap_or(usize::MAX);
     let request = search.request(&vault_id, limit)?;
     let by_words_only = search.mode == Some(Mode::Text) || !meaning.is_configured();
@@ -92,10 +93,11 @@ pub(crate) async fn search_contexts(
 pub(crate) async fn search_memory(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
-    Query((search, page)): Query<(SearchParams, Page)>,
+    Query(search): Query<SearchParams>,
+    page: Page,
 ) -> Result<Json<SearchPage>, Problem> {
     let meaning = state.pipeline.meaning();
-    search.check_mode(meaning)?;
+    search.check(meaning)?;
     let request = search.request(&vault_id, INSIDE)?;
     let after = page.after::<usize>()?.unwrap_or(0);
     let answer = meaning.search_memory(&request, &memory_id).await?;
@@ -156,8 +158,9 @@ pub(crate) struct SearchParams {
     until: Option<String>,
 }
 
-impl Params for SearchParams {
-    fn check(&self) -> Result<(), Problem> {
+impl SearchParams {
+    /// Rejects what the types do not exclude, and what the service cannot do with its configuration.
+    fn check(&self, meaning: &Meaning) -> Result<(), Problem> {
         let q = &self.q;
         if q.trim().is_empty() {
             return Err(Problem::invalid("q", "q must contain the words to search for"));
@@ -165,17 +168,28 @@ impl Params for SearchParams {
         if q.len() > MAX_QUERY_BYTES {
             return Err(fields::too_long("q", q.len(), MAX_QUERY_BYTES));
         }
-        match self.min_score {
-            Some(score) if !(-1.0..=1.0).contains(&score) => Err(Problem::invalid(
+        if self.min_score.is_some_and(|score| !(-1.0..=1.0).contains(&score)) {
+            return Err(Problem::invalid(
                 "min_score",
                 "min_score must be a number from -1 to 1",
-            )),
-            _ => Ok(()),
+            ));
         }
+        if self.mode == Some(Mode::Semantic) && !meaning.is_configured() {
+            return Err(Problem::invalid(
+                "mode",
+                "mode=semantic needs an embedding model: set embeddings.base_url and embeddings.model \
+                 (WORKING_MEMORY__EMBEDDINGS__BASE_URL, WORKING_MEMORY__EMBEDDINGS__MODEL)",
+            ));
+        }
+        if self.mode == Some(Mode::Text) && self.min_score.is_some() {
+            return Err(Problem::invalid(
+                "min_score",
+                "min_score is of searches by meaning, and mode is text",
+            ));
+        }
+        Ok(())
     }
-}
 
-impl SearchParams {
     fn request<'s>(&'s self, vault: &'s VaultId, limit: usize) -> Result<SearchRequest<'s>, Problem> {
         Ok(SearchRequest {
             vault,
@@ -192,29 +206,10 @@ impl SearchParams {
             limit,
         })
     }
-
-    /// Rejects what the service cannot do with its configuration.
-    fn check_mode(&self, meaning: &Meaning) -> Result<(), Problem> {
-        if self.mode == Some(Mode::Semantic) && !meaning.is_configured() {
-            return Err(Problem::invalid(
-                "mode",
-                "mode=semantic needs an embedding model: set embeddings.base_url and embeddings.model \
-                 (WORKING_MEMORY__EMBEDDINGS__BASE_URL, WORKING_MEMORY__EMBEDDINGS__MODEL)",
-            ));
-        }
-        if self.mode == Some(Mode::Text) && self.min_score.is_some() {
-            return Err(Problem::invalid(
-                "min_score",
-                "min_score is of searches by meaning, and mode is text",
-            ));
-        }
-        Ok(())
-    }
 }
 
 /// One page of a search.
 #[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
-#[schema(as = SearchPage)]
 pub(crate) struct SearchPage {
     /// What was found, best first.
     #[serde(flatten)]
@@ -280,17 +275,12 @@ pub(crate) struct SearchBody {
 
 impl From<Hit> for SearchBody {
     fn from(hit: Hit) -> Self {
-        let by = [
-            (hit.by_text, Mode::Text.name()),
-            (hit.score.is_some(), Mode::Semantic.name()),
-        ];
+        let by_text = hit.by_text.then_some(Mode::Text);
+        let by_meaning = hit.score.map(|_| Mode::Semantic);
+        let by = by_text.into_iter().chain(by_meaning);
         let origin = hit.origin.as_ref();
         Self {
-            found_by: by
-                .iter()
-                .filter(|(found, _)| *found)
-                .map(|(_, name)| (*name).into())
-                .collect(),
+            found_by: by.map(|mode| mode.name().into()).collect(),
             score: hit.score,
             record_id: hit.record.map(|record| record.to_string()),
             status: origin.map(|origin| origin.status),
@@ -299,11 +289,7 @@ impl From<Hit> for SearchBody {
             pinned: origin.map(|origin| origin.marks.pinned),
             until: origin.and_then(|origin| origin.marks.until),
             recorded_by: origin.map(|origin| origin.by.to_string()),
-            evidence: origin
-                .iter()
-                .flat_map(|origin| &origin.evidence)
-                .cloned()
-                .collect(),
+            evidence: origin.map_or_else(Vec::new, |origin| origin.evidence.clone()),
             section: hit.section,
             memory_id: hit.memory.to_string(),
             version: hit.version,

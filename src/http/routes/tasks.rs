@@ -25,8 +25,7 @@ use serde_json::Value;
 /// A task that was completed.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schema(as = TaskRequest)]
-pub(crate) struct TaskBody {
+pub(crate) struct TaskRequest {
     /// What the caller calls it, unique within the memory: a task that is sent twice is one task.
     #[schema(
         min_length = 1,
@@ -99,7 +98,7 @@ pub(super) fn checked_task(
     post,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/tasks",
     params(ActorHeader, ConditionHeaders),
-    request_body(content = TaskBody, content_type = "application/json"),
+    request_body(content = TaskRequest, content_type = "application/json"),
     responses(
         (status = 201, description = "The record.", body = WindowAnswer, headers(("ETag"), ("Location"), ("X-Context-Version" = i64))),
         (status = 200, description = "The task was recorded already; nothing was made.", body = WindowAnswer, headers(("ETag"), ("Location"), ("X-Context-Version" = i64))),
@@ -110,7 +109,7 @@ pub(crate) async fn record_task(
     State(state): State<AppState>,
     WriterOf(writer): WriterOf,
     claim: UnderClaim,
-    JsonBody(body): JsonBody<TaskBody>,
+    JsonBody(body): JsonBody<TaskRequest>,
 ) -> Result<KeptAnswer, Problem> {
     let details = TaskDetails {
         outcome: body.outcome,
@@ -128,8 +127,7 @@ pub(crate) async fn record_task(
 /// A decision that was made.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schema(as = DecisionRequest)]
-pub(crate) struct DecisionBody {
+pub(crate) struct DecisionRequest {
     /// What was decided; at most 2,000 bytes.
     #[schema(
         min_length = 1,
@@ -159,7 +157,7 @@ pub(crate) struct DecisionBody {
     post,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/decisions",
     params(ActorHeader, ConditionHeaders),
-    request_body(content = DecisionBody, content_type = "application/json"),
+    request_body(content = DecisionRequest, content_type = "application/json"),
     responses(
         (status = 201, description = "The record.", body = WindowAnswer, headers(("ETag"), ("Location"), ("X-Context-Version" = i64))),
         (status = 422, description = "The request is not valid, `supersedes` names no active decision (`active` lists them), or the document would be too large; nothing was saved."),
@@ -169,7 +167,7 @@ pub(crate) async fn record_decision(
     State(state): State<AppState>,
     WriterOf(writer): WriterOf,
     claim: UnderClaim,
-    JsonBody(body): JsonBody<DecisionBody>,
+    JsonBody(body): JsonBody<DecisionRequest>,
 ) -> Result<KeptAnswer, Problem> {
     fields::required("decision", &body.decision, DECISION_BYTES)?;
     if let Some(reason) = &body.reason {
@@ -205,8 +203,7 @@ fn decision_id(text: &str) -> Result<RecordId, Problem> {
 /// What is aimed at, and what stands in the way. At least one of both must be given.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schema(as = StatusRequest)]
-pub(crate) struct StatusBody {
+pub(crate) struct StatusRequest {
     /// At most 1,000 bytes. Absent: the goal that stands there stays. Null: there is none from now on.
     #[serde(default, deserialize_with = "present")]
     #[schema(
@@ -230,7 +227,6 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<S
 
 /// The status as it stands now.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
-#[schema(as = StatusAnswer)]
 pub(crate) struct StatusAnswer {
     /// What is aimed at.
     #[schema(required)]
@@ -255,7 +251,7 @@ pub(crate) struct StatusAnswer {
     put,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/status",
     params(ActorHeader, ConditionHeaders),
-    request_body(content = StatusBody, content_type = "application/json"),
+    request_body(content = StatusRequest, content_type = "application/json"),
     responses(
         (status = 201, description = "A new version was made.", body = StatusAnswer, headers(("ETag"), ("X-Context-Version" = i64))),
         (status = 200, description = "The status was this already; nothing was made.", body = StatusAnswer, headers(("ETag"), ("X-Context-Version" = i64))),
@@ -265,7 +261,7 @@ pub(crate) async fn set_status(
     State(state): State<AppState>,
     WriterOf(writer): WriterOf,
     claim: UnderClaim,
-    JsonBody(StatusBody { goal, blocker }): JsonBody<StatusBody>,
+    JsonBody(StatusRequest { goal, blocker }): JsonBody<StatusRequest>,
 ) -> Result<KeptAnswer, Problem> {
     if goal.is_none() && blocker.is_none() {
         return Err(Problem::invalid(
@@ -306,8 +302,8 @@ fn status_answer(change: &WindowChange) -> KeptAnswer {
 #[schema(as = WindowImport)]
 pub(crate) struct ImportBody {
     /// Taken only where no goal stands.
-    #[schema(value_type = Option<ImportedStatusBody>)]
-    status: Option<Object<ImportedStatusBody>>,
+    #[schema(value_type = Option<ImportedStatus>)]
+    status: Option<Object<ImportedStatus>>,
     /// Recent tasks.
     #[serde(default)]
     #[schema(value_type = Vec<ImportedTaskBody>)]
@@ -325,8 +321,7 @@ pub(crate) struct ImportBody {
 /// Goal and blocker.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schema(as = ImportedStatus)]
-struct ImportedStatusBody {
+struct ImportedStatus {
     /// At most 1,000 bytes.
     goal: Option<String>,
     /// At most 1,000 bytes.

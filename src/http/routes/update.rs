@@ -8,14 +8,14 @@ use crate::fair::Party;
 use crate::http::extract::body::{JsonBody, Object, exact};
 use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
 use crate::http::extract::headers::{Accept, ConditionHeaders, Conditions, Representation, list_header};
-use crate::http::extract::params::{MemoryPath, Path, Query};
+use crate::http::extract::params::{MemoryPath, Path};
 use crate::http::feed::{ServerSentEvent, frame};
 use crate::http::middleware::access::Admission;
 use crate::http::middleware::bounds::Slot;
 use crate::http::problem::Problem;
 use crate::http::routes::events::{EVENT_STREAM, OpenStream};
 use crate::http::routes::tasks::checked_task;
-use crate::http::routes::window::fields;
+use crate::http::routes::window::{below, fields};
 use crate::http::state::AppState;
 use crate::pipeline::history::{self, InvalidMessage};
 use crate::pipeline::report::UpdateAnswer;
@@ -50,7 +50,7 @@ pub(crate) struct UpdateBody {
     task: String,
     /// The conversation around it, oldest first, in the form of OpenAI's or of Anthropic's messages.
     #[serde(default)]
-    #[schema(value_type = Vec<MessageBody>)]
+    #[schema(value_type = Vec<Message>)]
     messages: Vec<serde_json::Value>,
     /// Do everything but save.
     #[serde(default)]
@@ -123,7 +123,6 @@ pub(crate) struct PreferHeader {
 pub(crate) async fn update_context(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
-    _: Query<()>,
     caller: CallerOf,
     Actor(actor): Actor,
     conditions: Conditions,
@@ -195,9 +194,10 @@ fn queued(run: &Run) -> KeptAnswer {
     KeptAnswer::json(StatusCode::ACCEPTED, run)
         .with(
             LOCATION,
-            format!(
-                "/v1/vaults/{}/memories/{}/updates/{}",
-                run.vault_id, run.memory_id, run.update_id
+            below(
+                &run.vault_id,
+                &run.memory_id,
+                &format!("updates/{}", run.update_id),
             ),
         )
         .with(PREFERENCE_APPLIED, RESPOND_ASYNC)
@@ -243,9 +243,8 @@ fn at_least(asked: Strictness, configured: Strictness) -> Result<(), Problem> {
 /// One message of the conversation, as the APIs of OpenAI and Anthropic have it. Members that are not named here are
 /// passed over. What is kept is the text form.
 #[derive(utoipa::ToSchema)]
-#[schema(as = Message)]
 #[expect(dead_code, reason = "documents what the pipeline reads")]
-pub(super) struct MessageBody {
+pub(super) struct Message {
     /// Who says it: `user`, `assistant`, `system`, `developer`, `tool`, `function`, or anything.
     #[schema(
         min_length = 1,
@@ -254,32 +253,30 @@ pub(super) struct MessageBody {
     )]
     role: String,
     /// What is said: a text, parts, or null. A message with `tool_calls` may leave it out.
-    content: Option<Content>,
+    content: Option<MessageContent>,
     /// Tools that an assistant calls (OpenAI). Kept as `[tool call NAME] {arguments}` in its message.
-    tool_calls: Option<Vec<ToolCall>>,
+    tool_calls: Option<Vec<MessageToolCall>>,
     /// The one tool that an assistant calls, in the old form.
-    function_call: Option<Called>,
+    function_call: Option<MessageCalled>,
     /// Why an assistant says nothing else.
     refusal: Option<String>,
 }
 
 /// What a message says.
 #[derive(serde::Deserialize, utoipa::ToSchema)]
-#[schema(as = MessageContent)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "documents what the pipeline reads")]
-enum Content {
+enum MessageContent {
     Text(String),
-    Parts(Vec<PartBody>),
+    Parts(Vec<MessagePart>),
 }
 
 /// A part of a message. By its type it needs `text`, `refusal`, or `name` and `input`.
 #[derive(serde::Deserialize, utoipa::ToSchema)]
-#[schema(as = MessagePart)]
 #[expect(dead_code, reason = "documents what the pipeline reads")]
-struct PartBody {
+struct MessagePart {
     /// What it is.
-    r#type: PartType,
+    r#type: MessagePartType,
     /// For a text.
     text: Option<String>,
     /// For a refusal.
@@ -300,8 +297,7 @@ struct PartBody {
 /// their bytes; what a model thinks is left out.
 #[derive(serde::Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
-#[schema(as = MessagePartType)]
-enum PartType {
+enum MessagePartType {
     Text,
     InputText,
     OutputText,
@@ -335,15 +331,14 @@ enum PartType {
 
 /// A call of a tool.
 #[derive(utoipa::ToSchema)]
-#[schema(as = MessageToolCall)]
 #[expect(dead_code, reason = "documents what the pipeline reads")]
-struct ToolCall {
+struct MessageToolCall {
     /// `function` without it.
     r#type: Option<ToolCallType>,
     /// With the type `function`.
-    function: Option<Called>,
+    function: Option<MessageCalled>,
     /// With the type `custom`.
-    custom: Option<Called>,
+    custom: Option<MessageCalled>,
 }
 
 /// The kinds of calls.
@@ -357,9 +352,8 @@ enum ToolCallType {
 
 /// What is called.
 #[derive(utoipa::ToSchema)]
-#[schema(as = MessageCalled)]
 #[expect(dead_code, reason = "documents what the pipeline reads")]
-struct Called {
+struct MessageCalled {
     /// The tool.
     name: String,
     /// What it is given: JSON as text.

@@ -5,7 +5,7 @@ use crate::http::extract::body::{JsonBody, OptionalJsonBody};
 use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
 use crate::http::extract::headers::{ConditionHeaders, Conditions};
 use crate::http::extract::page::{List, Page};
-use crate::http::extract::params::{EntryPath, MemoryPath, Path, Query};
+use crate::http::extract::params::{EntryPath, MemoryPath, Path};
 use crate::http::problem::{Kind, Problem};
 use crate::http::routes::contexts;
 use crate::http::routes::update::ok;
@@ -36,7 +36,7 @@ use serde::Deserialize;
 pub(crate) async fn list_updates(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
-    Query(page): Query<Page>,
+    page: Page,
 ) -> Result<Json<List<Run>>, Problem> {
     let before = page.after::<UpdateId>()?;
     let _list = state.budget.list().await?;
@@ -63,7 +63,6 @@ pub(crate) async fn list_updates(
 pub(crate) async fn get_update(
     State(state): State<AppState>,
     Path((vault_id, memory_id, entry)): EntryPath<UpdateId>,
-    _: Query<()>,
 ) -> Result<Json<Run>, Problem> {
     let run = state.storage.run(&vault_id, &memory_id, &entry).await?;
     let run =
@@ -86,7 +85,6 @@ pub(crate) async fn get_update(
 pub(crate) async fn cancel_update(
     State(state): State<AppState>,
     Path((vault_id, memory_id, entry)): EntryPath<UpdateId>,
-    _: Query<()>,
 ) -> Result<Json<Run>, Problem> {
     match state.storage.cancel_update(&vault_id, &memory_id, &entry).await? {
         Cancelled::Done(run) => Ok(Json(*run)),
@@ -108,8 +106,7 @@ const SAID_BYTES: usize = 2_000;
 /// What is approved.
 #[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schema(as = ApproveRequest)]
-pub(crate) struct ApproveBody {
+pub(crate) struct ApproveRequest {
     /// The numbers of the operations that are approved; without it all of them. A `record` of the proposal is always
     /// applied.
     #[schema(value_type = Option<Vec<u32>>, nullable = false)]
@@ -128,7 +125,7 @@ pub(crate) struct ApproveBody {
     post,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/updates/{update_id}/approve",
     params(ActorHeader, ConditionHeaders),
-    request_body(content = Option<ApproveBody>, content_type = "application/json"),
+    request_body(content = Option<ApproveRequest>, content_type = "application/json"),
     responses(
         (status = 200, description = "What was changed, what was not, and why.", body = UpdateAnswer),
         (status = 409, description = "It is not a proposal, or was already decided; `run_status` says what it is."),
@@ -137,16 +134,14 @@ pub(crate) struct ApproveBody {
         (status = 422, description = "The request is not valid, names an operation that the proposal does not have, or the document would be too large; the proposal keeps waiting."),
     )
 )]
-#[expect(clippy::too_many_arguments, reason = "one for each extractor")]
 pub(crate) async fn approve_update(
     State(state): State<AppState>,
     Path((vault_id, memory_id, entry)): EntryPath<UpdateId>,
-    _: Query<()>,
     caller: CallerOf,
     claim: UnderClaim,
     Actor(actor): Actor,
     conditions: Conditions,
-    OptionalJsonBody(body): OptionalJsonBody<ApproveBody>,
+    OptionalJsonBody(body): OptionalJsonBody<ApproveRequest>,
 ) -> Result<KeptAnswer, Problem> {
     if let Some(comment) = &body.comment {
         fields::optional("comment", comment, SAID_BYTES)?;
@@ -165,8 +160,7 @@ pub(crate) async fn approve_update(
 /// Why a proposal is rejected.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schema(as = RejectRequest)]
-pub(crate) struct RejectBody {
+pub(crate) struct RejectRequest {
     /// For whoever proposed it; at most 2,000 bytes.
     #[schema(min_length = 1, pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$")]
     reason: String,
@@ -179,7 +173,7 @@ pub(crate) struct RejectBody {
     post,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/updates/{update_id}/reject",
     params(ActorHeader, ConditionHeaders),
-    request_body(content = RejectBody, content_type = "application/json"),
+    request_body(content = RejectRequest, content_type = "application/json"),
     responses(
         (status = 200, description = "It is rejected; its run.", body = Run),
         (status = 409, description = "It is not a proposal, or was already decided; `run_status` says what it is."),
@@ -190,11 +184,10 @@ pub(crate) struct RejectBody {
 pub(crate) async fn reject_update(
     State(state): State<AppState>,
     Path((vault_id, memory_id, entry)): EntryPath<UpdateId>,
-    _: Query<()>,
     Actor(actor): Actor,
     conditions: Conditions,
     claim: UnderClaim,
-    JsonBody(RejectBody { reason }): JsonBody<RejectBody>,
+    JsonBody(RejectRequest { reason }): JsonBody<RejectRequest>,
 ) -> Result<KeptAnswer, Problem> {
     fields::required("reason", &reason, SAID_BYTES)?;
     let to = Target::new(vault_id, memory_id, actor, conditions.for_write());

@@ -3,7 +3,7 @@
 use crate::domain::ids::{MemoryId, UpdateId, VaultId};
 use crate::http::extract::caller::CallerOf;
 use crate::http::extract::page::{List, Page};
-use crate::http::extract::params::{Params, Path, Query, VaultPath};
+use crate::http::extract::params::{Path, Query, VaultPath};
 use crate::http::problem::Problem;
 use crate::http::state::{AppState, CURRENCY, Settings};
 use crate::storage::memories::VaultSummary;
@@ -27,7 +27,7 @@ use std::collections::BTreeSet;
 pub(crate) async fn list_vaults(
     State(state): State<AppState>,
     CallerOf(caller): CallerOf,
-    Query(page): Query<Page>,
+    page: Page,
 ) -> Result<Json<List<VaultSummary>>, Problem> {
     let after = page.after::<VaultId>()?;
     let vaults = state
@@ -50,8 +50,6 @@ pub(crate) struct RunParams {
     status: Option<RunStatus>,
 }
 
-impl Params for RunParams {}
-
 /// List the runs of a vault
 ///
 /// Those of all its memories, newest first, without the messages that were sent and what the models were asked and
@@ -65,9 +63,9 @@ impl Params for RunParams {}
 pub(crate) async fn list_vault_updates(
     State(state): State<AppState>,
     Path((vault_id,)): VaultPath,
-    Query(params): Query<(RunParams, Page)>,
+    Query(RunParams { status }): Query<RunParams>,
+    page: Page,
 ) -> Result<Json<List<Run>>, Problem> {
-    let (RunParams { status }, page) = params;
     let before = page.after::<(UpdateId, MemoryId)>()?;
     let _list = state.budget.list().await?;
     let runs = state
@@ -95,8 +93,6 @@ pub(crate) struct UsageParams {
     #[param(format = Date, example = "2026-11-21")]
     to: Option<String>,
 }
-
-impl Params for UsageParams {}
 
 /// A day.
 fn day(name: &str, text: Option<&String>) -> Result<Option<NaiveDate>, Problem> {
@@ -174,8 +170,7 @@ impl SpentBody {
 
 /// What a model cost on a day.
 #[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
-#[schema(as = UsageOfDay)]
-pub(crate) struct DayBody {
+pub(crate) struct UsageOfDay {
     /// The day in UTC.
     pub(crate) day: NaiveDate,
     /// The model.
@@ -219,7 +214,7 @@ pub(crate) struct UsageBody {
     pub(crate) bytes_limit: Option<u64>,
     /// Days and models, in that order.
     #[serde(flatten)]
-    pub(crate) page: List<DayBody>,
+    pub(crate) page: List<UsageOfDay>,
 }
 
 /// What a vault uses
@@ -235,7 +230,8 @@ pub(crate) struct UsageBody {
 pub(crate) async fn get_usage(
     State(state): State<AppState>,
     Path((vault_id,)): VaultPath,
-    Query((params, page)): Query<(UsageParams, Page)>,
+    Query(params): Query<UsageParams>,
+    page: Page,
 ) -> Result<Json<UsageBody>, Problem> {
     let today = state.clock.now().date_naive();
     let (from, to) = params.days(today)?;
@@ -250,7 +246,7 @@ pub(crate) async fn get_usage(
     days.sort_by_key(place);
     // There are few days, and the sum needs all of them anyway.
     days.retain(|day| after.as_ref().is_none_or(|after| place(day) > *after));
-    let show = |day: DayOfModel| DayBody {
+    let show = |day: DayOfModel| UsageOfDay {
         spent: SpentBody::of(day.spent, settings.cost(&day)),
         day: day.day,
         model: day.model,

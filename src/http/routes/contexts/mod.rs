@@ -10,7 +10,7 @@ use crate::http::extract::headers::{
     CACHEABLE, ConditionHeaders, Conditions, ETag, FreshnessHeader, MaxAge, Representation,
 };
 use crate::http::extract::page::{List, Page};
-use crate::http::extract::params::{EntryPath, MemoryPath, Params, Path, Query, time};
+use crate::http::extract::params::{EntryPath, MemoryPath, Path, Query, time};
 use crate::http::problem::{Kind, Problem};
 use crate::http::state::AppState;
 use crate::pipeline::report;
@@ -40,8 +40,6 @@ pub(crate) struct VersionParams {
     #[param(rename = "ref", value_type = Option<String>, min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$")]
     pub(in crate::http::routes) reference: Option<ContextRef>,
 }
-
-impl Params for VersionParams {}
 
 /// The version that `reference` names, or the newest one.
 ///
@@ -143,8 +141,6 @@ pub(crate) struct LatestParams {
     as_of: Option<String>,
 }
 
-impl Params for LatestParams {}
-
 /// Read the document
 ///
 /// The newest version, or the one of a time. The text is the answer's body; with `Accept: application/json` it
@@ -166,12 +162,13 @@ impl Params for LatestParams {}
 pub(crate) async fn get_latest_context(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
-    Query(params): Query<(SectionParams, LatestParams)>,
+    Query(section): Query<SectionParams>,
+    Query(LatestParams { as_of }): Query<LatestParams>,
     representation: Representation,
     conditions: Conditions,
     max_age: MaxAge,
 ) -> Result<Response, Problem> {
-    let (SectionParams { section }, LatestParams { as_of }) = params;
+    let section = section.name()?;
     let as_of = time("as_of", as_of.as_ref())?;
     let context = match as_of {
         Some(as_of) => version_as_of(&state, &vault_id, &memory_id, as_of)
@@ -207,10 +204,11 @@ pub(crate) async fn get_latest_context(
 pub(crate) async fn get_context(
     State(state): State<AppState>,
     Path((vault_id, memory_id, entry)): EntryPath<ContextRef>,
-    Query(SectionParams { section }): Query<SectionParams>,
+    Query(section): Query<SectionParams>,
     representation: Representation,
     conditions: Conditions,
 ) -> Result<Response, Problem> {
+    let section = section.name()?;
     let context = version(&state, &vault_id, &memory_id, Some(&entry)).await?.into();
     answer(&state, context, section.as_deref(), representation, &conditions)
 }
@@ -229,7 +227,7 @@ pub(crate) async fn get_context(
 pub(crate) async fn list_contexts(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
-    Query(page): Query<Page>,
+    page: Page,
 ) -> Result<Json<List<ContextBody>>, Problem> {
     let before = page.after::<i64>()?;
     let _list = state.budget.list().await?;
@@ -382,10 +380,7 @@ fn answer(
             body.context = Some(section.unwrap_or_else(|| context.text.clone()));
             (headers, Json(body)).into_response()
         }
-        Representation::Plain
-        | Representation::Markdown
-        | Representation::Diff
-        | Representation::EventStream => {
+        _ => {
             headers.insert(
                 CONTENT_TYPE,
                 HeaderValue::from_static(representation.content_type()),
@@ -477,13 +472,13 @@ pub(crate) struct SectionParams {
     section: Option<String>,
 }
 
-impl Params for SectionParams {
-    fn check(&self) -> Result<(), Problem> {
+impl SectionParams {
+    fn name(self) -> Result<Option<String>, Problem> {
         match &self.section {
             Some(name) if name.trim().is_empty() => {
                 Err(Problem::invalid("section", "section must name a section"))
             }
-            _ => Ok(()),
+            _ => Ok(self.section),
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::domain::listed;
 use crate::http::extract::body::{self, JsonBody, Limit, MediaType, OptionalJsonBody};
 use crate::http::extract::caller::{Actor, ActorHeader, UnderClaim};
 use crate::http::extract::headers::{ConditionHeaders, Conditions};
-use crate::http::extract::params::{EntryPath, MemoryPath, Params, Path, Query};
+use crate::http::extract::params::{EntryPath, MemoryPath, Path, Query};
 use crate::http::problem::{CollapseBody, Problem};
 use crate::http::routes::contexts::{ContextBody, saved};
 use crate::http::routes::window::below;
@@ -29,10 +29,9 @@ pub(crate) struct DocumentText(String);
 
 /// A document as a request body: any JSON text but a number, a boolean and null.
 #[derive(utoipa::ToSchema)]
-#[schema(as = DocumentJson)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "documents the request body")]
-pub(crate) enum DocumentBody {
+pub(crate) enum DocumentJson {
     /// The text.
     Text(DocumentText),
     /// Stored as its JSON text, as it was sent.
@@ -43,8 +42,7 @@ pub(crate) enum DocumentBody {
 
 /// What a put came to.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
-#[schema(as = PutAnswer)]
-pub(crate) struct PutBody {
+pub(crate) struct PutAnswer {
     /// The newest version.
     #[serde(flatten)]
     context: ContextBody,
@@ -77,8 +75,6 @@ listed! {
     Confirm as "Confirm";
 }
 
-impl Params for PutParams {}
-
 /// Put a document
 ///
 /// Makes a new version with this text, byte for byte, unless it is the newest version's text already. The memory
@@ -92,12 +88,12 @@ impl Params for PutParams {}
         description = "The document: UTF-8, not blank, no NUL, at most `limits.context_bytes` (102,400) bytes.",
         content(
             (DocumentText = "text/plain"),
-            (DocumentBody = "application/json"),
+            (DocumentJson = "application/json"),
         )
     ),
     responses(
-        (status = 201, description = "A new version was made.", body = PutBody, headers(("ETag"), ("Location"), ("X-Context-Version" = i64))),
-        (status = 200, description = "The document was this already; nothing was made.", body = PutBody, headers(("ETag"), ("X-Context-Version" = i64))),
+        (status = 201, description = "A new version was made.", body = PutAnswer, headers(("ETag"), ("Location"), ("X-Context-Version" = i64))),
+        (status = 200, description = "The document was this already; nothing was made.", body = PutAnswer, headers(("ETag"), ("X-Context-Version" = i64))),
         (status = 409, description = "The text would lose much of the document (`warnings` says what) and `guard.collapse` is `reject`; `confirm=collapse` makes the version all the same."),
     )
 )]
@@ -140,7 +136,7 @@ fn answer(limit: usize, put: &Put) -> KeptAnswer {
         Put::Created(metadata, lost) => (metadata, &**lost, false),
         Put::Unchanged(metadata) => (metadata, &[][..], true),
     };
-    let body = PutBody {
+    let body = PutAnswer {
         context: ContextBody::of(metadata, limit),
         unchanged,
         warnings: lost.iter().cloned().map(CollapseBody::from).collect(),
@@ -213,8 +209,7 @@ const REASON_CHARS: usize = 1_000;
 /// Why a version is restored.
 #[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schema(as = RestoreRequest)]
-pub(crate) struct RestoreBody {
+pub(crate) struct RestoreRequest {
     /// Appears in the log of the new version.
     #[schema(
         min_length = 1,
@@ -234,21 +229,20 @@ pub(crate) struct RestoreBody {
     post,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/contexts/{ref}/restore",
     params(ActorHeader, ConditionHeaders),
-    request_body(description = "May be left out.", content = Option<RestoreBody>),
+    request_body(description = "May be left out.", content = Option<RestoreRequest>),
     responses(
-        (status = 201, description = "A new version was made.", body = PutBody, headers(("ETag"), ("Location"), ("X-Context-Version" = i64))),
-        (status = 200, description = "The newest version has this text already; nothing was made.", body = PutBody, headers(("ETag"), ("X-Context-Version" = i64))),
+        (status = 201, description = "A new version was made.", body = PutAnswer, headers(("ETag"), ("Location"), ("X-Context-Version" = i64))),
+        (status = 200, description = "The newest version has this text already; nothing was made.", body = PutAnswer, headers(("ETag"), ("X-Context-Version" = i64))),
         (status = 410, description = "The version was redacted."),
     )
 )]
 pub(crate) async fn restore_context(
     State(state): State<AppState>,
     Path((vault_id, memory_id, entry)): EntryPath<ContextRef>,
-    _: Query<()>,
     Actor(actor): Actor,
     conditions: Conditions,
     claim: UnderClaim,
-    OptionalJsonBody(RestoreBody { reason }): OptionalJsonBody<RestoreBody>,
+    OptionalJsonBody(RestoreRequest { reason }): OptionalJsonBody<RestoreRequest>,
 ) -> Result<KeptAnswer, Problem> {
     let job = RestoreJob {
         vault: vault_id,
@@ -267,8 +261,7 @@ pub(crate) async fn restore_context(
 /// Why the text is to be taken out.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
-#[schema(as = RedactRequest)]
-pub(crate) struct RedactBody {
+pub(crate) struct RedactRequest {
     /// Shown in place of the text, so it must not repeat what is taken out.
     #[schema(
         min_length = 1,
@@ -288,7 +281,7 @@ pub(crate) struct RedactBody {
     post,
     path = "/v1/vaults/{vault_id}/memories/{memory_id}/contexts/{ref}/redact",
     params(ActorHeader, ConditionHeaders),
-    request_body = RedactBody,
+    request_body = RedactRequest,
     responses(
         (status = 200, description = "The version without its text.", body = ContextBody),
         (status = 409, description = "It is the newest version."),
@@ -297,10 +290,9 @@ pub(crate) struct RedactBody {
 pub(crate) async fn redact_context(
     State(state): State<AppState>,
     Path((vault_id, memory_id, entry)): EntryPath<ContextRef>,
-    _: Query<()>,
     Actor(actor): Actor,
     conditions: Conditions,
-    JsonBody(RedactBody { reason }): JsonBody<RedactBody>,
+    JsonBody(RedactRequest { reason }): JsonBody<RedactRequest>,
 ) -> Result<Json<ContextBody>, Problem> {
     let reason = checked(&reason)?;
     let preconditions = conditions.for_write();

@@ -9,7 +9,7 @@ use crate::domain::memory::compare;
 use crate::fair::{self, Party};
 use crate::http::extract::headers::{Accept, ConditionHeaders, Conditions, ETag, Representation};
 use crate::http::extract::page::{List, Page};
-use crate::http::extract::params::{EntryPath, MemoryPath, Params, Path, Query};
+use crate::http::extract::params::{EntryPath, MemoryPath, Path, Query};
 use crate::http::problem::Problem;
 use crate::http::routes::contexts::{self, VersionParams, X_CONTEXT_VERSION, readable, validators};
 use crate::http::state::AppState;
@@ -52,7 +52,6 @@ pub(crate) struct BlameBody<'l> {
 
 /// One line and the version that brought it in.
 #[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
-#[schema(as = BlameLine)]
 pub(crate) struct BlameLine<'l> {
     /// Its number, from 1.
     #[schema(minimum = 1)]
@@ -192,7 +191,6 @@ fn as_text(lines: &[BlameLine<'_>]) -> String {
 
 /// One change of a document.
 #[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
-#[schema(as = LogEntry)]
 pub(crate) struct LogEntry {
     /// The version that it made.
     #[schema(minimum = 1)]
@@ -241,7 +239,7 @@ impl From<ContextMetadata> for LogEntry {
 pub(crate) async fn get_log(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
-    Query(page): Query<Page>,
+    page: Page,
     accept: Accept,
 ) -> Result<Response, Problem> {
     let representation = accept.choose(&[Representation::Json, Representation::Plain])?;
@@ -331,9 +329,9 @@ impl SectionBody {
 pub(crate) async fn list_sections(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
-    Query(params): Query<(VersionParams, Page)>,
+    Query(VersionParams { reference }): Query<VersionParams>,
+    page: Page,
 ) -> Result<Response, Problem> {
-    let (VersionParams { reference }, page) = params;
     // The version too: all pages show the same one even if the document changes meanwhile.
     let after = page.after::<(i64, usize)>()?;
     let reference = after
@@ -365,8 +363,6 @@ pub(crate) struct DiffParams {
     base: Option<ContextRef>,
 }
 
-impl Params for DiffParams {}
-
 /// What lies between two versions.
 #[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[schema(as = Diff)]
@@ -389,7 +385,7 @@ pub(crate) struct DiffBody {
     /// The unified diff from the base to the version; empty if they are equal.
     pub(crate) diff: String,
     /// The same record by record.
-    pub(crate) records: RecordsBody,
+    pub(crate) records: RecordDiff,
     /// Whether `Current Progress` says something else.
     pub(crate) progress_rewritten: bool,
     /// The titles of the free sections that say something else, are new, or are gone.
@@ -398,8 +394,7 @@ pub(crate) struct DiffBody {
 
 /// Records that two versions do not have alike.
 #[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
-#[schema(as = RecordDiff)]
-pub(crate) struct RecordsBody {
+pub(crate) struct RecordDiff {
     /// Those that only the version has.
     pub(crate) added: Vec<WrittenRecord>,
     /// Those that read differently.
@@ -410,7 +405,6 @@ pub(crate) struct RecordsBody {
 
 /// A record as a version says it.
 #[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
-#[schema(as = WrittenRecord)]
 pub(crate) struct WrittenRecord {
     /// Its id.
     #[schema(example = "KL-7")]
@@ -437,7 +431,6 @@ pub(crate) struct WrittenRecord {
 
 /// A record that reads differently.
 #[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
-#[schema(as = ChangedRecord)]
 pub(crate) struct ChangedRecord {
     /// Its id.
     pub(crate) record_id: String,
@@ -449,7 +442,6 @@ pub(crate) struct ChangedRecord {
 
 /// A record that the version no longer has.
 #[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
-#[schema(as = ArchivedRecord)]
 pub(crate) struct ArchivedRecord {
     /// Its id.
     pub(crate) record_id: String,
@@ -582,7 +574,7 @@ impl DiffBody {
             version: metadata.version,
             context_id: metadata.context_id.to_string(),
             diff: text_of(base, version),
-            records: RecordsBody {
+            records: RecordDiff {
                 added: comparison.added.into_iter().map(WrittenRecord::from).collect(),
                 changed: changed.collect(),
                 archived: archived.collect(),

@@ -10,7 +10,7 @@ use crate::domain::window::{
 use crate::http::extract::caller::Actor;
 use crate::http::extract::headers::{Accept, ConditionHeaders, Conditions, ETag, Representation};
 use crate::http::extract::page::{List, Page};
-use crate::http::extract::params::{MemoryPath, Params, Path, Query};
+use crate::http::extract::params::{MemoryPath, Path, Query};
 use crate::http::problem::Problem;
 use crate::http::routes::contexts;
 use crate::http::routes::contexts::{saved, validators};
@@ -37,7 +37,6 @@ impl FromRequestParts<AppState> for WriterOf {
 
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Problem> {
         let Path((vault, memory)) = MemoryPath::from_request_parts(parts, state).await?;
-        Query::<()>::from_request_parts(parts, state).await?;
         let Actor(actor) = Actor::from_request_parts(parts, state).await?;
         let conditions = Conditions::from_request_parts(parts, state).await?;
         let (tasks, decisions) = state.settings.window.of_vault(vault.as_str());
@@ -100,7 +99,6 @@ pub(crate) struct WindowBody {
 pub(crate) async fn get_window(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
-    _: Query<()>,
     accept: Accept,
     conditions: Conditions,
 ) -> Result<Response, Problem> {
@@ -139,7 +137,6 @@ pub(crate) async fn get_window(
 
 /// A record that was written, and the version that holds it.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
-#[schema(as = WindowAnswer)]
 pub(in crate::http::routes) struct WindowAnswer {
     /// The record.
     #[serde(flatten)]
@@ -203,7 +200,7 @@ pub(in crate::http::routes) fn record_answer(change: &WindowChange) -> KeptAnswe
 pub(crate) async fn get_history(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
-    Query(page): Query<Page>,
+    page: Page,
     accept: Accept,
 ) -> Result<Response, Problem> {
     let representation = accept.choose(&Representation::OF_MARKDOWN)?;
@@ -231,8 +228,6 @@ pub(crate) struct EpicParams {
     by: Option<Grouping>,
 }
 
-impl Params for EpicParams {}
-
 /// Roll up the history
 ///
 /// The tasks that have left the document by epic or by week, in the order of the names (of epics by their bytes, tasks
@@ -252,10 +247,10 @@ impl Params for EpicParams {}
 pub(crate) async fn get_epics(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
-    Query(params): Query<(EpicParams, Page)>,
+    Query(EpicParams { by }): Query<EpicParams>,
+    page: Page,
     accept: Accept,
 ) -> Result<Response, Problem> {
-    let (EpicParams { by }, page) = params;
     let by = by.unwrap_or(Grouping::Epic);
     let offered = [
         Representation::Json,
