@@ -148,7 +148,9 @@ impl Meaning {
 
     /// Counts the usage of the model.
     async fn spend(&self, vault: &VaultId, model: &str, spent: Spent) {
-        meters::embedding_calls(spent.calls, spent.failures);
+        for (outcome, calls) in [("asked", spent.calls), ("failed", spent.failures)] {
+            metrics::counter!(meters::EMBEDDING_CALLS_TOTAL, "outcome" => outcome).increment(calls);
+        }
         let spent = RoleSpent {
             role: Spender::Embeddings,
             model: model.to_owned(),
