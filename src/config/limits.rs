@@ -1,6 +1,6 @@
 //! `[limits]`: maximum sizes of requests and documents, and quotas. `[guard]`: puts that drop much of a document.
 
-use super::values::{read_from_words, within};
+use super::values::{one_of, within};
 use crate::domain::ids::VaultId;
 use crate::domain::memory::Limits;
 use serde::Deserialize;
@@ -100,12 +100,11 @@ pub enum Guard {
     Reject,
 }
 
-read_from_words!(Guard);
-
 /// What happens to a put that drops much of a document.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct GuardConfig {
     /// A put that drops more than half of the bytes, or any active record.
+    #[serde(deserialize_with = "one_of::<_, Guard, _>")]
     pub collapse: Guard,
 }

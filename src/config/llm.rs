@@ -6,7 +6,7 @@
 //! is never sent to another provider.
 
 use super::prices::Price;
-use super::values::{HTTP_ADDRESS, api_key, filled, http_address, read_from_words, within};
+use super::values::{HTTP_ADDRESS, api_key, filled, http_address, one_of, within};
 use crate::domain::operation::Role;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
@@ -26,8 +26,6 @@ pub enum Provider {
     /// Anthropic's messages API.
     Anthropic,
 }
-
-read_from_words!(Provider);
 
 impl Provider {
     /// The name used in configuration.
@@ -68,14 +66,13 @@ pub enum Constrain {
     JsonSchema,
 }
 
-read_from_words!(Constrain);
-
 /// The `[llm]` section.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LlmConfig {
     /// `extractive`, `openai` or `anthropic`. Unset: the only one whose key is in the environment
     /// (`OPENAI_API_KEY`, `ANTHROPIC_API_KEY`), else `openai` if `base_url` is set, else `extractive`.
+    #[serde(deserialize_with = "one_of::<_, Provider, _>")]
     pub provider: Option<Provider>,
     /// Address of the API, for `openai` with its `/v1`. Unset: the provider's own.
     pub base_url: Option<String>,
@@ -94,6 +91,7 @@ pub struct LlmConfig {
     pub max_output_tokens: u32,
     /// Whether a server is asked to constrain its model's output to the format of the answers: `off`
     /// or `json_schema`.
+    #[serde(deserialize_with = "one_of::<_, Constrain, _>")]
     pub constrain: Constrain,
     /// Prices of models in US dollars, by their names; for others usage is counted without a cost.
     #[serde(deserialize_with = "super::prices::table")]
@@ -124,6 +122,7 @@ pub struct RolesConfig {
 #[serde(default, deny_unknown_fields)]
 pub struct RoleConfig {
     /// As `llm.provider`. A `base_url` alone makes an otherwise extractive role `openai`.
+    #[serde(deserialize_with = "one_of::<_, Provider, _>")]
     pub provider: Option<Provider>,
     /// As `llm.base_url`.
     pub base_url: Option<String>,
@@ -293,12 +292,11 @@ impl LlmConfig {
         });
         // What belongs to a provider falls back to `[llm]` only where that has the same one.
         let shared = Some(self).filter(|shared| shared.default_provider() == provider);
-        let base_url = own_url.or(shared.and_then(|shared| filled(shared.base_url.as_deref())));
-        let model = filled(own.model.as_deref());
-        let model = model.or(shared.and_then(|shared| filled(shared.model.as_deref())));
+        let base_url = own_url.or_else(|| filled(shared?.base_url.as_deref()));
+        let own_model = filled(own.model.as_deref());
+        let model = own_model.or_else(|| filled(shared?.model.as_deref()));
         let own_key = own.api_key.as_ref().filter(|key| is_set(key));
-        let shared_key = shared.and_then(|shared| shared.api_key.as_ref());
-        let key = own_key.or(shared_key.filter(|key| is_set(key)));
+        let key = own_key.or_else(|| shared?.api_key.as_ref().filter(|key| is_set(key)));
         let highest = match provider {
             // It would be ignored silently.
             Provider::Extractive

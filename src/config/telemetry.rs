@@ -1,6 +1,6 @@
 //! `[log]`: what the service writes to standard error. `[telemetry]`: traces to an OpenTelemetry collector.
 
-use super::values::{HTTP_ADDRESS, http_address, read_from_words, within};
+use super::values::{HTTP_ADDRESS, http_address, one_of, within};
 use serde::Deserialize;
 use std::io::IsTerminal as _;
 use strum::{EnumString, VariantNames};
@@ -16,13 +16,12 @@ pub enum LogFormat {
     Json,
 }
 
-read_from_words!(LogFormat);
-
 /// What the service writes to its log.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LogConfig {
     /// Text or JSON.
+    #[serde(deserialize_with = "one_of::<_, LogFormat, _>")]
     pub format: LogFormat,
     /// A `tracing` filter such as `info` or `info,working_memory::pipeline=debug`. Unset: `info,sqlx=warn`; on a terminal `warn`,
     /// since the command says there itself what a person wants to know.

@@ -9,32 +9,23 @@ use std::str::FromStr;
 use strum::VariantNames;
 use url::Url;
 
-/// Parses a word to the value that it names.
+/// Reads the word for a value of `T`, which may be optional.
 ///
 /// # Errors
 /// Another word; the message lists the accepted ones.
-pub(super) fn one_of<'de, D: Deserializer<'de>, T: FromStr + VariantNames>(
-    deserializer: D,
-) -> Result<T, D::Error> {
+pub(super) fn one_of<'de, D, T, U>(deserializer: D) -> Result<U, D::Error>
+where
+    D: Deserializer<'de>,
+    T: FromStr + VariantNames,
+    U: From<T>,
+{
     let text = String::deserialize(deserializer)?;
     let word = text.trim();
-    word.parse().map_err(|_| {
+    word.parse::<T>().map(U::from).map_err(|_| {
         let names = T::VARIANTS.join(", ");
         D::Error::custom(format!("must be one of {names}, not {word:?}"))
     })
 }
-
-/// Implements parsing from words for an enum of the configuration.
-macro_rules! read_from_words {
-    ($name:ident) => {
-        impl<'de> serde::Deserialize<'de> for $name {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                crate::config::values::one_of(deserializer)
-            }
-        }
-    };
-}
-pub(super) use read_from_words;
 
 /// Checks that a number is in a range.
 pub(super) fn within<T>(key: &str, number: T, range: RangeInclusive<T>) -> Result<(), String>
