@@ -129,7 +129,7 @@ impl MemoryArgs {
 }
 
 /// A variable; an empty one counts as not set.
-fn variable(name: &str) -> Option<String> {
+pub(in crate::cli) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.trim().is_empty())
 }
 
