@@ -1,7 +1,5 @@
 //! Logs, metrics and traces: set up once at the start of the process.
 
-#[cfg(test)]
-pub(crate) mod captured_log;
 mod lines;
 pub mod meters;
 pub mod requests;
@@ -151,6 +149,9 @@ pub async fn keep_metrics() {
         metrics().run_upkeep();
     }
 }
+
+#[cfg(test)]
+pub(crate) mod captured_log;
 
 #[cfg(test)]
 mod tests {

@@ -26,7 +26,7 @@ where
         match work().await {
             Ok(0) => {}
             Ok(rows) => {
-                meters::purged(what, rows);
+                metrics::counter!(meters::PURGED_TOTAL, "what" => what).increment(rows);
                 tracing::info!(what, rows, "expired rows removed");
             }
             Err(error) => {

@@ -3,7 +3,7 @@
 
 use crate::cli::client::{
     Call, Connection, Exit, Failure, KeySource, Look, MemoryRef, Method, Output, Service, ServiceArgs,
-    base_url, client_builder, innermost, is_loopback,
+    base_url, built, client_builder, innermost, is_loopback,
 };
 use crate::cli::run::load_config;
 use crate::llm::Models;
@@ -117,7 +117,7 @@ fn configured(service: &Service, found: &mut Findings) {
     match key {
         KeySource::None => found.add(OK, "key", "none"),
         KeySource::Variable => found.add(OK, "key", "in WORKING_MEMORY_API_KEY"),
-        KeySource::File(path) | KeySource::Project(path) => {
+        KeySource::File(path) => {
             let shown = path.display();
             found.add(OK, "key", format!("in {shown}"));
             if std::fs::metadata(path).is_ok_and(|file| file.permissions().mode() & 0o077 != 0) {
@@ -270,8 +270,7 @@ impl Health {
             true => builder.no_proxy().tls_danger_accept_invalid_certs(true),
             false => builder,
         };
-        let unusable = |error| Failure::failed(format!("cannot connect to {url}: {}", innermost(&error)));
-        builder.build().map_err(unusable)
+        built(builder, url)
     }
 
     /// The URL to request: that of the settings, or the service of `--url`, the environment or the default.

@@ -1,6 +1,6 @@
 //! `working-memory init`: writes which memory the work in this folder belongs to, and offers to install the git hook.
 
-use super::client::{Failure, MemoryArgs, Output, PROJECT_FILE, answered, base_url, confirm};
+use super::client::{Failure, MemoryArgs, Output, PROJECT_FILE, answered, base_url, confirm, variable};
 use crate::cli::folder::file::write_file;
 use crate::domain::ids::{ActorId, MemoryId, VaultId};
 use clap::Args;
@@ -48,13 +48,8 @@ impl Init {
         }
         let url = self.url.as_ref().map(|url| base_url(Some(url))).transpose()?;
         let MemoryArgs { vault, memory } = &self.memory_ref;
-        let vault: VaultId = chosen("vault", vault.as_ref(), "WORKING_MEMORY_VAULT", DEFAULT_VAULT)?;
-        let memory: MemoryId = chosen(
-            "memory",
-            memory.as_ref(),
-            "WORKING_MEMORY_MEMORY",
-            &name_of_folder(),
-        )?;
+        let vault: VaultId = chosen("vault", vault.as_ref(), DEFAULT_VAULT)?;
+        let memory: MemoryId = chosen("memory", memory.as_ref(), &name_of_folder())?;
         let mut text = String::from("# Which memory the work in this folder belongs to (working-memory).\n");
         for (key, value) in [
             ("url", url.map(|url| url.to_string())),
@@ -117,16 +112,13 @@ impl Init {
 fn chosen<T: FromStr<Err: std::fmt::Display> + Clone>(
     what: &str,
     option: Option<&T>,
-    variable: &str,
     default: &str,
 ) -> Result<T, Failure> {
     if let Some(option) = option {
         return Ok(option.clone());
     }
-    let named = std::env::var(variable)
-        .ok()
-        .filter(|value| !value.trim().is_empty());
-    let mut value = named.unwrap_or_else(|| default.to_owned());
+    let mut value =
+        variable(&format!("WORKING_MEMORY_{}", what.to_uppercase())).unwrap_or_else(|| default.to_owned());
     if let Some(answer) = answered(&format!("{what} [{value}]: "))
         && !answer.is_empty()
     {
@@ -149,11 +141,8 @@ fn name_of_folder() -> String {
         .take(64)
         .collect();
     let name = name.trim_matches(|c: char| !c.is_ascii_alphanumeric());
-    if name.is_empty() {
-        "memory".to_owned()
-    } else {
-        name.to_owned()
-    }
+    let name = if name.is_empty() { "memory" } else { name };
+    name.to_owned()
 }
 
 /// The hooks folder of the git repository that this folder belongs to.

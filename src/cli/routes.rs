@@ -326,13 +326,23 @@ enum Request {
         blocker: Option<String>,
     },
     /// Parts of system prompts that components own.
-    #[command(subcommand)]
     Items(Items),
+}
+
+#[derive(Debug, Args, Serialize)]
+#[serde(transparent)]
+struct Items {
+    #[command(subcommand)]
+    command: ItemsCommand,
+    /// The items of the vault, which apply to all its memories, instead of the memory's own.
+    #[arg(long, global = true)]
+    #[serde(skip)]
+    vault_wide: bool,
 }
 
 #[derive(Debug, Subcommand, Serialize)]
 #[serde(untagged)]
-enum Items {
+enum ItemsCommand {
     /// Add one item at the end of its category.
     Add {
         /// The category.
@@ -348,10 +358,6 @@ enum Items {
         /// The time from which it is no longer shown, such as 2026-12-31T00:00:00Z.
         #[arg(long, value_name = "TIME")]
         expires_at: Option<DateTime<Utc>>,
-        /// The items of the vault, which apply to all its memories, instead of the memory's own.
-        #[arg(long)]
-        #[serde(skip)]
-        vault_wide: bool,
     },
     /// Replace a whole category with one text.
     Put {
@@ -363,20 +369,12 @@ enum Items {
         #[arg(long, value_name = "FILE")]
         #[serde(skip)]
         file: PathBuf,
-        /// The items of the vault, which apply to all its memories, instead of the memory's own.
-        #[arg(long)]
-        #[serde(skip)]
-        vault_wide: bool,
     },
     /// List items.
     List {
         /// Only this category.
         #[arg(long, value_name = "CATEGORY")]
         category: Option<String>,
-        /// The items of the vault, which apply to all its memories, instead of the memory's own.
-        #[arg(long)]
-        #[serde(skip)]
-        vault_wide: bool,
     },
     /// Remove an item, or a whole category.
     Remove {
@@ -391,10 +389,6 @@ enum Items {
         /// All items of this category.
         #[arg(long, value_name = "CATEGORY")]
         category: Option<String>,
-        /// The items of the vault, which apply to all its memories, instead of the memory's own.
-        #[arg(long)]
-        #[serde(skip)]
-        vault_wide: bool,
     },
 }
 
@@ -695,33 +689,29 @@ async fn newest(service: &Service) -> Result<ContextId, Failure> {
 
 impl Items {
     fn call<'s>(&self, to: &'s Service) -> Result<(Call<'s>, Show), Failure> {
-        let (Self::Add { vault_wide, .. }
-        | Self::Put { vault_wide, .. }
-        | Self::List { vault_wide, .. }
-        | Self::Remove { vault_wide, .. }) = self;
         let items = |method, below: &[&str]| {
             let path = [&["items"], below].concat();
-            match vault_wide {
+            match self.vault_wide {
                 true => to.of_vault(method, &path),
                 false => to.of_memory(method, &path),
             }
         };
-        Ok(match self {
-            Self::Add { .. } => (items(Method::POST, &[])?, Show::line(show::added)),
-            Self::Put { category, file, .. } => {
+        Ok(match &self.command {
+            ItemsCommand::Add { .. } => (items(Method::POST, &[])?, Show::line(show::added)),
+            ItemsCommand::Put { category, file } => {
                 let call = items(Method::PUT, &[category])?.text(read(file)?);
                 let category = category.clone();
                 let replaced = Show::line(move |out, body| show::replaced(out, body, &category));
                 (call, replaced)
             }
-            Self::List { .. } => (items(Method::GET, &[])?, Show::Entries(show::item, "no items")),
-            Self::Remove {
+            ItemsCommand::List { .. } => (items(Method::GET, &[])?, Show::Entries(show::item, "no items")),
+            ItemsCommand::Remove {
                 item_id: Some(id), ..
             } => {
                 let call = items(Method::DELETE, &[id])?;
                 (call, Show::Gone("removed", id.clone(), json!({})))
             }
-            Self::Remove { category, .. } => {
+            ItemsCommand::Remove { category, .. } => {
                 let category = category.clone().unwrap_or_default();
                 let removed = Show::line(move |out, body| show::removed(out, body, &category));
                 (items(Method::DELETE, &[])?, removed)

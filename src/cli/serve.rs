@@ -238,12 +238,6 @@ async fn with_database(
     (server, own_url): (Server, &str),
     stop: &mut Stop,
 ) -> Result<bool, Box<dyn Error>> {
-    let Prepared {
-        models,
-        embedder,
-        prompts,
-        settings,
-    } = prepared;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let storage = tokio::select! {
         storage = open(config, url, clock.clone()) => storage?,
@@ -253,28 +247,33 @@ async fn with_database(
         memories: config.limits.vault_memories,
         bytes: config.limits.vault_bytes,
     });
-    let storage = storage.embedding(embedder.is_some());
+    let storage = storage.embedding(prepared.embedder.is_some());
     if !config.http.may_be_open() && config.http.require_keys.is_none() && !storage.active_keys().await?.ever
     {
         storage.close().await;
         return Err(Failure::usage(config.http.refusal_without_keys()).into());
     }
-    tracing::info!(models = models.describe(), "models");
+    tracing::info!(models = prepared.models.describe(), "models");
     let pipeline = Pipeline::new(
         storage.clone(),
-        (models, embedder),
-        prompts,
+        (prepared.models, prepared.embedder),
+        prepared.prompts,
         clock.clone(),
         config,
     );
-    let state = AppState::new(storage.clone(), pipeline.clone(), clock.clone(), settings.clone());
+    let grace = prepared.settings.shutdown_grace;
+    let state = AppState::new(
+        storage.clone(),
+        pipeline.clone(),
+        clock.clone(),
+        prepared.settings,
+    );
     let stopping = state.stopping.clone();
     let metrics = tokio::spawn(telemetry::keep_metrics());
     let background = Background::start(&storage, &clock, config.retention.policy());
     let listen_url = config.database.listen_url.as_ref();
     let listen_url = listen_url.map_or_else(|| url.to_owned(), |url| url.expose_secret().to_owned());
     background.serve(&storage, &clock, &pipeline, config, listen_url);
-    let grace = settings.shutdown_grace;
     let workers = Workers::start(
         &storage,
         &pipeline,

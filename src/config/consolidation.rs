@@ -1,36 +1,23 @@
 //! `[consolidation]`: how much of a memory one run may archive, and when runs begin by themselves. By default none does.
 
-use super::values::within;
-use serde::Deserialize;
+use super::values::section;
 
-/// When memories are consolidated, and how far.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct ConsolidationConfig {
-    /// Of the active records of a section, the share that one run may archive: over 0 to 1; at least one record.
-    pub max_share: f64,
-    /// A memory is consolidated by itself when this many records are new since its last run; the steps are proposed.
-    /// 0: never.
-    pub after_records: u32,
-    /// A memory is consolidated by itself when its document is this full, in percent of `limits.context_bytes`, and ten
-    /// records are new since its last run; the steps are proposed. 0: never.
-    pub at_percent: u32,
-    /// Whether records are archived when they have expired.
-    pub archive_expired: bool,
-    /// Not a setting; tests shorten it. Seconds between two looks for memories that are due.
-    #[serde(skip)]
-    pub poll_seconds: u32,
-}
-
-impl Default for ConsolidationConfig {
-    fn default() -> Self {
-        Self {
-            max_share: 0.2,
-            after_records: 0,
-            at_percent: 0,
-            archive_expired: false,
-            poll_seconds: 60,
-        }
+section! {
+    /// When memories are consolidated, and how far.
+    pub struct ConsolidationConfig in "consolidation" {
+        /// Of the active records of a section, the share that one run may archive: over 0 to 1; at least one record.
+        pub max_share: f64 = 0.2;
+        /// A memory is consolidated by itself when this many records are new since its last run; the steps are proposed.
+        /// 0: never.
+        pub after_records: u32 = 0;
+        /// A memory is consolidated by itself when its document is this full, in percent of `limits.context_bytes`, and ten
+        /// records are new since its last run; the steps are proposed. 0: never.
+        pub at_percent: u32 = 0, in 0..=100;
+        /// Whether records are archived when they have expired.
+        pub archive_expired: bool = false;
+        /// Not a setting; tests shorten it. Seconds between two looks for memories that are due.
+        #[serde(skip)]
+        pub poll_seconds: u32 = 60;
     }
 }
 
@@ -42,9 +29,10 @@ impl ConsolidationConfig {
     }
 
     pub(super) fn validate(&self) -> Result<(), String> {
-        if !(self.max_share > 0.0 && self.max_share <= 1.0) {
-            return Err("consolidation.max_share must be over 0 and at most 1".to_owned());
+        self.ranges()?;
+        match self.max_share > 0.0 && self.max_share <= 1.0 {
+            true => Ok(()),
+            false => Err("consolidation.max_share must be over 0 and at most 1".to_owned()),
         }
-        within("consolidation.at_percent", self.at_percent, 0..=100)
     }
 }

@@ -1,58 +1,38 @@
 //! `[database]`: the database connection.
 
-use super::values::within;
+use super::values::section;
 use etcetera::base_strategy::{BaseStrategy as _, choose_native_strategy};
 use rustix::process::geteuid;
 use secrecy::{ExposeSecret as _, SecretString};
-use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
-/// The largest allowed lag of a standby: an hour, in seconds.
-const LONGEST_LAG: u64 = 3_600;
-
-/// The database connection.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct DatabaseConfig {
-    /// A PostgreSQL URL (version 15 or later). Without one the service runs its own embedded server.
-    /// `DATABASE_URL` sets it too.
-    pub url: Option<SecretString>,
-    /// A URL for `LISTEN`, if `url` goes through a transaction-mode pooler, which does not support it.
-    pub listen_url: Option<SecretString>,
-    /// The URL of a standby of the same database, for reads that tolerate a slight lag. Without one all reads use the
-    /// primary.
-    pub replica_url: Option<SecretString>,
-    /// Maximum lag of the standby in seconds; if it is more, the primary is used.
-    pub replica_max_lag_seconds: u64,
-    /// Maximum number of connections.
-    pub max_connections: u32,
-    /// Whether prepared statements are named and kept. If unset, they are unless the database is behind a pooler; true
-    /// for one that tracks them (PgBouncer from 1.21 on, with `max_prepared_statements`).
-    pub prepared_statements: Option<bool>,
-    /// Size in bytes of the cache of newest versions, which are returned without a query. The cache is used
-    /// only while the process receives the notifications of other instances. 0 turns it off.
-    pub head_cache_bytes: u64,
-    /// Not a setting, so that tests can compare both: whether changes that arrive while another is being committed share a
-    /// transaction (group commit). On a distributed database (Citus), which is detected, they do not.
-    #[serde(skip)]
-    pub gather_puts: bool,
-    /// The embedded server's folder. Created if it does not exist. Unless set, one for each user.
-    pub data_dir: PathBuf,
-}
-
-impl Default for DatabaseConfig {
-    fn default() -> Self {
-        Self {
-            url: None,
-            listen_url: None,
-            replica_url: None,
-            replica_max_lag_seconds: 10,
-            max_connections: 16,
-            prepared_statements: None,
-            head_cache_bytes: 32 << 20,
-            gather_puts: true,
-            data_dir: default_data_dir(),
-        }
+section! {
+    /// The database connection.
+    pub struct DatabaseConfig in "database" {
+        /// A PostgreSQL URL (version 15 or later). Without one the service runs its own embedded server.
+        /// `DATABASE_URL` sets it too.
+        pub url: Option<SecretString> = None;
+        /// A URL for `LISTEN`, if `url` goes through a transaction-mode pooler, which does not support it.
+        pub listen_url: Option<SecretString> = None;
+        /// The URL of a standby of the same database, for reads that tolerate a slight lag. Without one all reads use the
+        /// primary.
+        pub replica_url: Option<SecretString> = None;
+        /// Maximum lag of the standby in seconds, an hour at most; if it is more, the primary is used.
+        pub replica_max_lag_seconds: u64 = 10, in 1..=3_600;
+        /// Maximum number of connections.
+        pub max_connections: u32 = 16, in 1..=u32::MAX;
+        /// Whether prepared statements are named and kept. If unset, they are unless the database is behind a pooler; true
+        /// for one that tracks them (PgBouncer from 1.21 on, with `max_prepared_statements`).
+        pub prepared_statements: Option<bool> = None;
+        /// Size in bytes of the cache of newest versions, which are returned without a query. The cache is used
+        /// only while the process receives the notifications of other instances. 0 turns it off.
+        pub head_cache_bytes: u64 = 32 << 20;
+        /// Not a setting, so that tests can compare both: whether changes that arrive while another is being committed share a
+        /// transaction (group commit). On a distributed database (Citus), which is detected, they do not.
+        #[serde(skip)]
+        pub gather_puts: bool = true;
+        /// The embedded server's folder. Created if it does not exist. Unless set, one for each user.
+        pub data_dir: PathBuf = default_data_dir();
     }
 }
 
@@ -69,6 +49,7 @@ fn default_data_dir() -> PathBuf {
 
 impl DatabaseConfig {
     pub(super) fn validate(&self) -> Result<(), String> {
+        self.ranges()?;
         for (key, url) in [
             ("database.url (DATABASE_URL)", &self.url),
             ("database.listen_url", &self.listen_url),
@@ -93,11 +74,6 @@ impl DatabaseConfig {
                 ));
             }
         }
-        within(
-            "database.replica_max_lag_seconds",
-            self.replica_max_lag_seconds,
-            1..=LONGEST_LAG,
-        )?;
-        within("database.max_connections", self.max_connections, 1..=u32::MAX)
+        Ok(())
     }
 }

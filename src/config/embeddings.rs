@@ -3,23 +3,10 @@
 use super::values::{HTTP_ADDRESS, api_key, filled, http_address, within};
 use secrecy::SecretString;
 use serde::Deserialize;
-use std::time::Duration;
 use url::Url;
 
 /// The maximum number of dimensions of a vector.
 pub const MAX_DIMENSIONS: u32 = 8_192;
-
-/// Texts in one request: what every server of this API accepts as it is installed.
-const BATCH_SIZE: usize = 32;
-
-/// Of one attempt while memories are indexed: a large batch on a slow server.
-const TIMEOUT: Duration = Duration::from_secs(30);
-
-/// What fails is queued, and tried again later.
-const MAX_RETRIES: u32 = 2;
-
-/// A person waits for a search: after this it uses words only.
-const QUERY_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The `[embeddings]` section.
 #[derive(Debug, Clone, Deserialize, Default)]
@@ -54,14 +41,6 @@ pub struct EmbeddingsSettings {
     pub query_prefix: String,
     /// The prefix of every text of a memory.
     pub document_prefix: String,
-    /// Texts per request.
-    pub batch_size: usize,
-    /// Timeout of one attempt.
-    pub timeout: Duration,
-    /// Retries of a failed attempt.
-    pub max_retries: u32,
-    /// How long a search waits.
-    pub query_timeout: Duration,
 }
 
 impl EmbeddingsConfig {
@@ -114,10 +93,6 @@ impl EmbeddingsConfig {
             dimensions: self.dimensions,
             query_prefix: self.query_prefix.clone(),
             document_prefix: self.document_prefix.clone(),
-            batch_size: BATCH_SIZE,
-            timeout: TIMEOUT,
-            max_retries: MAX_RETRIES,
-            query_timeout: QUERY_TIMEOUT,
         }))
     }
 }

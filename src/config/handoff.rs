@@ -1,27 +1,19 @@
 //! `[handoff]`: the generated view of recent changes.
 
+use super::values::section;
 use crate::domain::handoff::Window;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
-/// How handoffs are made (DESIGN §7).
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct HandoffConfig {
-    /// The window of a handoff: an ISO 8601 duration such as `PT2H`, or `2h`; one second to 366 days.
-    #[serde(deserialize_with = "window")]
-    pub window: Window,
-    /// Not a setting; tests shorten it. Handoffs kept per memory; the oldest are deleted.
-    #[serde(skip)]
-    pub keep: i64,
-}
-
-impl Default for HandoffConfig {
-    fn default() -> Self {
-        Self {
-            window: Window::DEFAULT,
-            keep: 100,
-        }
+section! {
+    /// How handoffs are made (DESIGN §7).
+    pub struct HandoffConfig in "handoff" {
+        /// The window of a handoff: an ISO 8601 duration such as `PT2H`, or `2h`; one second to 366 days.
+        #[serde(deserialize_with = "window")]
+        pub window: Window = Window::DEFAULT;
+        /// Not a setting; tests shorten it. Handoffs kept per memory; the oldest are deleted.
+        #[serde(skip)]
+        pub keep: i64 = 100;
     }
 }
 

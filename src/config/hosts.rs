@@ -1,5 +1,6 @@
 //! `http.allowed_hosts`: the host names of the service.
 
+use super::values::Written;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use std::net::{IpAddr, SocketAddrV4};
@@ -102,15 +103,9 @@ impl Authority {
 
 /// Reads a list from the file, or a comma-separated text from the environment.
 pub(super) fn list<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Authority>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Written {
-        Together(String),
-        One(Vec<String>),
-    }
-    let hosts = match Written::deserialize(deserializer)? {
-        Written::One(list) => list,
-        Written::Together(text) => {
+    let hosts: Vec<String> = match Written::deserialize(deserializer)? {
+        Written::Whole(list) => list,
+        Written::Text(text) => {
             let hosts = text.split(',').map(str::trim).filter(|host| !host.is_empty());
             hosts.map(str::to_owned).collect()
         }

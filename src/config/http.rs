@@ -1,70 +1,50 @@
 //! `[http]`: address, limits and access of the HTTP server.
 
 use super::hosts::{self, Authority};
-use super::values::within;
+use super::values::section;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
-/// Address, limits and access of the HTTP server.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct HttpConfig {
-    /// Address and port to listen on. Port 0 selects a free one, which is logged.
-    #[serde(deserialize_with = "bind")]
-    pub bind: SocketAddr,
-    /// Listen on an address other than loopback although no key is required. Only for a network in
-    /// which everybody may read and write every memory, such as a container's own.
-    pub allow_open: bool,
-    /// Whether a key is required. Unset: from the first key on, permanently. True: also before there is one. False:
-    /// never, whatever keys exist.
-    pub require_keys: Option<bool>,
-    /// Host names of the service besides those of loopback, each with or without a port. If no key is
-    /// required, only these are answered: a web page could reach the service by a name of its own.
-    #[serde(deserialize_with = "hosts::list")]
-    pub allowed_hosts: Vec<Authority>,
-    /// Requests per minute with one key; 0 means no limit.
-    pub rate_per_key: u32,
-    /// Requests per minute from one address without a key; 0 means no limit.
-    pub rate_per_address: u32,
-    /// Concurrent requests; more wait for a second and are then answered 503. Each may hold a body several times over. A
-    /// vault and a key may have a quarter of them; more wait too, and are then answered 429.
-    pub max_requests: usize,
-    /// Bytes of requests and responses that are held at once, including the memory for processing them; more are answered
-    /// 503. Never less than eight of the largest accepted bodies. A vault may use a quarter of them for bodies that arrive
-    /// and are sent, and a quarter for processing.
-    pub max_bytes_in_flight: usize,
-    /// Connections that are open at once; more wait in the listener's queue.
-    pub max_connections: usize,
-    /// Connections that one address may have open before a request on them was let in; more are answered 503. An eighth of
-    /// all, so that an address without a key cannot take them. 0 means no limit.
-    pub max_connections_per_address: usize,
-    /// TLS certificate and key; without them the service speaks HTTP.
-    pub tls: TlsConfig,
-    /// Deadline in seconds of a request, which is then answered 503; `/update` has its models' time in addition.
-    pub request_timeout_seconds: u64,
-    /// Seconds that running requests have to finish at shutdown.
-    pub shutdown_timeout_seconds: u64,
-}
-
-impl Default for HttpConfig {
-    fn default() -> Self {
-        Self {
-            bind: SocketAddr::from(([127, 0, 0, 1], 8080)),
-            allow_open: false,
-            require_keys: None,
-            allowed_hosts: Vec::new(),
-            rate_per_key: 0,
-            rate_per_address: 0,
-            max_requests: 256,
-            max_bytes_in_flight: 64 << 20,
-            max_connections: 1_024,
-            max_connections_per_address: 128,
-            tls: TlsConfig::default(),
-            request_timeout_seconds: 30,
-            shutdown_timeout_seconds: 30,
-        }
+section! {
+    /// Address, limits and access of the HTTP server.
+    pub struct HttpConfig in "http" {
+        /// Address and port to listen on. Port 0 selects a free one, which is logged.
+        #[serde(deserialize_with = "bind")]
+        pub bind: SocketAddr = SocketAddr::from(([127, 0, 0, 1], 8080));
+        /// Listen on an address other than loopback although no key is required. Only for a network in
+        /// which everybody may read and write every memory, such as a container's own.
+        pub allow_open: bool = false;
+        /// Whether a key is required. Unset: from the first key on, permanently. True: also before there is one. False:
+        /// never, whatever keys exist.
+        pub require_keys: Option<bool> = None;
+        /// Host names of the service besides those of loopback, each with or without a port. If no key is
+        /// required, only these are answered: a web page could reach the service by a name of its own.
+        #[serde(deserialize_with = "hosts::list")]
+        pub allowed_hosts: Vec<Authority> = Vec::new();
+        /// Requests per minute with one key; 0 means no limit.
+        pub rate_per_key: u32 = 0;
+        /// Requests per minute from one address without a key; 0 means no limit.
+        pub rate_per_address: u32 = 0;
+        /// Concurrent requests; more wait for a second and are then answered 503. Each may hold a body several times over. A
+        /// vault and a key may have a quarter of them; more wait too, and are then answered 429.
+        pub max_requests: usize = 256, in 1..=100_000;
+        /// Bytes of requests and responses that are held at once, including the memory for processing them; more are answered
+        /// 503. Never less than eight of the largest accepted bodies. A vault may use a quarter of them for bodies that arrive
+        /// and are sent, and a quarter for processing.
+        pub max_bytes_in_flight: usize = 64 << 20, in 1 << 20..=1 << 40;
+        /// Connections that are open at once; more wait in the listener's queue.
+        pub max_connections: usize = 1_024, in 1..=1_000_000;
+        /// Connections that one address may have open before a request on them was let in; more are answered 503. An eighth of
+        /// all, so that an address without a key cannot take them. 0 means no limit.
+        pub max_connections_per_address: usize = 128;
+        /// TLS certificate and key; without them the service speaks HTTP.
+        pub tls: TlsConfig = TlsConfig::default();
+        /// Deadline in seconds of a request, which is then answered 503; `/update` has its models' time in addition.
+        pub request_timeout_seconds: u64 = 30, in 1..=86_400;
+        /// Seconds that running requests have to finish at shutdown.
+        pub shutdown_timeout_seconds: u64 = 30;
     }
 }
 
@@ -113,6 +93,7 @@ impl HttpConfig {
     }
 
     pub(super) fn validate(&self) -> Result<(), String> {
+        self.ranges()?;
         if self.require_keys == Some(false) && !self.may_be_open() {
             return Err(format!(
                 "http.bind is {}, which others can reach, and http.require_keys = false asks nobody for a key: leave \
@@ -123,18 +104,7 @@ impl HttpConfig {
         if self.tls.certificate.is_some() != self.tls.key.is_some() {
             return Err("http.tls.certificate and http.tls.key go together: set both or none".to_owned());
         }
-        within("http.max_requests", self.max_requests, 1..=100_000)?;
-        within(
-            "http.max_bytes_in_flight",
-            self.max_bytes_in_flight,
-            1 << 20..=1 << 40,
-        )?;
-        within("http.max_connections", self.max_connections, 1..=1_000_000)?;
-        within(
-            "http.request_timeout_seconds",
-            self.request_timeout_seconds,
-            1..=86_400,
-        )
+        Ok(())
     }
 }
 

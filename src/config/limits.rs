@@ -1,6 +1,6 @@
 //! `[limits]`: maximum sizes of requests and documents, and quotas. `[guard]`: puts that drop much of a document.
 
-use super::values::{read_from_words, within};
+use super::values::{one_of, section};
 use crate::domain::ids::VaultId;
 use crate::domain::memory::Limits;
 use serde::Deserialize;
@@ -11,43 +11,28 @@ use strum::{EnumString, VariantNames};
 /// The largest document or item that any configuration allows, in bytes.
 pub const MOST_BYTES: usize = 10 * 1024 * 1024;
 
-/// Sizes in bytes.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct LimitsConfig {
-    /// A document. At most 10 MiB, so that the cost of its copies and its diff stays limited.
-    pub context_bytes: usize,
-    /// One insight or snippet.
-    pub item_bytes: usize,
-    /// The body of a request other than a document.
-    pub body_bytes: usize,
-    /// Tokens that a vault's models may read and write per day (UTC); after that `/update` is answered 429 until
-    /// the next day. Unset: no limit.
-    pub vault_tokens_per_day: Option<u64>,
-    /// The same for single vaults, by their ids; 0 allows none.
-    #[serde(deserialize_with = "super::prices::table")]
-    pub vault_tokens: BTreeMap<String, u64>,
-    /// Memories per vault; a new one beyond the limit is answered 507. Unset: no limit.
-    pub vault_memories: Option<u64>,
-    /// Total bytes of the texts of a vault's versions; a change that would exceed it is answered 507. Unset: no
-    /// limit.
-    pub vault_bytes: Option<u64>,
-    /// Active keys within the vaults of an administrator who is limited to some.
-    pub vault_keys: u64,
-}
-
-impl Default for LimitsConfig {
-    fn default() -> Self {
-        Self {
-            context_bytes: 102_400,
-            item_bytes: 16_384,
-            body_bytes: 1_048_576,
-            vault_tokens_per_day: None,
-            vault_tokens: BTreeMap::new(),
-            vault_memories: None,
-            vault_bytes: None,
-            vault_keys: 1_000,
-        }
+section! {
+    /// Sizes in bytes.
+    pub struct LimitsConfig in "limits" {
+        /// A document. At most 10 MiB, so that the cost of its copies and its diff stays limited.
+        pub context_bytes: usize = 102_400, in 1..=MOST_BYTES;
+        /// One insight or snippet.
+        pub item_bytes: usize = 16_384, in 1..=MOST_BYTES;
+        /// The body of a request other than a document.
+        pub body_bytes: usize = 1_048_576, in 1..=usize::MAX;
+        /// Tokens that a vault's models may read and write per day (UTC); after that `/update` is answered 429 until
+        /// the next day. Unset: no limit.
+        pub vault_tokens_per_day: Option<u64> = None;
+        /// The same for single vaults, by their ids; 0 allows none.
+        #[serde(deserialize_with = "super::prices::table")]
+        pub vault_tokens: BTreeMap<String, u64> = BTreeMap::new();
+        /// Memories per vault; a new one beyond the limit is answered 507. Unset: no limit.
+        pub vault_memories: Option<u64> = None;
+        /// Total bytes of the texts of a vault's versions; a change that would exceed it is answered 507. Unset: no
+        /// limit.
+        pub vault_bytes: Option<u64> = None;
+        /// Active keys within the vaults of an administrator who is limited to some.
+        pub vault_keys: u64 = 1_000;
     }
 }
 
@@ -71,19 +56,14 @@ impl LimitsConfig {
     }
 
     pub(super) fn validate(&self) -> Result<(), String> {
-        within("limits.context_bytes", self.context_bytes, 1..=MOST_BYTES)?;
-        within("limits.item_bytes", self.item_bytes, 1..=MOST_BYTES)?;
-        within("limits.body_bytes", self.body_bytes, 1..=usize::MAX)?;
-        if let Some(vault) = self
-            .vault_tokens
-            .keys()
-            .find(|vault| VaultId::from_str(vault).is_err())
-        {
-            return Err(format!(
+        self.ranges()?;
+        let mut vaults = self.vault_tokens.keys();
+        match vaults.find(|vault| VaultId::from_str(vault).is_err()) {
+            None => Ok(()),
+            Some(vault) => Err(format!(
                 "limits.vault_tokens has a key that is not the id of a vault: {vault}"
-            ));
+            )),
         }
-        Ok(())
     }
 }
 
@@ -100,12 +80,11 @@ pub enum Guard {
     Reject,
 }
 
-read_from_words!(Guard);
-
 /// What happens to a put that drops much of a document.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct GuardConfig {
     /// A put that drops more than half of the bytes, or any active record.
+    #[serde(deserialize_with = "one_of::<_, Guard, _>")]
     pub collapse: Guard,
 }

@@ -6,7 +6,7 @@
 //! is never sent to another provider.
 
 use super::prices::Price;
-use super::values::{HTTP_ADDRESS, api_key, filled, http_address, read_from_words, within};
+use super::values::{HTTP_ADDRESS, api_key, filled, http_address, one_of, section};
 use crate::domain::operation::Role;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
@@ -26,8 +26,6 @@ pub enum Provider {
     /// Anthropic's messages API.
     Anthropic,
 }
-
-read_from_words!(Provider);
 
 impl Provider {
     /// The name used in configuration.
@@ -68,41 +66,44 @@ pub enum Constrain {
     JsonSchema,
 }
 
-read_from_words!(Constrain);
-
-/// The `[llm]` section.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct LlmConfig {
-    /// `extractive`, `openai` or `anthropic`. Unset: the only one whose key is in the environment
-    /// (`OPENAI_API_KEY`, `ANTHROPIC_API_KEY`), else `openai` if `base_url` is set, else `extractive`.
-    pub provider: Option<Provider>,
-    /// Address of the API, for `openai` with its `/v1`. Unset: the provider's own.
-    pub base_url: Option<String>,
-    /// Key for the API. Unset: `OPENAI_API_KEY` or `ANTHROPIC_API_KEY`; local servers need none.
-    pub api_key: Option<SecretString>,
-    /// Name of the model. Required with a `base_url`; the providers' own addresses have a default.
-    pub model: Option<String>,
-    /// Sampling temperature, 0 to 2 (Anthropic: to 1). Unset: not sent, since some models reject it.
-    pub temperature: Option<f64>,
-    /// Timeout of one attempt, in seconds (fractions allowed). All pauses between the attempts of one
-    /// call together may be as long again; a `Retry-After` beyond that ends the call.
-    pub timeout_seconds: f64,
-    /// Retries of a failed attempt, 0 to 10.
-    pub max_retries: u32,
-    /// Longest answer, in tokens.
-    pub max_output_tokens: u32,
-    /// Whether a server is asked to constrain its model's output to the format of the answers: `off`
-    /// or `json_schema`.
-    pub constrain: Constrain,
-    /// Prices of models in US dollars, by their names; for others usage is counted without a cost.
-    #[serde(deserialize_with = "super::prices::table")]
-    pub prices: BTreeMap<String, Price>,
-    /// The models of single roles.
-    pub roles: RolesConfig,
-    /// Keys of the environment; see [`LlmConfig::with_environment`].
-    #[serde(skip)]
-    environment: EnvironmentKeys,
+section! {
+    /// The `[llm]` section.
+    pub struct LlmConfig in "llm" {
+        /// `extractive`, `openai` or `anthropic`. Unset: the only one whose key is in the environment
+        /// (`OPENAI_API_KEY`, `ANTHROPIC_API_KEY`), else `openai` if `base_url` is set, else `extractive`.
+        #[serde(deserialize_with = "one_of::<_, Provider, _>")]
+        pub provider: Option<Provider> = None;
+        /// Address of the API, for `openai` with its `/v1`. Unset: the provider's own.
+        pub base_url: Option<String> = None;
+        /// Key for the API. Unset: `OPENAI_API_KEY` or `ANTHROPIC_API_KEY`; local servers need none.
+        pub api_key: Option<SecretString> = None;
+        /// Name of the model. Required with a `base_url`; the providers' own addresses have a default.
+        pub model: Option<String> = None;
+        /// Sampling temperature, 0 to 2 (Anthropic: to 1). Unset: not sent, since some models reject it.
+        pub temperature: Option<f64> = None;
+        /// Timeout of one attempt, in seconds (fractions allowed). All pauses between the attempts of one
+        /// call together may be as long again; a `Retry-After` beyond that ends the call.
+        pub timeout_seconds: f64 = 60.0, in 0.001..=3_600.0;
+        /// Retries of a failed attempt.
+        pub max_retries: u32 = 2, in 0..=10;
+        /// Longest answer, in tokens.
+        pub max_output_tokens: u32 = 4096, in 1..=u32::MAX;
+        /// Whether a server is asked to constrain its model's output to the format of the answers: `off`
+        /// or `json_schema`.
+        #[serde(deserialize_with = "one_of::<_, Constrain, _>")]
+        pub constrain: Constrain = Constrain::default();
+        /// Prices of models in US dollars, by their names; for others usage is counted without a cost.
+        #[serde(deserialize_with = "super::prices::table")]
+        pub prices: BTreeMap<String, Price> = BTreeMap::new();
+        /// The models of single roles.
+        pub roles: RolesConfig = RolesConfig::default();
+        /// Keys of the environment; see [`LlmConfig::with_environment`].
+        #[serde(skip)]
+        openai_key: Option<SecretString> = None;
+        /// As `openai_key`.
+        #[serde(skip)]
+        anthropic_key: Option<SecretString> = None;
+    }
 }
 
 /// `[llm.roles]`.
@@ -124,6 +125,7 @@ pub struct RolesConfig {
 #[serde(default, deny_unknown_fields)]
 pub struct RoleConfig {
     /// As `llm.provider`. A `base_url` alone makes an otherwise extractive role `openai`.
+    #[serde(deserialize_with = "one_of::<_, Provider, _>")]
     pub provider: Option<Provider>,
     /// As `llm.base_url`.
     pub base_url: Option<String>,
@@ -133,50 +135,22 @@ pub struct RoleConfig {
     pub model: Option<String>,
 }
 
-#[derive(Debug, Clone, Default)]
-struct EnvironmentKeys {
-    openai: Option<SecretString>,
-    anthropic: Option<SecretString>,
-}
-
-impl Default for LlmConfig {
-    fn default() -> Self {
-        Self {
-            provider: None,
-            base_url: None,
-            api_key: None,
-            model: None,
-            temperature: None,
-            timeout_seconds: 60.0,
-            max_retries: 2,
-            max_output_tokens: 4096,
-            constrain: Constrain::default(),
-            prices: BTreeMap::new(),
-            roles: RolesConfig::default(),
-            environment: EnvironmentKeys::default(),
-        }
-    }
-}
-
 impl LlmConfig {
     /// Sets the values of `OPENAI_API_KEY` and `ANTHROPIC_API_KEY`. Blank values count as unset.
     #[must_use]
     pub fn with_environment(mut self, openai: Option<SecretString>, anthropic: Option<SecretString>) -> Self {
-        self.environment = EnvironmentKeys {
-            openai: openai.filter(is_set),
-            anthropic: anthropic.filter(is_set),
-        };
+        self.openai_key = openai.filter(is_set);
+        self.anthropic_key = anthropic.filter(is_set);
         self
     }
 
     /// The default provider of the roles.
     #[must_use]
     pub fn default_provider(&self) -> Provider {
-        let keys = &self.environment;
-        match (self.provider, keys.openai.is_some(), keys.anthropic.is_some()) {
+        match (self.provider, &self.openai_key, &self.anthropic_key) {
             (Some(provider), _, _) => provider,
-            (None, true, false) => Provider::Openai,
-            (None, false, true) => Provider::Anthropic,
+            (None, Some(_), None) => Provider::Openai,
+            (None, None, Some(_)) => Provider::Anthropic,
             (None, _, _) if filled(self.base_url.as_deref()).is_some() => Provider::Openai,
             (None, _, _) => Provider::Extractive,
         }
@@ -226,12 +200,10 @@ impl LlmConfig {
     /// # Errors
     /// The first invalid key.
     pub(super) fn validate(&self) -> Result<(), String> {
+        self.ranges()?;
         if let Some((model, _)) = self.prices.iter().find(|(_, price)| !price.is_sound()) {
             return Err(format!("llm.prices.{model} must have prices of at least 0"));
         }
-        within("llm.timeout_seconds", self.timeout_seconds, 0.001..=3_600.0)?;
-        within("llm.max_retries", self.max_retries, 0..=10)?;
-        within("llm.max_output_tokens", self.max_output_tokens, 1..=u32::MAX)?;
         for role in Role::ALL {
             self.role(role).map_err(|error| error.to_string())?;
         }
@@ -293,12 +265,11 @@ impl LlmConfig {
         });
         // What belongs to a provider falls back to `[llm]` only where that has the same one.
         let shared = Some(self).filter(|shared| shared.default_provider() == provider);
-        let base_url = own_url.or(shared.and_then(|shared| filled(shared.base_url.as_deref())));
-        let model = filled(own.model.as_deref());
-        let model = model.or(shared.and_then(|shared| filled(shared.model.as_deref())));
+        let base_url = own_url.or_else(|| filled(shared?.base_url.as_deref()));
+        let own_model = filled(own.model.as_deref());
+        let model = own_model.or_else(|| filled(shared?.model.as_deref()));
         let own_key = own.api_key.as_ref().filter(|key| is_set(key));
-        let shared_key = shared.and_then(|shared| shared.api_key.as_ref());
-        let key = own_key.or(shared_key.filter(|key| is_set(key)));
+        let key = own_key.or_else(|| shared?.api_key.as_ref().filter(|key| is_set(key)));
         let highest = match provider {
             // It would be ignored silently.
             Provider::Extractive
@@ -342,8 +313,8 @@ impl LlmConfig {
                 let problem = "must be off for provider anthropic, which takes no schema";
                 return Err(invalid("constrain", false, problem));
             }
-            Provider::Anthropic => &self.environment.anthropic,
-            Provider::Openai => &self.environment.openai,
+            Provider::Anthropic => &self.anthropic_key,
+            Provider::Openai => &self.openai_key,
         };
         let address = http_address(base_url.unwrap_or(provider.default_base_url()));
         let address = address.ok_or_else(|| invalid("base_url", own_url.is_some(), HTTP_ADDRESS));

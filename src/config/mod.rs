@@ -17,8 +17,6 @@ pub mod pipeline;
 pub mod prices;
 pub mod retention;
 pub mod telemetry;
-#[cfg(test)]
-mod tests;
 mod values;
 pub mod window;
 
@@ -169,10 +167,13 @@ impl Config {
             self.http.validate(),
             self.database.validate(),
             self.limits.validate(),
-            self.pipeline.validate(),
+            self.pipeline.ranges(),
+            self.pipeline.queue.ranges(),
             self.consolidation.validate(),
-            self.events.validate(),
+            self.events.ranges(),
+            self.handoff.ranges(),
             self.retention.validate(),
+            self.review.ranges(),
             self.telemetry.validate(),
             self.window.validate(),
             self.embeddings.settings().map(drop),
@@ -198,3 +199,6 @@ fn removed_settings(read: &config::Config) -> Option<String> {
         .collect();
     (!lines.is_empty()).then_some(lines)
 }
+
+#[cfg(test)]
+mod tests;

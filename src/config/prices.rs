@@ -3,6 +3,7 @@
 //! In the file they are tables; in the environment, where a name would lose its case, each is one variable that contains
 //! the table as JSON.
 
+use super::values::Written;
 use serde::{Deserialize, Deserializer, de};
 use std::collections::BTreeMap;
 
@@ -57,14 +58,8 @@ where
     D: Deserializer<'de>,
     T: de::DeserializeOwned,
 {
-    #[derive(Deserialize)]
-    #[serde(untagged, bound = "T: de::DeserializeOwned")]
-    enum Written<T> {
-        Table(BTreeMap<String, T>),
-        Text(String),
-    }
     match Written::deserialize(deserializer)? {
-        Written::Table(table) => Ok(table),
+        Written::Whole(table) => Ok(table),
         Written::Text(text) => serde_json::from_str(&text)
             .map_err(|error| de::Error::custom(format!("not a table and not JSON of one: {error}"))),
     }

@@ -1,6 +1,6 @@
 //! `[retention]`: which old versions and runs are deleted. By default all are kept forever. `[review]`: expiry of proposals.
 
-use super::values::within;
+use super::values::{section, within};
 use crate::domain::duration;
 use crate::domain::retention::Retention;
 use chrono::TimeDelta;
@@ -11,31 +11,20 @@ use serde::{Deserialize, Deserializer};
 /// whose calendar begins in 4713 BC.
 const MAX_DAYS: i64 = 5_000 * 366;
 
-/// Which old versions and runs are deleted; the newest version of a memory never is.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct RetentionConfig {
-    /// How many of the newest versions of a memory are kept. All, if it is not set.
-    pub max_versions: Option<u32>,
-    /// How long a version is kept after it was replaced: a duration such as
-    /// `90d` or `P90D`. Forever, if it is not set.
-    #[serde(deserialize_with = "age")]
-    pub max_age: Option<TimeDelta>,
-    /// How long a run of `/update` and `/operations` is kept after it ended, such as `30d`. Forever, if it is not set.
-    #[serde(deserialize_with = "age")]
-    pub runs_max_age: Option<TimeDelta>,
-    /// Whether versions are kept in which an active record first appeared.
-    pub keep_provenance: bool,
-}
-
-impl Default for RetentionConfig {
-    fn default() -> Self {
-        Self {
-            max_versions: None,
-            max_age: None,
-            runs_max_age: None,
-            keep_provenance: true,
-        }
+section! {
+    /// Which old versions and runs are deleted; the newest version of a memory never is.
+    pub struct RetentionConfig in "retention" {
+        /// How many of the newest versions of a memory are kept. All, if it is not set.
+        pub max_versions: Option<u32> = None;
+        /// How long a version is kept after it was replaced: a duration such as
+        /// `90d` or `P90D`. Forever, if it is not set.
+        #[serde(deserialize_with = "age")]
+        pub max_age: Option<TimeDelta> = None;
+        /// How long a run of `/update` and `/operations` is kept after it ended, such as `30d`. Forever, if it is not set.
+        #[serde(deserialize_with = "age")]
+        pub runs_max_age: Option<TimeDelta> = None;
+        /// Whether versions are kept in which an active record first appeared.
+        pub keep_provenance: bool = true;
     }
 }
 
@@ -52,6 +41,7 @@ impl RetentionConfig {
     }
 
     pub(super) fn validate(&self) -> Result<(), String> {
+        self.ranges()?;
         // The newest version always stays.
         let max_versions = self.max_versions.unwrap_or(1);
         within("retention.max_versions", max_versions, 1..=u32::MAX)
@@ -71,20 +61,12 @@ pub(crate) fn parse_age(text: &str) -> Option<TimeDelta> {
     TimeDelta::try_seconds(i64::try_from(seconds).ok()?).filter(|age| age.num_days() <= MAX_DAYS)
 }
 
-/// Expiry of proposals without a decision.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct ReviewConfig {
-    /// How long a proposal waits before it expires: a number and `s`, `m`, `h`, `d` or `w`, such as `30d`.
-    #[serde(deserialize_with = "age")]
-    pub expire_after: TimeDelta,
-}
-
-impl Default for ReviewConfig {
-    fn default() -> Self {
-        Self {
-            expire_after: TimeDelta::days(30),
-        }
+section! {
+    /// Expiry of proposals without a decision.
+    pub struct ReviewConfig in "review" {
+        /// How long a proposal waits before it expires: a number and `s`, `m`, `h`, `d` or `w`, such as `30d`.
+        #[serde(deserialize_with = "age")]
+        pub expire_after: TimeDelta = TimeDelta::days(30);
     }
 }
 

@@ -1,6 +1,6 @@
 //! `[log]`: what the service writes to standard error. `[telemetry]`: traces to an OpenTelemetry collector.
 
-use super::values::{HTTP_ADDRESS, http_address, read_from_words, within};
+use super::values::{HTTP_ADDRESS, http_address, one_of, section};
 use serde::Deserialize;
 use std::io::IsTerminal as _;
 use strum::{EnumString, VariantNames};
@@ -16,13 +16,12 @@ pub enum LogFormat {
     Json,
 }
 
-read_from_words!(LogFormat);
-
 /// What the service writes to its log.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LogConfig {
     /// Text or JSON.
+    #[serde(deserialize_with = "one_of::<_, LogFormat, _>")]
     pub format: LogFormat,
     /// A `tracing` filter such as `info` or `info,working_memory::pipeline=debug`. Unset: `info,sqlx=warn`; on a terminal `warn`,
     /// since the command says there itself what a person wants to know.
@@ -48,32 +47,24 @@ impl LogConfig {
     }
 }
 
-/// Traces. Nothing is set up without an endpoint.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct TelemetryConfig {
-    /// Address of a collector that accepts OTLP over HTTP, without its `/v1/traces`: `http://127.0.0.1:4318`. Unset: no
-    /// traces.
-    pub otlp_endpoint: Option<String>,
-    /// The share of requests that are traced, 0 to 1, unless the caller's `traceparent` decides.
-    pub sampling_ratio: f64,
-}
-
-impl Default for TelemetryConfig {
-    fn default() -> Self {
-        Self {
-            otlp_endpoint: None,
-            sampling_ratio: 1.0,
-        }
+section! {
+    /// Traces. Nothing is set up without an endpoint.
+    pub struct TelemetryConfig in "telemetry" {
+        /// Address of a collector that accepts OTLP over HTTP, without its `/v1/traces`: `http://127.0.0.1:4318`. Unset: no
+        /// traces.
+        pub otlp_endpoint: Option<String> = None;
+        /// The share of requests that are traced, 0 to 1, unless the caller's `traceparent` decides.
+        pub sampling_ratio: f64 = 1.0, in 0.0..=1.0;
     }
 }
 
 impl TelemetryConfig {
     pub(super) fn validate(&self) -> Result<(), String> {
+        self.ranges()?;
         let is_address = |text: &String| http_address(text).is_some();
-        if !self.otlp_endpoint.as_ref().is_none_or(is_address) {
-            return Err(format!("telemetry.otlp_endpoint {HTTP_ADDRESS}"));
+        match self.otlp_endpoint.as_ref().is_none_or(is_address) {
+            true => Ok(()),
+            false => Err(format!("telemetry.otlp_endpoint {HTTP_ADDRESS}")),
         }
-        within("telemetry.sampling_ratio", self.sampling_ratio, 0.0..=1.0)
     }
 }

@@ -1,7 +1,7 @@
 //! Reads and checks values of a kind that several sections have. Messages name what is accepted.
 
 use secrecy::{ExposeSecret as _, SecretString};
-use serde::Deserialize as _;
+use serde::Deserialize;
 use serde::de::{Deserializer, Error};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -9,32 +9,63 @@ use std::str::FromStr;
 use strum::VariantNames;
 use url::Url;
 
-/// Parses a word to the value that it names.
-///
-/// # Errors
-/// Another word; the message lists the accepted ones.
-pub(super) fn one_of<'de, D: Deserializer<'de>, T: FromStr + VariantNames>(
-    deserializer: D,
-) -> Result<T, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    let word = text.trim();
-    word.parse().map_err(|_| {
-        let names = T::VARIANTS.join(", ");
-        D::Error::custom(format!("must be one of {names}, not {word:?}"))
-    })
-}
+/// Makes a section of the configuration. Each setting has a default, and a number may have a range; in the file and in the
+/// environment it may be left out, and nothing else may stand there.
+macro_rules! section {
+    ($(#[$about:meta])* pub struct $name:ident in $path:literal {
+        $($(#[$meta:meta])* $vis:vis $setting:ident: $type:ty = $default:expr $(, in $range:expr)?;)*
+    }) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, serde::Deserialize)]
+        #[serde(deny_unknown_fields, default)]
+        pub struct $name {
+            $($(#[$meta])* $vis $setting: $type,)*
+        }
 
-/// Implements parsing from words for an enum of the configuration.
-macro_rules! read_from_words {
-    ($name:ident) => {
-        impl<'de> serde::Deserialize<'de> for $name {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                crate::config::values::one_of(deserializer)
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $($setting: $default,)* }
+            }
+        }
+
+        impl $name {
+            /// Checks the numbers that have a range.
+            pub(super) fn ranges(&self) -> Result<(), String> {
+                $($(crate::config::values::within(concat!($path, ".", stringify!($setting)), self.$setting, $range)?;)?)*
+                Ok(())
             }
         }
     };
 }
-pub(super) use read_from_words;
+pub(super) use section;
+
+/// A value that the file has as such, and the environment as a text.
+#[derive(Deserialize)]
+#[serde(untagged)]
+pub(super) enum Written<T> {
+    /// As it is.
+    Whole(T),
+    /// As a text.
+    Text(String),
+}
+
+/// Reads the word for a value of `T`, which may be optional.
+///
+/// # Errors
+/// Another word; the message lists the accepted ones.
+pub(super) fn one_of<'de, D, T, U>(deserializer: D) -> Result<U, D::Error>
+where
+    D: Deserializer<'de>,
+    T: FromStr + VariantNames,
+    U: From<T>,
+{
+    let text = String::deserialize(deserializer)?;
+    let word = text.trim();
+    word.parse::<T>().map(U::from).map_err(|_| {
+        let names = T::VARIANTS.join(", ");
+        D::Error::custom(format!("must be one of {names}, not {word:?}"))
+    })
+}
 
 /// Checks that a number is in a range.
 pub(super) fn within<T>(key: &str, number: T, range: RangeInclusive<T>) -> Result<(), String>
@@ -65,19 +96,16 @@ pub(super) fn http_address(text: &str) -> Option<Url> {
     (is_http && names_nobody).then_some(url)
 }
 
-/// What [`api_key`] accepts.
-pub(super) const API_KEY: &str = "must be visible ASCII characters without blanks";
-
 /// A key for a server without outer blanks; `None` if it is unset or blank.
 ///
 /// # Errors
-/// It is not what [`API_KEY`] says.
+/// It cannot be sent in a header; the message never shows it.
 pub(super) fn api_key(key: Option<&SecretString>) -> Result<Option<SecretString>, &'static str> {
     let Some(key) = filled(key.map(|key| key.expose_secret())) else {
         return Ok(None);
     };
     match key.bytes().all(|byte| byte.is_ascii_graphic()) {
         true => Ok(Some(SecretString::from(key))),
-        false => Err(API_KEY),
+        false => Err("must be visible ASCII characters without blanks"),
     }
 }

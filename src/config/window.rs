@@ -1,6 +1,6 @@
 //! `[window]`: how many recent tasks and decisions are in a document.
 
-use super::values::within;
+use super::values::{section, within};
 use crate::domain::ids::VaultId;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -8,16 +8,16 @@ use std::collections::BTreeMap;
 /// The largest window that any configuration allows.
 pub const MOST: usize = 1_000;
 
-/// The size of the window; older entries are archived.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct WindowConfig {
-    /// Recent tasks, 1 to 1,000.
-    pub tasks: usize,
-    /// Decisions, 1 to 1,000.
-    pub decisions: usize,
-    /// Other sizes for single vaults, by vault id: `[window.vaults.<vault_id>]`. In the file only.
-    pub vaults: BTreeMap<String, VaultWindow>,
+section! {
+    /// The size of the window; older entries are archived.
+    pub struct WindowConfig in "window" {
+        /// Recent tasks.
+        pub tasks: usize = 5, in 1..=MOST;
+        /// Decisions.
+        pub decisions: usize = 10, in 1..=MOST;
+        /// Other sizes for single vaults, by vault id: `[window.vaults.<vault_id>]`. In the file only.
+        pub vaults: BTreeMap<String, VaultWindow> = BTreeMap::new();
+    }
 }
 
 /// The window of one vault; unset values are the general ones.
@@ -28,16 +28,6 @@ pub struct VaultWindow {
     pub tasks: Option<usize>,
     /// Decisions.
     pub decisions: Option<usize>,
-}
-
-impl Default for WindowConfig {
-    fn default() -> Self {
-        Self {
-            tasks: 5,
-            decisions: 10,
-            vaults: BTreeMap::new(),
-        }
-    }
 }
 
 impl WindowConfig {
@@ -51,8 +41,7 @@ impl WindowConfig {
     }
 
     pub(super) fn validate(&self) -> Result<(), String> {
-        within("window.tasks", self.tasks, 1..=MOST)?;
-        within("window.decisions", self.decisions, 1..=MOST)?;
+        self.ranges()?;
         for vault in self.vaults.keys() {
             vault
                 .parse::<VaultId>()

@@ -3,7 +3,6 @@
 use super::party::{Holder, Party};
 use foldhash::fast::RandomState;
 use std::collections::{HashMap, VecDeque};
-use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 
@@ -71,15 +70,16 @@ pub enum NoRoom {
 }
 
 /// A fair semaphore with permits of any size. Cheap to clone.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct FairSemaphore(Arc<Inner>);
 
+#[derive(Debug)]
 struct Inner {
     shares: ShareLimits,
     state: Mutex<State>,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct State {
     in_use: usize,
     held: HashMap<Holder, usize, RandomState>,
@@ -87,6 +87,7 @@ struct State {
     queues: VecDeque<(Option<Holder>, VecDeque<Waiting>)>,
 }
 
+#[derive(Debug)]
 struct Waiting {
     party: Party,
     amount: usize,
@@ -94,6 +95,7 @@ struct Waiting {
 }
 
 /// An amount of a gate's resource, returned when it is dropped.
+#[derive(Debug)]
 pub struct Permit {
     gate: FairSemaphore,
     party: Party,
@@ -340,21 +342,6 @@ impl Permit {
 impl Drop for Permit {
     fn drop(&mut self) {
         self.gate.give_back(&self.party, self.amount);
-    }
-}
-
-impl fmt::Debug for FairSemaphore {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FairSemaphore")
-            .field("shares", &self.0.shares)
-            .field("in_use", &self.in_use())
-            .finish()
-    }
-}
-
-impl fmt::Debug for Permit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Permit").field(&self.amount).finish()
     }
 }
 

@@ -12,6 +12,18 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
+/// Texts in one request: what every server of this API accepts as it is installed.
+const BATCH_SIZE: usize = 32;
+
+/// Of one attempt while memories are indexed: a large batch on a slow server.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// What fails is queued, and tried again later.
+const MAX_RETRIES: u32 = 2;
+
+/// A person waits for a search: after this it uses words only.
+pub const QUERY_TIMEOUT: Duration = Duration::from_secs(2);
+
 /// Response size limit: bytes per number, and additional bytes.
 const BYTES_PER_NUMBER: usize = 32;
 const MORE_BYTES: usize = 64 << 10;
@@ -60,6 +72,7 @@ pub struct Embedder {
     endpoint: Arc<Endpoint>,
     settings: Arc<EmbeddingsSettings>,
     retry: Retry,
+    batch_size: usize,
 }
 
 impl Embedder {
@@ -71,13 +84,14 @@ impl Embedder {
     pub fn new(settings: EmbeddingsSettings) -> Result<Self, SetUpError> {
         let client = Client::new(settings.base_url.scheme() == "https")?;
         let url = below(&settings.base_url, &["embeddings"]);
-        let numbers = settings.batch_size * crate::config::embeddings::MAX_DIMENSIONS as usize;
+        let numbers = BATCH_SIZE * crate::config::embeddings::MAX_DIMENSIONS as usize;
         let most = numbers * BYTES_PER_NUMBER + MORE_BYTES;
         let endpoint =
             Endpoint::new(client, url, most).with_key("authorization", "Bearer ", settings.api_key.clone());
         Ok(Self {
             endpoint: Arc::new(endpoint),
-            retry: Retry::new(settings.timeout, settings.max_retries),
+            retry: Retry::new(TIMEOUT, MAX_RETRIES),
+            batch_size: BATCH_SIZE,
             settings: Arc::new(settings),
         })
     }
@@ -98,7 +112,7 @@ impl Embedder {
         let begun = Instant::now();
         let mut all = EmbeddingResult::default();
         let mut end = Ok(());
-        for batch in texts.chunks(self.settings.batch_size) {
+        for batch in texts.chunks(self.batch_size) {
             end = self.embed_batch(wanted, batch, &mut all).await;
             if end.is_err() {
                 break;
@@ -129,7 +143,7 @@ impl Embedder {
     /// As for [`Self::embed`].
     pub async fn probe(&self, wanted: EmbeddingModel<'_>) -> Result<Vec<f32>, EmbedError> {
         let text = format!("{}dimensions", self.settings.document_prefix);
-        let (vector, _) = self.embed_once(wanted, &text, self.settings.timeout).await?;
+        let (vector, _) = self.embed_once(wanted, &text, self.retry.timeout).await?;
         Ok(vector)
     }
 
@@ -147,7 +161,7 @@ impl Embedder {
                 self.ask(wanted, part, &mut all.calls).await
             } else {
                 all.calls += 1;
-                self.attempt(wanted, part, self.settings.timeout).await
+                self.attempt(wanted, part, self.retry.timeout).await
             };
             match answer {
                 Ok((vectors, tokens)) => {

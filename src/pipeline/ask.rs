@@ -253,6 +253,36 @@ pub(super) fn schema(speaker: &RoleModel, make: impl FnOnce() -> Value) -> Optio
     (speaker.model.constrains() == Constrain::JsonSchema).then(|| make().into())
 }
 
+/// Counts a model call, with the requests that were retried.
+fn count_call(role: &'static str, call: &ModelReport, asked: &ModelOutcome) {
+    let (model, attempts) = (|| call.model.clone(), u64::from(asked.attempts));
+    metrics::counter!(meters::MODEL_CALLS_TOTAL, "role" => role, "model" => model()).increment(attempts);
+    metrics::histogram!(meters::MODEL_CALL_SECONDS, "role" => role, "model" => model()).record(asked.elapsed);
+    if attempts > 1 {
+        metrics::counter!(meters::MODEL_RETRIES_TOTAL, "role" => role, "model" => model())
+            .increment(attempts - 1);
+    }
+    if call.reprompts > 0 {
+        metrics::counter!(meters::REPROMPTS_TOTAL, "role" => role).increment(1);
+    }
+    for (kind, tokens) in [
+        ("input", call.input_tokens),
+        ("cached", call.cached_tokens),
+        ("cache_write", call.cache_write_tokens),
+        ("output", call.output_tokens),
+    ] {
+        if let Some(tokens) = tokens {
+            metrics::counter!(meters::MODEL_TOKENS_TOTAL, "role" => role, "model" => model(), "kind" => kind)
+                .increment(tokens);
+        }
+    }
+    if let Err(error) = &asked.result {
+        let reason = error.reason();
+        metrics::counter!(meters::MODEL_FAILURES_TOTAL, "role" => role, "model" => model(), "reason" => reason)
+            .increment(1);
+    }
+}
+
 /// Adds an answer and what is asked about it.
 pub(super) fn go_on(asking: &mut Request, answer: String, again: String) {
     for (speaker, text) in [(ChatRole::Assistant, answer), (ChatRole::User, again)] {
@@ -284,20 +314,7 @@ impl RoleOutcome {
         };
         self.report.add(&call);
         self.report.reprompts = round;
-        meters::model_called(&meters::ModelCall {
-            role: asking.subject(),
-            model: &self.report.model,
-            attempts: asked.attempts,
-            again: round > 0,
-            time: asked.elapsed,
-            tokens: [
-                ("input", call.input_tokens),
-                ("cached", call.cached_tokens),
-                ("cache_write", call.cache_write_tokens),
-                ("output", call.output_tokens),
-            ],
-            failure: asked.result.as_ref().err().map(ModelError::reason),
-        });
+        count_call(asking.subject(), &call, asked);
         let turns: Vec<Value> = asking
             .messages
             .iter()

@@ -213,7 +213,9 @@ impl Pipeline {
 /// Measures a step of an update and creates its span.
 pub(super) fn measure_step<W: Future>(name: &'static str, work: W) -> impl Future<Output = W::Output> {
     let begun = Instant::now();
-    traces::step(name, work).inspect(move |_| meters::step(name, begun.elapsed()))
+    traces::step(name, work).inspect(move |_| {
+        metrics::histogram!(meters::UPDATE_STEP_SECONDS, "step" => name).record(begun.elapsed());
+    })
 }
 
 /// Counts how a run ended. A run whose claim was lost has not ended: it was canceled, or another worker runs it.
@@ -237,8 +239,12 @@ pub(super) fn count_end(kind: RunKind, result: &Result<UpdateAnswer, PipelineErr
     };
     let rejected = rejected.iter().map(|fault| (fault.section, &*fault.kind));
     let warned = warnings.iter().map(|fault| (fault.section, &*fault.kind));
-    let kinds = rejected
-        .chain(warned)
-        .map(|(section, kind)| (section.map(Role::name), kind));
-    meters::update_ended(kind.name(), status, rebased, kinds);
+    metrics::counter!(meters::UPDATES_TOTAL, "kind" => kind.name(), "status" => status).increment(1);
+    if rebased {
+        metrics::counter!(meters::REBASES_TOTAL).increment(1);
+    }
+    for (section, kind) in rejected.chain(warned) {
+        let section = section.map_or("none", Role::name);
+        metrics::counter!(meters::FAULTS_TOTAL, "section" => section, "kind" => kind.to_owned()).increment(1);
+    }
 }

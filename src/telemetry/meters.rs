@@ -1,4 +1,4 @@
-//! Every metric of the service: one table, and a function for each event that is counted.
+//! Every metric of the service, in one table. What happens is counted where it happens.
 //!
 //! No label is ever an id, a text or anything else that a client chooses: routes are those of the table of routes,
 //! models those of the configuration, and all others have a small fixed set of values. `docs/observability.md` contains
@@ -102,141 +102,9 @@ pub(super) fn describe() {
     metrics::gauge!(BUILD_INFO, "version" => env!("CARGO_PKG_VERSION")).set(1.0);
 }
 
-/// What became of a transaction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr)]
-#[strum(serialize_all = "snake_case")]
-pub enum TransactionResult {
-    /// It is committed.
-    Committed,
-    /// It was rolled back: there was nothing to change, or it was refused.
-    RolledBack,
-    /// The database failed.
-    Failed,
-}
-
-/// A transaction of this name came to its end.
-pub fn transaction_ended(name: &'static str, result: TransactionResult) {
-    let result: &'static str = result.into();
-    metrics::counter!(TRANSACTIONS_TOTAL, "transaction" => name, "result" => result).increment(1);
-}
-
-/// A transaction of this name failed because of a concurrent change and is retried.
-pub fn transaction_repeated(name: &'static str) {
-    metrics::counter!(TRANSACTION_REPEATS_TOTAL, "transaction" => name).increment(1);
-}
-
-/// The maximum lag of the standby for reads.
-pub fn replica_lag(lag: Duration) {
-    metrics::gauge!(REPLICA_LAG_SECONDS).set(lag.as_secs_f64());
-}
-
 /// The result of a read that tolerates replication lag.
 pub fn replica_read(result: &'static str) {
     metrics::counter!(REPLICA_READS_TOTAL, "result" => result).increment(1);
-}
-
-/// Background work over all vaults failed for one.
-pub fn vault_passed_over(work: &'static str) {
-    metrics::counter!(PASSED_OVER_TOTAL, "work" => work).increment(1);
-}
-
-/// A step of an update, with the name in the documentation.
-pub fn step(name: &'static str, time: Duration) {
-    metrics::histogram!(UPDATE_STEP_SECONDS, "step" => name).record(time.as_secs_f64());
-}
-
-/// An update or a text of operations ended. `section` and `kind` of its faults are from fixed sets.
-pub fn update_ended<'f>(
-    kind: &'static str,
-    status: &'static str,
-    rebased: bool,
-    faults: impl Iterator<Item = (Option<&'f str>, &'f str)>,
-) {
-    metrics::counter!(UPDATES_TOTAL, "kind" => kind, "status" => status).increment(1);
-    if rebased {
-        metrics::counter!(REBASES_TOTAL).increment(1);
-    }
-    for (section, kind) in faults {
-        let section = section.unwrap_or("none").to_owned();
-        metrics::counter!(FAULTS_TOTAL, "section" => section, "kind" => kind.to_owned()).increment(1);
-    }
-}
-
-/// Requests were made to the embedding model.
-pub fn embedding_calls(calls: u64, failures: u64) {
-    metrics::counter!(EMBEDDING_CALLS_TOTAL, "outcome" => "asked").increment(calls);
-    metrics::counter!(EMBEDDING_CALLS_TOTAL, "outcome" => "failed").increment(failures);
-}
-
-/// Passages were sent to the embedding model.
-pub fn embedding_passages(embedded: usize, refused: usize) {
-    let count = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
-    metrics::counter!(EMBEDDING_PASSAGES_TOTAL, "outcome" => "embedded").increment(count(embedded));
-    metrics::counter!(EMBEDDING_PASSAGES_TOTAL, "outcome" => "refused").increment(count(refused));
-}
-
-/// The age of the oldest version that is not embedded.
-pub fn embedding_lag(time: Duration) {
-    metrics::gauge!(EMBEDDING_LAG_SECONDS).set(time.as_secs_f64());
-}
-
-/// The result of one call of a model.
-#[derive(Debug, Clone, Copy)]
-pub struct ModelCall<'a> {
-    /// The role's name.
-    pub role: &'static str,
-    /// The model's name in the configuration.
-    pub model: &'a str,
-    /// Requests made, at least 1.
-    pub attempts: u32,
-    /// Whether it was a reprompt about faulty items.
-    pub again: bool,
-    /// From the first request to the end of the last.
-    pub time: Duration,
-    /// Tokens by kind, if the server reports them.
-    pub tokens: [(&'static str, Option<u64>); 4],
-    /// Why it failed, in one word.
-    pub failure: Option<&'static str>,
-}
-
-/// A model was called.
-pub fn model_called(call: &ModelCall<'_>) {
-    let (role, model) = (call.role, || call.model.to_owned());
-    metrics::counter!(MODEL_CALLS_TOTAL, "role" => role, "model" => model()).increment(call.attempts.into());
-    metrics::histogram!(MODEL_CALL_SECONDS, "role" => role, "model" => model())
-        .record(call.time.as_secs_f64());
-    if call.attempts > 1 {
-        metrics::counter!(MODEL_RETRIES_TOTAL, "role" => role, "model" => model())
-            .increment(u64::from(call.attempts) - 1);
-    }
-    if call.again {
-        metrics::counter!(REPROMPTS_TOTAL, "role" => role).increment(1);
-    }
-    for (kind, tokens) in call.tokens {
-        if let Some(tokens) = tokens {
-            metrics::counter!(MODEL_TOKENS_TOTAL, "role" => role, "model" => model(), "kind" => kind)
-                .increment(tokens);
-        }
-    }
-    if let Some(reason) = call.failure {
-        metrics::counter!(MODEL_FAILURES_TOTAL, "role" => role, "model" => model(), "reason" => reason)
-            .increment(1);
-    }
-}
-
-/// A version was made.
-pub fn version_made(source: &'static str) {
-    metrics::counter!(VERSIONS_TOTAL, "source" => source).increment(1);
-}
-
-/// Expired rows were deleted.
-pub fn purged(what: &'static str, rows: u64) {
-    metrics::counter!(PURGED_TOTAL, "what" => what).increment(rows);
-}
-
-/// The wait for a connection.
-pub fn pool_wait(time: Duration) {
-    metrics::histogram!(POOL_WAIT_SECONDS).record(time.as_secs_f64());
 }
 
 /// The current state of the cache of newest versions.

@@ -16,9 +16,9 @@ pub(super) use failure::{EXIT_CODES, Exit, Failure, ServiceResponse, found, note
 pub(super) use input::{answered, confirm, read, read_json, read_text};
 pub(super) use output::{Look, Output, escaped, set_color};
 pub(super) use reqwest::Method;
-pub(super) use service::{Call, Service, client_builder, innermost, whole};
+pub(super) use service::{Call, Service, built, client_builder, innermost, whole};
 pub(super) use settings::{
     Connection, FILE_NAME as PROJECT_FILE, KEY_VARIABLE, KeySource, MemoryArgs, MemoryRef, ServiceArgs,
-    base_url, is_loopback,
+    base_url, is_loopback, variable,
 };
 pub(super) use table::{Cell, Column, PageArgs, ago, all, text, time, when, write_table};

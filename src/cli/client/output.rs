@@ -121,12 +121,6 @@ impl Output {
         self
     }
 
-    /// The text so far.
-    #[cfg(test)]
-    pub(in crate::cli) fn as_str(&self) -> &str {
-        &self.text
-    }
-
     /// The text, for a caller that writes it.
     pub(in crate::cli) fn into_text(self) -> String {
         self.text

@@ -48,28 +48,21 @@ impl Service {
     pub(in crate::cli) fn with_timeout(args: &ServiceArgs, time: Duration) -> Result<Self, Failure> {
         crate::cli::client::output::set_raw(args.raw);
         let (connection, key) = SettingSources::of_process()?.connection(args)?;
-        let unusable = |error: &dyn std::fmt::Display| Failure::usage(format!("cannot be sent: {error}"));
+        let header = |text: &str| {
+            HeaderValue::from_str(text).map_err(|error| Failure::usage(format!("cannot be sent: {error}")))
+        };
         let mut headers = HeaderMap::new();
         if let Some(key) = key {
-            let bearer = format!("Bearer {}", key.expose_secret());
-            let mut bearer = HeaderValue::from_str(&bearer).map_err(|error| unusable(&error))?;
+            let mut bearer = header(&format!("Bearer {}", key.expose_secret()))?;
             bearer.set_sensitive(true);
             headers.insert(AUTHORIZATION, bearer);
         }
         if let Some(actor) = &connection.actor {
-            let actor = HeaderValue::from_str(actor.as_str()).map_err(|error| unusable(&error))?;
-            headers.insert(X_ACTOR_ID, actor);
+            headers.insert(X_ACTOR_ID, header(actor.as_str())?);
         }
-        let client = client_builder(&connection.url).default_headers(headers).build();
-        let client = client.map_err(|error| {
-            Failure::failed(format!(
-                "cannot connect to {}: {}",
-                connection.url,
-                innermost(&error)
-            ))
-        })?;
+        let builder = client_builder(&connection.url).default_headers(headers);
         Ok(Self {
-            client,
+            client: built(builder, &connection.url)?,
             connection,
             timeout: args.timeout().unwrap_or(time),
         })
@@ -182,6 +175,13 @@ pub(in crate::cli) fn client_builder(url: &Url) -> reqwest::ClientBuilder {
         builder = builder.tls_certs_only([]);
     }
     builder
+}
+
+/// # Errors
+/// The machine has no certificates, which `https` needs.
+pub(in crate::cli) fn built(builder: reqwest::ClientBuilder, url: &Url) -> Result<reqwest::Client, Failure> {
+    let unusable = |error| Failure::failed(format!("cannot connect to {url}: {}", innermost(&error)));
+    builder.build().map_err(unusable)
 }
 
 /// What sends a request.

@@ -99,8 +99,6 @@ pub(in crate::cli) enum KeySource {
     None,
     /// In this file.
     File(PathBuf),
-    /// In this file, which `.working-memory.toml` names.
-    Project(PathBuf),
     /// In `WORKING_MEMORY_API_KEY`.
     Variable,
 }
@@ -131,7 +129,7 @@ impl MemoryArgs {
 }
 
 /// A variable; an empty one counts as not set.
-fn variable(name: &str) -> Option<String> {
+pub(in crate::cli) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.trim().is_empty())
 }
 
@@ -203,7 +201,7 @@ impl SettingSources {
         // A folder that came from someone else must not be able to have a key sent to its own address; on this machine
         // another account may listen there. Its own key is meant for that address, if it stays on this machine, and to the
         // default address the key is sent without the file, too.
-        let is_its_own = matches!(source, KeySource::Project(_));
+        let is_its_own = args.key_file.is_none() && matches!(source, KeySource::File(_));
         let is_harmless =
             (is_its_own && is_loopback(&url)) || url.as_str().trim_end_matches('/') == DEFAULT_URL;
         let question = format!("{origin} names {url}. Send your key there?");
@@ -230,7 +228,7 @@ impl SettingSources {
         let source = match &args.key_file {
             Some(path) => KeySource::File(path.clone()),
             None if variable(KEY_VARIABLE).is_some() => KeySource::Variable,
-            None => of_project()?.map_or(KeySource::None, KeySource::Project),
+            None => of_project()?.map_or(KeySource::None, KeySource::File),
         };
         let (origin, text) = match &source {
             KeySource::None => return Ok((source, None)),
@@ -238,9 +236,7 @@ impl SettingSources {
                 KEY_VARIABLE.to_owned(),
                 Ok(variable(KEY_VARIABLE).unwrap_or_default()),
             ),
-            KeySource::File(path) | KeySource::Project(path) => {
-                (format!("the key file {}", path.display()), read_text(path))
-            }
+            KeySource::File(path) => (format!("the key file {}", path.display()), read_text(path)),
         };
         let wrong = |why: &str| Failure::usage(format!("{origin} {why}"));
         let text = text.map_err(|failure| wrong(&failure.sentence))?;

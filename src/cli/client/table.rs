@@ -185,12 +185,12 @@ mod tests {
         let mut out = Output::new();
         write_table(&mut out, &columns, &entries);
         assert_eq!(
-            out.as_str(),
+            out.into_text(),
             "ID         BYTES  SAID\na              1  two lines\nlonger  12345678  \\u001b[2J\n"
         );
         let mut none = Output::new();
         write_table(&mut none, &columns, &[]);
-        assert_eq!(none.as_str(), "");
+        assert_eq!(none.into_text(), "");
         for (cell, count) in [(Cell::Text("long"), 65), (Cell::Id("long"), 128)] {
             let entry = json!({"long": "i".repeat(128)});
             assert_eq!(shown(cell, &entry).chars().count(), count);

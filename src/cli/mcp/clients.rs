@@ -129,7 +129,7 @@ impl Client {
         if let Some(actor) = &connection.actor {
             add("--actor", actor.to_string());
         }
-        if let KeySource::File(file) | KeySource::Project(file) = &connection.key {
+        if let KeySource::File(file) = &connection.key {
             let file = std::path::absolute(file)
                 .map_err(|error| Failure::failed(format!("the key file {}: {error}", file.display())))?;
             add("--key-file", path(&file)?);

@@ -2,7 +2,7 @@
 
 use super::super::stub::{Reply, Stub, ok, reply};
 use super::*;
-use crate::config::embeddings::{EmbeddingsConfig, EmbeddingsSettings};
+use crate::config::embeddings::EmbeddingsConfig;
 
 const MODEL: EmbeddingModel<'static> = EmbeddingModel {
     model: "m",
@@ -26,14 +26,12 @@ async fn embedder(replies: Vec<Reply>, batch_size: usize) -> (Stub, Embedder) {
         api_key: Some("sk-1".into()),
         ..EmbeddingsConfig::default()
     };
-    let settings = EmbeddingsSettings {
-        batch_size,
-        timeout: Duration::from_millis(300),
-        max_retries: 1,
-        ..config.settings().unwrap().unwrap()
+    let mut embedder = Embedder::new(config.settings().unwrap().unwrap()).unwrap();
+    embedder.batch_size = batch_size;
+    embedder.retry = Retry {
+        base_backoff: Duration::from_millis(1),
+        ..Retry::new(Duration::from_millis(300), 1)
     };
-    let mut embedder = Embedder::new(settings).unwrap();
-    embedder.retry.base_backoff = Duration::from_millis(1);
     (stub, embedder)
 }
 

@@ -11,7 +11,6 @@ use crate::storage::{Class, FailingVaults, StorageError};
 use crate::telemetry::meters;
 use std::collections::HashMap;
 use std::mem::take;
-use std::time::Duration;
 
 /// Approximate number of passages whose texts and vectors are in memory at once.
 const PASSAGES: usize = 1_000;
@@ -98,7 +97,7 @@ impl Meaning {
             let waited = batch
                 .iter()
                 .filter_map(|pending| (now - pending.changed_at).to_std().ok());
-            meters::embedding_lag(waited.max().unwrap_or(Duration::ZERO));
+            metrics::gauge!(meters::EMBEDDING_LAG_SECONDS).set(waited.max().unwrap_or_default());
             let Some(end) = batch.last().cloned() else {
                 return Ok(failing.failures() == 0);
             };
@@ -181,7 +180,10 @@ impl Meaning {
         let vectors = embedded.vectors.into_iter().map(|vector| vector.map(stored));
         let new: HashMap<PassageHash, StoredVector> = hashes.into_iter().zip(vectors).collect();
         let refused = new.values().filter(|vector| vector.is_none()).count();
-        meters::embedding_passages(new.len() - refused, refused);
+        for (outcome, passages) in [("embedded", new.len() - refused), ("refused", refused)] {
+            metrics::counter!(meters::EMBEDDING_PASSAGES_TOTAL, "outcome" => outcome)
+                .increment(passages as u64);
+        }
         for (of, mut known) in waiting {
             known.extend(new.iter().map(|(hash, vector)| (*hash, vector.clone())));
             let dimensions = space.settings.dimensions;

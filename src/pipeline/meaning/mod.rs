@@ -9,7 +9,7 @@ mod index;
 mod search;
 
 use crate::domain::ids::VaultId;
-use crate::llm::embeddings::{EmbedError, Embedder, EmbeddingModel};
+use crate::llm::embeddings::{EmbedError, Embedder, EmbeddingModel, QUERY_TIMEOUT};
 pub use crate::storage::search::Hit;
 use crate::storage::search::vectors::Space;
 use crate::storage::usage::{RoleSpent, Spender, Spent};
@@ -105,8 +105,10 @@ impl Meaning {
             return Ok(Err(away(why)));
         }
         let begun = Instant::now();
-        let time = model.embedder.settings().query_timeout;
-        let asked = model.embedder.embed_once(model_of(space), &key.1, time).await;
+        let asked = model
+            .embedder
+            .embed_once(model_of(space), &key.1, QUERY_TIMEOUT)
+            .await;
         let spent = Spent {
             runs: 1,
             calls: 1,
@@ -148,7 +150,9 @@ impl Meaning {
 
     /// Counts the usage of the model.
     async fn spend(&self, vault: &VaultId, model: &str, spent: Spent) {
-        meters::embedding_calls(spent.calls, spent.failures);
+        for (outcome, calls) in [("asked", spent.calls), ("failed", spent.failures)] {
+            metrics::counter!(meters::EMBEDDING_CALLS_TOTAL, "outcome" => outcome).increment(calls);
+        }
         let spent = RoleSpent {
             role: Spender::Embeddings,
             model: model.to_owned(),

@@ -100,7 +100,7 @@ impl FailingVaults {
         let until = Instant::now() + wait;
         self.vaults.insert(vault.to_owned(), Failing { wait, until });
         self.failures += 1;
-        meters::vault_passed_over(self.work);
+        metrics::counter!(meters::PASSED_OVER_TOTAL, "work" => self.work).increment(1);
         let (work, wait_seconds) = (self.work, wait.as_secs());
         tracing::warn!(%vault, work, wait_seconds, %error, "a vault is passed over for now");
     }

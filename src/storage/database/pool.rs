@@ -330,7 +330,7 @@ impl Storage {
             _ => &self.pool,
         };
         let mut connection = self.open((pool, &self.liveness), class, permit, begins).await?;
-        meters::pool_wait(waiting.elapsed());
+        metrics::histogram!(meters::POOL_WAIT_SECONDS).record(waiting.elapsed());
         if begins && class == Class::Sweep {
             sqlx::raw_sql(SWEEP_WAITS_FOR).execute(&mut connection).await?;
         }

@@ -118,7 +118,7 @@ impl Storage {
                         tracing::debug!(%error, "the place of the primary could not be read");
                     }
                     known = replica.progress().has_all_until.unwrap_or(known);
-                    meters::replica_lag(known.elapsed());
+                    metrics::gauge!(meters::REPLICA_LAG_SECONDS).set(known.elapsed());
                 }
             }
         }

@@ -48,7 +48,7 @@
 use crate::storage::database::connection::Connection;
 use crate::storage::error::may_repeat;
 use crate::storage::{Class, Storage, StorageError};
-use crate::telemetry::meters::{self, TransactionResult};
+use crate::telemetry::meters;
 use sqlx::Postgres;
 use sqlx::postgres::PgArguments;
 use sqlx::query::Query;
@@ -169,16 +169,17 @@ where
             _ => break done,
         }
         drop(done);
-        meters::transaction_repeated(name);
+        metrics::counter!(meters::TRANSACTION_REPEATS_TOTAL, "transaction" => name).increment(1);
         sleep(PAUSE * 2_u32.pow(repeats)).await;
         repeats += 1;
     };
     let result = match &done {
-        Ok((_, true)) => TransactionResult::Committed,
-        Err(error) if error.of_storage().is_some() => TransactionResult::Failed,
-        _ => TransactionResult::RolledBack,
+        Ok((_, true)) => "committed",
+        Err(error) if error.of_storage().is_some() => "failed",
+        // There was nothing to change, or it was refused.
+        _ => "rolled_back",
     };
-    meters::transaction_ended(name, result);
+    metrics::counter!(meters::TRANSACTIONS_TOTAL, "transaction" => name, "result" => result).increment(1);
     done.map(|(value, _)| value)
 }
 

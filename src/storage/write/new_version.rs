@@ -189,7 +189,7 @@ impl Storage {
         } = prepared;
         // It may stay in the cache for long, and its buffer is larger than needed.
         new.text.shrink_to_fit();
-        meters::version_made(metadata.source.name());
+        metrics::counter!(meters::VERSIONS_TOTAL, "source" => metadata.source.name()).increment(1);
         let context = Context {
             metadata,
             text: new.text,
