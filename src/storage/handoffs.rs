@@ -224,8 +224,7 @@ async fn may_be_quoted(connection: &mut Connection, snapshot: &Snapshot) -> Resu
     let ended = snapshot.records.values().filter(|life| life.end.is_some());
     let ids: Vec<RecordId> = ended.map(|life| life.record.id).collect();
     let now = records::some(connection, &snapshot.vault, &snapshot.memory, &ids).await?;
-    let same = now.into_iter().map(RecordLife::from);
-    let same = same.filter(|now| snapshot.records.get(&now.record.id) == Some(now));
+    let same = now.into_iter().filter(|now| snapshot.records.get(&now.record.id) == Some(now));
     Ok(same.count() == ids.len())
 }
 
@@ -380,8 +379,7 @@ async fn with_replacements(
     while !wanted.is_empty() {
         asked.extend(&wanted);
         let ids: Vec<RecordId> = std::mem::take(&mut wanted).into_iter().collect();
-        for record in records::some(connection, vault, memory, &ids).await? {
-            let life = RecordLife::from(record);
+        for life in records::some(connection, vault, memory, &ids).await? {
             let next = life.end.as_ref().and_then(|end| end.superseded_by);
             wanted.extend(next.filter(|id| !asked.contains(id)));
             found.insert(life.record.id, life);

@@ -1,10 +1,11 @@
 //! Reads of tasks and decisions: facts stored besides their lines, the archive, and its roll-ups.
 
+use crate::domain::history::RecordLife;
 use crate::domain::ids::{MemoryId, RecordId, RecordKind, VaultId};
 use crate::domain::window::{ArchivedTask, Epic, Grouping, KnownEntries, Task};
 use crate::storage::database::connection::Connection;
 use crate::storage::pages::key_time;
-use crate::storage::records::{self, StoredRecord, record_rows};
+use crate::storage::records::{self, record_rows};
 use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
 use futures::TryStreamExt as _;
@@ -31,7 +32,7 @@ pub(super) async fn known(
 ) -> Result<KnownEntries, StorageError> {
     let mut known = KnownEntries::default();
     for row in records::all(connection, (vault, memory)).await? {
-        let stored = StoredRecord::from(row);
+        let stored = RecordLife::from(row);
         let record = &stored.record;
         match stored.task() {
             Some(task) => known.task(stored.time(), &task),
@@ -49,7 +50,7 @@ pub(super) async fn known(
 pub struct HistoryKey(#[serde(deserialize_with = "key_time")] DateTime<Utc>, i64);
 
 /// A record of the archive as a task, with its key in the history.
-fn archived(stored: StoredRecord) -> (HistoryKey, ArchivedTask) {
+fn archived(stored: RecordLife) -> (HistoryKey, ArchivedTask) {
     let (id, time) = (stored.record.id, stored.time());
     let task = Task::of_line(&stored.record.content, stored.reported);
     (HistoryKey(time, id.number), ArchivedTask::of(id, time, task))
@@ -141,7 +142,7 @@ impl Storage {
         let ids = latest.map(|number| RecordId::new(RecordKind::Task, *number));
         let read = records::some(&mut connection, vault, memory, &ids.collect::<Vec<_>>()).await?;
         let read = read.into_iter().map(|task| (task.record.id.number, task));
-        let mut read: HashMap<i64, StoredRecord> = read.collect();
+        let mut read: HashMap<i64, RecordLife> = read.collect();
         let epic = |(name, of_name): (String, TasksOfName)| {
             let latest = of_name.latest.iter().filter_map(|number| read.remove(number));
             Epic {

@@ -4,11 +4,12 @@
 //! is accurate enough without an index, and the cost depends only on the size of the vault.
 
 use super::{ARCHIVED, HASH_BYTES, KIND, REFUSED, kind_flag, record_of};
+use crate::domain::history::RecordLife;
 use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, VaultId};
 use crate::domain::search::PassageHash;
 use crate::domain::search::passages::{distance, sign_bytes, signs, similarity};
 use crate::fair;
-use crate::storage::records::{RecordStatus, StoredRecord};
+use crate::storage::records::RecordStatus;
 use crate::storage::{Class, Storage, StorageError};
 use chrono::{DateTime, Utc};
 use futures::TryStreamExt;
@@ -72,7 +73,7 @@ struct Candidate {
 impl PassageFilter {
     /// Whether a record passes the filter.
     #[must_use]
-    pub fn takes_record(&self, stored: &StoredRecord) -> bool {
+    pub fn takes_record(&self, stored: &RecordLife) -> bool {
         let takes_status = |status| stored.end.is_some() == (status == RecordStatus::Archived);
         self.kind.is_none_or(|kind| stored.record.id.kind == kind)
             && self.status.is_none_or(takes_status)
