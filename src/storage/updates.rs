@@ -17,7 +17,7 @@ pub use run::{Run, RunKind, RunStatus};
 use crate::domain::ids::{MemoryId, UpdateId, VaultId};
 use crate::storage::database::connection::Connection;
 use crate::storage::events;
-use crate::storage::idempotency::{ClaimedAnswer, bury_answer, keep_answers};
+use crate::storage::idempotency::{ClaimedAnswer, Gone, keep_answers};
 use crate::storage::pages::{Reading, Rows};
 use crate::storage::{Storage, StorageError};
 use serde_json::Value;
@@ -44,11 +44,10 @@ impl Storage {
                 if let Some(resolves) = resolves {
                     resolve_run(&mut transaction, run, resolves).await?;
                 }
-                match answer {
+                if let Some(answer) = answer {
                     // It says what the run does not say any more.
-                    Some(answer) if is_redacted => bury_answer(&mut transaction, &answer.claim).await?,
-                    Some(answer) => keep_answers(&mut transaction, &[(answer, Some(&run.memory_id))]).await?,
-                    None => {}
+                    let gone = is_redacted.then_some(Gone::Redacted);
+                    keep_answers(&mut transaction, &[(answer, Some(&run.memory_id))], gone).await?;
                 }
                 let mut events = run.events.clone();
                 if run.kind == RunKind::Consolidation && run.status == RunStatus::Proposed {
