@@ -193,17 +193,12 @@ impl Storage {
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.model_usage.tokens", skip_all)]
     pub async fn tokens_of_day(&self, vault: &VaultId, day: NaiveDate) -> Result<u64, StorageError> {
-        let tokens = sqlx::query_scalar!(
-            r#"SELECT COALESCE(sum(input_tokens + output_tokens), 0)::bigint AS "tokens!"
-               FROM model_usage WHERE vault_id = $1 AND day = $2"#,
-            vault.as_str(),
-            day,
-        )
-        .fetch_one(&mut self.reader().await?)
-        .await?;
-        Ok(count(tokens))
+        let models = self.usage(vault, day, day).await?;
+        let tokens = models
+            .iter()
+            .map(|of| of.spent.input_tokens + of.spent.output_tokens);
+        Ok(tokens.sum())
     }
 }
 
