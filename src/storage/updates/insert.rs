@@ -5,6 +5,7 @@ use crate::domain::ids::{ContextId, MemoryId, UpdateId, VaultId};
 use crate::storage::database::connection::Connection;
 use crate::storage::updates::exchanges::Packed;
 use crate::storage::{StorageError, updates::proposals};
+use chrono::{DateTime, Utc};
 use serde_json::Value;
 use sqlx::{Postgres, QueryBuilder};
 use std::collections::BTreeMap;
@@ -67,12 +68,21 @@ pub(in crate::storage) async fn insert_runs(
     }
     insert_instructions(connection, &all).await?;
     for (run, stored) in all {
-        insert_row(connection, run, stored).await?;
+        insert_row(connection, run, stored, None).await?;
     }
     Ok(any_is_redacted)
 }
 
-async fn insert_row(connection: &mut Connection, run: &Run, stored: &RunJson) -> Result<(), StorageError> {
+/// The place of a run in the queue of its memory, the time from which on it may be begun, and conditions on the head.
+pub(super) type QueuePlace<'a> = ((i64, DateTime<Utc>), &'a Value);
+
+/// Stores a run, in the queue of its memory if it has a place there; ends one that is claimed.
+pub(super) async fn insert_row(
+    connection: &mut Connection,
+    run: &Run,
+    stored: &RunJson,
+    queued: Option<QueuePlace<'_>>,
+) -> Result<(), StorageError> {
     let (version, context_id) = (run.version, run.context_id.as_ref().map(ContextId::as_str));
     if let Some(claim) = &run.claim {
         let ended = sqlx::query!(
@@ -104,11 +114,14 @@ async fn insert_row(connection: &mut Connection, run: &Run, stored: &RunJson) ->
             _ => Err(StorageError::ClaimLost(run.update_id.clone())),
         };
     }
+    let (place, preconditions) = queued.unzip();
+    let (place, not_before) = place.unzip();
     sqlx::query!(
         "INSERT INTO updates (vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at,
-                              base_version, version, context_id, resolved_by, request, exchanges, outcome)
+                              base_version, version, context_id, resolved_by, request, exchanges, outcome, attempts,
+                              queue_place, not_before, preconditions)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13::text::jsonb, $14::text::jsonb,
-                 $15::text::jsonb)",
+                 $15::text::jsonb, $16, $17, $18, $19)",
         run.vault_id.as_str(),
         run.memory_id.as_str(),
         run.update_id.as_str(),
@@ -124,6 +137,10 @@ async fn insert_row(connection: &mut Connection, run: &Run, stored: &RunJson) ->
         stored.request,
         stored.exchanges,
         stored.outcome,
+        run.attempts,
+        place,
+        not_before,
+        preconditions,
     )
     .execute(connection)
     .await?;
@@ -141,7 +158,7 @@ async fn insert_instructions(
 ) -> Result<(), StorageError> {
     let mut texts = BTreeMap::new();
     for (run, stored) in runs {
-        for (hash, text) in stored.hashes.iter().zip(&stored.instructions) {
+        for (hash, text) in &stored.instructions {
             texts.insert((run.vault_id.as_str(), hash.as_str()), text.as_str());
         }
     }
@@ -165,21 +182,19 @@ pub(in crate::storage) struct RunJson {
     request: String,
     exchanges: String,
     outcome: String,
-    hashes: Vec<String>,
-    instructions: Vec<String>,
+    /// Texts by hash.
+    instructions: BTreeMap<String, String>,
 }
 
 impl RunJson {
     pub(in crate::storage) fn of(run: &Run) -> Self {
         let shown = run.shown.as_ref().map(|(version, text)| (*version, &**text));
         let packed = Packed::of(shown, &run.request, &run.exchanges);
-        let (hashes, instructions) = packed.instructions.into_iter().unzip();
         Self {
             request: run.request.to_string(),
             exchanges: packed.exchanges.to_string(),
             outcome: run.outcome.to_string(),
-            hashes,
-            instructions,
+            instructions: packed.instructions,
         }
     }
 
@@ -189,8 +204,7 @@ impl RunJson {
             request: redacted_json().to_string(),
             exchanges: "[]".to_owned(),
             outcome: redacted_json().to_string(),
-            hashes: Vec::new(),
-            instructions: Vec::new(),
+            instructions: BTreeMap::new(),
         }
     }
 }
