@@ -9,10 +9,12 @@ use crate::domain::ids::VaultId;
 use crate::domain::operation::Role;
 use crate::storage::{Class, Storage, StorageError};
 use chrono::NaiveDate;
+use serde::Deserialize;
+use sqlx::types::Json;
 use std::collections::BTreeMap;
 
 /// The usage of some runs, summed. A server that does not report tokens adds none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 pub struct Spent {
     /// Runs that called the model.
     pub runs: u64,
@@ -154,12 +156,11 @@ impl Storage {
         from: NaiveDate,
         to: NaiveDate,
     ) -> Result<Vec<DayOfModel>, StorageError> {
-        let rows = sqlx::query!(
-            r#"SELECT day, model, sum(runs)::bigint AS "runs!", sum(calls)::bigint AS "calls!",
-                      sum(failures)::bigint AS "failures!", sum(input_tokens)::bigint AS "input_tokens!",
-                      sum(cached_tokens)::bigint AS "cached_tokens!",
-                      sum(cache_write_tokens)::bigint AS "cache_write_tokens!",
-                      sum(output_tokens)::bigint AS "output_tokens!", sum(millis)::bigint AS "millis!"
+        let days = sqlx::query!(
+            r#"SELECT day, model, jsonb_build_object(
+                      'runs', sum(runs), 'calls', sum(calls), 'failures', sum(failures), 'input_tokens', sum(input_tokens),
+                      'cached_tokens', sum(cached_tokens), 'cache_write_tokens', sum(cache_write_tokens),
+                      'output_tokens', sum(output_tokens), 'millis', sum(millis)) AS "spent!: Json<Spent>"
                FROM model_usage
                WHERE vault_id = $1 AND day BETWEEN $2 AND $3
                GROUP BY day, model
@@ -170,23 +171,12 @@ impl Storage {
         )
         .fetch_all(&mut self.reader().await?)
         .await?;
-        Ok(rows
-            .into_iter()
-            .map(|row| DayOfModel {
-                day: row.day,
-                model: row.model,
-                spent: Spent {
-                    runs: count(row.runs),
-                    calls: count(row.calls),
-                    failures: count(row.failures),
-                    input_tokens: count(row.input_tokens),
-                    cached_tokens: count(row.cached_tokens),
-                    cache_write_tokens: count(row.cache_write_tokens),
-                    output_tokens: count(row.output_tokens),
-                    millis: count(row.millis),
-                },
-            })
-            .collect())
+        let days = days.into_iter().map(|row| DayOfModel {
+            day: row.day,
+            model: row.model,
+            spent: row.spent.0,
+        });
+        Ok(days.collect())
     }
 
     /// Input and output tokens of a vault's models on a day.
@@ -207,8 +197,4 @@ const MOST: u64 = 1 << 40;
 
 fn stored(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
-}
-
-fn count(stored: i64) -> u64 {
-    u64::try_from(stored).unwrap_or_default()
 }
