@@ -23,7 +23,7 @@
 
 mod read;
 
-pub use read::{Event, Place, Resumed, StreamState};
+pub use read::{Event, Place, StreamState};
 
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
 use crate::domain::listed;
