@@ -6,7 +6,7 @@
 //! that no pair of texts shows.
 
 use super::document::{Marks, Record, records};
-use super::ids::{ActorId, RecordId};
+use super::ids::{ActorId, RecordId, RecordKind};
 use super::memory::{RecordChange, project};
 use super::window::Task;
 use chrono::{DateTime, Utc};
@@ -103,7 +103,7 @@ impl LifeEnd {
     }
 }
 
-/// The life of a record from its first version to its end, with its last content.
+/// A record, active or archived, from its first version to its end, with what is known besides its line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordLife {
     /// The record, as the last version that contains it has it.
@@ -112,6 +112,23 @@ pub struct RecordLife {
     pub born: VersionMark,
     /// How it ended; `None` while it is active.
     pub end: Option<LifeEnd>,
+    /// The reported facts of a task; `None` for a task written into the document by hand, and for other kinds.
+    pub reported: Option<Task>,
+}
+
+impl RecordLife {
+    /// The facts of a task: as reported or, if its line was written or changed by hand, from the line.
+    #[must_use]
+    pub fn task(&self) -> Option<Task> {
+        let record = &self.record;
+        (record.id.kind == RecordKind::Task).then(|| Task::of_line(&record.content, self.reported.clone()))
+    }
+
+    /// The time on its line, or that of its version.
+    #[must_use]
+    pub fn time(&self) -> DateTime<Utc> {
+        self.record.time.unwrap_or(self.born.at)
+    }
 }
 
 /// Data about records from a version's operations that its text does not contain.
@@ -147,6 +164,7 @@ pub struct Rebuild {
     text: Option<String>,
     /// Whether the text of an earlier version is missing.
     has_gap: bool,
+    tasks: HashMap<RecordId, Task>,
 }
 
 impl Rebuild {
@@ -165,11 +183,12 @@ impl Rebuild {
             version: 0,
             text: Some(String::new()),
             has_gap: false,
+            tasks: HashMap::new(),
         }
     }
 
     /// Processes the next existing version: its `text` (`None` if redacted) and the data from its operations.
-    pub fn version(&mut self, mark: &VersionMark, text: Option<&str>, details: &OperationDetails) {
+    pub fn version(&mut self, mark: &VersionMark, text: Option<&str>, details: OperationDetails) {
         if mark.version > self.version + 1 {
             self.keep_events(mark.version - 1);
             self.text = None;
@@ -178,8 +197,8 @@ impl Rebuild {
         match (self.text.take(), text) {
             (Some(before), Some(text)) => {
                 self.stored_events.remove(&mark.version);
-                for step in steps(project(&before, text), details) {
-                    self.derive(mark, step, details);
+                for step in steps(project(&before, text), &details) {
+                    self.derive(mark, step, &details);
                 }
             }
             (_, text) => {
@@ -193,6 +212,7 @@ impl Rebuild {
             self.add_historic(mark, &details.historic);
         }
         self.has_gap |= text.is_none();
+        self.tasks.extend(details.tasks);
         self.text = text.map(str::to_owned);
         self.version = mark.version;
     }
@@ -204,7 +224,10 @@ impl Rebuild {
         let mut lives = std::mem::take(&mut self.stored);
         for (id, built) in self.built {
             let mut life = built.life;
+            life.reported = self.tasks.remove(&id);
             if let Some(stored) = lives.remove(&id) {
+                // A redaction may have removed some of them.
+                life.reported = stored.reported;
                 if !built.is_birth_certain {
                     life.born = stored.born;
                 }
@@ -323,6 +346,7 @@ impl Rebuild {
                     record: record.clone(),
                     born: mark.clone(),
                     end: Some(end),
+                    reported: None,
                 },
                 is_birth_certain: true,
                 is_text_certain: false,
@@ -359,6 +383,7 @@ fn empty(id: RecordId, born: &VersionMark) -> RecordLife {
         },
         born: born.clone(),
         end: None,
+        reported: None,
     }
 }
 

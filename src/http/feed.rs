@@ -7,7 +7,7 @@
 use crate::domain::ids::VaultId;
 use crate::fair::Party;
 use crate::storage::database::notification::Notification;
-use crate::storage::events::{Event, EventKind, Place, Resumed};
+use crate::storage::events::{Event, EventKind, Place};
 use crate::storage::{Storage, StorageError};
 use axum::body::Bytes;
 use chrono::{DateTime, Utc};
@@ -189,20 +189,21 @@ impl Client {
     ) -> Result<Self, StorageError> {
         let mut ready = VecDeque::new();
         feeds.storage.sequence_events(vault).await?;
-        let last = feeds.storage.stream_state(vault).await?.last;
+        let state = feeds.storage.stream_state(vault).await?;
+        let last = &state.last;
         let position = match place {
             None => {
-                ready.push_back(greeting(&last));
+                ready.push_back(greeting(last));
                 last.sequence
             }
-            Some(place) => match feeds.storage.resume_events(vault, place).await? {
-                Resumed::After(position) => {
+            Some(place) => match feeds.storage.resume_events(vault, &state, place).await? {
+                Some(position) => {
                     ready.push_back(greeting(place));
                     position
                 }
-                Resumed::Lost(last) => {
-                    ready.push_back(greeting(&last));
-                    ready.push_back(reset(&last));
+                None => {
+                    ready.push_back(greeting(last));
+                    ready.push_back(reset(last));
                     last.sequence
                 }
             },

@@ -100,7 +100,7 @@ impl Pipeline {
     pub async fn refresh_handoff(&self, request: &HandoffRequest) -> Result<Refreshed, HandoffError> {
         let (vault, memory) = (&request.vault, &request.memory);
         let window = request.window.unwrap_or(self.config.handoff.window);
-        let known = self.storage.latest_handoff(vault, memory).await?;
+        let known = self.storage.handoff(vault, memory, None).await?;
         let known = known.map_or(0, |handoff| handoff.number);
         let limit = super::QUEUE_PER_MEMORY;
         let party = Party::of_memory(vault.as_str(), memory.as_str());
@@ -108,7 +108,7 @@ impl Pipeline {
         let full = |_| LimitReached::of("refreshes of this memory", limit, LimitReached::OF_MEMORY);
         let _permit = permit.map_err(full)?;
         for _ in 0..TRIES {
-            let latest = self.storage.latest_handoff(vault, memory).await?;
+            let latest = self.storage.handoff(vault, memory, None).await?;
             let number = latest.as_ref().map_or(0, |handoff| handoff.number);
             if let Some(handoff) = latest {
                 let freshness = judge(&self.storage, &handoff).await?;

@@ -1,6 +1,7 @@
 //! Step 6, shared by `/update`, `/operations` and approvals: the session record is written into the result of the merge, and the
 //! version is saved with the run.
 
+use crate::domain::history::RecordLife;
 use crate::domain::ids::RecordId;
 use crate::domain::memory::{AppliedOperation, ChangedDocument, OperationName, RecordChange, project};
 use crate::domain::operation::Role;
@@ -16,7 +17,6 @@ use crate::pipeline::report::{
 use crate::pipeline::review::Proposal;
 use crate::pipeline::run::Running;
 use crate::pipeline::{Mode, Pipeline, PipelineError};
-use crate::storage::records::StoredRecord;
 use crate::storage::updates::{Run, RunKind, RunStatus};
 use crate::storage::{AlsoRead, Decision, Head, NewVersion, Source, WindowRows};
 
@@ -192,7 +192,7 @@ impl Pipeline {
         running: &Running,
         head: &Head,
         record: &SessionRecord,
-        known: &StoredRecord,
+        known: &RecordLife,
     ) -> Result<Decision<RunResult>, PipelineError> {
         if !says_the_same(known, record) {
             return Err(PipelineError::OtherTask {
@@ -214,13 +214,13 @@ impl Pipeline {
 }
 
 /// Whether a task that the memory has says what this record says. A redacted one has no content that could differ.
-fn says_the_same(known: &StoredRecord, record: &SessionRecord) -> bool {
+fn says_the_same(known: &RecordLife, record: &SessionRecord) -> bool {
     let reported = known.reported.as_ref();
     reported.is_none_or(|reported| *reported == record.task)
 }
 
 /// Why the record of an approved proposal is not written.
-fn not_recorded(record: &SessionRecord, known: &StoredRecord) -> Rejection {
+fn not_recorded(record: &SessionRecord, known: &RecordLife) -> Rejection {
     let kind = match says_the_same(known, record) {
         true => "already_recorded",
         false => "other_task",

@@ -48,20 +48,7 @@ pub struct Handoff {
 }
 
 impl Storage {
-    /// The newest handoff of a memory; `None` if there is none.
-    ///
-    /// # Errors
-    /// Database errors.
-    pub async fn latest_handoff(
-        &self,
-        vault: &VaultId,
-        memory: &MemoryId,
-    ) -> Result<Option<Handoff>, StorageError> {
-        let newest = self.handoffs((vault, memory), None, None, 1, true).await?;
-        Ok(newest.into_iter().next())
-    }
-
-    /// A handoff; `None` if the memory or the handoff does not exist.
+    /// A handoff, the newest one without an id; `None` if the memory or the handoff does not exist.
     ///
     /// # Errors
     /// Database errors.
@@ -69,11 +56,9 @@ impl Storage {
         &self,
         vault: &VaultId,
         memory: &MemoryId,
-        handoff: &HandoffId,
+        id: Option<&HandoffId>,
     ) -> Result<Option<Handoff>, StorageError> {
-        let found = self
-            .handoffs((vault, memory), Some(handoff), None, 1, true)
-            .await?;
+        let found = self.handoffs((vault, memory), id, None, 1, true).await?;
         Ok(found.into_iter().next())
     }
 
@@ -224,8 +209,9 @@ async fn may_be_quoted(connection: &mut Connection, snapshot: &Snapshot) -> Resu
     let ended = snapshot.records.values().filter(|life| life.end.is_some());
     let ids: Vec<RecordId> = ended.map(|life| life.record.id).collect();
     let now = records::some(connection, &snapshot.vault, &snapshot.memory, &ids).await?;
-    let same = now.into_iter().map(RecordLife::from);
-    let same = same.filter(|now| snapshot.records.get(&now.record.id) == Some(now));
+    let same = now
+        .into_iter()
+        .filter(|now| snapshot.records.get(&now.record.id) == Some(now));
     Ok(same.count() == ids.len())
 }
 
@@ -380,8 +366,7 @@ async fn with_replacements(
     while !wanted.is_empty() {
         asked.extend(&wanted);
         let ids: Vec<RecordId> = std::mem::take(&mut wanted).into_iter().collect();
-        for record in records::some(connection, vault, memory, &ids).await? {
-            let life = RecordLife::from(record);
+        for life in records::some(connection, vault, memory, &ids).await? {
             let next = life.end.as_ref().and_then(|end| end.superseded_by);
             wanted.extend(next.filter(|id| !asked.contains(id)));
             found.insert(life.record.id, life);

@@ -170,7 +170,7 @@ impl Storage {
         answer: &ClaimedAnswer,
         about: Option<&MemoryId>,
     ) -> Result<(), StorageError> {
-        let answered = || end(&[(answer, about)]);
+        let answered = || end(&[(answer, about)], None);
         self.execute(Class::Write, "db.idempotency_keys.answer", answered)
             .await?;
         Ok(())
@@ -372,12 +372,13 @@ pub(in crate::storage) async fn keep_one<T>(
     done: &T,
 ) -> Result<(), StorageError> {
     match under {
-        Some(under) => keep_answers(connection, &[(&under.to(done), about)]).await,
+        Some(under) => keep_answers(connection, &[(&under.to(done), about)], None).await,
         None => Ok(()),
     }
 }
 
-/// Stores answers under their claims, inside the transaction that saves the effects.
+/// Stores answers under their claims, inside the transaction that saves the effects. With `gone` the claims end without their
+/// answers, which may quote what was redacted while the requests ran.
 ///
 /// # Errors
 /// [`StorageError::KeyTakenOver`] if one of the claims is no longer held: then nothing of the transaction may be
@@ -386,11 +387,12 @@ pub(in crate::storage) async fn keep_one<T>(
 pub(in crate::storage) async fn keep_answers(
     connection: &mut Connection,
     all: &[(&ClaimedAnswer, Option<&MemoryId>)],
+    gone: Option<Gone>,
 ) -> Result<(), StorageError> {
     if all.is_empty() {
         return Ok(());
     }
-    let done = end(all).execute(connection).await?;
+    let done = end(all, gone).execute(connection).await?;
     if done.rows_affected() == all.len() as u64 {
         Ok(())
     } else {
@@ -398,21 +400,27 @@ pub(in crate::storage) async fn keep_answers(
     }
 }
 
-/// Ends claims with their answers; changes no row of a claim that is no longer held.
-fn end(all: &[(&ClaimedAnswer, Option<&MemoryId>)]) -> Query<'static, Postgres, PgArguments> {
+/// Ends claims with their answers, or without them; changes no row of a claim that is no longer held.
+fn end(
+    all: &[(&ClaimedAnswer, Option<&MemoryId>)],
+    gone: Option<Gone>,
+) -> Query<'static, Postgres, PgArguments> {
     let column = |of: fn(&IdempotencyClaim) -> &str| {
         all.iter()
             .map(|(claimed, _)| of(&claimed.claim))
             .collect::<Vec<_>>()
     };
-    let answers = || all.iter().map(|(claimed, _)| &claimed.answer);
-    let statuses: Vec<i32> = answers().map(|answer| answer.status.into()).collect();
-    let headers: Vec<Value> = answers().map(|answer| json!(answer.headers)).collect();
-    let bodies: Vec<&[u8]> = answers().map(|answer| &*answer.body).collect();
+    let answers = || {
+        all.iter()
+            .map(|(claimed, _)| Some(&claimed.answer).filter(|_| gone.is_none()))
+    };
+    let statuses: Vec<Option<i32>> = answers().map(|answer| Some(answer?.status.into())).collect();
+    let headers: Vec<Option<Value>> = answers().map(|answer| Some(json!(answer?.headers))).collect();
+    let bodies: Vec<Option<&[u8]>> = answers().map(|answer| Some(&*answer?.body)).collect();
     let memories: Vec<Option<&str>> = all.iter().map(|(_, about)| about.map(MemoryId::as_str)).collect();
     sqlx::query!(
         "UPDATE idempotency_keys
-         SET status = 'done', lease_until = NULL, answer_status = given.answer_status,
+         SET status = $9, lease_until = NULL, answer_status = given.answer_status,
              answer_headers = given.answer_headers, answer_body = given.answer_body,
              memory_id = COALESCE(given.memory_id, idempotency_keys.memory_id)
          FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::integer[], $6::jsonb[], $7::bytea[], $8::text[])
@@ -425,10 +433,11 @@ fn end(all: &[(&ClaimedAnswer, Option<&MemoryId>)]) -> Query<'static, Postgres, 
         &column(|claim| &claim.key.caller) as &[&str],
         &column(|claim| &claim.key.key) as &[&str],
         &column(|claim| &claim.token) as &[&str],
-        &statuses,
-        &headers,
-        &bodies as &[&[u8]],
+        &statuses as &[Option<i32>],
+        &headers as &[Option<Value>],
+        &bodies as &[Option<&[u8]>],
         &memories as &[Option<&str>],
+        gone.map_or("done", Gone::name),
     )
 }
 
@@ -470,32 +479,6 @@ pub(in crate::storage) async fn delete_answers(
     .execute(connection)
     .await?;
     Ok(())
-}
-
-/// Ends a claim without the answer, which may quote what was redacted while its request ran.
-///
-/// # Errors
-/// As [`keep_answers`].
-#[tracing::instrument(name = "db.idempotency_keys.bury", skip_all)]
-pub(in crate::storage) async fn bury_answer(
-    connection: &mut Connection,
-    IdempotencyClaim { key, token }: &IdempotencyClaim,
-) -> Result<(), StorageError> {
-    let done = sqlx::query!(
-        "UPDATE idempotency_keys SET status = $5, lease_until = NULL
-         WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3 AND claim_id = $4 AND status = 'running'",
-        key.vault.as_str(),
-        key.caller,
-        key.key,
-        token,
-        Gone::Redacted.name(),
-    )
-    .execute(connection)
-    .await?;
-    match done.rows_affected() {
-        1 => Ok(()),
-        _ => Err(StorageError::KeyTakenOver),
-    }
 }
 
 /// What a redaction removes besides the version.

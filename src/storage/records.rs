@@ -80,9 +80,15 @@ impl RecordRow {
         RecordId::new(self.kind, self.number)
     }
 
-    /// The row of a record as it follows from the versions, with the reported facts of a task.
-    pub(super) fn of(life: RecordLife, task: Option<&Task>) -> Self {
-        let RecordLife { record, born, end } = life;
+    /// The row of a record as it follows from the versions.
+    pub(super) fn of(life: RecordLife) -> Self {
+        let RecordLife {
+            record,
+            born,
+            end,
+            reported,
+        } = life;
+        let task = reported.as_ref();
         let superseded_by = end.as_ref().and_then(|end| end.superseded_by);
         let (ended, archive_reason) = end.map(|end| (end.mark, end.reason)).unzip();
         let details = task.map(|task| &task.details);
@@ -119,7 +125,7 @@ pub(super) fn marks_of(stored: Option<&str>) -> Marks {
     stored.and_then(|marks| marks.parse().ok()).unwrap_or_default()
 }
 
-impl From<RecordRow> for StoredRecord {
+impl From<RecordRow> for RecordLife {
     fn from(row: RecordRow) -> Self {
         let end = match (row.ended_version, row.ended_at, row.ended_by) {
             (Some(version), Some(at), Some(by)) => Some(LifeEnd {
@@ -171,19 +177,16 @@ impl Storage {
         filter: RecordFilter,
         after: Option<RecordId>,
         limit: i64,
-    ) -> Result<Rows<StoredRecord>, StorageError> {
+    ) -> Result<Rows<RecordLife>, StorageError> {
         let mut page = Reading::new(limit, 10);
         while let Some(batch) = page.next() {
             let after = page
                 .items
                 .last()
-                .map(|last: &StoredRecord| last.record.id)
+                .map(|last: &RecordLife| last.record.id)
                 .or(after);
             let read = rows(&mut self.reader().await?, (vault, memory), filter, after, batch).await?;
-            page.add(
-                read.into_iter().map(StoredRecord::from).collect(),
-                StoredRecord::size,
-            );
+            page.add(read.into_iter().map(RecordLife::from).collect(), size);
         }
         Ok(page.rows())
     }
@@ -197,7 +200,7 @@ impl Storage {
         vault: &VaultId,
         memory: &MemoryId,
         ids: &[RecordId],
-    ) -> Result<Vec<StoredRecord>, StorageError> {
+    ) -> Result<Vec<RecordLife>, StorageError> {
         match ids {
             [] => Ok(Vec::new()),
             ids => some(&mut self.reader().await?, vault, memory, ids).await,
@@ -233,9 +236,19 @@ impl Storage {
     }
 }
 
+/// Its approximate size in a list, in bytes.
+fn size(life: &RecordLife) -> usize {
+    let texts = [&life.record.label, &life.record.reason];
+    let reported = life
+        .reported
+        .as_ref()
+        .map_or(0, |task| task.intent.len() + task.summary.len());
+    texts.into_iter().flatten().map(String::len).sum::<usize>() + life.record.content.len() + reported
+}
+
 /// The ids of those records that are archived.
 #[must_use]
-pub fn archived(records: Vec<StoredRecord>) -> BTreeSet<RecordId> {
+pub fn archived(records: Vec<RecordLife>) -> BTreeSet<RecordId> {
     let archived = records.into_iter().filter(|record| record.end.is_some());
     archived.map(|archived| archived.record.id).collect()
 }
@@ -284,7 +297,7 @@ pub(super) async fn some(
     vault: &VaultId,
     memory: &MemoryId,
     ids: &[RecordId],
-) -> Result<Vec<StoredRecord>, StorageError> {
+) -> Result<Vec<RecordLife>, StorageError> {
     let kinds: Vec<String> = ids.iter().map(|id| id.kind.prefix().to_owned()).collect();
     let numbers: Vec<i64> = ids.iter().map(|id| id.number).collect();
     let rows = record_rows!(
@@ -298,7 +311,7 @@ pub(super) async fn some(
     )
     .fetch_all(connection)
     .await?;
-    Ok(rows.into_iter().map(StoredRecord::from).collect())
+    Ok(rows.into_iter().map(RecordLife::from).collect())
 }
 
 /// Stores records as these rows say. Facts of tasks that are there stay, because a redaction may have removed some of them.
@@ -345,7 +358,7 @@ pub(super) async fn find_task(
     vault: &VaultId,
     memory: &MemoryId,
     task: &TaskId,
-) -> Result<Option<StoredRecord>, StorageError> {
+) -> Result<Option<RecordLife>, StorageError> {
     let row = record_rows!(
         "WHERE vault_id = $1 AND memory_id = $2 AND task_id = $3",
         vault.as_str(),
@@ -354,7 +367,7 @@ pub(super) async fn find_task(
     )
     .fetch_optional(connection)
     .await?;
-    Ok(row.map(StoredRecord::from))
+    Ok(row.map(RecordLife::from))
 }
 
 /// Whether a record is in the newest version.
@@ -380,44 +393,6 @@ impl RecordStatus {
     }
 }
 
-/// A record, active or archived, with what is stored besides its line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StoredRecord {
-    /// The record, as the last version that contains it has it.
-    pub record: Record,
-    /// The first version that contains it.
-    pub born: VersionMark,
-    /// How it ended; `None` while it is active.
-    pub end: Option<LifeEnd>,
-    /// The reported facts of a task; `None` for a task written into the document by hand, and for other kinds.
-    pub reported: Option<Task>,
-}
-
-impl StoredRecord {
-    /// Its approximate size in a list, in bytes.
-    fn size(&self) -> usize {
-        let texts = [&self.record.label, &self.record.reason];
-        let reported = self
-            .reported
-            .as_ref()
-            .map_or(0, |task| task.intent.len() + task.summary.len());
-        texts.into_iter().flatten().map(String::len).sum::<usize>() + self.record.content.len() + reported
-    }
-
-    /// The facts of a task: as reported or, if its line was written or changed by hand, from the line.
-    #[must_use]
-    pub fn task(&self) -> Option<Task> {
-        let record = &self.record;
-        (record.id.kind == RecordKind::Task).then(|| Task::of_line(&record.content, self.reported.clone()))
-    }
-
-    /// The time on its line, or that of its version.
-    #[must_use]
-    pub fn time(&self) -> DateTime<Utc> {
-        self.record.time.unwrap_or(self.born.at)
-    }
-}
-
 /// Which records to list.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RecordFilter {
@@ -425,14 +400,4 @@ pub struct RecordFilter {
     pub kind: Option<RecordKind>,
     /// Only this status.
     pub status: Option<RecordStatus>,
-}
-
-impl From<StoredRecord> for RecordLife {
-    fn from(stored: StoredRecord) -> Self {
-        Self {
-            record: stored.record,
-            born: stored.born,
-            end: stored.end,
-        }
-    }
 }

@@ -3,7 +3,7 @@
 pub mod consolidations;
 pub(in crate::storage) mod exchanges;
 mod insert;
-pub(in crate::storage) mod outcomes;
+mod outcomes;
 pub mod proposals;
 pub mod queue;
 mod run;
@@ -17,10 +17,31 @@ pub use run::{Run, RunKind, RunStatus};
 use crate::domain::ids::{MemoryId, UpdateId, VaultId};
 use crate::storage::database::connection::Connection;
 use crate::storage::events;
-use crate::storage::idempotency::{ClaimedAnswer, bury_answer, keep_answers};
+use crate::storage::idempotency::{ClaimedAnswer, Gone, keep_answers};
 use crate::storage::pages::{Reading, Rows};
 use crate::storage::{Storage, StorageError};
-use serde_json::Value;
+
+/// A checked query for runs: their request and exchanges as they are wanted, and the condition after the name of the table.
+macro_rules! run_rows {
+    ($request:literal, $exchanges:literal, $condition:literal, $($argument:expr),+ $(,)?) => {
+        sqlx::query_as!(
+            $crate::storage::updates::Row,
+            r#"SELECT vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at, attempts,
+                      base_version, version, context_id, resolved_by, outcome,
+                      CASE WHEN outcome ? 'in_version' THEN (
+                          SELECT jsonb_build_object('log', made.log, 'operations', made.operations, 'text', made.context,
+                                                    'before', before.context)
+                          FROM memory_contexts AS made
+                          LEFT JOIN memory_contexts AS before
+                            ON before.vault_id = $1 AND before.memory_id = made.memory_id AND before.version = made.version - 1
+                          WHERE made.vault_id = $1 AND made.memory_id = updates.memory_id AND made.version = updates.version
+                      ) END AS made,
+                      "# + $request + r#" AS "request!", "# + $exchanges + " FROM updates " + $condition,
+            $($argument),+
+        )
+    };
+}
+pub(in crate::storage) use run_rows;
 
 impl Storage {
     /// Saves a run without a version, with the answer to its request if that has an idempotency key. `resolves` is an invalid run
@@ -44,11 +65,10 @@ impl Storage {
                 if let Some(resolves) = resolves {
                     resolve_run(&mut transaction, run, resolves).await?;
                 }
-                match answer {
+                if let Some(answer) = answer {
                     // It says what the run does not say any more.
-                    Some(answer) if is_redacted => bury_answer(&mut transaction, &answer.claim).await?,
-                    Some(answer) => keep_answers(&mut transaction, &[(answer, Some(&run.memory_id))]).await?,
-                    None => {}
+                    let gone = is_redacted.then_some(Gone::Redacted);
+                    keep_answers(&mut transaction, &[(answer, Some(&run.memory_id))], gone).await?;
                 }
                 let mut events = run.events.clone();
                 if run.kind == RunKind::Consolidation && run.status == RunStatus::Proposed {
@@ -79,32 +99,21 @@ impl Storage {
         while let Some(batch) = page.next() {
             let before = page.items.last().map(|run: &Run| &run.update_id).or(before);
             // No text sorts last, but the newest id plus one letter sorts after every id.
-            let rows = sqlx::query_as!(
-            Row,
-            r#"SELECT vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at, attempts,
-                      base_version, version, context_id, resolved_by, request, 'null'::jsonb AS "exchanges!",
-                      NULL::jsonb AS instructions, NULL::text AS shown, outcome,
-                      CASE WHEN outcome ? 'in_version' THEN (
-                          SELECT jsonb_build_object('log', made.log, 'operations', made.operations, 'text', made.context,
-                                                    'before', before.context)
-                          FROM memory_contexts AS made
-                          LEFT JOIN memory_contexts AS before
-                            ON before.vault_id = $1 AND before.memory_id = made.memory_id AND before.version = made.version - 1
-                          WHERE made.vault_id = $1 AND made.memory_id = $2 AND made.version = updates.version
-                      ) END AS made
-               FROM updates
-               WHERE vault_id = $1 AND memory_id = $2 AND update_id < COALESCE($3, (
+            let rows = run_rows!(
+                "request",
+                r#"'null'::jsonb AS "exchanges!", NULL::jsonb AS instructions, NULL::text AS shown"#,
+                "WHERE vault_id = $1 AND memory_id = $2 AND update_id < COALESCE($3, (
                      SELECT max(update_id) || 'x' FROM updates WHERE vault_id = $1 AND memory_id = $2
                  ))
-               ORDER BY update_id DESC
-               LIMIT $4"#,
-            vault.as_str(),
-            memory.as_str(),
-            before.map(UpdateId::as_str),
-            batch,
-        )
-        .fetch_all(&mut self.reader().await?)
-        .await?;
+                 ORDER BY update_id DESC
+                 LIMIT $4",
+                vault.as_str(),
+                memory.as_str(),
+                before.map(UpdateId::as_str),
+                batch,
+            )
+            .fetch_all(&mut self.reader().await?)
+            .await?;
             let runs: Result<Vec<Run>, _> = rows.into_iter().map(Run::try_from).collect();
             page.add(runs?, Run::size);
         }
@@ -133,28 +142,18 @@ pub(super) async fn find_run(
     memory: &MemoryId,
     id: &UpdateId,
 ) -> Result<Option<Run>, StorageError> {
-    let row = sqlx::query_as!(
-        Row,
-        "SELECT vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at, attempts,
-                base_version, version, context_id, resolved_by, request, exchanges, outcome,
-                (SELECT jsonb_object_agg(hash, text) FROM run_instructions
-                 WHERE run_instructions.vault_id = $1 AND hash IN (
-                           SELECT jsonb_path_query(updates.exchanges, '$.packed[*].system.instructions') #>> '{}'
-                       )) AS instructions,
-                (SELECT context FROM memory_contexts
-                 WHERE memory_contexts.vault_id = $1 AND memory_contexts.memory_id = $2
-                   AND memory_contexts.version = (updates.exchanges ->> 'base')::bigint
-                   AND redacted_at IS NULL) AS shown,
-                CASE WHEN outcome ? 'in_version' THEN (
-                    SELECT jsonb_build_object('log', made.log, 'operations', made.operations, 'text', made.context,
-                                              'before', before.context)
-                    FROM memory_contexts AS made
-                    LEFT JOIN memory_contexts AS before
-                      ON before.vault_id = $1 AND before.memory_id = made.memory_id AND before.version = made.version - 1
-                    WHERE made.vault_id = $1 AND made.memory_id = $2 AND made.version = updates.version
-                ) END AS made
-         FROM updates
-         WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3",
+    let row = run_rows!(
+        "request",
+        "exchanges,
+         (SELECT jsonb_object_agg(hash, text) FROM run_instructions
+          WHERE run_instructions.vault_id = $1 AND hash IN (
+                    SELECT jsonb_path_query(updates.exchanges, '$.packed[*].system.instructions') #>> '{}'
+                )) AS instructions,
+         (SELECT context FROM memory_contexts
+          WHERE memory_contexts.vault_id = $1 AND memory_contexts.memory_id = $2
+            AND memory_contexts.version = (updates.exchanges ->> 'base')::bigint
+            AND redacted_at IS NULL) AS shown",
+        "WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3",
         vault.as_str(),
         memory.as_str(),
         id.as_str(),
@@ -162,18 +161,6 @@ pub(super) async fn find_run(
     .fetch_optional(connection)
     .await?;
     row.map(Run::try_from).transpose()
-}
-
-/// A run's exchanges, unpacked; `shown` is the text of the version that they refer to, if it exists.
-pub(super) fn unpacked_exchanges(
-    id: &str,
-    shown: Option<&str>,
-    request: &Value,
-    stored: Value,
-    instructions: &Value,
-) -> Result<Value, StorageError> {
-    let unpacked = exchanges::unpack(shown, request, stored, instructions);
-    unpacked.map_err(|problem| StorageError::corrupt(("updates", "exchanges"), id, problem))
 }
 
 /// Marks an invalid run as completed by another one; of concurrent attempts one succeeds.

@@ -10,12 +10,14 @@ use crate::domain::operation::Role;
 use crate::storage::batcher::{BatchConnection, Batcher, Batchers, Job};
 use crate::storage::{Class, Storage, StorageError};
 use chrono::NaiveDate;
+use serde::Deserialize;
+use sqlx::types::Json;
 use sqlx::{Postgres, QueryBuilder};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The usage of some runs, summed. A server that does not report tokens adds none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 pub struct Spent {
     /// Runs that called the model.
     pub runs: u64,
@@ -204,12 +206,11 @@ impl Storage {
         from: NaiveDate,
         to: NaiveDate,
     ) -> Result<Vec<DayOfModel>, StorageError> {
-        let rows = sqlx::query!(
-            r#"SELECT day, model, sum(runs)::bigint AS "runs!", sum(calls)::bigint AS "calls!",
-                      sum(failures)::bigint AS "failures!", sum(input_tokens)::bigint AS "input_tokens!",
-                      sum(cached_tokens)::bigint AS "cached_tokens!",
-                      sum(cache_write_tokens)::bigint AS "cache_write_tokens!",
-                      sum(output_tokens)::bigint AS "output_tokens!", sum(millis)::bigint AS "millis!"
+        let days = sqlx::query!(
+            r#"SELECT day, model, jsonb_build_object(
+                      'runs', sum(runs), 'calls', sum(calls), 'failures', sum(failures), 'input_tokens', sum(input_tokens),
+                      'cached_tokens', sum(cached_tokens), 'cache_write_tokens', sum(cache_write_tokens),
+                      'output_tokens', sum(output_tokens), 'millis', sum(millis)) AS "spent!: Json<Spent>"
                FROM model_usage
                WHERE vault_id = $1 AND day BETWEEN $2 AND $3
                GROUP BY day, model
@@ -220,40 +221,24 @@ impl Storage {
         )
         .fetch_all(&mut self.reader().await?)
         .await?;
-        Ok(rows
-            .into_iter()
-            .map(|row| DayOfModel {
-                day: row.day,
-                model: row.model,
-                spent: Spent {
-                    runs: count(row.runs),
-                    calls: count(row.calls),
-                    failures: count(row.failures),
-                    input_tokens: count(row.input_tokens),
-                    cached_tokens: count(row.cached_tokens),
-                    cache_write_tokens: count(row.cache_write_tokens),
-                    output_tokens: count(row.output_tokens),
-                    millis: count(row.millis),
-                },
-            })
-            .collect())
+        let days = days.into_iter().map(|row| DayOfModel {
+            day: row.day,
+            model: row.model,
+            spent: row.spent.0,
+        });
+        Ok(days.collect())
     }
 
     /// Input and output tokens of a vault's models on a day.
     ///
     /// # Errors
     /// Database errors.
-    #[tracing::instrument(name = "db.model_usage.tokens", skip_all)]
     pub async fn tokens_of_day(&self, vault: &VaultId, day: NaiveDate) -> Result<u64, StorageError> {
-        let tokens = sqlx::query_scalar!(
-            r#"SELECT COALESCE(sum(input_tokens + output_tokens), 0)::bigint AS "tokens!"
-               FROM model_usage WHERE vault_id = $1 AND day = $2"#,
-            vault.as_str(),
-            day,
-        )
-        .fetch_one(&mut self.reader().await?)
-        .await?;
-        Ok(count(tokens))
+        let models = self.usage(vault, day, day).await?;
+        let tokens = models
+            .iter()
+            .map(|of| of.spent.input_tokens + of.spent.output_tokens);
+        Ok(tokens.sum())
     }
 }
 
@@ -262,8 +247,4 @@ const MOST: u64 = 1 << 40;
 
 fn stored(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
-}
-
-fn count(stored: i64) -> u64 {
-    u64::try_from(stored).unwrap_or_default()
 }

@@ -1,27 +1,18 @@
 //! Reads of tasks and decisions: facts stored besides their lines, the archive, and its roll-ups.
 
+use crate::domain::history::RecordLife;
 use crate::domain::ids::{MemoryId, RecordId, RecordKind, VaultId};
 use crate::domain::window::{ArchivedTask, Epic, Grouping, KnownEntries, Task};
 use crate::storage::database::connection::Connection;
 use crate::storage::pages::key_time;
-use crate::storage::records::{self, StoredRecord, record_rows};
+use crate::storage::records::{self, record_rows};
 use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
-use futures::TryStreamExt as _;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::HashMap;
 
 /// Maximum number of tasks in a roll-up.
-const LATEST: usize = 10;
-
-/// The archived tasks of a roll-up.
-struct TasksOfName {
-    tasks: i64,
-    first: DateTime<Utc>,
-    last: DateTime<Utc>,
-    /// The numbers of the last ones, at most [`LATEST`].
-    latest: VecDeque<i64>,
-}
+const LATEST: i32 = 10;
 
 /// The existing tasks and decisions of a memory, to find out what is new in an import.
 pub(super) async fn known(
@@ -31,7 +22,7 @@ pub(super) async fn known(
 ) -> Result<KnownEntries, StorageError> {
     let mut known = KnownEntries::default();
     for row in records::all(connection, (vault, memory)).await? {
-        let stored = StoredRecord::from(row);
+        let stored = RecordLife::from(row);
         let record = &stored.record;
         match stored.task() {
             Some(task) => known.task(stored.time(), &task),
@@ -49,7 +40,7 @@ pub(super) async fn known(
 pub struct HistoryKey(#[serde(deserialize_with = "key_time")] DateTime<Utc>, i64);
 
 /// A record of the archive as a task, with its key in the history.
-fn archived(stored: StoredRecord) -> (HistoryKey, ArchivedTask) {
+fn archived(stored: RecordLife) -> (HistoryKey, ArchivedTask) {
     let (id, time) = (stored.record.id, stored.time());
     let task = Task::of_line(&stored.record.content, stored.reported);
     (HistoryKey(time, id.number), ArchivedTask::of(id, time, task))
@@ -101,58 +92,43 @@ impl Storage {
         limit: i64,
     ) -> Result<Vec<Epic>, StorageError> {
         let mut connection = self.reader().await?;
-        let mut rows = sqlx::query!(
-            r#"SELECT number, COALESCE(written_at, created_at) AS "time!",
-                      CASE WHEN $3 THEN to_char(COALESCE(written_at, created_at) AT TIME ZONE 'UTC', 'IYYY-"W"IW')
-                           ELSE COALESCE(epic, '') END AS "name!"
-               FROM records
-               WHERE vault_id = $1 AND memory_id = $2 AND kind = 'T' AND status = 'archived'
-               ORDER BY COALESCE(written_at, created_at), number"#,
+        let epics = sqlx::query!(
+            r#"SELECT name AS "name!", count(*) AS "tasks!", min(time) AS "first!", max(time) AS "last!",
+                      (array_agg(number ORDER BY time DESC, number DESC))[:$6] AS "latest!"
+               FROM (SELECT number, COALESCE(written_at, created_at) AS time,
+                            CASE WHEN $3 THEN to_char(COALESCE(written_at, created_at) AT TIME ZONE 'UTC', 'IYYY-"W"IW')
+                                 ELSE COALESCE(epic, '') END COLLATE "C" AS name
+                     FROM records
+                     WHERE vault_id = $1 AND memory_id = $2 AND kind = 'T' AND status = 'archived') AS tasks
+               WHERE $4::text IS NULL OR name > $4
+               GROUP BY name
+               ORDER BY name
+               LIMIT $5"#,
             vault.as_str(),
             memory.as_str(),
             by == Grouping::Week,
+            after,
+            limit,
+            LATEST,
         )
-        .fetch(&mut connection);
-        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        // Of all tasks, as many as there may be, only what the page says is in memory.
-        let mut page: BTreeMap<String, TasksOfName> = BTreeMap::new();
-        while let Some(task) = rows.try_next().await? {
-            if after.is_some_and(|after| task.name.as_str() <= after) {
-                continue;
-            }
-            let of_name = page.entry(task.name).or_insert_with(|| TasksOfName {
-                tasks: 0,
-                first: task.time,
-                last: task.time,
-                latest: VecDeque::new(),
-            });
-            of_name.tasks += 1;
-            of_name.last = task.time;
-            of_name.latest.push_back(task.number);
-            if of_name.latest.len() > LATEST {
-                of_name.latest.pop_front();
-            }
-            if page.len() > limit {
-                page.pop_last();
-            }
-        }
-        drop(rows);
-        let latest = page.values().flat_map(|of_name| &of_name.latest);
+        .fetch_all(&mut connection)
+        .await?;
+        let latest = epics.iter().flat_map(|epic| &epic.latest);
         let ids = latest.map(|number| RecordId::new(RecordKind::Task, *number));
         let read = records::some(&mut connection, vault, memory, &ids.collect::<Vec<_>>()).await?;
         let read = read.into_iter().map(|task| (task.record.id.number, task));
-        let mut read: HashMap<i64, StoredRecord> = read.collect();
-        let epic = |(name, of_name): (String, TasksOfName)| {
-            let latest = of_name.latest.iter().filter_map(|number| read.remove(number));
+        let mut read: HashMap<i64, RecordLife> = read.collect();
+        let epics = epics.into_iter().map(|epic| {
+            let latest = epic.latest.iter().rev().filter_map(|number| read.remove(number));
             Epic {
-                name: Some(name).filter(|name| !name.is_empty()),
-                tasks: of_name.tasks,
-                first: of_name.first,
-                last: of_name.last,
+                name: Some(epic.name).filter(|name| !name.is_empty()),
+                tasks: epic.tasks,
+                first: epic.first,
+                last: epic.last,
                 latest: latest.map(|task| archived(task).1).collect(),
             }
-        };
-        Ok(page.into_iter().map(epic).collect())
+        });
+        Ok(epics.collect())
     }
 }
 

@@ -16,6 +16,7 @@ use working_memory::clock::Clock;
 use working_memory::config::Config;
 use working_memory::config::limits::Guard;
 use working_memory::domain::document::{Record, records};
+use working_memory::domain::history::RecordLife;
 use working_memory::domain::ids::{ActorId, ContextId, MemoryId, RecordId, VaultId};
 use working_memory::domain::retention::Retention;
 use working_memory::llm::{Models, Retry, RoleModel};
@@ -24,7 +25,7 @@ use working_memory::pipeline::report::UpdateStatus;
 use working_memory::pipeline::{
     OnInvalid, OperationsInput, OperationsRequest, Pipeline, Target, UpdateInput, UpdateRequest,
 };
-use working_memory::storage::records::{RecordFilter, StoredRecord};
+use working_memory::storage::records::RecordFilter;
 use working_memory::storage::transfer::OnConflict;
 use working_memory::storage::{
     ContextRef, Missing, PoolOptions, Preconditions, Put, PutJob, Rebuilt, RestoreJob, Storage, WriteError,
@@ -476,7 +477,7 @@ struct Told {
 }
 
 impl Told {
-    fn of(stored: StoredRecord) -> Self {
+    fn of(stored: RecordLife) -> Self {
         Self {
             label: stored.record.label,
             reason: stored.record.reason,

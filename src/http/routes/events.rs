@@ -10,7 +10,7 @@ use crate::http::feed::{COMMENT, Client, EventBody, Filter, ServerSentEvent};
 use crate::http::middleware::access::Admission;
 use crate::http::problem::{Kind, Problem};
 use crate::http::state::AppState;
-use crate::storage::events::{Event, EventKind, Place, Resumed};
+use crate::storage::events::{Event, EventKind, Place};
 use crate::telemetry;
 use axum::Json;
 use axum::body::{Body, Bytes};
@@ -186,7 +186,7 @@ async fn read_page(
     let after = page.after::<Place>()?;
     storage.sequence_events(vault).await?;
     // Read before the events: what is numbered meanwhile comes behind it.
-    let end = storage.stream_state(vault).await?.last;
+    let stream = storage.stream_state(vault).await?;
     let (memory, kinds) = (filter.memory.as_deref(), filter.kind_names());
     let (kinds, fetch) = (kinds.as_deref(), page.fetch());
     let (events, reset, last) = match order {
@@ -197,23 +197,21 @@ async fn read_page(
         }
         Order::Oldest => {
             let place = after.or(place).unwrap_or_else(Place::beginning);
-            let (from, reset) = match storage.resume_events(vault, &place).await? {
-                Resumed::After(from) => (from, false),
-                // The client's position is unknown, so it receives all stored events.
-                Resumed::Lost(_) => (0, true),
-            };
+            let resumed = storage.resume_events(vault, &stream, &place).await?;
+            // A client whose position is unknown receives all stored events.
+            let (from, reset) = (resumed.unwrap_or(0), resumed.is_none());
             let events = storage.events_after(vault, from, memory, kinds, fetch).await?;
             let shown = usize::try_from(fetch - 1).unwrap_or_default();
             let last = events.iter().take(shown).next_back().map(Event::place);
             // On the last page nothing else up to the end passes the filter.
             let is_last = events.len() <= shown;
-            let last = last.filter(|last| !is_last || last.sequence > end.sequence);
+            let last = last.filter(|last| !is_last || last.sequence > stream.last.sequence);
             (events, reset, last)
         }
     };
     Ok(EventPage {
         list: page.of(events, Event::place, |event| EventBody::of(vault, event)),
-        last_event_id: last.unwrap_or(end).to_string(),
+        last_event_id: last.unwrap_or(stream.last).to_string(),
         reset,
     })
 }

@@ -154,7 +154,7 @@ pub(crate) async fn get_handoff(
     conditions: Conditions,
 ) -> Result<Response, Problem> {
     let representation = accept.choose(&Representation::OF_MARKDOWN)?;
-    let Some(handoff) = state.storage.latest_handoff(&vault_id, &memory_id).await? else {
+    let Some(handoff) = state.storage.handoff(&vault_id, &memory_id, None).await? else {
         contexts::require(&state, &vault_id, &memory_id).await?;
         return Err(Problem::not_found(
             "the memory has no handoff yet: make one with POST …/handoff/refresh",
@@ -195,7 +195,7 @@ pub(crate) async fn get_handoff_status(
     State(state): State<AppState>,
     Path((vault_id, memory_id)): MemoryPath,
 ) -> Result<Json<HandoffStatus>, Problem> {
-    let handoff = state.storage.latest_handoff(&vault_id, &memory_id).await?;
+    let handoff = state.storage.handoff(&vault_id, &memory_id, None).await?;
     let handoff = handoff.as_ref();
     let freshness = match handoff {
         Some(handoff) => judge(&state.storage, handoff).await?,
@@ -265,7 +265,7 @@ pub(crate) async fn get_handoff_artifact(
     conditions: Conditions,
 ) -> Result<Response, Problem> {
     let representation = accept.choose(&Representation::OF_MARKDOWN)?;
-    let handoff = state.storage.handoff(&vault_id, &memory_id, &entry).await?;
+    let handoff = state.storage.handoff(&vault_id, &memory_id, Some(&entry)).await?;
     let handoff = handoff.ok_or_else(|| {
         Problem::not_found("there is no such memory or handoff").with("field", "handoff_id")
     })?;

@@ -2,7 +2,7 @@
 
 use crate::domain::document::Until;
 use crate::domain::evidence::Evidence;
-use crate::domain::history::ChangeKind;
+use crate::domain::history::{ChangeKind, RecordLife};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::listed;
 use crate::http::extract::page::{List, Page};
@@ -11,7 +11,7 @@ use crate::http::problem::Problem;
 use crate::http::routes::contexts;
 use crate::http::state::AppState;
 use crate::storage::records::history::PastState;
-use crate::storage::records::{RecordFilter, RecordStatus, StoredRecord};
+use crate::storage::records::{RecordFilter, RecordStatus};
 use axum::Json;
 use axum::extract::State;
 use chrono::{DateTime, Utc};
@@ -148,7 +148,7 @@ impl From<PastState> for RecordChange {
 
 impl RecordBody {
     /// A record with its evidence.
-    fn with_evidence(record: StoredRecord, evidence: Option<&Vec<Evidence>>) -> Self {
+    fn with_evidence(record: RecordLife, evidence: Option<&Vec<Evidence>>) -> Self {
         Self {
             evidence: evidence.cloned().unwrap_or_default(),
             ..record.into()
@@ -156,8 +156,8 @@ impl RecordBody {
     }
 }
 
-impl From<StoredRecord> for RecordBody {
-    fn from(stored: StoredRecord) -> Self {
+impl From<RecordLife> for RecordBody {
+    fn from(stored: RecordLife) -> Self {
         let status = if stored.end.is_some() {
             RecordStatus::Archived
         } else {
@@ -172,7 +172,7 @@ impl From<StoredRecord> for RecordBody {
             outcome: task.details.outcome.take(),
             epic: task.details.epic,
         });
-        let StoredRecord {
+        let RecordLife {
             record, born, end, ..
         } = stored;
         Self {
@@ -266,7 +266,7 @@ pub(crate) async fn list_records(
     }
     let ids: Vec<RecordId> = records.items.iter().map(|stored| stored.record.id).collect();
     let evidence = state.storage.evidence(&vault_id, &memory_id, &ids).await?;
-    let show = |stored: StoredRecord| {
+    let show = |stored: RecordLife| {
         let evidence = evidence.get(&stored.record.id);
         RecordBody::with_evidence(stored, evidence)
     };

@@ -1,12 +1,13 @@
 //! Searches for memories of a vault, and inside one memory (its records, also archived ones, and the other text of its newest
 //! document), by text, by meaning, or by both.
 
+use crate::domain::history::RecordLife;
 use crate::domain::ids::{MemoryId, RecordId, VaultId};
 use crate::domain::listed;
 use crate::domain::search::{Passage, PassageHash, Query, extract, fused, ranked};
 use crate::fair;
 use crate::pipeline::meaning::Meaning;
-use crate::storage::records::{RecordStatus, StoredRecord};
+use crate::storage::records::RecordStatus;
 use crate::storage::search::vectors::{Near, Nearest, PassageFilter, Sources};
 use crate::storage::search::{Hit, SearchMatch, SearchPlace};
 use crate::storage::{Class, StorageError};
@@ -249,7 +250,7 @@ pub struct Candidate {
 }
 
 /// A passage, and its record if it is one.
-type Wanted<'s> = (Passage, Option<&'s StoredRecord>);
+type Wanted<'s> = (Passage, Option<&'s RecordLife>);
 
 /// The passages that the filter accepts.
 fn wanted<'s>(sources: &'s Sources, filter: &PassageFilter) -> Vec<Wanted<'s>> {

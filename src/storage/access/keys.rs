@@ -72,11 +72,7 @@ impl TransactionError for KeyError {
     fn of_storage(&self) -> Option<&StorageError> {
         match self {
             Self::Storage(error) => Some(error),
-            Self::NotFound
-            | Self::Ended
-            | Self::TooMany
-            | Self::TooManyWithin { .. }
-            | Self::NoRandomness => None,
+            _ => None,
         }
     }
 }

@@ -23,7 +23,7 @@
 
 mod read;
 
-pub use read::{Event, Place, Resumed, StreamState};
+pub use read::{Event, Place, StreamState};
 
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
 use crate::domain::listed;
@@ -101,6 +101,9 @@ pub struct NewEvent {
     pub update_id: Option<UpdateId>,
     /// Further data by kind: a small object without text of the memory.
     pub details: Option<Value>,
+    /// Whether its memory's queue of updates changed: an update was added, handed back, given up or cancelled.
+    #[serde(skip)]
+    pub is_of_queue: bool,
 }
 
 impl NewEvent {
@@ -117,6 +120,7 @@ impl NewEvent {
             source: None,
             update_id: None,
             details: None,
+            is_of_queue: false,
         }
     }
 }
@@ -213,11 +217,13 @@ pub(super) fn notifications(vault: &VaultId, events: &[NewEvent]) -> Vec<Notific
                     (known.version, known.context) = (version, context);
                 }
                 known.forget |= forget;
+                known.queue |= event.is_of_queue;
             }
             None => found.push(Notification {
                 version,
                 context,
                 forget,
+                queue: event.is_of_queue,
                 ..Notification::of(vault, &event.memory)
             }),
         }

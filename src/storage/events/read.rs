@@ -115,16 +115,6 @@ pub struct StreamState {
     pub purged: i64,
 }
 
-/// Where a client continues.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Resumed {
-    /// After its position: it has missed nothing.
-    After(i64),
-    /// Its position was purged or is invalid. The client must read the memories themselves and continue after this
-    /// position.
-    Lost(Place),
-}
-
 impl Storage {
     /// The range of a vault's numbered events; the beginning for a vault without events.
     ///
@@ -153,18 +143,23 @@ impl Storage {
         })
     }
 
-    /// Where a client with this position continues.
+    /// The number after which a client with this position continues and has missed nothing. `None` if its position was purged or
+    /// is invalid: it must read the memories themselves, and continue after the newest event.
     ///
     /// # Errors
     /// Database errors.
-    pub async fn resume_events(&self, vault: &VaultId, place: &Place) -> Result<Resumed, StorageError> {
-        let state = self.stream_state(vault).await?;
+    pub async fn resume_events(
+        &self,
+        vault: &VaultId,
+        stream: &StreamState,
+        place: &Place,
+    ) -> Result<Option<i64>, StorageError> {
         if place.sequence == 0 {
             // "All retained events" misses nothing by definition.
-            return Ok(Resumed::After(state.purged));
+            return Ok(Some(stream.purged));
         }
-        if *place == state.last {
-            return Ok(Resumed::After(place.sequence));
+        if *place == stream.last {
+            return Ok(Some(place.sequence));
         }
         let found = sqlx::query_scalar!(
             "SELECT event_id FROM events WHERE vault_id = $1 AND sequence = $2",
@@ -173,10 +168,8 @@ impl Storage {
         )
         .fetch_optional(&mut self.reader_for(Class::Events).await?)
         .await?;
-        match found {
-            Some(id) if Place::of(place.sequence, &id) == *place => Ok(Resumed::After(place.sequence)),
-            _ => Ok(Resumed::Lost(state.last)),
-        }
+        let is_found = found.is_some_and(|id| Place::of(place.sequence, &id) == *place);
+        Ok(is_found.then_some(place.sequence))
     }
 
     /// The numbered events of a vault after a number, in order, at most `limit`; optionally of one memory or of some

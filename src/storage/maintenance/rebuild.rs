@@ -1,13 +1,13 @@
 //! Rebuilds records and their history from the versions.
 
-use crate::domain::history::{RecordLife, VersionMark};
+use crate::domain::history::{Rebuild, RecordEvent, RecordLife, VersionMark};
 use crate::domain::ids::{MemoryId, RecordId, VaultId};
 use crate::storage::database::connection::Connection;
 use crate::storage::database::listen::notify;
 use crate::storage::database::notification::Notification;
 use crate::storage::records::history;
-use crate::storage::records::projection::{Projected, ProjectedVersion, Projection};
-use crate::storage::records::{RecordRow, StoredRecord, write};
+use crate::storage::records::projection::ProjectedVersion;
+use crate::storage::records::{RecordRow, write};
 use crate::storage::write::lock_memory;
 use crate::storage::{Class, Storage, StorageError, records};
 use futures::TryStreamExt as _;
@@ -87,40 +87,36 @@ pub(in crate::storage) async fn project_versions(
     let mut events = history::all(connection, vault, memory).await?;
     events.sort_by_key(|event| (event.mark.version, event.id));
     let stored = records::all(connection, (vault, memory)).await?.into_iter();
-    let mut lives: Vec<RecordLife> = stored.map(|row| StoredRecord::from(row).into()).collect();
+    let mut lives: Vec<RecordLife> = stored.map(RecordLife::from).collect();
     lives.sort_by_key(|life| life.record.id);
-    let projection = Projection::new(lives.clone(), events.clone());
-    let projected = read_versions(connection, vault, memory, projection).await?;
-    let (same_lives, same_events) = (projected.lives == lives, projected.events == events);
+    let rebuild = Rebuild::new(lives.clone(), events.clone());
+    let (new_lives, new_events) = read_versions(connection, vault, memory, rebuild).await?;
+    let (same_lives, same_events) = (new_lives == lives, new_events == events);
     if !same_lives {
         let stored: HashMap<RecordId, &RecordLife> =
             lives.iter().map(|life| (life.record.id, life)).collect();
-        let new: HashSet<RecordId> = projected.lives.iter().map(|life| life.record.id).collect();
+        let new: HashSet<RecordId> = new_lives.iter().map(|life| life.record.id).collect();
         let removed: Vec<RecordId> = stored.keys().copied().filter(|id| !new.contains(id)).collect();
         delete_records(connection, vault, memory, &removed).await?;
         let differs = |life: &&RecordLife| stored.get(&life.record.id) != Some(life);
-        let written = projected.lives.iter().filter(differs).cloned();
-        let row = |life: RecordLife| {
-            let task = projected.tasks.get(&life.record.id);
-            RecordRow::of(life, task)
-        };
-        let rows: Vec<RecordRow> = written.map(row).collect();
+        let written = new_lives.iter().filter(differs).cloned();
+        let rows: Vec<RecordRow> = written.map(RecordRow::of).collect();
         write(connection, (vault, memory), &rows).await?;
     }
     if !same_events {
         history::clear(connection, vault, memory).await?;
-        history::insert(connection, vault, memory, &projected.events).await?;
+        history::insert(connection, vault, memory, &new_events).await?;
     }
     Ok(!(same_lives && same_events))
 }
 
-/// Passes all versions to a projection, one after another: each may have 100 KiB or more.
+/// Passes all versions to a rebuild, one after another: each may have 100 KiB or more.
 async fn read_versions(
     connection: &mut Connection,
     vault: &VaultId,
     memory: &MemoryId,
-    mut projection: Projection,
-) -> Result<Projected, StorageError> {
+    mut rebuild: Rebuild,
+) -> Result<(Vec<RecordLife>, Vec<RecordEvent>), StorageError> {
     let mut rows = sqlx::query!(
         r#"SELECT version, actor_id, creation_time, context, source, operations, redacted_at IS NOT NULL AS "redacted!"
            FROM memory_contexts
@@ -131,7 +127,7 @@ async fn read_versions(
     )
     .fetch(connection);
     while let Some(row) = rows.try_next().await? {
-        projection.version(&ProjectedVersion {
+        let version = ProjectedVersion {
             mark: VersionMark {
                 version: row.version,
                 at: row.creation_time,
@@ -140,9 +136,10 @@ async fn read_versions(
             source: row.source,
             text: (!row.redacted).then_some(row.context.as_str()),
             operations: row.operations.as_ref(),
-        });
+        };
+        version.add_to(&mut rebuild);
     }
-    Ok(projection.finish())
+    Ok(rebuild.finish())
 }
 
 pub(super) async fn delete_records(

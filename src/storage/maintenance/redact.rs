@@ -12,7 +12,7 @@ use crate::storage::idempotency::{Redacted, delete_redacted_answers};
 use crate::storage::maintenance::rebuild::delete_records;
 use crate::storage::records::{self, RecordRow};
 use crate::storage::search::vectors::forget_vectors;
-use crate::storage::updates::{outcomes, redacted_json, unpacked_exchanges};
+use crate::storage::updates::{Run, redacted_json, run_rows};
 use crate::storage::usage::stored::{self, Stored};
 use crate::storage::write::lock_memory;
 use crate::storage::{Class, Missing, Preconditions, Storage, StorageError, WriteError, events};
@@ -251,39 +251,32 @@ async fn clear_runs(
     place: &Place<'_>,
     quotations: &Quotations,
 ) -> Result<Vec<UpdateId>, StorageError> {
-    let mut rows = sqlx::query!(
-        r#"SELECT update_id, version, request, exchanges, outcome,
-                  (base_version = $3 OR version IN ($3, $3 + 1)
-                   OR exchanges ->> 'base' = $3::bigint::text) IS TRUE AS "touches!",
-                  (SELECT context FROM memory_contexts AS shown
-                   WHERE shown.vault_id = $1 AND shown.memory_id = $2
-                     AND shown.version = (updates.exchanges ->> 'base')::bigint
-                     AND redacted_at IS NULL) AS shown,
-                  CASE WHEN outcome ? 'in_version' THEN (
-                      SELECT jsonb_build_object('log', made.log, 'operations', made.operations, 'text', made.context,
-                                                'before', before.context)
-                      FROM memory_contexts AS made
-                      LEFT JOIN memory_contexts AS before
-                        ON before.vault_id = $1 AND before.memory_id = made.memory_id AND before.version = made.version - 1
-                      WHERE made.vault_id = $1 AND made.memory_id = $2 AND made.version = updates.version
-                  ) END AS made
-           FROM updates
-           WHERE vault_id = $1 AND memory_id = $2"#,
+    // Without the constant instructions, which stay: they quote nothing.
+    let mut rows = run_rows!(
+        "request",
+        "exchanges, NULL::jsonb AS instructions,
+         (SELECT context FROM memory_contexts
+          WHERE memory_contexts.vault_id = $1 AND memory_contexts.memory_id = $2
+            AND memory_contexts.version = (updates.exchanges ->> 'base')::bigint
+            AND redacted_at IS NULL) AS shown",
+        "WHERE vault_id = $1 AND memory_id = $2",
         place.vault.as_str(),
         place.memory.as_str(),
-        place.version,
     )
     .fetch(&mut *connection);
     let mut cleared: Vec<UpdateId> = Vec::new();
     while let Some(row) = rows.try_next().await? {
-        // Uses the unpacked exchanges: a quotation may begin in one piece and end in another. The constant
-        // instructions, which stay, quote nothing.
-        let (id, shown) = (row.update_id.as_str(), row.shown.as_deref());
-        let exchanges = unpacked_exchanges(id, shown, &row.request, row.exchanges, &Value::Null)?;
-        let outcome = outcomes::unpack(row.outcome, row.version, row.made.as_ref());
-        let parts = [&row.request, &exchanges, &outcome];
-        if row.touches || parts.into_iter().any(|part| quotes(part, quotations)) {
-            cleared.push(row.update_id);
+        let versions = [
+            Some(row.base_version),
+            row.version,
+            row.version.map(|made| made - 1),
+            row.exchanges["base"].as_i64(),
+        ];
+        // Unpacked, because a quotation may begin in one piece and end in another.
+        let run = Run::try_from(row)?;
+        let parts = [&run.request, &run.exchanges, &run.outcome];
+        if versions.contains(&Some(place.version)) || parts.into_iter().any(|part| quotes(part, quotations)) {
+            cleared.push(run.update_id);
         }
     }
     drop(rows);

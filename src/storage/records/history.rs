@@ -1,11 +1,10 @@
 //! The history of records: `record_changes`.
 
 use crate::domain::document::{Record, records};
-use crate::domain::history::{ChangeKind, RecordEvent, VersionMark};
+use crate::domain::history::{ChangeKind, RecordEvent, RecordLife, VersionMark};
 use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, VaultId};
 use crate::fair;
 use crate::storage::database::connection::Connection;
-use crate::storage::records::StoredRecord;
 use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
 use std::iter::once;
@@ -183,8 +182,8 @@ pub(in crate::storage) async fn insert_of_records(
     memory: &MemoryId,
 ) -> Result<(), StorageError> {
     let rows = super::all(connection, (vault, memory)).await?;
-    let events = rows.into_iter().map(StoredRecord::from).flat_map(|stored| {
-        let StoredRecord {
+    let events = rows.into_iter().map(RecordLife::from).flat_map(|stored| {
+        let RecordLife {
             record, born, end, ..
         } = stored;
         // A record that was added directly to the archive was added and ended by one version.

@@ -3,17 +3,12 @@
 use super::RecordRow;
 use crate::domain::changelog::left_out_by;
 use crate::domain::document::Record;
-use crate::domain::history::{
-    LifeEnd, OperationDetails, Rebuild, RecordEvent, RecordLife, VersionMark, steps,
-};
-use crate::domain::ids::RecordId;
+use crate::domain::history::{LifeEnd, OperationDetails, Rebuild, RecordLife, VersionMark, steps};
 use crate::domain::memory::RecordChange;
-use crate::domain::window::Task;
 use crate::storage::contexts::Source;
 use crate::storage::write::operation_details;
 use serde::Serialize;
 use serde_json::Value;
-use std::collections::HashMap;
 
 /// A version as far as records follow from it.
 pub(in crate::storage) struct ProjectedVersion<'v> {
@@ -35,6 +30,11 @@ pub(in crate::storage) struct ChangedRecord {
 }
 
 impl ProjectedVersion<'_> {
+    /// Adds it to those that records are rebuilt from.
+    pub(in crate::storage) fn add_to(&self, rebuild: &mut Rebuild) {
+        rebuild.version(&self.mark, self.text, self.details());
+    }
+
     /// What its operations tell about records beyond its text.
     fn details(&self) -> OperationDetails {
         let is_whole = matches!(self.source, Source::Put | Source::Restore);
@@ -54,8 +54,13 @@ impl ProjectedVersion<'_> {
             superseded_by,
         };
         let changed = |record: Record, end, change| {
-            let (task, born) = (details.tasks.get(&record.id), self.mark.clone());
-            let row = RecordRow::of(RecordLife { record, born, end }, task);
+            let life = RecordLife {
+                reported: details.tasks.get(&record.id).cloned(),
+                born: self.mark.clone(),
+                record,
+                end,
+            };
+            let row = RecordRow::of(life);
             ChangedRecord { change, row }
         };
         let steps = steps(changes, &details).into_iter().map(|step| {
@@ -65,47 +70,5 @@ impl ProjectedVersion<'_> {
         let historic = details.historic.into_iter();
         let historic = historic.map(|(record, reason)| changed(record, Some(end(Some(reason), None)), None));
         steps.chain(historic).collect()
-    }
-}
-
-/// The records of the versions so far.
-pub(in crate::storage) struct Projection {
-    rebuild: Rebuild,
-    tasks: HashMap<RecordId, Task>,
-}
-
-/// What follows from all versions.
-pub(in crate::storage) struct Projected {
-    /// The records by id.
-    pub(in crate::storage) lives: Vec<RecordLife>,
-    /// Their changes by version and id.
-    pub(in crate::storage) events: Vec<RecordEvent>,
-    /// The reported facts of tasks.
-    pub(in crate::storage) tasks: HashMap<RecordId, Task>,
-}
-
-impl Projection {
-    /// Begins with what is stored, which counts where versions are missing.
-    pub(in crate::storage) fn new(lives: Vec<RecordLife>, events: Vec<RecordEvent>) -> Self {
-        Self {
-            rebuild: Rebuild::new(lives, events),
-            tasks: HashMap::new(),
-        }
-    }
-
-    /// Adds the next version.
-    pub(in crate::storage) fn version(&mut self, version: &ProjectedVersion<'_>) {
-        let details = version.details();
-        self.rebuild.version(&version.mark, version.text, &details);
-        self.tasks.extend(details.tasks);
-    }
-
-    pub(in crate::storage) fn finish(self) -> Projected {
-        let (lives, events) = self.rebuild.finish();
-        Projected {
-            lives,
-            events,
-            tasks: self.tasks,
-        }
     }
 }

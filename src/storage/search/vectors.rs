@@ -13,13 +13,14 @@ mod spaces;
 pub use sources::{RecordOrigin, Sources};
 pub use spaces::{Progress, Space, SpaceSettings, Spaces};
 
+use crate::domain::history::RecordLife;
 use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, VaultId};
 use crate::domain::search::PassageHash;
 use crate::domain::search::passages::{distance, sign_bytes, signs, similarity};
 use crate::fair;
 use crate::storage::database::connection::Connection;
 use crate::storage::database::transaction::Ending;
-use crate::storage::records::{RecordStatus, StoredRecord};
+use crate::storage::records::RecordStatus;
 use crate::storage::write::lock_memory;
 use crate::storage::{Class, Storage, StorageError};
 use chrono::{DateTime, Utc};
@@ -275,7 +276,7 @@ struct Candidate {
 impl PassageFilter {
     /// Whether a record passes the filter.
     #[must_use]
-    pub fn takes_record(&self, stored: &StoredRecord) -> bool {
+    pub fn takes_record(&self, stored: &RecordLife) -> bool {
         let takes_status = |status| stored.end.is_some() == (status == RecordStatus::Archived);
         self.kind.is_none_or(|kind| stored.record.id.kind == kind)
             && self.status.is_none_or(takes_status)

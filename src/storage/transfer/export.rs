@@ -2,12 +2,12 @@
 
 use super::lines::{ContextLine, Counts, End, Footer, HandoffLine, Header, Line, MemoryLine, PathLine};
 use super::{FORMAT, FORMAT_VERSION};
+use crate::domain::history::{Rebuild, RecordLife};
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::storage::database::connect::SEE_ONE_MOMENT;
 use crate::storage::database::connection::Connection;
 use crate::storage::prompt_items::{ItemFilter, ItemOwner, live_items};
 use crate::storage::records::RecordRow;
-use crate::storage::records::projection::{Projected, Projection};
 use crate::storage::updates::find_run;
 use crate::storage::{Class, Storage, StorageError, records};
 use chrono::{DateTime, Utc};
@@ -142,8 +142,8 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
         };
         (self.hash, self.counts) = (Sha256::new(), Counts::default());
         self.write(&Line::Memory(Box::new(row))).await?;
-        let projection = self.contexts(&mut snapshot, memory).await?;
-        self.records(&mut snapshot, memory, projection).await?;
+        let following = self.contexts(&mut snapshot, memory).await?;
+        self.records(&mut snapshot, memory, following).await?;
         self.runs(&mut snapshot, memory).await?;
         self.handoffs(&mut snapshot, memory).await?;
         self.items(&mut snapshot, Some(memory), now).await?;
@@ -192,9 +192,9 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
         &mut self,
         connection: &mut Connection,
         memory: &MemoryId,
-    ) -> Result<Projection, ExportError> {
+    ) -> Result<Vec<RecordLife>, ExportError> {
         let vault = self.vault;
-        let mut projection = Projection::new(Vec::new(), Vec::new());
+        let mut rebuild = Rebuild::new(Vec::new(), Vec::new());
         let mut rows = sqlx::query_as!(
             ContextLine,
             "SELECT context_id, version, actor_id, creation_time, source, bytes, update_id, operations, log, context,
@@ -207,10 +207,10 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
         )
         .fetch(connection);
         while let Some(row) = rows.try_next().await? {
-            row.project(&mut projection);
+            row.add_to(&mut rebuild);
             self.write(&Line::Context(Box::new(row))).await?;
         }
-        Ok(projection)
+        Ok(rebuild.finish().0)
     }
 
     /// Those records that do not follow from the versions, as when a version was pruned or redacted.
@@ -218,13 +218,11 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
         &mut self,
         connection: &mut Connection,
         memory: &MemoryId,
-        projection: Projection,
+        following: Vec<RecordLife>,
     ) -> Result<(), ExportError> {
-        let Projected { lives, tasks, .. } = projection.finish();
-        let following = lives.into_iter().map(|life| {
-            let id = life.record.id;
-            (id, RecordRow::of(life, tasks.get(&id)))
-        });
+        let following = following
+            .into_iter()
+            .map(|life| (life.record.id, RecordRow::of(life)));
         let following: HashMap<_, _> = following.collect();
         let mut rows = records::all(connection, (self.vault, memory)).await?;
         rows.retain(|row| following.get(&row.id()) != Some(row));

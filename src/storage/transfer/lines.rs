@@ -4,7 +4,7 @@ use super::import::{LineError, problem};
 use super::{FORMAT, FORMAT_VERSION, OLDEST_VERSION};
 use crate::domain::document::{self, Marks};
 use crate::domain::handoff::{CitedLine, Window};
-use crate::domain::history::VersionMark;
+use crate::domain::history::{Rebuild, VersionMark};
 use crate::domain::ids::{ActorId, ContextId, HandoffId, MemoryId, RecordId, RootName, UpdateId, VaultId};
 use crate::domain::memory::Counters;
 use crate::domain::memory_files::FilePath;
@@ -14,7 +14,7 @@ use crate::storage::columns::by_name;
 use crate::storage::memories::paths::FileTree;
 use crate::storage::records::RecordRow;
 use crate::storage::records::evidence;
-use crate::storage::records::projection::{ProjectedVersion, Projection};
+use crate::storage::records::projection::ProjectedVersion;
 use crate::storage::updates::{Run, RunKind, RunStatus};
 use chrono::{DateTime, Datelike as _, Timelike as _, Utc};
 use serde::{Deserialize, Serialize};
@@ -288,9 +288,9 @@ impl ContextLine {
         self.redacted_at.is_some()
     }
 
-    /// Adds the version to a projection.
-    pub(super) fn project(&self, projection: &mut Projection) {
-        projection.version(&ProjectedVersion {
+    /// Adds the version to those that records are rebuilt from.
+    pub(super) fn add_to(&self, rebuild: &mut Rebuild) {
+        let version = ProjectedVersion {
             mark: VersionMark {
                 version: self.version,
                 at: self.creation_time,
@@ -299,7 +299,8 @@ impl ContextLine {
             source: self.source,
             text: (!self.is_redacted()).then_some(&self.context),
             operations: self.operations.as_ref(),
-        });
+        };
+        version.add_to(rebuild);
     }
 }
 

@@ -5,6 +5,7 @@ use crate::domain::ids::{ContextId, MemoryId, UpdateId, VaultId};
 use crate::storage::database::connection::Connection;
 use crate::storage::updates::exchanges::Packed;
 use crate::storage::{StorageError, updates::proposals};
+use chrono::{DateTime, Utc};
 use serde_json::Value;
 use sqlx::{Postgres, QueryBuilder};
 use std::collections::BTreeMap;
@@ -70,9 +71,12 @@ pub(in crate::storage) async fn insert_runs(
     for (run, stored) in queued {
         end_queued(connection, run, stored).await?;
     }
-    insert_rows(connection, &new).await?;
+    insert_rows(connection, &new, None).await?;
     Ok(any_is_redacted)
 }
+
+/// The place of a run in the queue of its memory, the time from which on it may be begun, and conditions on the head.
+pub(super) type QueuePlace<'a> = ((i64, DateTime<Utc>), &'a Value);
 
 async fn end_queued(connection: &mut Connection, run: &Run, stored: &RunJson) -> Result<(), StorageError> {
     let ended = sqlx::query!(
@@ -105,14 +109,23 @@ async fn end_queued(connection: &mut Connection, run: &Run, stored: &RunJson) ->
     }
 }
 
+/// Stores runs that have no row yet, in the queue of their memory if they have a place there.
+///
 /// Built at run time because the number of rows varies; the text is constant except for the placeholders.
-async fn insert_rows(connection: &mut Connection, runs: &[(&Run, &RunJson)]) -> Result<(), StorageError> {
+pub(super) async fn insert_rows(
+    connection: &mut Connection,
+    runs: &[(&Run, &RunJson)],
+    queued: Option<QueuePlace<'_>>,
+) -> Result<(), StorageError> {
     if runs.is_empty() {
         return Ok(());
     }
+    let (place, preconditions) = queued.unzip();
+    let (place, not_before) = place.unzip();
     let mut statement = QueryBuilder::<Postgres>::new(
         "INSERT INTO updates (vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at,
-                              base_version, version, context_id, resolved_by, request, exchanges, outcome) ",
+                              base_version, version, context_id, resolved_by, attempts, queue_place, not_before, preconditions,
+                              request, exchanges, outcome) ",
     );
     statement.push_values(runs, |mut row, (run, stored)| {
         row.push_bind(run.vault_id.as_str())
@@ -126,7 +139,11 @@ async fn insert_rows(connection: &mut Connection, runs: &[(&Run, &RunJson)]) -> 
             .push_bind(run.base_version)
             .push_bind(run.version)
             .push_bind(run.context_id.as_ref().map(ContextId::as_str))
-            .push_bind(run.resolved_by.as_ref().map(UpdateId::as_str));
+            .push_bind(run.resolved_by.as_ref().map(UpdateId::as_str))
+            .push_bind(run.attempts)
+            .push_bind(place)
+            .push_bind(not_before)
+            .push_bind(preconditions);
         for text in [&stored.request, &stored.exchanges, &stored.outcome] {
             row.push_bind(text).push_unseparated("::text::jsonb");
         }
@@ -156,7 +173,7 @@ async fn insert_instructions(
 ) -> Result<(), StorageError> {
     let mut texts = BTreeMap::new();
     for (run, stored) in runs {
-        for (hash, text) in stored.hashes.iter().zip(&stored.instructions) {
+        for (hash, text) in &stored.instructions {
             texts.insert((run.vault_id.as_str(), hash.as_str()), text.as_str());
         }
     }
@@ -177,21 +194,19 @@ pub(in crate::storage) struct RunJson {
     request: String,
     exchanges: String,
     outcome: String,
-    hashes: Vec<String>,
-    instructions: Vec<String>,
+    /// Texts by hash.
+    instructions: BTreeMap<String, String>,
 }
 
 impl RunJson {
     pub(in crate::storage) fn of(run: &Run) -> Self {
         let shown = run.shown.as_ref().map(|(version, text)| (*version, &**text));
         let packed = Packed::of(shown, &run.request, &run.exchanges);
-        let (hashes, instructions) = packed.instructions.into_iter().unzip();
         Self {
             request: run.request.to_string(),
             exchanges: packed.exchanges.to_string(),
             outcome: run.outcome.to_string(),
-            hashes,
-            instructions,
+            instructions: packed.instructions,
         }
     }
 
@@ -201,8 +216,7 @@ impl RunJson {
             request: redacted_json().to_string(),
             exchanges: "[]".to_owned(),
             outcome: redacted_json().to_string(),
-            hashes: Vec::new(),
-            instructions: Vec::new(),
+            instructions: BTreeMap::new(),
         }
     }
 }

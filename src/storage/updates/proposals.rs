@@ -4,7 +4,8 @@ use crate::domain::ids::{ContextId, MAX_ID_BYTES, MemoryId, UpdateId, VaultId};
 use crate::storage::database::connection::Connection;
 use crate::storage::pages::{Reading, Rows};
 use crate::storage::updates::insert::redacted_json;
-use crate::storage::updates::run::{Row, Run, RunStatus};
+use crate::storage::updates::run::{Run, RunStatus};
+use crate::storage::updates::run_rows;
 use crate::storage::{Class, FailingVaults, Storage, StorageError};
 use chrono::{DateTime, Utc};
 use std::collections::BTreeMap;
@@ -35,32 +36,20 @@ impl Storage {
             let (update, memory) = before.as_ref().map_or((&*last, ""), |(update, memory)| {
                 (update.as_str(), memory.as_str())
             });
-            let rows = sqlx::query_as!(
-            Row,
-            r#"SELECT vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at, attempts,
-                      base_version, version, context_id, resolved_by, request - 'messages' AS "request!",
-                      'null'::jsonb AS "exchanges!", NULL::jsonb AS instructions, NULL::text AS shown, outcome,
-                      CASE WHEN outcome ? 'in_version' THEN (
-                          SELECT jsonb_build_object('log', made.log, 'operations', made.operations, 'text', made.context,
-                                                    'before', before.context)
-                          FROM memory_contexts AS made
-                          LEFT JOIN memory_contexts AS before
-                            ON before.vault_id = $1 AND before.memory_id = made.memory_id AND before.version = made.version - 1
-                          WHERE made.vault_id = $1 AND made.memory_id = updates.memory_id AND made.version = updates.version
-                      ) END AS made
-               FROM updates
-               WHERE vault_id = $1 AND ($2::text IS NULL OR status = $2)
-                 AND (update_id, memory_id) < ($3, $4)
-               ORDER BY update_id DESC, memory_id DESC
-               LIMIT $5"#,
-            vault.as_str(),
-            status.map(RunStatus::name),
-            update,
-            memory,
-            batch,
-        )
-        .fetch_all(&mut self.reader().await?)
-        .await?;
+            let rows = run_rows!(
+                "request - 'messages'",
+                r#"'null'::jsonb AS "exchanges!", NULL::jsonb AS instructions, NULL::text AS shown"#,
+                "WHERE vault_id = $1 AND ($2::text IS NULL OR status = $2) AND (update_id, memory_id) < ($3, $4)
+                 ORDER BY update_id DESC, memory_id DESC
+                 LIMIT $5",
+                vault.as_str(),
+                status.map(RunStatus::name),
+                update,
+                memory,
+                batch,
+            )
+            .fetch_all(&mut self.reader().await?)
+            .await?;
             let runs: Result<Vec<Run>, _> = rows.into_iter().map(Run::try_from).collect();
             page.add(runs?, Run::size);
         }

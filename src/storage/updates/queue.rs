@@ -10,12 +10,11 @@
 
 use crate::domain::ids::{ActorId, MemoryId, UpdateId, VaultId};
 use crate::storage::database::connection::Connection;
-use crate::storage::database::listen;
-use crate::storage::database::notification::Notification;
 use crate::storage::database::transaction::lock_name;
 use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::idempotency::{Answering, keep_one};
-use crate::storage::updates::{Run, RunStatus, find_run, must_live_on, redacted_json};
+use crate::storage::updates::insert::insert_rows;
+use crate::storage::updates::{Run, RunJson, RunStatus, find_run, must_live_on, redacted_json};
 use crate::storage::{Class, Storage, StorageError, error, events};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
@@ -69,15 +68,9 @@ impl Storage {
             actor: actor.cloned(),
             update_id: Some(update_id.clone()),
             details: Some(details),
+            is_of_queue: true,
             ..self.event(memory, EventKind::Update)
         }
-    }
-}
-
-fn changed(vault: &VaultId, memory: &MemoryId) -> Notification {
-    Notification {
-        queue: true,
-        ..Notification::of(vault, memory)
     }
 }
 
@@ -132,16 +125,15 @@ impl Storage {
                     Ok(place) => place,
                     Err(full) => return Ok(transaction.roll_back_with(Err(full))),
                 };
-                insert_queued(&mut transaction, run, preconditions, place).await?;
+                let (stored, place) = (RunJson::of(run), Some((place, preconditions)));
+                insert_rows(&mut transaction, &[(run, &stored)], place).await?;
                 events::append(&mut transaction, vault, from_ref(event)).await?;
                 keep_one(&mut transaction, under, Some(memory), run).await?;
-                listen::notify(&mut transaction, &[changed(vault, memory)]).await?;
                 Ok::<_, StorageError>(transaction.commit_with(Ok(())))
             })
             .await?;
         if queued.is_ok() {
             self.appended(vault, from_ref(event));
-            self.notifications.publish(changed(vault, memory));
         }
         Ok(queued)
     }
@@ -156,59 +148,26 @@ async fn next_place(
     let (vault, memory) = (run.vault_id.as_str(), run.memory_id.as_str());
     lock_name(connection, &format!("queue of {vault}/{memory}")).await?;
     let line = sqlx::query!(
-        r#"SELECT count(*) AS "length!", COALESCE(max(queue_place), 0) AS "last!", now() AS "now!",
-                  COALESCE(bool_or(kind = $3), false) AS "has_other!"
+        r#"SELECT count(*) AS "of_vault!", count(*) FILTER (WHERE memory_id = $2) AS "of_memory!",
+                  count(*) FILTER (WHERE memory_id = $2 AND kind = $3) AS "of_kind!",
+                  COALESCE(max(queue_place) FILTER (WHERE memory_id = $2), 0) AS "last!", now() AS "now!"
            FROM updates
-           WHERE vault_id = $1 AND memory_id = $2 AND queue_place IS NOT NULL"#,
+           WHERE vault_id = $1 AND queue_place IS NOT NULL"#,
         vault,
         memory,
         run.kind.name(),
     )
-    .fetch_one(&mut *connection)
-    .await?;
-    if limits.is_alone && line.has_other {
-        return Ok(Err(QueueFull::NotAlone));
-    }
-    if line.length >= limits.per_memory {
-        return Ok(Err(QueueFull::Memory));
-    }
-    let all = sqlx::query_scalar!(
-        r#"SELECT count(*) AS "all!" FROM updates WHERE vault_id = $1 AND queue_place IS NOT NULL"#,
-        vault,
-    )
     .fetch_one(connection)
     .await?;
-    Ok(match all >= limits.per_vault {
-        true => Err(QueueFull::Vault),
-        false => Ok((line.last + 1, line.now)),
+    Ok(if limits.is_alone && line.of_kind > 0 {
+        Err(QueueFull::NotAlone)
+    } else if line.of_memory >= limits.per_memory {
+        Err(QueueFull::Memory)
+    } else if line.of_vault >= limits.per_vault {
+        Err(QueueFull::Vault)
+    } else {
+        Ok((line.last + 1, line.now))
     })
-}
-
-async fn insert_queued(
-    connection: &mut Connection,
-    run: &Run,
-    preconditions: &Value,
-    (place, now): (i64, DateTime<Utc>),
-) -> Result<(), StorageError> {
-    sqlx::query!(
-        "INSERT INTO updates (vault_id, memory_id, update_id, kind, status, actor_id, created_at, base_version,
-                              request, exchanges, outcome, attempts, queue_place, not_before, preconditions)
-         VALUES ($1, $2, $3, $11, 'queued', $4, $5, $6, $7, '[]', '{}', 0, $8, $9, $10)",
-        run.vault_id.as_str(),
-        run.memory_id.as_str(),
-        run.update_id.as_str(),
-        run.actor_id.as_str(),
-        run.created_at,
-        run.base_version,
-        run.request,
-        place,
-        now,
-        preconditions,
-        run.kind.name(),
-    )
-    .execute(connection)
-    .await?;
-    Ok(())
 }
 
 /// The key of an update that can be claimed.
@@ -441,24 +400,10 @@ impl Storage {
         status: RunStatus,
         problem: &str,
     ) -> Result<bool, StorageError> {
-        let finish = || {
-            sqlx::query!(
-                "UPDATE updates
-             SET status = $5, finished_at = $6, outcome = $7, queue_place = NULL, not_before = NULL, claim_id = NULL,
-                 lease_until = NULL
-             WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3 AND claim_id = $4 AND status = 'running'",
-                claimed.due.vault.as_str(),
-                claimed.due.memory.as_str(),
-                claimed.due.update_id.as_str(),
-                claimed.claim,
-                status.name(),
-                self.clock.now().max(claimed.created_at),
-                json!({"problem": problem}),
-            )
-        };
+        let (now, outcome) = (self.clock.now(), json!({"problem": problem}));
+        let end = || finish(&claimed.due, Some(&claimed.claim), status, now, Some(&outcome));
         let details = json!({"step": "finished", "status": status.name()});
-        self.end_claim("db.updates.give_up", claimed, finish, details)
-            .await
+        self.end_claim("db.updates.give_up", claimed, end, details).await
     }
 
     /// Ends a claim by this statement, and tells of it. `false` if the claim was lost.
@@ -474,22 +419,19 @@ impl Storage {
             memory,
             update_id,
         } = &claimed.due;
-        let (end, changed) = (&end, changed(vault, memory));
+        let end = &end;
         let event = &self.queue_event(memory, update_id, Some(&claimed.actor), details);
-        let notification = &changed;
         let is_held = self
             .transaction(name, |mut transaction| async move {
                 if end().execute(&mut transaction).await?.rows_affected() == 0 {
                     return Ok(transaction.roll_back_with(false));
                 }
                 events::append(&mut transaction, vault, from_ref(event)).await?;
-                listen::notify(&mut transaction, from_ref(notification)).await?;
                 Ok::<_, StorageError>(transaction.commit_with(true))
             })
             .await?;
         if is_held {
             self.appended(vault, from_ref(event));
-            self.notifications.publish(changed);
         }
         Ok(is_held)
     }
@@ -506,27 +448,21 @@ impl Storage {
         memory: &MemoryId,
         id: &UpdateId,
     ) -> Result<Cancelled, StorageError> {
+        let due = &Due {
+            vault: vault.clone(),
+            memory: memory.clone(),
+            update_id: id.clone(),
+        };
         let event = &self.queue_event(memory, id, None, json!({"step": "cancelled"}));
         let cancelled = self
             .transaction("db.updates.cancel", |mut transaction| async move {
-                let ended = sqlx::query!(
-                    "UPDATE updates
-                     SET status = 'cancelled', finished_at = GREATEST($4, created_at), queue_place = NULL,
-                         not_before = NULL, claim_id = NULL, lease_until = NULL
-                     WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3 AND status IN ('queued', 'running')",
-                    vault.as_str(),
-                    memory.as_str(),
-                    id.as_str(),
-                    self.clock.now(),
-                )
-                .execute(&mut transaction)
-                .await?;
+                let ended = finish(due, None, RunStatus::Cancelled, self.clock.now(), None);
+                let ended = ended.execute(&mut transaction).await?;
                 if ended.rows_affected() == 0 {
                     return Ok(transaction.roll_back_with(None));
                 }
                 let run = find_run(&mut transaction, vault, memory, id).await?;
                 events::append(&mut transaction, vault, from_ref(event)).await?;
-                listen::notify(&mut transaction, &[changed(vault, memory)]).await?;
                 Ok::<_, StorageError>(transaction.commit_with(run))
             })
             .await?;
@@ -535,7 +471,30 @@ impl Storage {
             return Ok(run.map_or(Cancelled::Unknown, |run| Cancelled::Ended(run.status)));
         };
         self.appended(vault, from_ref(event));
-        self.notifications.publish(changed(vault, memory));
         Ok(Cancelled::Done(Box::new(run)))
     }
+}
+
+/// Ends an update, the one with this claim if given, at `now`, but never before it was queued.
+fn finish<'q>(
+    due: &'q Due,
+    claim: Option<&'q str>,
+    status: RunStatus,
+    now: DateTime<Utc>,
+    outcome: Option<&'q Value>,
+) -> Query<'q, Postgres, PgArguments> {
+    sqlx::query!(
+        "UPDATE updates
+         SET status = $5, finished_at = GREATEST($6, created_at), outcome = COALESCE($7, outcome), queue_place = NULL,
+             not_before = NULL, claim_id = NULL, lease_until = NULL
+         WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3 AND status IN ('queued', 'running')
+           AND ($4::text IS NULL OR claim_id = $4)",
+        due.vault.as_str(),
+        due.memory.as_str(),
+        due.update_id.as_str(),
+        claim,
+        status.name(),
+        now,
+        outcome,
+    )
 }

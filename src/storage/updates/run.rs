@@ -5,7 +5,7 @@ use crate::domain::listed;
 use crate::storage::StorageError;
 use crate::storage::events::NewEvent;
 use crate::storage::pages::size_of;
-use crate::storage::updates::{outcomes, unpacked_exchanges};
+use crate::storage::updates::{exchanges, outcomes};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -176,13 +176,11 @@ impl TryFrom<Row> for Run {
     type Error = StorageError;
 
     fn try_from(row: Row) -> Result<Self, StorageError> {
-        let exchanges = unpacked_exchanges(
-            row.update_id.as_str(),
-            row.shown.as_deref(),
-            &row.request,
-            row.exchanges,
-            &row.instructions.unwrap_or_default(),
-        )?;
+        let (shown, instructions) = (row.shown.as_deref(), row.instructions.unwrap_or_default());
+        let exchanges = exchanges::unpack(shown, &row.request, row.exchanges, &instructions);
+        let exchanges = exchanges.map_err(|problem| {
+            StorageError::corrupt(("updates", "exchanges"), row.update_id.as_str(), problem)
+        })?;
         Ok(Self {
             vault_id: row.vault_id,
             memory_id: row.memory_id,

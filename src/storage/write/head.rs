@@ -2,13 +2,13 @@
 //! of a write, which are checked against it (RFC 9110 section 13).
 
 use crate::domain::document::Origins;
+use crate::domain::history::RecordLife;
 use crate::domain::ids::{ContextId, MemoryId, RecordId, VaultId};
 use crate::domain::memory::Counters;
 use crate::domain::window::KnownEntries;
 use crate::storage::contexts::{self, Context, ContextMetadata, origins};
 use crate::storage::database::connection::Connection;
 use crate::storage::memories::paths::Found;
-use crate::storage::records::StoredRecord;
 use crate::storage::{Storage, StorageError};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -37,7 +37,7 @@ pub struct Head {
     /// The named version, if it exists.
     pub(super) named: Option<Context>,
     /// The record of the task, if it exists.
-    pub task: Option<StoredRecord>,
+    pub task: Option<RecordLife>,
     /// All tasks and decisions.
     pub(super) entries: KnownEntries,
     /// What is at the path.

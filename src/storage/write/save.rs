@@ -53,7 +53,7 @@ pub(in crate::storage) async fn save(
         let Prepared { new, metadata, .. } = &all[place];
         Some((new.answer.as_ref()?, Some(&metadata.memory_id)))
     });
-    keep_answers(connection, &answers.collect::<Vec<_>>()).await?;
+    keep_answers(connection, &answers.collect::<Vec<_>>(), None).await?;
     Ok(saved)
 }
 

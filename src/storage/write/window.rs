@@ -6,7 +6,7 @@ use super::error::WriteError;
 use super::head::Head;
 use super::new_version::NewVersion;
 use crate::domain::changelog;
-use crate::domain::history::VersionMark;
+use crate::domain::history::{RecordLife, VersionMark};
 use crate::domain::ids::{ActorId, MemoryId, RecordId, TaskId, VaultId};
 use crate::domain::memory::{ChangedDocument, RecordChange};
 use crate::domain::window::{
@@ -16,7 +16,7 @@ use crate::domain::window::{
 use crate::fair::run_blocking;
 use crate::storage::contexts::{ContextMetadata, Source};
 use crate::storage::idempotency::Answering;
-use crate::storage::records::{StoredRecord, find_task};
+use crate::storage::records::find_task;
 use crate::storage::{Storage, StorageError};
 
 /// The actor, memory and conditions of a change of the window.
@@ -65,7 +65,7 @@ pub struct WindowChange {
     /// Whether everything existed already, so that no version was created.
     pub unchanged: bool,
     /// The added record or, if it existed, that one; `None` for a status.
-    pub record: Option<StoredRecord>,
+    pub record: Option<RecordLife>,
     /// The records that were archived to make space.
     pub archived: Vec<RecordId>,
     /// Goal and blocker after the change.
@@ -94,14 +94,14 @@ impl Writer {
         head: &Head,
         written: ChangedDocument,
         source: Source,
-    ) -> (NewVersion, Option<StoredRecord>) {
+    ) -> (NewVersion, Option<RecordLife>) {
         let added = written.added();
         let mut version = NewVersion::of_text(head, written.text, source, self.actor.clone());
         version.counters = version.counters.raised_by(&written.counters);
         version.log = changelog::of_operations(&written.operations, &version.changes);
         version.operations = written.operations;
         let record = version.changes.iter().find_map(|change| match change {
-            RecordChange::Added(record) if Some(record.id) == added => Some(StoredRecord {
+            RecordChange::Added(record) if Some(record.id) == added => Some(RecordLife {
                 record: record.clone(),
                 born: VersionMark {
                     version: head.version + 1,
@@ -144,7 +144,7 @@ impl Writer {
 }
 
 /// The decision to keep the newest version, because nothing is new; with the record that was there already, if any.
-fn keep(head: &Head, record: Option<StoredRecord>) -> Result<Decision<WindowChange>, WriteError> {
+fn keep(head: &Head, record: Option<RecordLife>) -> Result<Decision<WindowChange>, WriteError> {
     let metadata = head.metadata.clone();
     Ok(Decision::Keep(WindowChange {
         metadata: metadata.ok_or(StorageError::WrongRowCount("db.memory_contexts.get"))?,
@@ -278,7 +278,7 @@ impl Storage {
         vault: &VaultId,
         memory: &MemoryId,
         task: &TaskId,
-    ) -> Result<Option<StoredRecord>, StorageError> {
+    ) -> Result<Option<RecordLife>, StorageError> {
         find_task(&mut self.reader().await?, vault, memory, task).await
     }
 }

@@ -2,12 +2,13 @@
 
 use crate::domain::document::Marks;
 use crate::domain::evidence::Evidence;
+use crate::domain::history::RecordLife;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordId, RecordKind, VaultId};
 use crate::domain::search::Passage;
 use crate::storage::contexts::{Context, latest};
 use crate::storage::database::connection::Connection;
 use crate::storage::records::evidence::from_stored;
-use crate::storage::records::{RecordStatus, StoredRecord, marks_of, record_rows};
+use crate::storage::records::{RecordStatus, marks_of, record_rows};
 use crate::storage::{Class, Storage, StorageError};
 use chrono::{DateTime, Utc};
 use std::collections::HashMap;
@@ -29,7 +30,7 @@ pub struct Sources {
     /// Its text.
     pub text: String,
     /// Its records.
-    pub records: Vec<StoredRecord>,
+    pub records: Vec<RecordLife>,
 }
 
 impl Sources {
@@ -41,7 +42,7 @@ impl Sources {
     }
 
     /// All passages, each with its record if it belongs to one.
-    pub fn passages(&self) -> impl Iterator<Item = (Passage, Option<&StoredRecord>)> {
+    pub fn passages(&self) -> impl Iterator<Item = (Passage, Option<&RecordLife>)> {
         let of_records = self.records.iter().flat_map(|stored| {
             let record = &stored.record;
             let (label, reason) = (record.label.as_deref(), record.reason.as_deref());
@@ -96,7 +97,7 @@ pub(super) async fn read_sources(
         creation_time: metadata.creation_time,
         actor: metadata.actor_id,
         text,
-        records: records.into_iter().map(StoredRecord::from).collect(),
+        records: records.into_iter().map(RecordLife::from).collect(),
     }))
 }
 
