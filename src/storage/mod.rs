@@ -42,7 +42,5 @@ pub use usage::stored::{OverQuota, Quotas, Stored};
 pub use write::put::{Put, PutJob};
 pub use write::restore::RestoreJob;
 pub use write::window::{WindowChange, WindowEdit, WindowImported, Writer};
-pub use write::{
-    AlsoRead, Decision, EntityTags, Head, NewVersion, PreconditionFailed, Preconditions, WindowRows,
-};
+pub use write::{AlsoRead, Decision, EntityTags, Head, NewVersion, PreconditionFailed, Preconditions};
 pub use write::{Missing, WriteError};

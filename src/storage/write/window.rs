@@ -9,10 +9,7 @@ use crate::domain::changelog;
 use crate::domain::history::VersionMark;
 use crate::domain::ids::{ActorId, MemoryId, RecordId, TaskId, VaultId};
 use crate::domain::memory::{ChangedDocument, RecordChange};
-use crate::domain::window::{
-    self, HistoricRecord, ImportCounts, Sizes, Status, Task, WindowImport, record_decision, record_task,
-    set_status,
-};
+use crate::domain::window::{self, Change, ImportCounts, Sizes, Status, Task, WindowImport};
 use crate::fair::run_blocking;
 use crate::storage::contexts::{ContextMetadata, Source};
 use crate::storage::idempotency::Answering;
@@ -48,7 +45,7 @@ pub enum WindowEdit<'a> {
         /// The decision that it replaces.
         supersedes: Option<RecordId>,
     },
-    /// Sets goal and blocker; see [`set_status`].
+    /// Sets goal and blocker; see [`Change::set_status`].
     Status {
         /// The goal.
         goal: Option<Option<&'a str>>,
@@ -88,6 +85,10 @@ pub struct WindowImported {
 }
 
 impl Writer {
+    fn change<'h>(&self, head: &'h Head) -> Change<'h> {
+        Change::begin(&head.text, head.counters, head.now, self.sizes)
+    }
+
     /// The version that a change creates, and the record that it adds.
     fn version(
         &self,
@@ -188,18 +189,17 @@ impl Storage {
                     false => keep(head, Some(known.clone())),
                 };
             }
-            let (text, counters, now, sizes) = (&head.text, head.counters, head.now, &writer.sizes);
-            let written = match edit {
-                WindowEdit::Task(task) => record_task(text, counters, now, task, sizes)?,
+            let mut change = writer.change(head);
+            match edit {
+                WindowEdit::Task(task) => change.add_task(task)?,
                 WindowEdit::Decision {
                     decision,
                     reason,
                     supersedes,
-                } => record_decision(text, counters, now, (decision, reason), supersedes, sizes)?,
-                WindowEdit::Status { goal, blocker } => {
-                    set_status(text, counters, now, goal, blocker, sizes)?
-                }
-            };
+                } => change.add_decision(decision, reason, supersedes)?,
+                WindowEdit::Status { goal, blocker } => change.set_status(goal, blocker),
+            }
+            let written = change.finish()?;
             match written.operations.is_empty() {
                 true => keep(head, None),
                 false => Ok(writer.save(head, written, source, reported, under)),
@@ -227,7 +227,7 @@ impl Storage {
             // Thousands of entries take a while.
             let result = run_blocking(|| {
                 let (import, known) = (import.clone(), head.entries.clone());
-                window::import_window(&head.text, head.counters, head.now, import, known, &writer.sizes)
+                window::import_window(writer.change(head), import, known)
             })?;
             let mut done = WindowImported {
                 metadata: head.metadata.clone(),
@@ -240,10 +240,7 @@ impl Storage {
                 return Ok(Decision::Keep(done));
             }
             let (mut version, _) = writer.version(head, result.written, Source::Import);
-            version.window = WindowRows {
-                tasks: result.tasks,
-                historic: result.historic,
-            };
+            version.window = result.rows;
             let history = version.window.historic.len();
             if history > 0 {
                 version.log = format!(
@@ -257,15 +254,6 @@ impl Storage {
         })
         .await
     }
-}
-
-/// Facts of tasks and decisions that no document contains.
-#[derive(Debug, Clone, Default)]
-pub struct WindowRows {
-    /// The reported facts of tasks that it adds.
-    pub tasks: Vec<(RecordId, Task)>,
-    /// Records that are added directly to the archive.
-    pub historic: Vec<HistoricRecord>,
 }
 
 impl Storage {
