@@ -8,7 +8,7 @@ use super::new_version::NewVersion;
 use crate::domain::changelog;
 use crate::domain::history::VersionMark;
 use crate::domain::ids::{ActorId, MemoryId, RecordId, TaskId, VaultId};
-use crate::domain::memory::{ChangedDocument, RecordChange};
+use crate::domain::memory::{ChangedDocument, EditError, RecordChange};
 use crate::domain::window::{self, Change, ImportCounts, Sizes, Status, Task, WindowImport};
 use crate::fair::run_blocking;
 use crate::storage::contexts::{ContextMetadata, Source};
@@ -29,29 +29,6 @@ pub struct Writer {
     pub preconditions: Preconditions,
     /// The size of the window, and the limit of the document.
     pub sizes: Sizes,
-}
-
-/// A change of the window.
-#[derive(Debug, Clone, Copy)]
-pub enum WindowEdit<'a> {
-    /// Adds a completed task. If its `task_id` exists with the same content, nothing changes.
-    Task(&'a Task),
-    /// Adds a decision.
-    Decision {
-        /// The decision.
-        decision: &'a str,
-        /// The reason, if given.
-        reason: Option<&'a str>,
-        /// The decision that it replaces.
-        supersedes: Option<RecordId>,
-    },
-    /// Sets goal and blocker; see [`Change::set_status`].
-    Status {
-        /// The goal.
-        goal: Option<Option<&'a str>>,
-        /// The blocker.
-        blocker: Option<Option<&'a str>>,
-    },
 }
 
 /// The result of a change.
@@ -157,21 +134,18 @@ fn keep(head: &Head, record: Option<StoredRecord>) -> Result<Decision<WindowChan
 }
 
 impl Storage {
-    /// Changes the window.
+    /// Changes the window by `edit`, which may run again on a newer head. With the task that it adds: if its `task_id`
+    /// exists with the same content, nothing changes.
     ///
     /// # Errors
     /// As [`WriteError`] says.
     pub async fn edit_window(
         &self,
         writer: &Writer,
-        edit: WindowEdit<'_>,
+        (source, reported): (Source, Option<&Task>),
+        edit: impl Fn(&mut Change<'_>) -> Result<(), EditError>,
         under: Option<&Answering<'_, WindowChange>>,
     ) -> Result<WindowChange, WriteError> {
-        let (source, reported) = match edit {
-            WindowEdit::Task(task) => (Source::Task, Some(task)),
-            WindowEdit::Decision { .. } => (Source::Decision, None),
-            WindowEdit::Status { .. } => (Source::Status, None),
-        };
         let also = AlsoRead {
             task: reported.and_then(|task| task.task_id.as_ref()),
             ..AlsoRead::default()
@@ -190,15 +164,7 @@ impl Storage {
                 };
             }
             let mut change = writer.change(head);
-            match edit {
-                WindowEdit::Task(task) => change.add_task(task)?,
-                WindowEdit::Decision {
-                    decision,
-                    reason,
-                    supersedes,
-                } => change.add_decision(decision, reason, supersedes)?,
-                WindowEdit::Status { goal, blocker } => change.set_status(goal, blocker),
-            }
+            edit(&mut change)?;
             let written = change.finish()?;
             match written.operations.is_empty() {
                 true => keep(head, None),
