@@ -1,7 +1,7 @@
 //! Removes what has expired, at intervals. Any number of instances may do so at once, and be interrupted at any time.
 
 use crate::clock::Clock;
-use crate::domain::retention::Retention;
+use crate::config::retention::RetentionConfig;
 use crate::storage::{FailingVaults, Storage, StorageError};
 use crate::telemetry::meters;
 use chrono::TimeDelta;
@@ -51,7 +51,7 @@ pub(super) async fn rows(storage: Storage) {
 }
 
 /// Old versions.
-pub(super) async fn versions(storage: Storage, clock: Arc<dyn Clock>, retention: Retention) {
+pub(super) async fn versions(storage: Storage, clock: Arc<dyn Clock>, retention: RetentionConfig) {
     let prune = || storage.prune_versions(&retention, clock.now());
     repeat(SELDOM, "versions", prune).await;
 }

@@ -10,7 +10,7 @@ pub use updates::Workers;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::config::consolidation::ConsolidationConfig;
-use crate::domain::retention::Retention;
+use crate::config::retention::RetentionConfig;
 use crate::pipeline::Pipeline;
 use crate::storage::Storage;
 use chrono::TimeDelta;
@@ -26,9 +26,9 @@ pub struct Background {
 }
 
 impl Background {
-    /// Starts the tasks that always run; old versions are pruned if `retention` is set.
+    /// Starts the tasks that always run; old versions are pruned if `retention` limits them.
     #[must_use]
-    pub fn start(storage: &Storage, clock: &Arc<dyn Clock>, retention: Option<Retention>) -> Self {
+    pub fn start(storage: &Storage, clock: &Arc<dyn Clock>, retention: &RetentionConfig) -> Self {
         let background = Self {
             tasks: TaskTracker::new(),
             stop: CancellationToken::new(),
@@ -37,8 +37,9 @@ impl Background {
         background.spawn(cleanup::rows(storage.clone()));
         let beating = storage.clone();
         background.spawn(async move { beating.heartbeat().await });
-        if let Some(policy) = retention {
-            background.spawn(cleanup::versions(storage.clone(), clock.clone(), policy));
+        if retention.prunes_versions() {
+            let retention = retention.clone();
+            background.spawn(cleanup::versions(storage.clone(), clock.clone(), retention));
         }
         background
     }

@@ -270,7 +270,7 @@ async fn with_database(
     );
     let stopping = state.stopping.clone();
     let metrics = tokio::spawn(telemetry::keep_metrics());
-    let background = Background::start(&storage, &clock, config.retention.policy());
+    let background = Background::start(&storage, &clock, &config.retention);
     let listen_url = config.database.listen_url.as_ref();
     let listen_url = listen_url.map_or_else(|| url.to_owned(), |url| url.expose_secret().to_owned());
     background.serve(&storage, &clock, &pipeline, config, listen_url);

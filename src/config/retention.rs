@@ -2,7 +2,6 @@
 
 use super::values::{section, within};
 use crate::domain::duration;
-use crate::domain::retention::Retention;
 use chrono::TimeDelta;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
@@ -13,6 +12,7 @@ const MAX_DAYS: i64 = 5_000 * 366;
 
 section! {
     /// Which old versions and runs are deleted; the newest version of a memory never is.
+    #[derive(PartialEq, Eq)]
     pub struct RetentionConfig in "retention" {
         /// How many of the newest versions of a memory are kept. All, if it is not set.
         pub max_versions: Option<u32> = None;
@@ -29,15 +29,10 @@ section! {
 }
 
 impl RetentionConfig {
-    /// Which versions to keep; `None` if none is ever pruned.
+    /// Whether versions are ever pruned.
     #[must_use]
-    pub fn policy(&self) -> Option<Retention> {
-        let limited = self.max_versions.is_some() || self.max_age.is_some();
-        limited.then(|| Retention {
-            max_versions: self.max_versions.map(i64::from),
-            max_age: self.max_age,
-            keep_provenance: self.keep_provenance,
-        })
+    pub fn prunes_versions(&self) -> bool {
+        self.max_versions.is_some() || self.max_age.is_some()
     }
 
     pub(super) fn validate(&self) -> Result<(), String> {
@@ -83,12 +78,14 @@ mod tests {
         ]
         .map(|(key, value)| (format!("WORKING_MEMORY__RETENTION__{key}"), value.to_owned()));
         let config = crate::config::Config::load(None, environment).unwrap();
-        let expected = Retention {
+        let expected = RetentionConfig {
             max_versions: Some(5),
             max_age: Some(TimeDelta::weeks(2)),
             keep_provenance: false,
+            ..RetentionConfig::default()
         };
-        assert_eq!(config.retention.policy(), Some(expected));
+        assert_eq!(config.retention, expected);
+        assert!(expected.prunes_versions());
         for (key, value) in [
             ("MAX_VERSIONS", "0"),
             ("MAX_AGE", "soon"),
@@ -104,7 +101,8 @@ mod tests {
     #[test]
     fn nothing_is_pruned_unless_configured() {
         let config = RetentionConfig::default();
-        assert_eq!((config.policy(), config.runs_max_age), (None, None));
+        assert!(!config.prunes_versions());
+        assert_eq!(config.runs_max_age, None);
     }
 
     #[test]

@@ -83,7 +83,6 @@ pub mod memory_files;
 pub mod operation;
 pub mod prompt;
 pub mod redaction;
-pub mod retention;
 pub mod search;
 pub mod text;
 pub mod window;

@@ -14,7 +14,7 @@ use super::changelog::quoted_start;
 use super::document::{ManagedSection, Record, records};
 use super::ids::RecordId;
 use super::operation::Progress;
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::AhoCorasick;
 use std::collections::{BTreeSet, HashSet};
 
 /// Minimum length of a quotation, in bytes.
@@ -26,7 +26,7 @@ const LEAST_BYTES: usize = 8;
 pub struct Redaction {
     fragments: Vec<String>,
     kept: Vec<bool>,
-    finder: Option<AhoCorasick>,
+    finder: AhoCorasick,
     records: Vec<Record>,
     /// The parts of records that a remaining version contains, each with its place in [`parts`].
     kept_parts: HashSet<(RecordId, usize, String)>,
@@ -48,7 +48,7 @@ pub struct LostRecord {
 
 /// Detects quotations of the removed text.
 #[derive(Debug)]
-pub struct Quotations(Option<AhoCorasick>);
+pub struct Quotations(AhoCorasick);
 
 impl Redaction {
     /// Collects all possible quotations of a text.
@@ -79,10 +79,8 @@ impl Redaction {
 
     /// Processes a version that remains: what it contains must not be redacted.
     pub fn keep(&mut self, text: &str) {
-        if let Some(finder) = &self.finder {
-            for found in finder.find_overlapping_iter(text) {
-                self.kept[found.pattern().as_usize()] = true;
-            }
+        for found in self.finder.find_overlapping_iter(text) {
+            self.kept[found.pattern().as_usize()] = true;
         }
         if self.records.is_empty() {
             return;
@@ -132,19 +130,12 @@ impl Quotations {
     /// Whether a text contains one of the quotations.
     #[must_use]
     pub fn are_in(&self, text: &str) -> bool {
-        self.0.as_ref().is_some_and(|finder| finder.is_match(text))
+        self.0.is_match(text)
     }
 }
 
-/// `None` if there are no fragments. The limits of the automaton are far above the size of a document.
-fn finder(fragments: &[impl AsRef<[u8]>]) -> Option<AhoCorasick> {
-    if fragments.is_empty() {
-        return None;
-    }
-    AhoCorasick::builder()
-        .match_kind(MatchKind::Standard)
-        .build(fragments)
-        .ok()
+fn finder(fragments: &[impl AsRef<[u8]>]) -> AhoCorasick {
+    AhoCorasick::new(fragments).expect("the limits of the automaton are far above the size of a document")
 }
 
 fn parts(record: &Record) -> [Option<&str>; 3] {

@@ -8,7 +8,6 @@ use crate::config::limits::{Guard, LimitsConfig};
 use crate::config::llm::LlmConfig;
 use crate::config::prices::Price;
 use crate::config::window::WindowConfig;
-use crate::domain::prompt::ItemLimits;
 use crate::fair::{self, ShareLimits};
 use crate::http::feed::Feeds;
 use crate::http::middleware::access::{Gate, Rates};
@@ -124,8 +123,6 @@ pub struct Settings {
     pub body_bytes: usize,
     /// `guard.collapse`: what to do with a PUT that removes much of the document.
     pub guard: Guard,
-    /// The size limits of the prompt items of a memory, and of a vault.
-    pub items: ItemLimits,
     /// `window`: how many recent tasks and decisions a document contains.
     pub window: WindowConfig,
     /// The time limit for receiving a request's header, and for an idle connection.
@@ -183,7 +180,6 @@ impl Settings {
             context_bytes: config.limits.context_bytes,
             body_bytes: config.limits.body_bytes,
             guard: config.guard.collapse,
-            items: ItemLimits::default(),
             window: config.window.clone(),
             header_timeout: HEADER_TIMEOUT,
             body_timeout: BODY_TIMEOUT.min(request_timeout.mul_f64(2.0 / 3.0)),

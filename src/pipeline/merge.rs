@@ -3,14 +3,14 @@
 
 use crate::domain::memory::{ChangedDocument, OperationName, View, apply, validate};
 use crate::domain::operation::{Operation, Role};
-use crate::domain::window::{SessionRecord, Sizes, record_session};
+use crate::domain::window::{Change, SessionRecord, Sizes, WindowRows};
 use crate::pipeline::PipelineError;
 use crate::pipeline::check::{Accepted, numbered};
 use crate::pipeline::prompts::section_of;
 use crate::pipeline::report::Rejection;
 use crate::pipeline::review::rewrites_progress;
 use crate::pipeline::run::Running;
-use crate::storage::{Head, WindowRows};
+use crate::storage::Head;
 use chrono::{DateTime, Utc};
 
 /// The memory with the items applied.
@@ -131,10 +131,11 @@ pub(super) fn write_record(
     applied: &mut ChangedDocument,
     now: DateTime<Utc>,
     record: &SessionRecord,
-    sizes: &Sizes,
+    sizes: Sizes,
 ) -> Result<WindowRows, PipelineError> {
-    let written = record_session(&applied.text, applied.counters, now, record, sizes)
-        .map_err(|error| running.cannot_edit(error))?;
+    let mut change = Change::begin(&applied.text, applied.counters, now, sizes);
+    let written = change.end_session(record).and_then(|()| change.finish());
+    let written = written.map_err(|error| running.cannot_edit(error))?;
     let added = written.added();
     applied.text = written.text;
     applied.counters = written.counters;

@@ -5,7 +5,7 @@ use crate::domain::history::RecordLife;
 use crate::domain::ids::RecordId;
 use crate::domain::memory::{AppliedOperation, ChangedDocument, OperationName, RecordChange, project};
 use crate::domain::operation::Role;
-use crate::domain::window::{SessionRecord, Sizes};
+use crate::domain::window::{SessionRecord, Sizes, WindowRows};
 use crate::domain::{changelog, document};
 use crate::fair;
 use crate::pipeline::check::{Accepted, mentioned};
@@ -18,7 +18,7 @@ use crate::pipeline::review::Proposal;
 use crate::pipeline::run::Running;
 use crate::pipeline::{Mode, Pipeline, PipelineError};
 use crate::storage::updates::{Run, RunKind, RunStatus};
-use crate::storage::{AlsoRead, Decision, Head, NewVersion, Source, WindowRows};
+use crate::storage::{AlsoRead, Decision, Head, NewVersion, Source};
 
 /// The answer to a run, and its row, if no version stores it.
 type RunResult = (UpdateAnswer, Option<Box<Run>>);
@@ -96,7 +96,7 @@ impl Pipeline {
                 decisions,
                 context_bytes: running.limits.context_bytes,
             };
-            window = write_record(running, &mut applied, head.now, record, &sizes)?;
+            window = write_record(running, &mut applied, head.now, record, sizes)?;
         }
         let changes = project(&head.text, &applied.text);
         let status = match (applied.text != head.text, running.dry_run, &running.mode) {

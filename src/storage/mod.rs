@@ -41,8 +41,6 @@ pub use pages::Rows;
 pub use usage::stored::{OverQuota, Quotas, Stored};
 pub use write::put::{Put, PutJob};
 pub use write::restore::RestoreJob;
-pub use write::window::{WindowChange, WindowEdit, WindowImported, Writer};
-pub use write::{
-    AlsoRead, Decision, EntityTags, Head, NewVersion, PreconditionFailed, Preconditions, WindowRows,
-};
+pub use write::window::{WindowChange, WindowImported, Writer};
+pub use write::{AlsoRead, Decision, EntityTags, Head, NewVersion, PreconditionFailed, Preconditions};
 pub use write::{Missing, WriteError};

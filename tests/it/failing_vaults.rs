@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use working_memory::background::Background;
 use working_memory::clock::{Clock, SystemClock};
+use working_memory::config::retention::RetentionConfig;
 
 /// The first vault in the order: a job that stops at it never reaches the others.
 const BROKEN: &str = "a-broken";
@@ -32,7 +33,7 @@ async fn break_vault(service: &Service, event_and_table: &str) {
 /// The background tasks, whose time passes.
 fn background(service: &Service) -> Background {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    Background::start(service.storage(), &clock, None)
+    Background::start(service.storage(), &clock, &RetentionConfig::default())
 }
 
 async fn pending(service: &Service, vault: &str) -> i64 {

@@ -15,10 +15,10 @@ use std::time::Duration;
 use working_memory::clock::Clock;
 use working_memory::config::Config;
 use working_memory::config::limits::Guard;
+use working_memory::config::retention::RetentionConfig;
 use working_memory::domain::document::{Record, records};
 use working_memory::domain::history::RecordLife;
 use working_memory::domain::ids::{ActorId, ContextId, MemoryId, RecordId, VaultId};
-use working_memory::domain::retention::Retention;
 use working_memory::llm::{Models, Retry, RoleModel};
 use working_memory::pipeline::prompts::Prompts;
 use working_memory::pipeline::report::UpdateStatus;
@@ -555,10 +555,9 @@ async fn a_memory_keeps_its_invariants_after_any_operations() {
         .collect()
         .await;
 
-    let retention = Retention {
+    let retention = RetentionConfig {
         max_versions: Some(2),
-        max_age: None,
-        keep_provenance: true,
+        ..RetentionConfig::default()
     };
     let pruned = storage.prune_versions(&retention, clock.now()).await.unwrap();
     assert!(pruned > 0);

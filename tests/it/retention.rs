@@ -5,8 +5,8 @@ use chrono::TimeDelta;
 use serde_json::{Value, json};
 use std::time::Duration;
 use working_memory::clock::Clock;
+use working_memory::config::retention::RetentionConfig;
 use working_memory::domain::operation::Role;
-use working_memory::domain::retention::Retention;
 
 async fn versions(service: &Service, memory: &str) -> Vec<i64> {
     let list = service.memory(memory).get("contexts").await.is(200).json();
@@ -55,10 +55,9 @@ async fn a_version_stays_as_long_as_its_time_can_be_requested() {
         memory.write(text).await;
         service.clock.advance(Duration::from_secs(60));
     }
-    let retention = Retention {
-        max_versions: None,
+    let retention = RetentionConfig {
         max_age: Some(TimeDelta::seconds(90)),
-        keep_provenance: true,
+        ..RetentionConfig::default()
     };
 
     let prune = async || {

@@ -1,16 +1,12 @@
 //! A file of another system: its text, places in it, and the credentials that it must not contain.
 
 use crate::domain::text::secrets_with_kind;
+use std::fmt;
 
 /// Why a file is refused: its place, and what is wrong there.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{name}:{line}:{column}: {what}")]
-pub struct BadInput {
-    name: String,
-    line: usize,
-    column: usize,
-    what: String,
-}
+#[error("{0}")]
+pub struct BadInput(String);
 
 /// A file that was read.
 #[derive(Debug, Clone)]
@@ -71,15 +67,11 @@ impl SourceFile {
     }
 
     /// The failure at a byte; its column is in characters.
-    pub(super) fn bad(&self, at: usize, what: impl Into<String>) -> BadInput {
+    pub(super) fn bad(&self, at: usize, what: impl fmt::Display) -> BadInput {
         let (line, at) = (self.line(at), self.text.floor_char_boundary(at));
         let start = self.lines.get(line - 1).copied().unwrap_or_default();
-        BadInput {
-            name: self.name.clone(),
-            line,
-            column: self.text[start..at].chars().count() + 1,
-            what: what.into(),
-        }
+        let column = self.text[start..at].chars().count() + 1;
+        BadInput(format!("{}:{line}:{column}: {what}", self.name))
     }
 
     /// The line of a byte, from 1.

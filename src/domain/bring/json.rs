@@ -47,6 +47,16 @@ fn time(file: &SourceFile, part: &str, text: Option<&str>) -> Result<Option<Date
     })
 }
 
+/// Adds a learning, if it has a text.
+fn add(found: &mut Pieces, kind: &str, learning: Piece) {
+    match learning.text.is_empty() {
+        true => found
+            .left
+            .push(format!("{}: a {kind} without text", learning.place)),
+        false => found.pieces.push(learning),
+    }
+}
+
 /// What a record's reason says beside its place.
 fn details(parts: impl IntoIterator<Item = Option<String>>) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
@@ -126,19 +136,15 @@ pub fn mem0(file: &SourceFile) -> Result<Pieces, BadInput> {
         for (name, _) in entry.rest.into_iter().filter(|(_, value)| !value.is_null()) {
             *not_kept.entry(name).or_default() += 1;
         }
-        let place = file.place(at(file, part));
-        if one_line(&entry.memory).is_empty() {
-            found.left.push(format!("{place}: a memory without text"));
-            continue;
-        }
-        found.pieces.push(Piece {
+        let learning = Piece {
             memory,
             text: one_line(&entry.memory),
-            place,
+            place: file.place(at(file, part)),
             detail: details(others.chain(detail)),
             time: created,
             ..Piece::default()
-        });
+        };
+        add(&mut found, "memory", learning);
     }
     found.pieces.sort_by_key(|piece| piece.time);
     if let Some(list) = relations.filter(|list| !list.is_empty()) {
@@ -231,14 +237,10 @@ pub fn letta(file: &SourceFile) -> Result<Pieces, BadInput> {
         let mut add = |part: &str, block: &Block| {
             let label = block.label.as_deref().unwrap_or("block");
             let place = file.place(at(file, part));
-            if block
-                .description
-                .as_deref()
-                .is_some_and(|text| !text.trim().is_empty())
-            {
-                found
-                    .left
-                    .push(format!("{place}: the description of block {}", brief(label)));
+            let description = block.description.as_deref().unwrap_or_default();
+            if !description.trim().is_empty() {
+                let left = format!("{place}: the description of block {}", brief(label));
+                found.left.push(left);
             }
             if !block.value.trim().is_empty() {
                 let section = Piece::section(label, &block.value, place);
@@ -302,23 +304,19 @@ fn passages(file: &SourceFile) -> Result<Pieces, BadInput> {
         .map(RawValue::get)
     {
         let passage: Passage = read(file, part, LETTA)?;
-        let place = file.place(at(file, part));
         let detail = [
             passage.id.as_deref().map(brief),
             tags("tags", passage.tags.as_ref()),
             metadata(passage.metadata.as_ref()),
         ];
-        if one_line(&passage.text).is_empty() {
-            found.left.push(format!("{place}: a passage without text"));
-            continue;
-        }
-        found.pieces.push(Piece {
+        let learning = Piece {
             text: one_line(&passage.text),
-            place,
+            place: file.place(at(file, part)),
             detail: details(detail),
             time: time(file, part, passage.created_at.as_deref())?,
             ..Piece::default()
-        });
+        };
+        add(&mut found, "passage", learning);
     }
     found.pieces.sort_by_key(|piece| piece.time);
     Ok(found)

@@ -7,14 +7,22 @@
 //! other lines        text: paragraphs, tables, code blocks, comments
 //! --- … ---          front matter at the beginning, kept as a code block
 //! ```
+//!
+//! Blocks are those of CommonMark, within sections as the service reads them: whatever is open above a section ends there.
 
 use super::back::fence_around;
 use super::file::{BadInput, SourceFile};
 use super::{Piece, Pieces, brief};
-use crate::domain::document::{Fence, heading_of, indent, is_blank_line};
+use crate::domain::document::{heading_of, indent, lines, outline};
+use crate::domain::text::lines::blank_separated;
 use crate::domain::text::one_line;
+use pulldown_cmark::{Event, Parser, Tag, TagEnd, TextMergeWithOffset};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::ops::Range;
+
+/// How deep lists and quotes may be nested: each line is compared with all that are open.
+const MAX_NESTED: usize = 500;
 
 /// Whose Markdown it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,111 +39,102 @@ pub enum Note {
 ///
 /// # Errors
 ///
-/// It is JSON, or a note of basic-memory without readable front matter.
+/// It is JSON, or a note of basic-memory without readable front matter, or its lists are nested too deeply.
 pub fn markdown(file: &SourceFile, note: Note) -> Result<Pieces, BadInput> {
-    let first = file.text.trim_start();
+    let text = file.text.as_str();
+    let first = text.trim_start();
     if first.starts_with(['{', '[']) && serde_json::from_str::<serde::de::IgnoredAny>(first).is_ok() {
-        return Err(file.bad(file.text.len() - first.len(), "this is JSON; expected Markdown"));
+        return Err(file.bad(text.len() - first.len(), "this is JSON; expected Markdown"));
     }
+    if let Some(line) = lines(text).find(|line| nested(line.text) > MAX_NESTED) {
+        return Err(file.bad(line.start, "lists or quotes are nested too deeply here"));
+    }
+    let front = front_matter(file, note == Note::BasicMemory)?;
+    let title = front.title.filter(|_| note == Note::BasicMemory);
     let mut reading = Reading {
         file,
         note,
+        subject: title.unwrap_or(&file.name),
         found: Pieces::default(),
         titles: HashMap::new(),
-        subject: file.name.clone(),
-        title: file.name.clone(),
-        section_line: 1,
-        body: String::new(),
-        is_blank_before: false,
-        path: Vec::new(),
-        item: None,
-        fence: None,
-        in_comment: false,
+        headings: Vec::new(),
+        body: front.kept,
     };
-    let front = front_matter(file, note)?;
-    let mut skipped = 0;
-    if let Some((lines, title)) = front {
-        skipped = lines.len() + 2;
-        if let (Some(title), Note::BasicMemory) = (title, note) {
-            reading.subject.clone_from(&title);
-            reading.title = title;
-        }
-        let lines = lines.join("\n");
-        let fence = fence_around(&lines);
-        reading.body = format!("{fence}yaml\n{lines}\n{fence}\n");
+    let sections = outline(&text[front.end..]);
+    let above = sections
+        .first()
+        .map_or(text.len() - front.end, |first| first.range.start);
+    reading.section(reading.subject, 0, front.end..front.end + above);
+    for section in &sections {
+        let (at, body) = (front.end + section.range.start, front.end + section.body.start);
+        reading.headings.push(Heading::new(1, at, &text[at..body]));
+        reading.section(&section.title, at, body..front.end + section.body.end);
     }
-    for (index, line) in file.text.lines().enumerate().skip(skipped) {
-        reading.line(index + 1, line);
-    }
-    reading.end_item();
-    reading.leave(1);
-    reading.end_section();
     Ok(reading.found)
 }
 
-/// The lines of the front matter, and its title.
-type FrontMatter<'t> = (Vec<&'t str>, Option<String>);
+/// What stands before a note.
+#[derive(Default)]
+struct FrontMatter<'t> {
+    title: Option<&'t str>,
+    /// As a code block.
+    kept: String,
+    /// Where the text after it begins.
+    end: usize,
+}
 
-fn front_matter(file: &SourceFile, note: Note) -> Result<Option<FrontMatter<'_>>, BadInput> {
+fn front_matter(file: &SourceFile, is_required: bool) -> Result<FrontMatter<'_>, BadInput> {
     const FORM: &str =
         "expected a note of basic-memory, which begins with front matter between two lines ---";
-    let is_required = note == Note::BasicMemory;
-    let without = |what: &str| match is_required {
-        true => Err(file.bad(0, what)),
-        false => Ok(None),
+    let text = file.text.as_str();
+    let mut marks = lines(text)
+        .enumerate()
+        .filter(|(_, line)| line.text.trim_end() == "---");
+    let begin = marks.next().filter(|(place, _)| *place == 0);
+    let (begin, end) = match (begin, marks.next()) {
+        (Some((_, begin)), Some((_, end))) => (begin.end, end),
+        _ if !is_required => return Ok(FrontMatter::default()),
+        (Some(_), None) => return Err(file.bad(0, format!("the front matter never ends; {FORM}"))),
+        (None, _) => return Err(file.bad(0, FORM)),
     };
-    let mut lines = file.text.lines();
-    if lines.next().map(str::trim_end) != Some("---") {
-        return without(FORM);
+    let inside = &text[begin..end.start];
+    let is_entry =
+        |line: &str| line.starts_with([' ', '\t', '-', '#']) || line.contains(':') || line.trim().is_empty();
+    if let Some(wrong) = lines(inside).find(|line| is_required && !is_entry(line.text)) {
+        let what = format!("this is not `name: value`; {FORM}");
+        return Err(file.bad(begin + wrong.start, what));
     }
-    let inside: Vec<&str> = lines
-        .clone()
-        .take_while(|line| line.trim_end() != "---")
-        .collect();
-    if lines.nth(inside.len()).is_none() {
-        return without(&format!("the front matter never ends; {FORM}"));
-    }
-    let mut at = "---\n".len();
-    let mut title = None;
-    for line in &inside {
-        let is_entry =
-            line.starts_with([' ', '\t', '-', '#']) || line.contains(':') || line.trim().is_empty();
-        if is_required && !is_entry {
-            return Err(file.bad(at, format!("this is not `name: value`; {FORM}")));
-        }
-        if let Some(value) = line.strip_prefix("title:") {
-            title = Some(value.trim().trim_matches(['"', '\'']).to_owned()).filter(|title| !title.is_empty());
-        }
-        at += line.len() + 1;
-    }
-    Ok(Some((inside, title)))
+    let title = inside.lines().rev().find_map(|line| line.strip_prefix("title:"));
+    let title = title.map(|title| title.trim().trim_matches(['"', '\'']));
+    let fence = fence_around(inside);
+    Ok(FrontMatter {
+        title: title.filter(|title| !title.is_empty()),
+        kept: format!("{fence}yaml\n{inside}{fence}\n"),
+        end: end.end,
+    })
 }
 
-/// A list item and the lines that belong to it.
-struct Item<'t> {
-    line: usize,
-    indent: usize,
-    /// The first line after its marker.
-    text: &'t str,
-    lines: Vec<&'t str>,
-    /// A code fence of it that is open, and whether it is one where the service reads the text, too: in columns 0 to 3.
-    /// There only its like ends it, so that both agree on what follows.
-    fence: Option<(Fence, bool)>,
-    /// It contains a code block, which one line cannot represent.
-    is_text: bool,
-    /// How many blank lines follow it so far.
-    blanks: usize,
-}
-
-/// A heading of any level.
+/// A heading that the next line is below.
 struct Heading<'t> {
     level: u8,
-    number: usize,
+    at: usize,
     line: &'t str,
     /// Whether it is in the section's text; that of level 1 is its title.
     is_shown: bool,
     /// Whether a learning names it.
     is_named: bool,
+}
+
+impl<'t> Heading<'t> {
+    fn new(level: u8, at: usize, line: &'t str) -> Self {
+        Self {
+            level,
+            at,
+            line: line.trim_end(),
+            is_shown: false,
+            is_named: false,
+        }
+    }
 }
 
 struct Reading<'f> {
@@ -145,209 +144,37 @@ struct Reading<'f> {
     /// The section of each title, by its index among the pieces.
     titles: HashMap<String, usize>,
     /// The title of the note, of which relations are.
-    subject: String,
-    /// The title of the section, and the text in it so far.
-    title: String,
-    section_line: usize,
-    body: String,
-    is_blank_before: bool,
+    subject: &'f str,
     /// The headings that the next line is below.
-    path: Vec<Heading<'f>>,
-    item: Option<Item<'f>>,
-    fence: Option<Fence>,
-    in_comment: bool,
+    headings: Vec<Heading<'f>>,
+    /// The text of the section so far.
+    body: String,
 }
 
 impl<'f> Reading<'f> {
-    fn line(&mut self, number: usize, line: &'f str) {
-        if self.continue_item(line) {
-            return;
-        }
-        self.end_item();
-        if let Some(fence) = self.fence {
-            self.body.push_str(line);
-            self.body.push('\n');
-            if fence.is_closed_by(line) {
-                self.fence = None;
-            }
-            return;
-        }
-        let is_section = line.starts_with("# ");
-        if self.in_comment && !is_section {
-            // The service reads fences and sections also in comments.
-            self.in_comment = !line.contains("-->");
-            self.fence = Fence::opened_by(line);
-            self.text(line);
-        } else if let Some((level, title)) = heading_of(line) {
-            self.heading(number, level, title, line);
-        } else if let Some((at, text)) = marker(line) {
-            let fence = Fence::opened_by(text).map(|fence| (fence, false));
-            self.item = Some(Item {
-                line: number,
-                indent: at,
-                text,
-                lines: vec![line],
-                fence,
-                is_text: fence.is_some(),
-                blanks: 0,
-            });
-        } else {
-            self.fence = Fence::opened_by(line);
-            self.in_comment = opens_comment(line);
-            if self.fence.is_none() && !self.in_comment {
-                self.imports(number, line);
-            }
-            self.text(line);
-        }
-    }
-
-    /// Adds a line to the item before it, if it belongs to that.
-    fn continue_item(&mut self, line: &'f str) -> bool {
-        let Some(item) = &mut self.item else { return false };
-        if is_blank_line(line) {
-            item.blanks += 1;
-        } else if let Some((fence, true)) = item.fence {
-            item.fence = Some((fence, true)).filter(|_| !fence.is_closed_by(line));
-            item.blanks = 0;
-        } else if indent(line) >= item.indent + 2 {
-            let is_closed = item
-                .fence
-                .is_some_and(|(fence, _)| fence.is_closed_by(line.trim_start()));
-            let visible = Fence::opened_by(line).map(|fence| (fence, true));
-            item.fence = visible.or_else(|| match item.fence {
-                Some(_) if is_closed => None,
-                None => Fence::opened_by(line.trim_start()).map(|fence| (fence, false)),
-                open => open,
-            });
-            item.is_text |= item.fence.is_some();
-            item.blanks = 0;
-        } else if item.fence.is_some() {
-            // A code block ends with the item that contains it.
-            return false;
-        } else {
-            // A paragraph goes on without indentation until something else begins.
-            let begins = heading_of(line).is_some()
-                || marker(line).is_some()
-                || Fence::opened_by(line).is_some()
-                || line.starts_with(['>', '|', '<'])
-                || is_rule(line);
-            if item.blanks > 0 || begins {
-                return false;
-            }
-        }
-        item.lines.push(line);
-        true
-    }
-
-    fn end_item(&mut self) {
-        let Some(mut item) = self.item.take() else { return };
-        let blanks = item.blanks;
-        item.lines.truncate(item.lines.len() - blanks);
-        if item.is_text {
-            for line in std::mem::take(&mut item.lines) {
-                match is_blank_line(line) {
-                    true => self.body.push('\n'),
-                    false => self.text(line),
+    /// Reads a section. Of a title that the file has already, the text is added to that section.
+    fn section(&mut self, title: &str, at: usize, range: Range<usize>) {
+        let text = &self.file.text[range.clone()];
+        let mut written = 0;
+        for (block, level) in self.blocks(range.start, text) {
+            self.text(&text[written..block.start]);
+            written = block.end;
+            let (at, lines) = (range.start + block.start, &text[block]);
+            match level {
+                None => self.learning(title, at, lines),
+                Some(level) => {
+                    self.leave(level);
+                    self.headings.push(Heading::new(level, at, lines));
                 }
             }
-        } else {
-            self.learning(&item);
         }
-        self.is_blank_before |= blanks > 0;
-    }
-
-    fn learning(&mut self, item: &Item<'_>) {
-        let rest = item.lines[1..].iter().copied();
-        let lines: Vec<&str> = std::iter::once(item.text).chain(rest).collect();
-        for (offset, line) in lines.iter().enumerate() {
-            self.imports(item.line + offset, line);
-        }
-        let mut text = one_line(&lines.join("\n"));
-        if text.is_empty() {
-            return;
-        }
-        let is_relation = self.note == Note::BasicMemory && is_relation(&text);
-        if is_relation {
-            // Its subject is the note, which the line alone does not say.
-            text = format!("{} {text}", one_line(&self.subject));
-        }
-        let top = Some(self.title.as_str()).filter(|title| *title != self.file.name);
-        for heading in &mut self.path {
-            heading.is_named = true;
-        }
-        let below = self.path.iter().filter(|heading| heading.level > 1);
-        let below = below.map(|heading| heading.line.trim_matches('#').trim());
-        let path: Vec<&str> = top.into_iter().chain(below).collect();
-        self.found.pieces.push(Piece {
-            text,
-            place: format!("{}:{}", self.file.name, item.line),
-            detail: brief(&path.join(" > ")),
-            ..Piece::default()
-        });
-    }
-
-    fn heading(&mut self, number: usize, level: u8, title: &str, line: &'f str) {
-        self.leave(level);
-        if level == 1 {
-            self.end_section();
-            self.in_comment = false;
-            title.trim().clone_into(&mut self.title);
-            self.section_line = number;
-        }
-        self.path.push(Heading {
-            level,
-            number,
-            line,
-            is_shown: false,
-            is_named: false,
-        });
-    }
-
-    /// Ends the headings of this level and below. One that has nothing below it is listed.
-    fn leave(&mut self, level: u8) {
-        for heading in self.path.extract_if(.., |heading| heading.level >= level) {
-            if !heading.is_shown && !heading.is_named {
-                let (file, number) = (&self.file.name, heading.number);
-                let title = brief(heading.line);
-                self.found
-                    .left
-                    .push(format!("{file}:{number}: {title}, with nothing below it"));
-            }
-        }
-    }
-
-    /// Adds a line of text below the headings it is under. A run of blank lines is one.
-    fn text(&mut self, line: &str) {
-        if is_blank_line(line) {
-            self.is_blank_before = true;
-            return;
-        }
-        for heading in &mut self.path {
-            if !std::mem::replace(&mut heading.is_shown, true) && heading.level > 1 {
-                if !self.body.is_empty() {
-                    self.body.push('\n');
-                }
-                self.body.push_str(heading.line.trim_end());
-                self.body.push('\n');
-                self.is_blank_before = false;
-            }
-        }
-        if std::mem::take(&mut self.is_blank_before) && !self.body.is_empty() {
-            self.body.push('\n');
-        }
-        self.body.push_str(line);
-        self.body.push('\n');
-    }
-
-    /// Adds the section's text, to the section of this title if the file has one already.
-    fn end_section(&mut self) {
-        self.is_blank_before = false;
+        self.text(&text[written..]);
+        self.leave(1);
         let body = std::mem::take(&mut self.body);
-        if body.trim().is_empty() {
+        if body.is_empty() {
             return;
         }
-        let place = format!("{}:{}", self.file.name, self.section_line);
-        let piece = Piece::section(&self.title, &body, place);
+        let piece = Piece::section(title, &body, self.file.place(at));
         let next = self.found.pieces.len();
         match self.titles.entry(piece.title.clone().unwrap_or_default()) {
             Entry::Occupied(known) => {
@@ -362,16 +189,107 @@ impl<'f> Reading<'f> {
         }
     }
 
-    fn imports(&mut self, number: usize, line: &str) {
-        if self.note != Note::WithImports {
+    /// The lines of the headings below level 1 with their levels, and those of the items without code blocks, which one line
+    /// cannot represent. Lists what is imported.
+    fn blocks(&mut self, from: usize, text: &str) -> Vec<(Range<usize>, Option<u8>)> {
+        let (mut found, mut depth) = (Vec::new(), 0);
+        let (mut has_code, mut in_code) = (false, false);
+        for (event, range) in TextMergeWithOffset::new(Parser::new(text).into_offset_iter()) {
+            match event {
+                Event::Start(tag) => {
+                    depth += 1;
+                    match tag {
+                        Tag::Item if depth == 2 => has_code = false,
+                        Tag::CodeBlock(_) => (has_code, in_code) = (true, true),
+                        _ => {}
+                    }
+                }
+                Event::End(tag) => {
+                    match tag {
+                        TagEnd::Item if depth == 2 && !has_code => {
+                            found.push((whole_lines(text, range), None));
+                        }
+                        TagEnd::Heading(_) if depth == 1 => {
+                            let lines = whole_lines(text, range);
+                            let level = heading_of(&text[lines.clone()]).map(|(level, _)| level);
+                            found.extend(level.filter(|level| *level > 1).map(|_| (lines, level)));
+                        }
+                        TagEnd::CodeBlock => in_code = false,
+                        _ => {}
+                    }
+                    depth -= 1;
+                }
+                Event::Text(_) if self.note == Note::WithImports && !in_code => {
+                    self.imports(from + range.start, &text[range]);
+                }
+                _ => {}
+            }
+        }
+        found
+    }
+
+    fn learning(&mut self, section: &str, at: usize, item: &str) {
+        let item = item.trim();
+        // The number of a numbered item is part of its text.
+        let mut text = one_line(item.strip_prefix(['-', '*', '+']).unwrap_or(item));
+        if text.is_empty() {
             return;
         }
-        // An import in a code span is none.
-        let outside = line.split('`').step_by(2).flat_map(str::split_whitespace);
-        for word in outside {
+        if self.note == Note::BasicMemory && is_relation(&text) {
+            // Its subject is the note, which the line alone does not say.
+            text = format!("{} {text}", one_line(self.subject));
+        }
+        for heading in &mut self.headings {
+            heading.is_named = true;
+        }
+        let section = Some(section).filter(|title| *title != self.file.name);
+        let below = self.headings.iter().filter(|heading| heading.level > 1);
+        let below = below.map(|heading| heading.line.trim_matches('#').trim());
+        let path: Vec<&str> = section.into_iter().chain(below).collect();
+        self.found.pieces.push(Piece {
+            text,
+            place: self.file.place(at),
+            detail: brief(&path.join(" > ")),
+            ..Piece::default()
+        });
+    }
+
+    /// Ends the headings of this level and below. One that has nothing below it is listed.
+    fn leave(&mut self, level: u8) {
+        for heading in self.headings.extract_if(.., |heading| heading.level >= level) {
+            if !heading.is_shown && !heading.is_named {
+                let (place, title) = (self.file.place(heading.at), brief(heading.line));
+                let left = format!("{place}: {title}, with nothing below it");
+                self.found.left.push(left);
+            }
+        }
+    }
+
+    /// Adds text below the headings it is under, after an empty line.
+    fn text(&mut self, lines: &str) {
+        let blank = lines.len() - lines.trim_start().len();
+        let begin = lines[..blank].rfind('\n').map_or(0, |lf| lf + 1);
+        let lines = lines[begin..].trim_end();
+        if lines.is_empty() {
+            return;
+        }
+        let mut gap = if self.body.is_empty() { "" } else { "\n" };
+        for heading in &mut self.headings {
+            if !std::mem::replace(&mut heading.is_shown, true) && heading.level > 1 {
+                let before = if self.body.is_empty() { "" } else { "\n" };
+                self.body.extend([before, heading.line, "\n"]);
+                gap = "";
+            }
+        }
+        self.body.extend([gap, lines, "\n"]);
+    }
+
+    /// Lists the files that a text outside code imports.
+    fn imports(&mut self, at: usize, text: &str) {
+        for (offset, word) in blank_separated(text) {
             let path = word.strip_prefix('@').unwrap_or_default();
             if path.contains(['/', '.']) {
-                let place = format!("{}:{number}", self.file.name);
+                let place = self.file.place(at + offset);
                 let word = word.trim_end_matches(['.', ',', ';', ')']);
                 self.found.left.push(format!(
                     "{place}: {word} is kept as words; bring the file that it imports too"
@@ -381,29 +299,32 @@ impl<'f> Reading<'f> {
     }
 }
 
-/// The column of a list item's marker, and the text after it. The number of a numbered item is part of its text.
-fn marker(line: &str) -> Option<(usize, &str)> {
-    let rest = line.trim_start_matches(' ');
-    let at = line.len() - rest.len();
-    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-    let (length, is_number) = match rest.as_bytes().get(digits)? {
-        b'-' | b'*' | b'+' if digits == 0 => (1, false),
-        b'.' | b')' if (1..=9).contains(&digits) => (digits + 1, true),
-        _ => return None,
-    };
-    let after = &rest[length..];
-    let is_item = at <= 3 && (after.is_empty() || after.starts_with([' ', '\t'])) && !is_rule(line);
-    is_item.then(|| (at, if is_number { rest } else { after.trim_start() }))
+/// All lines of a block, without the blank ones after it.
+fn whole_lines(text: &str, block: Range<usize>) -> Range<usize> {
+    let start = text[..block.start].rfind('\n').map_or(0, |lf| lf + 1);
+    let last = block.start + text[block].trim_end().len();
+    let end = text[last..].find('\n').map_or(text.len(), |lf| last + lf + 1);
+    start..end
 }
 
-/// A thematic break: three or more of one mark.
-fn is_rule(line: &str) -> bool {
-    let marks: Vec<char> = line.chars().filter(|c| !c.is_whitespace()).collect();
-    marks.len() >= 3 && ['-', '*', '_'].contains(&marks[0]) && marks.iter().all(|c| *c == marks[0])
-}
-
-fn opens_comment(line: &str) -> bool {
-    line.rfind("<!--").is_some_and(|at| !line[at..].contains("-->"))
+/// How deep the text of a line may be nested at most.
+fn nested(line: &str) -> usize {
+    let mut marks = 0;
+    for word in line.split_whitespace() {
+        let mark = word.trim_start_matches('>');
+        marks += word.len() - mark.len();
+        let number = mark.strip_suffix(['.', ')']);
+        let is_number = number.is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
+        if is_number || ["-", "*", "+"].contains(&mark) {
+            marks += 1;
+        } else if !mark.is_empty() {
+            break;
+        }
+    }
+    match marks {
+        0 => 0,
+        _ => marks + indent(line) / 2,
+    }
 }
 
 /// Whether an item says how its note is related to another: `type [[Target]] (context)`, with the type as one word or in

@@ -12,8 +12,6 @@ mod file;
 mod json;
 mod markdown;
 mod plan;
-#[cfg(test)]
-mod tests;
 
 pub use back::as_markdown;
 pub use file::{BadInput, SourceFile};
@@ -124,3 +122,6 @@ fn memory_of(kind: &str, id: &str) -> MemoryId {
 fn brief(text: &str) -> String {
     clipped(&one_line(text), DETAIL_CHARS)
 }
+
+#[cfg(test)]
+mod tests;

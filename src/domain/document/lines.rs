@@ -58,7 +58,7 @@ pub(super) fn is_blank_byte(byte: u8) -> bool {
 }
 
 /// Whether the line contains only blanks.
-pub(in crate::domain) fn is_blank(line: &str) -> bool {
+pub(super) fn is_blank(line: &str) -> bool {
     line.bytes().all(is_blank_byte)
 }
 

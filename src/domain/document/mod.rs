@@ -65,7 +65,7 @@ pub use record::{Record, location_of, record_ranges, records};
 pub use render::{Expiry, Marks, NotATime, Until, written_time};
 
 pub use lines::Fence;
-pub(in crate::domain) use lines::{TAB, indent, indentation, is_blank as is_blank_line, lines};
+pub(in crate::domain) use lines::{TAB, indent, indentation, lines};
 pub(in crate::domain) use outline::{Layout, heading_of};
 pub(in crate::domain) use progress::progress_parts;
 pub(in crate::domain) use record::{

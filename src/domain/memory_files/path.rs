@@ -35,13 +35,7 @@ const NAME_IN_ID: usize = 64;
 #[serde(try_from = "String")]
 pub struct FilePath(String);
 
-impl TryFrom<String> for FilePath {
-    type Error = Refusal;
-
-    fn try_from(text: String) -> Result<Self, Refusal> {
-        Self::parse(&text)
-    }
-}
+string_in_json!(FilePath);
 
 impl FilePath {
     /// Parses a path from a model.

@@ -2,33 +2,22 @@
 
 use crate::domain::document::is_blank;
 use crate::domain::ids::{ActorId, Category, ItemId, MemoryId};
+use crate::domain::text::has_nul;
 use chrono::{DateTime, Datelike as _, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// Maximum size of an item's metadata as compact JSON, in bytes.
-pub const MAX_METADATA_BYTES: usize = 8_192;
+const MAX_METADATA_BYTES: usize = 8_192;
 
-/// Limits for the items of one memory, or of one vault: a prompt is assembled in memory, and a model reads all of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ItemLimits {
-    /// Maximum size of one item's content, in bytes.
-    pub item_bytes: usize,
-    /// Maximum number of items.
-    pub max_items: usize,
-    /// Maximum total size of all contents, in bytes.
-    pub total_bytes: usize,
-}
+/// Maximum size of one item's content, in bytes.
+pub const MAX_ITEM_BYTES: usize = 64 << 10;
 
-impl Default for ItemLimits {
-    fn default() -> Self {
-        Self {
-            item_bytes: 64 << 10,
-            max_items: 500,
-            total_bytes: 1 << 20,
-        }
-    }
-}
+/// Maximum number of items of one memory, or of one vault: a prompt is assembled in memory, and a model reads all of it.
+const MAX_ITEMS: usize = 500;
+
+/// Maximum total size of their contents, in bytes.
+const MAX_TOTAL_BYTES: usize = 1 << 20;
 
 /// A stored item. It is immutable: it can only be added and removed. In JSON it does not tell what it belongs to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -70,7 +59,7 @@ pub struct NewItem {
 pub struct InvalidItem {
     /// The invalid member.
     pub field: &'static str,
-    problem: String,
+    problem: &'static str,
     /// How large it is and may be, in bytes, if it is too large.
     pub too_large: Option<(usize, usize)>,
 }
@@ -85,37 +74,29 @@ pub struct TooManyItems {
     pub limit: usize,
 }
 
-impl InvalidItem {
-    fn too_large(field: &'static str, bytes: usize, limit: usize) -> Self {
-        Self {
-            field,
-            problem: format!("has {bytes} bytes, at most {limit} are accepted"),
-            too_large: Some((bytes, limit)),
-        }
-    }
-}
-
 impl NewItem {
     /// Checks a single item.
     ///
     /// # Errors
     ///
     /// The first problem found.
-    pub fn check(&self, limits: &ItemLimits, now: DateTime<Utc>) -> Result<(), InvalidItem> {
+    pub fn check(&self, now: DateTime<Utc>) -> Result<(), InvalidItem> {
         const NUL: &str = "contains a NUL character; remove it";
         let content = self.content.len();
         let metadata = Value::Object(self.metadata.clone());
         let bytes = metadata.to_string().len();
-        if content > limits.item_bytes {
-            return Err(InvalidItem::too_large("content", content, limits.item_bytes));
+        let mut too_large = None;
+        let (field, problem) = if content > MAX_ITEM_BYTES {
+            too_large = Some((content, MAX_ITEM_BYTES));
+            ("content", "is too large")
         } else if bytes > MAX_METADATA_BYTES {
-            return Err(InvalidItem::too_large("metadata", bytes, MAX_METADATA_BYTES));
-        }
-        let (field, problem) = if is_blank(&self.content) {
+            too_large = Some((bytes, MAX_METADATA_BYTES));
+            ("metadata", "is too large")
+        } else if is_blank(&self.content) {
             ("content", "is empty or blank; it must contain text")
         } else if self.content.contains('\0') {
             ("content", NUL)
-        } else if holds_nul(&metadata) {
+        } else if has_nul(&metadata) {
             ("metadata", NUL)
         } else if self.expires_at.is_some_and(|time| time <= now) {
             // It would expire before anybody saw it.
@@ -129,8 +110,8 @@ impl NewItem {
         };
         Err(InvalidItem {
             field,
-            problem: problem.to_owned(),
-            too_large: None,
+            problem,
+            too_large,
         })
     }
 
@@ -141,35 +122,21 @@ impl NewItem {
     }
 }
 
-impl ItemLimits {
-    /// Checks the resulting total: the number of items and the bytes of their contents.
-    ///
-    /// # Errors
-    ///
-    /// The limit that would be exceeded.
-    pub fn hold(&self, items: usize, bytes: usize) -> Result<(), TooManyItems> {
-        let (result, limit) = if items > self.max_items {
-            (format!("there would be {items} items here"), self.max_items)
-        } else if bytes > self.total_bytes {
-            (
-                format!("the items here would have {bytes} bytes"),
-                self.total_bytes,
-            )
-        } else {
-            return Ok(());
-        };
-        Err(TooManyItems { result, limit })
-    }
-}
-
-/// The recursion depth is bounded by the JSON parser.
-fn holds_nul(value: &Value) -> bool {
-    match value {
-        Value::String(text) => text.contains('\0'),
-        Value::Array(values) => values.iter().any(holds_nul),
-        Value::Object(members) => members
-            .iter()
-            .any(|(name, value)| name.contains('\0') || holds_nul(value)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
-    }
+/// Checks the items that a memory, or a vault, would have: their number, and the bytes of their contents.
+///
+/// # Errors
+///
+/// The limit that would be exceeded.
+pub fn check_total(items: usize, bytes: usize) -> Result<(), TooManyItems> {
+    let (result, limit) = if items > MAX_ITEMS {
+        (format!("there would be {items} items here"), MAX_ITEMS)
+    } else if bytes > MAX_TOTAL_BYTES {
+        (
+            format!("the items here would have {bytes} bytes"),
+            MAX_TOTAL_BYTES,
+        )
+    } else {
+        return Ok(());
+    };
+    Err(TooManyItems { result, limit })
 }

@@ -40,5 +40,5 @@ mod tests;
 
 pub use assembly::{Assembly, Material, Relevance, Selection, assemble};
 pub use budget::{DropStep, Dropped, OverBudget, drops};
-pub use item::{InvalidItem, ItemLimits, MAX_METADATA_BYTES, NewItem, PromptItem, TooManyItems};
-pub use part::{Count, PARTS, Part, PartSource, Piece, PieceId, RULES, ReservedCategory, check_writable};
+pub use item::{InvalidItem, MAX_ITEM_BYTES, NewItem, PromptItem, TooManyItems, check_total};
+pub use part::{Count, PARTS, Part, PartSource, Piece, PieceId, RULES, check_writable};

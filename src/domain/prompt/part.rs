@@ -141,31 +141,23 @@ pub(super) fn place_of(name: &str) -> (usize, &str) {
     }
 }
 
-/// Why items cannot use a category. The message may be shown to a client.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ReservedCategory {
-    /// The name of a generated part.
-    #[error("{0} is a part of the prompt that is not made of items; choose another name")]
-    Generated(&'static str),
-    /// A built-in name in another case, which would be a different category.
-    #[error("must be written {0}")]
-    Spelling(&'static str),
-}
-
 /// Checks that items may use a category: not the name of a generated part, and no other spelling of a
 /// built-in name, so that nothing can be mistaken for the rules.
 ///
 /// # Errors
 ///
-/// The name that it conflicts with.
-pub fn check_writable(category: &Category) -> Result<(), ReservedCategory> {
+/// A sentence that may be shown to a client.
+pub fn check_writable(category: &Category) -> Result<(), String> {
     let name = category.as_str();
     let known = PARTS.into_iter().find(|known| known.eq_ignore_ascii_case(name));
     let is_generated =
         |known| known == FREE || ManagedSection::ALL.into_iter().any(|of| name_of(of) == known);
     match known {
-        Some(known) if is_generated(known) => Err(ReservedCategory::Generated(known)),
-        Some(known) if known != name => Err(ReservedCategory::Spelling(known)),
+        Some(known) if is_generated(known) => Err(format!(
+            "{known} is a part of the prompt that is not made of items; choose another name"
+        )),
+        // In another case it would be a different category.
+        Some(known) if known != name => Err(format!("must be written {known}")),
         _ => Ok(()),
     }
 }

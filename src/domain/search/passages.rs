@@ -109,9 +109,7 @@ impl Passage {
         hash.update([0]);
         hash.update(self.shown());
         let mut first = PassageHash::default();
-        for (byte, hashed) in first.iter_mut().zip(hash.finalize()) {
-            *byte = hashed;
-        }
+        first.copy_from_slice(&hash.finalize()[..size_of::<PassageHash>()]);
         first
     }
 }

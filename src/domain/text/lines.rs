@@ -1,5 +1,7 @@
 //! Texts as one line, and texts compared without regard to blanks, case and punctuation.
 
+use serde_json::Value;
+
 /// What ends a line, in any of the ways that Unicode knows.
 pub(in crate::domain) const LINE_ENDS: [char; 7] =
     ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
@@ -80,6 +82,19 @@ pub fn is_nothing(text: &str) -> bool {
     let bare = text.trim_matches(['(', ')', '[', ']', '.', ' ']);
     let words = ["none", "n/a", "no", "nothing"];
     !bare.contains(char::is_alphanumeric) || words.iter().any(|word| bare.eq_ignore_ascii_case(word))
+}
+
+/// Whether a text of a JSON value has a NUL. The recursion depth is bounded by the JSON parser.
+#[must_use]
+pub fn has_nul(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\0'),
+        Value::Array(values) => values.iter().any(has_nul),
+        Value::Object(members) => members
+            .iter()
+            .any(|(name, value)| name.contains('\0') || has_nul(value)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
 }
 
 /// Joins the words that are not empty with single blanks.

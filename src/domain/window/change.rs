@@ -27,7 +27,7 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    pub(super) fn of(&self, kind: RecordKind) -> usize {
+    fn of(&self, kind: RecordKind) -> usize {
         match kind {
             RecordKind::Decision => self.decisions,
             _ => self.tasks,
@@ -35,98 +35,27 @@ impl Sizes {
     }
 }
 
-/// Adds a completed task at the top of `Recent Tasks` and archives the oldest tasks beyond the window.
-///
-/// # Errors
-///
-/// [`EditError`]; nothing is changed.
-pub fn record_task(
-    document: &str,
-    counters: Counters,
-    now: DateTime<Utc>,
-    task: &Task,
-    sizes: &Sizes,
-) -> Result<ChangedDocument, EditError> {
-    let mut change = Change::begin(document, counters, now);
-    change.add_task(task, sizes)?;
-    change.finish(sizes)
-}
-
-/// Adds a decision, with its reason if it has one, at the top of `Decisions`. Archives the decision it
-/// supersedes and the oldest beyond the window.
-///
-/// # Errors
-///
-/// [`EditError`]; nothing is changed.
-pub fn record_decision(
-    document: &str,
-    counters: Counters,
-    now: DateTime<Utc>,
-    (decision, reason): (&str, Option<&str>),
-    supersedes: Option<RecordId>,
-    sizes: &Sizes,
-) -> Result<ChangedDocument, EditError> {
-    let mut change = Change::begin(document, counters, now);
-    if let Some(id) = supersedes {
-        let why = reason.map_or_else(
-            || "superseded".to_owned(),
-            |reason| format!("superseded: {}", one_line(reason)),
-        );
-        change.edit.archive(id, &why)?;
-    }
-    change.prune(RecordKind::Decision, 1, sizes)?;
-    let (content, reason) = decision_line(decision, reason);
-    let record = AddedRecord {
-        reason: reason.unwrap_or_default(),
-        content,
-        ..AddedRecord::default()
-    };
-    let added = change.edit.add(RecordKind::Decision, &record, now)?;
-    // It was archived first.
-    if supersedes.is_some()
-        && let Some(replaced) = change.edit.operations.first_mut()
-    {
-        replaced.superseded_by = Some(added);
-    }
-    change.finish(sizes)
-}
-
 /// A decision and its reason, if it has one, as its record says them.
-pub(super) fn decision_line(decision: &str, reason: Option<&str>) -> (String, Option<String>) {
-    let reason = reason.map(one_line).filter(|reason| !reason.is_empty());
-    let content = match reason {
-        Some(_) => one_line(decision),
-        None => without_reason(one_line(decision)),
-    };
-    (content, reason)
+pub(super) fn decision_record(decision: &str, reason: Option<&str>) -> AddedRecord {
+    let (content, reason) = (one_line(decision), one_line(reason.unwrap_or_default()));
+    AddedRecord {
+        content: match reason.is_empty() {
+            true => without_reason(content),
+            false => content,
+        },
+        reason,
+        ..AddedRecord::default()
+    }
 }
 
-/// Sets goal and blocker: one that is absent stays, and one that is `None` goes. Returns no operation and the same text if they
-/// are unchanged.
-///
-/// # Errors
-///
-/// [`EditError`]; nothing is changed.
-pub fn set_status(
-    document: &str,
-    counters: Counters,
-    now: DateTime<Utc>,
-    goal: Option<Option<&str>>,
-    blocker: Option<Option<&str>>,
-    sizes: &Sizes,
-) -> Result<ChangedDocument, EditError> {
-    let mut change = Change::begin(document, counters, now);
-    let goal = goal.unwrap_or(change.status.goal.as_deref());
-    let blocker = blocker.unwrap_or(change.status.blocker.as_deref());
-    change.set_status(Status::new(goal, blocker));
-    change.finish(sizes)
-}
-
-/// A pending change.
-pub(super) struct Change<'t> {
+/// A pending change of the window. What it adds goes to the top of its section; the oldest records beyond the window are
+/// archived.
+#[derive(Debug)]
+pub struct Change<'t> {
     document: &'t str,
     pub(super) edit: Edit<'t>,
     now: DateTime<Utc>,
+    sizes: Sizes,
     /// Goal and blocker: those of the document until they are set.
     pub(super) status: Status,
     /// Whether a record went directly to the archive.
@@ -136,15 +65,87 @@ pub(super) struct Change<'t> {
 }
 
 impl<'t> Change<'t> {
-    pub(super) fn begin(document: &'t str, counters: Counters, now: DateTime<Utc>) -> Self {
+    /// Changes nothing yet.
+    #[must_use]
+    pub fn begin(document: &'t str, counters: Counters, now: DateTime<Utc>, sizes: Sizes) -> Self {
         Self {
             document,
             edit: Edit::new(document, counters, now),
             now,
+            sizes,
             status: Status::of(document),
             reserved: false,
             updated: now,
         }
+    }
+
+    /// Adds a completed task.
+    ///
+    /// # Errors
+    ///
+    /// [`EditError`]
+    pub fn add_task(&mut self, task: &Task) -> Result<(), EditError> {
+        self.prune(RecordKind::Task, 1)?;
+        let record = AddedRecord {
+            content: task_line(task),
+            ..AddedRecord::default()
+        };
+        self.edit.add(RecordKind::Task, &record, self.now)?;
+        Ok(())
+    }
+
+    /// Adds a decision, with its reason if it has one, and archives the decision it supersedes.
+    ///
+    /// # Errors
+    ///
+    /// [`EditError`]
+    pub fn add_decision(
+        &mut self,
+        decision: &str,
+        reason: Option<&str>,
+        supersedes: Option<RecordId>,
+    ) -> Result<(), EditError> {
+        if let Some(id) = supersedes {
+            let why = reason.map_or_else(
+                || "superseded".to_owned(),
+                |reason| format!("superseded: {}", one_line(reason)),
+            );
+            self.edit.archive(id, &why)?;
+        }
+        self.prune(RecordKind::Decision, 1)?;
+        let record = decision_record(decision, reason);
+        let added = self.edit.add(RecordKind::Decision, &record, self.now)?;
+        let mut operations = self.edit.operations.iter_mut();
+        if let Some(replaced) = operations.find(|of| supersedes.is_some() && of.id == supersedes) {
+            replaced.superseded_by = Some(added);
+        }
+        Ok(())
+    }
+
+    /// Sets goal and blocker: one that is absent stays, and one that is `None` goes.
+    pub fn set_status(&mut self, goal: Option<Option<&str>>, blocker: Option<Option<&str>>) {
+        let goal = goal.unwrap_or(self.status.goal.as_deref());
+        let blocker = blocker.unwrap_or(self.status.blocker.as_deref());
+        self.replace_status(Status::new(goal, blocker));
+    }
+
+    /// Records a session: moves the bullet of `In Progress` that equals the intent to `Completed`, adds the task, and sets
+    /// goal and blocker if one of them is given (a goal alone means that nothing blocks it).
+    ///
+    /// # Errors
+    ///
+    /// [`EditError`]
+    pub fn end_session(&mut self, record: &SessionRecord) -> Result<(), EditError> {
+        let progress = managed_body(self.document, ManagedSection::CurrentProgress);
+        if let Some(body) = completed(progress, &record.task.intent) {
+            self.edit.rewrite_progress(body);
+        }
+        self.add_task(&record.task)?;
+        if record.goal.is_some() || record.blocker.is_some() {
+            let goal = record.goal.as_deref().map(Some);
+            self.set_status(goal, Some(record.blocker.as_deref()));
+        }
+        Ok(())
     }
 
     /// Sets `Updated:` to this time, or keeps the current value if it is later; never a time in the future.
@@ -154,7 +155,7 @@ impl<'t> Change<'t> {
     }
 
     /// Sets goal and blocker, unless they are unchanged.
-    pub(super) fn set_status(&mut self, wanted: Status) {
+    pub(super) fn replace_status(&mut self, wanted: Status) {
         if self.status.says_the_same(&wanted) && self.status.updated.is_some() {
             return;
         }
@@ -167,17 +168,6 @@ impl<'t> Change<'t> {
             OperationName::RewriteStatus,
             content,
         ));
-    }
-
-    /// Adds a task and archives the oldest beyond the window.
-    pub(super) fn add_task(&mut self, task: &Task, sizes: &Sizes) -> Result<(), EditError> {
-        self.prune(RecordKind::Task, 1, sizes)?;
-        let record = AddedRecord {
-            content: task_line(task),
-            ..AddedRecord::default()
-        };
-        self.edit.add(RecordKind::Task, &record, self.now)?;
-        Ok(())
     }
 
     /// Allocates an id for a record that goes directly to the archive.
@@ -203,19 +193,19 @@ impl<'t> Change<'t> {
         found.into_iter().map(|(time, _, id)| (time, id)).collect()
     }
 
-    /// Number of bullets of a kind without an id.
-    pub(super) fn count_unnumbered(&self, kind: RecordKind) -> usize {
-        entries(self.document)
+    /// How many records of a kind the window has room for, beside its bullets that have no id yet.
+    pub(super) fn room(&self, kind: RecordKind) -> usize {
+        let unnumbered = entries(self.document)
             .filter(|entry| entry.kind == kind && entry.id.is_none() && !entry.is_empty())
-            .count()
+            .count();
+        self.sizes.of(kind).saturating_sub(unnumbered)
     }
 
     /// Archives the oldest records of a kind so that `coming` new ones fit into the window. Bullets without
     /// an id and pinned records count but are kept: a person has written them, or wants them there.
-    pub(super) fn prune(&mut self, kind: RecordKind, coming: usize, sizes: &Sizes) -> Result<(), EditError> {
+    pub(super) fn prune(&mut self, kind: RecordKind, coming: usize) -> Result<(), EditError> {
         let mut there = self.oldest_first(kind);
-        let keep = sizes.of(kind);
-        let over = (there.len() + self.count_unnumbered(kind) + coming).saturating_sub(keep);
+        let over = (there.len() + coming).saturating_sub(self.room(kind));
         if over > 0 {
             let pinned = pinned(self.document);
             there.retain(|(_, id)| !pinned.contains(id));
@@ -224,21 +214,25 @@ impl<'t> Change<'t> {
             RecordKind::Decision => "decisions",
             _ => "recent tasks",
         };
+        let why = format!("left the window of {} {what}", self.sizes.of(kind));
         for (_, id) in there.into_iter().take(over) {
-            self.edit
-                .archive(id, &format!("left the window of {keep} {what}"))?;
+            self.edit.archive(id, &why)?;
         }
         Ok(())
     }
 
-    /// Returns the changed document, with `Updated:` set if anything changed.
-    pub(super) fn finish(mut self, sizes: &Sizes) -> Result<ChangedDocument, EditError> {
+    /// Returns the changed document, with `Updated:` set if anything changed; else no operation and the same text.
+    ///
+    /// # Errors
+    ///
+    /// [`EditError::TooLarge`]
+    pub fn finish(mut self) -> Result<ChangedDocument, EditError> {
         if self.reserved || !self.edit.operations.is_empty() {
             self.status.updated = Some(self.updated.trunc_subsecs(0));
             let body = self.status.body_on(self.document);
             self.edit.rewrite(ManagedSection::ActiveContext, body);
         }
-        self.edit.finish().within(sizes.context_bytes, self.document)
+        self.edit.finish().within(self.sizes.context_bytes, self.document)
     }
 }
 
@@ -254,36 +248,6 @@ pub struct SessionRecord {
     /// The blocker.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocker: Option<String>,
-}
-
-/// Records a session: moves the bullet of `In Progress` that equals the intent to `Completed`, adds the task
-/// at the top of `Recent Tasks`, archives the oldest tasks beyond the window, and sets goal and blocker if
-/// one of them is given (a goal alone means that nothing blocks it).
-///
-/// # Errors
-///
-/// [`EditError`]; nothing is changed.
-pub fn record_session(
-    document: &str,
-    counters: Counters,
-    now: DateTime<Utc>,
-    record: &SessionRecord,
-    sizes: &Sizes,
-) -> Result<ChangedDocument, EditError> {
-    let mut change = Change::begin(document, counters, now);
-    let progress = managed_body(document, ManagedSection::CurrentProgress);
-    if let Some(body) = completed(progress, &record.task.intent) {
-        change.edit.rewrite_progress(body);
-    }
-    change.add_task(&record.task, sizes)?;
-    if record.goal.is_some() || record.blocker.is_some() {
-        let mut wanted = Status::new(record.goal.as_deref(), record.blocker.as_deref());
-        if record.goal.is_none() {
-            wanted.goal.clone_from(&change.status.goal);
-        }
-        change.set_status(wanted);
-    }
-    change.finish(sizes)
 }
 
 /// Places in [`Progress::TITLES`](crate::domain::operation::Progress).
@@ -421,9 +385,9 @@ mod session_tests {
     fn a_status_is_only_changed_if_the_request_has_one() {
         let document = "# Active Context\nGoal: ship\nBlocker: CI\nUpdated: 2026-01-01T00:00:00Z\n";
         let text = |session: &SessionRecord| {
-            record_session(document, Counters::default(), now(), session, &SIZES)
-                .unwrap()
-                .text
+            let mut change = Change::begin(document, Counters::default(), now(), SIZES);
+            change.end_session(session).unwrap();
+            change.finish().unwrap().text
         };
         assert!(text(&record("a")).contains("Goal: ship\nBlocker: CI\nUpdated: 2027"));
         let blocker = SessionRecord {

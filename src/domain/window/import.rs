@@ -5,12 +5,12 @@
 //! time, its intent and the first sentence of its summary; a decision by its text.
 
 use super::archive::first_sentence;
-use super::change::{Change, Sizes, decision_line};
+use super::change::{Change, decision_record};
 use super::status::Status;
 use super::task::{DERIVED, DERIVED_BYTES, Task, is_derived, task_line};
-use crate::domain::document::{Marks, Record, written_time};
+use crate::domain::document::{Record, written_time};
 use crate::domain::ids::{RecordId, RecordKind};
-use crate::domain::memory::{ChangedDocument, Counters, EditError};
+use crate::domain::memory::{ChangedDocument, EditError};
 use crate::domain::operation::AddedRecord;
 use crate::domain::text::one_line;
 use chrono::{DateTime, SubsecRound as _, Utc};
@@ -63,15 +63,6 @@ pub struct WindowImport {
 #[derive(Debug, Clone, Default)]
 pub struct KnownEntries(HashSet<String>);
 
-/// A record that goes directly to the archive and is in no document.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HistoricRecord {
-    /// The record as it would have been written in a document.
-    pub record: Record,
-    /// The task, if the record is one.
-    pub task: Option<Task>,
-}
-
 /// Numbers of what was brought.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[schema(as = WindowImportCounts)]
@@ -86,15 +77,22 @@ pub struct ImportCounts {
     pub history: usize,
 }
 
+/// Facts of tasks and decisions that no document contains.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct WindowRows {
+    /// The reported facts of tasks that are added to the document.
+    pub tasks: Vec<(RecordId, Task)>,
+    /// Records that go directly to the archive, as a document would have them, with the tasks that they are.
+    pub historic: Vec<(Record, Option<Task>)>,
+}
+
 /// The result of an import.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImportResult {
     /// The document.
     pub written: ChangedDocument,
-    /// The tasks in the document.
-    pub tasks: Vec<(RecordId, Task)>,
-    /// The records that went directly to the archive.
-    pub historic: Vec<HistoricRecord>,
+    /// What it does not contain.
+    pub rows: WindowRows,
     /// Number of entries imported.
     pub imported: ImportCounts,
     /// Number of entries skipped because they already existed.
@@ -210,8 +208,8 @@ fn derived_id(time: Option<DateTime<Utc>>, task: &Task) -> String {
 /// A decision and its reason as a document would store them, so that they compare equal after parsing. On two lines, so that
 /// it is no id of a task.
 fn words(decision: &str, reason: Option<&str>) -> String {
-    let (decision, reason) = decision_line(decision, reason);
-    format!("{decision}\n{}", reason.unwrap_or_default()).replace(": ", "; ")
+    let record = decision_record(decision, reason);
+    format!("{}\n{}", record.content, record.reason).replace(": ", "; ")
 }
 
 /// Imports the entries that are not known yet.
@@ -220,54 +218,55 @@ fn words(decision: &str, reason: Option<&str>) -> String {
 ///
 /// [`EditError`]; nothing is imported.
 pub fn import_window(
-    document: &str,
-    counters: Counters,
-    now: DateTime<Utc>,
+    mut change: Change<'_>,
     imported: WindowImport,
     mut known: KnownEntries,
-    sizes: &Sizes,
 ) -> Result<ImportResult, EditError> {
-    let mut change = Change::begin(document, counters, now);
     let has_goal = change.status.goal.is_some();
     let updated = imported.status.updated.filter(|_| !has_goal);
     let (imported, present) = imported.unknown(&mut known, has_goal);
     let counts = ImportCounts::of(&imported);
     if counts.status > 0 {
-        change.set_status(imported.status);
+        change.replace_status(imported.status);
     }
     if let Some(updated) = updated {
         change.as_of(updated);
     }
-    let tasks: Vec<NewEntry> = imported.tasks.into_iter().map(NewEntry::of_task).collect();
-    let history: Vec<NewEntry> = imported.history.into_iter().map(NewEntry::of_task).collect();
-    let decisions = imported.decisions.into_iter().map(NewEntry::of_decision);
-
-    let (mut added, mut historic) = (Vec::new(), Vec::new());
+    let tasks = imported.tasks.into_iter().map(NewEntry::of_task).collect();
+    let history = imported.history.into_iter().map(NewEntry::of_task).collect();
+    let decisions = imported.decisions.into_iter().map(|made| NewEntry {
+        time: made.time,
+        record: decision_record(&made.decision, made.reason.as_deref()),
+        task: None,
+    });
+    let mut rows = WindowRows::default();
     for (kind, entries, mut past) in [
         (RecordKind::Task, tasks, history),
         (RecordKind::Decision, decisions.collect(), Vec::new()),
     ] {
-        let (recent, older) = split(&change, kind, entries, sizes);
+        let (recent, older) = split(&change, kind, entries);
         past.extend(older);
         past.sort_by_key(|entry: &NewEntry| entry.time);
-        for entry in past {
-            historic.push(entry.into_past(change.reserve(kind)?));
-        }
-        change.prune(kind, recent.len(), sizes)?;
-        for entry in recent {
-            let record = AddedRecord {
-                reason: entry.reason.unwrap_or_default(),
-                content: entry.content,
-                ..AddedRecord::default()
+        for NewEntry { time, record, task } in past {
+            let record = Record {
+                id: change.reserve(kind)?,
+                time: Some(time.trunc_subsecs(0)),
+                marks: record.marks,
+                reason: Some(record.reason).filter(|reason| !reason.is_empty()),
+                label: None,
+                content: record.content,
             };
-            let id = change.edit.add(kind, &record, entry.time)?;
-            added.extend(entry.task.map(|task| (id, task)));
+            rows.historic.push((record, task));
+        }
+        change.prune(kind, recent.len())?;
+        for entry in recent {
+            let id = change.edit.add(kind, &entry.record, entry.time)?;
+            rows.tasks.extend(entry.task.map(|task| (id, task)));
         }
     }
     Ok(ImportResult {
-        written: change.finish(sizes)?,
-        tasks: added,
-        historic,
+        written: change.finish()?,
+        rows,
         imported: counts,
         present,
     })
@@ -276,8 +275,7 @@ pub fn import_window(
 /// A task or a decision to add: its record, and the task as it was reported.
 struct NewEntry {
     time: DateTime<Utc>,
-    reason: Option<String>,
-    content: String,
+    record: AddedRecord,
     task: Option<Task>,
 }
 
@@ -289,35 +287,11 @@ impl NewEntry {
         task.task_id = id.or_else(|| derived_id(Some(time), &task).parse().ok());
         Self {
             time,
-            reason: None,
-            content,
+            record: AddedRecord {
+                content,
+                ..AddedRecord::default()
+            },
             task: Some(task),
-        }
-    }
-
-    fn of_decision(imported: ImportedDecision) -> Self {
-        let (content, reason) = decision_line(&imported.decision, imported.reason.as_deref());
-        Self {
-            time: imported.time,
-            reason,
-            content,
-            task: None,
-        }
-    }
-
-    /// As a record that goes directly to the archive.
-    fn into_past(self, id: RecordId) -> HistoricRecord {
-        let record = Record {
-            id,
-            time: Some(self.time.trunc_subsecs(0)),
-            marks: Marks::default(),
-            reason: self.reason,
-            label: None,
-            content: self.content,
-        };
-        HistoricRecord {
-            record,
-            task: self.task,
         }
     }
 }
@@ -328,22 +302,15 @@ fn split(
     change: &Change<'_>,
     kind: RecordKind,
     mut entries: Vec<NewEntry>,
-    sizes: &Sizes,
 ) -> (Vec<NewEntry>, Vec<NewEntry>) {
     entries.sort_by_key(|entry| entry.time);
     // Of two of the same time the existing one is the newer.
-    let there = change
-        .oldest_first(kind)
-        .into_iter()
-        .map(|(time, _)| (time, true));
-    let mut all: Vec<_> = entries
-        .iter()
-        .map(|entry| (entry.time, false))
-        .chain(there)
-        .collect();
+    let there = change.oldest_first(kind).into_iter();
+    let there = there.map(|(time, _)| (time, true));
+    let coming = entries.iter().map(|entry| (entry.time, false));
+    let mut all: Vec<_> = coming.chain(there).collect();
     all.sort_unstable();
-    let room = sizes.of(kind).saturating_sub(change.count_unnumbered(kind));
-    let fit = all.iter().rev().take(room);
+    let fit = all.iter().rev().take(change.room(kind));
     let fit = fit.filter(|(_, is_there)| !is_there).count();
     let recent = entries.split_off(entries.len() - fit);
     (recent, entries)

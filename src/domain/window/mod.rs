@@ -1,9 +1,9 @@
 //! The window: the document contains the status and a few recent tasks and decisions; everything older is one
 //! line in the archive (DESIGN §5).
 //!
-//! [`record_task`], [`record_decision`] and [`set_status`] each make one change of a document: they add the
-//! new line, archive the records that no longer fit, and set `Updated:`. [`record_session`] combines them at
-//! the end of a session, and [`import_window`] does so for a window that was kept elsewhere. [`Window::markdown`] renders the window for people and agents.
+//! [`Change`] makes one change of a document: it adds the new line, archives the records that no longer fit, and sets
+//! `Updated:`. [`import_window`] does so for a window that was kept elsewhere. [`Window::markdown`] renders the window for
+//! people and agents.
 //!
 //! A task keeps its full intent and summary; its line in the document is [`task_line`].
 
@@ -15,9 +15,9 @@ mod task;
 mod view;
 
 pub use archive::{ArchivedTask, Epic, Grouping, first_sentence};
-pub use change::{SessionRecord, Sizes, record_decision, record_session, record_task, set_status};
+pub use change::{Change, SessionRecord, Sizes};
 pub use import::{
-    HistoricRecord, ImportCounts, ImportResult, ImportedDecision, ImportedTask, KnownEntries, WindowImport,
+    ImportCounts, ImportResult, ImportedDecision, ImportedTask, KnownEntries, WindowImport, WindowRows,
     import_window,
 };
 pub use status::{Status, unwritable_at};

@@ -1,6 +1,6 @@
 //! `Active Context`: goal, blocker, and when they or the window last changed; and reasons that a record line can represent.
 
-use crate::domain::document::{Layout, ManagedSection, end_of_reason, outline, written_time};
+use crate::domain::document::{ManagedSection, closing_fence, end_of_reason, outline, written_time};
 use crate::domain::text::lines::LINE_ENDS;
 use crate::domain::text::one_line;
 use chrono::{DateTime, Utc};
@@ -59,12 +59,8 @@ impl Status {
     /// Parses it from a document; empty if the section is missing.
     #[must_use]
     pub fn of(document: &str) -> Self {
-        Self::of_body(body(document))
-    }
-
-    fn of_body(body: &str) -> Self {
         let mut status = Self::default();
-        for (key, value) in head(body).filter_map(Key::of) {
+        for (key, value) in head(body(document)).filter_map(Key::of) {
             let text = (!value.is_empty() && !value.eq_ignore_ascii_case(NONE)).then(|| value.to_owned());
             match key {
                 Key::Goal => status.goal = status.goal.or(text),
@@ -151,7 +147,7 @@ fn head(body: &str) -> impl Iterator<Item = &str> {
 /// Closes an open fence in a body, so that text written after it can be parsed.
 fn close(mut body: String) -> String {
     let document = format!("# {}\n{body}", ManagedSection::ActiveContext.title());
-    if let Some(closing_line) = Layout::of(&document).closing_line() {
+    if let Some(closing_line) = closing_fence(&document) {
         if !body.ends_with('\n') {
             body.push('\n');
         }
@@ -175,7 +171,7 @@ mod tests {
     use super::*;
     use crate::domain::document::records;
     use crate::domain::memory::Counters;
-    use crate::domain::window::{Sizes, record_decision};
+    use crate::domain::window::{Change, Sizes};
     use chrono::DateTime;
     use proptest::prelude::*;
 
@@ -185,8 +181,9 @@ mod tests {
             prop_assume!(!reason.trim().is_empty() && unwritable_at(&reason).is_none());
             let sizes = Sizes { tasks: 5, decisions: 5, context_bytes: 100_000 };
             let now = DateTime::from_timestamp(1_000_000, 0).unwrap();
-            let decision = ("keep it", Some(reason.as_str()));
-            let written = record_decision("", Counters::default(), now, decision, None, &sizes).unwrap();
+            let mut change = Change::begin("", Counters::default(), now, sizes);
+            change.add_decision("keep it", Some(&reason), None).unwrap();
+            let written = change.finish().unwrap();
             let found = records(&written.text);
             prop_assert_eq!(found.len(), 1);
             prop_assert_eq!(found[0].reason.as_deref(), Some(reason.trim()));

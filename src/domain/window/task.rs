@@ -2,7 +2,7 @@
 
 use super::{EPIC_BYTES, OUTCOME_BYTES};
 use crate::domain::ids::TaskId;
-use crate::domain::text::one_line;
+use crate::domain::text::{has_nul, one_line};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 
@@ -133,8 +133,8 @@ impl TaskDetails {
     /// Whether a memory can hold them.
     #[must_use]
     pub fn are_storable(&self) -> bool {
-        let outcome = self.outcome.as_ref().map(Value::to_string);
-        outcome.is_none_or(|json| json.len() <= OUTCOME_BYTES && !json.contains("\\u0000"))
+        let outcome = self.outcome.as_ref();
+        outcome.is_none_or(|outcome| outcome.to_string().len() <= OUTCOME_BYTES && !has_nul(outcome))
             && self.epic.as_deref().is_none_or(|epic| fits(epic, EPIC_BYTES))
     }
 

@@ -2,7 +2,7 @@
 
 use crate::domain::access::AccessRole;
 use crate::domain::ids::{Category, VaultId};
-use crate::domain::prompt::{NewItem, PromptItem, RULES, check_writable};
+use crate::domain::prompt::{MAX_ITEM_BYTES, NewItem, PromptItem, RULES, check_writable};
 use crate::http::extract::body::{self, JsonBody, Limit, MediaType, Object, exact, parse, parse_list};
 use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
 use crate::http::extract::page::{List, Page};
@@ -144,11 +144,10 @@ pub(crate) async fn add_item(
             expires_at: body.expires_at,
         });
         check_item(&state, &item, "")?;
-        let limits = &state.settings.items;
         let under = claim.answering(|item| added_answer(&owner, item));
         let item = state
             .storage
-            .add_item(&owner, &category, item, &actor, limits, under.as_ref())
+            .add_item(&owner, &category, item, &actor, under.as_ref())
             .await?;
         Ok((added_answer(&owner, &item), ids(&[item])))
     };
@@ -231,11 +230,10 @@ pub(crate) async fn put_items(
         let category = parsed("category", &item)?;
         check_category(&caller, &category)?;
         let items = read_items(&state, request).await?;
-        let limits = &state.settings.items;
         let under = claim.answering(|replaced| replaced_answer(&owner, replaced));
         let replaced = state
             .storage
-            .replace_items(&owner, &category, items, &actor, limits, under.as_ref())
+            .replace_items(&owner, &category, items, &actor, under.as_ref())
             .await?;
         Ok((replaced_answer(&owner, &replaced), ids(&replaced.items)))
     };
@@ -254,7 +252,7 @@ fn replaced_answer(owner: &ItemOwner, replaced: &Replaced) -> KeptAnswer {
 async fn read_items(state: &AppState, request: Request) -> Result<Vec<NewItem>, Problem> {
     let of_text = Limit {
         name: "prompt.item_bytes",
-        bytes: state.settings.items.item_bytes,
+        bytes: MAX_ITEM_BYTES,
     };
     let accepted = [
         (MediaType::Json, Limit::of_bodies(&state.settings)),
@@ -472,20 +470,19 @@ fn check_category(caller: &CallerOf, category: &Category) -> Result<(), Problem>
 /// # Errors
 /// 413 and 422.
 fn check_item(state: &AppState, item: &NewItem, within: &str) -> Result<(), Problem> {
-    item.check(&state.settings.items, state.clock.now())
-        .map_err(|invalid| {
-            let field = format!("{within}{}", invalid.field);
-            match invalid.too_large {
-                Some((bytes, limit)) => {
-                    let name = match invalid.field {
-                        "content" => "prompt.item_bytes",
-                        _ => "as compact JSON",
-                    };
-                    Problem::too_large(&field, name, limit, Some(bytes as u64))
-                }
-                None => Problem::invalid(&field, format!("{field} {invalid}")),
+    item.check(state.clock.now()).map_err(|invalid| {
+        let field = format!("{within}{}", invalid.field);
+        match invalid.too_large {
+            Some((bytes, limit)) => {
+                let name = match invalid.field {
+                    "content" => "prompt.item_bytes",
+                    _ => "as compact JSON",
+                };
+                Problem::too_large(&field, name, limit, Some(bytes as u64))
             }
-        })
+            None => Problem::invalid(&field, format!("{field} {invalid}")),
+        }
+    })
 }
 
 /// 404 for an item that does not exist.

@@ -2,8 +2,8 @@
 
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::window::{
-    DECISION_BYTES, EPIC_BYTES, INTENT_BYTES, ImportCounts, ImportedDecision, ImportedTask, STATUS_BYTES,
-    SUMMARY_BYTES, Status, Task, TaskDetails, WindowImport,
+    Change, DECISION_BYTES, EPIC_BYTES, INTENT_BYTES, ImportCounts, ImportedDecision, ImportedTask,
+    STATUS_BYTES, SUMMARY_BYTES, Status, Task, TaskDetails, WindowImport,
 };
 use crate::fair::run_blocking;
 use crate::http::extract::body::{JsonBody, Object, exact};
@@ -15,7 +15,7 @@ use crate::http::routes::contexts::saved;
 use crate::http::routes::window::{WindowAnswer, WriterOf, fields, record_answer};
 use crate::http::state::AppState;
 use crate::storage::idempotency::KeptAnswer;
-use crate::storage::{WindowChange, WindowEdit, WindowImported};
+use crate::storage::{Source, WindowChange, WindowImported};
 use axum::extract::State;
 use axum::http::StatusCode;
 use chrono::{DateTime, Datelike as _, Utc};
@@ -117,9 +117,10 @@ pub(crate) async fn record_task(
     };
     let task = checked_task("", body.task_id, (body.intent, body.summary), details, true)?;
     let under = claim.answering(record_answer);
+    let kind = (Source::Task, Some(&task));
     let change = state
         .storage
-        .edit_window(&writer, WindowEdit::Task(&task), under.as_ref())
+        .edit_window(&writer, kind, |change| change.add_task(&task), under.as_ref())
         .await?;
     Ok(record_answer(&change))
 }
@@ -176,14 +177,16 @@ pub(crate) async fn record_decision(
     }
     let supersedes = body.supersedes.as_deref().map(decision_id).transpose()?;
     let under = claim.answering(record_answer);
-    let decision = WindowEdit::Decision {
-        decision: &body.decision,
-        reason: body.reason.as_deref(),
-        supersedes,
-    };
+    let (decision, reason) = (body.decision.as_str(), body.reason.as_deref());
+    let kind = (Source::Decision, None);
     let change = state
         .storage
-        .edit_window(&writer, decision, under.as_ref())
+        .edit_window(
+            &writer,
+            kind,
+            |change| change.add_decision(decision, reason, supersedes),
+            under.as_ref(),
+        )
         .await?;
     Ok(record_answer(&change))
 }
@@ -276,11 +279,19 @@ pub(crate) async fn set_status(
         fields::optional("blocker", blocker, STATUS_BYTES)?;
     }
     let under = claim.answering(status_answer);
-    let status = WindowEdit::Status {
-        goal: goal.as_ref().map(Option::as_deref),
-        blocker: blocker.as_ref().map(Option::as_deref),
+    let (goal, blocker) = (
+        goal.as_ref().map(Option::as_deref),
+        blocker.as_ref().map(Option::as_deref),
+    );
+    let set = |change: &mut Change<'_>| {
+        change.set_status(goal, blocker);
+        Ok(())
     };
-    let change = state.storage.edit_window(&writer, status, under.as_ref()).await?;
+    let kind = (Source::Status, None);
+    let change = state
+        .storage
+        .edit_window(&writer, kind, set, under.as_ref())
+        .await?;
     Ok(status_answer(&change))
 }
 

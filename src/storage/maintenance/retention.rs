@@ -1,8 +1,8 @@
 //! Retention: prunes old versions and finished runs as configured.
 
 use super::Candidate;
+use crate::config::retention::RetentionConfig;
 use crate::domain::ids::{ContextId, VaultId};
-use crate::domain::retention::Retention;
 use crate::storage::write::lock_memory;
 use crate::storage::{Class, FailingVaults, Storage, StorageError};
 use chrono::{DateTime, Utc};
@@ -23,13 +23,13 @@ impl Storage {
     #[tracing::instrument(name = "db.memory_contexts.prune", skip_all)]
     pub async fn prune_versions(
         &self,
-        retention: &Retention,
+        retention: &RetentionConfig,
         now: DateTime<Utc>,
     ) -> Result<u64, StorageError> {
         let mut pruned = 0;
         let mut failing = FailingVaults::new("retention");
         let least = match (retention.max_versions, retention.max_age) {
-            (Some(versions), None) => versions,
+            (Some(versions), None) => versions.into(),
             _ => 1,
         };
         let mut last = None;
@@ -51,13 +51,13 @@ impl Storage {
 
     async fn prune_memory(
         &self,
-        retention: &Retention,
+        retention: &RetentionConfig,
         candidate: &Candidate,
         now: DateTime<Utc>,
     ) -> Result<u64, StorageError> {
-        let by_number = retention
-            .max_versions
-            .map_or(1, |versions| candidate.head_version.saturating_sub(versions) + 1);
+        let by_number = retention.max_versions.map_or(1, |versions| {
+            candidate.head_version.saturating_sub(versions.into()) + 1
+        });
         let cutoff = retention.max_age.map(|age| now - age);
         let mut pruned = 0;
         loop {
@@ -99,7 +99,7 @@ impl Storage {
 
     async fn delete_versions(
         &self,
-        retention: &Retention,
+        retention: &RetentionConfig,
         candidate: &Candidate,
         contexts: &[ContextId],
     ) -> Result<u64, StorageError> {

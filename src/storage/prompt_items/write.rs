@@ -2,7 +2,7 @@
 
 use super::{ItemFilter, ItemOwner, live_items};
 use crate::domain::ids::{ActorId, Category, ItemId, MemoryId};
-use crate::domain::prompt::{ItemLimits, NewItem, PromptItem};
+use crate::domain::prompt::{NewItem, PromptItem, check_total};
 use crate::storage::database::connection::Connection;
 use crate::storage::database::transaction::lock_name;
 use crate::storage::events::{EventKind, NewEvent};
@@ -40,7 +40,6 @@ impl Storage {
         category: &Category,
         item: NewItem,
         actor: &ActorId,
-        limits: &ItemLimits,
         under: Option<&Answering<'_, PromptItem>>,
     ) -> Result<PromptItem, WriteError> {
         let (item, changed) = self
@@ -50,7 +49,7 @@ impl Storage {
                     let now = self.lock_owner(&mut transaction, owner).await?;
                     let item = self.stored(owner, category, item, actor, now);
                     let more = from_ref(&item);
-                    self.hold(&mut transaction, owner, limits, more).await?;
+                    self.hold(&mut transaction, owner, more).await?;
                     insert(&mut transaction, owner, more).await?;
                     keep_one(&mut transaction, under, owner.memory.as_ref(), &item).await?;
                     let changed = self
@@ -75,7 +74,6 @@ impl Storage {
         category: &Category,
         items: Vec<NewItem>,
         actor: &ActorId,
-        limits: &ItemLimits,
         under: Option<&Answering<'_, Replaced>>,
     ) -> Result<Replaced, WriteError> {
         let items = &items;
@@ -99,7 +97,7 @@ impl Storage {
                 delete(&mut transaction, owner, filter, now).await?;
                 let stored = |item: &NewItem| self.stored(owner, category, item.clone(), actor, now);
                 let stored: Vec<PromptItem> = items.iter().map(stored).collect();
-                self.hold(&mut transaction, owner, limits, &stored).await?;
+                self.hold(&mut transaction, owner, &stored).await?;
                 insert(&mut transaction, owner, &stored).await?;
                 let replaced = Replaced {
                     items: stored,
@@ -230,7 +228,6 @@ impl Storage {
         &self,
         connection: &mut Connection,
         owner: &ItemOwner,
-        limits: &ItemLimits,
         more: &[PromptItem],
     ) -> Result<(), WriteError> {
         let present = sqlx::query!(
@@ -245,7 +242,7 @@ impl Storage {
         let size = |number: i64| usize::try_from(number).unwrap_or(usize::MAX);
         let bytes: usize = more.iter().map(|item| item.content.len()).sum();
         let items = size(present.items).saturating_add(more.len());
-        Ok(limits.hold(items, size(present.bytes).saturating_add(bytes))?)
+        Ok(check_total(items, size(present.bytes).saturating_add(bytes))?)
     }
 }
 

@@ -4,6 +4,7 @@ use super::lines::{Footer, Line, MemoryLine, check_item};
 use super::memory::MemoryImport;
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::domain::prompt::PromptItem;
+use crate::domain::text::has_nul;
 use crate::storage::prompt_items::{self, ItemOwner};
 use crate::storage::{Class, Storage, StorageError};
 use memchr::memmem;
@@ -312,16 +313,6 @@ fn parse(line: &[u8], expected: &str) -> Result<Line, String> {
 
 /// Requires that no text of a line has a NUL, which PostgreSQL cannot store. Documents are checked by themselves.
 fn without_nul(line: &[u8]) -> Result<(), String> {
-    fn has_nul(value: &Value) -> bool {
-        match value {
-            Value::String(text) => text.contains('\0'),
-            Value::Array(values) => values.iter().any(has_nul),
-            Value::Object(members) => members
-                .iter()
-                .any(|(name, value)| name.contains('\0') || has_nul(value)),
-            Value::Null | Value::Bool(_) | Value::Number(_) => false,
-        }
-    }
     if memmem::find(line, br"\u0000").is_none() {
         return Ok(());
     }

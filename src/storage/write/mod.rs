@@ -38,4 +38,3 @@ pub use head::{EntityTags, Head, PreconditionFailed, Preconditions};
 pub use new_version::NewVersion;
 pub(super) use new_version::Prepared;
 pub(super) use stored_operations::operation_details;
-pub use window::WindowRows;

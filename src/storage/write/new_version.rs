@@ -1,12 +1,12 @@
 //! A version that was decided, and the same with everything that is saved of it.
 
 use super::head::Head;
-use super::window::WindowRows;
 use crate::domain::document::Origins;
 use crate::domain::history::VersionMark;
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
 use crate::domain::memory::{AppliedOperation, Counters, RecordChange, project};
 use crate::domain::memory_files::FilePath;
+use crate::domain::window::WindowRows;
 use crate::storage::Storage;
 use crate::storage::contexts::{Context, ContextMetadata, Source};
 use crate::storage::database::notification::Notification;

@@ -6,7 +6,7 @@ use crate::domain::document::{Marks, Record};
 use crate::domain::history::OperationDetails;
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::memory::OperationName;
-use crate::domain::window::{HistoricRecord, Task, TaskDetails};
+use crate::domain::window::{Task, TaskDetails};
 use serde_json::{Value, json};
 
 /// The reason of records that were imported directly into the archive.
@@ -25,7 +25,7 @@ impl NewVersion {
             stored
         });
         let historic = self.window.historic.iter();
-        let historic = historic.map(|HistoricRecord { record, task }| {
+        let historic = historic.map(|(record, task)| {
             json!({
                 "op": "history",
                 "id": record.id.to_string(),

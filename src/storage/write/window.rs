@@ -8,11 +8,8 @@ use super::new_version::NewVersion;
 use crate::domain::changelog;
 use crate::domain::history::{RecordLife, VersionMark};
 use crate::domain::ids::{ActorId, MemoryId, RecordId, TaskId, VaultId};
-use crate::domain::memory::{ChangedDocument, RecordChange};
-use crate::domain::window::{
-    self, HistoricRecord, ImportCounts, Sizes, Status, Task, WindowImport, record_decision, record_task,
-    set_status,
-};
+use crate::domain::memory::{ChangedDocument, EditError, RecordChange};
+use crate::domain::window::{self, Change, ImportCounts, Sizes, Status, Task, WindowImport};
 use crate::fair::run_blocking;
 use crate::storage::contexts::{ContextMetadata, Source};
 use crate::storage::idempotency::Answering;
@@ -32,29 +29,6 @@ pub struct Writer {
     pub preconditions: Preconditions,
     /// The size of the window, and the limit of the document.
     pub sizes: Sizes,
-}
-
-/// A change of the window.
-#[derive(Debug, Clone, Copy)]
-pub enum WindowEdit<'a> {
-    /// Adds a completed task. If its `task_id` exists with the same content, nothing changes.
-    Task(&'a Task),
-    /// Adds a decision.
-    Decision {
-        /// The decision.
-        decision: &'a str,
-        /// The reason, if given.
-        reason: Option<&'a str>,
-        /// The decision that it replaces.
-        supersedes: Option<RecordId>,
-    },
-    /// Sets goal and blocker; see [`set_status`].
-    Status {
-        /// The goal.
-        goal: Option<Option<&'a str>>,
-        /// The blocker.
-        blocker: Option<Option<&'a str>>,
-    },
 }
 
 /// The result of a change.
@@ -88,6 +62,10 @@ pub struct WindowImported {
 }
 
 impl Writer {
+    fn change<'h>(&self, head: &'h Head) -> Change<'h> {
+        Change::begin(&head.text, head.counters, head.now, self.sizes)
+    }
+
     /// The version that a change creates, and the record that it adds.
     fn version(
         &self,
@@ -156,21 +134,18 @@ fn keep(head: &Head, record: Option<RecordLife>) -> Result<Decision<WindowChange
 }
 
 impl Storage {
-    /// Changes the window.
+    /// Changes the window by `edit`, which may run again on a newer head. With the task that it adds: if its `task_id`
+    /// exists with the same content, nothing changes.
     ///
     /// # Errors
     /// As [`WriteError`] says.
     pub async fn edit_window(
         &self,
         writer: &Writer,
-        edit: WindowEdit<'_>,
+        (source, reported): (Source, Option<&Task>),
+        edit: impl Fn(&mut Change<'_>) -> Result<(), EditError>,
         under: Option<&Answering<'_, WindowChange>>,
     ) -> Result<WindowChange, WriteError> {
-        let (source, reported) = match edit {
-            WindowEdit::Task(task) => (Source::Task, Some(task)),
-            WindowEdit::Decision { .. } => (Source::Decision, None),
-            WindowEdit::Status { .. } => (Source::Status, None),
-        };
         let also = AlsoRead {
             task: reported.and_then(|task| task.task_id.as_ref()),
             ..AlsoRead::default()
@@ -188,18 +163,9 @@ impl Storage {
                     false => keep(head, Some(known.clone())),
                 };
             }
-            let (text, counters, now, sizes) = (&head.text, head.counters, head.now, &writer.sizes);
-            let written = match edit {
-                WindowEdit::Task(task) => record_task(text, counters, now, task, sizes)?,
-                WindowEdit::Decision {
-                    decision,
-                    reason,
-                    supersedes,
-                } => record_decision(text, counters, now, (decision, reason), supersedes, sizes)?,
-                WindowEdit::Status { goal, blocker } => {
-                    set_status(text, counters, now, goal, blocker, sizes)?
-                }
-            };
+            let mut change = writer.change(head);
+            edit(&mut change)?;
+            let written = change.finish()?;
             match written.operations.is_empty() {
                 true => keep(head, None),
                 false => Ok(writer.save(head, written, source, reported, under)),
@@ -227,7 +193,7 @@ impl Storage {
             // Thousands of entries take a while.
             let result = run_blocking(|| {
                 let (import, known) = (import.clone(), head.entries.clone());
-                window::import_window(&head.text, head.counters, head.now, import, known, &writer.sizes)
+                window::import_window(writer.change(head), import, known)
             })?;
             let mut done = WindowImported {
                 metadata: head.metadata.clone(),
@@ -240,10 +206,7 @@ impl Storage {
                 return Ok(Decision::Keep(done));
             }
             let (mut version, _) = writer.version(head, result.written, Source::Import);
-            version.window = WindowRows {
-                tasks: result.tasks,
-                historic: result.historic,
-            };
+            version.window = result.rows;
             let history = version.window.historic.len();
             if history > 0 {
                 version.log = format!(
@@ -257,15 +220,6 @@ impl Storage {
         })
         .await
     }
-}
-
-/// Facts of tasks and decisions that no document contains.
-#[derive(Debug, Clone, Default)]
-pub struct WindowRows {
-    /// The reported facts of tasks that it adds.
-    pub tasks: Vec<(RecordId, Task)>,
-    /// Records that are added directly to the archive.
-    pub historic: Vec<HistoricRecord>,
 }
 
 impl Storage {

@@ -17,8 +17,8 @@ use working_memory::clock::Clock;
 use working_memory::config::Config;
 use working_memory::config::consolidation::ConsolidationConfig;
 use working_memory::config::pipeline::PipelineConfig;
+use working_memory::config::retention::RetentionConfig;
 use working_memory::domain::operation::Role;
-use working_memory::domain::retention::Retention;
 use working_memory::http::{self, AppState, Settings};
 use working_memory::llm::embeddings::Embedder;
 use working_memory::llm::{Models, Request, Retry, RoleModel};
@@ -201,7 +201,7 @@ impl Service {
     /// Starts the background tasks of an instance.
     pub(crate) fn background(&self) -> Background {
         let clock: Arc<dyn Clock> = self.clock.clone();
-        Background::start(&self.storage, &clock, None)
+        Background::start(&self.storage, &clock, &RetentionConfig::default())
     }
 
     /// Starts what consolidates memories by itself.
@@ -315,11 +315,11 @@ impl Service {
     }
 
     /// Deletes all but the newest versions, and perhaps those that introduced a record; how many were deleted.
-    pub(crate) async fn prune(&self, newest: i64, keep_provenance: bool) -> u64 {
-        let retention = Retention {
+    pub(crate) async fn prune(&self, newest: u32, keep_provenance: bool) -> u64 {
+        let retention = RetentionConfig {
             max_versions: Some(newest),
-            max_age: None,
             keep_provenance,
+            ..RetentionConfig::default()
         };
         let pruned = self.storage.prune_versions(&retention, self.clock.now());
         pruned.await.unwrap()

@@ -26,14 +26,9 @@ fn task(intent: &str, summary: &str) -> Task {
 }
 
 fn done(document: &str, second: i64, intent: &str) -> ChangedDocument {
-    record_task(
-        document,
-        Counters::default(),
-        at(second),
-        &task(intent, "done"),
-        &SIZES,
-    )
-    .unwrap()
+    let mut change = Change::begin(document, Counters::default(), at(second), SIZES);
+    change.add_task(&task(intent, "done")).unwrap();
+    change.finish().unwrap()
 }
 
 #[test]
@@ -60,15 +55,9 @@ fn bullets_of_a_person_are_the_status_and_are_written_where_they_stand() {
         (Some("ship"), Some("the quota"))
     );
     let set = |document: &str| {
-        set_status(
-            document,
-            Counters::default(),
-            at(5),
-            Some(Some("ship it")),
-            Some(None),
-            &SIZES,
-        )
-        .map(|written| written.text)
+        let mut change = Change::begin(document, Counters::default(), at(5), SIZES);
+        change.set_status(Some(Some("ship it")), Some(None));
+        change.finish().map(|written| written.text)
     };
     assert_eq!(
         set(text).as_deref(),
@@ -86,8 +75,11 @@ fn bullets_of_a_person_are_the_status_and_are_written_where_they_stand() {
 
 #[test]
 fn a_decision_may_have_no_reason_and_none_is_made_up() {
-    let decision = ("because of it: use sqlx", None);
-    let made = record_decision("", Counters::default(), at(0), decision, None, &SIZES).unwrap();
+    let mut change = Change::begin("", Counters::default(), at(0), SIZES);
+    change
+        .add_decision("because of it: use sqlx", None, None)
+        .unwrap();
+    let made = change.finish().unwrap();
     assert!(
         made.text.contains("because\u{a0}of it: use sqlx\n"),
         "{}",
@@ -109,11 +101,13 @@ proptest! {
         let mut counters = Counters::default();
         for (second, (kind, words)) in steps.into_iter().enumerate() {
             let now = at(i64::try_from(second).unwrap());
-            let written = match kind {
-                0 => record_task(&text, counters, now, &task(&words, &words), &SIZES),
-                1 => record_decision(&text, counters, now, (&words, Some(&words)), None, &SIZES),
-                _ => set_status(&text, counters, now, Some(Some(&words)), Some(None), &SIZES),
-            }.unwrap();
+            let mut change = Change::begin(&text, counters, now, SIZES);
+            match kind {
+                0 => change.add_task(&task(&words, &words)).unwrap(),
+                1 => change.add_decision(&words, Some(&words), None).unwrap(),
+                _ => change.set_status(Some(Some(&words)), Some(None)),
+            }
+            let written = change.finish().unwrap();
             // A fence that a free section leaves open is closed after it.
             let after = free_text(&written.text);
             prop_assert_eq!(after.len(), before.len());
