@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use working_memory::domain::bring::{self, Note, SourceFile};
 use working_memory::domain::consolidation::{Ground, Share, find};
 use working_memory::domain::document::{Origins, find_section, headings, records, unified_diff};
-use working_memory::domain::evidence::{Examples, Input, Judge, JudgeContext, Strictness};
+use working_memory::domain::evidence::{Examples, Input, Judge, JudgeContext, Judged, Strictness};
 use working_memory::domain::handoff::citations_in;
 use working_memory::domain::ids::{RecordId, RecordKind};
 use working_memory::domain::memory::{Counters, Limits, View, apply, project, validate};
-use working_memory::domain::operation::{AddedRecord, Item, Operation, Progress};
+use working_memory::domain::operation::{AddedRecord, FaultKind, Item, Operation, Progress};
 use working_memory::domain::text::masked;
 use working_memory::domain::window::first_sentence;
 use working_memory::llm::{ConversationMessage, rules};
@@ -228,6 +228,52 @@ fn lines_of_snippets_are_searched_in_time_however_many_there_are() {
     let judged = Judge::new(case, &items).items(items);
     assert!(judged[0].item.is_some());
     assert!(judged[1].rulings[0].detail.contains("`12`"));
+    assert!(begin.elapsed() < ENOUGH, "{:?}", begin.elapsed());
+}
+
+#[test]
+fn an_answer_of_many_snippets_and_bullets_searches_a_large_input_a_limited_number_of_times() {
+    let message: String = (0..100_000).map(|number| format!("{number:05} b\n")).collect();
+    let snippets = (0..10_000).map(|number| Operation::snippet("r", "l", format!("{number:05} b")));
+    // No bullet has a word of three letters or a digit, and none is in the input.
+    let letter = |number: usize| char::from(b'a' + (number % 26) as u8);
+    let bullet = |number: usize| {
+        let letters = [number, number / 26, number / 676].map(|number| letter(number).to_string());
+        letters.join(" ")
+    };
+    let progress = Operation::RewriteProgress(Progress {
+        completed: (0..10_000).map(bullet).collect(),
+        in_progress: vec!["B".to_owned()],
+        ..Progress::default()
+    });
+    let items: Vec<_> = (0..)
+        .zip(snippets.chain([progress]))
+        .map(|(place, operation)| Item {
+            operation,
+            range: place..place + 1,
+        })
+        .collect();
+    let input = Input {
+        task: "f",
+        messages: vec![&message],
+    };
+    let case = JudgeContext {
+        input: &input,
+        document: "",
+        progress: "",
+        examples: &Examples::default(),
+        max_archives: 3,
+        strictness: Strictness::Reject,
+    };
+    let begin = Instant::now();
+    let judged = Judge::new(case, &items).items(items);
+    let (progress, snippets) = judged.split_last().expect("judged");
+    let (read, others) = snippets.split_at(200);
+    assert!(read.iter().all(|judged| judged.item.is_some()));
+    let is_unread = |judged: &Judged| judged.item.is_none() && judged.rulings[0].kind == FaultKind::TooManyAdditions;
+    assert!(others.iter().all(is_unread));
+    assert!(progress.item.is_some());
+    assert_eq!(progress.rulings.len(), 10_000);
     assert!(begin.elapsed() < ENOUGH, "{:?}", begin.elapsed());
 }
 
