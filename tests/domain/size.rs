@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use working_memory::domain::bring::{self, Note, SourceFile};
 use working_memory::domain::consolidation::{Ground, Share, find};
 use working_memory::domain::document::{Origins, find_section, headings, records, unified_diff};
+use working_memory::domain::dsl::Parsed;
 use working_memory::domain::evidence::{Examples, Input, Judge, JudgeContext, Judged, Strictness};
 use working_memory::domain::handoff::citations_in;
 use working_memory::domain::ids::{RecordId, RecordKind};
@@ -36,11 +37,6 @@ fn ten_thousand_records_are_validated_and_changed_in_time() {
         })
     };
     let operations: Vec<_> = (1..=10_000).map(archive).collect::<Result<_, _>>().expect("ids");
-    let item = |(place, operation)| Item {
-        operation,
-        range: place..place + 1,
-    };
-    let items: Vec<_> = operations.into_iter().enumerate().map(item).collect();
     let limits = Limits {
         context_bytes: usize::MAX,
         ..crate::LIMITS
@@ -52,7 +48,7 @@ fn ten_thousand_records_are_validated_and_changed_in_time() {
         ended: &BTreeSet::new(),
         now,
     };
-    let validated = validate(items, vec![], &view, &[], &limits);
+    let validated = validate(Parsed::of(operations), &view, &[], &limits);
     let operations: Vec<_> = validated.items.into_iter().map(|item| item.operation).collect();
     let applied = apply(&document, Counters::default(), &operations, now, &limits).expect("applied");
     assert_eq!(project(&document, &applied.text).len(), 20_000);
@@ -62,16 +58,12 @@ fn ten_thousand_records_are_validated_and_changed_in_time() {
 
 /// What is accepted of operations.
 fn accepted(document: &str, operations: impl Iterator<Item = Operation>) -> usize {
-    let items = operations.enumerate().map(|(place, operation)| Item {
-        operation,
-        range: place..place + 1,
-    });
     let view = View {
         document,
         ended: &BTreeSet::new(),
         now: DateTime::from_timestamp(0, 0).expect("a time"),
     };
-    validate(items.collect(), vec![], &view, &[], &crate::LIMITS)
+    validate(Parsed::of(operations), &view, &[], &crate::LIMITS)
         .items
         .len()
 }

@@ -102,4 +102,5 @@ mod snippets;
 pub mod structured;
 
 pub(in crate::domain) use lines::bullet;
-pub use parser::{Parsed, parse, parse_cut_off};
+pub use super::faults::Parsed;
+pub use parser::{parse, parse_cut_off};

@@ -6,40 +6,12 @@ use super::lines::{self, Closings, Line, bullet, is_no_change};
 use super::progress::Block;
 use super::snippets::{Snippet, SnippetStart};
 use crate::domain::document::{Fence, Marks, leading_marks, reason_end};
-use crate::domain::faults::{MAX_TEXT_ITEMS, MAX_TEXT_LINES, Omitted, cut, keep};
+use crate::domain::faults::{MAX_TEXT_LINES, Parsed};
 use crate::domain::ids::RecordKind;
 use crate::domain::operation::{Fault, FaultKind, Item, Operation, Role};
 use crate::domain::text::lines::start_of;
 use std::borrow::Cow;
 use std::ops::Range;
-
-/// The result of parsing a text.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Parsed {
-    /// The valid items, in input order.
-    pub items: Vec<Item>,
-    /// The faults, in input order: the first [`MAX_KEPT_FAULTS`](crate::domain::faults::MAX_KEPT_FAULTS).
-    pub faults: Vec<Fault>,
-    /// Number of faults and items beyond the limits.
-    pub omitted: Omitted,
-}
-
-impl Parsed {
-    pub(super) fn accept(&mut self, operation: Operation, range: Range<usize>) {
-        if self.items.len() < MAX_TEXT_ITEMS {
-            return self.items.push(Item { operation, range });
-        }
-        let detail = format!(
-            "at most {MAX_TEXT_ITEMS} items are accepted at once; this one and those after it were not"
-        );
-        let wrong = Fault::new(FaultKind::TooLarge, detail).of(operation.archives());
-        self.fault(wrong.at(operation.role(), range));
-    }
-
-    pub(super) fn fault(&mut self, fault: Fault) {
-        keep(&mut self.faults, &mut self.omitted, fault);
-    }
-}
 
 /// Parses a text. Total: every input has a result.
 #[must_use]
@@ -456,7 +428,7 @@ impl Parser<'_> {
         self.close_block();
         match self.progress.take() {
             Some(Ok(item)) => self.parsed.items.push(item),
-            Some(Err(fault)) => self.parsed.faults.push(fault),
+            Some(Err(fault)) => self.parsed.fault(fault),
             None => {}
         }
         if self.section.is_none() {
@@ -464,7 +436,6 @@ impl Parser<'_> {
             let wrong = Fault::new(FaultKind::NoSection, detail);
             self.parsed.fault(wrong.at(None, 0..self.text.len()));
         }
-        cut(&mut self.parsed.faults, &mut self.parsed.omitted);
         if is_cut_off {
             self.distrust_last_item();
         }

@@ -19,7 +19,7 @@ pub use apply::{AppliedOperation, OperationName, apply};
 pub use edit::{ChangedDocument, Counters, Edit, EditError, IdsExhausted};
 pub(in crate::domain) use edit::{append_section, end_line};
 pub use project::{Collapse, CollapseKind, Comparison, RecordChange, collapse, compare, project};
-pub use validate::{Validated, View, validate};
+pub use validate::{View, validate};
 
 /// The limits on what may be written into a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
