@@ -92,9 +92,12 @@ pub enum EditError {
         /// Maximum size in bytes.
         limit: usize,
     },
-    /// No id is left for a new record.
-    #[error(transparent)]
-    IdsExhausted(#[from] IdsExhausted),
+    /// All numbers of a kind are used.
+    #[error("no number is left for a new {} record: {} is taken", kind.prefix(), RecordId::new(*kind, i64::MAX))]
+    IdsExhausted {
+        /// The kind of record.
+        kind: RecordKind,
+    },
     /// A record to archive or to mark is not active.
     #[error("{id} is not an active {}", match id.kind { RecordKind::Decision => "decision", _ => "record" })]
     NotActive {
@@ -243,13 +246,13 @@ impl<'t> Edit<'t> {
     ///
     /// # Errors
     ///
-    /// [`IdsExhausted`] if no number is left for it, or for a bullet of its section that needs one.
+    /// [`EditError::IdsExhausted`] if no number is left for it, or for a bullet of its section that needs one.
     pub fn add(
         &mut self,
         kind: RecordKind,
         record: &AddedRecord,
         time: DateTime<Utc>,
-    ) -> Result<RecordId, IdsExhausted> {
+    ) -> Result<RecordId, EditError> {
         self.touch(kind)?;
         let id = self.counters.give(kind)?;
         let lines = record_lines(id, time, record);
@@ -270,8 +273,8 @@ impl<'t> Edit<'t> {
     ///
     /// # Errors
     ///
-    /// [`IdsExhausted`] if no number is left for it, or for a bullet of its section that needs one.
-    pub fn reserve(&mut self, kind: RecordKind) -> Result<RecordId, IdsExhausted> {
+    /// [`EditError::IdsExhausted`] if no number is left for it.
+    pub fn reserve(&mut self, kind: RecordKind) -> Result<RecordId, EditError> {
         self.counters.give(kind)
     }
 
@@ -350,7 +353,7 @@ impl<'t> Edit<'t> {
     }
 
     /// Marks a section as changed; the first time, assigns ids to its bullets that have none.
-    fn touch(&mut self, kind: RecordKind) -> Result<(), IdsExhausted> {
+    fn touch(&mut self, kind: RecordKind) -> Result<(), EditError> {
         let section = ManagedSection::of_records(kind);
         if self.changes.contains_key(&section) {
             return Ok(());
@@ -454,14 +457,6 @@ pub(in crate::domain) fn end_line(text: &mut String) {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counters([i64; RecordKind::ALL.len()]);
 
-/// All numbers of a kind are used. The message may be shown to a client.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("no number is left for a new {} record: {} is taken", kind.prefix(), RecordId::new(*kind, i64::MAX))]
-pub struct IdsExhausted {
-    /// The kind of record.
-    pub kind: RecordKind,
-}
-
 impl Counters {
     /// Reads the largest numbers on the record lines of a document. Ids in free text or in snippets do not
     /// count.
@@ -516,9 +511,10 @@ impl Counters {
     ///
     /// # Errors
     ///
-    /// [`IdsExhausted`] if the number 2^63-1 is in use.
-    pub fn give(&mut self, kind: RecordKind) -> Result<RecordId, IdsExhausted> {
-        let number = self.get(kind).checked_add(1).ok_or(IdsExhausted { kind })?;
+    /// [`EditError::IdsExhausted`] if the number 2^63-1 is in use.
+    pub fn give(&mut self, kind: RecordKind) -> Result<RecordId, EditError> {
+        let number = self.get(kind).checked_add(1);
+        let number = number.ok_or(EditError::IdsExhausted { kind })?;
         self.raise(kind, number);
         Ok(RecordId::new(kind, number))
     }
