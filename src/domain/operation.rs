@@ -224,13 +224,6 @@ impl Operation {
         self.addition().map(AddedRecord::kind)
     }
 
-    /// Sets the marks of an addition; does nothing for other operations.
-    pub fn set_marks(&mut self, marks: Marks) {
-        if let Self::Add(added) = self {
-            added.marks = marks;
-        }
-    }
-
     /// The record that it archives.
     #[must_use]
     pub fn archives(&self) -> Option<RecordId> {

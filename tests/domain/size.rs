@@ -262,7 +262,8 @@ fn an_answer_of_many_snippets_and_bullets_searches_a_large_input_a_limited_numbe
     let (progress, snippets) = judged.split_last().expect("judged");
     let (read, others) = snippets.split_at(200);
     assert!(read.iter().all(|judged| judged.item.is_some()));
-    let is_unread = |judged: &Judged| judged.item.is_none() && judged.rulings[0].kind == FaultKind::TooManyAdditions;
+    let is_unread =
+        |judged: &Judged| judged.item.is_none() && judged.rulings[0].kind == FaultKind::TooManyAdditions;
     assert!(others.iter().all(is_unread));
     assert!(progress.item.is_some());
     assert_eq!(progress.rulings.len(), 10_000);

@@ -101,6 +101,6 @@ pub mod requests;
 mod snippets;
 pub mod structured;
 
-pub(in crate::domain) use lines::bullet;
 pub use super::faults::Parsed;
+pub(in crate::domain) use lines::bullet;
 pub use parser::{parse, parse_cut_off};

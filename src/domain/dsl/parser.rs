@@ -4,11 +4,9 @@ use super::headers::{self, Header, List, Opens, Resemblance};
 use super::items::{self, after_because, begins_with_id};
 use super::lines::{self, Closings, Line, bullet, is_no_change};
 use super::progress::Block;
-use super::snippets::{Snippet, SnippetStart};
 use crate::domain::document::{Fence, Marks, leading_marks, reason_end};
 use crate::domain::faults::{MAX_TEXT_LINES, Parsed};
-use crate::domain::ids::RecordKind;
-use crate::domain::operation::{Fault, FaultKind, Item, Operation, Role};
+use crate::domain::operation::{AddedRecord, Fault, FaultKind, Item, Operation, Role};
 use crate::domain::text::lines::start_of;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -50,16 +48,16 @@ fn read(text: &str, is_cut_off: bool) -> Parsed {
 
 /// The state between two lines.
 #[derive(Default)]
-struct Parser<'t> {
-    text: &'t str,
-    lines: Vec<Line>,
+pub(super) struct Parser<'t> {
+    pub(super) text: &'t str,
+    pub(super) lines: Vec<Line>,
     /// Index of the next line.
-    at: usize,
+    pub(super) at: usize,
     /// Index of the line that closes the fence around the answer, or the number of lines. No snippet extends
     /// past it.
-    until: usize,
+    pub(super) until: usize,
     in_outer_fence: bool,
-    closings: Closings,
+    pub(super) closings: Closings,
     /// The section that contains the next line, and the column of its header.
     section: Option<(Role, usize)>,
     /// The list and the column of its header.
@@ -269,38 +267,31 @@ impl Parser<'_> {
             let wrong = Fault::new(FaultKind::UnknownHeader, detail);
             return self.parsed.fault(wrong.at(Some(section), range));
         }
-        match (list, section) {
-            (Some(List::Archive), _) => self.of_records(line, item, section, items::archive, kind),
-            (Some(List::Mark), _) => self.of_records(line, item, section, items::mark, kind),
-            (Some(List::Merge), _) => self.added(line, item, Marks::default(), items::merge),
-            (_, Role::Verbatim) => self.verbatim(line, item),
+        let of_records = match list {
+            Some(List::Archive) => items::archive,
+            Some(List::Mark) => items::mark,
+            Some(List::Merge) => return self.added(line, item, Marks::default(), items::merge),
             _ => {
                 let (marks, item) = leading_marks(item);
-                self.added(line, item, marks, items::learning);
+                return match section {
+                    Role::Verbatim => self.verbatim(line, item, marks),
+                    _ => self.added(line, item, marks, items::learning),
+                };
             }
-        }
-    }
-
-    /// `archiving = id { "," id } "because" reason`, and `mark = id marks "because" reason`
-    fn of_records(
-        &mut self,
-        line: &Line,
-        item: &str,
-        section: Role,
-        read: fn(&str, RecordKind) -> items::OfRecords,
-        kind: RecordKind,
-    ) {
+        };
+        // `archiving = id { "," id } "because" reason`, and `mark = id marks "because" reason`
         let (text, end) = self.fold(line, item);
-        self.take(section, read(&text, kind), line.first..end, None);
+        self.take(section, of_records(&text, kind), line.first..end, None);
     }
 
     /// A learning (`because reason ":" insight`) or a merge of learnings (`id "," id { "," id } because reason ":" insight`).
-    fn added(&mut self, line: &Line, item: &str, marks: Marks, read: fn(&str) -> Result<Operation, Fault>) {
+    fn added(&mut self, line: &Line, item: &str, marks: Marks, read: fn(&str) -> Result<AddedRecord, Fault>) {
         let (text, end) = self.fold(line, item);
         let range = line.first..end;
         let is_joined = end > line.last;
         let warning = is_joined.then(|| items::joined().at(Some(Role::Learnings), range.clone()));
-        self.take(Role::Learnings, [with_marks(read(&text), marks)], range, warning);
+        let read = read(&text).map(|added| Operation::Add(AddedRecord { marks, ..added }));
+        self.take(Role::Learnings, [read], range, warning);
     }
 
     /// Takes what was read of an item, and the warning about its form if it is valid.
@@ -325,8 +316,7 @@ impl Parser<'_> {
     }
 
     /// `snippet-item = [ "[" marks "]" ] "because" reason ":" label "=>" snippet`
-    fn verbatim(&mut self, line: &Line, item: &str) {
-        let (marks, item) = leading_marks(item);
+    fn verbatim(&mut self, line: &Line, item: &str, marks: Marks) {
         let start = self.offset(item);
         let head = &self.text[start..line.last];
         // Byte offset of the content: after the colon that ends the reason.
@@ -353,22 +343,8 @@ impl Parser<'_> {
             let detail = "the code fence is never closed, so it was read as plain text";
             Fault::new(FaultKind::UnclosedFence, detail).at(Some(Role::Verbatim), fence)
         });
-        let read = with_marks(read.map(Operation::Add), marks);
+        let read = read.map(|added| Operation::Add(AddedRecord { marks, ..added }));
         self.take(Role::Verbatim, [read], line.first..end, warning);
-    }
-
-    /// Reads the snippet of the bullet on the line just read; `from` is the byte offset after its `=>`.
-    fn snippet(&mut self, from: usize) -> Snippet {
-        let start = SnippetStart {
-            text: self.text,
-            lines: &self.lines,
-            at: self.at - 1,
-            from,
-            until: self.until.max(self.at),
-        };
-        let snippet = start.read(&mut self.closings);
-        self.at = snippet.next.max(self.at);
-        snippet
     }
 
     /// Joins an item and the deeper-indented lines below it with single blanks; returns also where the last of them ends.
@@ -472,12 +448,6 @@ impl Parser<'_> {
         let fault = Fault::new(FaultKind::Truncated, detail);
         self.parsed.faults.push(fault.at(truncated.0, truncated.1));
     }
-}
-
-fn with_marks(read: Result<Operation, Fault>, marks: Marks) -> Result<Operation, Fault> {
-    let mut operation = read?;
-    operation.set_marks(marks);
-    Ok(operation)
 }
 
 /// Models sometimes number their headers.

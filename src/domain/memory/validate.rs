@@ -33,12 +33,7 @@ pub struct View<'a> {
 /// Of an item the first fault that applies in the fault table is reported. A `placeholder` fault in an `ARCHIVE` item whose id never existed becomes `unknown_id`, which has priority
 /// in the fault table. A warning about a rejected item is dropped. Linear in the document and the items.
 #[must_use]
-pub fn validate(
-    parsed: Parsed,
-    view: &View<'_>,
-    earlier: &[Operation],
-    limits: &Limits,
-) -> Parsed {
+pub fn validate(parsed: Parsed, view: &View<'_>, earlier: &[Operation], limits: &Limits) -> Parsed {
     let Parsed {
         mut items,
         faults,
