@@ -3,7 +3,7 @@
 
 use super::apply::{AppliedOperation, OperationName};
 use crate::domain::document::{
-    Entry, Layout, ManagedSection, Marks, Section, brackets, entries, record_lines, record_ranges,
+    Entry, Layout, ManagedSection, Marks, Record, Section, brackets, entries, record_lines, record_ranges,
     written_time,
 };
 use crate::domain::ids::{RecordId, RecordKind};
@@ -157,9 +157,14 @@ impl<'t> Edit<'t> {
         }
     }
 
-    fn note(&mut self, done: AppliedOperation) {
-        let cause = self.cause;
-        self.operations.push(AppliedOperation { cause, ..done });
+    fn note(&mut self, op: OperationName, record: Record, reason: Option<String>) {
+        self.operations.push(AppliedOperation {
+            id: Some(record.id),
+            label: record.label,
+            reason,
+            cause: self.cause,
+            ..AppliedOperation::of_section(op, record.content)
+        });
     }
 
     /// Whether a record is active and was not archived by this edit.
@@ -187,12 +192,8 @@ impl<'t> Edit<'t> {
         self.touch(id.kind)?;
         let entry = self.entries[index].clone();
         self.splice(entry.range.clone(), String::new(), false);
-        let (archived, reason) = (entry.into_record_of(id), Some(reason.to_owned()));
-        self.note(AppliedOperation::of_record(
-            OperationName::Archive,
-            archived,
-            reason,
-        ));
+        let reason = Some(reason.to_owned());
+        self.note(OperationName::Archive, entry.into_record_of(id), reason);
         Ok(())
     }
 
@@ -229,15 +230,12 @@ impl<'t> Edit<'t> {
                 range.end += usize::from(self.text[range.end..].starts_with(' '));
             }
             self.splice(range, text, false);
-            let marks = match entry.marks.is_empty() {
+            entry.content = match entry.marks.is_empty() {
                 true => "no marks".to_owned(),
                 false => entry.marks.to_string(),
             };
-            let (marked, reason) = (entry.into_record_of(id), Some(reason.to_owned()));
-            self.note(AppliedOperation {
-                content: Some(marks),
-                ..AppliedOperation::of_record(OperationName::Mark, marked, reason)
-            });
+            let reason = Some(reason.to_owned());
+            self.note(OperationName::Mark, entry.into_record_of(id), reason);
         }
         Ok(())
     }
@@ -260,7 +258,7 @@ impl<'t> Edit<'t> {
         // As it will be read again.
         let added = Entry::read(&lines, 0..lines.len(), kind).into_record_of(id);
         let reason = added.reason.clone();
-        self.note(AppliedOperation::of_record(OperationName::Add, added, reason));
+        self.note(OperationName::Add, added, reason);
         let change = self.changes.entry(section).or_default();
         match kind {
             RecordKind::Learning | RecordKind::Verbatim => change.last.push_str(&lines),
@@ -281,7 +279,9 @@ impl<'t> Edit<'t> {
     /// Replaces the body of `Current Progress`, as [`Self::rewrite`] does.
     pub(in crate::domain) fn rewrite_progress(&mut self, body: String) {
         if self.rewrite(ManagedSection::CurrentProgress, body.clone()) {
-            self.note(AppliedOperation::of_section(OperationName::RewriteProgress, body));
+            let rewritten = AppliedOperation::of_section(OperationName::RewriteProgress, body);
+            let cause = self.cause;
+            self.operations.push(AppliedOperation { cause, ..rewritten });
         }
     }
 
