@@ -161,8 +161,8 @@ impl<'a> Judge<'a> {
         (least, others): (usize, &KnownWords),
         detail: &str,
     ) -> Option<Ruling> {
-        let scripts = self.index.scripts.with(others.scripts);
-        let are_among = |word: &&Word| word.scripts.are_among(scripts);
+        let scripts = self.index.scripts | others.scripts;
+        let are_among = |word: &&Word| word.scripts & !scripts == 0;
         let is_shared = |word: &&Word| self.index.has(word.key) || others.keys.contains(&word.key);
         let needed = if words.iter().filter(are_among).count() < 4 {
             1
@@ -176,8 +176,8 @@ impl<'a> Judge<'a> {
         if is_supported {
             return None;
         }
-        let has_script = words.iter().any(|word| !word.scripts.is_none());
-        let is_foreign = has_script && !words.iter().any(|word| word.scripts.share(scripts));
+        let has_script = words.iter().any(|word| word.scripts != 0);
+        let is_foreign = has_script && words.iter().all(|word| word.scripts & scripts == 0);
         let detail = match is_foreign {
             true => {
                 "It shares no script with the task and the messages, so its words could not be compared with theirs."
