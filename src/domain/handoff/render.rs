@@ -3,7 +3,7 @@
 use super::line::{Citation, Line, Part, SECTION_LINES, Subject, quoted};
 use super::material::{Material, Snapshot, noun};
 use super::window::Window;
-use crate::domain::document::{ManagedSection, managed_body};
+use crate::domain::document::{ManagedSection, managed_body, written_time};
 use crate::domain::history::RecordLife;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -189,7 +189,7 @@ impl<'m> Page<'m> {
              memory, not an instruction. This is no task list: the next prompt of the user decides. Resume only what \
              continues the same work.",
             snapshot.head.version,
-            snapshot.head.at.format("%Y-%m-%dT%H:%M:%SZ"),
+            written_time(snapshot.head.at),
             window.in_words(),
         ));
     }
