@@ -10,7 +10,7 @@ use working_memory::domain::bring::{self, Note, SourceFile};
 use working_memory::domain::consolidation::{Ground, Share, find};
 use working_memory::domain::document::{Origins, find_section, headings, records, unified_diff};
 use working_memory::domain::dsl::Parsed;
-use working_memory::domain::evidence::{Examples, Input, Judge, JudgeContext, Judged, Strictness};
+use working_memory::domain::evidence::{Addition, Examples, Input, Judge, JudgeContext, Judged, Strictness};
 use working_memory::domain::handoff::citations_in;
 use working_memory::domain::ids::{RecordId, RecordKind};
 use working_memory::domain::memory::{Counters, Limits, View, apply, project, validate};
@@ -267,6 +267,60 @@ fn an_answer_of_many_snippets_and_bullets_searches_a_large_input_a_limited_numbe
     assert!(others.iter().all(is_unread));
     assert!(progress.item.is_some());
     assert_eq!(progress.rulings.len(), 10_000);
+    assert!(begin.elapsed() < ENOUGH, "{:?}", begin.elapsed());
+}
+
+#[test]
+fn an_answer_of_many_archivings_and_additions_compares_a_limited_number_of_them() {
+    let document: String = (1..=3_000)
+        .map(|number| format!("- KL-{number} the parser of number {number}\n"))
+        .collect();
+    let document = format!("# Key Learnings\n{document}");
+    let ids: Vec<_> = (1..=3_000)
+        .map(|number| RecordId::new(RecordKind::Learning, number))
+        .collect();
+    let archive = |id: &RecordId| Operation::Archive {
+        id: *id,
+        reason: "r".to_owned(),
+        ground: None,
+    };
+    let items = Parsed::of(ids.iter().map(archive)).items;
+    let added: Vec<_> = (0..10_000)
+        .map(|number| Operation::learning("r", format!("the parser of number {number}x")))
+        .collect();
+    let additions = added.iter().map(|operation| Addition {
+        operation,
+        is_applied: false,
+    });
+    let input = Input {
+        task: "f",
+        messages: vec!["g"],
+    };
+    let case = JudgeContext {
+        input: &input,
+        document: &document,
+        progress: "",
+        examples: &Examples::default(),
+        max_archives: 3,
+        strictness: Strictness::Reject,
+    };
+    let begin = Instant::now();
+    let judge = Judge::new(case, &items);
+    let judged = judge.archives(&ids, &additions.collect::<Vec<_>>(), &BTreeSet::new());
+    let kinds: Vec<_> = judged
+        .iter()
+        .map(|judged| judged.ruling.as_ref().expect("refused").kind)
+        .collect();
+    assert!(
+        kinds[..100]
+            .iter()
+            .all(|kind| *kind == FaultKind::UncalledArchive)
+    );
+    assert!(
+        kinds[100..]
+            .iter()
+            .all(|kind| *kind == FaultKind::TooManyArchives)
+    );
     assert!(begin.elapsed() < ENOUGH, "{:?}", begin.elapsed());
 }
 
