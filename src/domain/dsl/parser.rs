@@ -7,7 +7,7 @@ use super::progress::Block;
 use crate::domain::document::{Fence, Marks, leading_marks, reason_end};
 use crate::domain::faults::{MAX_TEXT_LINES, Parsed};
 use crate::domain::operation::{AddedRecord, Fault, FaultKind, Item, Operation, Role};
-use crate::domain::text::lines::start_of;
+use crate::domain::text::lines::{offset_in, start_of};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -94,13 +94,10 @@ impl Parser<'_> {
     /// that belong to them.
     fn line(&mut self, line: &Line) {
         let content = line.content(self.text);
-        let bullet = bullet(content);
-        if !content.starts_with('-') && bullet.is_some_and(is_header_as_item) {
-            self.header(line, bullet.unwrap_or(content));
-            return;
-        }
-        if let Some(item) = bullet {
-            if !is_no_change(item) {
+        if let Some(item) = bullet(content) {
+            if !content.starts_with('-') && is_header_as_item(item) {
+                self.header(line, item);
+            } else if !is_no_change(item) {
                 self.item(line, item);
             }
             return;
@@ -317,7 +314,7 @@ impl Parser<'_> {
 
     /// `snippet-item = [ "[" marks "]" ] "because" reason ":" label "=>" snippet`
     fn verbatim(&mut self, line: &Line, item: &str, marks: Marks) {
-        let start = self.offset(item);
+        let start = offset_in(self.text, item);
         let head = &self.text[start..line.last];
         // Byte offset of the content: after the colon that ends the reason.
         let content = after_because(head)
@@ -377,15 +374,10 @@ impl Parser<'_> {
         (folded, end)
     }
 
-    /// Byte offset of a slice of the input.
-    fn offset(&self, part: &str) -> usize {
-        part.as_ptr() as usize - self.text.as_ptr() as usize
-    }
-
     /// A slice of a line in the normalised view.
     fn normalised<'p>(&self, line: &Line, part: &'p str) -> Cow<'p, str> {
         if part.contains('\t') {
-            let start = self.offset(part);
+            let start = offset_in(self.text, part);
             Cow::Owned(lines::expanded(self.text, line, start..start + part.len()))
         } else {
             Cow::Borrowed(part)

@@ -20,6 +20,7 @@ use super::items::after_because;
 use super::lines::{Line, bullet};
 use super::parser::Parser;
 use crate::domain::document::{Fence, TAB, indentation};
+use crate::domain::text::lines::offset_in;
 use std::ops::Range;
 
 /// A snippet extracted from the input.
@@ -69,7 +70,7 @@ impl<'t> Parser<'t> {
         let closings = &mut self.closings;
         let closing = fence.and_then(|fence| closings.find(text, lines, first + 1..until, fence));
         let unclosed = (fence.is_some() && closing.is_none()).then(|| {
-            let start = first_content.as_ptr() as usize - text.as_ptr() as usize;
+            let start = offset_in(text, first_content);
             start..start + first_content.len()
         });
         let (ending, scan_from) = match closing {

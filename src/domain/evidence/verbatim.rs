@@ -6,7 +6,7 @@
 use super::input::{Evidence, Input, quote_of};
 use super::occurring::occurring;
 use crate::domain::document::Fence;
-use crate::domain::text::lines::blank_separated;
+use crate::domain::text::lines::offset_in;
 use crate::domain::text::{folded, single_blanks};
 use foldhash::fast::RandomState;
 use memchr::memmem::Finder;
@@ -30,7 +30,8 @@ impl<'a> Folded<'a> {
     fn of(text: &'a str) -> Self {
         let mut folded = String::with_capacity(text.len());
         let (mut places, mut distance) = (Vec::new(), 0);
-        for (at, word) in blank_separated(text) {
+        for word in text.split_whitespace() {
+            let at = offset_in(text, word);
             if !folded.is_empty() {
                 folded.push(' ');
             }
