@@ -233,6 +233,17 @@ impl Operation {
         }
     }
 
+    /// The records that it asks to archive: by name, or because it merges them.
+    pub fn leaving(&self) -> impl Iterator<Item = RecordId> {
+        self.archives().into_iter().chain(self.merges().iter().copied())
+    }
+
+    /// Whether it is checked that nothing is lost with it: an archiving on a ground, or a merge.
+    #[must_use]
+    pub fn is_grounded(&self) -> bool {
+        matches!(self, Self::Archive { ground: Some(_), .. }) || !self.merges().is_empty()
+    }
+
     /// The record that it archives or marks.
     #[must_use]
     pub fn names(&self) -> Option<RecordId> {

@@ -89,7 +89,7 @@ pub struct Addition<'o> {
 }
 
 /// The result of judging an archiving.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct JudgedArchive {
     /// The supporting passages.
     pub evidence: Vec<Evidence>,
@@ -153,10 +153,7 @@ impl Judge<'_> {
                 let of_section = counts[&id.kind];
                 let most = self.case.max_archives;
                 let mut judged = match of_section > most && place >= MAX_COMPARED {
-                    true => JudgedArchive {
-                        evidence: Vec::new(),
-                        ruling: None,
-                    },
+                    true => JudgedArchive::default(),
                     false => self.archive(*id, &additions, named.get(id).copied()),
                 };
                 if judged.ruling.is_none() && of_section > most {

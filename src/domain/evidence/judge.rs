@@ -59,7 +59,7 @@ pub struct JudgeContext<'a> {
 }
 
 /// The result of judging an item.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Judged {
     /// The accepted part: valid bullets, or the snippet with the exact bytes of the input. `None` if
     /// rejected.
@@ -203,9 +203,8 @@ impl<'a> Judge<'a> {
             }
             let detail = format!("Only the first {MAX_SNIPPETS} snippets of an answer are read.");
             Judged {
-                item: None,
-                evidence: Vec::new(),
                 rulings: vec![Ruling::of(FaultKind::TooManyAdditions, detail)],
+                ..Judged::default()
             }
         });
         judged.collect()

@@ -109,16 +109,10 @@ struct Archives<'a> {
 
 impl<'a> Archives<'a> {
     fn of(view: &View<'a>, earlier: &[Operation], items: &[Item], limits: &Limits) -> Self {
-        let has_ground = |item: &Item| {
-            let is_grounded = matches!(item.operation, Operation::Archive { ground: Some(_), .. });
-            is_grounded || !item.operation.merges().is_empty()
-        };
-        let has_grounds = items.iter().any(has_ground);
-        let mut archived_now: HashSet<_> = earlier.iter().filter_map(Operation::archives).collect();
-        archived_now.extend(earlier.iter().flat_map(Operation::merges));
+        let has_grounds = items.iter().any(|item| item.operation.is_grounded());
+        let archived_now: HashSet<_> = earlier.iter().flat_map(Operation::leaving).collect();
         let mut named = archived_now.clone();
-        named.extend(items.iter().filter_map(|item| item.operation.archives()));
-        named.extend(items.iter().flat_map(|item| item.operation.merges()));
+        named.extend(items.iter().flat_map(|item| item.operation.leaving()));
         let replaced: HashSet<_> = earlier.iter().filter_map(Operation::replaces).collect();
         let mut leaving = &named | &replaced;
         leaving.extend(items.iter().filter_map(|item| item.operation.replaces()));
