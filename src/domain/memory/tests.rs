@@ -457,7 +457,7 @@ fn what_an_addition_replaces_is_archived_with_it_or_not_at_all() {
     assert_eq!(both.items[0].operation.replaces(), Some(id("KL-1")));
 }
 
-fn kinds(validated: &Validated) -> Vec<&'static str> {
+fn kinds(validated: &Parsed) -> Vec<&'static str> {
     validated.faults.iter().map(|fault| fault.kind.name()).collect()
 }
 
