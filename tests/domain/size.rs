@@ -228,10 +228,10 @@ fn an_answer_of_many_snippets_and_bullets_searches_a_large_input_a_limited_numbe
     let message: String = (0..100_000).map(|number| format!("{number:05} b\n")).collect();
     let snippets = (0..10_000).map(|number| Operation::snippet("r", "l", format!("{number:05} b")));
     // No bullet has a word of three letters or a digit, and none is in the input.
-    let letter = |number: usize| char::from(b'a' + (number % 26) as u8);
-    let bullet = |number: usize| {
-        let letters = [number, number / 26, number / 676].map(|number| letter(number).to_string());
-        letters.join(" ")
+    let letter = |number: u32| char::from_digit(10 + number % 26, 36).expect("a letter");
+    let bullet = |number: u32| {
+        let letters = [number, number / 26, number / 676];
+        letters.map(|number| letter(number).to_string()).join(" ")
     };
     let progress = Operation::RewriteProgress(Progress {
         completed: (0..10_000).map(bullet).collect(),
