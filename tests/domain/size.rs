@@ -238,13 +238,7 @@ fn an_answer_of_many_snippets_and_bullets_searches_a_large_input_a_limited_numbe
         in_progress: vec!["B".to_owned()],
         ..Progress::default()
     });
-    let items: Vec<_> = (0..)
-        .zip(snippets.chain([progress]))
-        .map(|(place, operation)| Item {
-            operation,
-            range: place..place + 1,
-        })
-        .collect();
+    let items = Parsed::of(snippets.chain([progress])).items;
     let input = Input {
         task: "f",
         messages: vec![&message],
