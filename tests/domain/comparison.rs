@@ -29,7 +29,7 @@ proptest! {
 
     #[test]
     fn the_reverse_comparison_is_the_inverse(before in document(), after in document()) {
-        let inverse = |change| match change {
+        let inverse = |change: RecordChange| match change {
             RecordChange::Added(record) => RecordChange::Archived(record),
             RecordChange::Archived(record) => RecordChange::Added(record),
             RecordChange::Changed { old, new } => RecordChange::Changed { old: new, new: old },
