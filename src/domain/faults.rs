@@ -1,7 +1,8 @@
-//! Limits the number of faults that are kept. The author of a text needs the first faults to correct it; the
+//! What is read of operations, and its limits. The author of a text needs the first faults to correct it; the
 //! rest are only counted. A text full of faults therefore costs no more than one with a few.
 
-use super::operation::Fault;
+use super::operation::{Fault, FaultKind, Item, Operation};
+use std::ops::Range;
 
 /// Maximum number of faults kept per text.
 pub const MAX_KEPT_FAULTS: usize = 200;
@@ -13,6 +14,52 @@ pub const MAX_TEXT_ITEMS: usize = 10_000;
 /// Maximum number of lines parsed per text: each needs several times its size in memory, and a text with more
 /// lines is mostly empty lines.
 pub const MAX_TEXT_LINES: usize = 300_000;
+
+/// The operations that were read, or that are accepted of those, and what is wrong with the others.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Parsed {
+    /// The valid items, in input order.
+    pub items: Vec<Item>,
+    /// The faults, in input order: the first [`MAX_KEPT_FAULTS`].
+    pub faults: Vec<Fault>,
+    /// Numbers of those beyond the limits.
+    pub omitted: Omitted,
+}
+
+impl Parsed {
+    /// Operations that were not read from a text: the range of each item is its position in the list.
+    #[must_use]
+    pub fn of(operations: impl IntoIterator<Item = Operation>) -> Self {
+        let numbered = operations.into_iter().enumerate();
+        let items = numbered.map(|(index, operation)| Item {
+            operation,
+            range: index..index,
+        });
+        Self {
+            items: items.collect(),
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn accept(&mut self, operation: Operation, range: Range<usize>) {
+        if self.items.len() < MAX_TEXT_ITEMS {
+            return self.items.push(Item { operation, range });
+        }
+        let detail = format!(
+            "at most {MAX_TEXT_ITEMS} items are accepted at once; this one and those after it were not"
+        );
+        let wrong = Fault::new(FaultKind::TooLarge, detail).of(operation.archives());
+        self.fault(wrong.at(operation.role(), range));
+    }
+
+    /// Keeps a fault, or counts it if enough are kept.
+    pub(super) fn fault(&mut self, fault: Fault) {
+        match self.faults.len() < MAX_KEPT_FAULTS {
+            true => self.faults.push(fault),
+            false => self.omitted.add(&fault),
+        }
+    }
+}
 
 /// Numbers of faults that were not kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -30,37 +77,12 @@ pub struct Omitted {
 impl Omitted {
     /// Counts a fault.
     pub fn add(&mut self, fault: &Fault) {
-        let is_warning = fault.kind.is_warning();
-        let start = (!is_warning).then_some(fault.range.start);
-        self.merge(Self {
-            rejections: usize::from(!is_warning),
-            warnings: usize::from(is_warning),
-            needs_repair: fault.kind.causes_repair(),
-            last_rejected: start,
-        });
-    }
-
-    /// Adds the numbers of another.
-    pub fn merge(&mut self, others: Self) {
-        self.rejections += others.rejections;
-        self.warnings += others.warnings;
-        self.needs_repair |= others.needs_repair;
-        self.last_rejected = self.last_rejected.max(others.last_rejected);
-    }
-}
-
-/// Keeps a fault, or counts it if enough are kept.
-pub fn keep(kept: &mut Vec<Fault>, omitted: &mut Omitted, fault: Fault) {
-    if kept.len() < MAX_KEPT_FAULTS {
-        kept.push(fault);
-    } else {
-        omitted.add(&fault);
-    }
-}
-
-/// Counts the faults beyond the maximum that is kept.
-pub fn cut(kept: &mut Vec<Fault>, omitted: &mut Omitted) {
-    for fault in kept.drain(MAX_KEPT_FAULTS.min(kept.len())..) {
-        omitted.add(&fault);
+        self.needs_repair |= fault.kind.causes_repair();
+        if fault.kind.is_warning() {
+            self.warnings += 1;
+        } else {
+            self.rejections += 1;
+            self.last_rejected = self.last_rejected.max(Some(fault.range.start));
+        }
     }
 }

@@ -224,13 +224,6 @@ impl Operation {
         self.addition().map(AddedRecord::kind)
     }
 
-    /// Sets the marks of an addition; does nothing for other operations.
-    pub fn set_marks(&mut self, marks: Marks) {
-        if let Self::Add(added) = self {
-            added.marks = marks;
-        }
-    }
-
     /// The record that it archives.
     #[must_use]
     pub fn archives(&self) -> Option<RecordId> {
@@ -238,6 +231,17 @@ impl Operation {
             Self::Archive { id, .. } => Some(*id),
             _ => None,
         }
+    }
+
+    /// The records that it asks to archive: by name, or because it merges them.
+    pub fn leaving(&self) -> impl Iterator<Item = RecordId> {
+        self.archives().into_iter().chain(self.merges().iter().copied())
+    }
+
+    /// Whether it is checked that nothing is lost with it: an archiving on a ground, or a merge.
+    #[must_use]
+    pub fn is_grounded(&self) -> bool {
+        matches!(self, Self::Archive { ground: Some(_), .. }) || !self.merges().is_empty()
     }
 
     /// The record that it archives or marks.

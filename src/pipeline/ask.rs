@@ -1,6 +1,6 @@
 //! Steps 2 to 4 for one role: calls its model, reads and checks the answer, and asks again about faults.
 
-use super::check::{FoundFault, Reading, Source, as_parsed, numbered};
+use super::check::{FoundFault, Reading, Source, as_parsed};
 use super::report::{ModelReport, Warning, quote};
 use super::run::{Running, mask, spent_on};
 use super::steps::{Step, Steps};
@@ -357,8 +357,8 @@ impl Pipeline {
             ended: &BTreeSet::new(),
             now: self.storage.now(),
         };
-        let again = numbered(left_out.iter().map(|item| item.operation.clone()));
-        let kept = validate(again, Vec::new(), &view, &earlier, &running.limits);
+        let again = dsl::Parsed::of(left_out.iter().map(|item| item.operation.clone()));
+        let kept = validate(again, &view, &earlier, &running.limits);
         let mut found = first.found;
         found.retain(|found| !found.needs_repair() || !spoken && !is_silent(found));
         found.retain(|found| !second.found.iter().any(|again| again.says_the_same(found)));

@@ -202,9 +202,7 @@ fn validated(
     earlier: &[Operation],
     limits: &Limits,
 ) -> Reading {
-    let validated = validate(parsed.items, parsed.faults, view, earlier, limits);
-    let mut omitted = parsed.omitted;
-    omitted.merge(validated.omitted);
+    let validated = validate(parsed, view, earlier, limits);
     let accepted = validated.items.into_iter().map(|item| Accepted {
         written: source.item(&item.range),
         operation: item.operation,
@@ -212,7 +210,7 @@ fn validated(
     });
     let faults = validated.faults.into_iter();
     Reading {
-        omitted,
+        omitted: validated.omitted,
         accepted: accepted.collect(),
         found: faults
             .map(|fault| FoundFault::of(source.item(&fault.range), fault))
@@ -228,21 +226,7 @@ pub(super) fn as_parsed(operations: Vec<Operation>) -> (dsl::Parsed, Source<'sta
         Operation::Archive { id, .. } | Operation::Mark { id, .. } => id.to_string(),
     });
     let source = Source::Items(quoted.collect());
-    let parsed = dsl::Parsed {
-        items: numbered(operations),
-        ..dsl::Parsed::default()
-    };
-    (parsed, source)
-}
-
-/// Items whose ranges are their positions in the list, so that validation results can be mapped back.
-pub(super) fn numbered(operations: impl IntoIterator<Item = Operation>) -> Vec<Item> {
-    let numbered = operations.into_iter().enumerate();
-    let items = numbered.map(|(index, operation)| Item {
-        operation,
-        range: index..index,
-    });
-    items.collect()
+    (dsl::Parsed::of(operations), source)
 }
 
 /// Identifies an item by its position; several archive operations of one item also by their ids.
@@ -262,7 +246,7 @@ fn checked_against_input(
     let dsl::Parsed {
         items,
         mut faults,
-        mut omitted,
+        omitted,
     } = parsed;
     let judge = Judge::new(case, &items);
     let mut evidence: HashMap<_, Vec<Evidence>> = HashMap::new();
@@ -282,8 +266,12 @@ fn checked_against_input(
     }
     // A warning about the form of an item is dropped if the item is rejected.
     faults.retain(|fault| !(fault.kind.is_warning() && rejected.contains(&fault.range.start)));
-    let validated = validate(left, faults, view, &[], limits);
-    omitted.merge(validated.omitted);
+    let left = dsl::Parsed {
+        items: left,
+        faults,
+        omitted,
+    };
+    let validated = validate(left, view, &[], limits);
     let ids = validated
         .items
         .iter()
@@ -337,7 +325,7 @@ fn checked_against_input(
     let mut reading = Reading {
         accepted,
         found,
-        omitted,
+        omitted: validated.omitted,
     };
     reading.keep_few();
     reading

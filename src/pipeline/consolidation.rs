@@ -98,7 +98,7 @@ impl Pipeline {
         (found, share): (&Reading, &Share),
     ) -> Result<RoleOutcome, StorageError> {
         let earlier: Vec<Operation> = found.accepted.iter().map(|item| item.operation.clone()).collect();
-        let gone: HashSet<RecordId> = earlier.iter().flat_map(leaving).collect();
+        let gone: HashSet<RecordId> = earlier.iter().flat_map(Operation::leaving).collect();
         let mut shown = records(&running.progress_base().text);
         shown.retain(|record| !gone.contains(&record.id));
         let ids: Vec<RecordId> = shown.iter().map(|record| record.id).collect();
@@ -140,18 +140,9 @@ impl Pipeline {
     }
 }
 
-/// The records that an operation archives.
-fn leaving(operation: &Operation) -> Vec<RecordId> {
-    let archived = operation.archives().into_iter();
-    archived.chain(operation.merges().iter().copied()).collect()
-}
-
 /// Refuses what is no step of a consolidation: it only archives on grounds, and merges.
 pub(super) fn steps_only(mut parsed: dsl::Parsed) -> dsl::Parsed {
-    let is_step = |operation: &Operation| {
-        matches!(operation, Operation::Archive { ground: Some(_), .. }) || !operation.merges().is_empty()
-    };
-    for item in parsed.items.extract_if(.., |item| !is_step(&item.operation)) {
+    for item in parsed.items.extract_if(.., |item| !item.operation.is_grounded()) {
         let detail = "A consolidation adds and rewrites nothing: it archives a record as `duplicate of` or `superseded by` \
                       another one or as `expired`, or merges several.";
         let fault = Fault::new(FaultKind::Uncovered, detail).of(item.operation.names());
@@ -164,7 +155,7 @@ pub(super) fn steps_only(mut parsed: dsl::Parsed) -> dsl::Parsed {
 pub(super) fn within(mut reading: Reading, mut share: Share) -> Reading {
     let mut refused = Vec::new();
     reading.accepted.retain(|item: &Accepted| {
-        let ids = leaving(&item.operation);
+        let ids: Vec<RecordId> = item.operation.leaving().collect();
         let may_go = share.take(&ids);
         if !may_go {
             refused.push((item.operation.role(), ids.first().copied(), item.written.clone()));

@@ -1,11 +1,12 @@
 //! Step 5, shared by `/update`, `/operations` and approvals: the items of a run are merged into the current head, without losing
 //! changes of other writers.
 
+use crate::domain::dsl::Parsed;
 use crate::domain::memory::{ChangedDocument, OperationName, View, apply, validate};
 use crate::domain::operation::{Operation, Role};
 use crate::domain::window::{Change, SessionRecord, Sizes, WindowRows};
 use crate::pipeline::PipelineError;
-use crate::pipeline::check::{Accepted, numbered};
+use crate::pipeline::check::Accepted;
 use crate::pipeline::prompts::section_of;
 use crate::pipeline::report::Rejection;
 use crate::pipeline::review::rewrites_progress;
@@ -82,8 +83,7 @@ fn merge_onto(
         now: head.now,
     };
     let validated = validate(
-        numbered(accepted.iter().map(|item| item.operation.clone())),
-        Vec::new(),
+        Parsed::of(accepted.iter().map(|item| item.operation.clone())),
         &view,
         &[],
         limits,

@@ -2,7 +2,8 @@
 
 use crate::hostile::document;
 use proptest::prelude::*;
-use working_memory::domain::memory::{Collapse, collapse, compare, project};
+use working_memory::domain::document::sections_changed;
+use working_memory::domain::memory::{Collapse, RecordChange, collapse, project};
 
 #[test]
 fn a_text_that_drops_more_than_half_or_any_record_is_a_collapse() {
@@ -28,12 +29,22 @@ proptest! {
 
     #[test]
     fn the_reverse_comparison_is_the_inverse(before in document(), after in document()) {
-        let there = compare(&before, &after);
-        let back = compare(&after, &before);
-        prop_assert_eq!(&there.added, &back.archived);
-        prop_assert_eq!(&there.archived, &back.added);
-        prop_assert_eq!(there.changed.len(), back.changed.len());
-        prop_assert_eq!(there.sections.progress, back.sections.progress);
-        prop_assert_eq!(there.sections.free.len(), back.sections.free.len());
+        let inverse = |change: RecordChange| match change {
+            RecordChange::Added(record) => RecordChange::Archived(record),
+            RecordChange::Archived(record) => RecordChange::Added(record),
+            RecordChange::Changed { old, new } => RecordChange::Changed { old: new, new: old },
+        };
+        let by_id = |change: &RecordChange| match change {
+            RecordChange::Added(record) | RecordChange::Archived(record) => record.id,
+            RecordChange::Changed { new, .. } => new.id,
+        };
+        let mut there: Vec<_> = project(&before, &after).into_iter().map(inverse).collect();
+        let mut back = project(&after, &before);
+        there.sort_by_key(by_id);
+        back.sort_by_key(by_id);
+        prop_assert_eq!(there, back);
+        let (there, back) = (sections_changed(&before, &after), sections_changed(&after, &before));
+        prop_assert_eq!(there.progress, back.progress);
+        prop_assert_eq!(there.free.len(), back.free.len());
     }
 }

@@ -67,7 +67,7 @@ fn refused(document: &str, request: &OperationRequest) -> Option<String> {
         ended: &BTreeSet::new(),
         now: now(),
     };
-    let validated = validate(parsed.items, parsed.faults, &view, &[], &limits);
+    let validated = validate(parsed, &view, &[], &limits);
     match validated.items.is_empty() {
         true => Some(
             validated

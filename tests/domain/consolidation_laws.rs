@@ -7,9 +7,10 @@ use proptest::sample::select;
 use std::collections::{BTreeMap, BTreeSet};
 use working_memory::domain::consolidation::{Ground, Share, find};
 use working_memory::domain::document::{Marks, Record, records};
+use working_memory::domain::dsl::Parsed;
 use working_memory::domain::ids::RecordId;
 use working_memory::domain::memory::{Counters, Limits, View, apply, validate};
-use working_memory::domain::operation::{AddedRecord, Item, Operation};
+use working_memory::domain::operation::{AddedRecord, Operation};
 
 fn now() -> DateTime<Utc> {
     DateTime::from_timestamp(1_800_000_000, 0).expect("a time")
@@ -59,16 +60,12 @@ fn by_id(document: &str) -> BTreeMap<RecordId, Record> {
 
 /// What is accepted of operations, applied.
 fn applied(document: &str, counters: &mut Counters, operations: Vec<Operation>) -> (String, Vec<Operation>) {
-    let items = operations.into_iter().enumerate().map(|(at, operation)| Item {
-        operation,
-        range: at..at + 1,
-    });
     let view = View {
         document,
         ended: &BTreeSet::new(),
         now: now(),
     };
-    let taken = validate(items.collect(), vec![], &view, &[], &LIMITS)
+    let taken = validate(Parsed::of(operations), &view, &[], &LIMITS)
         .items
         .into_iter();
     let taken: Vec<Operation> = taken.map(|item| item.operation).collect();

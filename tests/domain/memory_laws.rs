@@ -5,9 +5,10 @@ use chrono::{DateTime, Utc};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use working_memory::domain::document::{Record, outline, records};
+use working_memory::domain::dsl::Parsed;
 use working_memory::domain::ids::{RecordId, RecordKind};
 use working_memory::domain::memory::{ChangedDocument, Counters, Limits, View, apply, validate};
-use working_memory::domain::operation::{Item, Operation};
+use working_memory::domain::operation::Operation;
 
 const LIMITS: Limits = Limits {
     max_additions: 3,
@@ -22,16 +23,10 @@ fn now() -> DateTime<Utc> {
 
 /// The operations that a document accepts.
 fn accepted(document: &str, operations: Vec<Operation>) -> Vec<Operation> {
-    let item = |(place, operation)| Item {
-        operation,
-        range: place..place + 1,
-    };
-    let items: Vec<_> = operations.into_iter().enumerate().map(item).collect();
-    let count = items.len();
+    let count = operations.len();
     let ended = BTreeSet::from([RecordId::new(RecordKind::Learning, 4)]);
     let validated = validate(
-        items,
-        vec![],
+        Parsed::of(operations),
         &View {
             document,
             ended: &ended,
@@ -118,11 +113,9 @@ proptest! {
 
     #[test]
     fn a_model_archives_no_pinned_record_and_marks_none(document in document(), operations in operations()) {
-        let item = |(place, operation)| Item { operation, range: place..place + 1 };
-        let items = operations.into_iter().enumerate().map(item).collect();
         let view = View { document: &document, ended: &BTreeSet::new(), now: now() };
         let limits = Limits { pins_hold: true, ..LIMITS };
-        let taken = validate(items, vec![], &view, &[], &limits).items.into_iter().map(|item| item.operation);
+        let taken = validate(Parsed::of(operations), &view, &[], &limits).items.into_iter().map(|item| item.operation);
         let after = by_id(&applied(&document, &taken.collect::<Vec<_>>()).text);
         for (id, record) in by_id(&document) {
             let is = after.get(&id);

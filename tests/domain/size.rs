@@ -9,11 +9,12 @@ use std::time::{Duration, Instant};
 use working_memory::domain::bring::{self, Note, SourceFile};
 use working_memory::domain::consolidation::{Ground, Share, find};
 use working_memory::domain::document::{Origins, find_section, headings, records, unified_diff};
-use working_memory::domain::evidence::{Examples, Input, Judge, JudgeContext, Strictness};
+use working_memory::domain::dsl::Parsed;
+use working_memory::domain::evidence::{Addition, Examples, Input, Judge, JudgeContext, Judged, Strictness};
 use working_memory::domain::handoff::citations_in;
 use working_memory::domain::ids::{RecordId, RecordKind};
 use working_memory::domain::memory::{Counters, Limits, View, apply, project, validate};
-use working_memory::domain::operation::{AddedRecord, Item, Operation, Progress};
+use working_memory::domain::operation::{AddedRecord, FaultKind, Item, Operation, Progress};
 use working_memory::domain::text::masked;
 use working_memory::domain::window::first_sentence;
 use working_memory::llm::{ConversationMessage, rules};
@@ -36,11 +37,6 @@ fn ten_thousand_records_are_validated_and_changed_in_time() {
         })
     };
     let operations: Vec<_> = (1..=10_000).map(archive).collect::<Result<_, _>>().expect("ids");
-    let item = |(place, operation)| Item {
-        operation,
-        range: place..place + 1,
-    };
-    let items: Vec<_> = operations.into_iter().enumerate().map(item).collect();
     let limits = Limits {
         context_bytes: usize::MAX,
         ..crate::LIMITS
@@ -52,7 +48,7 @@ fn ten_thousand_records_are_validated_and_changed_in_time() {
         ended: &BTreeSet::new(),
         now,
     };
-    let validated = validate(items, vec![], &view, &[], &limits);
+    let validated = validate(Parsed::of(operations), &view, &[], &limits);
     let operations: Vec<_> = validated.items.into_iter().map(|item| item.operation).collect();
     let applied = apply(&document, Counters::default(), &operations, now, &limits).expect("applied");
     assert_eq!(project(&document, &applied.text).len(), 20_000);
@@ -62,16 +58,12 @@ fn ten_thousand_records_are_validated_and_changed_in_time() {
 
 /// What is accepted of operations.
 fn accepted(document: &str, operations: impl Iterator<Item = Operation>) -> usize {
-    let items = operations.enumerate().map(|(place, operation)| Item {
-        operation,
-        range: place..place + 1,
-    });
     let view = View {
         document,
         ended: &BTreeSet::new(),
         now: DateTime::from_timestamp(0, 0).expect("a time"),
     };
-    validate(items.collect(), vec![], &view, &[], &crate::LIMITS)
+    validate(Parsed::of(operations), &view, &[], &crate::LIMITS)
         .items
         .len()
 }
@@ -228,6 +220,101 @@ fn lines_of_snippets_are_searched_in_time_however_many_there_are() {
     let judged = Judge::new(case, &items).items(items);
     assert!(judged[0].item.is_some());
     assert!(judged[1].rulings[0].detail.contains("`12`"));
+    assert!(begin.elapsed() < ENOUGH, "{:?}", begin.elapsed());
+}
+
+#[test]
+fn an_answer_of_many_snippets_and_bullets_searches_a_large_input_a_limited_number_of_times() {
+    let message: String = (0..20_000).map(|number| format!("{number:05} b\n")).collect();
+    let snippets = (0..10_000).map(|number| Operation::snippet("r", "l", format!("{number:05} b")));
+    // No bullet has a word of three letters or a digit, and none is in the input.
+    let letter = |number: u32| char::from_digit(10 + number % 26, 36).expect("a letter");
+    let bullet = |number: u32| {
+        let letters = [number, number / 26, number / 676];
+        letters.map(|number| letter(number).to_string()).join(" ")
+    };
+    let progress = Operation::RewriteProgress(Progress {
+        completed: (0..10_000).map(bullet).collect(),
+        in_progress: vec!["B".to_owned()],
+        ..Progress::default()
+    });
+    let items = Parsed::of(snippets.chain([progress])).items;
+    let input = Input {
+        task: "f",
+        messages: vec![&message],
+    };
+    let case = JudgeContext {
+        input: &input,
+        document: "",
+        progress: "",
+        examples: &Examples::default(),
+        max_archives: 3,
+        strictness: Strictness::Reject,
+    };
+    let begin = Instant::now();
+    let judged = Judge::new(case, &items).items(items);
+    let (progress, snippets) = judged.split_last().expect("judged");
+    let (read, others) = snippets.split_at(200);
+    assert!(read.iter().all(|judged| judged.item.is_some()));
+    let is_unread =
+        |judged: &Judged| judged.item.is_none() && judged.rulings[0].kind == FaultKind::TooManyAdditions;
+    assert!(others.iter().all(is_unread));
+    assert!(progress.item.is_some());
+    assert_eq!(progress.rulings.len(), 10_000);
+    assert!(begin.elapsed() < ENOUGH, "{:?}", begin.elapsed());
+}
+
+#[test]
+fn an_answer_of_many_archivings_and_additions_compares_a_limited_number_of_them() {
+    let document: String = (1..=3_000)
+        .map(|number| format!("- KL-{number} the parser of number {number}\n"))
+        .collect();
+    let document = format!("# Key Learnings\n{document}");
+    let ids: Vec<_> = (1..=3_000)
+        .map(|number| RecordId::new(RecordKind::Learning, number))
+        .collect();
+    let archive = |id: &RecordId| Operation::Archive {
+        id: *id,
+        reason: "r".to_owned(),
+        ground: None,
+    };
+    let items = Parsed::of(ids.iter().map(archive)).items;
+    let added: Vec<_> = (0..10_000)
+        .map(|number| Operation::learning("r", format!("the parser of number {number}x")))
+        .collect();
+    let additions = added.iter().map(|operation| Addition {
+        operation,
+        is_applied: false,
+    });
+    let input = Input {
+        task: "f",
+        messages: vec!["g"],
+    };
+    let case = JudgeContext {
+        input: &input,
+        document: &document,
+        progress: "",
+        examples: &Examples::default(),
+        max_archives: 3,
+        strictness: Strictness::Reject,
+    };
+    let begin = Instant::now();
+    let judge = Judge::new(case, &items);
+    let judged = judge.archives(&ids, &additions.collect::<Vec<_>>(), &BTreeSet::new());
+    let kinds: Vec<_> = judged
+        .iter()
+        .map(|judged| judged.ruling.as_ref().expect("refused").kind)
+        .collect();
+    assert!(
+        kinds[..100]
+            .iter()
+            .all(|kind| *kind == FaultKind::UncalledArchive)
+    );
+    assert!(
+        kinds[100..]
+            .iter()
+            .all(|kind| *kind == FaultKind::TooManyArchives)
+    );
     assert!(begin.elapsed() < ENOUGH, "{:?}", begin.elapsed());
 }
 

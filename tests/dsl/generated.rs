@@ -197,20 +197,22 @@ fn marked(kind: RecordKind) -> impl Strategy<Value = Vec<Operation>> {
     vec(change, 0..3)
 }
 
+fn with_marks(mut addition: Operation, marks: Marks) -> Operation {
+    if let Operation::Add(added) = &mut addition {
+        added.marks = marks;
+    }
+    addition
+}
+
 pub(crate) fn learnings() -> impl Strategy<Value = Vec<Operation>> {
-    let add = (line(), line(), marks()).prop_map(|(reason, content, marks)| {
-        let mut added = Operation::learning(reason, content);
-        added.set_marks(marks);
-        added
-    });
+    let add = (line(), line(), marks())
+        .prop_map(|(reason, content, marks)| with_marks(Operation::learning(reason, content), marks));
     additions_and_archives(add, RecordKind::Learning)
 }
 
 pub(crate) fn verbatims() -> impl Strategy<Value = Vec<Operation>> {
     let add = (line(), line(), snippet(), marks()).prop_map(|(reason, label, snippet, marks)| {
-        let mut added = Operation::snippet(reason, label, snippet);
-        added.set_marks(marks);
-        added
+        with_marks(Operation::snippet(reason, label, snippet), marks)
     });
     additions_and_archives(add, RecordKind::Verbatim)
 }

@@ -65,7 +65,8 @@ pub fn headings(text: &str) -> Headings {
 #[must_use]
 pub fn find_section<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let layout = Layout::of(text);
-    let managed = ManagedSection::from_name(name.trim()).or_else(|| ManagedSection::from_title(name));
+    let short = name.trim().parse().ok();
+    let managed = short.or_else(|| ManagedSection::from_title(name));
     let wanted = bare_title(name).to_lowercase();
     let mut sections = layout.sections();
     let is_title = |section: &&Section| bare_title(&section.title).to_lowercase() == wanted;
@@ -326,16 +327,10 @@ impl ManagedSection {
         all.find(|section| Self::TABLE[*section as usize].1.eq_ignore_ascii_case(bare))
     }
 
-    /// The short name used in queries (`?section=progress`).
+    /// The short name used in queries (`?section=progress`), where its case does not count.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.into()
-    }
-
-    /// Returns the section with this short name, ignoring case.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        name.parse().ok()
     }
 
     /// The kind of record in the section; `None` for the two sections that are rewritten as a whole.

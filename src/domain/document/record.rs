@@ -76,7 +76,8 @@ pub fn record_ranges(text: &str) -> Vec<(RecordId, Range<usize>)> {
     let bullets = Layout::of(text).bullets;
     let mut seen = HashSet::with_capacity_and_hasher(bullets.len(), RandomState::default());
     let ids = bullets.into_iter().filter_map(|bullet| {
-        let id = id_of(text, &bullet.range, bullet.section.record_kind()?)?;
+        let line = &text[bullet.range.start + "- ".len()..bullet.range.end];
+        let (id, _) = id_of(line, bullet.section.record_kind()?)?;
         Some((id, bullet.range))
     });
     ids.filter(|(id, _)| seen.insert(*id)).collect()
@@ -126,13 +127,12 @@ impl Entry {
         let dash_end = range.start + "- ".len();
         let line = text[dash_end..range.end].split('\n').next().unwrap_or_default();
         let mut body_start = skip_blanks(line, 0);
-        let word = first_word(&line[body_start..]);
-        let id = id_in(word, kind);
         let mut id_range = dash_end..dash_end;
-        if id.is_some() {
+        let id = id_of(line, kind).map(|(id, word)| {
             id_range = dash_end + body_start..dash_end + body_start + word.len();
             body_start = skip_blanks(line, body_start + word.len());
-        }
+            id
+        });
         let found = Brackets::at(&line[body_start..]);
         let mut brackets = dash_end + body_start..dash_end + body_start;
         if let Some(found) = found {
@@ -190,28 +190,19 @@ impl Entry {
     }
 }
 
-/// Returns the id on a bullet, if it is one of this kind.
-fn id_of(text: &str, bullet: &Range<usize>, kind: RecordKind) -> Option<RecordId> {
-    let line = &text[bullet.start + "- ".len()..bullet.end];
+/// Returns the id after a bullet's dash, if it is one of this kind, and as it is written.
+fn id_of(line: &str, kind: RecordKind) -> Option<(RecordId, &str)> {
     let bytes = line.as_bytes();
     let begin = bytes.iter().position(|byte| !is_blank_byte(*byte))?;
-    let word = &bytes[begin..];
-    let end = word
-        .iter()
-        .position(|byte| is_blank_byte(*byte) || *byte == b'\n');
-    id_in(&line[begin..begin + end.unwrap_or(word.len())], kind)
-}
-
-fn id_in(word: &str, kind: RecordKind) -> Option<RecordId> {
-    word.parse().ok().filter(|id: &RecordId| id.kind == kind)
+    let ends = |byte: &u8| is_blank_byte(*byte) || *byte == b'\n';
+    let end = bytes[begin..].iter().position(ends);
+    let word = &line[begin..end.map_or(line.len(), |end| begin + end)];
+    let id: RecordId = word.parse().ok()?;
+    (id.kind == kind).then_some((id, word))
 }
 
 fn skip_blanks(line: &str, from: usize) -> usize {
     line.len() - line[from..].trim_start_matches(BLANKS).len()
-}
-
-fn first_word(text: &str) -> &str {
-    text.split(BLANKS).next().unwrap_or_default()
 }
 
 /// Splits off `because <reason>:` by the rule of the DSL: the reason ends at the first `:` followed by a

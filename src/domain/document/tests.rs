@@ -98,7 +98,7 @@ fn of_two_sections_with_one_managed_title_the_second_is_free() {
 fn every_managed_section_is_known_by_title_and_name() {
     for section in ManagedSection::ALL {
         assert_eq!(ManagedSection::from_title(section.title()), Some(section));
-        assert_eq!(ManagedSection::from_name(section.name()), Some(section));
+        assert_eq!(section.name().parse::<ManagedSection>(), Ok(section));
         assert!(
             section
                 .record_kind()

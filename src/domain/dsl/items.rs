@@ -43,9 +43,9 @@ pub(super) fn split(text: &str) -> (&str, &str) {
 }
 
 /// Parses a learning from the folded text of its item.
-pub(super) fn learning(text: &str) -> Result<Operation, Fault> {
+pub(super) fn learning(text: &str) -> Result<AddedRecord, Fault> {
     let (reason, content) = split(text);
-    Ok(Operation::Add(addition(reason, None, content.to_owned())?))
+    addition(reason, None, content.to_owned())
 }
 
 /// The record of an addition: a learning, or with a label a snippet.
@@ -215,15 +215,15 @@ fn split_ground(ids: &str) -> Result<(&str, Option<Ground>), Fault> {
 }
 
 /// Parses a merge: `KL-3, KL-8 because <reason>: <the text that says all that they say>`.
-pub(super) fn merge(text: &str) -> Result<Operation, Fault> {
+pub(super) fn merge(text: &str) -> Result<AddedRecord, Fault> {
     let (ids, _) = split_archive(text);
     let because = text[ids.len()..].trim_start_matches(|c: char| c == ':' || c.is_whitespace());
     let (reason, content) = split(because);
     merged(&names(ids), reason, content)
 }
 
-/// The operation that merges learnings into one.
-pub(super) fn merged(ids: &[&str], reason: &str, content: &str) -> Result<Operation, Fault> {
+/// The learning that others are merged into.
+pub(super) fn merged(ids: &[&str], reason: &str, content: &str) -> Result<AddedRecord, Fault> {
     let added = match addition(reason, None, content.to_owned()) {
         Err(wrong) if wrong.kind < FaultKind::MalformedId => return Err(wrong),
         // A placeholder is reported after the ids.
@@ -240,7 +240,7 @@ pub(super) fn merged(ids: &[&str], reason: &str, content: &str) -> Result<Operat
         let detail = format!("{id} is no learning: only learnings are merged");
         return Err(Fault::new(FaultKind::WrongSectionId, detail));
     }
-    Ok(Operation::Add(AddedRecord { merges, ..added }))
+    Ok(AddedRecord { merges, ..added })
 }
 
 /// The fault of a change of marks that names none, or one that cannot be read.

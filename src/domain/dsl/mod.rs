@@ -101,5 +101,6 @@ pub mod requests;
 mod snippets;
 pub mod structured;
 
+pub use super::faults::Parsed;
 pub(in crate::domain) use lines::bullet;
-pub use parser::{Parsed, parse, parse_cut_off};
+pub use parser::{parse, parse_cut_off};

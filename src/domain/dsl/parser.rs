@@ -4,42 +4,12 @@ use super::headers::{self, Header, List, Opens, Resemblance};
 use super::items::{self, after_because, begins_with_id};
 use super::lines::{self, Closings, Line, bullet, is_no_change};
 use super::progress::Block;
-use super::snippets::{Snippet, SnippetStart};
 use crate::domain::document::{Fence, Marks, leading_marks, reason_end};
-use crate::domain::faults::{MAX_TEXT_ITEMS, MAX_TEXT_LINES, Omitted, cut, keep};
-use crate::domain::ids::RecordKind;
-use crate::domain::operation::{Fault, FaultKind, Item, Operation, Role};
-use crate::domain::text::lines::start_of;
+use crate::domain::faults::{MAX_TEXT_LINES, Parsed};
+use crate::domain::operation::{AddedRecord, Fault, FaultKind, Item, Operation, Role};
+use crate::domain::text::lines::{offset_in, start_of};
 use std::borrow::Cow;
 use std::ops::Range;
-
-/// The result of parsing a text.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Parsed {
-    /// The valid items, in input order.
-    pub items: Vec<Item>,
-    /// The faults, in input order: the first [`MAX_KEPT_FAULTS`](crate::domain::faults::MAX_KEPT_FAULTS).
-    pub faults: Vec<Fault>,
-    /// Number of faults and items beyond the limits.
-    pub omitted: Omitted,
-}
-
-impl Parsed {
-    pub(super) fn accept(&mut self, operation: Operation, range: Range<usize>) {
-        if self.items.len() < MAX_TEXT_ITEMS {
-            return self.items.push(Item { operation, range });
-        }
-        let detail = format!(
-            "at most {MAX_TEXT_ITEMS} items are accepted at once; this one and those after it were not"
-        );
-        let wrong = Fault::new(FaultKind::TooLarge, detail).of(operation.archives());
-        self.fault(wrong.at(operation.role(), range));
-    }
-
-    pub(super) fn fault(&mut self, fault: Fault) {
-        keep(&mut self.faults, &mut self.omitted, fault);
-    }
-}
 
 /// Parses a text. Total: every input has a result.
 #[must_use]
@@ -78,16 +48,16 @@ fn read(text: &str, is_cut_off: bool) -> Parsed {
 
 /// The state between two lines.
 #[derive(Default)]
-struct Parser<'t> {
-    text: &'t str,
-    lines: Vec<Line>,
+pub(super) struct Parser<'t> {
+    pub(super) text: &'t str,
+    pub(super) lines: Vec<Line>,
     /// Index of the next line.
-    at: usize,
+    pub(super) at: usize,
     /// Index of the line that closes the fence around the answer, or the number of lines. No snippet extends
     /// past it.
-    until: usize,
+    pub(super) until: usize,
     in_outer_fence: bool,
-    closings: Closings,
+    pub(super) closings: Closings,
     /// The section that contains the next line, and the column of its header.
     section: Option<(Role, usize)>,
     /// The list and the column of its header.
@@ -124,13 +94,10 @@ impl Parser<'_> {
     /// that belong to them.
     fn line(&mut self, line: &Line) {
         let content = line.content(self.text);
-        let bullet = bullet(content);
-        if !content.starts_with('-') && bullet.is_some_and(is_header_as_item) {
-            self.header(line, bullet.unwrap_or(content));
-            return;
-        }
-        if let Some(item) = bullet {
-            if !is_no_change(item) {
+        if let Some(item) = bullet(content) {
+            if !content.starts_with('-') && is_header_as_item(item) {
+                self.header(line, item);
+            } else if !is_no_change(item) {
                 self.item(line, item);
             }
             return;
@@ -297,38 +264,31 @@ impl Parser<'_> {
             let wrong = Fault::new(FaultKind::UnknownHeader, detail);
             return self.parsed.fault(wrong.at(Some(section), range));
         }
-        match (list, section) {
-            (Some(List::Archive), _) => self.of_records(line, item, section, items::archive, kind),
-            (Some(List::Mark), _) => self.of_records(line, item, section, items::mark, kind),
-            (Some(List::Merge), _) => self.added(line, item, Marks::default(), items::merge),
-            (_, Role::Verbatim) => self.verbatim(line, item),
+        let of_records = match list {
+            Some(List::Archive) => items::archive,
+            Some(List::Mark) => items::mark,
+            Some(List::Merge) => return self.added(line, item, Marks::default(), items::merge),
             _ => {
                 let (marks, item) = leading_marks(item);
-                self.added(line, item, marks, items::learning);
+                return match section {
+                    Role::Verbatim => self.verbatim(line, item, marks),
+                    _ => self.added(line, item, marks, items::learning),
+                };
             }
-        }
-    }
-
-    /// `archiving = id { "," id } "because" reason`, and `mark = id marks "because" reason`
-    fn of_records(
-        &mut self,
-        line: &Line,
-        item: &str,
-        section: Role,
-        read: fn(&str, RecordKind) -> items::OfRecords,
-        kind: RecordKind,
-    ) {
+        };
+        // `archiving = id { "," id } "because" reason`, and `mark = id marks "because" reason`
         let (text, end) = self.fold(line, item);
-        self.take(section, read(&text, kind), line.first..end, None);
+        self.take(section, of_records(&text, kind), line.first..end, None);
     }
 
     /// A learning (`because reason ":" insight`) or a merge of learnings (`id "," id { "," id } because reason ":" insight`).
-    fn added(&mut self, line: &Line, item: &str, marks: Marks, read: fn(&str) -> Result<Operation, Fault>) {
+    fn added(&mut self, line: &Line, item: &str, marks: Marks, read: fn(&str) -> Result<AddedRecord, Fault>) {
         let (text, end) = self.fold(line, item);
         let range = line.first..end;
         let is_joined = end > line.last;
         let warning = is_joined.then(|| items::joined().at(Some(Role::Learnings), range.clone()));
-        self.take(Role::Learnings, [with_marks(read(&text), marks)], range, warning);
+        let read = read(&text).map(|added| Operation::Add(AddedRecord { marks, ..added }));
+        self.take(Role::Learnings, [read], range, warning);
     }
 
     /// Takes what was read of an item, and the warning about its form if it is valid.
@@ -353,9 +313,8 @@ impl Parser<'_> {
     }
 
     /// `snippet-item = [ "[" marks "]" ] "because" reason ":" label "=>" snippet`
-    fn verbatim(&mut self, line: &Line, item: &str) {
-        let (marks, item) = leading_marks(item);
-        let start = self.offset(item);
+    fn verbatim(&mut self, line: &Line, item: &str, marks: Marks) {
+        let start = offset_in(self.text, item);
         let head = &self.text[start..line.last];
         // Byte offset of the content: after the colon that ends the reason.
         let content = after_because(head)
@@ -381,22 +340,8 @@ impl Parser<'_> {
             let detail = "the code fence is never closed, so it was read as plain text";
             Fault::new(FaultKind::UnclosedFence, detail).at(Some(Role::Verbatim), fence)
         });
-        let read = with_marks(read.map(Operation::Add), marks);
+        let read = read.map(|added| Operation::Add(AddedRecord { marks, ..added }));
         self.take(Role::Verbatim, [read], line.first..end, warning);
-    }
-
-    /// Reads the snippet of the bullet on the line just read; `from` is the byte offset after its `=>`.
-    fn snippet(&mut self, from: usize) -> Snippet {
-        let start = SnippetStart {
-            text: self.text,
-            lines: &self.lines,
-            at: self.at - 1,
-            from,
-            until: self.until.max(self.at),
-        };
-        let snippet = start.read(&mut self.closings);
-        self.at = snippet.next.max(self.at);
-        snippet
     }
 
     /// Joins an item and the deeper-indented lines below it with single blanks; returns also where the last of them ends.
@@ -429,15 +374,10 @@ impl Parser<'_> {
         (folded, end)
     }
 
-    /// Byte offset of a slice of the input.
-    fn offset(&self, part: &str) -> usize {
-        part.as_ptr() as usize - self.text.as_ptr() as usize
-    }
-
     /// A slice of a line in the normalised view.
     fn normalised<'p>(&self, line: &Line, part: &'p str) -> Cow<'p, str> {
         if part.contains('\t') {
-            let start = self.offset(part);
+            let start = offset_in(self.text, part);
             Cow::Owned(lines::expanded(self.text, line, start..start + part.len()))
         } else {
             Cow::Borrowed(part)
@@ -456,7 +396,7 @@ impl Parser<'_> {
         self.close_block();
         match self.progress.take() {
             Some(Ok(item)) => self.parsed.items.push(item),
-            Some(Err(fault)) => self.parsed.faults.push(fault),
+            Some(Err(fault)) => self.parsed.fault(fault),
             None => {}
         }
         if self.section.is_none() {
@@ -464,7 +404,6 @@ impl Parser<'_> {
             let wrong = Fault::new(FaultKind::NoSection, detail);
             self.parsed.fault(wrong.at(None, 0..self.text.len()));
         }
-        cut(&mut self.parsed.faults, &mut self.parsed.omitted);
         if is_cut_off {
             self.distrust_last_item();
         }
@@ -501,12 +440,6 @@ impl Parser<'_> {
         let fault = Fault::new(FaultKind::Truncated, detail);
         self.parsed.faults.push(fault.at(truncated.0, truncated.1));
     }
-}
-
-fn with_marks(read: Result<Operation, Fault>, marks: Marks) -> Result<Operation, Fault> {
-    let mut operation = read?;
-    operation.set_marks(marks);
-    Ok(operation)
 }
 
 /// Models sometimes number their headers.

@@ -3,8 +3,7 @@
 use super::headers::List;
 use super::items::placeholder;
 use super::lines::is_placeholder;
-use super::parser::Parsed;
-use crate::domain::faults::MAX_TEXT_ITEMS;
+use crate::domain::faults::{MAX_TEXT_ITEMS, Parsed};
 use crate::domain::operation::{Fault, FaultKind, Item, Operation, Progress, Role};
 use std::ops::Range;
 

@@ -356,7 +356,7 @@ fn operation(
         }
         OperationRequest::Merge { ids, reason, content } => {
             let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-            items::merged(&ids, &reason_of(reason), document_line(content).trim())
+            items::merged(&ids, &reason_of(reason), document_line(content).trim()).map(Operation::Add)
         }
         OperationRequest::Archive {
             id,

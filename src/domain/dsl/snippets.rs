@@ -17,33 +17,20 @@
 
 use super::headers::{self, Opens};
 use super::items::after_because;
-use super::lines::{Closings, Line, bullet};
+use super::lines::{Line, bullet};
+use super::parser::Parser;
 use crate::domain::document::{Fence, TAB, indentation};
+use crate::domain::text::lines::offset_in;
 use std::ops::Range;
 
 /// A snippet extracted from the input.
-#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Snippet {
     /// Its bytes, without the end of its last line; empty if there is none.
     pub(super) text: String,
-    /// Index of the line after it.
-    pub(super) next: usize,
     /// Byte offset after it.
     pub(super) end: usize,
     /// Byte range of a code fence on its first line that never closes.
     pub(super) unclosed: Option<Range<usize>>,
-}
-
-/// The position to read from.
-pub(super) struct SnippetStart<'t> {
-    pub(super) text: &'t str,
-    pub(super) lines: &'t [Line],
-    /// Index of the bullet's line.
-    pub(super) at: usize,
-    /// Byte offset after `=>`.
-    pub(super) from: usize,
-    /// Index of the line that bounds the snippet: the fence around the answer, or the end.
-    pub(super) until: usize,
 }
 
 /// How the end of a snippet is detected.
@@ -58,17 +45,13 @@ enum Ending {
     Fenced,
 }
 
-impl<'t> SnippetStart<'t> {
-    /// Extracts the snippet of the bullet.
-    pub(super) fn read(&self, closings: &mut Closings) -> Snippet {
-        let Self {
-            text,
-            lines,
-            at,
-            from,
-            until,
-        } = *self;
-        let bullet = &lines[at];
+/// The bullet is that of the line just read.
+impl<'t> Parser<'t> {
+    /// Reads the snippet of the bullet, and the lines that belong to it; `from` is the byte offset after its `=>`.
+    pub(super) fn snippet(&mut self, from: usize) -> Snippet {
+        let (text, at, until) = (self.text, self.at - 1, self.until.max(self.at));
+        let lines = &self.lines;
+        let bullet = lines[at];
         let after = &text[from..bullet.end];
         let starts_on_arrow_line = !after.trim().is_empty();
         let below = (at + 1..until).find(|index| !lines[*index].is_blank());
@@ -78,16 +61,16 @@ impl<'t> SnippetStart<'t> {
             _ => {
                 return Snippet {
                     text: String::new(),
-                    next: at + 1,
                     end: bullet.last,
                     unclosed: None,
                 };
             }
         };
         let fence = Fence::opened_by(first_content);
+        let closings = &mut self.closings;
         let closing = fence.and_then(|fence| closings.find(text, lines, first + 1..until, fence));
         let unclosed = (fence.is_some() && closing.is_none()).then(|| {
-            let start = first_content.as_ptr() as usize - text.as_ptr() as usize;
+            let start = offset_in(text, first_content);
             start..start + first_content.len()
         });
         let (ending, scan_from) = match closing {
@@ -126,10 +109,11 @@ impl<'t> SnippetStart<'t> {
             let end = if index < last { line.next } else { line.end };
             snippet.push_str(&text[start..end]);
         }
+        let end = lines[last].last;
+        self.at = last + 1;
         Snippet {
             text: snippet,
-            next: last + 1,
-            end: lines[last].last,
+            end,
             unclosed,
         }
     }
@@ -137,7 +121,7 @@ impl<'t> SnippetStart<'t> {
     /// Whether a non-blank line ends the snippet. Deeper lines never do.
     fn ends(&self, ending: Ending, index: usize) -> bool {
         let line = &self.lines[index];
-        if line.indent > self.lines[self.at].indent {
+        if line.indent > self.bullet_line().indent {
             return false;
         }
         let content = line.content(self.text);
@@ -154,7 +138,7 @@ impl<'t> SnippetStart<'t> {
     /// The prefix to remove from these lines of a snippet whose first line is `first`.
     fn prefix(&self, first: usize, range: Range<usize>) -> &'t [u8] {
         let lines = &self.lines[range];
-        if first > self.at {
+        if first >= self.at {
             // The snippet's first line: that of its fence, or the first of these.
             return self.shared(lines, &self.lines[first]);
         }
@@ -195,6 +179,10 @@ impl<'t> SnippetStart<'t> {
         shared
     }
 
+    fn bullet_line(&self) -> &Line {
+        &self.lines[self.at - 1]
+    }
+
     fn indent(&self, line: &Line) -> &'t [u8] {
         &self.text.as_bytes()[line.start..line.first]
     }
@@ -202,7 +190,7 @@ impl<'t> SnippetStart<'t> {
     /// The column at which the form places the lines below the first line of a snippet, and whether it
     /// indents by tabs.
     fn form_indent(&self) -> (usize, bool) {
-        let bullet = &self.lines[self.at];
+        let bullet = self.bullet_line();
         if self.indent(bullet).contains(&b'\t') {
             (bullet.indent - bullet.indent % TAB + TAB, true)
         } else {

@@ -8,8 +8,10 @@ use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::{FaultKind, Item, Operation};
 use crate::domain::text::content_words::{Key, Word, content_words, keys, shared};
 use foldhash::fast::RandomState;
+use regex::Regex;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::LazyLock;
 
 /// A word that occurs in at most this many records is distinctive.
 const FEW_RECORDS: usize = 2;
@@ -71,6 +73,9 @@ impl Actives {
     }
 }
 
+/// Number of archivings that are compared with all additions although they are too many.
+const MAX_COMPARED: usize = 100;
+
 /// Number of words that an addition must share with the record it replaces.
 const PAIR_WORDS: usize = 2;
 
@@ -84,13 +89,17 @@ pub struct Addition<'o> {
 }
 
 /// The result of judging an archiving.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct JudgedArchive {
     /// The supporting passages.
     pub evidence: Vec<Evidence>,
     /// Why it is rejected, or a warning.
     pub ruling: Option<Ruling>,
 }
+
+/// What may be an id, in any case, and does not begin within a word.
+static WRITTEN_ID: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?:^|[^\p{Alphabetic}\p{N}])([A-Za-z]{1,2}-[0-9]+)").expect("a form"));
 
 /// The words of an addition.
 struct Words {
@@ -139,10 +148,14 @@ impl Judge<'_> {
         }
         let named = self.named();
         ids.iter()
-            .map(|id| {
+            .enumerate()
+            .map(|(place, id)| {
                 let of_section = counts[&id.kind];
-                let mut judged = self.archive(*id, &additions, named.get(id).copied());
                 let most = self.case.max_archives;
+                let mut judged = match of_section > most && place >= MAX_COMPARED {
+                    true => JudgedArchive::default(),
+                    false => self.archive(*id, &additions, named.get(id).copied()),
+                };
                 if judged.ruling.is_none() && of_section > most {
                     let detail = format!(
                         "The answer archives {of_section} records of this section, more than the {most} of one answer, so \
@@ -202,28 +215,14 @@ impl Judge<'_> {
             return named;
         }
         for (place, text) in self.case.input.texts().enumerate() {
-            for dash in memchr::memchr_iter(b'-', text.as_bytes()) {
-                if let Some((id, at)) = id_around(text, dash) {
-                    named.entry(id).or_insert((place, at));
+            for found in WRITTEN_ID.captures_iter(text).filter_map(|found| found.get(1)) {
+                if let Ok(id) = found.as_str().to_ascii_uppercase().parse() {
+                    named.entry(id).or_insert((place, found.start()));
                 }
             }
         }
         named
     }
-}
-
-/// The id around a dash, in any case, and its byte offset.
-fn id_around(text: &str, dash: usize) -> Option<(RecordId, usize)> {
-    let letters = text[..dash].bytes().rev().take_while(u8::is_ascii_alphabetic);
-    // No kind has three.
-    let start = dash - letters.take(3).count();
-    let is_inside = text[..start]
-        .chars()
-        .next_back()
-        .is_some_and(char::is_alphanumeric);
-    let digits = text[dash + 1..].bytes().take_while(u8::is_ascii_digit).count();
-    let id = text[start..=dash + digits].to_ascii_uppercase().parse().ok()?;
-    (!is_inside).then_some((id, start))
 }
 
 /// Sets `replaces` on additions that share words with a record archived in the same answer. Pairs that share

@@ -102,13 +102,13 @@ impl<'a> WordIndex<'a> {
         let mut postings: HashMap<Key, Vec<Posting>, RandomState> =
             asked.into_iter().map(|key| (key, Vec::new())).collect();
         let mut sentences = Vec::new();
-        let mut scripts = Scripts::NONE;
+        let mut scripts = 0;
         for (place, text) in texts.iter().enumerate() {
             sentences.push((place, 0));
             scan(text, |token| match token {
                 Token::SentenceEnd(at) => sentences.push((place, at)),
                 Token::Word(word) => {
-                    scripts = scripts.with(word.scripts);
+                    scripts |= word.scripts;
                     let Some(of_word) = postings.get_mut(&word.key) else {
                         return;
                     };

@@ -5,12 +5,17 @@ use super::archives::Actives;
 use super::examples::Examples;
 use super::input::{Evidence, Input, WordIndex};
 use super::verbatim::Sources;
+use crate::domain::ids::RecordKind;
 use crate::domain::operation::{AddedRecord, FaultKind, Item, Operation, Progress};
 use crate::domain::text::content_words::{KnownWords, Word, content_words, keys};
-use crate::domain::text::{bare_words, has_secret, masked, single_blanks};
+use crate::domain::text::{bare_words, folded, has_secret, masked, single_blanks};
 use foldhash::fast::RandomState;
 use std::collections::HashSet;
 use std::ops::Range;
+
+/// Maximum number of snippets that are compared with the input, of which each is searched for as a whole: more than are
+/// accepted with any setting.
+const MAX_SNIPPETS: usize = 200;
 
 /// A problem with an item, or with one of its bullets.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,7 +59,7 @@ pub struct JudgeContext<'a> {
 }
 
 /// The result of judging an item.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Judged {
     /// The accepted part: valid bullets, or the snippet with the exact bytes of the input. `None` if
     /// rejected.
@@ -80,32 +85,32 @@ impl<'a> Judge<'a> {
     pub fn new(case: JudgeContext<'a>, items: &[Item]) -> Self {
         let actives = Actives::of(case.document, items);
         let mut asked: HashSet<_, RandomState> = HashSet::default();
-        let mut lines: HashSet<String, RandomState> = HashSet::default();
-        let mut is_literal = false;
+        let (mut lines, mut wordless) = (HashSet::default(), HashSet::default());
+        let mut texts: Vec<&str> = Vec::new();
         for item in items {
             match &item.operation {
-                Operation::Add(added) => {
-                    let before = asked.len();
-                    asked.extend(added.label.iter().flat_map(|label| keys(label)));
-                    asked.extend(keys(&added.content));
-                    is_literal |= added.label.is_some() || asked.len() == before;
-                    if added.label.is_some() {
+                Operation::Add(added) => match &added.label {
+                    Some(label) => {
+                        asked.extend(keys(label).chain(keys(&added.content)));
                         lines.extend(added.content.lines().map(single_blanks));
                     }
-                }
-                Operation::RewriteProgress(progress) => {
-                    for bullet in progress.bullets() {
-                        let words = content_words(bullet);
-                        is_literal |= words.is_empty();
-                        asked.extend(words.into_iter().map(|word| word.key));
-                    }
-                }
+                    None => texts.push(&added.content),
+                },
+                Operation::RewriteProgress(progress) => texts.extend(progress.bullets()),
                 Operation::Archive { .. } | Operation::Mark { .. } => {}
             }
         }
+        for text in texts {
+            let words = content_words(text);
+            if words.is_empty() {
+                wordless.insert(folded(text));
+            }
+            asked.extend(words.into_iter().map(|word| word.key));
+        }
         asked.extend(actives.archived_words());
         let snippets = actives.snippets.iter().map(String::as_str);
-        let sources = is_literal.then(|| Sources::of(case.input, snippets, lines));
+        let is_literal = !(lines.is_empty() && wordless.is_empty());
+        let sources = is_literal.then(|| Sources::of(case.input, snippets, lines, wordless));
         Self {
             index: WordIndex::of(case.input, asked),
             case,
@@ -156,8 +161,8 @@ impl<'a> Judge<'a> {
         (least, others): (usize, &KnownWords),
         detail: &str,
     ) -> Option<Ruling> {
-        let scripts = self.index.scripts.with(others.scripts);
-        let are_among = |word: &&Word| word.scripts.are_among(scripts);
+        let scripts = self.index.scripts | others.scripts;
+        let are_among = |word: &&Word| word.scripts & !scripts == 0;
         let is_shared = |word: &&Word| self.index.has(word.key) || others.keys.contains(&word.key);
         let needed = if words.iter().filter(are_among).count() < 4 {
             1
@@ -171,8 +176,8 @@ impl<'a> Judge<'a> {
         if is_supported {
             return None;
         }
-        let has_script = words.iter().any(|word| !word.scripts.is_none());
-        let is_foreign = has_script && !words.iter().any(|word| word.scripts.share(scripts));
+        let has_script = words.iter().any(|word| word.scripts != 0);
+        let is_foreign = has_script && words.iter().all(|word| word.scripts & scripts == 0);
         let detail = match is_foreign {
             true => {
                 "It shares no script with the task and the messages, so its words could not be compared with theirs."
@@ -189,7 +194,20 @@ impl<'a> Judge<'a> {
     /// [`Judge::archives`], once it is known which additions are accepted.
     #[must_use]
     pub fn items(&self, items: Vec<Item>) -> Vec<Judged> {
-        items.into_iter().map(|item| self.item(item)).collect()
+        let mut snippets = 0;
+        let judged = items.into_iter().map(|item| {
+            let is_snippet = item.operation.adds() == Some(RecordKind::Verbatim);
+            snippets += usize::from(is_snippet);
+            if !is_snippet || snippets <= MAX_SNIPPETS {
+                return self.item(item);
+            }
+            let detail = format!("Only the first {MAX_SNIPPETS} snippets of an answer are read.");
+            Judged {
+                rulings: vec![Ruling::of(FaultKind::TooManyAdditions, detail)],
+                ..Judged::default()
+            }
+        });
+        judged.collect()
     }
 
     fn item(&self, mut item: Item) -> Judged {

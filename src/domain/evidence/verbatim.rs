@@ -6,8 +6,8 @@
 use super::input::{Evidence, Input, quote_of};
 use super::occurring::occurring;
 use crate::domain::document::Fence;
-use crate::domain::text::lines::blank_separated;
-use crate::domain::text::single_blanks;
+use crate::domain::text::lines::offset_in;
+use crate::domain::text::{folded, single_blanks};
 use foldhash::fast::RandomState;
 use memchr::memmem::Finder;
 use std::cell::OnceCell;
@@ -30,7 +30,8 @@ impl<'a> Folded<'a> {
     fn of(text: &'a str) -> Self {
         let mut folded = String::with_capacity(text.len());
         let (mut places, mut distance) = (Vec::new(), 0);
-        for (at, word) in blank_separated(text) {
+        for word in text.split_whitespace() {
+            let at = offset_in(text, word);
             if !folded.is_empty() {
                 folded.push(' ');
             }
@@ -88,23 +89,28 @@ pub(super) struct Sources<'a> {
     lines: HashSet<String, RandomState>,
     /// Those of them that are in the input or in a known snippet, computed on first use.
     copied: OnceCell<HashSet<String, RandomState>>,
-    /// The input in lower case, computed on first use.
-    lower: OnceCell<Vec<String>>,
+    /// The texts of an answer without comparable words, folded without case.
+    wordless: HashSet<String, RandomState>,
+    /// Those of them that are in the input, computed on first use.
+    said: OnceCell<HashSet<String, RandomState>>,
 }
 
 impl<'a> Sources<'a> {
-    /// The input and the snippets of the memory, for the lines of an answer with [`single_blanks`].
+    /// The input and the snippets of the memory, for the lines of an answer's snippets with [`single_blanks`] and its texts
+    /// without comparable words, [`folded`].
     pub(super) fn of<'s>(
         input: &Input<'a>,
         snippets: impl Iterator<Item = &'s str>,
         lines: HashSet<String, RandomState>,
+        wordless: HashSet<String, RandomState>,
     ) -> Self {
         Self {
             input: input.texts().map(Folded::of).collect(),
             known: snippets.map(single_blanks).collect(),
             lines,
             copied: OnceCell::new(),
-            lower: OnceCell::new(),
+            wordless,
+            said: OnceCell::new(),
         }
     }
 
@@ -148,14 +154,15 @@ impl<'a> Sources<'a> {
         })
     }
 
-    /// Whether a text is in the input, ignoring blanks and case: for texts without comparable words.
+    /// Whether a text of the answer without comparable words is in the input, ignoring blanks and case.
     pub(super) fn has(&self, text: &str) -> bool {
-        let wanted = single_blanks(text).to_lowercase();
-        let lower = self.lower.get_or_init(|| {
-            let folded = self.input.iter().map(|source| &source.folded);
-            folded.map(|folded| folded.to_lowercase()).collect()
+        let said = self.said.get_or_init(|| {
+            let input = self.input.iter().map(|source| source.folded.to_lowercase());
+            let input: Vec<String> = input.collect();
+            occurring(self.wordless.iter().cloned(), input.iter().map(String::as_str))
         });
-        !wanted.is_empty() && lower.iter().any(|text| text.contains(&wanted))
+        let text = folded(text);
+        !text.is_empty() && said.contains(&text)
     }
 }
 
@@ -165,7 +172,8 @@ mod tests {
 
     /// The passage of the input that equals a snippet.
     fn found<'a>(input: &Input<'a>, snippet: &str) -> Option<(&'a str, Evidence)> {
-        Sources::of(input, std::iter::empty(), HashSet::default()).find_in_input(snippet)
+        let none = HashSet::default();
+        Sources::of(input, std::iter::empty(), none.clone(), none).find_in_input(snippet)
     }
 
     fn find_in_input(messages: Vec<&str>, snippet: &str) -> Option<String> {
@@ -239,7 +247,8 @@ mod tests {
         let snippets = ["a b\n\n  old line\nc", "a b\nzz", "a b c d\n"];
         let lines = snippets.iter().flat_map(|snippet| snippet.lines());
         let lines = lines.map(single_blanks).collect();
-        let sources = Sources::of(&input, std::iter::once("old\n  line"), lines);
+        let known = std::iter::once("old\n  line");
+        let sources = Sources::of(&input, known, lines, HashSet::default());
         let foreign = snippets.map(|snippet| sources.foreign_line(snippet));
         assert_eq!(foreign, [None, Some("zz"), Some("a b c d")]);
     }

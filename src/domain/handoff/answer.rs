@@ -12,32 +12,41 @@ use crate::domain::text::content_words::{Key, content_words, keys, shared};
 use crate::domain::text::{is_nothing, shares_a_word, visible_line};
 use foldhash::fast::RandomState;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use strum::IntoStaticStr;
+use strum::{EnumMessage, IntoStaticStr};
 
 /// Number of characters of a dropped line that are kept for inspection.
 const DROPPED_CHARS: usize = 200;
 
-/// Why a line of a model is rejected.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
+/// Why a line of a model is rejected, and the advice to the model in a repair request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, EnumMessage)]
 #[strum(serialize_all = "snake_case")]
 pub enum DropReason {
     /// It has no citation.
+    #[strum(message = "it has no citation such as [KL-3@12]; every line needs one of the given ones")]
     NoCitation,
     /// It cites an entry that the model was not given.
+    #[strum(message = "it cites what was not given; copy citations exactly, or leave the line out")]
     NotSupplied,
     /// It presents an archived or replaced record as current.
+    #[strum(message = "it shows an archived entry as the present; only active entries belong here")]
     NotActive,
     /// It has no text.
+    #[strum(message = "it says nothing besides its citation")]
     Empty,
     /// It is longer than allowed.
+    #[strum(message = "it is too long; say it in one short sentence")]
     TooLong,
     /// The section already has the maximum number of lines.
+    #[strum(message = "the section has too many lines; keep the most important ones")]
     TooMany,
     /// It is in no section that the model may write.
+    #[strum(message = "it is under none of the five headers")]
     UnknownSection,
     /// It names a step that the cited entries do not mention.
+    #[strum(message = "what it cites says nothing of that step; use only steps that are given")]
     Invented,
     /// It shares no word with the cited entries.
+    #[strum(message = "it shares no word with what it cites; say what the cited entries say, in their words")]
     Unsupported,
 }
 
@@ -51,21 +60,7 @@ impl DropReason {
     /// The advice to the model in a repair request.
     #[must_use]
     pub fn advice(self) -> &'static str {
-        match self {
-            Self::NoCitation => {
-                "it has no citation such as [KL-3@12]; every line needs one of the given ones"
-            }
-            Self::NotSupplied => "it cites what was not given; copy citations exactly, or leave the line out",
-            Self::NotActive => "it shows an archived entry as the present; only active entries belong here",
-            Self::Empty => "it says nothing besides its citation",
-            Self::TooLong => "it is too long; say it in one short sentence",
-            Self::TooMany => "the section has too many lines; keep the most important ones",
-            Self::UnknownSection => "it is under none of the five headers",
-            Self::Invented => "what it cites says nothing of that step; use only steps that are given",
-            Self::Unsupported => {
-                "it shares no word with what it cites; say what the cited entries say, in their words"
-            }
-        }
+        self.get_message().unwrap_or_default()
     }
 }
 

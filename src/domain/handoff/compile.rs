@@ -49,9 +49,7 @@ const CHANGES: [ChangeKind; 5] = [
 /// on).
 fn summary(material: &Material) -> Vec<Line> {
     let mut lines = Vec::new();
-    if let Some(goal) = &material.steps.goal {
-        lines.push(Line::of(format!("Goal: {}", quoted(goal)), material.status()));
-    }
+    lines.extend(status_line("Goal", material.steps.goal.as_ref(), material));
     for kind in RecordKind::ALL {
         let of_kind = || {
             let entries = material.entries.iter();
@@ -102,11 +100,8 @@ fn last_change(entry: &Entry) -> ChangeKind {
 
 fn word(change: ChangeKind) -> &'static str {
     match change {
-        ChangeKind::Added => "added",
-        ChangeKind::Changed => "changed",
-        ChangeKind::Archived => "archived",
         ChangeKind::Superseded => "replaced",
-        ChangeKind::Restored => "restored",
+        other => other.name(),
     }
 }
 
@@ -114,15 +109,19 @@ fn word(change: ChangeKind) -> &'static str {
 fn start_here(material: &Material) -> Vec<Line> {
     let steps = &material.steps;
     let status = [("Blocker", &steps.blocker), ("Goal", &steps.goal)];
-    let status = status.into_iter().filter_map(|(name, value)| {
-        let text = format!("{name}: {}", quoted(value.as_ref()?));
-        Some(Line::of(text, material.status()))
-    });
+    let status = status
+        .into_iter()
+        .filter_map(|(name, value)| status_line(name, value.as_ref(), material));
     let lists = [
         ("In progress", &steps.progress.in_progress),
         ("Remaining", &steps.progress.remaining),
     ];
     status.chain(bullet_lines(lists, material)).collect()
+}
+
+/// Goal or blocker.
+fn status_line(name: &str, value: Option<&String>, material: &Material) -> Option<Line> {
+    Some(Line::of(format!("{name}: {}", quoted(value?)), material.status()))
 }
 
 /// A line for each bullet of these lists of the progress.
@@ -161,7 +160,7 @@ fn recent_changes(material: &Material) -> Vec<Line> {
 
 fn section_changes(material: &Material) -> Vec<Line> {
     let changes = &material.section_changes;
-    let status = changes.of_status(&material.steps).map(|(name, value)| {
+    let status = changes.status.iter().map(|(name, value)| {
         let text = match value {
             Some(value) => format!("{name} is now {}", quoted(value)),
             None => format!("{name} is no longer stated"),
@@ -225,10 +224,7 @@ fn replaced(material: &Material) -> Vec<Line> {
 /// The blocker, progress bullets and active records that end in a question mark, and records that expire soon.
 fn open_questions(material: &Material) -> Vec<Line> {
     let steps = &material.steps;
-    let blocker = steps.blocker.iter().map(|blocker| {
-        let text = format!("Blocker: {}", quoted(blocker));
-        Line::of(text, material.status())
-    });
+    let blocker = status_line("Blocker", steps.blocker.as_ref(), material).into_iter();
     let bullets = steps.progress.in_progress.iter().chain(&steps.progress.remaining);
     let bullets = bullets
         .filter(|bullet| asks(bullet))

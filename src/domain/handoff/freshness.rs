@@ -3,6 +3,7 @@
 use super::Window;
 use super::line::Subject;
 use super::render::{Cited, CitedLine, section_hashes};
+use crate::domain::document::written_time;
 use crate::domain::history::RecordEvent;
 use crate::domain::ids::RecordId;
 use chrono::{DateTime, Utc};
@@ -74,6 +75,17 @@ pub struct Reason {
     pub version: Option<i64>,
 }
 
+impl Reason {
+    fn of(kind: &'static str, detail: String, version: Option<i64>) -> Self {
+        Self {
+            kind: kind.into(),
+            detail,
+            record_id: None,
+            version,
+        }
+    }
+}
+
 /// A line that does not hold any more.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(as = HandoffStaleLine)]
@@ -128,23 +140,15 @@ pub fn freshness(
     });
     let mut reasons: Vec<Reason> = of_records.take(MAX_REASONS).cloned().collect();
     reasons.extend(records_changed(base_version, facts));
-    reasons.extend(
-        broken
-            .values()
-            .filter(|reason| reason.kind == SECTION_CHANGED)
-            .cloned(),
-    );
+    let of_sections = broken.values().filter(|reason| reason.kind == SECTION_CHANGED);
+    reasons.extend(of_sections.cloned());
     if facts.now.signed_duration_since(generated_at) > window.length() {
-        reasons.push(Reason {
-            kind: "window_passed".into(),
-            detail: format!(
-                "it was made at {}, and its window of {} has passed since",
-                generated_at.format("%Y-%m-%dT%H:%M:%SZ"),
-                window.in_words()
-            ),
-            record_id: None,
-            version: None,
-        });
+        let detail = format!(
+            "it was made at {}, and its window of {} has passed since",
+            written_time(generated_at),
+            window.in_words()
+        );
+        reasons.push(Reason::of("window_passed", detail, None));
     }
     Freshness {
         status: if reasons.is_empty() {
@@ -170,11 +174,9 @@ fn broken_citations(citations: &[CitedLine], base_version: i64, facts: &CurrentF
         Subject::Record(id) => record_reason(id, cited.is_active, base_version, facts),
         Subject::Section(section) => {
             let (version, hashes) = newer.as_ref()?;
-            (cited.sha256.as_ref() != hashes.get(&section)).then(|| Reason {
-                kind: SECTION_CHANGED.into(),
-                detail: format!("{} changed since version {base_version}", section.title()),
-                record_id: None,
-                version: Some(*version),
+            (cited.sha256.as_ref() != hashes.get(&section)).then(|| {
+                let detail = format!("{} changed since version {base_version}", section.title());
+                Reason::of(SECTION_CHANGED, detail, Some(*version))
             })
         }
     };
@@ -202,10 +204,8 @@ fn record_reason(id: RecordId, is_active: bool, base_version: i64, facts: &Curre
         (Some(_), None) => return None,
     };
     Some(Reason {
-        kind: kind.into(),
-        detail,
         record_id: Some(id),
-        version,
+        ..Reason::of(kind, detail, version)
     })
 }
 
@@ -222,17 +222,13 @@ fn records_changed(base_version: i64, facts: &CurrentFacts) -> Option<Reason> {
     } else {
         ""
     };
-    Some(Reason {
-        kind: "records_changed".into(),
-        detail: format!("since version {base_version} changed: {}{more}", named.join(", ")),
-        record_id: None,
-        version: Some(
-            facts
-                .newer
-                .as_ref()
-                .map_or(last.mark.version, |(version, _)| *version),
-        ),
-    })
+    let detail = format!("since version {base_version} changed: {}{more}", named.join(", "));
+    let newest = facts.newer.as_ref().map(|(version, _)| *version);
+    Some(Reason::of(
+        "records_changed",
+        detail,
+        newest.or(Some(last.mark.version)),
+    ))
 }
 
 fn stale_lines(markdown: &str, citations: &[CitedLine], broken: &Broken) -> Vec<StaleLine> {
@@ -265,15 +261,11 @@ const SHOWN: usize = 20;
 /// Renders the freshness as a Markdown quotation followed by an empty line. It contains no current time, so
 /// equal states have equal prefaces.
 #[must_use]
-pub fn preface(
-    freshness: &Freshness,
-    generated_at: chrono::DateTime<chrono::Utc>,
-    base_version: i64,
-) -> String {
+pub fn preface(freshness: &Freshness, generated_at: DateTime<Utc>, base_version: i64) -> String {
     let mut text = format!(
         "> Freshness: {}. Made at {} from version {base_version}.\n",
         freshness.status.name(),
-        generated_at.format("%Y-%m-%dT%H:%M:%SZ"),
+        written_time(generated_at),
     );
     for reason in freshness.reasons.iter().take(SHOWN) {
         // Writing to a string cannot fail.

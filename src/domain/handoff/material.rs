@@ -261,9 +261,8 @@ fn current(records: &BTreeMap<RecordId, RecordLife>, id: RecordId) -> Option<Rec
 /// quoted: it may have been redacted since.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct SectionChanges {
-    /// The goal or blocker changed.
-    pub(super) goal: bool,
-    pub(super) blocker: bool,
+    /// Goal and blocker, those of them that changed, with their new values.
+    pub(super) status: Vec<(&'static str, Option<String>)>,
     /// Bullets that their list did not have.
     pub(super) new: Progress,
     /// Number of bullets of In Progress and Remaining that are in no list any more.
@@ -288,9 +287,13 @@ impl SectionChanges {
         let listed: HashSet<&str> = now.progress.bullets().collect();
         let (was, is) = (&before.progress, &now.progress);
         let planned = was.in_progress.iter().chain(&was.remaining);
+        let status = [
+            ("Goal", &before.goal, &now.goal),
+            ("Blocker", &before.blocker, &now.blocker),
+        ];
+        let status = status.into_iter().filter(|(_, was, is)| was != is);
         Self {
-            goal: before.goal != now.goal,
-            blocker: before.blocker != now.blocker,
+            status: status.map(|(name, _, is)| (name, is.clone())).collect(),
             dropped: planned.filter(|bullet| !listed.contains(bullet.as_str())).count(),
             new: Progress {
                 completed: new(&is.completed, &was.completed),
@@ -299,20 +302,6 @@ impl SectionChanges {
             },
             free: sections_changed(before_text, &snapshot.text).free,
         }
-    }
-
-    /// What changed of goal and blocker: the name and the new value.
-    pub(super) fn of_status<'s>(
-        &self,
-        now: &'s Steps,
-    ) -> impl Iterator<Item = (&'static str, Option<&'s str>)> {
-        [
-            ("Goal", self.goal, &now.goal),
-            ("Blocker", self.blocker, &now.blocker),
-        ]
-        .into_iter()
-        .filter(|(_, has_changed, _)| *has_changed)
-        .map(|(name, _, value)| (name, value.as_deref()))
     }
 }
 
@@ -401,8 +390,8 @@ pub fn shown(material: &Material) -> (String, BTreeSet<Citation>) {
             entry(section, "active, the state of the work", supplied);
         }
     }
-    for (name, value) in material.section_changes.of_status(&material.steps) {
-        let value = value.unwrap_or("none is stated any more");
+    for (name, value) in &material.section_changes.status {
+        let value = value.as_deref().unwrap_or("none is stated any more");
         entry(
             material.status(),
             "changed in this window",

@@ -3,7 +3,7 @@
 use super::line::{Citation, Line, Part, SECTION_LINES, Subject, quoted};
 use super::material::{Material, Snapshot, noun};
 use super::window::Window;
-use crate::domain::document::{ManagedSection, managed_body};
+use crate::domain::document::{ManagedSection, managed_body, written_time};
 use crate::domain::history::RecordLife;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -64,7 +64,7 @@ pub struct CitedLine {
 }
 
 /// A rendered handoff.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Rendered {
     /// The Markdown.
     pub markdown: String,
@@ -83,7 +83,13 @@ pub fn render(
     workspace: Option<&Workspace>,
     window: Window,
 ) -> Rendered {
-    let mut page = Page::new(snapshot, material);
+    let mut page = Page {
+        material,
+        rendered: Rendered::default(),
+        line: 0,
+        sources: BTreeSet::new(),
+        hashes: section_hashes(&snapshot.text),
+    };
     page.heading(snapshot, window);
     for part in Part::ALL {
         page.open(part);
@@ -93,11 +99,7 @@ pub fn render(
             _ => page.lines(part, lines.get(&part).map(Vec::as_slice).unwrap_or_default()),
         }
     }
-    Rendered {
-        markdown: page.markdown,
-        citations: page.citations,
-        counts: page.counts,
-    }
+    page.rendered
 }
 
 /// Whether a handoff describes this workspace.
@@ -154,30 +156,16 @@ pub(super) fn section_hashes(document: &str) -> BTreeMap<ManagedSection, String>
 /// The page being rendered.
 struct Page<'m> {
     material: &'m Material,
-    markdown: String,
+    rendered: Rendered,
     line: usize,
-    citations: Vec<CitedLine>,
     sources: BTreeSet<Citation>,
-    counts: BTreeMap<Part, usize>,
     hashes: BTreeMap<ManagedSection, String>,
 }
 
-impl<'m> Page<'m> {
-    fn new(snapshot: &Snapshot, material: &'m Material) -> Self {
-        Self {
-            material,
-            markdown: String::new(),
-            line: 0,
-            citations: Vec::new(),
-            sources: BTreeSet::new(),
-            counts: BTreeMap::new(),
-            hashes: section_hashes(&snapshot.text),
-        }
-    }
-
+impl Page<'_> {
     fn push(&mut self, line: &str) {
-        self.markdown.push_str(line);
-        self.markdown.push('\n');
+        self.rendered.markdown.push_str(line);
+        self.rendered.markdown.push('\n');
         self.line += 1;
     }
 
@@ -189,7 +177,7 @@ impl<'m> Page<'m> {
              memory, not an instruction. This is no task list: the next prompt of the user decides. Resume only what \
              continues the same work.",
             snapshot.head.version,
-            snapshot.head.at.format("%Y-%m-%dT%H:%M:%SZ"),
+            written_time(snapshot.head.at),
             window.in_words(),
         ));
     }
@@ -204,7 +192,7 @@ impl<'m> Page<'m> {
         for line in shown {
             self.cited_line(part, line);
         }
-        self.counts.insert(part, shown.len());
+        self.rendered.counts.insert(part, shown.len());
         let free = &self.material.section_changes.free;
         let mut notes: Vec<String> = Vec::new();
         if part == Part::RecentChanges && !free.is_empty() {
@@ -250,17 +238,15 @@ impl<'m> Page<'m> {
                 _ => format!("[{citation}]"),
             })
             .collect();
-        self.push(&format!("- {} {}", line.text, citations.join(" ")));
-        let cited = line
-            .citations
-            .iter()
-            .map(|citation| self.cited(citation))
-            .collect();
-        self.citations.push(CitedLine {
-            line: self.line,
-            cited,
-        });
+        self.push_citing(&line.text, &citations.join(" "), &line.citations);
         self.sources.extend(&line.citations);
+    }
+
+    fn push_citing(&mut self, text: &str, shown: &str, citations: &[Citation]) {
+        self.push(&format!("- {text} {shown}"));
+        let cited = citations.iter().map(|citation| self.cited(citation)).collect();
+        let line = self.line;
+        self.rendered.citations.push(CitedLine { line, cited });
     }
 
     /// Formats a citation in brackets and marks a record that is not in the newest version.
@@ -290,7 +276,7 @@ impl<'m> Page<'m> {
             self.push(line);
         }
         let count = text.lines().filter(|line| line.starts_with("- ")).count();
-        self.counts.insert(Part::Workspace, count);
+        self.rendered.counts.insert(Part::Workspace, count);
     }
 
     fn sources(&mut self, snapshot: &Snapshot) {
@@ -309,14 +295,9 @@ impl<'m> Page<'m> {
                     life.map_or_else(|| format!("{noun}, active"), |life| lived(&noun, life))
                 }
             };
-            self.push(&format!("- {what} {}", self.shown(citation)));
-            let cited = vec![self.cited(citation)];
-            self.citations.push(CitedLine {
-                line: self.line,
-                cited,
-            });
+            self.push_citing(&what, &self.shown(citation), &[*citation]);
         }
-        self.counts.insert(Part::Sources, sources.len());
+        self.rendered.counts.insert(Part::Sources, sources.len());
     }
 }
 

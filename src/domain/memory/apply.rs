@@ -3,7 +3,7 @@
 use super::Limits;
 use super::edit::{ChangedDocument, Counters, Edit, EditError};
 use crate::domain::consolidation::Ground;
-use crate::domain::document::{Record, progress_body};
+use crate::domain::document::progress_body;
 use crate::domain::evidence::Evidence;
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::{AddedRecord, Operation};
@@ -164,16 +164,6 @@ impl AppliedOperation {
             superseded_by: None,
             evidence: Vec::new(),
             cause: None,
-        }
-    }
-
-    /// Describes a change of a record, and its reason.
-    pub(in crate::domain) fn of_record(op: OperationName, record: Record, reason: Option<String>) -> Self {
-        Self {
-            id: Some(record.id),
-            label: record.label,
-            reason,
-            ..Self::of_section(op, record.content)
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use super::apply::{AppliedOperation, OperationName};
 use crate::domain::document::{
-    Entry, Layout, ManagedSection, Marks, Section, brackets, entries, record_lines, record_ranges,
+    Entry, Layout, ManagedSection, Marks, Record, Section, brackets, entries, record_lines, record_ranges,
     written_time,
 };
 use crate::domain::ids::{RecordId, RecordKind};
@@ -92,9 +92,12 @@ pub enum EditError {
         /// Maximum size in bytes.
         limit: usize,
     },
-    /// No id is left for a new record.
-    #[error(transparent)]
-    IdsExhausted(#[from] IdsExhausted),
+    /// All numbers of a kind are used.
+    #[error("no number is left for a new {} record: {} is taken", kind.prefix(), RecordId::new(*kind, i64::MAX))]
+    IdsExhausted {
+        /// The kind of record.
+        kind: RecordKind,
+    },
     /// A record to archive or to mark is not active.
     #[error("{id} is not an active {}", match id.kind { RecordKind::Decision => "decision", _ => "record" })]
     NotActive {
@@ -154,9 +157,14 @@ impl<'t> Edit<'t> {
         }
     }
 
-    fn note(&mut self, done: AppliedOperation) {
-        let cause = self.cause;
-        self.operations.push(AppliedOperation { cause, ..done });
+    fn note(&mut self, op: OperationName, record: Record, reason: Option<String>) {
+        self.operations.push(AppliedOperation {
+            id: Some(record.id),
+            label: record.label,
+            reason,
+            cause: self.cause,
+            ..AppliedOperation::of_section(op, record.content)
+        });
     }
 
     /// Whether a record is active and was not archived by this edit.
@@ -184,12 +192,8 @@ impl<'t> Edit<'t> {
         self.touch(id.kind)?;
         let entry = self.entries[index].clone();
         self.splice(entry.range.clone(), String::new(), false);
-        let (archived, reason) = (entry.into_record_of(id), Some(reason.to_owned()));
-        self.note(AppliedOperation::of_record(
-            OperationName::Archive,
-            archived,
-            reason,
-        ));
+        let reason = Some(reason.to_owned());
+        self.note(OperationName::Archive, entry.into_record_of(id), reason);
         Ok(())
     }
 
@@ -226,15 +230,12 @@ impl<'t> Edit<'t> {
                 range.end += usize::from(self.text[range.end..].starts_with(' '));
             }
             self.splice(range, text, false);
-            let marks = match entry.marks.is_empty() {
+            entry.content = match entry.marks.is_empty() {
                 true => "no marks".to_owned(),
                 false => entry.marks.to_string(),
             };
-            let (marked, reason) = (entry.into_record_of(id), Some(reason.to_owned()));
-            self.note(AppliedOperation {
-                content: Some(marks),
-                ..AppliedOperation::of_record(OperationName::Mark, marked, reason)
-            });
+            let reason = Some(reason.to_owned());
+            self.note(OperationName::Mark, entry.into_record_of(id), reason);
         }
         Ok(())
     }
@@ -243,13 +244,13 @@ impl<'t> Edit<'t> {
     ///
     /// # Errors
     ///
-    /// [`IdsExhausted`] if no number is left for it, or for a bullet of its section that needs one.
+    /// [`EditError::IdsExhausted`] if no number is left for it, or for a bullet of its section that needs one.
     pub fn add(
         &mut self,
         kind: RecordKind,
         record: &AddedRecord,
         time: DateTime<Utc>,
-    ) -> Result<RecordId, IdsExhausted> {
+    ) -> Result<RecordId, EditError> {
         self.touch(kind)?;
         let id = self.counters.give(kind)?;
         let lines = record_lines(id, time, record);
@@ -257,7 +258,7 @@ impl<'t> Edit<'t> {
         // As it will be read again.
         let added = Entry::read(&lines, 0..lines.len(), kind).into_record_of(id);
         let reason = added.reason.clone();
-        self.note(AppliedOperation::of_record(OperationName::Add, added, reason));
+        self.note(OperationName::Add, added, reason);
         let change = self.changes.entry(section).or_default();
         match kind {
             RecordKind::Learning | RecordKind::Verbatim => change.last.push_str(&lines),
@@ -270,15 +271,17 @@ impl<'t> Edit<'t> {
     ///
     /// # Errors
     ///
-    /// [`IdsExhausted`] if no number is left for it, or for a bullet of its section that needs one.
-    pub fn reserve(&mut self, kind: RecordKind) -> Result<RecordId, IdsExhausted> {
+    /// [`EditError::IdsExhausted`] if no number is left for it.
+    pub fn reserve(&mut self, kind: RecordKind) -> Result<RecordId, EditError> {
         self.counters.give(kind)
     }
 
     /// Replaces the body of `Current Progress`, as [`Self::rewrite`] does.
     pub(in crate::domain) fn rewrite_progress(&mut self, body: String) {
         if self.rewrite(ManagedSection::CurrentProgress, body.clone()) {
-            self.note(AppliedOperation::of_section(OperationName::RewriteProgress, body));
+            let rewritten = AppliedOperation::of_section(OperationName::RewriteProgress, body);
+            let cause = self.cause;
+            self.operations.push(AppliedOperation { cause, ..rewritten });
         }
     }
 
@@ -350,7 +353,7 @@ impl<'t> Edit<'t> {
     }
 
     /// Marks a section as changed; the first time, assigns ids to its bullets that have none.
-    fn touch(&mut self, kind: RecordKind) -> Result<(), IdsExhausted> {
+    fn touch(&mut self, kind: RecordKind) -> Result<(), EditError> {
         let section = ManagedSection::of_records(kind);
         if self.changes.contains_key(&section) {
             return Ok(());
@@ -454,14 +457,6 @@ pub(in crate::domain) fn end_line(text: &mut String) {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counters([i64; RecordKind::ALL.len()]);
 
-/// All numbers of a kind are used. The message may be shown to a client.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("no number is left for a new {} record: {} is taken", kind.prefix(), RecordId::new(*kind, i64::MAX))]
-pub struct IdsExhausted {
-    /// The kind of record.
-    pub kind: RecordKind,
-}
-
 impl Counters {
     /// Reads the largest numbers on the record lines of a document. Ids in free text or in snippets do not
     /// count.
@@ -516,9 +511,10 @@ impl Counters {
     ///
     /// # Errors
     ///
-    /// [`IdsExhausted`] if the number 2^63-1 is in use.
-    pub fn give(&mut self, kind: RecordKind) -> Result<RecordId, IdsExhausted> {
-        let number = self.get(kind).checked_add(1).ok_or(IdsExhausted { kind })?;
+    /// [`EditError::IdsExhausted`] if the number 2^63-1 is in use.
+    pub fn give(&mut self, kind: RecordKind) -> Result<RecordId, EditError> {
+        let number = self.get(kind).checked_add(1);
+        let number = number.ok_or(EditError::IdsExhausted { kind })?;
         self.raise(kind, number);
         Ok(RecordId::new(kind, number))
     }

@@ -3,7 +3,7 @@
 //!
 //! An update works as follows: [`validate()`] decides which parsed items this memory accepts; [`apply()`]
 //! applies the accepted ones to produce a new document, all or nothing; [`project()`] derives record changes
-//! from two documents, [`compare()`] all differences between them, and [`collapse()`] whether much was lost.
+//! from two documents, and [`collapse()`] whether much was lost.
 //! [`apply()`] uses [`Edit`] to change the document; so do tasks, decisions and status.
 //!
 //! Ids are never reused: [`Counters`] hold the largest number ever used.
@@ -16,10 +16,10 @@ mod tests;
 mod validate;
 
 pub use apply::{AppliedOperation, OperationName, apply};
-pub use edit::{ChangedDocument, Counters, Edit, EditError, IdsExhausted};
+pub use edit::{ChangedDocument, Counters, Edit, EditError};
 pub(in crate::domain) use edit::{append_section, end_line};
-pub use project::{Collapse, CollapseKind, Comparison, RecordChange, collapse, compare, project};
-pub use validate::{Validated, View, validate};
+pub use project::{Collapse, CollapseKind, RecordChange, collapse, project};
+pub use validate::{View, validate};
 
 /// The limits on what may be written into a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

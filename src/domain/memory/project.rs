@@ -1,8 +1,8 @@
-//! Compares two documents record by record: what a version did to the records, all differences, and whether much was lost.
+//! Compares two documents record by record: what a version did to the records, and whether much was lost.
 //! What a version did is derived from the two documents alone. Puts, updates and restores are therefore treated alike, and
 //! the table of records can be rebuilt from the versions.
 
-use crate::domain::document::{Record, SectionsChanged, record_at, record_ranges, sections_changed};
+use crate::domain::document::{Record, record_at, record_ranges};
 use crate::domain::ids::RecordId;
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
@@ -48,36 +48,6 @@ pub fn project(before: &str, after: &str) -> Vec<RecordChange> {
     let removed = was.iter().filter(|(id, _)| left.contains_key(id));
     let archived = removed.map(|(id, range)| RecordChange::Archived(record_at(before, *id, range)));
     archived.chain(changed).collect()
-}
-
-/// The differences between two documents.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Comparison {
-    /// Records that only the new document contains, in its order.
-    pub added: Vec<Record>,
-    /// Records that differ between the documents, as (old, new), in the order of the new document.
-    pub changed: Vec<(Record, Record)>,
-    /// Records that only the old document contains, in its order.
-    pub archived: Vec<Record>,
-    /// Differences in the sections without records.
-    pub sections: SectionsChanged,
-}
-
-/// Compares two documents of one memory. Linear.
-#[must_use]
-pub fn compare(before: &str, after: &str) -> Comparison {
-    let mut comparison = Comparison {
-        sections: sections_changed(before, after),
-        ..Comparison::default()
-    };
-    for change in project(before, after) {
-        match change {
-            RecordChange::Added(record) => comparison.added.push(record),
-            RecordChange::Changed { old, new } => comparison.changed.push((old, new)),
-            RecordChange::Archived(record) => comparison.archived.push(record),
-        }
-    }
-    comparison
 }
 
 /// A possible loss when a document is replaced as a whole.

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::domain::document::records;
+use crate::domain::faults::Parsed;
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::{AddedRecord, Fault, FaultKind, Item, Operation, Progress, Role};
 use chrono::{DateTime, Utc};
@@ -343,14 +344,19 @@ fn fault(kind: FaultKind, id: Option<RecordId>, start: usize) -> Fault {
     }
 }
 
-fn validated(operations: &[Operation], faults: Vec<Fault>, earlier: &[Operation]) -> Validated {
+fn validated(operations: &[Operation], faults: Vec<Fault>, earlier: &[Operation]) -> Parsed {
     let ended = BTreeSet::from([id("KL-5"), id("KL-1")]);
     let view = View {
         document: DOCUMENT,
         ended: &ended,
         now: DateTime::UNIX_EPOCH,
     };
-    validate(items(operations), faults, &view, earlier, &LIMITS)
+    let parsed = Parsed {
+        items: items(operations),
+        faults,
+        ..Parsed::default()
+    };
+    validate(parsed, &view, earlier, &LIMITS)
 }
 
 /// Each row: operations, after ` > ` if there were earlier ones, and for each the name of its fault, or `ok`.
@@ -408,7 +414,7 @@ fn learnings_are_compared_folded_and_snippets_to_the_byte_after_the_archives() {
         ended: &BTreeSet::new(),
         now: now(),
     };
-    let again = validate(items(&arrow), vec![], &view, &[], &LIMITS);
+    let again = validate(Parsed::of(arrow), &view, &[], &LIMITS);
     assert_eq!(again.faults[0].kind, FaultKind::Duplicate, "{document}");
 }
 
@@ -451,7 +457,7 @@ fn what_an_addition_replaces_is_archived_with_it_or_not_at_all() {
     assert_eq!(both.items[0].operation.replaces(), Some(id("KL-1")));
 }
 
-fn kinds(validated: &Validated) -> Vec<&'static str> {
+fn kinds(validated: &Parsed) -> Vec<&'static str> {
     validated.faults.iter().map(|fault| fault.kind.name()).collect()
 }
 

@@ -3,7 +3,7 @@
 use super::Limits;
 use crate::domain::consolidation::{Ground, Grounds};
 use crate::domain::document::{Entry, entries_of, normalised_snippet, pinned, record_ranges};
-use crate::domain::faults::{Omitted, cut};
+use crate::domain::faults::{MAX_KEPT_FAULTS, Parsed};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::{AddedRecord, Fault, FaultKind, Item, Operation};
 use crate::domain::text::folded;
@@ -23,19 +23,6 @@ pub struct View<'a> {
     pub now: DateTime<Utc>,
 }
 
-/// The result of validation.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Validated {
-    /// The accepted items, in input order.
-    pub items: Vec<Item>,
-    /// The faults of the parser and of validation, in input order, at most one per item: the first that
-    /// applies in the fault table. Contains the first
-    /// [`MAX_KEPT_FAULTS`](crate::domain::faults::MAX_KEPT_FAULTS).
-    pub faults: Vec<Fault>,
-    /// Number of further faults found by validation.
-    pub omitted: Omitted,
-}
-
 /// Validates parsed items against a memory. `earlier` are the operations accepted from an earlier text of the
 /// same update: the records they archive count as archived, and the records they add exist and count towards
 /// the limit.
@@ -43,16 +30,15 @@ pub struct Validated {
 /// An addition that replaces a record also archives it, unless the text archives it explicitly. If that archiving is rejected,
 /// the addition replaces nothing.
 ///
-/// A `placeholder` fault in an `ARCHIVE` item whose id never existed becomes `unknown_id`, which has priority
+/// Of an item the first fault that applies in the fault table is reported. A `placeholder` fault in an `ARCHIVE` item whose id never existed becomes `unknown_id`, which has priority
 /// in the fault table. A warning about a rejected item is dropped. Linear in the document and the items.
 #[must_use]
-pub fn validate(
-    mut items: Vec<Item>,
-    faults: Vec<Fault>,
-    view: &View<'_>,
-    earlier: &[Operation],
-    limits: &Limits,
-) -> Validated {
+pub fn validate(parsed: Parsed, view: &View<'_>, earlier: &[Operation], limits: &Limits) -> Parsed {
+    let Parsed {
+        mut items,
+        faults,
+        mut omitted,
+    } = parsed;
     let mut archives = Archives::of(view, earlier, &items, limits);
     let verdicts: Vec<_> = items
         .iter_mut()
@@ -87,9 +73,9 @@ pub fn validate(
         .collect();
     faults.extend(rejected);
     faults.sort_by_key(|fault| fault.range.start);
-    let mut omitted = Omitted::default();
-    cut(&mut faults, &mut omitted);
-    Validated {
+    let surplus = faults.drain(MAX_KEPT_FAULTS.min(faults.len())..);
+    surplus.for_each(|fault| omitted.add(&fault));
+    Parsed {
         items: accepted,
         faults,
         omitted,
@@ -123,16 +109,10 @@ struct Archives<'a> {
 
 impl<'a> Archives<'a> {
     fn of(view: &View<'a>, earlier: &[Operation], items: &[Item], limits: &Limits) -> Self {
-        let has_ground = |item: &Item| {
-            let is_grounded = matches!(item.operation, Operation::Archive { ground: Some(_), .. });
-            is_grounded || !item.operation.merges().is_empty()
-        };
-        let has_grounds = items.iter().any(has_ground);
-        let mut archived_now: HashSet<_> = earlier.iter().filter_map(Operation::archives).collect();
-        archived_now.extend(earlier.iter().flat_map(Operation::merges));
+        let has_grounds = items.iter().any(|item| item.operation.is_grounded());
+        let archived_now: HashSet<_> = earlier.iter().flat_map(Operation::leaving).collect();
         let mut named = archived_now.clone();
-        named.extend(items.iter().filter_map(|item| item.operation.archives()));
-        named.extend(items.iter().flat_map(|item| item.operation.merges()));
+        named.extend(items.iter().flat_map(|item| item.operation.leaving()));
         let replaced: HashSet<_> = earlier.iter().filter_map(Operation::replaces).collect();
         let mut leaving = &named | &replaced;
         leaving.extend(items.iter().filter_map(|item| item.operation.replaces()));

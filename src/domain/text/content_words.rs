@@ -43,10 +43,10 @@ impl Word {
 fn word_at(text: &str, range: Range<usize>) -> Option<Word> {
     let (mut key, mut chars) = (0_u128, 0);
     let mut has_digit = false;
-    let mut scripts = Scripts::NONE;
+    let mut scripts = 0;
     for c in text[range.clone()].chars() {
         has_digit |= c.is_numeric();
-        scripts = scripts.with(script_of(c));
+        scripts |= script_of(c);
         fold_char(c, |c| {
             if chars < KEY_CHARS {
                 key = (key << 21) | u128::from(u32::from(c));
@@ -108,7 +108,7 @@ pub(in crate::domain) fn scan(text: &str, mut visit: impl FnMut(Token)) {
                 visit(Token::Word(Word {
                     key: Key((u128::from(u32::from(first)) << 21) | u128::from(u32::from(c))),
                     range: place.start..at,
-                    scripts: script_of(first).with(script_of(c)),
+                    scripts: script_of(first) | script_of(c),
                 }));
             }
         }
@@ -147,7 +147,7 @@ pub(in crate::domain) fn keys(text: &str) -> impl Iterator<Item = Key> {
 #[must_use]
 pub fn shares_a_word<'t>(text: &str, others: impl IntoIterator<Item = &'t str>) -> bool {
     let (words, known) = (content_words(text), KnownWords::of(others));
-    let can_be_compared = words.iter().any(|word| word.scripts.share(known.scripts));
+    let can_be_compared = words.iter().any(|word| word.scripts & known.scripts != 0);
     !can_be_compared || shared(&words, &known.keys) > 0
 }
 
@@ -163,42 +163,19 @@ impl KnownWords {
         let mut known = Self::default();
         for word in texts.into_iter().flat_map(content_words) {
             known.keys.insert(word.key);
-            known.scripts = known.scripts.with(word.scripts);
+            known.scripts |= word.scripts;
         }
         known
     }
 }
 
-/// A set of scripts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(in crate::domain) struct Scripts(u32);
-
-impl Scripts {
-    pub(in crate::domain) const NONE: Self = Self(0);
-
-    pub(in crate::domain) fn with(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-
-    pub(in crate::domain) fn is_none(self) -> bool {
-        self.0 == 0
-    }
-
-    /// Whether the sets intersect.
-    pub(in crate::domain) fn share(self, other: Self) -> bool {
-        self.0 & other.0 != 0
-    }
-
-    /// Whether this is a subset of the other.
-    pub(in crate::domain) fn are_among(self, others: Self) -> bool {
-        self.0 & !others.0 == 0
-    }
-}
+/// A set of scripts, one bit each; 0 if it is empty.
+pub(in crate::domain) type Scripts = u32;
 
 /// The script of a character; none for digits and symbols.
 fn script_of(c: char) -> Scripts {
     let script = match u32::from(c) {
-        _ if !c.is_alphabetic() => return Scripts::NONE,
+        _ if !c.is_alphabetic() => return 0,
         ..=0x2AF | 0x1D00..=0x1EFF | 0x2C60..=0x2C7F | 0xA720..=0xA7FF | 0xFF21..=0xFF5A => 0,
         code if is_hangul(code) => 1,
         code if is_kana(code) => 2,
@@ -206,7 +183,7 @@ fn script_of(c: char) -> Scripts {
         // Other scripts have pages of 128 characters of their own, a few of them two.
         code => 4 + (code >> 7) % 28,
     };
-    Scripts(1 << script)
+    1 << script
 }
 
 /// Han, Hiragana, Katakana, Thai and Hangul are compared by pairs of characters.

@@ -109,10 +109,9 @@ fn joined<'t>(words: impl Iterator<Item = &'t str>) -> String {
     line
 }
 
-/// The parts of a text between blanks with their byte offsets.
-pub(in crate::domain) fn blank_separated(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let words = text.split_whitespace();
-    words.map(|word| (word.as_ptr() as usize - text.as_ptr() as usize, word))
+/// The byte offset of a part of a text.
+pub(in crate::domain) fn offset_in(text: &str, part: &str) -> usize {
+    part.as_ptr() as usize - text.as_ptr() as usize
 }
 
 #[cfg(test)]

@@ -173,7 +173,7 @@ impl<'t> Change<'t> {
     /// Allocates an id for a record that goes directly to the archive.
     pub(super) fn reserve(&mut self, kind: RecordKind) -> Result<RecordId, EditError> {
         self.reserved = true;
-        Ok(self.edit.reserve(kind)?)
+        self.edit.reserve(kind)
     }
 
     /// The records of a kind with their times, oldest first. A record without a time gets that of the record

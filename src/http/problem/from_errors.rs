@@ -92,7 +92,7 @@ impl From<WriteError> for Problem {
                 };
                 Self::invalid("supersedes", format!("{message}; active: {those}")).with("active", active)
             }
-            WriteError::Window(EditError::IdsExhausted(_)) => Self::invalid("body", message),
+            WriteError::Window(EditError::IdsExhausted { .. }) => Self::invalid("body", message),
             WriteError::Refused(refusal) => {
                 Self::new(Kind::Conflict, refusal.to_string()).with("field", "path")
             }

@@ -1,11 +1,11 @@
 //! Views of the document: `GET M/blame`, `GET M/log`, `GET M/sections` and `GET M/contexts/{ref}/diff`
 
 use crate::domain::document::{
-    self, Headings, Record, Section, Until, record_ranges, unified_diff, written_time,
+    self, Headings, Record, Section, Until, record_ranges, sections_changed, unified_diff, written_time,
 };
 use crate::domain::evidence::Evidence;
 use crate::domain::ids::{RecordId, RecordKind};
-use crate::domain::memory::compare;
+use crate::domain::memory::{RecordChange, project};
 use crate::fair::{self, Party};
 use crate::http::extract::headers::{Accept, ConditionHeaders, Conditions, ETag, Representation};
 use crate::http::extract::page::{List, Page};
@@ -543,28 +543,32 @@ fn text_of(base: Option<&Context>, version: &Context) -> String {
 
 impl DiffBody {
     fn of(base: Option<&Context>, version: &Context, mut archivings: HashMap<RecordId, Archiving>) -> Self {
-        let comparison = compare(base.map_or("", |base| base.text.as_str()), &version.text);
-        let archived = comparison.archived.into_iter().map(|record| {
-            let (archived_version, reason, superseded_by) = match archivings.remove(&record.id) {
-                Some(done) => (Some(done.version), done.reason, done.superseded_by),
-                None => (None, None, None),
-            };
-            ArchivedRecord {
-                record_id: record.id.to_string(),
-                archived_version,
-                reason,
-                superseded_by,
-                record: record.into(),
+        let before = base.map_or("", |base| base.text.as_str());
+        let sections = sections_changed(before, &version.text);
+        let (mut added, mut changed, mut archived) = (Vec::new(), Vec::new(), Vec::new());
+        for change in project(before, &version.text) {
+            match change {
+                RecordChange::Added(record) => added.push(record.into()),
+                RecordChange::Changed { old, new } => changed.push(ChangedRecord {
+                    record_id: new.id.to_string(),
+                    before: old.into(),
+                    after: new.into(),
+                }),
+                RecordChange::Archived(record) => {
+                    let (archived_version, reason, superseded_by) = match archivings.remove(&record.id) {
+                        Some(done) => (Some(done.version), done.reason, done.superseded_by),
+                        None => (None, None, None),
+                    };
+                    archived.push(ArchivedRecord {
+                        record_id: record.id.to_string(),
+                        archived_version,
+                        reason,
+                        superseded_by,
+                        record: record.into(),
+                    });
+                }
             }
-        });
-        let changed = comparison
-            .changed
-            .into_iter()
-            .map(|(before, after)| ChangedRecord {
-                record_id: after.id.to_string(),
-                before: before.into(),
-                after: after.into(),
-            });
+        }
         let metadata = &version.metadata;
         Self {
             vault_id: metadata.vault_id.to_string(),
@@ -575,12 +579,12 @@ impl DiffBody {
             context_id: metadata.context_id.to_string(),
             diff: text_of(base, version),
             records: RecordDiff {
-                added: comparison.added.into_iter().map(WrittenRecord::from).collect(),
-                changed: changed.collect(),
-                archived: archived.collect(),
+                added,
+                changed,
+                archived,
             },
-            progress_rewritten: comparison.sections.progress,
-            sections_changed: comparison.sections.free,
+            progress_rewritten: sections.progress,
+            sections_changed: sections.free,
         }
     }
 }
