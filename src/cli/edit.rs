@@ -68,7 +68,7 @@ impl Edit {
             .on_version(tag)?;
         let answer = call.exchange().await?;
         match answer.status {
-            412 => Err(overtaken(service, tag, &answer.json()?).await),
+            412 => Err(overtaken(service, tag, &answer.json().unwrap_or_default()).await),
             _ => answer.into_success("").map(Some),
         }
     }
