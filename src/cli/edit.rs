@@ -36,7 +36,7 @@ impl Edit {
         let mut saved = self.save(&service, &editor, &file, text, tag).await;
         match &mut saved {
             // What nobody has changed need not be kept.
-            Err(failure) if !fs::read(&file).is_ok_and(|kept| kept == text.as_bytes()) => {
+            Err(failure) if file.exists() && !fs::read(&file).is_ok_and(|kept| kept == text.as_bytes()) => {
                 failure.sentence += &format!("\n  your text is kept in {}", file.display());
             }
             // A leftover file does no harm.
@@ -68,7 +68,7 @@ impl Edit {
             .on_version(tag)?;
         let answer = call.exchange().await?;
         match answer.status {
-            412 => Err(overtaken(service, tag, &answer.json()?).await),
+            412 => Err(overtaken(service, tag, &answer.json().unwrap_or_default()).await),
             _ => answer.into_success("").map(Some),
         }
     }
