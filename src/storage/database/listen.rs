@@ -141,7 +141,9 @@ impl Storage {
     /// Fails if words were committed but not received, as behind a pooler, or on a former primary.
     fn look(&self, last_word: Option<Instant>) -> Result<(), StorageError> {
         if last_word.is_some_and(|word| word.elapsed() > WORD_LASTS) {
-            self.notifications.proved.send_replace(false);
+            // Watchers wake at the first tick only.
+            let proved = &self.notifications.proved;
+            proved.send_if_modified(|proved| std::mem::replace(proved, false));
         }
         let at_most = match last_word {
             Some(_) => MAX_UNRECEIVED,

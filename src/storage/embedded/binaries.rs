@@ -63,7 +63,8 @@ impl Binaries {
 }
 
 fn choose(found: Vec<Binaries>, cluster: Option<u32>, folder: &Path) -> Result<Binaries, EmbeddedError> {
-    let newest = found.iter().max_by_key(|binaries| binaries.major).cloned();
+    // The first of the newest: `max_by_key` returns the last of equal ones.
+    let newest = found.iter().rev().max_by_key(|binaries| binaries.major).cloned();
     let Some(newest) = newest else {
         return Err(EmbeddedError::Unusable(format!(
             "no PostgreSQL server binaries found; install them with: {INSTALL}\n\
@@ -160,6 +161,14 @@ mod tests {
     fn a_new_cluster_gets_the_newest_binaries() {
         let chosen = choose(installed(&[15, 17, 16]), None, Path::new("/d")).unwrap();
         assert_eq!(chosen.major, 17);
+    }
+
+    #[test]
+    fn of_two_installations_of_the_newest_version_the_first_counts() {
+        let mut found = installed(&[16, 17, 17]);
+        found[1].dir = "/in/path".into();
+        let chosen = choose(found, None, Path::new("/d")).unwrap();
+        assert_eq!(chosen.dir, Path::new("/in/path"));
     }
 
     #[test]

@@ -5,10 +5,13 @@ use super::{FORMAT, FORMAT_VERSION, OLDEST_VERSION};
 use crate::domain::document::{self, Marks};
 use crate::domain::handoff::{CitedLine, Window};
 use crate::domain::history::{Rebuild, VersionMark};
-use crate::domain::ids::{ActorId, ContextId, HandoffId, MemoryId, RecordId, RootName, UpdateId, VaultId};
+use crate::domain::ids::{
+    ActorId, ContextId, HandoffId, MemoryId, RecordId, RecordKind, RootName, UpdateId, VaultId,
+};
 use crate::domain::memory::Counters;
 use crate::domain::memory_files::FilePath;
 use crate::domain::prompt::{PromptItem, check_writable};
+use crate::domain::window::TaskDetails;
 use crate::storage::Source;
 use crate::storage::columns::by_name;
 use crate::storage::memories::paths::FileTree;
@@ -312,6 +315,16 @@ pub(super) fn check_record(line: &RecordRow, head_version: i64) -> Result<Record
     let are_marks = |marks: &str| marks.parse::<Marks>().is_ok_and(|marks| !marks.is_empty());
     let are_marks = line.marks.as_deref().is_none_or(are_marks);
     let expected_marks = "`pinned`, `until` and a date or time, or both";
+    let is_told = line.task_id.is_some()
+        || line.intent.is_some()
+        || line.summary.is_some()
+        || line.outcome.is_some()
+        || line.epic.is_some()
+        || line.details.is_some();
+    let may_be_told = line.kind == RecordKind::Task || !is_told;
+    let are_details = |details: &Value| details.is_object() && TaskDetails::deserialize(details).is_ok();
+    let are_details = line.details.as_ref().is_none_or(are_details);
+    let expected_details = "an object of what is told of a task";
     let is_version = |version: i64| (1..=head_version).contains(&version);
     let inactive = "null while the record is active";
     require(&[
@@ -322,6 +335,8 @@ pub(super) fn check_record(line: &RecordRow, head_version: i64) -> Result<Record
         ("status", is_status, "active or archived"),
         ("archive_reason", !is_active || !has_reason, inactive),
         ("marks", are_marks, expected_marks),
+        ("intent", may_be_told, "null on what is no task"),
+        ("details", are_details, expected_details),
         ("created_version", is_version(line.created_version), OF_MEMORY),
         (
             "ended_version",
