@@ -1,7 +1,6 @@
 use super::{refresh, section, state, supersede};
 use crate::harness::{Service, each, has, holds};
 use crate::transfer::program::exported;
-use reqwest::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
 use working_memory::config::Config;
@@ -245,13 +244,7 @@ async fn the_preface_is_computed_on_read_and_covered_by_the_etag() {
         .strip_suffix(made["markdown"].as_str().unwrap())
         .unwrap();
     assert!(preface.starts_with("> Freshness: fresh."), "{preface}");
-    let tag = read.header("etag").to_owned();
-    let again = || async {
-        let request = memory
-            .request(Method::GET, "handoff")
-            .header("If-None-Match", &tag);
-        crate::harness::Answer::to(request).await
-    };
+    let again = || memory.get_with("handoff", "If-None-Match", read.header("etag"));
     again().await.is(304);
     service.clock.advance(Duration::from_secs(60));
     again().await.is(304);
@@ -265,45 +258,30 @@ async fn the_preface_is_computed_on_read_and_covered_by_the_etag() {
 #[tokio::test]
 async fn a_redaction_deletes_the_handoffs_that_may_quote_the_text() {
     let (service, memory) = Service::start().await.with_memory("m");
-    memory
-        .write("# Key Learnings\n- KL-1 because none: harmless words\n")
-        .await;
-    let before = refresh(&memory, "", None).await.is(201).json();
-    memory
-        .write("# Key Learnings\n- KL-2 because none: sk_live_[secret]_4711\n")
-        .await;
-    memory.write("# Key Learnings\n").await;
-    let after = refresh(&memory, "", None).await.is(201).json();
-    assert!(after["markdown"].as_str().unwrap().contains("secret"));
-    memory.redact("2").await.is(200);
+    let table = r##"
+        PUT context < # Key Learnings\n- KL-1 because none: harmless words\n → 201
+        POST handoff/refresh → 201 ⇒ before=/handoff_id
+        PUT context < # Key Learnings\n- KL-2 because none: sk_live_[secret]_4711\n → 201
+        PUT context < # Key Learnings\n → 201
+        POST handoff/refresh → 201 {"markdown~": "secret"} ⇒ after=/handoff_id
+        POST contexts/2/redact < {"reason": "it held a key"} → 200
+        GET handoffs/$after → 404 not-found handoff_id
+        GET handoffs/$before → 200
+        GET handoff/status → 200 {"status": "stale"}"##;
+    memory.requests(table).await;
     assert_eq!(service.tables_that_hold("secret").await, Vec::<String>::new());
-    memory
-        .refuses(
-            &format!("handoffs/{}", after["handoff_id"].as_str().unwrap()),
-            404,
-            "not-found",
-            Some("handoff_id"),
-        )
-        .await;
-    memory
-        .get(&format!("handoffs/{}", before["handoff_id"].as_str().unwrap()))
-        .await
-        .is(200);
-    assert_eq!(state(&memory).await.0, "stale");
 }
 
 #[tokio::test]
 async fn against_a_redacted_text_nothing_is_called_new() {
-    let (service, memory) = Service::start().await.with_memory("m");
-    let document =
-        |fact: &str| format!("# Active Context\nGoal: ship it\nBlocker: none\n\n# Facts\n- {fact}\n");
-    memory.write(document("one")).await;
-    service.clock.advance(Duration::from_secs(10_000));
-    memory.write(document("two")).await;
-    memory.redact("1").await.is(200);
-    let made = refresh(&memory, "", None).await.is(201).json();
-    let markdown = made["markdown"].as_str().unwrap();
-    assert!(!markdown.contains("Goal is now"), "{markdown}");
+    let (_, memory) = Service::start().await.with_memory("m");
+    let table = r##"
+        PUT context < # Active Context\nGoal: ship it\nBlocker: none\n\n# Facts\n- one\n → 201
+        +10000
+        PUT context < # Active Context\nGoal: ship it\nBlocker: none\n\n# Facts\n- two\n → 201
+        POST contexts/1/redact < {"reason": "it held a key"} → 200
+        POST handoff/refresh → 201 {"markdown!": "Goal is now"}"##;
+    memory.requests(table).await;
 }
 
 #[tokio::test]
