@@ -57,6 +57,7 @@ async fn the_state_of_the_callers_folder_is_accepted_within_limits() {
     assert!(!markdown.contains("[KL-9@9]"));
     let many = json!(vec!["x"; 501]).to_string();
     let table = r#"
+        POST handoff/refresh?force=true&force=true → 422 invalid force
         POST handoff/refresh?force=true < {"workspace": {"branch": "256"}} → 422 invalid workspace.branch
         POST handoff/refresh?force=true < {"workspace": {"head": "129"}} → 422 invalid workspace.head
         POST handoff/refresh?force=true < {"workspace": {"folder": "1025"}} → 422 invalid workspace.folder

@@ -28,6 +28,13 @@ async fn a_record_shows_its_creation_and_its_archiving() {
         GET records/VC-03 → 422 invalid record_id
         GET records/X-1 → 422 invalid record_id
         GET records/VC-9223372036854775808 → 422 invalid record_id
+        GET records/KL- → 422 invalid record_id
+        GET records/KL-0 → 422 invalid record_id
+        GET records/KL-01 → 422 invalid record_id
+        GET records/KL-+1 → 422 invalid record_id
+        GET records/KL--1 → 422 invalid record_id
+        GET records/KL1 → 422 invalid record_id
+        GET records/%20KL-1 → 422 invalid record_id
         GET records/VC → 422 invalid record_id"#;
     memory.requests(table).await;
 }
