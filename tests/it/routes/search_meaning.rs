@@ -1,6 +1,6 @@
 //! Semantic searches, and searches in one memory.
 
-use crate::harness::{Answer, EmbeddingServer, Service, has, holds};
+use crate::harness::{Answer, EmbeddingServer, Service, has};
 use serde_json::{Value, json};
 
 const CAR: &str = "# Key Learnings\n- KL-1 because rain: the automobile leaks\n- KL-2 because fun: soup needs salt\n\n\

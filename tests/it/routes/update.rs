@@ -5,7 +5,7 @@ use serde_json::json;
 
 #[tokio::test]
 async fn an_invalid_body_is_rejected_and_the_field_is_named() {
-    let (service, memory) = Service::start().await.agent();
+    let (_service, memory) = Service::start().await.agent();
     for (body, field) in rows(
         r#"
         {} → task
