@@ -47,33 +47,22 @@ async fn a_prompt_is_assembled_from_items_of_the_vault_and_the_memory_and_the_do
     let json = memory.get_json("prompt").await.is(200);
     let receipt = json.json();
     assert_eq!(receipt["text"], text.text());
-    assert_eq!(
-        names(&receipt),
-        [
-            "rules",
-            "free",
-            "key_learnings",
-            "workflow",
-            "current_progress",
-            "datetime"
-        ]
-    );
+    let expected = "rules free key_learnings workflow current_progress datetime";
+    assert_eq!(names(&receipt).join(" "), expected);
     let tokens = Tokens::default().count(text.text());
     assert_eq!(receipt["tokens"], tokens);
     let parts = receipt["parts"].as_array().unwrap();
     let sum: u64 = parts.iter().map(|part| part["tokens"].as_u64().unwrap()).sum();
     assert_eq!(sum, tokens as u64);
-    assert_eq!(parts[0]["source"], "items");
-    assert_eq!(parts[0]["items"].as_array().unwrap().len(), 2);
-    has(&parts[2], json!({"source": "document", "records": ["KL-1"]}));
-    assert_eq!(parts[5]["source"], "clock");
     let context = memory.get_json("context").await.json();
     has(
         &receipt,
-        json!({"version": 1, "context_id": context["context_id"]}),
+        json!({
+            "/parts/0/source": "items", "/parts/0/items#": 2, "/parts/2/source": "document", "/parts/2/records": ["KL-1"],
+            "/parts/5/source": "clock", "version": 1, "context_id": context["context_id"], "dropped": [],
+            "max_tokens": null, "prefix_hash": text.header("x-prefix-hash"),
+        }),
     );
-    has(&receipt, json!({"dropped": [], "max_tokens": null}));
-    assert_eq!(receipt["prefix_hash"], text.header("x-prefix-hash"));
     assert_ne!(text.header("etag"), json.header("etag"));
 }
 
@@ -143,11 +132,8 @@ async fn a_budget_drops_parts_in_order_and_never_the_rules() {
     let all = complete["tokens"].as_u64().unwrap();
     let tokens = Tokens::default();
     for most in (11..=all).rev().step_by(7) {
-        let receipt = memory
-            .get_json(&format!("prompt?max_tokens={most}"))
-            .await
-            .is(200)
-            .json();
+        let path = format!("prompt?max_tokens={most}");
+        let receipt = memory.get_json(&path).await.is(200).json();
         let text = receipt["text"].as_str().unwrap();
         assert!(tokens.count(text) as u64 <= most, "{most}: {text}");
         assert!(text.starts_with("Never push to main."), "{text}");
@@ -155,24 +141,18 @@ async fn a_budget_drops_parts_in_order_and_never_the_rules() {
             &receipt,
             json!({"max_tokens": most, "prefix_hash": complete["prefix_hash"]}),
         );
-        assert_eq!(
-            memory.get(&format!("prompt?max_tokens={most}")).await.text(),
-            text
-        );
+        assert_eq!(memory.get(&path).await.text(), text);
     }
-    let less = memory
-        .get_json(&format!("prompt?max_tokens={}", all - 1))
-        .await
-        .json();
-    assert_eq!(
-        less["dropped"],
-        json!([{"name": "recent_tasks", "source": "document", "whole": false, "items": [], "records": ["T-1"]}])
+    let rules = "Never push to main. Never delete a migration.";
+    let table = format!(
+        r#"
+        GET prompt?max_tokens={less} | Accept: application/json → 200 {{"dropped": [{{"name": "recent_tasks", "source": "document", "whole": false, "items": [], "records": ["T-1"]}}]}}
+        GET prompt?max_tokens=3 → 422 invalid max_tokens {{"needed": {needed}}}
+        GET prompt?max_tokens={needed} → 200 ={rules}"#,
+        less = all - 1,
+        needed = tokens.count(rules)
     );
-    let needed = tokens.count("Never push to main. Never delete a migration.");
-    let refused = memory.get("prompt?max_tokens=3").await.invalid("max_tokens");
-    assert_eq!(refused["needed"], needed);
-    let least = memory.get(&format!("prompt?max_tokens={needed}")).await.is(200);
-    assert_eq!(least.text(), "Never push to main. Never delete a migration.");
+    memory.requests(&table).await;
 }
 
 #[tokio::test]
