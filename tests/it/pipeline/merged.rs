@@ -2,10 +2,20 @@
 
 use super::dictated::{Gate, dictate, learning, progress};
 use super::stored::is_sound;
-use crate::harness::{Answer, has};
+use crate::harness::{Answer, Memory, has};
 use reqwest::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 use working_memory::domain::operation::Role;
+
+/// An update, and what another writer does while its model is asked.
+async fn meanwhile(gate: &Gate, memory: &Memory, update: Value, other: impl Future<Output = ()>) -> Answer {
+    let other = async {
+        gate.asked().await;
+        other.await;
+        gate.open();
+    };
+    tokio::join!(memory.update(update), other).0
+}
 
 #[tokio::test]
 async fn free_text_and_records_of_another_writer_survive() {
@@ -15,15 +25,16 @@ async fn free_text_and_records_of_another_writer_survive() {
         .await;
     let update = dictate(json!({"learnings": learning("new"), "progress": progress("Go on")}));
 
-    let (answer, ()) = tokio::join!(memory.update(update), async {
-        gate.asked().await;
+    let answer = meanwhile(&gate, &memory, update, async {
         let text = "# Notes\nnew words\n\n# Key Learnings\n- KL-1 because x: mine\n- KL-2 because y: theirs\n\n# Facts\n1\n";
         memory.write(text).await;
-        gate.open();
     });
 
-    let answer = answer.is(200).json();
-    has(&answer, json!({"rebased": true, "base_version": 1, "version": 3}));
+    let answer = answer.await.is(200).json();
+    has(
+        &answer,
+        json!({"rebased": true, "base_version": 1, "version": 3, "diff^": "--- version 2\n+++ version 3\n"}),
+    );
     let text = memory.text().await;
     assert_eq!(
         text,
@@ -31,7 +42,6 @@ async fn free_text_and_records_of_another_writer_survive() {
          - KL-3 [2026-11-21T02:00:00Z] because it is certain: new\n\n# Facts\n1\n\n# Current Progress\n\
          ## In Progress\n- Go on\n"
     );
-    has(&answer, json!({"diff^": "--- version 2\n+++ version 3\n"}));
     is_sound(&service, "agent").await;
 }
 
@@ -39,13 +49,11 @@ async fn free_text_and_records_of_another_writer_survive() {
 async fn a_learning_that_was_added_concurrently_is_not_added_twice() {
     let (gate, service, memory) = Gate::agent(Role::Learnings).await;
     let text = "KEY_LEARNINGS:\n  ADD:\n    - because a: Pin the  tool chain\n    - because b: another\n";
-    let (answer, ()) = tokio::join!(memory.update(dictate(json!({"learnings": text}))), async {
-        gate.asked().await;
+    let answer = meanwhile(&gate, &memory, dictate(json!({"learnings": text})), async {
         memory.applied(&learning("pin the tool chain")).await;
-        gate.open();
     });
     has(
-        &answer.is(200).json(),
+        &answer.await.is(200).json(),
         json!({"/rejected/*/kind": ["duplicate"], "/rejected/0/text~": "Pin the  tool chain", "/operations/0/id": "KL-2",
                "base_version": 0}),
     );
@@ -61,19 +69,16 @@ async fn a_record_that_was_archived_concurrently_is_not_archived_twice() {
             .await;
         let text = "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because the model says so\n";
 
-        let (answer, ()) = tokio::join!(memory.update(dictate(json!({"learnings": text}))), async {
-            gate.asked().await;
+        let answer = meanwhile(&gate, &memory, dictate(json!({"learnings": text})), async {
             if by_operation {
                 memory.archives("KL-1 because first").await;
             } else {
                 memory.write("# Key Learnings\n- KL-2 because x: z\n").await;
             }
-            gate.open();
         });
 
-        let answer = answer.is(200).json();
         has(
-            &answer,
+            &answer.await.is(200).json(),
             json!({"/rejected/*/kind": ["already_archived"], "status": "unchanged", "rebased": true, "base_version": 1,
                    "version": 2}),
         );
@@ -106,17 +111,14 @@ async fn concurrently_changed_progress_is_retried_on_the_new_head() {
                "/models/learnings/attempts": 1}),
     );
     let run = memory.run_of(&answer).await;
-    let shown: Vec<_> = run["exchanges"]
-        .as_array()
-        .unwrap()
-        .iter()
+    let exchanges = run["exchanges"].as_array().unwrap().iter();
+    let shown: Vec<_> = exchanges
         .filter(|exchange| exchange["section"] == "progress")
-        .map(|exchange| exchange["messages"][0]["content"].as_str().unwrap())
         .collect();
-    assert!(
-        shown[0].contains("- Mine") && shown[1].contains("- Theirs"),
-        "{shown:?}"
-    );
+    for (exchange, bullet) in shown.iter().zip(["- Mine", "- Theirs"]) {
+        has(exchange, json!({"/messages/0/content~": bullet}));
+    }
+    assert_eq!(shown.len(), 2);
     let text = memory.text().await;
     assert!(text.contains("- The model's") && text.contains("kept") && !text.contains("Theirs"));
 }
@@ -201,13 +203,11 @@ async fn a_dry_run_is_applied_to_the_head_at_its_end() {
     let mut update = dictate(json!({"learnings": learning("new")}));
     update["dry_run"] = json!(true);
 
-    let (answer, ()) = tokio::join!(memory.update(update), async {
-        gate.asked().await;
+    let answer = meanwhile(&gate, &memory, update, async {
         memory.applied(&learning("theirs")).await;
-        gate.open();
     });
 
-    let answer = answer.is(200).json();
+    let answer = answer.await.is(200).json();
     assert_eq!(answer["operations"][0]["id"], "KL-3");
     assert_eq!(answer["version"], answer["base_version"]);
     assert_eq!(service.count("memory_contexts").await, 2);
@@ -222,13 +222,11 @@ async fn a_client_that_disconnects_leaves_no_lock() {
     disconnected.abort();
     let _ = disconnected.await;
 
-    let next = memory.update(dictate(json!({"learnings": learning("next")})));
-    let (answer, ()) = tokio::join!(next, async {
-        gate.asked().await;
-        gate.open();
-    });
-
-    let answer = answer.is(200).json();
-    has(&answer, json!({"version": 1, "/operations/0/content": "next"}));
+    let next = dictate(json!({"learnings": learning("next")}));
+    let answer = meanwhile(&gate, &memory, next, async {}).await;
+    has(
+        &answer.is(200).json(),
+        json!({"version": 1, "/operations/0/content": "next"}),
+    );
     memory.write("a writer").await;
 }

@@ -62,8 +62,10 @@ async fn valid_lines_are_accepted_and_invalid_ones_retried_once_and_dropped() {
     let manifest = &made["manifest"];
     let dropped = each(&manifest["dropped"], "reason");
     assert_eq!(dropped, ["not_supplied", "unknown_section"]);
-    let model = json!({"model": "writer", "reprompts": 1, "failed": null});
-    has(&manifest["model"], model);
+    has(
+        &manifest["model"],
+        json!({"model": "writer", "reprompts": 1, "failed": null}),
+    );
 
     let requests = model.asked();
     assert_eq!(requests.len(), 2, "once more and no oftener");
