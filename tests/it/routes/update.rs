@@ -33,7 +33,7 @@ async fn an_invalid_body_is_rejected_and_the_field_is_named() {
         has(&problem, json!({"detail~": field}));
     }
     let table = r#"
-        POST update | Content-Type: application/json < {"task":"a","task":"b"} → 422 invalid task
+        POST update | Content-Type: application/json < {"task":"a","task":"b"} → 422 invalid body {"detail~": "task"}
         POST update | Content-Type: application/json → 400 malformed body
         POST update | Content-Type: application/json < { → 400 malformed body
         POST update | Content-Type: application/json < {"task":"x"}} → 400 malformed body

@@ -41,7 +41,8 @@ async fn every_transition_between_the_states_happens() {
         &made,
         json!({
             "freshness": {"status": "fresh", "reasons": [], "stale_lines": []},
-            "manifest": {"model": null, "cited": ["Active Context@1", "Current Progress@1", "D-1@1", "KL-1@1"]},
+            "/manifest/model": null,
+            "/manifest/cited": ["Active Context@1", "Current Progress@1", "D-1@1", "KL-1@1"],
         }),
     );
     let markdown = made["markdown"].as_str().unwrap();
