@@ -86,16 +86,6 @@ mod tests {
         };
         assert_eq!(config.retention, expected);
         assert!(expected.prunes_versions());
-        for (key, value) in [
-            ("MAX_VERSIONS", "0"),
-            ("MAX_AGE", "soon"),
-            ("MAX_AGE", "3600000d"),
-            ("RUNS_MAX_AGE", "0d"),
-        ] {
-            let environment = [(format!("WORKING_MEMORY__RETENTION__{key}"), value.to_owned())];
-            let error = crate::config::Config::load(None, environment).unwrap_err();
-            assert!(error.to_string().contains(&key.to_lowercase()), "{error}");
-        }
     }
 
     #[test]
@@ -108,14 +98,11 @@ mod tests {
     #[test]
     fn proposals_wait_thirty_days_or_as_configured() {
         assert_eq!(ReviewConfig::default().expire_after, TimeDelta::days(30));
-        let load = |value: &str| {
-            let name = "WORKING_MEMORY__REVIEW__EXPIRE_AFTER".to_owned();
-            crate::config::Config::load(None, [(name, value.to_owned())])
-        };
-        assert_eq!(load("12h").unwrap().review.expire_after, TimeDelta::hours(12));
-        for bad in ["soon", "0d", "30"] {
-            let error = load(bad).unwrap_err().to_string();
-            assert!(error.contains("review.expire_after"), "{error}");
-        }
+        let half_a_day = (
+            "WORKING_MEMORY__REVIEW__EXPIRE_AFTER".to_owned(),
+            "12h".to_owned(),
+        );
+        let config = crate::config::Config::load(None, [half_a_day]).unwrap();
+        assert_eq!(config.review.expire_after, TimeDelta::hours(12));
     }
 }

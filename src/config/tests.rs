@@ -153,12 +153,43 @@ fn values_that_make_no_sense_are_refused_with_their_key() {
         HTTP__TLS__CERTIFICATE=x.pem → http.tls.key
         HTTP__REQUEST_TIMEOUT_SECONDS=0 → http.request_timeout_seconds
         LLM__PROVIDER=oracle → llm.provider
-        LLM__BASE_URL=ftp://x → llm.base_url";
+        LLM__BASE_URL=ftp://x → llm.base_url
+        HTTP__ALLOWED_HOSTS=http://a → http.allowed_hosts
+        HTTP__ALLOWED_HOSTS=a/b → http.allowed_hosts
+        HTTP__ALLOWED_HOSTS=* → http.allowed_hosts
+        HTTP__ALLOWED_HOSTS=a:x → http.allowed_hosts
+        EMBEDDINGS__BASE_URL=http://127.0.0.1:1/v1 → embeddings.model
+        EMBEDDINGS__MODEL=m → embeddings.base_url
+        EMBEDDINGS__MODEL=m; EMBEDDINGS__BASE_URL=ftp://a/v1 → embeddings.base_url
+        EMBEDDINGS__MODEL=m; EMBEDDINGS__BASE_URL=a → embeddings.base_url
+        EMBEDDINGS__MODEL=m; EMBEDDINGS__BASE_URL=http:// → embeddings.base_url
+        EMBEDDINGS__MODEL=m; EMBEDDINGS__BASE_URL=http://u:p@a/v1 → embeddings.base_url
+        EMBEDDINGS__MODEL=m; EMBEDDINGS__BASE_URL=http://a/v1; EMBEDDINGS__DIMENSIONS=0 → embeddings.dimensions
+        EMBEDDINGS__MODEL=m; EMBEDDINGS__BASE_URL=http://a/v1; EMBEDDINGS__DOCUMENT_PREFIX=LONG → embeddings.document_prefix
+        EMBEDDINGS__MODEL=m; EMBEDDINGS__BASE_URL=http://a/v1; EMBEDDINGS__API_KEY=a b → embeddings.api_key
+        RETENTION__MAX_VERSIONS=0 → max_versions
+        RETENTION__MAX_AGE=soon → max_age
+        RETENTION__MAX_AGE=3600000d → max_age
+        RETENTION__RUNS_MAX_AGE=0d → runs_max_age
+        REVIEW__EXPIRE_AFTER=soon → review.expire_after
+        REVIEW__EXPIRE_AFTER=0d → review.expire_after
+        REVIEW__EXPIRE_AFTER=30 → review.expire_after
+        HANDOFF__WINDOW=soon → handoff.window
+        HANDOFF__WINDOW=0h → handoff.window
+        HANDOFF__WINDOW=P400D → handoff.window";
+    let table = table.replace("LONG", &"x".repeat(1_001));
     for row in table.trim().lines() {
-        let (variable, key) = row.trim().split_once(" → ").unwrap();
-        let (name, value) = variable.split_once('=').unwrap();
-        let message = refused(&[(&format!("WORKING_MEMORY__{name}"), value)]);
-        assert!(message.contains(key), "{row}: {message}");
+        let (variables, key) = row.trim().split_once(" → ").unwrap();
+        let named = |variable: &str| {
+            let (name, value) = variable.split_once('=').unwrap();
+            (format!("WORKING_MEMORY__{name}"), value.to_owned())
+        };
+        let error = Config::load(None, variables.split("; ").map(named)).unwrap_err();
+        let message = error.to_string();
+        assert!(
+            message.contains(key) && !message.contains("u:p"),
+            "{row}: {message}"
+        );
     }
 }
 
@@ -239,9 +270,6 @@ fn hosts_are_a_list_in_the_file_and_in_the_environment() {
     std::fs::write(&file, "[http]\nallowed_hosts = [\"a.b\", \"c:80\"]\n").unwrap();
     let config = Config::load(Some(&file), []).unwrap();
     assert_eq!(config.http.allowed_hosts, hosts(["a.b", "c:80"]));
-    for bad in ["http://a", "a/b", "*", "a:x"] {
-        assert!(refused(&[(name, bad)]).contains("http.allowed_hosts"), "{bad}");
-    }
 }
 
 #[test]

@@ -129,26 +129,12 @@ async fn records_have_their_place_as_reason_and_the_times_of_their_system() {
              preferences, metadata {{\"source\":\"chat\"}}: Ann prefers short answers\n"
         )
     );
-    let record = |json: Value| json["items"][1].clone();
-    let records = user.done("records --memory user-ann --json").await;
-    let record = record(records.json());
-    assert_eq!(record["content"], "Ann prefers short answers");
-    assert!(
-        record["reason"]
-            .as_str()
-            .unwrap()
-            .starts_with("from mem0.json:6, "),
-        "{record}"
-    );
-
-    let json = bring(&user, "letta", &["--json", "agent.af", "passages.json"])
-        .await
-        .is(0)
-        .json();
-    assert_eq!(json["memories"][0]["version"], 1);
-    assert_eq!(json["memories"][0]["added"][0]["place"], "agent.af:15");
-    assert_eq!(json["memories"][0]["added"][3]["record_id"], "KL-2");
-    assert_eq!(json["not_kept"].as_array().unwrap().len(), 3);
+    user.session(
+        r#"
+        records --memory user-ann --json → {"/items/1/content": "Ann prefers short answers", "/items/1/reason^": "from mem0.json:6, "}
+        bring --from letta --json agent.af passages.json → {"/memories/0/version": 1, "/memories/0/added/0/place": "agent.af:15", "/memories/0/added/3/record_id": "KL-2", "not_kept#": 3}"#,
+    )
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -188,11 +174,13 @@ async fn files_with_credentials_or_of_another_form_are_refused_before_anything_i
             "{refused:?}"
         );
     }
-    bring(&user, "claude-md", &["CLAUDE.md", "./CLAUDE.md"])
-        .await
-        .is(2);
-    bring(&user, "claude-md", &["no such file"]).await.is(2);
-    bring(&user, "claude-md", &[]).await.is(2);
+    user.session(
+        "
+        2 bring --from claude-md CLAUDE.md ./CLAUDE.md
+        2 bring --from claude-md 'no such file'
+        2 bring --from claude-md",
+    )
+    .await;
     let list = &vault(&service).await["memories"]["items"];
     assert_eq!(*list, serde_json::json!([]));
 }
@@ -228,10 +216,14 @@ async fn bringing_exporting_and_bringing_changes_nothing() {
         }
     }
     let (_service, user) = service_and_user().await;
-    user.ends(4, "export --format claude-md").await;
-    user.ends(2, "export --format json").await;
-    user.ends(2, "export --url http://127.0.0.1:1 --vault acme").await;
-    user.ends(2, "export").await;
+    user.session(
+        "
+        4 export --format claude-md
+        2 export --format json
+        2 export --url http://127.0.0.1:1 --vault acme
+        2 export",
+    )
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -262,14 +254,8 @@ async fn what_a_memory_has_stays_and_what_was_archived_is_not_added_again() {
         document.starts_with("# Acme shop\nOur own words.\n"),
         "{document}"
     );
-    for kept in [
-        "- KL-7 because it was: there\n",
-        "# Acme shop (CLAUDE.md)\n",
-        "\n- D-1 stays\n",
-        ": Build with `make build`\n",
-    ] {
-        assert!(document.contains(kept), "{kept}\n{document}");
-    }
+    let kept = "- KL-7 because it was: there\n|# Acme shop (CLAUDE.md)\n|\n- D-1 stays\n|: Build with `make build`\n";
+    holds(&document, &kept.split('|').collect::<Vec<_>>());
     let records = user.done("records --status all --json").await.json();
     for record in records["items"].as_array().unwrap() {
         let id = record["record_id"].as_str().unwrap();
@@ -285,11 +271,8 @@ async fn what_a_memory_has_stays_and_what_was_archived_is_not_added_again() {
 
     let archive = "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-8 because it was wrong\n";
     user.done_with("operations", archive).await;
-    let again = bring(&user, "markdown", &["hostile.md", "CLAUDE.md"]).await.is(0);
-    assert!(
-        again.out.starts_with("agent: 0 learnings, 0 sections added; "),
-        "{again:?}"
-    );
+    user.session("bring --from markdown hostile.md CLAUDE.md → ^agent: 0 learnings, 0 sections added; ")
+        .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -307,13 +290,7 @@ async fn a_memory_that_would_be_too_large_is_named_with_those_that_are_finished(
         &refused.err,
         &["memory user-b: body has ", "102400", "; finished before: user-a"],
     );
-    assert_eq!(
-        user.done("memories --json").await.json()["items"]
-            .as_array()
-            .unwrap()
-            .len(),
-        1
-    );
+    user.session(r#"memories --json → {"items#": 1}"#).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -328,8 +305,8 @@ async fn writers_of_one_memory_at_the_same_time_lose_nothing_of_each_other() {
     for done in [done.0, done.1, done.2, done.3] {
         done.is(0);
     }
-    let records = user.done("records --json").await.json();
-    assert_eq!(records["items"].as_array().unwrap().len(), 5 + 3 + 2 + 4);
-    let versions = user.done("versions --json").await.json();
-    assert_eq!(versions["items"].as_array().unwrap().len(), 4);
+    let table = r#"
+        records --json → {"items#": 14}
+        versions --json → {"items#": 4}"#;
+    user.session(table).await;
 }

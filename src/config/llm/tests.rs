@@ -21,27 +21,18 @@ fn a_key_of_the_environment_selects_its_provider_and_two_select_none() {
     };
     let openai = with(Some("sk-1"), None).role(Role::Learnings).expect("settings");
     assert_eq!(openai.provider, Provider::Openai);
-    assert_eq!(
-        openai.base_url.map(String::from).as_deref(),
-        Some("https://api.openai.com/v1")
-    );
-    assert_eq!(
-        openai
-            .api_key
-            .map(|key| key.expose_secret().to_owned())
-            .as_deref(),
-        Some("sk-1")
-    );
-    assert_eq!(with(None, Some("sk-2")).default_provider(), Provider::Anthropic);
-    assert_eq!(
-        with(Some(" "), Some("sk-2")).default_provider(),
-        Provider::Anthropic
-    );
-    assert_eq!(
-        with(Some("sk-1"), Some("sk-2")).default_provider(),
-        Provider::Extractive
-    );
-    assert_eq!(with(None, None).default_provider(), Provider::Extractive);
+    let address = openai.base_url.map(String::from);
+    assert_eq!(address.as_deref(), Some("https://api.openai.com/v1"));
+    let key = openai.api_key.expect("a key");
+    assert_eq!(key.expose_secret(), "sk-1");
+    for (openai, anthropic, provider) in [
+        (None, Some("sk-2"), Provider::Anthropic),
+        (Some(" "), Some("sk-2"), Provider::Anthropic),
+        (Some("sk-1"), Some("sk-2"), Provider::Extractive),
+        (None, None, Provider::Extractive),
+    ] {
+        assert_eq!(with(openai, anthropic).default_provider(), provider);
+    }
 }
 
 #[test]
@@ -80,10 +71,8 @@ fn a_role_of_another_provider_takes_no_key_address_or_model_of_the_default() {
         "roles": {"progress": {"provider": "anthropic"}},
     }));
     let progress = config.role(Role::Progress).expect("settings");
-    assert_eq!(
-        progress.base_url.map(String::from).as_deref(),
-        Some("https://api.anthropic.com/v1")
-    );
+    let address = progress.base_url.map(String::from);
+    assert_eq!(address.as_deref(), Some("https://api.anthropic.com/v1"));
     assert!(progress.api_key.is_none());
     assert_eq!(progress.model, "claude-haiku-4-5");
 }
@@ -95,14 +84,9 @@ fn an_address_alone_means_an_openai_server() {
     let role =
         serde_json::json!({"roles": {"progress": {"base_url": "http://localhost:1/v1", "model": "m"}}});
     let config = read(role);
-    assert_eq!(
-        config.role(Role::Progress).expect("settings").provider,
-        Provider::Openai
-    );
-    assert_eq!(
-        config.role(Role::Verbatim).expect("settings").provider,
-        Provider::Extractive
-    );
+    let of = |role| config.role(role).expect("settings").provider;
+    assert_eq!(of(Role::Progress), Provider::Openai);
+    assert_eq!(of(Role::Verbatim), Provider::Extractive);
 }
 
 #[test]
@@ -132,42 +116,27 @@ fn the_models_of_all_three_roles_are_enough() {
 
 #[test]
 fn unusable_values_are_refused_with_their_key() {
-    use serde_json::json;
-    for (section, key) in [
-        (
-            json!({"provider": "openai", "base_url": "http://x/v1"}),
-            "llm.model ",
-        ),
-        (
-            json!({"provider": "openai", "model": "m", "base_url": "ftp://x"}),
-            "llm.base_url ",
-        ),
-        (
-            json!({"provider": "openai", "model": "m", "base_url": "localhost:80"}),
-            "llm.base_url ",
-        ),
-        (
-            json!({"provider": "openai", "model": "m", "base_url": "http://u:secret@x"}),
-            "llm.base_url ",
-        ),
-        (json!({"timeout_seconds": 0}), "llm.timeout_seconds "),
-        (json!({"timeout_seconds": 1e9}), "llm.timeout_seconds "),
-        (json!({"max_retries": 11}), "llm.max_retries "),
-        (json!({"temperature": 3}), "llm.temperature "),
-        (json!({"max_output_tokens": 0}), "llm.max_output_tokens "),
-        (json!({"model": "m"}), "llm.provider "),
-        (json!({"timeout_seconds": -1}), "llm.timeout_seconds "),
-        (
-            json!({"provider": "openai", "model": "m", "temperature": 1.5, "roles": {"verbatim": {"provider": "anthropic"}}}),
-            "llm.temperature ",
-        ),
-        (
-            json!({"provider": "openai", "model": "m", "api_key": "se cret"}),
-            "llm.api_key ",
-        ),
-    ] {
-        let message = problem(section.clone());
-        assert!(message.starts_with(key), "{section} said {message:?}");
+    let table = r#"
+        {"provider": "openai", "base_url": "http://x/v1"} → llm.model
+        {"provider": "openai", "model": "m", "base_url": "ftp://x"} → llm.base_url
+        {"provider": "openai", "model": "m", "base_url": "localhost:80"} → llm.base_url
+        {"provider": "openai", "model": "m", "base_url": "http://u:secret@x"} → llm.base_url
+        {"timeout_seconds": 0} → llm.timeout_seconds
+        {"timeout_seconds": 1e9} → llm.timeout_seconds
+        {"max_retries": 11} → llm.max_retries
+        {"temperature": 3} → llm.temperature
+        {"max_output_tokens": 0} → llm.max_output_tokens
+        {"model": "m"} → llm.provider
+        {"timeout_seconds": -1} → llm.timeout_seconds
+        {"provider": "openai", "model": "m", "temperature": 1.5, "roles": {"verbatim": {"provider": "anthropic"}}} → llm.temperature
+        {"provider": "openai", "model": "m", "api_key": "se cret"} → llm.api_key"#;
+    for row in table.trim().lines() {
+        let (section, key) = row.split_once(" → ").expect("a row");
+        let message = problem(serde_json::from_str(section).expect("JSON"));
+        assert!(
+            message.starts_with(&format!("{key} ")),
+            "{section} said {message:?}"
+        );
         assert!(!message.contains("cret"), "{message:?} shows a secret");
     }
 }

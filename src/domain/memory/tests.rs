@@ -312,17 +312,6 @@ fn the_next_id_is_one_more_than_the_counter_and_every_record_line() {
     assert_eq!(RecordKind::ALL.map(|kind| seen.get(kind)), [0, 0, 4, 2]);
 }
 
-#[test]
-fn the_largest_number_leaves_none() {
-    let document = "# Key Learnings\n- KL-9223372036854775807 a\n";
-    let refused = apply(document, Counters::default(), &[learn("b")], now(), &LIMITS);
-    assert_eq!(
-        refused.map_err(|error| error.to_string()),
-        Err("no number is left for a new KL record: KL-9223372036854775807 is taken".to_owned())
-    );
-    applied(document, &operations("-KL-9223372036854775807"));
-}
-
 const DOCUMENT: &str = "# Key Learnings\n- KL-1 because r: Use  Tokio\n- by hand\n- KL-2 two\n  lines\n\
                         # Verbatim Context\n- VC-1 because r: Makefile =>\n  a\n  b\n";
 

@@ -129,32 +129,3 @@ pub(super) fn integer(value: &Value) -> Option<i128> {
     let signed = value.as_i64().map(i128::from);
     signed.or_else(|| value.as_u64().map(i128::from))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn wrong_types_are_named() {
-        let table = r#"
-            {} → `command`
-            {"command": 1} → `command`
-            {"command": "view"} → `path`
-            {"command": "view", "path": ["/memories"]} → `path`
-            {"command": "create", "path": "/memories/a"} → `file_text`
-            {"command": "create", "path": "/memories/a", "file_text": 1} → `file_text`
-            {"command": "str_replace", "path": "/memories/a"} → `old_str`
-            {"command": "str_replace", "path": "/memories/a", "old_str": "a", "new_str": 1} → `new_str`
-            {"command": "insert", "path": "/memories/a", "insert_line": "1", "insert_text": "a"} → `insert_line`
-            {"command": "insert", "path": "/memories/a", "insert_line": 1.0, "insert_text": "a"} → `insert_line`
-            {"command": "insert", "path": "/memories/a", "insert_line": 1} → `insert_text`
-            {"command": "delete"} → `path`
-            {"command": "rename", "old_path": "/memories/a"} → `new_path`
-            {"command": "undo"} → Unknown command: undo"#;
-        for row in table.trim().lines() {
-            let (command, named) = row.split_once(" → ").unwrap();
-            let refused = Command::read(&serde_json::from_str(command).unwrap()).unwrap_err();
-            assert!(refused.to_string().contains(named), "{command}: {refused}");
-        }
-    }
-}

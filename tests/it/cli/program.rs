@@ -1,6 +1,6 @@
 //! The program, run as a user of a service runs it.
 
-use crate::harness::Service;
+use crate::harness::{Service, has};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Stdio;
@@ -94,7 +94,8 @@ impl User {
     /// - `4 blame 9`: it ends with this exit code; without one it succeeds.
     /// - `put --actor 'Ann B' < # Notes\n`: a word with blanks is in single quotes; what follows `<` is its standard input.
     /// - `→ part | part` is looked for on standard output, `⇒ part | part` on standard error. `^part` is where it begins,
-    ///   `part$` where it ends, `=part` all of it, and `!part` nowhere in it.
+    ///   `part$` where it ends, `=part` all of it, and `!part` nowhere in it. `→ {…}` are members of the JSON there, named as
+    ///   [`has`] takes them.
     pub(crate) async fn session(&self, lines: &str) {
         for line in lines.lines().map(str::trim).filter(|line| !line.is_empty()) {
             let (command, err) = line.split_once(" ⇒").unwrap_or((line, ""));
@@ -113,6 +114,11 @@ impl User {
                 None => self.run(words).await,
             };
             assert_eq!(done.code, Some(code), "{line}: {done:?}");
+            let mut out = out;
+            if let Ok(members @ Value::Object(_)) = serde_json::from_str(out.trim()) {
+                has(&done.json(), members);
+                out = "";
+            }
             for (text, parts) in [(&done.out, out), (&done.err, err)] {
                 for part in parts.strip_prefix(' ').unwrap_or(parts).split(" | ") {
                     assert!(says(text, part), "{part:?} of {line}: {done:?}");

@@ -1,9 +1,10 @@
 //! Forms: CSRF tokens, resubmission, and concurrent changes.
 
-use super::{Browser, Form, entries, furnish, place, shows};
+use super::{Browser, Form, furnish, here, place, shows};
 use crate::access::with_admin;
-use crate::harness::{Answer, Memory, Service, holds, lacks};
+use crate::harness::{Answer, Memory, Service, has, holds};
 use reqwest::Method;
+use serde_json::json;
 use working_memory::config::Config;
 use working_memory::config::limits::Guard;
 
@@ -53,7 +54,7 @@ async fn a_cross_site_form_is_rejected() {
     }
     let as_json = browser
         .request(Method::POST, EDIT)
-        .json(&serde_json::json!({"form_token": token}));
+        .json(&json!({"form_token": token}));
     Answer::to(as_json).await.is(415);
     assert_eq!(service.count("memories").await, 0);
     Answer::to(with(&token).header("Sec-Fetch-Site", "same-origin"))
@@ -80,42 +81,31 @@ async fn a_consolidation_is_proposed_and_marks_are_shown() {
     let text = "# Key Learnings\n- KL-1 [pinned, until 2030-01-01] tests are slow\n- KL-2 tests are slow\n";
     memory.write(text).await;
     let mut browser = Browser::new(&service);
-    for page in ["", "/records", "/records/KL-1"] {
-        let shown = browser
-            .visit(&format!("/ui/vaults/acme/memories/agent{page}"))
-            .await;
-        holds(shown.text(), &[">pinned<", "until 2030-01-01"]);
-    }
     // The record that holds for ever is no duplicate of one that ends.
-    let consolidate = "/ui/vaults/acme/memories/agent/consolidate";
-    let answer = browser
-        .send(consolidate, &[("form", "consolidate"), ("once", "a")])
-        .await
-        .is(303);
-    assert_eq!(
-        place(&answer),
-        "/ui/vaults/acme/memories/agent/updates?done=consolidated"
-    );
-
+    let table = "
+        GET . → 200 =>pinned< | until 2030-01-01
+        GET ./records → 200 =>pinned< | until 2030-01-01
+        GET ./records/KL-1 → 200 =>pinned< | until 2030-01-01
+        SEND ./consolidate < form=consolidate&once=a → 303 ./updates?done=consolidated";
+    browser.session(table).await;
     memory.write(text.replace(", until 2030-01-01", "")).await;
     let answer = browser
-        .send(consolidate, &[("form", "consolidate"), ("once", "b")])
-        .await
-        .is(303);
-    let run = place(&answer).trim_end_matches("?done=proposed").to_owned();
-    let shown = browser.visit(&run).await;
-    assert!(shown.text().contains("duplicate of KL-1"), "{}", shown.text());
+        .session("SEND ./consolidate < form=consolidate&once=b → 303")
+        .await;
+    let run = place(&answer).strip_suffix("?done=proposed").unwrap();
+    browser
+        .session(&format!("GET {run} → 200 duplicate of KL-1"))
+        .await;
 }
 
 #[tokio::test]
 async fn a_form_that_is_sent_twice_is_executed_once() {
     let service = Service::start().await;
-    let mut browser = Browser::new(&service);
-    browser.visit("/ui/").await;
-    for _ in 0..2 {
-        let answer = browser.send(EDIT, &FIRST).await.is(303);
-        assert_eq!(place(&answer), "/ui/vaults/acme/memories/agent?done=put");
-    }
+    let table = r"
+        GET /ui/ → 200
+        SEND ./edit < text=mine\n&once=one&if_match= → 303 .?done=put
+        SEND ./edit < text=mine\n&once=one&if_match= → 303 .?done=put";
+    Browser::new(&service).session(table).await;
     assert_eq!(service.count("memory_contexts").await, 1);
 }
 
@@ -124,49 +114,19 @@ async fn a_stale_form_shows_the_changes_and_preserves_the_entered_text() {
     let (service, memory) = Service::start().await.agent();
     let seen = head_of(&memory, "# Plan\none\n").await;
     memory.put("# Plan\n<theirs>\n").await;
-    let mut browser = Browser::new(&service);
-    browser.visit("/ui/").await;
-    let fields = [
-        ("form", "edit"),
-        ("text", "# Plan\r\n<mine>\r\n"),
-        ("once", "x"),
-        ("if_match", &seen),
-    ];
-    let answer = browser.send(EDIT, &fields).await.is(412);
-    for part in [
-        "Another change was saved first",
-        "<theirs>",
-        "<mine>",
-        "Save mine over version 2",
-    ] {
-        assert!(shows(&answer, part), "{part}: {}", answer.text());
-    }
+    let changed = "Another change was saved first | <theirs>";
+    // At last, the first document of a memory that somebody else created concurrently.
+    let table = r"
+        GET /ui/ → 200
+        SEND ./edit < form=edit&text=# Plan\r\n<mine>\r\n&once=x&if_match=SEEN → 412 CHANGED | <mine> | Save mine over version 2
+        SEND ./versions/1/restore < form=restore&if_match=SEEN&once=a&reason=<kept> → 412 CHANGED | <kept>
+        SEND ./versions/1/redact < form=redact&if_match=SEEN&once=b&reason=<kept>&sure=yes → 412 CHANGED | <kept>
+        SEND ./delete < form=delete&if_match=SEEN&once=c&name=agent → 412 CHANGED
+        SEND ./edit < text=mine\n&once=one&if_match= → 412";
+    let table = table.replace("SEEN", &seen).replace("CHANGED", changed);
+    Browser::new(&service).session(&table).await;
     assert_eq!(memory.text().await, "# Plan\n<theirs>\n");
-    for (below, form) in [
-        ("versions/1/restore", "restore"),
-        ("versions/1/redact", "redact"),
-        ("delete", "delete"),
-    ] {
-        let path = format!("/ui/vaults/acme/memories/agent/{below}");
-        let fields = [
-            ("form", form),
-            ("if_match", seen.as_str()),
-            ("once", below),
-            ("reason", "<kept>"),
-            ("sure", "yes"),
-            ("name", "agent"),
-        ];
-        let answer = browser.send(&path, &fields).await.is(412);
-        assert!(
-            answer.text().contains("Another change was saved first") && shows(&answer, "<theirs>"),
-            "{below}: {}",
-            answer.text()
-        );
-        assert!(below == "delete" || shows(&answer, "<kept>"), "{below}");
-    }
     assert_eq!(service.count("memory_contexts").await, 2);
-    // The first document of a memory that somebody else created concurrently.
-    browser.send(EDIT, &FIRST).await.is(412);
 }
 
 #[tokio::test]
@@ -174,31 +134,19 @@ async fn a_stale_decision_leaves_the_proposal_pending() {
     let service = Service::start().await;
     let [run, _] = furnish(&service, None, "acme").await;
     let mut browser = Browser::new(&service);
-    let here = format!("/ui/vaults/acme/memories/agent/updates/{run}");
-    let page = browser.visit(&here).await.is(200);
+    let page = browser.session(&format!("GET ./updates/{run} → 200")).await;
     let (_, behind) = page.text().split_once(r#"name="if_match" value=""#).unwrap();
-    let seen = behind.split('"').next().unwrap().to_owned();
-    service.memory("agent").write("meanwhile\n").await;
-    let fields = [
-        ("if_match", seen.as_str()),
-        ("once", "a"),
-        ("operation", "0"),
-        ("reason", "x"),
-    ];
-    browser.send(&format!("{here}/approve"), &fields).await.is(412);
-    browser
-        .send(
-            &format!("{here}/reject"),
-            &[&fields[..1], &[("once", "b")], &fields[2..]].concat(),
-        )
-        .await
-        .is(412);
-    let status = service
-        .get(&format!("/v1{}", here.strip_prefix("/ui").unwrap()))
-        .await
-        .json()["status"]
-        .clone();
-    assert_eq!(status, "proposed");
+    let seen = behind.split('"').next().unwrap();
+    let memory = service.memory("agent");
+    memory.write("meanwhile\n").await;
+    let table = format!(
+        "
+        SEND ./updates/{run}/approve < if_match={seen}&once=a&operation=0&reason=x → 412
+        SEND ./updates/{run}/reject < if_match={seen}&once=b&operation=0&reason=x → 412"
+    );
+    browser.session(&table).await;
+    let run = memory.read(&format!("updates/{run}")).await;
+    assert_eq!(run["status"], "proposed");
 }
 
 #[tokio::test]
@@ -206,27 +154,23 @@ async fn only_selected_operations_are_approved() {
     let service = Service::start().await;
     let [first, second] = furnish(&service, None, "acme").await;
     let mut browser = Browser::new(&service);
-    let here = format!("/ui/vaults/acme/memories/agent/updates/{first}");
     let head = async || service.memory("agent").get_json("context").await.json();
-    browser.visit("/ui/").await;
     let id = head().await["context_id"].as_str().unwrap().to_owned();
-    let fields = [
-        ("if_match", id.as_str()),
-        ("once", "a"),
-        ("operation", "1"),
-        ("comment", "fine"),
-    ];
-    let answer = browser.send(&format!("{here}/approve"), &fields).await.is(303);
-    assert_eq!(place(&answer), format!("{here}?done=approved"));
-    let text = head().await["context"].as_str().unwrap().to_owned();
-    holds(&text, &["two is proposed"]);
-    lacks(&text, &["one is proposed"]);
-    let there = format!("/ui/vaults/acme/memories/agent/updates/{second}");
-    let id = head().await["context_id"].as_str().unwrap().to_owned();
-    let fields = [("if_match", id.as_str()), ("once", "b"), ("reason", "<no>")];
-    browser.send(&format!("{there}/reject"), &fields).await.is(303);
-    let page = browser.get(&there).await.is(200);
-    assert!(shows(&page, "<no>") && !page.text().contains("/approve"));
+    let approve = format!("SEND ./updates/{first}/approve < if_match={id}&once=a&operation=1&comment=fine");
+    let table = format!("GET /ui/ → 200\n{approve} → 303 ./updates/{first}?done=approved");
+    browser.session(&table).await;
+    let now = head().await;
+    has(
+        &now,
+        json!({"context~": "two is proposed", "context!": "one is proposed"}),
+    );
+    let id = now["context_id"].as_str().unwrap();
+    let table = format!(
+        "
+        SEND ./updates/{second}/reject < if_match={id}&once=b&reason=<no> → 303
+        GET ./updates/{second} → 200 <no> | !/approve"
+    );
+    browser.session(&table).await;
 }
 
 #[tokio::test]
@@ -235,20 +179,16 @@ async fn irreversible_actions_ask_for_confirmation() {
     memory.put("one\n").await;
     let head = head_of(&memory, "two\n").await;
     let mut browser = Browser::new(&service);
-    browser.visit("/ui/").await;
-    let redact = "/ui/vaults/acme/memories/agent/versions/1/redact";
-    let fields = [("if_match", head.as_str()), ("once", "a"), ("reason", "x")];
-    browser.send(redact, &fields).await.is(422);
-    let delete = "/ui/vaults/acme/memories/agent/delete";
-    browser
-        .send(delete, &[("if_match", &head), ("name", "another")])
-        .await
-        .is(422);
+    let table = format!(
+        "
+        GET /ui/ → 200
+        SEND ./versions/1/redact < if_match={head}&once=a&reason=x → 422
+        SEND ./delete < if_match={head}&name=another → 422"
+    );
+    browser.session(&table).await;
     assert_eq!(memory.get("contexts/1").await.text(), "one\n");
-    browser
-        .send(delete, &[("if_match", &head), ("name", "agent")])
-        .await
-        .is(303);
+    let delete = format!("SEND ./delete < if_match={head}&name=agent → 303");
+    browser.session(&delete).await;
     assert_eq!(service.count("memories").await, 0);
 }
 
@@ -277,11 +217,7 @@ async fn a_form_preserves_a_document_byte_for_byte() {
             ("line_ends", ends),
         ];
         let answer = browser.send(EDIT, &fields).await.is(303);
-        assert_eq!(
-            place(&answer),
-            "/ui/vaults/acme/memories/agent?done=unchanged",
-            "{text:?}"
-        );
+        assert_eq!(place(&answer), here(".?done=unchanged"), "{text:?}");
     }
 }
 
@@ -308,30 +244,16 @@ async fn a_form_says_that_it_will_change_line_ends() {
 async fn a_key_is_shown_once_and_invalid_keys_are_reported() {
     let service = Service::start().await;
     let mut browser = Browser::new(&service);
-    browser.visit("/ui/keys").await;
-    let answer = browser
-        .send(
-            "/ui/keys",
-            &entries("form=make&name=<b>&role=writer&reach=list&vaults=one, two&expires=2999-01-02&speaks_for_others=yes"),
-        )
-        .await
-        .is(422);
-    for part in [
-        "name",
-        "<b>",
-        "value=\"one, two\"",
-        "value=\"2999-01-02\"",
-        "value=\"yes\" checked",
-    ] {
-        assert!(shows(&answer, part), "{part}: {}", answer.text());
-    }
-    assert!(answer.text().contains(r#"value="writer" selected"#));
-    assert!(answer.text().contains(r#"value="list" checked"#));
+    let fields =
+        "form=make&name=<b>&role=writer&reach=list&vaults=one, two&expires=2999-01-02&speaks_for_others=yes";
+    let kept = r#"name | <b> | value="one, two" | value="2999-01-02" | value="yes" checked | value="writer" selected | value="list" checked"#;
+    let table = format!("GET /ui/keys → 200\nSEND /ui/keys < {fields} → 422 {kept}");
+    browser.session(&table).await;
     let token = make_root(&browser).await;
-    browser.get("/ui/keys").await.is(303);
-    let signed_in = Browser::signed_in(&service, &token).await;
-    let list = signed_in.get("/ui/keys").await.is(200);
-    assert!(list.text().contains("root") && !list.text().contains(&token));
+    browser.session("GET /ui/keys → 303").await;
+    let mut signed_in = Browser::signed_in(&service, &token).await;
+    let list = format!("GET /ui/keys → 200 root | !{token}");
+    signed_in.session(&list).await;
 }
 
 #[tokio::test]
@@ -388,17 +310,8 @@ async fn a_refused_form_tells_the_fault_in_place_and_keeps_what_was_entered() {
         assert!(answer.text().contains(r#"role="alert""#), "{path}");
         assert!(answer.text().contains(r##"<a href="#fault">"##), "{path}");
     }
-    assert_eq!(
-        service
-            .memory("agent")
-            .request(Method::GET, "context")
-            .bearer_auth(&token)
-            .send()
-            .await
-            .unwrap()
-            .status(),
-        200
-    );
+    let there = service.memory("agent").request(Method::GET, "context");
+    Answer::to(there.bearer_auth(&token)).await.is(200);
 }
 
 #[tokio::test]
@@ -409,40 +322,23 @@ async fn an_edited_text_is_kept_until_its_collapse_is_confirmed() {
         .map(|line| format!("- line {line} of a long document\n"))
         .collect();
     let head = head_of(&memory, &long).await;
-    let mut browser = Browser::new(&service);
-    browser.visit("/ui/").await;
-    let fields = [
-        ("form", "edit"),
-        ("text", "<short>\n"),
-        ("if_match", head.as_str()),
-    ];
-    let answer = browser
-        .send(EDIT, &[&fields[..], &[("once", "a")]].concat())
-        .await
-        .is(409);
-    assert!(
-        shows(&answer, "<short>") && answer.text().contains(r#"name="confirm""#),
-        "{}",
-        answer.text()
-    );
-    assert!(
-        answer.text().contains("data-unsaved"),
-        "leaving this page loses the text"
-    );
-    let sent = [&fields[..], &[("once", "b"), ("confirm", "collapse")]].concat();
-    browser.send(EDIT, &sent).await.is(303);
+    // Leaving the page would lose the text.
+    let table = r#"
+        GET /ui/ → 200
+        SEND ./edit < form=edit&text=<short>\n&if_match=HEAD&once=a → 409 <short> | name="confirm" | data-unsaved
+        SEND ./edit < form=edit&text=<short>\n&if_match=HEAD&once=b&confirm=collapse → 303"#;
+    let table = table.replace("HEAD", &head);
+    Browser::new(&service).session(&table).await;
 }
 
 #[tokio::test]
 async fn the_edit_page_knows_that_another_version_was_saved_meanwhile() {
     let (service, memory) = Service::start().await.agent();
     memory.write("one\n").await;
-    let browser = Browser::new(&service);
-    let page = browser.get(&format!("{EDIT}?since=1")).await.is(200);
-    assert!(!page.text().contains("saved meanwhile"));
+    let mut browser = Browser::new(&service);
+    browser.session("GET ./edit?since=1 → 200 !saved meanwhile").await;
     memory.write("two\n").await;
-    let page = browser.get(&format!("{EDIT}?since=1")).await.is(200);
-    assert!(page.text().contains("Version 2 by <bdi>"), "{}", page.text());
-    assert!(page.text().contains("diff?base=1&amp;to=2"));
-    assert!(page.text().contains("data-live="));
+    let told = "=Version 2 by <bdi> | diff?base=1&amp;to=2 | data-live=";
+    let table = format!("GET ./edit?since=1 → 200 {told}");
+    browser.session(&table).await;
 }

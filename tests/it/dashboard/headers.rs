@@ -1,20 +1,18 @@
 //! The headers of every page.
 
-use super::{Browser, place};
+use super::Browser;
 use crate::access::with_admin;
-use crate::harness::{Answer, Service, holds};
+use crate::harness::{Answer, Service};
 use reqwest::Method;
 
 #[tokio::test]
 async fn the_root_redirects_to_the_vaults() {
     let service = Service::start().await;
-    let browser = Browser::new(&service);
-    for path in ["/", "/ui"] {
-        let answer = browser.get(path).await.is(303);
-        assert_eq!(place(&answer), "/ui/");
-    }
-    let answer = browser.get("/ui/").await.is(200);
-    holds(answer.text(), &["There is no vault yet"]);
+    let table = "
+        GET / → 303 /ui/
+        GET /ui → 303 /ui/
+        GET /ui/ → 200 There is no vault yet";
+    Browser::new(&service).session(table).await;
 }
 
 #[tokio::test]
@@ -114,42 +112,16 @@ async fn errors_are_pages_with_the_text_of_the_problem() {
 async fn error_pages_keep_the_navigation() {
     let (service, admin) = with_admin().await;
     admin.put("acme", "one\n").await.is(201);
-    let browser = Browser::signed_in(&service, &admin.token).await;
-    for (path, status, links) in [
-        (
-            "/ui/vaults/acme/memories/none",
-            404,
-            ["/ui/keys", "/ui/vaults/acme/inbox"],
-        ),
-        (
-            "/ui/vaults/acme/memories/agent/versions/9",
-            404,
-            ["/ui/vaults/acme", "/ui/vaults/acme/memories/agent/timeline"],
-        ),
-        (
-            "/ui/vaults/acme/memories/agent?from=x",
-            422,
-            ["/ui/sign-out", "/ui/vaults/acme/memories/agent/records"],
-        ),
-        (
-            "/ui/vaults/acme?cursor=x",
-            400,
-            ["/ui/search", "/ui/vaults/acme/search"],
-        ),
-        ("/ui/keys/none", 404, ["/ui/keys", "/ui/service"]),
-    ] {
-        let page = browser.get(path).await.is(status);
-        for link in links {
-            assert!(
-                page.text().contains(&format!(r#""{link}""#)),
-                "{path}: {link}: {}",
-                page.text()
-            );
-        }
-    }
-    let stranger = Browser::new(&service);
-    let page = stranger.get("/ui/vaults/acme/nothing").await.is(404);
-    assert!(!page.text().contains("/ui/vaults/acme/inbox"), "{}", page.text());
+    let mut browser = Browser::signed_in(&service, &admin.token).await;
+    let table = r#"
+        GET /ui/vaults/acme/memories/none → 404 "/ui/keys" | "/ui/vaults/acme/inbox"
+        GET ./versions/9 → 404 "/ui/vaults/acme" | "/ui/vaults/acme/memories/agent/timeline"
+        GET .?from=x → 422 "/ui/sign-out" | "/ui/vaults/acme/memories/agent/records"
+        GET /ui/vaults/acme?cursor=x → 400 "/ui/search" | "/ui/vaults/acme/search"
+        GET /ui/keys/none → 404 "/ui/keys" | "/ui/service""#;
+    browser.session(table).await;
+    let table = "GET /ui/vaults/acme/nothing → 404 !/ui/vaults/acme/inbox";
+    Browser::new(&service).session(table).await;
 }
 
 #[tokio::test]

@@ -96,6 +96,46 @@ impl<'s> Browser<'s> {
     async fn send(&self, path: &str, fields: &[(&str, &str)]) -> Answer {
         Answer::to(self.form(path, fields)).await
     }
+
+    /// Pages and forms, one a line: `GET /ui/keys → 200 part | !part` and `SEND ./edit < name=value&name=value → 303 place`.
+    ///
+    /// What begins with `.` is below the memory `agent` of `acme`. A part is shown by the page, or, behind `!`, is not; behind `=`
+    /// it is written in it like this. The last answer is returned.
+    async fn session(&mut self, table: &str) -> Answer {
+        let mut last = None;
+        for row in table.lines().map(str::trim).filter(|row| !row.is_empty()) {
+            let (asked, expected) = row.split_once(" → ").unwrap();
+            let (status, parts) = expected.split_once(' ').unwrap_or((expected, ""));
+            let answer = match asked.strip_prefix("SEND ") {
+                Some(form) => {
+                    let (path, fields) = form.split_once(" < ").unwrap_or((form, ""));
+                    let fields = fields.replace("\\n", "\n").replace("\\r", "\r");
+                    self.send(&here(path), &entries(&fields)).await
+                }
+                None => self.visit(&here(asked.strip_prefix("GET ").unwrap())).await,
+            };
+            assert_eq!(answer.status.to_string(), status, "{row}: {}", answer.text());
+            for part in parts.split(" | ").filter(|part| !part.is_empty()) {
+                let is_met = match (status, part.split_at(1)) {
+                    ("303", _) => place(&answer) == here(part),
+                    (_, ("!", part)) => !shows(&answer, part) && !answer.text().contains(part),
+                    (_, ("=", part)) => answer.text().contains(part),
+                    _ => shows(&answer, part),
+                };
+                assert!(is_met, "{part} of {row}: {:?} {}", answer.headers, answer.text());
+            }
+            last = Some(answer);
+        }
+        last.expect("a page")
+    }
+}
+
+/// The path of a page, which may be one of the memory `agent` of `acme`.
+fn here(path: &str) -> String {
+    path.strip_prefix('.').map_or_else(
+        || path.to_owned(),
+        |below| format!("/ui/vaults/acme/memories/agent{below}"),
+    )
 }
 
 trait Form {
@@ -125,8 +165,8 @@ fn place(answer: &Answer) -> &str {
 
 /// The fields of a form, written as `name=value&name=value`.
 fn entries(form: &str) -> Vec<(&str, &str)> {
-    let entries = form.split('&').map(|entry| entry.split_once('='));
-    entries.map(Option::unwrap).collect()
+    let entries = form.split('&').filter(|entry| !entry.is_empty());
+    entries.map(|entry| entry.split_once('=').unwrap()).collect()
 }
 
 /// A memory with versions, records, a task, a decision, a run, two proposals and a handoff. Returns the ids of the proposals.

@@ -40,27 +40,21 @@ async fn the_text_of_a_memory_is_escaped_on_every_page() {
 async fn changes_since_a_version_are_marked() {
     let (service, memory) = Service::start().await.agent();
     memory.write("# Key Learnings\n- KL-1 because a: old\n").await;
-    memory
-        .write("# Key Learnings\n- KL-1 because a: old\n- KL-2 because b: fresh\n")
-        .await;
-    let browser = Browser::new(&service);
-    let path = "/ui/vaults/acme/memories/agent";
-    let page = browser.get(&format!("{path}?since=1")).await.is(200);
+    let later = "# Key Learnings\n- KL-1 because a: old\n- KL-2 because b: fresh\n";
+    memory.write(later).await;
+    let mut browser = Browser::new(&service);
+    let since = "GET .?since=1 → 200 Changed since version 1";
+    let page = browser.session(since).await;
     assert_eq!(page.text().matches(r#"class="record new""#).count(), 1);
-    assert!(page.text().contains("Changed since version 1"));
-    let page = browser.get(path).await.is(200);
-    assert_eq!(page.text().matches("record new").count(), 0);
+    browser.session("GET . → 200 !record new").await;
 }
 
 #[tokio::test]
 async fn the_state_of_the_service_is_shown() {
     let service = Service::start().await;
     service.memory("agent").write("one\n").await;
-    let browser = Browser::new(&service);
-    let page = browser.get("/ui/service").await.is(200);
-    for part in ["ready", "PostgreSQL", "schema", "0 waiting", "Recent errors"] {
-        assert!(page.text().contains(part), "{part}");
-    }
+    let table = "GET /ui/service → 200 ready | PostgreSQL | schema | 0 waiting | Recent errors";
+    Browser::new(&service).session(table).await;
 }
 
 #[tokio::test]

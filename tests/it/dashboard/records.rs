@@ -1,8 +1,8 @@
 //! Records that are corrected, archived and added on a page; and the way from a record to what it quotes.
 
-use super::{Browser, entries, place, shows};
+use super::{Browser, place, shows};
 use crate::access::with_admin;
-use crate::harness::{Service, Step, has, holds, scripted};
+use crate::harness::{Service, Step, holds, scripted};
 use serde_json::json;
 
 const MEMORY: &str = "/ui/vaults/acme/memories/agent";
@@ -13,45 +13,25 @@ async fn a_learning_is_corrected_archived_and_added_without_editing_the_text() {
     let (service, memory) = Service::start().await.agent();
     memory.write(TEXT).await;
     let mut browser = Browser::new(&service);
-    let page = browser.visit(&format!("{MEMORY}/records/KL-1")).await.is(200);
-    for part in [
-        "port 1 is used</textarea>",
-        r#"name="because" maxlength="500" required value="a test""#,
-    ] {
-        assert!(page.text().contains(part), "{part}: {}", page.text());
-    }
-    let fields = entries("form=correct&once=a&content=port 2 is used&because=a test&reason=the port moved");
-    let answer = browser
-        .send(&format!("{MEMORY}/records/KL-1/correct"), &fields)
-        .await
-        .is(303);
-    assert_eq!(place(&answer), format!("{MEMORY}/records/KL-2?done=corrected"));
-    let old = memory.get("records/KL-1").await.json();
-    assert_eq!(old["superseded_by"], "KL-2");
-    assert_eq!(old["archive_reason"], "the port moved");
-    let new = memory.get("records/KL-2").await.json();
-    has(&new, json!({"content": "port 2 is used", "reason": "a test"}));
+    let table = r#"
+        GET ./records/KL-1 → 200 =port 1 is used</textarea> | name="because" maxlength="500" required value="a test"
+        SEND ./records/KL-1/correct < form=correct&once=a&content=port 2 is used&because=a test&reason=the port moved → 303 ./records/KL-2?done=corrected"#;
+    browser.session(table).await;
+    let table = r#"
+        GET records/KL-1 → 200 {"superseded_by": "KL-2", "archive_reason": "the port moved"}
+        GET records/KL-2 → 200 {"content": "port 2 is used", "reason": "a test"}"#;
+    memory.requests(table).await;
 
-    let fields = [("form", "archive"), ("once", "b"), ("reason", "nobody needs it")];
-    let answer = browser
-        .send(&format!("{MEMORY}/records/KL-2/archive"), &fields)
-        .await
-        .is(303);
-    let page = browser.get(place(&answer)).await.is(200);
-    assert!(page.text().contains("Archived, with the reason.") && page.text().contains("nobody needs it"));
-    assert!(!page.text().contains("/correct"), "an archived record is history");
-
-    let fields = entries("form=add&once=c&content=the disk is <small>&because=it was full");
-    let answer = browser.send(&format!("{MEMORY}/records"), &fields).await.is(303);
-    assert_eq!(place(&answer), format!("{MEMORY}/records/KL-3?done=added"));
-    let page = browser.get(MEMORY).await.is(200);
-    assert!(shows(&page, "the disk is <small>") && page.text().contains("Add a learning"));
-    assert!(
-        page.text()
-            .contains(r#"records/KL-3#change" aria-label="Change KL-3""#),
-        "{}",
-        page.text()
+    let archive = "SEND ./records/KL-2/archive < form=archive&once=b&reason=nobody needs it → 303";
+    let answer = browser.session(archive).await;
+    let table = format!(
+        r#"
+        GET {} → 200 Archived, with the reason. | nobody needs it | !/correct
+        SEND ./records < form=add&once=c&content=the disk is <small>&because=it was full → 303 ./records/KL-3?done=added
+        GET . → 200 the disk is <small> | Add a learning | records/KL-3#change" aria-label="Change KL-3""#,
+        place(&answer)
     );
+    browser.session(&table).await;
 }
 
 #[tokio::test]
@@ -60,31 +40,15 @@ async fn a_snippet_and_a_decision_are_corrected_as_well() {
     memory.write(TEXT).await;
     let decision = json!({"decision": "Use one queue", "reason": "it is simple"});
     memory.post("decisions", &decision).await.is(201);
-    let mut browser = Browser::new(&service);
-    browser.visit("/ui/").await;
-    let fields = [
-        ("form", "correct"),
-        ("once", "a"),
-        ("label", "run it"),
-        ("content", "make check\r\nmake test\r\n"),
-        ("because", "it is typed"),
-        ("reason", "it has two steps"),
-    ];
-    browser
-        .send(&format!("{MEMORY}/records/VC-1/correct"), &fields)
-        .await
-        .is(303);
-    assert_eq!(
-        memory.get("records/VC-2").await.json()["content"],
-        "make check\nmake test"
-    );
-    let fields = entries("form=correct&once=b&content=Use two queues&because=one was slow");
-    let answer = browser
-        .send(&format!("{MEMORY}/records/D-1/correct"), &fields)
-        .await
-        .is(303);
-    assert_eq!(place(&answer), format!("{MEMORY}/records/D-2?done=corrected"));
-    assert_eq!(memory.get("records/D-1").await.json()["superseded_by"], "D-2");
+    let table = r"
+        GET /ui/ → 200
+        SEND ./records/VC-1/correct < form=correct&once=a&label=run it&content=make check\r\nmake test\r\n&because=it is typed&reason=it has two steps → 303
+        SEND ./records/D-1/correct < form=correct&once=b&content=Use two queues&because=one was slow → 303 ./records/D-2?done=corrected";
+    Browser::new(&service).session(table).await;
+    let table = r#"
+        GET records/VC-2 → 200 {"content": "make check\nmake test"}
+        GET records/D-1 → 200 {"superseded_by": "D-2"}"#;
+    memory.requests(table).await;
 }
 
 #[tokio::test]
@@ -121,12 +85,8 @@ async fn a_faulty_change_of_a_record_is_told_in_its_form() {
     // Somebody archived it meanwhile.
     let archive = json!({"operations": [{"op": "archive", "id": "KL-1", "reason": "gone"}]});
     memory.asked("", archive).await;
-    let fields = [("form", "archive"), ("once", "z"), ("reason", "<mine>")];
-    let answer = browser
-        .send(&format!("{MEMORY}/records/KL-1/archive"), &fields)
-        .await
-        .is(422);
-    assert!(answer.text().contains("KL-1"), "{}", answer.text());
+    let archive = "SEND ./records/KL-1/archive < form=archive&once=z&reason=<mine> → 422 KL-1";
+    browser.session(archive).await;
 }
 
 #[tokio::test]
@@ -139,17 +99,15 @@ async fn a_proposer_proposes_and_a_reader_sees_no_form() {
             .await
             .token
     };
-    let proposer = Browser::signed_in(&service, &key("proposer").await).await;
-    let page = proposer.get(&format!("{MEMORY}/records/KL-1")).await.is(200);
-    assert!(page.text().contains("/correct"), "{}", page.text());
-    let fields = [("form", "archive"), ("once", "a"), ("reason", "old")];
-    let answer = proposer
-        .send(&format!("{MEMORY}/records/KL-1/archive"), &fields)
-        .await
-        .is(303);
+    let mut proposer = Browser::signed_in(&service, &key("proposer").await).await;
+    let table = "
+        GET ./records/KL-1 → 200 /correct
+        SEND ./records/KL-1/archive < form=archive&once=a&reason=old → 303";
+    let answer = proposer.session(table).await;
     assert!(place(&answer).ends_with("?done=proposed"), "{}", place(&answer));
-    let page = proposer.get(place(&answer)).await.is(200);
-    holds(page.text(), &["It is applied when somebody approves it"]);
+    let proposed = "It is applied when somebody approves it";
+    let table = format!("GET {} → 200 {proposed}", place(&answer));
+    proposer.session(&table).await;
     let reader = Browser::signed_in(&service, &key("reader").await).await;
     for below in ["", "/records", "/records/KL-1"] {
         let page = reader.get(&format!("{MEMORY}{below}")).await.is(200);

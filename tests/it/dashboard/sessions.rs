@@ -23,30 +23,21 @@ async fn without_keys_nobody_signs_in() {
 async fn with_keys_a_page_redirects_to_the_form_and_the_form_back_to_the_page() {
     let (service, admin) = with_admin().await;
     let mut browser = Browser::new(&service);
-    let answer = browser.get("/ui/vaults/acme?sort=bytes").await.is(303);
-    assert_eq!(
-        place(&answer),
-        "/ui/sign-in?next=%2Fui%2Fvaults%2Facme%3Fsort%3Dbytes"
-    );
-    browser
-        .visit("/ui/sign-in?next=%2Fui%2Fvaults%2Facme")
-        .await
-        .is(200);
+    let table = "
+        GET /ui/vaults/acme?sort=bytes → 303 /ui/sign-in?next=%2Fui%2Fvaults%2Facme%3Fsort%3Dbytes
+        GET /ui/sign-in?next=%2Fui%2Fvaults%2Facme → 200";
+    browser.session(table).await;
     let before = browser.cookie.clone();
-    let fields = [("key", admin.token.as_str()), ("next", "/ui/vaults/acme")];
-    let answer = browser.send("/ui/sign-in", &fields).await.is(303);
-    assert_eq!(place(&answer), "/ui/vaults/acme");
+    let sign_in = format!("SEND /ui/sign-in < key={}", admin.token);
+    let table = format!("{sign_in}&next=/ui/vaults/acme → 303 /ui/vaults/acme");
+    let answer = browser.session(&table).await;
     browser.keep_cookie(&answer);
     assert_ne!(
         browser.cookie, before,
         "a session that somebody planted would be theirs, too"
     );
-    browser.get("/ui/vaults/acme").await.is(200);
-    let fields = [
-        ("key", admin.token.as_str()),
-        ("next", "https://attacker.example/"),
-    ];
-    assert_eq!(place(&browser.send("/ui/sign-in", &fields).await), "/ui/");
+    let table = format!("GET /ui/vaults/acme → 200\n{sign_in}&next=https://attacker.example/ → 303 /ui/");
+    browser.session(&table).await;
 }
 
 #[tokio::test]
@@ -56,11 +47,13 @@ async fn an_invalid_key_starts_no_session() {
     let (own, _) = admin.token.rsplit_once('_').unwrap();
     let almost = format!("{own}_{}", "0".repeat(64));
     for key in ["", "x", &almost, "wm_nobody_x"] {
-        let answer = browser.sign_in(key).await.is(401);
-        assert!(answer.text().contains("The key is not valid"), "{key}");
-        assert!(answer.text().contains("Where a key comes from"), "{key}");
-        assert!(!answer.text().contains(&almost));
-        browser.get("/ui/vaults/acme").await.is(303);
+        let table = format!(
+            "
+            GET /ui/sign-in → 200
+            SEND /ui/sign-in < key={key} → 401 The key is not valid | Where a key comes from | !{almost}
+            GET /ui/vaults/acme → 303"
+        );
+        browser.session(&table).await;
     }
 }
 

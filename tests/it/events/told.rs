@@ -1,10 +1,10 @@
 //! Which events are sent, and to whom.
 
 use super::watch::{Sent, Watch};
-use crate::harness::{Answer, Service};
+use crate::harness::{Answer, Service, has};
 use crate::pipeline::dictated::{Dictated, dictate, learning};
 use reqwest::Method;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::time::Duration;
 
 fn kinds(events: &[Sent]) -> Vec<&str> {
@@ -55,31 +55,21 @@ async fn the_steps_of_a_queued_update_are_events_in_order() {
     service.memory("other").write("not wanted").await;
     let workers = service.work(Duration::from_secs(10));
     let body = dictate(json!({"learnings": learning("one")}));
-    let request = memory.updating(&body);
-    let run = Answer::to(request.header("Prefer", "respond-async"))
-        .await
-        .is(202)
-        .json();
+    let request = memory.updating(&body).header("Prefer", "respond-async");
+    let run = Answer::to(request).await.is(202).json();
 
     let received = watch.take(11).await;
 
-    let steps: Vec<&str> = received
-        .iter()
-        .filter_map(|event| event.data["details"]["step"].as_str())
-        .collect();
+    let step = |event: &Sent| Some(event.data["details"]["step"].as_str()?.to_owned());
+    let steps: Vec<_> = received.iter().filter_map(step).collect();
     assert_eq!(steps[..3], ["queued", "started", "captured"]);
-    assert_eq!(steps.iter().filter(|step| **step == "asked").count(), 3);
-    assert_eq!(steps.iter().filter(|step| **step == "answered").count(), 3);
+    assert_eq!(steps.iter().filter(|step| *step == "asked").count(), 3);
+    assert_eq!(steps.iter().filter(|step| *step == "answered").count(), 3);
     assert_eq!(kinds(&received)[9..], ["version", "update"]);
-    assert_eq!(
-        received[10].data["details"],
-        json!({"step": "finished", "status": "applied"})
-    );
-    assert!(
-        received
-            .iter()
-            .all(|event| event.data["update_id"] == run["update_id"])
-    );
+    let finished = json!({"step": "finished", "status": "applied"});
+    assert_eq!(received[10].data["details"], finished);
+    let is_of_run = |event: &Sent| event.data["update_id"] == run["update_id"];
+    assert!(received.iter().all(is_of_run));
     service.stop();
     workers.stopped().await;
 }
@@ -91,10 +81,8 @@ async fn a_deletion_is_an_event() {
     memory.write("text").await;
     memory.delete().await.is(204);
     let received = watch.next().await.unwrap();
-    assert_eq!(
-        (received.name.as_str(), &received.data["memory_id"]),
-        ("memory_deleted", &json!("agent"))
-    );
+    assert_eq!(received.name, "memory_deleted");
+    assert_eq!(received.data["memory_id"], "agent");
 }
 
 #[tokio::test]
@@ -118,42 +106,33 @@ async fn redactions_and_changes_of_items_are_events_and_a_browser_resumes_by_its
     let query = format!("?last_event_id={last}&memory_id=agent");
     let sent = Watch::vault(&service, &query, None).await.take(3).await;
     assert_eq!(kinds(&sent), ["redacted", "items", "items"]);
-    assert_eq!(sent[0].data["details"]["version"], 1);
-    assert_eq!(sent[0].data["details"]["context_id"], old["context_id"]);
+    let redacted = json!({"version": 1, "context_id": old["context_id"]});
+    has(&sent[0].data["details"], redacted);
     for event in &sent[1..] {
         assert_eq!(event.data["details"]["category"], "notes");
     }
-    assert!(
-        sent.iter()
-            .all(|event| !event.data.to_string().contains("secret"))
-    );
+    let is_secret = |event: &Sent| event.data.to_string().contains("secret");
+    assert!(!sent.iter().any(is_secret));
     // The header, which a reconnecting EventSource sends, is newer than the query of its URL.
-    let again = Watch::vault(&service, &query, sent[1].id.as_deref())
-        .await
-        .take(1)
-        .await;
-    assert_eq!(again[0].id, sent[2].id);
-    let path = format!("/v1/vaults/acme/events?last_event_id={}", "x");
-    service
-        .refuses(&path, 400, "malformed", Some("last_event_id"))
-        .await;
+    let mut again = Watch::vault(&service, &query, sent[1].id.as_deref()).await;
+    assert_eq!(again.take(1).await[0].id, sent[2].id);
 }
 
 #[tokio::test]
 async fn invalid_requests_are_rejected() {
     let service = Service::start().await;
-    let ask = |query: &str, header: (&'static str, &'static str)| {
-        let path = format!("/v1/vaults/acme/events{query}");
-        Answer::to(service.request(Method::GET, &path).header(header.0, header.1))
-    };
-    for bad in "x 12 12-xyz -1-00000000 99999999999999999999-00000000".split(' ') {
-        ask("", ("Last-Event-ID", bad)).await.malformed("Last-Event-ID");
-    }
-    ask("?kinds=version,nothing", ("X", "y")).await.invalid("kinds");
-    ask("?memory_id=-", ("X", "y")).await.invalid("memory_id");
-    ask("", ("Accept", "text/html"))
-        .await
-        .problem(406, "not-acceptable", Some("Accept"));
+    let table = "
+        GET EVENTS | Last-Event-ID: x → 400 malformed Last-Event-ID
+        GET EVENTS | Last-Event-ID: 12 → 400 malformed Last-Event-ID
+        GET EVENTS | Last-Event-ID: 12-xyz → 400 malformed Last-Event-ID
+        GET EVENTS | Last-Event-ID: -1-00000000 → 400 malformed Last-Event-ID
+        GET EVENTS | Last-Event-ID: 99999999999999999999-00000000 → 400 malformed Last-Event-ID
+        GET EVENTS?last_event_id=x → 400 malformed last_event_id
+        GET EVENTS?kinds=version,nothing → 422 invalid kinds
+        GET EVENTS?memory_id=- → 422 invalid memory_id
+        GET EVENTS | Accept: text/html → 406 not-acceptable Accept";
+    let table = table.replace("EVENTS", "/v1/vaults/acme/events");
+    service.requests(&table).await;
 }
 
 #[tokio::test]
@@ -198,18 +177,10 @@ async fn a_handoff_is_an_event_when_it_is_created_and_not_when_it_is_reused() {
     refresh().await.is(200);
     memory.write("the end").await;
     let received = watch.next().await.unwrap();
-    assert_eq!(
-        [
-            &received.data["kind"],
-            &received.data["memory_id"],
-            &received.data["actor"],
-            &received.data["version"]
-        ],
-        [&json!("handoff"), &json!("agent"), &json!("ann"), &Value::Null]
-    );
-    assert_eq!(
-        received.data["details"],
-        json!({ "handoff_id": made["handoff_id"] })
+    has(
+        &received.data,
+        json!({"kind": "handoff", "memory_id": "agent", "actor": "ann", "version": null,
+               "details": {"handoff_id": made["handoff_id"]}}),
     );
     assert_eq!(watch.next().await.unwrap().name, "version");
 }

@@ -109,34 +109,25 @@ async fn with_memories(count: usize) -> Service {
 #[tokio::test]
 async fn puts_that_wait_for_the_previous_batch_share_a_transaction() {
     let service = with_memories(12).await;
-    let texts: Vec<String> = (0..12)
-        .map(|number| {
-            format!("# Key Learnings\n- KL-1 [2026-11-21T02:00:00Z] because it shows: together {number}\n")
-        })
-        .collect();
-    let requests = texts
-        .iter()
-        .enumerate()
-        .map(|(number, text)| service.memory(&format!("m{number}")).putting(text.as_str()))
-        .collect();
+    let line = "# Key Learnings\n- KL-1 [2026-11-21T02:00:00Z] because it shows: together";
+    let texts: Vec<String> = (0..12).map(|number| format!("{line} {number}\n")).collect();
+    let put = |number: usize| {
+        service
+            .memory(&format!("m{number}"))
+            .putting(texts[number].as_str())
+    };
+    let requests = (0..12).map(put).collect();
     let answers = while_locked(ALL_ROWS, &service, requests, 11).await;
     for (number, answer) in answers.into_iter().enumerate() {
-        let body = answer.is(201).json();
-        assert_eq!(
-            (&body["version"], &body["memory_id"]),
-            (&2.into(), &format!("m{number}").into())
-        );
         let name = format!("m{number}");
+        has(&answer.is(201).json(), json!({"version": 2, "memory_id": name}));
         let memory = service.memory(&name);
         assert_eq!(memory.text().await, texts[number]);
-        assert_eq!(memory.read("records/KL-1").await["created_version"], 2);
-        assert_eq!(memory.read("log").await["items"][0]["version"], 2);
+        has(&memory.read("records/KL-1").await, json!({"created_version": 2}));
+        has(&memory.read("log").await, json!({"/items/0/version": 2}));
     }
-    assert_eq!(
-        transactions(&service).await,
-        2,
-        "the first, and those that waited for it"
-    );
+    // The first, and those that waited for it.
+    assert_eq!(transactions(&service).await, 2);
     assert_eq!(service.count("events").await, 24);
 }
 
@@ -160,13 +151,9 @@ async fn waiting_updates_share_a_transaction_with_their_runs_and_records() {
     let answers = while_locked(ALL_ROWS, &service, (0..6).map(update).collect(), 5).await;
     for (number, answer) in answers.into_iter().enumerate() {
         let answer = answer.is(200).json();
-        assert_eq!(
-            (
-                &answer["version"],
-                &answer["rebased"],
-                &answer["operations"][1]["id"]
-            ),
-            (&json!(2), &json!(false), &json!("KL-1"))
+        has(
+            &answer,
+            json!({"version": 2, "rebased": false, "/operations/1/id": "KL-1"}),
         );
         let name = format!("m{number}");
         let memory = service.memory(&name);
@@ -192,11 +179,8 @@ async fn waiting_updates_share_a_transaction_with_their_runs_and_records() {
         .unwrap();
         assert_eq!(ended, 1);
     }
-    assert_eq!(
-        transactions(&service).await,
-        2,
-        "the first, and those that waited for it"
-    );
+    // The first, and those that waited for it.
+    assert_eq!(transactions(&service).await, 2);
     let runs: i64 = service.value("SELECT sum(runs)::bigint FROM model_usage").await;
     assert_eq!(runs, 18);
 }
@@ -231,11 +215,8 @@ async fn an_error_of_one_change_does_not_affect_the_others_in_its_batch() {
         put(5, "together 5").header("If-Match", "*"),
         put(6, "together, and new"),
     ];
-    let statuses: Vec<u16> = together(&service, requests)
-        .await
-        .iter()
-        .map(|answer| answer.status)
-        .collect();
+    let answers = together(&service, requests).await;
+    let statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
     assert_eq!(statuses, [201, 201, 412, 200, 500, 201, 201]);
     for (memory, text) in [
         ("m1", "together 1"),
@@ -250,11 +231,8 @@ async fn an_error_of_one_change_does_not_affect_the_others_in_its_batch() {
 #[tokio::test]
 async fn a_locked_memory_does_not_block_changes_of_other_memories() {
     let service = with_memories(8).await;
-    let hold = Hold::of(
-        &service,
-        "SELECT 1 FROM memories WHERE memory_id = 'm0' FOR UPDATE",
-    )
-    .await;
+    let row = "SELECT 1 FROM memories WHERE memory_id = 'm0' FOR UPDATE";
+    let hold = Hold::of(&service, row).await;
     let held = tokio::spawn(Answer::to(service.memory("m0").putting("held")));
     for round in 0..5 {
         let puts = (1..8).map(|number| {
@@ -295,17 +273,11 @@ async fn a_cancelled_request_does_not_fail_its_batch() {
 #[tokio::test]
 async fn of_many_writes_with_the_same_if_match_one_succeeds() {
     let service = with_memories(1).await;
-    let tag = service
-        .memory("m0")
-        .get("context")
-        .await
-        .header("etag")
-        .to_owned();
+    let memory = service.memory("m0");
+    let tag = memory.get("context").await.part("etag");
     let puts = (0..16).map(|number| {
-        let request = service
-            .memory("m0")
-            .putting(format!("writer {number}"))
-            .header("If-Match", tag.as_str());
+        let request = memory.putting(format!("writer {number}"));
+        let request = request.header("If-Match", tag.as_str());
         async move { Answer::to(request).await.status }
     });
     let mut statuses = join_all(puts).await;
@@ -318,10 +290,8 @@ async fn of_many_writes_with_the_same_if_match_one_succeeds() {
 async fn reads_at_the_same_time_each_return_their_own_version() {
     let service = with_memories(6).await;
     for number in 0..6 {
-        service
-            .memory(&format!("m{number}"))
-            .write(format!("text {number}"))
-            .await;
+        let memory = service.memory(&format!("m{number}"));
+        memory.write(format!("text {number}")).await;
     }
     // Some request the same memory, some a missing one; more than fit into one statement.
     let wanted: Vec<usize> = (0..60).map(|number| number % 9).collect();

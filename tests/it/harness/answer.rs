@@ -6,11 +6,56 @@ use serde_json::Value;
 use std::sync::LazyLock;
 
 /// Checks members of a JSON object; others may be there too.
+///
+/// A name like `/list/0/id` leads further down, and `/list/*/id` to that member of every entry. The text
+/// of `name~` has these parts, that of `name^` begins with this one, that of `name!` has none of them, and `name#` is the number
+/// of its entries.
 #[track_caller]
 pub(crate) fn has(object: &Value, members: Value) {
     for (name, expected) in members.as_object().unwrap() {
-        assert_eq!(object[name], *expected, "{name} of {object}");
+        let (path, sign) = match name.char_indices().next_back() {
+            Some((end, sign @ ('~' | '^' | '!' | '#'))) => (&name[..end], sign),
+            _ => (name.as_str(), ' '),
+        };
+        let found = match path.strip_prefix('/') {
+            Some(path) => below(object, path),
+            None => object[path].clone(),
+        };
+        let is_there = |part: &Value| plain(&found).contains(&plain(part));
+        let parts = expected
+            .as_array()
+            .map_or(std::slice::from_ref(expected), Vec::as_slice);
+        let is_met = match sign {
+            '~' => parts.iter().all(is_there),
+            '^' => plain(&found).starts_with(&plain(expected)),
+            '!' => !found.is_null() && !parts.iter().any(is_there),
+            '#' => found.as_array().map(Vec::len).map(Value::from).as_ref() == Some(expected),
+            _ => found == *expected,
+        };
+        assert!(is_met, "{name} is {found}, not {expected}, in {object}");
     }
+}
+
+/// What a path leads to; null if there is nothing.
+fn below(object: &Value, path: &str) -> Value {
+    let (name, rest) = path
+        .split_once('/')
+        .map_or((path, None), |(name, rest)| (name, Some(rest)));
+    let go_on = |value: &Value| rest.map_or_else(|| value.clone(), |rest| below(value, rest));
+    match (name, object) {
+        ("*", Value::Array(entries)) => entries.iter().map(go_on).collect(),
+        (_, Value::Array(entries)) => name
+            .parse()
+            .ok()
+            .and_then(|at: usize| entries.get(at))
+            .map_or(Value::Null, go_on),
+        _ => object.get(name).map_or(Value::Null, go_on),
+    }
+}
+
+/// A text as it is, anything else as JSON.
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// Checks that a text has all of these parts.
@@ -159,6 +204,16 @@ impl Answer {
             .unwrap_or_else(|| panic!("no {name}: {self:?}"))
             .to_str()
             .unwrap()
+    }
+
+    /// A member of its JSON, named as `/list/0/id`, or a header, or all of it as `=`; as text.
+    #[track_caller]
+    pub(crate) fn part(&self, place: &str) -> String {
+        match place.strip_prefix('/') {
+            Some(path) => plain(&below(&serde_json::from_slice(&self.body).unwrap(), path)),
+            None if place == "=" => self.text().to_owned(),
+            None => self.header(place).to_owned(),
+        }
     }
 
     /// The body, without the id of the request, which a problem names.

@@ -3,24 +3,58 @@
 use super::{Answer, Memory, Service, has, holds};
 use reqwest::Method;
 use serde_json::Value;
+use std::time::Duration;
 
 impl Service {
     /// Sends one request a line, `METHOD /path | Header: value < body → status`, and returns the last answer.
     ///
     /// - A body in brackets is JSON, any other is text, in which `\n`, `\r`, `\t` and `\0` are what they name.
-    /// - The status of a problem is followed by its name, and by the field that it is about.
-    /// - Then, `=text` is the whole answer, `~text` a part of it, and `{…}` has members of its JSON.
+    /// - The status may be followed by headers, `200 | etag: "x"`; that of a problem by its name, and by the field that it is about.
+    /// - Then, `=text` is the whole answer, `^text` its beginning, `~text` a part of it, and `{…}` has members of its JSON, named as [`has`] takes them.
+    /// - At the end, `⇒ id=/update_id` keeps a member of the answer, `⇒ tag=etag` a header and `⇒ all==` all of it, for `$id`, `$tag`
+    ///   and `$all` in this line and later ones.
+    ///
+    /// Other lines are `§ name`, from which on the requests are below a new memory of the vault `acme`; `+60`, which is a minute
+    /// later; and `ROWS records 2`, which a table then has.
     pub(crate) async fn requests(&self, table: &str) -> Answer {
-        self.requests_below("", table).await
+        self.requests_below(String::new(), table).await
     }
 
-    async fn requests_below(&self, base: &str, table: &str) -> Answer {
-        let mut last = None;
-        for row in table.lines().map(str::trim).filter(|row| !row.is_empty()) {
-            let (asked, expected) = row.split_once(" → ").unwrap_or_else(|| panic!("no arrow: {row}"));
-            let answer = self.asked(base, asked).await;
-            is_expected(row, &answer, expected);
-            last = Some(answer);
+    async fn requests_below(&self, mut base: String, table: &str) -> Answer {
+        let (mut last, mut story, mut kept) = (None, String::new(), Vec::<(String, String)>::new());
+        let lines = table.lines().map(str::trim).filter(|row| !row.is_empty());
+        for (number, row) in lines.enumerate() {
+            let row = with(row, &kept);
+            if let Some(name) = row.strip_prefix("§ ") {
+                name.clone_into(&mut story);
+                base = format!("/v1/vaults/acme/memories/story-{number}/");
+            } else if let Some(seconds) = row.strip_prefix('+') {
+                self.clock.advance(Duration::from_secs(seconds.parse().unwrap()));
+            } else if let Some((table, count)) =
+                row.strip_prefix("ROWS ").and_then(|rows| rows.rsplit_once(' '))
+            {
+                assert_eq!(
+                    self.count(table).await.to_string(),
+                    count,
+                    "{story}: rows of {table}"
+                );
+            } else {
+                let (asked, expected) = row.split_once(" → ").unwrap_or_else(|| panic!("no arrow: {row}"));
+                let (expected, keep) = expected.split_once(" ⇒ ").unwrap_or((expected, ""));
+                let (status, expected) = expected.split_once(' ').unwrap_or((expected, ""));
+                let answer = self.asked(&base, asked).await;
+                assert_eq!(
+                    answer.status.to_string(),
+                    status,
+                    "{story}: {row}: {}",
+                    answer.text()
+                );
+                for (name, place) in keep.split(' ').filter_map(|keep| keep.split_once('=')) {
+                    kept.push((format!("${name}"), answer.part(place).replace('\n', "\\n")));
+                }
+                is_expected(&format!("{story}: {row}"), &answer, &with(expected, &kept));
+                last = Some(answer);
+            }
         }
         last.expect("a request")
     }
@@ -33,7 +67,11 @@ impl Service {
         let mut head = head.split(" | ");
         let (method, path) = head.next().and_then(|line| line.split_once(' ')).unwrap();
         let base = if path.starts_with('/') { "" } else { base };
-        let mut request = self.request(method.parse::<Method>().unwrap(), &format!("{base}{path}"));
+        let url = match path.strip_prefix('.') {
+            Some(query) => format!("{}{query}", base.trim_end_matches('/')),
+            None => format!("{base}{path}"),
+        };
+        let mut request = self.request(method.parse::<Method>().unwrap(), &url);
         let mut is_typed = false;
         for (name, value) in head.filter_map(|header| header.split_once(": ")) {
             is_typed |= name == "Content-Type";
@@ -43,7 +81,8 @@ impl Service {
             None => request,
             Some(body) if is_typed => request.body(plain(body)),
             Some(body) if body.starts_with(['{', '[']) => {
-                request.json(&serde_json::from_str::<Value>(body).unwrap())
+                let body = serde_json::from_str::<Value>(body);
+                request.json(&body.unwrap_or_else(|error| panic!("{error}: {asked}")))
             }
             Some(body) => request.header("Content-Type", "text/plain").body(plain(body)),
         };
@@ -52,9 +91,9 @@ impl Service {
 }
 
 impl Memory {
-    /// The same below this memory, as `METHOD path`.
+    /// The same below this memory, as `METHOD path`; its own path is `.`.
     pub(crate) async fn requests(&self, table: &str) -> Answer {
-        self.service().requests_below(&self.path(""), table).await
+        self.service().requests_below(self.path(""), table).await
     }
 }
 
@@ -64,12 +103,40 @@ fn plain(text: &str) -> String {
     text.replace("\\t", "\t").replace("\\0", "\0")
 }
 
+/// A line with what was kept in the place of the names.
+fn with(line: &str, kept: &[(String, String)]) -> String {
+    kept.iter()
+        .fold(line.to_owned(), |line, (name, value)| line.replace(name, value))
+}
+
 #[track_caller]
 fn is_expected(row: &str, answer: &Answer, expected: &str) {
-    let (status, rest) = expected.split_once(' ').unwrap_or((expected, ""));
-    assert_eq!(answer.status.to_string(), status, "{row}: {}", answer.text());
+    let mut rest = expected;
+    while let Some(headers) = rest.strip_prefix("| ") {
+        let (header, more) = match headers.starts_with(['{', '=', '^', '~']) {
+            true => ("", headers),
+            false => headers
+                .find(" | ")
+                .map_or((headers, ""), |end| (&headers[..end], &headers[end + 1..])),
+        };
+        if let Some((name, value)) = header.split_once(": ") {
+            assert_eq!(answer.header(name), value, "{row}");
+        }
+        rest = more;
+    }
     if let Some(text) = rest.strip_prefix('=') {
-        assert_eq!(answer.text(), plain(text), "{row}");
+        // A whole answer that was kept may have escapes of its own.
+        assert!(
+            answer.text() == text || answer.text() == plain(text),
+            "{row}: {}",
+            answer.text()
+        );
+    } else if let Some(begin) = rest.strip_prefix('^') {
+        assert!(
+            answer.text().starts_with(&plain(begin)),
+            "{row}: {}",
+            answer.text()
+        );
     } else if let Some(part) = rest.strip_prefix('~') {
         holds(answer.text(), &[&plain(part)]);
     } else {

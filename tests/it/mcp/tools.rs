@@ -1,7 +1,7 @@
 //! The effects of the tools.
 
 use super::{agent, asked, call, done, refused};
-use crate::harness::{Service, each, holds};
+use crate::harness::{Service, each, has, holds};
 use serde_json::{Value, json};
 
 const TEXT: &str = "# Description\nThe parser.\n";
@@ -53,21 +53,20 @@ async fn an_edit_adds_archives_and_rewrites_and_returns_what_it_did() {
     });
     let edited = call(&service, "memory_edit", agent(edit.clone())).await;
     let structured = done(&edited);
-    assert_eq!(structured["status"], "applied");
-    assert_eq!(structured["rejected"], json!([]));
-    assert_eq!(structured["operations"].as_array().unwrap().len(), 4);
+    has(
+        structured,
+        json!({"status": "applied", "rejected": [], "operations#": 4}),
+    );
     let text: Value = serde_json::from_str(edited["content"][0]["text"].as_str().unwrap()).unwrap();
     assert_eq!(&text, structured);
     let record = service.memory("agent").read("records/VC-1").await;
-    assert_eq!(record["content"], snippet);
-    assert_eq!(record["label"], "Makefile");
+    has(&record, json!({"content": snippet, "label": "Makefile"}));
 
     let replace = json!({"learnings": {"archive": [{"id": "KL-2", "reason": "measured"}],
         "add": [{"reason": "measured", "content": "it is fast"}]}});
     let dry_run = json!({"learnings": replace["learnings"], "dry_run": true});
     let tried = call(&service, "memory_edit", agent(dry_run)).await;
-    assert_eq!(done(&tried)["status"], "dry_run");
-    assert_eq!(done(&tried)["version"], 1);
+    has(done(&tried), json!({"status": "dry_run", "version": 1}));
     let replaced = call(&service, "memory_edit", agent(replace)).await;
     assert_eq!(done(&replaced)["version"], 2);
     let active = r#"memory_history agent {"view": "records", "status": "active"}"#;
@@ -110,16 +109,14 @@ async fn a_handoff_is_created_on_request() {
         memory_handoff agent {} → ! refresh: true
         memory_handoff agent {"window": "6h"} → ! refresh"#;
     answers(&service, table).await;
-    let made = asked(
-        &service,
-        r#"memory_handoff agent {"refresh": true, "window": "6h"}"#,
-    )
-    .await;
+    let refresh = r#"memory_handoff agent {"refresh": true, "window": "6h"}"#;
+    let made = asked(&service, refresh).await;
     assert_eq!(done(&made)["window"], "PT6H");
     let read = asked(&service, "memory_handoff agent {}").await;
-    assert_eq!(done(&read)["handoff_id"], done(&made)["handoff_id"]);
-    assert_eq!(read["content"][0]["text"], done(&read)["markdown"]);
-    assert_eq!(done(&read)["freshness"]["status"], "fresh");
+    has(
+        done(&read),
+        json!({"handoff_id": done(&made)["handoff_id"], "markdown": read["content"][0]["text"], "/freshness/status": "fresh"}),
+    );
 }
 
 #[tokio::test]

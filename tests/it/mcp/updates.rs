@@ -1,7 +1,7 @@
 //! `memory_update`: queued, synchronous, and with progress.
 
 use super::{agent, call, done, message, posting};
-use crate::harness::{Answer, Service};
+use crate::harness::{Answer, Service, has};
 use serde_json::{Value, json};
 
 const MESSAGES: &str = "The root cause was that CI has no database, so we commit the prepared query data.";
@@ -23,8 +23,7 @@ async fn an_update_is_queued_unless_the_agent_waits() {
     assert_eq!(done(&queued)["status"], "queued");
     assert_eq!(service.count("memory_contexts").await, 0);
     let waited = call(&service, "memory_update", arguments(json!({"wait": true}))).await;
-    assert_eq!(done(&waited)["status"], "applied");
-    assert_eq!(done(&waited)["version"], 1);
+    has(done(&waited), json!({"status": "applied", "version": 1}));
 }
 
 #[tokio::test]
@@ -46,13 +45,7 @@ async fn a_history_of_a_model_s_interface_is_taken_and_its_schema_says_so() {
     let message = super::resolved(schema, &schema["properties"]["messages"]["items"]);
     let forms = message["properties"]["content"].to_string();
     assert!(message["properties"]["tool_calls"].is_object(), "{message}");
-    assert!(
-        !message["required"]
-            .as_array()
-            .unwrap()
-            .contains(&json!("content")),
-        "{message}"
-    );
+    has(message, json!({"required!": "\"content\""}));
     assert!(
         forms.contains("null") && forms != r#"{"type":"string"}"#,
         "{message}"
@@ -89,8 +82,10 @@ async fn its_steps_are_sent_when_progress_is_requested() {
     assert!(progress.len() > 2, "{events:?}");
     let mut last = 0.0;
     for notification in progress {
-        assert_eq!(notification["method"], "notifications/progress");
-        assert_eq!(notification["params"]["progressToken"], "p1");
+        has(
+            notification,
+            json!({"method": "notifications/progress", "/params/progressToken": "p1"}),
+        );
         let now = notification["params"]["progress"].as_f64().unwrap();
         assert!(
             now > last && notification["params"]["message"].is_string(),

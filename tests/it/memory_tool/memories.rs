@@ -1,7 +1,7 @@
 //! A file is a memory: its versions, its history, and how other routes show and change it.
 
 use super::Files;
-use crate::harness::{Answer, each, has};
+use crate::harness::{Answer, has};
 use serde_json::json;
 
 #[tokio::test]
@@ -13,40 +13,25 @@ async fn every_edit_is_a_version_with_its_actor_and_its_history() {
     assert!(id.starts_with("a.md-"), "{id}");
     let edit =
         json!({"command": "str_replace", "path": "/memories/a.md", "old_str": "x: y", "new_str": "x: z"});
-    let answer = Answer::to(files.asking(&edit).header("X-Actor-Id", "ann"))
-        .await
-        .is(200)
-        .json();
-    has(&answer, json!({"memory_id": id, "version": 2}));
+    let answer = Answer::to(files.asking(&edit).header("X-Actor-Id", "ann")).await;
+    has(&answer.is(200).json(), json!({"memory_id": id, "version": 2}));
     let insert =
         json!({"command": "insert", "path": "/memories/a.md", "insert_line": 2, "insert_text": "more"});
     assert_eq!(files.run(insert).await["version"], 3);
 
     let memory = service.memory(&id);
-    assert_eq!(
-        memory.text().await,
-        "# Key Learnings\n- KL-1 because x: z\nmore\n"
-    );
-    let versions = memory.read("contexts").await;
-    let made = each(&versions["items"], "source");
-    assert_eq!(made, ["tool", "tool", "tool"]);
-    assert_eq!(versions["items"][1]["actor_id"], "ann");
-    assert_eq!(memory.read("records/KL-1").await["content"], "z");
-    let blame = memory.get_json("blame").await.is(200).json();
-    assert_eq!(blame["lines"][1]["version"], 2, "{blame}");
-    memory.get("log").await.is(200);
-    assert!(
-        memory
-            .get("contexts/2/diff?base=1")
-            .await
-            .is(200)
-            .text()
-            .contains("+- KL-1 because x: z")
-    );
-    assert_eq!(
-        service.memory(&id).get_json("context").await.is(200).json()["source"],
-        "tool"
-    );
+    let text = "# Key Learnings\n- KL-1 because x: z\nmore\n";
+    assert_eq!(memory.text().await, text);
+    let table = r#"
+        GET contexts → 200 {"/items/*/source": ["tool", "tool", "tool"], "/items/1/actor_id": "ann"}
+        GET records/KL-1 → 200 {"content": "z"}
+        GET blame | Accept: application/json → 200 {"/lines/1/version": 2}"#;
+    memory.requests(table).await;
+    let table = r#"
+        GET log → 200
+        GET contexts/2/diff?base=1 → 200 ~+- KL-1 because x: z
+        GET context | Accept: application/json → 200 {"source": "tool"}"#;
+    memory.requests(table).await;
 }
 
 #[tokio::test]
@@ -55,12 +40,8 @@ async fn changes_by_other_routes_are_visible_in_the_file() {
     let id = files.create("/memories/a", "one").await;
     let memory = service.memory(&id);
     memory.write("two\nlines").await;
-    assert!(
-        files
-            .view("/memories/a")
-            .await
-            .ends_with("     1\ttwo\n     2\tlines")
-    );
+    let view = files.view("/memories/a").await;
+    assert!(view.ends_with("     1\ttwo\n     2\tlines"), "{view}");
     memory.restore("1").await.is(201);
     let view = files.run(json!({"command": "view", "path": "/memories/a"})).await;
     has(&view, json!({"memory_id": id, "version": 3}));
@@ -78,8 +59,9 @@ async fn only_a_file_may_be_empty_or_blank() {
     for path in "sections blame log prompt records window contexts/1".split(' ') {
         memory.get(path).await.is(200);
     }
-    memory.put("").await.problem(422, "invalid", None);
-    memory.put(" \n").await.problem(422, "invalid", None);
+    for blank in ["", " \n"] {
+        memory.put(blank).await.problem(422, "invalid", None);
+    }
     let insert = json!({"command": "insert", "path": "/memories/a", "insert_line": 0, "insert_text": " "});
     assert_eq!(files.run(insert).await["version"], 2);
     assert_eq!(memory.text().await, " \n");
@@ -93,15 +75,14 @@ async fn only_a_file_may_be_empty_or_blank() {
     memory.restore("1").await.is(200);
     memory.restore("2").await.problem(422, "invalid", None);
     // Redaction and blame distinguish an empty file from a redacted text.
-    assert_eq!(memory.get_json("blame").await.is(200).json()["lines"], json!([]));
-    memory.redact("3").await.is(200);
-    memory.refuses("contexts/3", 410, "gone", None).await;
-    assert_eq!(memory.get("contexts/1").await.is(200).text(), "");
-    memory.write("x").await;
-    assert_eq!(
-        memory.get_json("blame").await.is(200).json()["lines"][0]["version"],
-        5
-    );
+    let table = r#"
+        GET blame | Accept: application/json → 200 {"lines": []}
+        POST contexts/3/redact < {"reason": "it held a key"} → 200
+        GET contexts/3 → 410 gone
+        GET contexts/1 → 200 =
+        PUT context < x → 201
+        GET blame | Accept: application/json → 200 {"/lines/0/version": 5}"#;
+    memory.requests(table).await;
 }
 
 #[tokio::test]

@@ -2,34 +2,19 @@
 
 use super::dictated::{Dictated, LEARNING, PROGRESS, dictate, learning};
 use super::stored::is_sound;
-use crate::harness::{Service, has, holds};
-use serde_json::{Value, json};
+use crate::harness::{Service, each, has, holds};
+use serde_json::json;
 use working_memory::domain::operation::Role;
 use working_memory::llm::ChatRole;
 
 const FAULTY: &str = "KEY_LEARNINGS:\n  ADD:\n    - because good: kept\n    - no reason here\n";
 
-fn kinds(answer: &Value, list: &str) -> Vec<String> {
-    let list = answer[list].as_array().unwrap();
-    list.iter()
-        .map(|entry| entry["kind"].as_str().unwrap().to_owned())
-        .collect()
-}
-
-fn contents(answer: &Value) -> Vec<String> {
-    let list = answer["operations"].as_array().unwrap();
-    list.iter()
-        .map(|op| op["content"].as_str().unwrap().to_owned())
-        .collect()
-}
-
 #[tokio::test]
 async fn a_retry_prompt_has_the_models_answer_the_faults_and_the_existing_ids() {
     let models = Dictated::new();
     let (service, memory) = models.service().await.agent();
-    memory
-        .write("# Key Learnings\n- KL-3 because x: old\n- KL-8 because y: older\n")
-        .await;
+    let old = "# Key Learnings\n- KL-3 because x: old\n- KL-8 because y: older\n";
+    memory.write(old).await;
     let first = "KEY_LEARNINGS:\n  ADD:\n    - no reason here\n  ARCHIVE:\n    - KL-99 because gone\n";
     let second =
         "KEY_LEARNINGS:\n  ADD:\n    - because mended: no reason here\n  ARCHIVE:\n    - KL-3 because gone\n";
@@ -42,35 +27,23 @@ async fn a_retry_prompt_has_the_models_answer_the_faults_and_the_existing_ids() 
     assert_eq!(requests.len(), 2);
     let (before, after) = (&requests[0].messages, &requests[1].messages);
     assert_eq!(after[..before.len()], before[..]);
-    assert_eq!(
-        (after[1].speaker, after[1].text.as_str()),
-        (ChatRole::Assistant, first)
-    );
-    let again = &after[2].text;
-    for fragment in "missing_reason|> - no reason here|unknown_id|KL-99|KL-3, KL-8".split('|') {
-        assert!(again.contains(fragment), "{fragment}: {again}");
-    }
-    assert_eq!(requests[0].system, requests[1].system);
-    assert_eq!(
-        (
-            models.asked(Role::Progress).len(),
-            models.asked(Role::Verbatim).len()
-        ),
-        (1, 1)
-    );
-    let report = &answer["models"]["learnings"];
-    has(report, json!({"attempts": 2, "reprompts": 1}));
-    has(report, json!({"input_tokens": 200, "output_tokens": 20}));
-    assert_eq!(answer["models"]["progress"]["reprompts"], 0);
-    assert_eq!(answer["rejected"], json!([]));
-    let run = memory.run_of(&answer).await;
-    let answers: Vec<_> = run["exchanges"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter(|exchange| exchange["section"] == "learnings")
-        .map(|exchange| exchange["answer"].as_str().unwrap())
+    assert_eq!(after[1].speaker, ChatRole::Assistant);
+    assert_eq!(after[1].text, first);
+    let fragments: Vec<_> = "missing_reason|> - no reason here|unknown_id|KL-99|KL-3, KL-8"
+        .split('|')
         .collect();
+    holds(&after[2].text, &fragments);
+    assert_eq!(requests[0].system, requests[1].system);
+    for role in [Role::Progress, Role::Verbatim] {
+        assert_eq!(models.asked(role).len(), 1);
+    }
+    let report = json!({"attempts": 2, "reprompts": 1, "input_tokens": 200, "output_tokens": 20});
+    has(&answer["models"]["learnings"], report);
+    has(&answer, json!({"/models/progress/reprompts": 0, "rejected": []}));
+    let run = memory.run_of(&answer).await;
+    let exchanges = run["exchanges"].as_array().unwrap().iter();
+    let answers = exchanges.filter(|exchange| exchange["section"] == "learnings");
+    let answers: Vec<_> = answers.map(|exchange| &exchange["answer"]).collect();
     assert_eq!(answers, [first, second]);
     assert_eq!(memory.read("records/KL-3").await["archive_reason"], "gone");
     is_sound(&service, "agent").await;
@@ -80,33 +53,38 @@ async fn a_retry_prompt_has_the_models_answer_the_faults_and_the_existing_ids() 
 async fn the_second_answer_replaces_faulty_items_and_valid_ones_are_preserved() {
     let models = Dictated::new();
     let service = models.service().await;
+    let mended = learning("mended");
     let cases = [
-        (learning("mended"), vec!["mended", "kept"], vec![]),
+        (&*mended, "mended kept", ""),
         (
-            "KEY_LEARNINGS:\n  ADD:\n    - because good: kept\n    - because x: mended\n".to_owned(),
-            vec!["kept", "mended"],
-            vec![],
+            "KEY_LEARNINGS:\n  ADD:\n    - because good: kept\n    - because x: mended\n",
+            "kept mended",
+            "",
         ),
-        ("KEY_LEARNINGS: NO CHANGE".to_owned(), vec!["kept"], vec![]),
+        ("KEY_LEARNINGS: NO CHANGE", "kept", ""),
         (
-            "KEY_LEARNINGS:\n  ADD:\n    - still none\n".to_owned(),
-            vec!["kept"],
-            vec!["missing_reason"],
+            "KEY_LEARNINGS:\n  ADD:\n    - still none\n",
+            "kept",
+            "missing_reason",
         ),
-        (
-            "I am sorry, I cannot help with that.".to_owned(),
-            vec!["kept"],
-            vec!["missing_reason"],
-        ),
-        (String::new(), vec!["kept"], vec!["missing_reason"]),
+        ("I am sorry, I cannot help with that.", "kept", "missing_reason"),
+        ("", "kept", "missing_reason"),
     ];
-    for (number, (second, expected, rejected)) in cases.into_iter().enumerate() {
+    for (number, (second, contents, rejected)) in cases.into_iter().enumerate() {
         let name = format!("agent-{number}");
         let update = dictate(json!({"learnings": [FAULTY, second]}));
         let answer = service.memory(&name).updated(update).await;
 
-        assert_eq!(contents(&answer), expected, "{second}");
-        assert_eq!(kinds(&answer, "rejected"), rejected, "{second}: {answer}");
+        assert_eq!(
+            each(&answer["operations"], "content").join(" "),
+            contents,
+            "{second}"
+        );
+        assert_eq!(
+            each(&answer["rejected"], "kind").join(" "),
+            rejected,
+            "{second}: {answer}"
+        );
         is_sound(&service, &name).await;
     }
 }
@@ -156,18 +134,16 @@ async fn every_correctable_fault_is_retried_and_the_rest_is_reported() {
     let service = models.service().await;
     for (number, row) in CORRECTABLE.into_iter().enumerate() {
         let [role, item, kind] = row.split(" / ").collect::<Vec<_>>().try_into().unwrap();
-        let header = Role::ALL
-            .into_iter()
-            .find(|known| known.name() == role)
-            .unwrap()
-            .header();
+        let header = Role::ALL.into_iter().find(|known| known.name() == role);
+        let header = header.unwrap().header();
         let text = format!("{header}:\n  {}\n", item.replacen(": ", ":\n    ", 1));
         let name = format!("agent-{number}");
         let answer = service.memory(&name).updated(dictate(json!({role: text}))).await;
-        assert_eq!(kinds(&answer, "rejected"), [kind], "{answer}");
+        has(
+            &answer,
+            json!({"/rejected/*/kind": [kind], "/rejected/0/section": role, "status": "unchanged"}),
+        );
         assert_eq!(answer["models"][role]["reprompts"], 1, "{kind}");
-        assert_eq!(answer["rejected"][0]["section"], role);
-        assert_eq!(answer["status"], "unchanged");
         assert_eq!(service.count("memories").await, 0);
     }
 }
@@ -186,23 +162,19 @@ async fn an_answer_without_a_section_is_retried_with_a_warning() {
     ];
     for (number, text) in cases.into_iter().enumerate() {
         let name = format!("agent-{number}");
-        let answer = service
-            .memory(&name)
-            .updated(dictate(json!({"learnings": text})))
-            .await;
-        assert_eq!(kinds(&answer, "warnings"), ["no_section"], "{text}: {answer}");
-        assert_eq!(answer["models"]["learnings"]["reprompts"], 1);
+        let update = dictate(json!({"learnings": text}));
+        let answer = service.memory(&name).updated(update).await;
+        has(
+            &answer,
+            json!({"/warnings/*/kind": ["no_section"], "/models/learnings/reprompts": 1}),
+        );
     }
-    let answer = service
-        .memory("agent")
-        .updated(dictate(json!({"verbatim": template})))
-        .await;
-    assert_eq!(answer["operations"], json!([]), "{answer}");
-    assert!(
-        kinds(&answer, "rejected")
-            .iter()
-            .all(|kind| kind == "placeholder" || kind == "unknown_id")
-    );
+    let update = dictate(json!({"verbatim": template}));
+    let answer = service.memory("agent").updated(update).await;
+    has(&answer, json!({"operations": []}));
+    for kind in each(&answer["rejected"], "kind") {
+        assert!(["placeholder", "unknown_id"].contains(&kind), "{answer}");
+    }
 }
 
 /// The template of DESIGN, returned unchanged.
@@ -235,8 +207,10 @@ async fn faults_that_a_retry_cannot_correct_are_not_retried() {
         update["on_invalid"] = json!("fail");
         let answer = memory.updated(update).await;
 
-        assert_eq!(kinds(&answer, "rejected"), [kind], "{answer}");
-        assert_eq!(answer["models"]["learnings"]["reprompts"], 0, "{kind}");
+        has(
+            &answer,
+            json!({"/rejected/*/kind": [kind], "/models/learnings/reprompts": 0}),
+        );
         assert!(answer["rejected"][0]["text"].as_str().unwrap().len() < 2_100);
         is_sound(&service, &name).await;
     }
@@ -252,10 +226,12 @@ async fn a_truncated_answer_is_retried_and_its_last_item_dropped() {
 
     let answer = service.memory("agent").updated(update).await;
 
-    assert_eq!(contents(&answer), ["mended", "this one is whole"]);
+    has(
+        &answer,
+        json!({"/operations/*/content": ["mended", "this one is whole"], "warnings": []}),
+    );
     assert_eq!(models.asked(Role::Learnings).len(), 2);
     holds(&models.asked(Role::Learnings)[1].messages[2].text, &["truncated"]);
-    assert_eq!(answer["warnings"], json!([]));
 }
 
 #[tokio::test]
@@ -273,12 +249,10 @@ async fn the_number_of_retries_is_configured() {
 
         assert_eq!(models.asked(Role::Learnings).len() as u32, rounds + 1);
         assert_eq!(answer["models"]["learnings"]["reprompts"], rounds);
-        let third = contents(&answer).contains(&"third".to_owned());
-        assert_eq!(
-            (third, answer["rejected"].as_array().unwrap().is_empty()),
-            (rounds == 2, rounds == 2)
-        );
-        assert!(contents(&answer).contains(&"kept".to_owned()));
+        let contents = each(&answer["operations"], "content");
+        assert_eq!(contents.contains(&"third"), rounds == 2);
+        assert_eq!(answer["rejected"] == json!([]), rounds == 2);
+        assert!(contents.contains(&"kept"));
     }
 }
 
@@ -292,10 +266,10 @@ async fn a_valid_item_over_the_limit_after_the_second_answer_is_reported() {
     let update = dictate(json!({"learnings": [first, learning("mended")]}));
     let answer = service.memory("agent").updated(update).await;
 
-    assert_eq!(contents(&answer), ["mended", "1", "2"]);
-    assert_eq!(kinds(&answer, "rejected"), ["too_many_additions"], "{answer}");
-    assert_eq!(
-        answer["rejected"][0]["text"].as_str().unwrap().trim(),
-        "- because a: 3"
+    has(
+        &answer,
+        json!({"/operations/*/content": ["mended", "1", "2"], "/rejected/*/kind": ["too_many_additions"]}),
     );
+    let text = answer["rejected"][0]["text"].as_str().unwrap();
+    assert_eq!(text.trim(), "- because a: 3");
 }

@@ -1,7 +1,7 @@
 //! Operations are checked against the caller's input: unsupported examples, snippets and insights, archives without a cause,
 //! and credentials are rejected; and the evidence of a change is returned wherever the change is.
 
-use crate::harness::{Service, Step, each, has, holds, scripted};
+use crate::harness::{Service, Step, each, has, holds, lacks, scripted};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use working_memory::domain::evidence::Strictness;
@@ -28,21 +28,13 @@ fn body() -> Value {
     json!({"task": TASK, "messages": [{"role": "user", "content": "Go on."}, {"role": "assistant", "content": MESSAGE}]})
 }
 
-/// What a memory with this document answers to an update with these responses.
-async fn answered(document: &str, answers: Value) -> Value {
-    let (_, memory) = service(answers).await.agent();
-    if !document.is_empty() {
-        memory.write(document).await;
-    }
-    memory.updated(body()).await
-}
+/// An addition with evidence in the message.
+const FOUNDED: &str = "KEY_LEARNINGS:\n  ADD:\n    - because it bit: RabbitMQ drops jobs that are unacknowledged for 30 minutes\n";
+/// One without any.
+const UNFOUNDED: &str = "KEY_LEARNINGS:\n  ADD:\n    - because x: Kubernetes clusters scale horizontally\n";
 
 fn kinds(answer: &Value) -> Vec<&str> {
     each(&answer["rejected"], "kind")
-}
-
-fn contents(answer: &Value) -> Vec<&str> {
-    each(&answer["operations"], "content")
 }
 
 #[tokio::test]
@@ -58,102 +50,130 @@ async fn additions_without_evidence_in_the_input_are_rejected_one_by_one() {
 
     let answer = memory.updated(body()).await;
 
-    assert_eq!(
-        kinds(&answer),
-        ["ungrounded", "example", "secret", "not_verbatim"],
-        "{answer}"
+    let founded = "RabbitMQ drops jobs that are unacknowledged for 30 minutes";
+    let snippet = "\ttest:\n\t\tcargo  test --all";
+    has(
+        &answer,
+        json!({"/rejected/*/kind": ["ungrounded", "example", "secret", "not_verbatim"],
+               "/operations/*/content": [founded, snippet], "/models/learnings/reprompts": 1}),
     );
-    assert_eq!(
-        contents(&answer),
-        [
-            "RabbitMQ drops jobs that are unacknowledged for 30 minutes",
-            "\ttest:\n\t\tcargo  test --all"
-        ]
-    );
-    assert!(!answer.to_string().contains("hunter2"), "{answer}");
-    assert_eq!(answer["models"]["learnings"]["reprompts"], 1);
-    let record = memory.read("records/VC-1").await;
-    assert_eq!(record["content"], "\ttest:\n\t\tcargo  test --all");
-}
-
-#[tokio::test]
-async fn a_secret_alone_causes_no_retry() {
-    let learnings = "KEY_LEARNINGS:\n  ADD:\n    - because asked: the RabbitMQ queue takes password=hunter2 for the renderer\n";
-    let answer = answered("", json!({"learnings": learnings})).await;
-
-    assert_eq!(
-        (kinds(&answer), &answer["status"]),
-        (vec!["secret"], &json!("unchanged"))
-    );
-    assert_eq!(answer["models"]["learnings"]["reprompts"], 0);
-    holds(
-        answer["rejected"][0]["text"].as_str().unwrap(),
-        &["password=[secret]"],
-    );
+    lacks(answer.to_string(), &["hunter2"]);
+    assert_eq!(memory.read("records/VC-1").await["content"], snippet);
 }
 
 const LEARNED: &str = "# Key Learnings\n- KL-1 because a: whales sing at dusk\n- KL-2 because b: logs are kept 30 days\n\
     - KL-3 because c: the renderer shares its queue with invoices\n- KL-4 because d: tulips bloom in April\n\
     - KL-5 because e: glaciers melt slowly\n";
 
-#[tokio::test]
-async fn an_archive_needs_evidence_in_the_input_or_a_related_addition() {
-    let learnings = "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because gone\n    - KL-2 because it is 90 days now\n    \
-        - KL-3 because it gets a queue of its own\n";
-    let answer = answered(LEARNED, json!({"learnings": learnings})).await;
-
-    assert_eq!(kinds(&answer), ["uncalled_archive"], "{answer}");
-    let archived = each(&answer["operations"], "id");
-    assert_eq!(archived, ["KL-2", "KL-3"]);
-    assert_eq!(
-        answer["operations"][0]["evidence"][0]["quote"],
-        "The retention limit of KL-2 is now 90 days."
-    );
+/// An answer that archives these learnings.
+fn archives(ids: &str) -> String {
+    let lines = ids.split(", ").map(|id| format!("    - {id}\n"));
+    format!("KEY_LEARNINGS:\n  ARCHIVE:\n{}", lines.collect::<String>())
 }
 
 #[tokio::test]
 async fn too_many_archives_are_all_rejected() {
-    let learnings = "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because gone\n    - KL-2 because gone\n    - KL-3 because gone\n    \
-        - KL-4 because gone\n";
-    let answer = answered(LEARNED, json!({"learnings": learnings})).await;
-
+    let four = archives("KL-1 because gone, KL-2 because gone, KL-3 because gone, KL-4 because gone");
+    let (_, memory) = service(json!({"learnings": four})).await.agent();
+    memory.write(LEARNED).await;
+    let answer = memory.updated(body()).await;
     let mut kinds = kinds(&answer);
     kinds.sort_unstable();
-    assert_eq!(
-        kinds,
-        [
-            "too_many_archives",
-            "too_many_archives",
-            "uncalled_archive",
-            "uncalled_archive"
-        ]
-    );
+    let expected = "too_many_archives too_many_archives uncalled_archive uncalled_archive";
+    assert_eq!(kinds.join(" "), expected);
     assert_eq!(answer["status"], "unchanged");
 }
 
+/// Each: a name, the document before, a section with what its model answers, and what the service answers.
 #[tokio::test]
-async fn an_archive_is_rejected_with_its_related_addition() {
-    let learnings = |addition: &str| {
+async fn each_item_of_an_answer_is_checked() {
+    let replaces = |addition: &str| {
         format!(
             "KEY_LEARNINGS:\n  ADD:\n    - because new: {addition}\n  ARCHIVE:\n    - KL-2 because it changed\n"
         )
     };
-    let unfounded = learnings("logs live forever, days of zebras agree");
-    let first = service(json!({"learnings": unfounded})).await;
-    let memory = first.memory("agent");
-    memory.write(LEARNED).await;
-    let answer = memory.updated(body()).await;
-    assert_eq!(kinds(&answer), ["ungrounded", "uncalled_archive"], "{answer}");
-
-    let founded = learnings("logs are kept 90 days, the retention limit of the renderer");
-    let second = service(json!({"learnings": founded})).await;
-    let memory = second.memory("agent");
-    memory.write(LEARNED).await;
-    let answer = memory.updated(body()).await;
-    assert_eq!(kinds(&answer), Vec::<&str>::new(), "{answer}");
-    assert_eq!(answer["operations"][0]["superseded_by"], "KL-6", "{answer}");
-    let record = memory.read("records/KL-2").await;
-    assert_eq!(record["superseded_by"], "KL-6");
+    for (name, document, role, text, expected) in [
+        (
+            "a secret alone causes no retry",
+            "",
+            "learnings",
+            "KEY_LEARNINGS:\n  ADD:\n    - because asked: the RabbitMQ queue takes password=hunter2 for the renderer\n".to_owned(),
+            json!({"/rejected/*/kind": ["secret"], "status": "unchanged", "/models/learnings/reprompts": 0,
+                   "/rejected/0/text~": "password=[secret]"}),
+        ),
+        (
+            "an archive needs evidence in the input or a related addition",
+            LEARNED,
+            "learnings",
+            archives("KL-1 because gone, KL-2 because it is 90 days now, KL-3 because it gets a queue of its own"),
+            json!({"/rejected/*/kind": ["uncalled_archive"], "/operations/*/id": ["KL-2", "KL-3"],
+                   "/operations/0/evidence/0/quote": "The retention limit of KL-2 is now 90 days."}),
+        ),
+        (
+            "an archive is rejected with its related addition",
+            LEARNED,
+            "learnings",
+            replaces("logs live forever, days of zebras agree"),
+            json!({"/rejected/*/kind": ["ungrounded", "uncalled_archive"]}),
+        ),
+        (
+            "and accepted with it",
+            LEARNED,
+            "learnings",
+            replaces("logs are kept 90 days, the retention limit of the renderer"),
+            json!({"rejected": [], "/operations/0/superseded_by": "KL-6"}),
+        ),
+        (
+            "bullets are checked one by one and counted once",
+            "# Current Progress\n## Remaining\n- Buy a lantern\n",
+            "progress",
+            "CURRENT_PROGRESS:\n  Completed:\n    - Zorbled the first quonx\n    - Painted fences blue\n  In Progress:\n    \
+             - Move the renderer\n    - move  the renderer.\n  Remaining:\n    - Ship the old lantern\n".to_owned(),
+            json!({"/rejected/*/kind": ["example", "ungrounded"], "/rejected/1/text": "Painted fences blue",
+                   "/operations/*/content": ["## In Progress\n- Move the renderer\n## Remaining\n- Ship the old lantern\n"]}),
+        ),
+        (
+            "where none in progress is left, it is missing",
+            "",
+            "progress",
+            "CURRENT_PROGRESS:\n  Completed:\n    - Moved the renderer\n  In Progress:\n    - Zorbled the first quonx\n".to_owned(),
+            json!({"/rejected/*/kind": ["example", "missing_in_progress"], "status": "unchanged"}),
+        ),
+        (
+            "a plan in words of its own is kept with a warning and a claim is not",
+            "",
+            "progress",
+            "CURRENT_PROGRESS:\n  Completed:\n    - Painted fences blue\n  In Progress:\n    - Paint fences\n  \
+             Remaining:\n    - Sell tulips\n".to_owned(),
+            json!({"/rejected/*/kind": ["ungrounded"], "/rejected/0/text": "Painted fences blue",
+                   "/warnings/*/kind": ["ungrounded", "ungrounded"],
+                   "/operations/*/content": ["## In Progress\n- Paint fences\n## Remaining\n- Sell tulips\n"]}),
+        ),
+        (
+            "a fence that only the model wrote is no part of the snippet",
+            "",
+            "verbatim",
+            "VERBATIM_CONTEXT:\n  ADD:\n    - because next: test target =>\n        ```make\n        test:\n            \
+             cargo test --all\n        ```\n    - because odd: foreign =>\n        ```\n        cargo bench\n        ```\n".to_owned(),
+            json!({"/operations/*/content": ["\ttest:\n\t\tcargo  test --all"], "/rejected/*/kind": ["not_verbatim"],
+                   "/rejected/0/detail^": "Its line ````` is neither in the task nor in the messages"}),
+        ),
+        (
+            "text in another script than the input is only a warning",
+            "",
+            "learnings",
+            "KEY_LEARNINGS:\n  ADD:\n    - because 重要: 未確認のジョブは破棄される\n".to_owned(),
+            json!({"rejected": [], "/operations/*/content": ["未確認のジョブは破棄される"], "/warnings/0/kind": "ungrounded"}),
+        ),
+    ] {
+        let (_, memory) = service(json!({role: text})).await.agent();
+        if !document.is_empty() {
+            memory.write(document).await;
+        }
+        let mut answer = memory.updated(body()).await;
+        answer["case"] = name.into();
+        has(&answer, expected);
+    }
 }
 
 #[tokio::test]
@@ -173,12 +193,12 @@ async fn a_replacement_is_linked_across_a_retry() {
 
     assert_eq!(answer["models"]["learnings"]["reprompts"], 1, "{answer}");
     assert_eq!(answer["operations"][0]["superseded_by"], "KL-6", "{answer}");
+    assert_eq!(memory.read("records/KL-2").await["superseded_by"], "KL-6");
 }
 
 #[tokio::test]
 async fn evidence_is_stored_with_a_proposal() {
-    let learnings = "KEY_LEARNINGS:\n  ADD:\n    - because it bit: RabbitMQ drops jobs that are unacknowledged for 30 minutes\n";
-    let (_, memory) = service(json!({"learnings": learnings})).await.agent();
+    let (_, memory) = service(json!({"learnings": FOUNDED})).await.agent();
     let mut body = body();
     body["mode"] = json!("propose");
     let proposed = memory.updated(body).await;
@@ -190,45 +210,6 @@ async fn evidence_is_stored_with_a_proposal() {
     let record = memory.read("records/KL-1").await;
     assert_eq!(record["evidence"], proposed["operations"][0]["evidence"]);
     assert_eq!(record["evidence"][0]["from"], "message");
-}
-
-#[tokio::test]
-async fn bullets_are_checked_one_by_one_and_counted_once() {
-    let progress = "CURRENT_PROGRESS:\n  Completed:\n    - Zorbled the first quonx\n    - Painted fences blue\n  In Progress:\n    \
-        - Move the renderer\n    - move  the renderer.\n  Remaining:\n    - Ship the old lantern\n";
-    let before = "# Current Progress\n## Remaining\n- Buy a lantern\n";
-    let answer = answered(before, json!({"progress": progress})).await;
-
-    assert_eq!(kinds(&answer), ["example", "ungrounded"], "{answer}");
-    assert_eq!(answer["rejected"][1]["text"], "Painted fences blue");
-    assert_eq!(
-        contents(&answer),
-        ["## In Progress\n- Move the renderer\n## Remaining\n- Ship the old lantern\n"]
-    );
-
-    let none_left = "CURRENT_PROGRESS:\n  Completed:\n    - Moved the renderer\n  In Progress:\n    - Zorbled the first quonx\n";
-    let answer = answered("", json!({"progress": none_left})).await;
-    assert_eq!(kinds(&answer), ["example", "missing_in_progress"], "{answer}");
-    assert_eq!(answer["status"], "unchanged");
-}
-
-/// What the answer warns of.
-fn warned(answer: &Value) -> Vec<&str> {
-    each(&answer["warnings"], "kind")
-}
-
-#[tokio::test]
-async fn a_plan_in_words_of_its_own_is_kept_with_a_warning_and_a_claim_is_not() {
-    let progress = "CURRENT_PROGRESS:\n  Completed:\n    - Painted fences blue\n  In Progress:\n    - Paint fences\n  \
-        Remaining:\n    - Sell tulips\n";
-    let answer = answered("", json!({"progress": progress})).await;
-    assert_eq!(kinds(&answer), ["ungrounded"], "{answer}");
-    assert_eq!(answer["rejected"][0]["text"], "Painted fences blue");
-    assert_eq!(warned(&answer), ["ungrounded", "ungrounded"], "{answer}");
-    assert_eq!(
-        contents(&answer),
-        ["## In Progress\n- Paint fences\n## Remaining\n- Sell tulips\n"]
-    );
 }
 
 #[tokio::test]
@@ -245,30 +226,24 @@ async fn without_messages_nothing_is_refused_for_its_words_and_no_model_is_asked
     let task = json!({"task": "Add refresh tokens to the login flow"});
     let answer = memory.updated(task).await;
 
-    assert_eq!(
-        (kinds(&answer), &answer["status"]),
-        (vec![], &json!("applied")),
-        "{answer}"
+    has(
+        &answer,
+        json!({"rejected": [], "status": "applied", "/warnings/*/kind": vec!["ungrounded"; 4]}),
     );
-    assert_eq!(warned(&answer), ["ungrounded"; 4], "{answer}");
     for role in Role::ALL {
-        let model = &answer["models"][role.name()];
-        assert_eq!(
-            (&model["attempts"], &model["reprompts"]),
-            (&json!(1), &json!(0)),
-            "{answer}"
+        has(
+            &answer["models"][role.name()],
+            json!({"attempts": 1, "reprompts": 0}),
         );
     }
-    let text = memory.text().await;
-    assert!(text.contains("- Rotate session cookies on each use\n"), "{text}");
+    holds(memory.text().await, &["- Rotate session cookies on each use\n"]);
 }
 
 #[tokio::test]
 async fn a_request_may_be_stricter_than_the_service_and_not_laxer() {
-    let learnings = "KEY_LEARNINGS:\n  ADD:\n    - because x: Kubernetes clusters scale horizontally\n";
     let (_, memory) = Service::start_with(
         |config| config.pipeline.evidence = Strictness::Warn,
-        Some(models(json!({"learnings": learnings}))),
+        Some(models(json!({"learnings": UNFOUNDED}))),
     )
     .await
     .agent();
@@ -278,43 +253,18 @@ async fn a_request_may_be_stricter_than_the_service_and_not_laxer() {
         body
     };
     let strict = memory.updated(with("reject")).await;
-    assert_eq!(kinds(&strict), ["ungrounded"], "{strict}");
+    has(&strict, json!({"/rejected/*/kind": ["ungrounded"]}));
     let problem = memory.update(with("off")).await.invalid("evidence");
-    let detail = problem["detail"].as_str().unwrap();
-    holds(detail, &["pipeline.evidence = warn", "`warn` or `reject`"]);
+    has(
+        &problem,
+        json!({"detail~": ["pipeline.evidence = warn", "`warn` or `reject`"]}),
+    );
     memory.update(with("never")).await.is(422);
     let configured = memory.updated(with("warn")).await;
-    assert_eq!(
-        (kinds(&configured), warned(&configured)),
-        (vec![], vec!["ungrounded"]),
-        "{configured}"
+    has(
+        &configured,
+        json!({"rejected": [], "/warnings/*/kind": ["ungrounded"]}),
     );
-}
-
-#[tokio::test]
-async fn a_fence_that_only_the_model_wrote_is_no_part_of_the_snippet() {
-    let verbatim = "VERBATIM_CONTEXT:\n  ADD:\n    - because next: test target =>\n        ```make\n        test:\n            \
-        cargo test --all\n        ```\n    - because odd: foreign =>\n        ```\n        cargo bench\n        ```\n";
-    let answer = answered("", json!({"verbatim": verbatim})).await;
-    assert_eq!(contents(&answer), ["\ttest:\n\t\tcargo  test --all"], "{answer}");
-    assert_eq!(kinds(&answer), ["not_verbatim"], "{answer}");
-    let detail = answer["rejected"][0]["detail"].as_str().unwrap();
-    assert!(
-        detail.starts_with("Its line ````` is neither in the task nor in the messages"),
-        "{detail}"
-    );
-}
-
-#[tokio::test]
-async fn text_in_another_script_than_the_input_is_only_a_warning() {
-    let learnings = "KEY_LEARNINGS:\n  ADD:\n    - because 重要: 未確認のジョブは破棄される\n";
-    let answer = answered("", json!({"learnings": learnings})).await;
-
-    assert_eq!(
-        (kinds(&answer), contents(&answer)),
-        (vec![], vec!["未確認のジョブは破棄される"])
-    );
-    assert_eq!(answer["warnings"][0]["kind"], "ungrounded");
 }
 
 #[tokio::test]
@@ -342,7 +292,6 @@ async fn a_credential_is_accepted_only_without_an_evidence_check() {
 
 #[tokio::test]
 async fn strictness_is_configured_and_operations_of_agents_are_not_checked() {
-    let learnings = "KEY_LEARNINGS:\n  ADD:\n    - because x: Kubernetes clusters scale horizontally\n";
     for (evidence, rejected, warned) in [
         (Strictness::Reject, 1, 0),
         (Strictness::Warn, 0, 1),
@@ -350,28 +299,21 @@ async fn strictness_is_configured_and_operations_of_agents_are_not_checked() {
     ] {
         let (service, memory) = Service::start_with(
             |config| config.pipeline.evidence = evidence,
-            Some(models(json!({"learnings": learnings}))),
+            Some(models(json!({"learnings": UNFOUNDED}))),
         )
         .await
         .agent();
         let answer = memory.updated(body()).await;
-        let count = |list: &str| answer[list].as_array().unwrap().len();
-        assert_eq!(
-            (count("rejected"), count("warnings")),
-            (rejected, warned),
-            "{answer}"
-        );
+        has(&answer, json!({"rejected#": rejected, "warnings#": warned}));
 
-        let applied = service.memory("other").applied(learnings).await;
-        assert_eq!(applied["rejected"], json!([]));
-        assert_eq!(applied["operations"][0]["evidence"], json!([]));
+        let applied = service.memory("other").applied(UNFOUNDED).await;
+        has(&applied, json!({"rejected": [], "/operations/0/evidence": []}));
     }
 }
 
 #[tokio::test]
 async fn evidence_is_returned_with_the_change_its_record_and_its_line_until_redaction() {
-    let learnings = "KEY_LEARNINGS:\n  ADD:\n    - because it bit: RabbitMQ drops jobs that are unacknowledged for 30 minutes\n";
-    let (service, memory) = service(json!({"learnings": learnings})).await.agent();
+    let (service, memory) = service(json!({"learnings": FOUNDED})).await.agent();
     memory.write("# Notes\nfree\n").await;
 
     let answer = memory.updated(body()).await;
@@ -391,10 +333,8 @@ async fn evidence_is_returned_with_the_change_its_record_and_its_line_until_reda
     let blame = memory.get_json("blame").await.is(200).json();
     for line in blame["lines"].as_array().unwrap() {
         let is_record = line["text"].as_str().unwrap().starts_with("- KL-1");
-        assert_eq!(
-            line["evidence"],
-            if is_record { evidence.clone() } else { json!([]) }
-        );
+        let expected = if is_record { evidence.clone() } else { json!([]) };
+        assert_eq!(line["evidence"], expected);
     }
 
     let text = memory.text().await;
@@ -410,8 +350,7 @@ async fn evidence_is_returned_with_the_change_its_record_and_its_line_until_reda
 
 #[tokio::test]
 async fn searches_return_the_evidence_of_a_record_until_redaction() {
-    let learnings = "KEY_LEARNINGS:\n  ADD:\n    - because it bit: RabbitMQ drops jobs that are unacknowledged for 30 minutes\n";
-    let service = service(json!({"learnings": learnings})).await;
+    let service = service(json!({"learnings": FOUNDED})).await;
     service.listen().await;
     let memory = service.memory("agent");
     let update = memory.updated(body()).await;
@@ -436,10 +375,7 @@ async fn a_quotation_never_shows_a_credential() {
 
     let answer = service.memory("agent").updated(json!({"task": task})).await;
 
-    let passage = &answer["operations"][0]["evidence"][0];
-    assert_eq!(
-        passage["quote"],
-        "The staging database runs PostgreSQL 17, password=[secret], remember."
-    );
-    has(passage, json!({"start": 0, "end": task.len()}));
+    let masked = "The staging database runs PostgreSQL 17, password=[secret], remember.";
+    let passage = json!({"quote": masked, "start": 0, "end": task.len()});
+    has(&answer["operations"][0]["evidence"][0], passage);
 }

@@ -1,8 +1,8 @@
 //! `on_invalid: fail`: nothing is saved, the run is stored, and a person completes it.
 
 use super::dictated::{Dictated, LEARNING, PROGRESS, dictate, learning};
-use crate::harness::{Answer, Memory, Service, has};
-use serde_json::{Value, json};
+use crate::harness::{Answer, Memory, Service};
+use serde_json::json;
 
 const FAULTY: &str = "KEY_LEARNINGS:\n  ADD:\n    - no reason here\n    - because good: kept\n";
 
@@ -14,92 +14,59 @@ async fn failed_run(memory: &Memory) -> String {
     problem["update_id"].as_str().unwrap().to_owned()
 }
 
-async fn run(memory: &Memory, id: &str) -> Value {
-    memory.read(&format!("updates/{id}")).await
-}
-
-async fn finish(memory: &Memory, id: &str, more: &str, text: &str) -> Answer {
-    Answer::to(memory.applying(&format!("?update_id={id}{more}"), text)).await
-}
-
 async fn start() -> Service {
     Dictated::new().service().await
+}
+
+/// Sends the requests of a table, in which `ID` is the run, `GOOD` and `FAULTY` are texts.
+async fn asked(memory: &Memory, id: &str, table: &str) {
+    let good = LEARNING.replace('\n', "\\n");
+    let table = table.replace("ID", id).replace("GOOD", &good);
+    memory
+        .requests(&table.replace("FAULTY", &FAULTY.replace('\n', "\\n")))
+        .await;
 }
 
 #[tokio::test]
 async fn a_faulty_update_saves_nothing_and_can_be_completed_once() {
     let (service, memory) = start().await.agent();
-
     let id = failed_run(&memory).await;
-
     assert_eq!(service.counts(["memories", "records"]).await, [0, 0]);
-    let stored = run(&memory, &id).await;
-    has(&stored, json!({"status": "invalid", "version": null}));
-    assert!(stored["exchanges"].to_string().contains("no reason here"));
-    assert_eq!(stored["outcome"]["rejected"][0]["kind"], "missing_reason");
-
-    let finished = finish(&memory, &id, "", LEARNING).await.is(200).json();
-    has(&finished, json!({"status": "applied", "version": 1}));
-    let resolved = run(&memory, &id).await;
-    assert_eq!(resolved["status"], "resolved");
-    assert_eq!(resolved["resolved_by"], finished["update_id"]);
-
-    finish(&memory, &id, "", LEARNING)
-        .await
-        .problem(409, "conflict", Some("update_id"));
-    assert_eq!(service.count("memory_contexts").await, 1);
+    let table = r#"
+        GET updates/ID → 200 {"status": "invalid", "version": null, "exchanges~": "no reason here", "/outcome/rejected/0/kind": "missing_reason"}
+        POST operations?update_id=ID < GOOD → 200 {"status": "applied", "version": 1} ⇒ by=/update_id
+        GET updates/ID → 200 {"status": "resolved", "resolved_by": "$by"}
+        POST operations?update_id=ID < GOOD → 409 conflict update_id
+        ROWS memory_contexts 1"#;
+    asked(&memory, &id, table).await;
 }
 
 #[tokio::test]
 async fn a_text_that_changes_nothing_completes_a_run_too() {
-    let (service, memory) = start().await.agent();
-    let id = failed_run(&memory).await;
-
-    let finished = finish(&memory, &id, "", "KEY_LEARNINGS: NO CHANGE\n")
-        .await
-        .is(200)
-        .json();
-
-    assert_eq!(finished["status"], "unchanged");
-    assert_eq!(run(&memory, &id).await["resolved_by"], finished["update_id"]);
-    finish(&memory, &id, "", LEARNING)
-        .await
-        .problem(409, "conflict", Some("update_id"));
-    assert_eq!(service.count("memories").await, 0);
-}
-
-#[tokio::test]
-async fn neither_a_dry_run_nor_a_faulty_text_completes_a_run() {
     let (_, memory) = start().await.agent();
     let id = failed_run(&memory).await;
-
-    let dry = finish(&memory, &id, "&dry_run=true", LEARNING)
-        .await
-        .is(200)
-        .json();
-    assert_eq!(dry["status"], "dry_run");
-    finish(&memory, &id, "&on_invalid=fail", FAULTY)
-        .await
-        .problem(422, "invalid", None);
-    assert_eq!(run(&memory, &id).await["status"], "invalid");
-
-    finish(&memory, &id, "", LEARNING).await.is(200);
+    let table = r#"
+        POST operations?update_id=ID < KEY_LEARNINGS: NO CHANGE\n → 200 {"status": "unchanged"} ⇒ by=/update_id
+        GET updates/ID → 200 {"resolved_by": "$by"}
+        POST operations?update_id=ID < GOOD → 409 conflict update_id
+        ROWS memories 0"#;
+    asked(&memory, &id, table).await;
 }
 
 #[tokio::test]
-async fn only_an_invalid_run_of_this_memory_can_be_completed() {
-    let (service, memory) = start().await.agent();
+async fn only_an_invalid_run_of_this_memory_can_be_completed_and_not_by_a_dry_run_or_a_faulty_text() {
+    let (_, memory) = start().await.agent();
     let id = failed_run(&memory).await;
-    finish(&service.memory("other"), &id, "", LEARNING)
-        .await
-        .problem(404, "not-found", Some("update_id"));
-    finish(&memory, "no-such-run", "", LEARNING)
-        .await
-        .problem(404, "not-found", Some("update_id"));
-    let applied = memory.applied(LEARNING).await;
-    finish(&memory, applied["update_id"].as_str().unwrap(), "", LEARNING)
-        .await
-        .problem(409, "conflict", Some("update_id"));
+    let table = r#"
+        POST operations?update_id=ID&dry_run=true < GOOD → 200 {"status": "dry_run"}
+        POST operations?update_id=ID&on_invalid=fail < FAULTY → 422 invalid
+        GET updates/ID → 200 {"status": "invalid"}
+        POST /v1/vaults/acme/memories/other/operations?update_id=ID < GOOD → 404 not-found update_id
+        POST operations?update_id=no-such-run < GOOD → 404 not-found update_id
+        POST operations?update_id=ID < GOOD → 200
+        POST operations < KEY_LEARNINGS:\n  ADD:\n    - because a: b\n → 200 {"status": "applied"} ⇒ done=/update_id
+        POST operations?update_id=$done < GOOD → 409 conflict update_id"#;
+    asked(&memory, &id, table).await;
 }
 
 #[tokio::test]
@@ -123,8 +90,8 @@ async fn of_two_concurrent_completions_of_a_run_one_succeeds() {
             .await
             .unwrap();
         let (one, two, ()) = tokio::join!(
-            finish(&memory, &id, "", &texts[0]),
-            finish(&memory, &id, "", &texts[1]),
+            Answer::to(memory.applying(&format!("?update_id={id}"), &texts[0])),
+            Answer::to(memory.applying(&format!("?update_id={id}"), &texts[1])),
             async {
                 service.waits_for_locks(2).await;
                 lock.rollback().await.unwrap();
@@ -135,6 +102,6 @@ async fn of_two_concurrent_completions_of_a_run_one_succeeds() {
         statuses.sort_unstable();
         assert_eq!(statuses, [200, 409]);
         assert!(service.count("memory_contexts").await - versions <= 1);
-        assert_eq!(run(&memory, &id).await["status"], "resolved");
+        asked(&memory, &id, r#"GET updates/ID → 200 {"status": "resolved"}"#).await;
     }
 }

@@ -2,13 +2,19 @@
 
 use super::dictated::{Gate, dictate, learning, progress};
 use super::stored::is_sound;
-use crate::harness::{Answer, each, has, holds};
+use crate::harness::{Answer, Memory, has};
 use reqwest::Method;
 use serde_json::{Value, json};
 use working_memory::domain::operation::Role;
 
-fn kinds(answer: &Value) -> Vec<&str> {
-    each(&answer["rejected"], "kind")
+/// An update, and what another writer does while its model is asked.
+async fn meanwhile(gate: &Gate, memory: &Memory, update: Value, other: impl Future<Output = ()>) -> Answer {
+    let other = async {
+        gate.asked().await;
+        other.await;
+        gate.open();
+    };
+    tokio::join!(memory.update(update), other).0
 }
 
 #[tokio::test]
@@ -19,27 +25,22 @@ async fn free_text_and_records_of_another_writer_survive() {
         .await;
     let update = dictate(json!({"learnings": learning("new"), "progress": progress("Go on")}));
 
-    let (answer, ()) = tokio::join!(memory.update(update), async {
-        gate.asked().await;
+    let answer = meanwhile(&gate, &memory, update, async {
         let text = "# Notes\nnew words\n\n# Key Learnings\n- KL-1 because x: mine\n- KL-2 because y: theirs\n\n# Facts\n1\n";
         memory.write(text).await;
-        gate.open();
     });
 
-    let answer = answer.is(200).json();
-    has(&answer, json!({"rebased": true, "base_version": 1, "version": 3}));
+    let answer = answer.await.is(200).json();
+    has(
+        &answer,
+        json!({"rebased": true, "base_version": 1, "version": 3, "diff^": "--- version 2\n+++ version 3\n"}),
+    );
     let text = memory.text().await;
     assert_eq!(
         text,
         "# Notes\nnew words\n\n# Key Learnings\n- KL-1 because x: mine\n- KL-2 because y: theirs\n\
          - KL-3 [2026-11-21T02:00:00Z] because it is certain: new\n\n# Facts\n1\n\n# Current Progress\n\
          ## In Progress\n- Go on\n"
-    );
-    assert!(
-        answer["diff"]
-            .as_str()
-            .unwrap()
-            .starts_with("--- version 2\n+++ version 3\n")
     );
     is_sound(&service, "agent").await;
 }
@@ -48,22 +49,13 @@ async fn free_text_and_records_of_another_writer_survive() {
 async fn a_learning_that_was_added_concurrently_is_not_added_twice() {
     let (gate, service, memory) = Gate::agent(Role::Learnings).await;
     let text = "KEY_LEARNINGS:\n  ADD:\n    - because a: Pin the  tool chain\n    - because b: another\n";
-
-    let (answer, ()) = tokio::join!(memory.update(dictate(json!({"learnings": text}))), async {
-        gate.asked().await;
+    let answer = meanwhile(&gate, &memory, dictate(json!({"learnings": text})), async {
         memory.applied(&learning("pin the tool chain")).await;
-        gate.open();
     });
-
-    let answer = answer.is(200).json();
-    assert_eq!(kinds(&answer), ["duplicate"]);
-    holds(
-        answer["rejected"][0]["text"].as_str().unwrap(),
-        &["Pin the  tool chain"],
-    );
-    assert_eq!(
-        (&answer["operations"][0]["id"], &answer["base_version"]),
-        (&json!("KL-2"), &json!(0))
+    has(
+        &answer.await.is(200).json(),
+        json!({"/rejected/*/kind": ["duplicate"], "/rejected/0/text~": "Pin the  tool chain", "/operations/0/id": "KL-2",
+               "base_version": 0}),
     );
     is_sound(&service, "agent").await;
 }
@@ -77,27 +69,21 @@ async fn a_record_that_was_archived_concurrently_is_not_archived_twice() {
             .await;
         let text = "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because the model says so\n";
 
-        let (answer, ()) = tokio::join!(memory.update(dictate(json!({"learnings": text}))), async {
-            gate.asked().await;
+        let answer = meanwhile(&gate, &memory, dictate(json!({"learnings": text})), async {
             if by_operation {
                 memory.archives("KL-1 because first").await;
             } else {
                 memory.write("# Key Learnings\n- KL-2 because x: z\n").await;
             }
-            gate.open();
         });
 
-        let answer = answer.is(200).json();
-        assert_eq!(kinds(&answer), ["already_archived"]);
-        has(&answer, json!({"status": "unchanged", "rebased": true}));
-        has(&answer, json!({"base_version": 1, "version": 2}));
-        let reason = memory.read("records/KL-1").await["archive_reason"].clone();
-        let expected = if by_operation {
-            "first"
-        } else {
-            "left out by version 2"
-        };
-        assert_eq!(reason, expected);
+        has(
+            &answer.await.is(200).json(),
+            json!({"/rejected/*/kind": ["already_archived"], "status": "unchanged", "rebased": true, "base_version": 1,
+                   "version": 2}),
+        );
+        let expected = ["left out by version 2", "first"][usize::from(by_operation)];
+        assert_eq!(memory.read("records/KL-1").await["archive_reason"], expected);
         is_sound(&service, "agent").await;
     }
 }
@@ -119,21 +105,20 @@ async fn concurrently_changed_progress_is_retried_on_the_new_head() {
     });
 
     let answer = answer.is(200).json();
-    has(&answer, json!({"rebased": true, "base_version": 1, "version": 3}));
-    assert_eq!(answer["models"]["progress"]["attempts"], 2);
-    assert_eq!(answer["models"]["learnings"]["attempts"], 1);
-    let run = memory.run_of(&answer).await;
-    let shown: Vec<_> = run["exchanges"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter(|exchange| exchange["section"] == "progress")
-        .map(|exchange| exchange["messages"][0]["content"].as_str().unwrap())
-        .collect();
-    assert!(
-        shown[0].contains("- Mine") && shown[1].contains("- Theirs"),
-        "{shown:?}"
+    has(
+        &answer,
+        json!({"rebased": true, "base_version": 1, "version": 3, "/models/progress/attempts": 2,
+               "/models/learnings/attempts": 1}),
     );
+    let run = memory.run_of(&answer).await;
+    let exchanges = run["exchanges"].as_array().unwrap().iter();
+    let shown: Vec<_> = exchanges
+        .filter(|exchange| exchange["section"] == "progress")
+        .collect();
+    for (exchange, bullet) in shown.iter().zip(["- Mine", "- Theirs"]) {
+        has(exchange, json!({"/messages/0/content~": bullet}));
+    }
+    assert_eq!(shown.len(), 2);
     let text = memory.text().await;
     assert!(text.contains("- The model's") && text.contains("kept") && !text.contains("Theirs"));
 }
@@ -218,13 +203,11 @@ async fn a_dry_run_is_applied_to_the_head_at_its_end() {
     let mut update = dictate(json!({"learnings": learning("new")}));
     update["dry_run"] = json!(true);
 
-    let (answer, ()) = tokio::join!(memory.update(update), async {
-        gate.asked().await;
+    let answer = meanwhile(&gate, &memory, update, async {
         memory.applied(&learning("theirs")).await;
-        gate.open();
     });
 
-    let answer = answer.is(200).json();
+    let answer = answer.await.is(200).json();
     assert_eq!(answer["operations"][0]["id"], "KL-3");
     assert_eq!(answer["version"], answer["base_version"]);
     assert_eq!(service.count("memory_contexts").await, 2);
@@ -239,16 +222,11 @@ async fn a_client_that_disconnects_leaves_no_lock() {
     disconnected.abort();
     let _ = disconnected.await;
 
-    let next = memory.update(dictate(json!({"learnings": learning("next")})));
-    let (answer, ()) = tokio::join!(next, async {
-        gate.asked().await;
-        gate.open();
-    });
-
-    let answer = answer.is(200).json();
-    assert_eq!(
-        (&answer["version"], &answer["operations"][0]["content"]),
-        (&json!(1), &json!("next"))
+    let next = dictate(json!({"learnings": learning("next")}));
+    let answer = meanwhile(&gate, &memory, next, async {}).await;
+    has(
+        &answer.is(200).json(),
+        json!({"version": 1, "/operations/0/content": "next"}),
     );
     memory.write("a writer").await;
 }

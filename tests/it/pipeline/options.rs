@@ -1,18 +1,12 @@
 //! Options of a request: roles, dry runs, preconditions.
 
 use super::dictated::{Dictated, LEARNING, PROGRESS, VERBATIM, dictate, learning};
-use crate::harness::{Answer, Memory, Service, has};
-use reqwest::Method;
+use crate::harness::has;
 use serde_json::{Value, json};
 use working_memory::domain::operation::Role;
 
 fn all() -> Value {
     dictate(json!({"progress": PROGRESS, "learnings": LEARNING, "verbatim": VERBATIM}))
-}
-
-async fn update_if(memory: &Memory, header: &str, value: &str) -> Answer {
-    let request = memory.request(Method::POST, "update").header(header, value);
-    Answer::to(request.json(&all())).await
 }
 
 #[tokio::test]
@@ -66,31 +60,28 @@ async fn a_dry_run_returns_ids_and_assigns_none() {
 #[tokio::test]
 async fn a_failed_precondition_is_rejected_before_any_model_is_called() {
     let models = Dictated::new();
-    let (service, memory) = models.service().await.agent();
-    let missing = update_if(&memory, "If-Match", "*").await;
-    missing.stale();
-    memory.write("one").await;
-    for (header, value) in [("If-Match", "\"x\""), ("If-None-Match", "*")] {
-        let stale = update_if(&memory, header, value).await;
-        stale.stale();
-    }
+    let (_, memory) = models.service().await.agent();
+    let table = r#"
+        POST update | If-Match: * < BODY → 412 precondition-failed
+        PUT context < one → 201
+        POST update | If-Match: "x" < BODY → 412 precondition-failed
+        POST update | If-None-Match: * < BODY → 412 precondition-failed"#;
+    memory.requests(&table.replace("BODY", &all().to_string())).await;
     assert!(Role::ALL.iter().all(|role| models.asked(*role).is_empty()));
-
-    let tag = memory.get("context").await.is(200).header("etag").to_owned();
-    let answer = update_if(&memory, "If-Match", &tag).await.is(200).json();
-    assert_eq!(answer["version"], 2);
-    let fresh = update_if(&service.memory("fresh"), "If-None-Match", "*").await;
-    assert_eq!(fresh.is(200).json()["version"], 1);
+    let table = r#"
+        GET context → 200 ⇒ tag=etag
+        POST update | If-Match: $tag < BODY → 200 {"version": 2}
+        POST /v1/vaults/acme/memories/fresh/update | If-None-Match: * < BODY → 200 {"version": 1}"#;
+    memory.requests(&table.replace("BODY", &all().to_string())).await;
 }
 
 #[tokio::test]
 async fn the_actor_of_an_update_is_the_actor_of_its_version_and_its_records() {
-    let service: Service = Dictated::new().service().await;
-    let memory = service.memory("agent");
-    let request = memory.request(Method::POST, "update").header("X-Actor-Id", "ada");
-    Answer::to(request.json(&dictate(json!({"learnings": learning("x")}))))
-        .await
-        .is(200);
-    assert_eq!(memory.read("records/KL-1").await["created_by"], "ada");
-    assert_eq!(memory.get_json("context").await.is(200).json()["actor_id"], "ada");
+    let memory = Dictated::new().service().await.memory("agent");
+    let body = dictate(json!({"learnings": learning("x")}));
+    let table = r#"
+        POST update | X-Actor-Id: ada < BODY → 200
+        GET records/KL-1 → 200 {"created_by": "ada"}
+        GET context | Accept: application/json → 200 {"actor_id": "ada"}"#;
+    memory.requests(&table.replace("BODY", &body.to_string())).await;
 }

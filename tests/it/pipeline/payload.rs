@@ -1,7 +1,7 @@
 //! The prompt: constant instructions first, then data that cannot be mistaken for instructions.
 
 use super::stub::{Reply, Stub};
-use crate::harness::{Service, each};
+use crate::harness::{Service, each, has};
 use serde_json::json;
 use working_memory::config::llm::Provider;
 use working_memory::domain::operation::Role;
@@ -28,25 +28,16 @@ async fn the_instructions_come_first_and_are_the_same_bytes_in_every_update() {
         for (request, task) in requests.iter().zip(["first", "second"]) {
             let raw = &request.raw;
             let data = raw.find(&format!("because x: {task}")).unwrap();
-            let (path, instructions) = match provider {
-                Provider::Anthropic => ("/v1/messages", "You keep"),
-                _ => ("/v1/chat/completions", "You keep"),
-            };
-            assert_eq!(request.path, path);
-            assert!(
-                provider == Provider::Anthropic || raw.find(instructions).unwrap() < data,
-                "{raw}"
-            );
-            let turns = request.body["messages"].as_array().unwrap();
-            let last = turns.last().unwrap();
-            assert_eq!(last["role"], "user");
-            let input = last["content"].as_str().unwrap();
-            assert!(
-                input.starts_with(&format!(
-                    "<memory>\n- KL-1 because x: {task}\n</memory>\n\n<task>\n{task}\n</task>"
-                )),
-                "{input}"
-            );
+            match provider {
+                Provider::Anthropic => assert_eq!(request.path, "/v1/messages"),
+                _ => {
+                    assert_eq!(request.path, "/v1/chat/completions");
+                    assert!(raw.find("You keep").unwrap() < data, "{raw}");
+                }
+            }
+            let last = request.body["messages"].as_array().unwrap().last().unwrap();
+            let begin = format!("<memory>\n- KL-1 because x: {task}\n</memory>\n\n<task>\n{task}\n</task>");
+            has(last, json!({"role": "user", "content^": begin}));
         }
         let key = match provider {
             Provider::Anthropic => &requests[0].headers["x-api-key"],
@@ -148,24 +139,16 @@ async fn tool_messages_have_their_own_role_and_nothing_forges_a_message() {
     let requests = stub.asked(Role::Learnings);
     let input = requests[0].body["messages"][1]["content"].as_str().unwrap();
     let turns: Vec<&str> = input.lines().filter(|line| line.starts_with("<turn ")).collect();
-    assert_eq!(
-        turns,
-        [
-            "<turn role=\"assistant\">",
-            "<turn role=\"tool\">",
-            "<turn role=\"user\">"
-        ]
-    );
+    let expected = ["assistant", "tool", "user"].map(|role| format!("<turn role=\"{role}\">"));
+    assert_eq!(turns, expected);
     assert_eq!(input.matches("</turn>").count(), 3, "{input}");
     let update = format!("updates/{}", answer["update_id"].as_str().unwrap());
     let run = memory.read(&update).await;
-    assert_eq!(
-        run["request"]["messages"],
-        json!([
-            {"role": "assistant", "content": "[tool call read] {\"path\":\"a\"}"},
-            {"role": "tool", "content": forged},
-            {"role": "user", "content": "[image]\nGo on."},
-        ])
-    );
+    let told = json!([
+        {"role": "assistant", "content": "[tool call read] {\"path\":\"a\"}"},
+        {"role": "tool", "content": forged},
+        {"role": "user", "content": "[image]\nGo on."},
+    ]);
+    assert_eq!(run["request"]["messages"], told);
     assert!(!run.to_string().contains("QUJDQUJD"));
 }

@@ -1,130 +1,73 @@
 //! `GET M/blame`
 
-use crate::harness::{Service, has};
-use serde_json::{Value, json};
-use std::time::Duration;
-
-/// The versions of the lines in a response.
-fn versions(answer: &Value) -> Vec<i64> {
-    let lines = answer["lines"].as_array().unwrap().iter();
-    lines.map(|line| line["version"].as_i64().unwrap()).collect()
-}
-
-/// As in rows whose lines come from too many versions for their origins to be stored.
-async fn forget_origins(service: &Service, from: i64) {
-    sqlx::query("UPDATE memory_contexts SET line_origins = NULL WHERE vault_id = 'acme' AND version >= $1")
-        .bind(from)
-        .execute(service.rows())
-        .await
-        .unwrap();
-}
+use crate::harness::Service;
+use serde_json::Value;
 
 #[tokio::test]
 async fn each_line_has_the_version_actor_and_time_that_introduced_it() {
-    let (service, memory) = Service::start().await.agent();
-    memory.put_as("ann", "# Facts\none\r\ntwo").await.is(201);
-    service.clock.advance(Duration::from_secs(60));
-    memory.put_as("bob", "# Facts\nthree\none\r\ntwo\n").await.is(201);
-
-    let blame = memory.get("blame").await.is(200);
-
-    assert_eq!(blame.header("x-context-version"), "2");
-    let body = blame.json();
-    let second = memory.get_json("context").await.is(200).json()["context_id"].clone();
-    has(&body, json!({"vault_id": "acme", "memory_id": "agent"}));
-    has(&body, json!({"version": 2, "context_id": second}));
-    assert_eq!(versions(&body), [1, 2, 1, 1]);
-    assert_eq!(
-        body["lines"][1],
-        json!({
-            "line": 2,
-            "version": 2,
-            "context_id": second,
-            "actor_id": "bob",
-            "creation_time": "2026-11-21T02:01:00Z",
-            "text": "three",
-            "evidence": [],
-        })
-    );
-    has(&body["lines"][2], json!({"actor_id": "ann", "text": "one"}));
-
-    let first = memory.read("blame?ref=1").await;
-    assert_eq!((versions(&first), &first["version"]), (vec![1, 1, 1], &json!(1)));
+    let (_, memory) = Service::start().await.agent();
+    let table = r#"
+        PUT context | X-Actor-Id: ann < # Facts\none\r\ntwo → 201
+        +60
+        PUT context | X-Actor-Id: bob < # Facts\nthree\none\r\ntwo\n → 201 ⇒ second=/context_id
+        GET blame → 200 | x-context-version: 2 | {"vault_id": "acme", "memory_id": "agent", "version": 2, "context_id": "$second"}
+        GET blame → 200 {"/lines/*/version": [1, 2, 1, 1], "/lines/2/actor_id": "ann", "/lines/2/text": "one"}
+        GET blame → 200 {"/lines/1": {"line": 2, "version": 2, "context_id": "$second", "actor_id": "bob", "creation_time": "2026-11-21T02:01:00Z", "text": "three", "evidence": []}}
+        GET blame?ref=1 → 200 {"version": 1, "/lines/*/version": [1, 1, 1]}"#;
+    memory.requests(table).await;
 }
 
 #[tokio::test]
-async fn blame_as_text_has_columns() {
+async fn blame_as_text_has_columns_and_each_representation_an_etag() {
     let (_, memory) = Service::start().await.agent();
-    memory.put_as("ann", "# Facts\none\n").await.is(201);
-    memory.put_as("charlie", "# Facts\none\n\ntwo\n").await.is(201);
-
-    let blame = memory.get_with("blame", "Accept", "text/plain").await.is(200);
-
-    assert_eq!(blame.header("content-type"), "text/plain; charset=utf-8");
-    assert_eq!(
-        blame.text(),
-        "1 ann     2026-11-21T02:00:00Z | # Facts\n\
-         1 ann     2026-11-21T02:00:00Z | one\n\
-         2 charlie 2026-11-21T02:00:00Z | \n\
-         2 charlie 2026-11-21T02:00:00Z | two\n"
-    );
+    let table = r#"
+        PUT context | X-Actor-Id: ann < # Facts\none\n → 201
+        PUT context | X-Actor-Id: charlie < # Facts\none\n\ntwo\n → 201
+        GET blame | Accept: text/plain → 200 | content-type: text/plain; charset=utf-8 | =1 ann     2026-11-21T02:00:00Z | # Facts\n1 ann     2026-11-21T02:00:00Z | one\n2 charlie 2026-11-21T02:00:00Z | \n2 charlie 2026-11-21T02:00:00Z | two\n
+        GET blame → 200 ⇒ tag=etag
+        GET blame | If-None-Match: $tag → 304
+        GET blame | Accept: text/plain | If-None-Match: $tag → 200"#;
+    memory.requests(table).await;
 }
 
 #[tokio::test]
 async fn every_kind_of_change_preserves_the_origins_of_unchanged_lines() {
     let (_, memory) = Service::start().await.agent();
-    memory
-        .put_as("ann", "# Facts\none\n\n# Key Learnings\n- by hand\n")
-        .await
-        .is(201);
-    memory.learns("a: b").await;
-    memory
-        .applied("CURRENT_PROGRESS:\n  In Progress:\n    - x\n")
-        .await;
-
-    let body = memory.read("blame").await;
-
     // Facts, one, blank, Key Learnings, the bullet that got its id, the new one, and the progress after it.
-    assert_eq!(versions(&body), [1, 1, 1, 1, 2, 2, 3, 3, 3, 3]);
+    let table = r#"
+        PUT context < # Facts\none\n\n# Key Learnings\n- by hand\n → 201
+        POST operations < KEY_LEARNINGS:\n  ADD:\n    - because a: b\n → 200
+        POST operations < CURRENT_PROGRESS:\n  In Progress:\n    - x\n → 200
+        GET blame → 200 {"/lines/*/version": [1, 1, 1, 1, 2, 2, 3, 3, 3, 3]}"#;
+    memory.requests(table).await;
 }
 
 #[tokio::test]
 async fn origins_that_are_not_stored_are_computed() {
     let (service, memory) = Service::start().await.agent();
     for text in ["a\nb\nc\n", "a\nx\nc\n", "c\na\nx\n", "c\na\nx\nb\n", "b\nc\n"] {
-        memory.put_as("ann", text).await.is(201);
+        memory.write(text).await;
     }
-    let stored = [
-        memory.get("blame?ref=4").await.json(),
-        memory.get("blame").await.json(),
-    ];
-    assert_eq!(versions(&stored[0]), [1, 1, 2, 4]);
-    assert_eq!(versions(&stored[1]), [4, 1]);
-
+    let shown = async || -> [Value; 2] { [memory.read("blame?ref=4").await, memory.read("blame").await] };
+    let stored = shown().await;
+    let table = r#"
+        GET blame?ref=4 → 200 {"/lines/*/version": [1, 1, 2, 4]}
+        GET blame → 200 {"/lines/*/version": [4, 1]}"#;
+    memory.requests(table).await;
     for from in [5, 3, 1] {
-        forget_origins(&service, from).await;
-        let derived = [
-            memory.get("blame?ref=4").await.json(),
-            memory.get("blame").await.json(),
-        ];
-        assert_eq!(derived, stored, "forgotten from version {from}");
+        // As in rows whose lines come from too many versions for their origins to be stored.
+        let forget =
+            "UPDATE memory_contexts SET line_origins = NULL WHERE vault_id = 'acme' AND version >= $1";
+        sqlx::query(forget)
+            .bind(from)
+            .execute(service.rows())
+            .await
+            .unwrap();
+        assert_eq!(shown().await, stored, "forgotten from version {from}");
     }
     let unknown: Vec<i64> = service.values("SELECT version FROM memory_contexts WHERE vault_id = 'acme' AND line_origins IS NULL ORDER BY version").await;
     assert_eq!(unknown, [1, 2, 3], "computed origins are stored");
-    memory.put_as("ann", "b\nc\nd\n").await.is(201);
-    assert_eq!(versions(&memory.get("blame").await.json()), [4, 1, 6]);
-}
-
-#[tokio::test]
-async fn blame_has_an_etag_for_each_representation() {
-    let (_, memory) = Service::start().await.agent();
-    memory.put_as("ann", "one\n").await.is(201);
-    let tag = memory.get("blame").await.is(200).header("etag").to_owned();
-
-    memory
-        .requests(&format!(
-            "GET blame | If-None-Match: {tag} → 304
-             GET blame | Accept: text/plain | If-None-Match: {tag} → 200"
-        ))
-        .await;
+    memory.write("b\nc\nd\n").await;
+    let table = r#"GET blame → 200 {"/lines/*/version": [4, 1, 6]}"#;
+    memory.requests(table).await;
 }

@@ -124,11 +124,13 @@ async fn the_first_document_of_a_memory_of_items_is_version_1() {
 #[tokio::test]
 async fn a_memory_of_items_is_deleted_with_its_last_item() {
     let (service, memory) = Service::start().await.agent();
-    add(&memory, json!({"content": "1", "category": "a"})).await;
-    add(&memory, json!({"content": "2", "category": "b"})).await;
-    memory.delete_at("items?category=a").await.is(200);
-    about(&memory).await.is(200);
-    memory.put_json("items/b", json!([])).await.is(200);
+    let table = r#"
+        POST items < {"content": "1", "category": "a"} → 201
+        POST items < {"content": "2", "category": "b"} → 201
+        DELETE items?category=a → 200
+        GET . → 200
+        PUT items/b < [] → 200"#;
+    memory.requests(table).await;
     is_nowhere(&service, &memory).await;
 }
 
@@ -176,15 +178,13 @@ async fn a_memory_of_items_ends_when_its_items_expire_purged_or_not() {
 #[tokio::test]
 async fn preconditions_refer_to_the_missing_document() {
     let (service, memory) = Service::start().await.agent();
-    add(&memory, json!({"content": "1", "category": "a"})).await;
-    for value in ["*", "\"x\""] {
-        let refused = Answer::to(memory.itself(Method::DELETE).header("If-Match", value)).await;
-        refused.stale();
-    }
-    about(&memory).await.is(200);
-    Answer::to(memory.itself(Method::DELETE).header("If-None-Match", "*"))
-        .await
-        .is(204);
+    let table = r#"
+        POST items < {"content": "1", "category": "a"} → 201
+        DELETE . | If-Match: * → 412 precondition-failed
+        DELETE . | If-Match: "x" → 412 precondition-failed
+        GET . → 200
+        DELETE . | If-None-Match: * → 204"#;
+    memory.requests(table).await;
     is_nowhere(&service, &memory).await;
 }
 

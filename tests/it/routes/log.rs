@@ -1,34 +1,17 @@
 //! `GET M/log`
 
 use crate::harness::Service;
-use serde_json::Value;
-use std::time::Duration;
-
-const ADD: &str = "KEY_LEARNINGS:\n  ADD:\n    - because CI has no database: commit the query data\n";
 
 #[tokio::test]
 async fn changes_are_described_newest_first() {
-    let (service, memory) = Service::start().await.agent();
-    memory.put_as("ann", "# Facts\nx\n").await.is(201);
-    service.clock.advance(Duration::from_secs(60));
-    let second = memory.applied(ADD).await;
-
-    let log = memory.read("log").await;
-
-    let items = log["items"].as_array().unwrap();
-    assert_eq!(items.len(), 2);
-    assert_eq!(items[0]["version"], 2);
-    assert_eq!(items[0]["context_id"], second["context_id"]);
-    assert_eq!(items[0]["actor_id"], "anonymous");
-    assert_eq!(items[0]["creation_time"], "2026-11-21T02:01:00Z");
-    assert_eq!(items[0]["source"], "operations");
-    assert_eq!(items[0]["log"], second["log"]);
-    assert!(items[0]["log"].as_str().unwrap().contains("KL-1"), "{log}");
-    assert_eq!(
-        (&items[1]["actor_id"], &items[1]["source"]),
-        (&"ann".into(), &"put".into())
-    );
-    assert_eq!(log["next_cursor"], Value::Null);
+    let (_, memory) = Service::start().await.agent();
+    let table = r##"
+        PUT context | X-Actor-Id: ann < # Facts\nx\n → 201
+        +60
+        POST operations < KEY_LEARNINGS:\n  ADD:\n    - because CI has no database: commit the query data\n → 200 ⇒ id=/context_id log=/log
+        GET log → 200 {"/items/*/version": [2, 1], "/items/*/actor_id": ["anonymous", "ann"], "/items/*/source": ["operations", "put"], "next_cursor": null}
+        GET log → 200 {"/items/0/context_id": "$id", "/items/0/creation_time": "2026-11-21T02:01:00Z", "/items/0/log": "$log", "/items/0/log~": "KL-1"}"##;
+    memory.requests(table).await;
 }
 
 #[tokio::test]
@@ -37,26 +20,11 @@ async fn the_log_as_text() {
     for number in 1..=3 {
         memory.write(format!("text {number}")).await;
     }
-    let as_text = async |below: &str| memory.get_with(below, "Accept", "text/plain").await.is(200);
-
-    let page = as_text("log?limit=2").await;
-
-    assert_eq!(page.header("content-type"), "text/plain; charset=utf-8");
-    assert_eq!(page.header("vary"), "Accept");
-    assert_eq!(
-        page.text(),
-        "version 3 2026-11-21T02:00:00Z anonymous put\n  document put: 6 bytes, before 6\n\n\
-         version 2 2026-11-21T02:00:00Z anonymous put\n  document put: 6 bytes, before 6\n\n"
-    );
-    let link = page.header("link");
-    let next = link
-        .strip_prefix('<')
-        .unwrap()
-        .split_once(">; rel=\"next\"")
-        .unwrap()
-        .0;
-    let next = next.strip_prefix(&memory.path("")).unwrap();
-    let last = as_text(next).await;
+    let table = r"GET log?limit=2 | Accept: text/plain → 200 | content-type: text/plain; charset=utf-8 | vary: Accept | =version 3 2026-11-21T02:00:00Z anonymous put\n  document put: 6 bytes, before 6\n\nversion 2 2026-11-21T02:00:00Z anonymous put\n  document put: 6 bytes, before 6\n\n";
+    let page = memory.requests(table).await;
+    let (next, _) = page.header("link").split_once(">; rel=\"next\"").unwrap();
+    let next = next.strip_prefix(&format!("<{}", memory.path(""))).unwrap();
+    let last = memory.get_with(next, "Accept", "text/plain").await.is(200);
     assert!(last.text().starts_with("version 1 "), "{}", last.text());
     assert!(!last.headers.contains_key("link"));
 }

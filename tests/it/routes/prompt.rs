@@ -3,7 +3,6 @@
 use crate::harness::{Answer, Memory, Service, each, has};
 use reqwest::Method;
 use serde_json::{Value, json};
-use std::time::Duration;
 use working_memory::tokens::Tokens;
 
 const NOW: &str = "Current date and time: Saturday, 2026-11-21 02:00 (UTC)";
@@ -48,64 +47,41 @@ async fn a_prompt_is_assembled_from_items_of_the_vault_and_the_memory_and_the_do
     let json = memory.get_json("prompt").await.is(200);
     let receipt = json.json();
     assert_eq!(receipt["text"], text.text());
-    assert_eq!(
-        names(&receipt),
-        [
-            "rules",
-            "free",
-            "key_learnings",
-            "workflow",
-            "current_progress",
-            "datetime"
-        ]
-    );
+    let expected = "rules free key_learnings workflow current_progress datetime";
+    assert_eq!(names(&receipt).join(" "), expected);
     let tokens = Tokens::default().count(text.text());
     assert_eq!(receipt["tokens"], tokens);
     let parts = receipt["parts"].as_array().unwrap();
     let sum: u64 = parts.iter().map(|part| part["tokens"].as_u64().unwrap()).sum();
     assert_eq!(sum, tokens as u64);
-    assert_eq!(parts[0]["source"], "items");
-    assert_eq!(parts[0]["items"].as_array().unwrap().len(), 2);
-    has(&parts[2], json!({"source": "document", "records": ["KL-1"]}));
-    assert_eq!(parts[5]["source"], "clock");
     let context = memory.get_json("context").await.json();
     has(
         &receipt,
-        json!({"version": 1, "context_id": context["context_id"]}),
+        json!({
+            "/parts/0/source": "items", "/parts/0/items#": 2, "/parts/2/source": "document", "/parts/2/records": ["KL-1"],
+            "/parts/5/source": "clock", "version": 1, "context_id": context["context_id"], "dropped": [],
+            "max_tokens": null, "prefix_hash": text.header("x-prefix-hash"),
+        }),
     );
-    has(&receipt, json!({"dropped": [], "max_tokens": null}));
-    assert_eq!(receipt["prefix_hash"], text.header("x-prefix-hash"));
     assert_ne!(text.header("etag"), json.header("etag"));
 }
 
 #[tokio::test]
 async fn a_memory_with_items_alone_its_own_or_the_vaults_has_a_prompt() {
-    let (service, memory) = Service::start().await.agent();
-    let empty = memory.get("prompt").await.is(200);
-    assert_eq!(
-        (empty.text(), empty.header("content-type")),
-        ("", "text/plain; charset=utf-8")
-    );
-    let receipt = memory.get_json("prompt").await.is(200).json();
-    has(&receipt, json!({"text": "", "parts": []}));
-    memory.get("context").await.missing();
-    put(&memory, "style", "Short.").await;
-    let receipt = memory.get_json("prompt").await.is(200).json();
-    has(&receipt, json!({"version": null, "context_id": null}));
-    assert_eq!(names(&receipt), ["style", "datetime"]);
-    assert_eq!(service.memory("other").get("prompt").await.is(200).text(), "");
-    put_of_vault(&service, "style", "Kind.").await;
-    let other = service
-        .memory("other")
-        .get("prompt?exclude=datetime")
-        .await
-        .is(200);
-    assert_eq!(other.text(), "Kind.");
+    let service = Service::start().await;
+    let table = r#"
+        § agent
+        GET prompt → 200 | content-type: text/plain; charset=utf-8 | =
+        GET prompt | Accept: application/json → 200 {"text": "", "parts": []}
+        GET context → 404 not-found
+        PUT items/style < [{"content": "Short."}] → 200
+        GET prompt | Accept: application/json → 200 {"version": null, "context_id": null, "/parts/*/name": ["style", "datetime"]}
+        GET /v1/vaults/acme/memories/other/prompt → 200 =
+        PUT /v1/vaults/acme/items/style < [{"content": "Kind."}] → 200
+        GET prompt?exclude=datetime → 200 =Kind.\n\nShort.
+        GET /v1/vaults/acme/memories/other/prompt?exclude=datetime → 200 =Kind."#;
+    let other = service.requests(table).await;
     assert!(!other.headers.contains_key("x-context-version"));
-    assert_eq!(
-        memory.get("prompt?exclude=datetime").await.text(),
-        "Kind.\n\nShort."
-    );
 }
 
 #[tokio::test]
@@ -156,11 +132,8 @@ async fn a_budget_drops_parts_in_order_and_never_the_rules() {
     let all = complete["tokens"].as_u64().unwrap();
     let tokens = Tokens::default();
     for most in (11..=all).rev().step_by(7) {
-        let receipt = memory
-            .get_json(&format!("prompt?max_tokens={most}"))
-            .await
-            .is(200)
-            .json();
+        let path = format!("prompt?max_tokens={most}");
+        let receipt = memory.get_json(&path).await.is(200).json();
         let text = receipt["text"].as_str().unwrap();
         assert!(tokens.count(text) as u64 <= most, "{most}: {text}");
         assert!(text.starts_with("Never push to main."), "{text}");
@@ -168,102 +141,72 @@ async fn a_budget_drops_parts_in_order_and_never_the_rules() {
             &receipt,
             json!({"max_tokens": most, "prefix_hash": complete["prefix_hash"]}),
         );
-        assert_eq!(
-            memory.get(&format!("prompt?max_tokens={most}")).await.text(),
-            text
-        );
+        assert_eq!(memory.get(&path).await.text(), text);
     }
-    let less = memory
-        .get_json(&format!("prompt?max_tokens={}", all - 1))
-        .await
-        .json();
-    assert_eq!(
-        less["dropped"],
-        json!([{"name": "recent_tasks", "source": "document", "whole": false, "items": [], "records": ["T-1"]}])
+    let rules = "Never push to main. Never delete a migration.";
+    let table = format!(
+        r#"
+        GET prompt?max_tokens={less} | Accept: application/json → 200 {{"dropped": [{{"name": "recent_tasks", "source": "document", "whole": false, "items": [], "records": ["T-1"]}}]}}
+        GET prompt?max_tokens=3 → 422 invalid max_tokens {{"needed": {needed}}}
+        GET prompt?max_tokens={needed} → 200 ={rules}"#,
+        less = all - 1,
+        needed = tokens.count(rules)
     );
-    let needed = tokens.count("Never push to main. Never delete a migration.");
-    let refused = memory.get("prompt?max_tokens=3").await.invalid("max_tokens");
-    assert_eq!(refused["needed"], needed);
-    let least = memory.get(&format!("prompt?max_tokens={needed}")).await.is(200);
-    assert_eq!(least.text(), "Never push to main. Never delete a migration.");
+    memory.requests(&table).await;
 }
 
 #[tokio::test]
 async fn the_same_state_has_the_same_etag_and_is_not_sent_twice() {
-    let (service, memory) = Service::start().await.agent();
-    memory.write("# Facts\nf\n").await;
-    let ask = async |below: &str, tag: String| memory.get_with(below, "If-None-Match", &tag).await;
-    let with_time = memory.get("prompt").await.is(200).header("etag").to_owned();
-    let without = memory
-        .get("prompt?exclude=datetime")
-        .await
-        .is(200)
-        .header("etag")
-        .to_owned();
-    service.clock.advance(Duration::from_secs(59));
-    let same = ask("prompt", with_time.clone()).await.is(304);
-    assert_eq!((same.header("x-context-version"), same.body.len()), ("1", 0));
-    service.clock.advance(Duration::from_secs(1));
-    ask("prompt", with_time).await.is(200);
-    ask("prompt?exclude=datetime", without.clone()).await.is(304);
-    put(&memory, "style", "Short.").await;
-    ask("prompt?exclude=datetime", without).await.is(200);
+    let (_, memory) = Service::start().await.agent();
+    let table = r##"
+        PUT context < # Facts\nf\n → 201
+        GET prompt → 200 ⇒ timed=etag
+        GET prompt?exclude=datetime → 200 ⇒ without=etag
+        +59
+        GET prompt | If-None-Match: $timed → 304 | x-context-version: 1 | =
+        +1
+        GET prompt | If-None-Match: $timed → 200
+        GET prompt?exclude=datetime | If-None-Match: $without → 304
+        PUT items/style < [{"content": "Short."}] → 200
+        GET prompt?exclude=datetime | If-None-Match: $without → 200"##;
+    memory.requests(table).await;
 }
 
 #[tokio::test]
 async fn an_item_of_the_category_datetime_replaces_the_clock() {
     let (_, memory) = Service::start().await.agent();
-    memory.write("# Facts\nf\n").await;
-    put(&memory, "datetime", "It is spring.").await;
-    assert_eq!(memory.get("prompt").await.text(), "# Facts\nf\n\nIt is spring.");
-    let receipt = memory.get_json("prompt?include=datetime").await.json();
-    assert_eq!(
-        (&receipt["text"], &receipt["parts"][0]["source"]),
-        (&json!("It is spring."), &json!("items"))
-    );
+    let table = r##"
+        PUT context < # Facts\nf\n → 201
+        PUT items/datetime < [{"content": "It is spring."}] → 200
+        GET prompt → 200 =# Facts\nf\n\nIt is spring.
+        GET prompt?include=datetime | Accept: application/json → 200 {"text": "It is spring.", "/parts/0/source": "items"}"##;
+    memory.requests(table).await;
 }
 
 #[tokio::test]
 async fn unknown_names_in_include_are_rejected() {
     let (_, memory) = Service::start().await.agent();
-    put(&memory, "style", "Short.").await;
-    let problem = memory
-        .refuses("prompt?include=rules,stile", 422, "invalid", Some("include"))
-        .await;
-    assert_eq!(problem["unknown"], json!(["stile"]));
-    assert!(
-        problem["known"].as_array().unwrap().contains(&json!("style")),
-        "{problem}"
-    );
-    memory
-        .requests(
-            "
-            GET prompt?include=rules,style → 200 =Short.
-            GET prompt?include=rules → 200 =
-            GET prompt?exclude=stile → 200",
-        )
-        .await;
+    let table = r#"
+        PUT items/style < [{"content": "Short."}] → 200
+        GET prompt?include=rules,stile → 422 invalid include {"unknown": ["stile"], "known~": "\"style\""}
+        GET prompt?include=rules,style → 200 =Short.
+        GET prompt?include=rules → 200 =
+        GET prompt?exclude=stile → 200"#;
+    memory.requests(table).await;
 }
 
 #[tokio::test]
 async fn the_prompt_at_a_time_has_the_document_of_that_time() {
-    let (service, memory) = Service::start().await.agent();
-    memory.write("# Facts\nold\n").await;
-    service.clock.advance(Duration::from_secs(3_600));
-    memory.write("# Facts\nnew\n").await;
-    put(&memory, "style", "Short.").await;
-    let then = r"GET prompt?as_of=2026-11-21T02:30:00Z → 200 =Short.\n\n# Facts\nold\n\nCurrent date and time: Saturday, 2026-11-21 02:30 (UTC)";
-    let then = memory.requests(then).await;
-    assert_eq!(then.header("x-context-version"), "1");
-    memory
-        .requests(
-            "
-            GET prompt?as_of=2026-11-21T01:00:00Z → 404 not-found as_of
-            GET prompt?as_of=2026-11-22T00:00:00Z → 422 invalid as_of",
-        )
-        .await;
-    memory.redact("1").await.is(200);
-    memory
-        .refuses("prompt?as_of=2026-11-21T02:30:00Z", 410, "gone", Some("as_of"))
-        .await;
+    let (_, memory) = Service::start().await.agent();
+    let table = r##"
+        PUT context < # Facts\nold\n → 201
+        +3600
+        PUT context < # Facts\nnew\n → 201
+        PUT items/style < [{"content": "Short."}] → 200
+        GET prompt?as_of=2026-11-21T02:30:00Z → 200 | x-context-version: 1 | =Short.\n\n# Facts\nold\n\nCurrent date and time: Saturday, 2026-11-21 02:30 (UTC)
+        GET prompt?as_of=2026-11-21T01:00:00Z → 404 not-found as_of
+        GET prompt?as_of=2026-11-22T00:00:00Z → 422 invalid as_of
+        POST contexts/1/redact < {"reason": "it held a key"} → 200
+        GET prompt?as_of=2026-11-21T02:30:00Z → 410 gone as_of"##;
+    memory.requests(table).await;
 }

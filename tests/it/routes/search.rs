@@ -179,34 +179,27 @@ async fn an_old_document_of_a_vault_that_has_grown_is_found() {
 
 #[tokio::test]
 async fn only_the_newest_version_is_found() {
-    let (service, memory) = Service::start().await.agent();
-    memory.write("the first draft").await;
-    assert_eq!(found(&service, "draft").await, ["agent"]);
-
-    memory.write("the second text").await;
-
-    let stale = service.get("/v1/vaults/acme/search?q=draft").await.is(200);
-    assert_eq!(stale.json()["items"], json!([]));
-    assert!(found(&service, "draft").await.is_empty());
-    let items = search(&service, "second").await;
-    assert_eq!(items[0]["version"], 2);
-    assert_eq!(service.count("search_entries").await, 1);
+    let (_, memory) = Service::start().await.agent();
+    let table = r#"
+        PUT context < the first draft → 201
+        GET /v1/vaults/acme/search?consistent=true&q=draft → 200 {"/items/*/memory_id": ["agent"]}
+        PUT context < the second text → 201
+        GET /v1/vaults/acme/search?q=draft → 200 {"items": []}
+        GET /v1/vaults/acme/search?consistent=true&q=draft → 200 {"items": []}
+        GET /v1/vaults/acme/search?consistent=true&q=second → 200 {"/items/*/version": [2]}
+        ROWS search_entries 1"#;
+    memory.requests(table).await;
 }
 
 #[tokio::test]
 async fn a_search_finds_only_documents_of_its_vault_and_none_that_were_deleted() {
-    let service = Service::start().await;
-    service.memory("agent").write("secret plan").await;
-    let other = |id: &str| format!("/v1/vaults/{id}/search?q=secret&consistent=true");
-
-    for vault in ["globex", "acm", "acme.1"] {
-        let list = service.read(&other(vault)).await;
-        assert_eq!(
-            (&list["items"], &list["next_cursor"]),
-            (&json!([]), &Value::Null),
-            "{vault}"
-        );
-    }
+    let (service, memory) = Service::start().await.agent();
+    memory.write("secret plan").await;
+    let table = r#"
+        GET /v1/vaults/globex/search?q=secret&consistent=true → 200 {"items": [], "next_cursor": null}
+        GET /v1/vaults/acm/search?q=secret&consistent=true → 200 {"items": [], "next_cursor": null}
+        GET /v1/vaults/acme.1/search?q=secret&consistent=true → 200 {"items": [], "next_cursor": null}"#;
+    service.requests(table).await;
     assert_eq!(found(&service, "secret").await, ["agent"]);
     assert!(found(&service, "acme").await.is_empty());
     service
@@ -229,9 +222,10 @@ async fn pages_have_no_gaps_and_no_repeats() {
         each(&found, "memory_id"),
         ["m6", "m3", "m4", "m5", "m0", "m1", "m2"]
     );
-    let page = service.read(&format!("{path}&q=cat")).await;
-    let foreign = format!("{path}&q=dog&cursor={}", page["next_cursor"].as_str().unwrap());
-    service.get(&foreign).await.malformed("cursor");
+    let table = "
+        GET PATH&q=cat → 200 ⇒ cursor=/next_cursor
+        GET PATH&q=dog&cursor=$cursor → 400 malformed cursor";
+    service.requests(&table.replace("PATH", path)).await;
 }
 
 #[tokio::test]
@@ -242,21 +236,16 @@ async fn an_invalid_query_is_rejected() {
     }
     let problem = searching(&service, &"x".repeat(1_001), &[]).await;
     assert_eq!(problem.invalid("q")["limit"], 1_000);
-    searching(&service, &"x ".repeat(500), &[]).await.is(200);
-    searching(&service, &"\"a-b\" or -c ".repeat(80), &[])
-        .await
-        .is(200);
-    for (path, field) in [
-        ("search", "q"),
-        ("search?q=x&limit=0", "limit"),
-        ("search?q=x&consistent=yes", "consistent"),
-        ("search?q=x&query=x", "query"),
-    ] {
-        let answer = service.get(&format!("/v1/vaults/acme/{path}")).await;
-        answer.invalid(field);
+    for q in ["x ".repeat(500), "\"a-b\" or -c ".repeat(80)] {
+        searching(&service, &q, &[]).await.is(200);
     }
-    let answer = service.get("/v1/vaults/-/search?q=x").await;
-    answer.invalid("vault_id");
+    let table = "
+        GET /v1/vaults/acme/search → 422 invalid q
+        GET /v1/vaults/acme/search?q=x&limit=0 → 422 invalid limit
+        GET /v1/vaults/acme/search?q=x&consistent=yes → 422 invalid consistent
+        GET /v1/vaults/acme/search?q=x&query=x → 422 invalid query
+        GET /v1/vaults/-/search?q=x → 422 invalid vault_id";
+    service.requests(table).await;
 }
 
 #[tokio::test]

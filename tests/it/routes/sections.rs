@@ -1,7 +1,7 @@
 //! `GET M/sections`
 
-use crate::harness::{Service, each, has};
-use serde_json::{Value, json};
+use crate::harness::{Service, has};
+use serde_json::json;
 
 /// Headings, and lines that look like some: in a fence, in a record, too deep, without a blank.
 pub(super) const DOCUMENT: &str = "\
@@ -30,70 +30,38 @@ x
 second
 ";
 
-fn paths(page: &Value) -> Vec<&str> {
-    each(&page["items"], "path")
-}
-
 #[tokio::test]
 async fn headings_of_all_levels_are_listed_with_their_positions() {
     let (_, memory) = Service::start().await.agent();
     memory.write(DOCUMENT).await;
-
     let answer = memory.get("sections").await.is(200);
-
     assert_eq!(answer.header("x-context-version"), "1");
     let list = answer.json();
     let end = DOCUMENT.find("# Current").unwrap();
-    assert_eq!(
-        list["items"][1],
-        json!({"title": "Network", "level": 2, "path": "Facts:/Network", "start": DOCUMENT.find("## N"),
-               "end": DOCUMENT.find("## CI"), "managed": false, "section": null})
-    );
-    has(&list["items"][0], json!({"title": "Facts:", "end": end}));
-    has(&list["items"][4], json!({"start": end, "managed": true}));
-    let items = list["items"].as_array().unwrap().iter();
-    let found: Vec<_> = items
-        .map(|item| json!([item["level"], item["path"], item["section"]]))
-        .collect();
-    assert_eq!(
-        json!(found),
-        json!([
-            [1, "Facts:", null],
-            [2, "Facts:/Network", null],
-            [3, "Facts:/Network/DNS", null],
-            [2, "Facts:/CI/CD", null],
-            [1, "Current Progress", "progress"],
-            [2, "Current Progress/Completed", "progress"],
-            [1, "Key Learnings", "learnings"],
-            [6, "Key Learnings/deep", "learnings"],
-            [1, "Facts", null],
-            [2, "Facts/Network", null],
-        ])
+    let network = json!({"title": "Network", "level": 2, "path": "Facts:/Network", "start": DOCUMENT.find("## N"),
+                         "end": DOCUMENT.find("## CI"), "managed": false, "section": null});
+    has(
+        &list,
+        json!({"/items/1": network, "/items/0/title": "Facts:", "/items/0/end": end, "/items/4/start": end,
+               "/items/4/managed": true, "/items/*/level": [1, 2, 3, 2, 1, 2, 1, 6, 1, 2],
+               "/items/*/path": ["Facts:", "Facts:/Network", "Facts:/Network/DNS", "Facts:/CI/CD", "Current Progress",
+                                 "Current Progress/Completed", "Key Learnings", "Key Learnings/deep", "Facts", "Facts/Network"],
+               "/items/*/section": [null, null, null, null, "progress", "progress", "learnings", "learnings", null, null]}),
     );
 }
 
 #[tokio::test]
 async fn all_pages_are_of_one_version() {
-    let (service, memory) = Service::start().await.agent();
-    memory.write("# A\n## B\n# C\n").await;
-    let first = memory.read("sections?limit=2").await;
-    assert_eq!(paths(&first), ["A", "A/B"]);
-    memory.write("# New\n").await;
-
-    let cursor = first["next_cursor"].as_str().unwrap();
-    let second = memory.get(&format!("sections?cursor={cursor}")).await.is(200);
-
-    assert_eq!(second.header("x-context-version"), "1");
-    assert_eq!(paths(&second.json()), ["C"]);
-    assert_eq!(second.json()["next_cursor"], Value::Null);
-    assert_eq!(paths(&memory.read("sections").await), ["New"]);
-    let bare = service.memory("bare");
-    bare.write("no headings").await;
-    let body = bare.read("sections").await;
-    assert_eq!(body, json!({"items": [], "next_cursor": null}));
-    assert_eq!(paths(&memory.read("sections?ref=1").await), ["A", "A/B", "C"]);
-    memory
-        .get(&format!("sections?ref=1&cursor={cursor}"))
-        .await
-        .malformed("cursor");
+    let (_, memory) = Service::start().await.agent();
+    let table = r##"
+        PUT context < # A\n## B\n# C\n → 201
+        GET sections?limit=2 → 200 {"/items/*/path": ["A", "A/B"]} ⇒ cursor=/next_cursor
+        PUT context < # New\n → 201
+        GET sections?cursor=$cursor → 200 | x-context-version: 1 | {"/items/*/path": ["C"], "next_cursor": null}
+        GET sections → 200 {"/items/*/path": ["New"]}
+        GET sections?ref=1 → 200 {"/items/*/path": ["A", "A/B", "C"]}
+        GET sections?ref=1&cursor=$cursor → 400 malformed cursor
+        PUT /v1/vaults/acme/memories/bare/context < no headings → 201
+        GET /v1/vaults/acme/memories/bare/sections → 200 ={"items":[],"next_cursor":null}"##;
+    memory.requests(table).await;
 }

@@ -1,12 +1,11 @@
 //! `POST M/update`; the pipeline itself is tested in `pipeline`.
 
-use crate::harness::{Answer, Service, has, rows};
-use reqwest::Method;
+use crate::harness::{Service, has, rows};
 use serde_json::json;
 
 #[tokio::test]
 async fn an_invalid_body_is_rejected_and_the_field_is_named() {
-    let (service, memory) = Service::start().await.agent();
+    let (_service, memory) = Service::start().await.agent();
     for (body, field) in rows(
         r#"
         {} → task
@@ -27,80 +26,50 @@ async fn an_invalid_body_is_rejected_and_the_field_is_named() {
         {"task": "x", "on_invalid": "maybe"} → on_invalid
         {"task": "x", "dry_run": "yes"} → dry_run
         [] → body
+        null → body
         "x" → body"#,
     ) {
-        let problem = memory.update(body.clone()).await.problem(422, "invalid", None);
-        assert!(
-            problem["detail"].as_str().unwrap().contains(field),
-            "{body}: {problem}"
-        );
+        let problem = memory.update(body).await.problem(422, "invalid", None);
+        has(&problem, json!({"detail~": field}));
     }
-    for body in [
-        "",
-        "{",
-        "{\"task\":\"x\"}}",
-        "{'task':1}",
-        r#"{"task":"\ud800"}"#,
-        "\u{feff}{}",
-    ] {
-        let request = memory
-            .request(Method::POST, "update")
-            .header("Content-Type", "application/json")
-            .body(body);
-        Answer::to(request).await.malformed("body");
-    }
-    assert_eq!(service.counts(["memories", "updates"]).await, [0, 0]);
+    let table = r#"
+        POST update | Content-Type: application/json < {"task":"a","task":"b"} → 422 invalid body {"detail~": "task"}
+        POST update | Content-Type: application/json → 400 malformed body
+        POST update | Content-Type: application/json < { → 400 malformed body
+        POST update | Content-Type: application/json < {"task":"x"}} → 400 malformed body
+        POST update | Content-Type: application/json < {'task':1} → 400 malformed body
+        POST update | Content-Type: application/json < {"task":"\ud800"} → 400 malformed body
+        POST update | Content-Type: application/json < MARK{} → 400 malformed body
+        ROWS memories 0
+        ROWS updates 0"#;
+    memory.requests(&table.replace("MARK", "\u{feff}")).await;
 }
 
 #[tokio::test]
 async fn without_a_model_the_built_in_updater_is_used() {
     let (_, memory) = Service::start().await.agent();
-    let answer = memory
-        .updated(json!({"task": "Wrote the parser. Next: wire it to the route."}))
-        .await;
-    assert_eq!(answer["status"], "applied");
-    assert_eq!(answer["models"]["progress"]["model"], "extractive");
-    let warning = &answer["warnings"][0];
-    has(warning, json!({"kind": "no_model", "section": null}));
-    assert!(
-        warning["detail"]
-            .as_str()
-            .unwrap()
-            .starts_with("no model is configured")
-    );
+    let table = r#"POST update < {"task": "Wrote the parser. Next: wire it to the route."} → 200 {"status": "applied", "/models/progress/model": "extractive", "/warnings/0/kind": "no_model", "/warnings/0/section": null, "/warnings/0/detail^": "no model is configured"}"#;
+    memory.requests(table).await;
 }
 
 #[tokio::test]
 async fn a_task_without_messages_is_work_in_progress_with_a_record_too() {
     let service = Service::start().await;
-    for (name, body, expected) in [
-        (
-            "plan",
-            json!({"task": "Add refresh tokens to the login flow"}),
-            "## In Progress\n- Add refresh tokens to the login flow\n",
-        ),
-        (
-            "recorded",
-            json!({"task": "Measure the login flow", "record": {"task_id": "t-1", "intent": "Login", "summary": "Built"}}),
-            "## In Progress\n- Measure the login flow\n",
-        ),
-    ] {
-        let memory = service.memory(name);
-        memory
-            .write("# Current Progress\n## Completed\n- Wrote the form\n")
-            .await;
-        memory.updated(body).await;
-        let text = memory.text().await;
-        assert!(
-            text.contains(expected) && text.contains("- Wrote the form\n"),
-            "{text}"
-        );
-        assert_eq!(text.contains("t-1"), name == "recorded", "{text}");
-        // The same task again reports nothing new.
-        memory
-            .updated(json!({"task": expected.rsplit("- ").next().unwrap().trim()}))
-            .await;
-        let again = memory.text().await;
-        assert_eq!(again.matches(expected).count(), 1, "{again}");
-    }
+    // The same task again reports nothing new.
+    let table = r###"
+        § plan
+        PUT context < # Current Progress\n## Completed\n- Wrote the form\n → 201
+        POST update < {"task": "Add refresh tokens to the login flow"} → 200
+        GET context → 200 ⇒ text==
+        GET context | Accept: application/json → 200 {"context~": ["## In Progress\n- Add refresh tokens to the login flow\n", "- Wrote the form\n"], "context!": "t-1"}
+        POST update < {"task": "Add refresh tokens to the login flow"} → 200
+        GET context → 200 =$text
+        § recorded
+        PUT context < # Current Progress\n## Completed\n- Wrote the form\n → 201
+        POST update < {"task": "Measure the login flow", "record": {"task_id": "t-1", "intent": "Login", "summary": "Built"}} → 200
+        GET context | Accept: application/json → 200 {"context~": ["## In Progress\n- Measure the login flow\n", "- Wrote the form\n", "t-1"]}
+        GET context → 200 ⇒ whole==
+        POST update < {"task": "Measure the login flow"} → 200
+        GET context → 200 =$whole"###;
+    service.requests(table).await;
 }

@@ -2,7 +2,7 @@
 
 use super::program::{export, filled, imports, path, program, refuses, refuses_with, stderr};
 use super::sealed::File;
-use crate::harness::{Answer, Database, Service, holds};
+use crate::harness::{Database, Service, has, holds};
 use serde_json::{Value, json};
 
 #[tokio::test]
@@ -21,12 +21,11 @@ async fn redacted_and_pruned_versions_are_imported_as_they_are() {
 async fn the_file_has_a_header_and_every_row_in_order() {
     let service = filled().await;
     let file = export(&service.database_url(), &["--vault", "acme"]);
-    let lines: Vec<Value> = file
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
-    assert_eq!(lines[0]["header"]["format"], "working-memory");
-    assert_eq!(lines[0]["header"]["version"], 2);
+    let lines = File::of(&file).0;
+    has(
+        &lines[0]["header"],
+        json!({"format": "working-memory", "version": 2}),
+    );
     let count = |kind: &str| lines.iter().filter(|line| line.get(kind).is_some()).count() as i64;
     assert_eq!(count("memory"), service.count("memories").await);
     assert_eq!(count("context"), service.count("memory_contexts").await);
@@ -90,23 +89,14 @@ async fn a_file_of_version_1_is_imported_with_everything_in_it() {
     let file = include_str!("../../data/transfer/version-1.jsonl");
     let service = Service::start().await;
     imports(&service.database_url(), &[], file, [4, 0, 0, 0]);
-    let lines: Vec<Value> = file
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
     let mut memory = "";
-    for line in &lines {
+    for line in &File::of(file).0 {
         if let Some(id) = line["memory"]["memory_id"].as_str() {
             memory = id;
         }
         let Some(told) = line.get("record") else { continue };
         let id = format!("{}-{}", told["kind"].as_str().unwrap(), told["number"]);
-        let stored = service
-            .memory(memory)
-            .get(&format!("records/{id}"))
-            .await
-            .is(200)
-            .json();
+        let stored = service.memory(memory).read(&format!("records/{id}")).await;
         for member in "status content created_version created_at created_by epic task_id".split(' ') {
             let (told, stored) = (told.get(member), stored.get(member));
             assert!(
@@ -116,30 +106,18 @@ async fn a_file_of_version_1_is_imported_with_everything_in_it() {
         }
         assert_eq!(stored["archive_reason"], told["archive_reason"], "{memory} {id}");
     }
-    let runs = service.memory("agent").read("updates").await;
-    assert_eq!(runs["items"].as_array().unwrap().len(), 2);
-    let now = export(&service.database_url(), &["--vault", "acme"]);
-    let count = |kind: &str| {
-        now.lines()
-            .filter(|line| line.starts_with(&format!("{{\"{kind}\"")))
-            .count()
-    };
-    assert_eq!(
-        [
-            count("context"),
-            count("run"),
-            count("item"),
-            count("vault_item"),
-            count("path")
-        ],
-        [9, 2, 2, 1, 1]
+    has(
+        &service.memory("agent").read("updates").await,
+        json!({"items#": 2}),
     );
+    let now = export(&service.database_url(), &["--vault", "acme"]);
     // Only what the redacted version said is told by a line of its own.
-    assert_eq!(count("record"), 1, "{now}");
+    let kinds = ["context", "run", "item", "vault_item", "path", "record"];
+    let counts = kinds.map(|kind| now.matches(&format!("\n{{\"{kind}\"")).count());
+    assert_eq!(counts, [9, 2, 2, 1, 1, 1], "{now}");
 
     let again = Database::create().await;
-    let said = [4, 0, 0, 0];
-    imports(&again.url(), &[], &now, said);
+    imports(&again.url(), &[], &now, [4, 0, 0, 0]);
     assert_eq!(export(&again.url(), &["--vault", "acme"]), now);
 }
 
@@ -158,28 +136,18 @@ async fn records_of_versions_that_are_gone_are_told_by_lines_of_their_own() {
 #[tokio::test]
 async fn handoffs_are_exported_and_imported() {
     let service = filled().await;
-    let refresh = service
-        .memory("agent")
-        .request(reqwest::Method::POST, "handoff/refresh");
-    Answer::to(refresh.json(&json!({}))).await.is(201);
+    let agent = service.memory("agent");
+    agent.post("handoff/refresh", json!({})).await.is(201);
     let file = export(&service.database_url(), &["--vault", "acme"]);
     let other = Database::create().await;
-    let said = [3, 0, 0, 0];
-    imports(&other.url(), &[], &file, said);
+    imports(&other.url(), &[], &file, [3, 0, 0, 0]);
     assert_eq!(export(&other.url(), &["--vault", "acme"]), file);
     let copy = Service::start().await;
     super::program::import(&copy.database_url(), &[], &file);
-    let markdown = async |service: &Service| {
-        let request = service.memory("agent").request(reqwest::Method::GET, "handoff");
-        let answer = Answer::to(request.header("Accept", "application/json")).await;
-        answer.is(200).json()["markdown"].clone()
-    };
-    let copied = markdown(&copy).await;
-    assert!(
-        copied.as_str().is_some_and(|text| text.contains("# Handoff")),
-        "{copied}"
-    );
-    assert_eq!(copied, markdown(&service).await);
+    let copied = copy.memory("agent").get_json("handoff").await.is(200).json();
+    has(&copied, json!({"markdown~": "# Handoff"}));
+    let handoff = agent.get_json("handoff").await.is(200).json();
+    assert_eq!(copied["markdown"], handoff["markdown"]);
 
     for (member, value, said) in [
         ("number", json!(0), "number: must be over 0"),
@@ -213,17 +181,8 @@ async fn an_imported_memory_continues_like_the_original() {
     let (there, here) = (there.applied(add).await, here.applied(add).await);
     assert_eq!(there["operations"][0]["id"], here["operations"][0]["id"]);
     assert_eq!(there["version"], here["version"]);
-    let both = "records?status=all&limit=500";
-    assert_eq!(
-        service.memory("agent").get(both).await.json()["items"]
-            .as_array()
-            .unwrap()
-            .len(),
-        copy.memory("agent").get(both).await.json()["items"]
-            .as_array()
-            .unwrap()
-            .len()
-    );
+    let count = async |service: &Service| records(service, "agent").await.as_array().unwrap().len();
+    assert_eq!(count(&service).await, count(&copy).await);
 }
 
 #[tokio::test]
@@ -233,11 +192,8 @@ async fn one_memory_is_imported_into_another_vault() {
     let file = export(&url, &["--vault", "acme", "--memory", "plain"]);
     let output = super::program::import(&url, &["--into-vault", "copy"], &file);
     assert!(output.status.success(), "{}", stderr(&output));
-    let copy = service
-        .get("/v1/vaults/copy/memories/plain/context")
-        .await
-        .is(200);
-    assert_eq!(copy.text(), "only this");
+    let copied = "GET /v1/vaults/copy/memories/plain/context → 200 =only this";
+    service.requests(copied).await;
     assert_eq!(export(&url, &["--vault", "copy"]), file.replace("acme", "copy"));
 }
 
@@ -246,28 +202,21 @@ async fn a_file_is_created_only_when_it_is_complete() {
     let service = filled().await;
     let folder = tempfile::tempdir().unwrap();
     let file = path(folder.path(), "backup.jsonl");
-    assert_eq!(
-        export(&service.database_url(), &["--vault", "acme", "--output", &file]),
-        ""
-    );
+    let url = service.database_url();
+    assert_eq!(export(&url, &["--vault", "acme", "--output", &file]), "");
     let written = std::fs::read_to_string(&file).unwrap();
-    assert_eq!(written, export(&service.database_url(), &["--vault", "acme"]));
-    let missing = [
-        "export", "--vault", "acme", "--memory", "nobody", "--output", &file,
-    ];
-    let output = program(&service.database_url(), &missing).output().unwrap();
+    assert_eq!(written, export(&url, &["--vault", "acme"]));
+    let missing: Vec<_> = "export --vault acme --memory nobody --output"
+        .split(' ')
+        .collect();
+    let output = program(&url, &[&missing[..], &[&file]].concat())
+        .output()
+        .unwrap();
     assert_eq!(output.status.code(), Some(1));
     holds(stderr(&output), &["the vault acme has no memory nobody"]);
-    assert_eq!(
-        std::fs::read_to_string(&file).unwrap(),
-        written,
-        "the old file stays"
-    );
-    assert_eq!(
-        std::fs::read_dir(folder.path()).unwrap().count(),
-        1,
-        "nothing unfinished is left"
-    );
+    // The old file stays, and nothing unfinished is left.
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), written);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     let other = Database::create().await;
     imports(&other.url(), &[&file], "", [3, 0, 0, 0]);
 }
@@ -275,15 +224,10 @@ async fn a_file_is_created_only_when_it_is_complete() {
 #[tokio::test]
 async fn a_missing_vault_or_memory_is_an_error() {
     let database = Database::create().await;
-    let output = program(&database.url(), &["export", "--vault", "nobody"])
-        .output()
-        .unwrap();
+    let mut export = program(&database.url(), &["export", "--vault", "nobody"]);
+    let output = export.output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     holds(stderr(&output), &["the vault nobody has no memories"]);
-    refuses_with(
-        2,
-        &database.url(),
-        (&["/no/such/file"], ""),
-        "cannot open /no/such/file",
-    );
+    let missing = "/no/such/file";
+    refuses_with(2, &database.url(), (&[missing], ""), "cannot open /no/such/file");
 }

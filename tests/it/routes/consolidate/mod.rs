@@ -2,8 +2,7 @@
 
 mod model;
 
-use crate::harness::{Answer, Memory, Service, eventually, has, holds, lacks};
-use reqwest::Method;
+use crate::harness::{Answer, Memory, Service, each, eventually, has};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -48,36 +47,29 @@ async fn what_can_go_is_proposed_and_archived_when_it_is_approved() {
     memory.write(DOCUMENT).await;
 
     let answer = memory.post_empty("consolidate").await.is(200).json();
-
     assert_eq!(answer["status"], "proposed");
-    let expected = [
-        ("KL-2".to_owned(), json!("KL-1")),
-        ("KL-4".to_owned(), Value::Null),
-        ("D-1".to_owned(), json!("D-2")),
-    ];
     let mut found = archived(&answer);
-    found.sort_by_key(|(id, _)| expected.iter().position(|(expected, _)| expected == id));
-    assert_eq!(found, expected);
+    found.sort_by_key(|(id, _)| id.clone());
+    let expected = [
+        ("D-1", json!("D-2")),
+        ("KL-2", json!("KL-1")),
+        ("KL-4", Value::Null),
+    ];
+    assert_eq!(found, expected.map(|(id, by)| (id.to_owned(), by)));
     assert_eq!(document(&memory).await, DOCUMENT);
-    let id = answer["update_id"].as_str().unwrap();
-    let run = memory.read(&format!("updates/{id}")).await;
-    has(&run, json!({"kind": "consolidation", "status": "proposed"}));
-
-    memory.post_empty(&format!("updates/{id}/approve")).await.is(200);
-    let left = DOCUMENT.lines().filter(|line| {
-        !["- KL-2 ", "- KL-4 ", "- D-1 "]
-            .iter()
-            .any(|id| line.starts_with(id))
-    });
-    assert_eq!(
-        document(&memory).await.lines().collect::<Vec<_>>(),
-        left.collect::<Vec<_>>()
-    );
-    let record = memory.read("records/KL-2").await;
-    has(
-        &record,
-        json!({"archive_reason": "duplicate of KL-1", "superseded_by": "KL-1"}),
-    );
+    let table = r#"
+        GET updates/ID → 200 {"kind": "consolidation", "status": "proposed"}
+        POST updates/ID/approve → 200
+        GET records/KL-2 → 200 {"archive_reason": "duplicate of KL-1", "superseded_by": "KL-1"}"#;
+    memory
+        .requests(&table.replace("ID", answer["update_id"].as_str().unwrap()))
+        .await;
+    let goes = ["- KL-2 ", "- KL-4 ", "- D-1 "];
+    let left = DOCUMENT
+        .lines()
+        .filter(|line| !goes.iter().any(|id| line.starts_with(id)));
+    let text = document(&memory).await;
+    assert_eq!(text.lines().collect::<Vec<_>>(), left.collect::<Vec<_>>());
     // Restored, everything is there again.
     memory.restore("1").await.is(201);
     assert_eq!(document(&memory).await, DOCUMENT);
@@ -87,42 +79,19 @@ async fn what_can_go_is_proposed_and_archived_when_it_is_approved() {
 async fn a_step_that_no_longer_holds_is_refused_when_it_is_approved() {
     let (_, memory) = Service::start().await.agent();
     memory.write(DOCUMENT).await;
-    let answer = consolidate(&memory, json!({"mode": "propose"}))
-        .await
-        .is(200)
-        .json();
-    let id = answer["update_id"].as_str().unwrap();
-
+    let answer = consolidate(&memory, json!({"mode": "propose"})).await;
+    let id = answer.is(200).part("/update_id");
     // KL-1 says something else meanwhile, so KL-2 is no duplicate of it any more; D-2 is gone.
     let moved = DOCUMENT
         .replace("CI needs SQLX_OFFLINE=true", "CI needs nothing")
         .replace("- D-2 ", "- D-3 ");
     memory.write(moved).await;
-    let approved = memory
-        .post_empty(&format!("updates/{id}/approve"))
-        .await
-        .is(200)
-        .json();
-
-    let rejected = approved["rejected"].as_array().unwrap();
-    let details: Vec<_> = rejected
-        .iter()
-        .map(|fault| (fault["kind"].as_str().unwrap(), fault["detail"].as_str().unwrap()))
-        .collect();
-    assert!(
-        details.iter().all(|(kind, _)| *kind == "uncovered"),
-        "{details:?}"
-    );
-    assert!(
-        details.iter().any(|(_, detail)| detail
-            .contains("KL-1 does not say all that KL-2 says: `sqlx_offline=true` is missing")),
-        "{details:?}"
-    );
-    assert!(
-        details
-            .iter()
-            .any(|(_, detail)| detail.contains("D-2 is no active record")),
-        "{details:?}"
+    let approve = format!("POST updates/{id}/approve → 200");
+    let approved = memory.requests(&approve).await.json();
+    has(
+        &approved,
+        json!({"/rejected/*/kind": ["uncovered", "uncovered"], "/rejected/*/detail~": [
+            "KL-1 does not say all that KL-2 says: `sqlx_offline=true` is missing", "D-2 is no active record"]}),
     );
     assert_eq!(archived(&approved), [("KL-4".to_owned(), Value::Null)]);
 }
@@ -131,18 +100,11 @@ async fn a_step_that_no_longer_holds_is_refused_when_it_is_approved() {
 async fn applied_it_ends_when_nothing_is_left_and_answers_a_retry_the_same() {
     let (_, memory) = Service::start().await.agent();
     memory.write(DOCUMENT).await;
-    let apply = || {
-        let request = memory
-            .request(Method::POST, "consolidate")
-            .header("Idempotency-Key", "once");
-        Answer::to(request.json(&json!({"mode": "apply"})))
-    };
-
-    let first = apply().await.is(200).json();
-    has(&first, json!({"status": "applied", "version": 2}));
-    assert_eq!(apply().await.is(200).json()["update_id"], first["update_id"]);
-    let again = applied(&memory).await;
-    has(&again, json!({"status": "unchanged", "version": 2}));
+    let table = r#"
+        POST consolidate | Idempotency-Key: once < {"mode": "apply"} → 200 {"status": "applied", "version": 2} ⇒ id=/update_id
+        POST consolidate | Idempotency-Key: once < {"mode": "apply"} → 200 {"update_id": "$id"}
+        POST consolidate < {"mode": "apply"} → 200 {"status": "unchanged", "version": 2}"#;
+    memory.requests(table).await;
 }
 
 #[tokio::test]
@@ -150,61 +112,34 @@ async fn bad_requests_say_what_is_wrong() {
     let (_, memory) = Service::start().await.agent();
     consolidate(&memory, json!({})).await.missing();
     memory.write(DOCUMENT).await;
-    for (body, field) in [
-        (json!({"mode": "now"}), "mode"),
-        (json!({"modes": 1}), "modes"),
-        (json!({"instructions": "x".repeat(10_001)}), "instructions"),
-        (json!({"instructions": "a\u{0}b"}), "instructions"),
-    ] {
-        consolidate(&memory, body).await.invalid(field);
-    }
-    consolidate(&memory, json!({"instructions": null})).await.is(200);
+    let table = r#"
+        POST consolidate < {"mode": "now"} → 422 invalid mode
+        POST consolidate < {"modes": 1} → 422 invalid modes
+        POST consolidate < {"instructions": "LONG"} → 422 invalid instructions
+        POST consolidate < {"instructions": "a\u0000b"} → 422 invalid instructions
+        POST consolidate < {"instructions": null} → 200"#;
+    memory.requests(&table.replace("LONG", &"x".repeat(10_001))).await;
 }
 
 #[tokio::test]
 async fn a_newer_proposal_replaces_the_older_one_and_a_memory_says_that_one_waits() {
     let (_, memory) = Service::start().await.agent();
     memory.write(DOCUMENT).await;
-    let about = || async { memory.about().await };
-    assert_eq!(about().await["open_proposals"], 0);
-    assert!(
-        !memory
-            .get("prompt")
-            .await
-            .is(200)
-            .text()
-            .contains("About this memory")
-    );
-
-    let first = consolidate(&memory, json!({})).await.is(200).json();
-    let by_operations = json!({"operations": [{"op": "archive", "id": "KL-5", "reason": "they are fast"}]});
-    memory.asked("?mode=propose", by_operations).await;
-    let second = consolidate(&memory, json!({})).await.is(200).json();
-
-    let run = |answer: &Value| format!("updates/{}", answer["update_id"].as_str().unwrap());
-    let replaced = memory.read(&run(&first)).await;
-    assert_eq!(replaced["status"], "rejected");
-    let reason = replaced["outcome"]["review"]["reason"].as_str().unwrap();
-    assert_eq!(
-        reason,
-        format!(
-            "replaced by the newer proposal {}",
-            second["update_id"].as_str().unwrap()
-        )
-    );
-    assert_eq!(memory.read(&run(&second)).await["status"], "proposed");
-    // That of another kind waits on.
-    let about = about().await;
-    assert_eq!(about["open_proposals"], 2);
+    // A proposal of another kind waits on.
+    let table = r#"
+        GET . → 200 {"open_proposals": 0}
+        GET prompt | Accept: application/json → 200 {"text!": "About this memory"}
+        POST consolidate < {} → 200 ⇒ first=/update_id
+        POST operations?mode=propose < {"operations": [{"op": "archive", "id": "KL-5", "reason": "they are fast"}]} → 200
+        POST consolidate < {} → 200 ⇒ second=/update_id
+        GET updates/$first → 200 {"status": "rejected", "/outcome/review/reason": "replaced by the newer proposal $second"}
+        GET updates/$second → 200 {"status": "proposed"}
+        GET . → 200 {"open_proposals": 2}"#;
+    let about = memory.requests(table).await.json();
     assert!(about["bytes_limit"].as_u64().unwrap() > about["bytes"].as_u64().unwrap());
     let prompt = memory.get("prompt").await.is(200);
-    assert!(
-        prompt
-            .text()
-            .ends_with("About this memory: 2 proposals wait for a decision."),
-        "{}",
-        prompt.text()
-    );
+    let about = "About this memory: 2 proposals wait for a decision.";
+    assert!(prompt.text().ends_with(about), "{}", prompt.text());
 }
 
 #[tokio::test]
@@ -221,24 +156,15 @@ async fn agents_name_grounds_and_merge_in_operations_of_their_own() {
         {"op": "archive", "id": "D-2", "reason": "without a ground"},
     ]});
     let answer = memory.asked("", operations).await;
-    let rejected = answer["rejected"].as_array().unwrap().iter();
-    let rejected: Vec<_> = rejected
-        .map(|entry| (entry["index"].as_u64().unwrap(), entry["kind"].as_str().unwrap()))
-        .collect();
-    assert_eq!(
-        rejected,
-        [(1, "uncovered"), (4, "malformed_id"), (6, "wrong_section_id")],
-        "{answer}"
+    has(
+        &answer,
+        json!({"/rejected/*/index": [1, 4, 6], "/rejected/*/kind": ["uncovered", "malformed_id", "wrong_section_id"]}),
     );
-    let text = document(&memory).await;
-    holds(&text, &[": tests are slow, and b\n"]);
-    lacks(&text, &["- KL-5", "- D-1"]);
-    let two = json!({"op": "archive", "id": "KL-1", "duplicate_of": "KL-3", "expired": true, "reason": "r"});
-    let misplaced = json!({"op": "add", "section": "learnings", "content": "c", "reason": "r", "ids": []});
-    for operation in [two, misplaced] {
-        let body = json!({"operations": [operation]});
-        memory.ask("", body).await.invalid("operations[0]");
-    }
+    let table = r#"
+        GET context | Accept: application/json → 200 {"context~": ": tests are slow, and b\n", "context!": ["- KL-5", "- D-1"]}
+        POST operations < {"operations": [{"op": "archive", "id": "KL-1", "duplicate_of": "KL-3", "expired": true, "reason": "r"}]} → 422 invalid operations[0]
+        POST operations < {"operations": [{"op": "add", "section": "learnings", "content": "c", "reason": "r", "ids": []}]} → 422 invalid operations[0]"#;
+    memory.requests(table).await;
 }
 
 #[tokio::test]
@@ -251,10 +177,8 @@ async fn a_memory_is_consolidated_by_itself_when_enough_is_new() {
     let background = service.consolidate_by_itself();
     let workers = service.work(Duration::from_secs(1));
     let small = service.memory("small");
-    small
-        .put("# Key Learnings\n- KL-1 tests are slow\n- KL-2 Tests are slow.\n")
-        .await
-        .is(201);
+    let text = "# Key Learnings\n- KL-1 tests are slow\n- KL-2 Tests are slow.\n";
+    small.write(text).await;
     let memory = service.memory("agent");
     memory.write(DOCUMENT).await;
 
@@ -263,23 +187,15 @@ async fn a_memory_is_consolidated_by_itself_when_enough_is_new() {
         newest().await["status"] == "proposed"
     })
     .await;
-    let run = newest().await;
-    assert_eq!(
-        (&run["kind"], &run["actor_id"]),
-        (&json!("consolidation"), &json!("working-memory")),
-        "{run}"
-    );
-    assert_eq!(small.get("updates").await.is(200).json()["items"], json!([]));
+    let own = json!({"kind": "consolidation", "actor_id": "working-memory"});
+    has(&newest().await, own);
+    has(&small.read("updates").await, json!({"items": []}));
     // A change without enough new records begins no other one.
     memory.learns("r: one more").await;
     tokio::time::sleep(Duration::from_millis(2_500)).await;
     let runs = memory.read("updates").await;
-    let own = |run: &&Value| run["kind"] == "consolidation";
-    assert_eq!(
-        runs["items"].as_array().unwrap().iter().filter(own).count(),
-        1,
-        "{runs}"
-    );
+    let kinds = each(&runs["items"], "kind").join(" ");
+    assert_eq!(kinds.matches("consolidation").count(), 1, "{runs}");
     service.stop();
     workers.stopped().await;
     background.stop().await;

@@ -5,24 +5,13 @@ use crate::harness::Service;
 #[tokio::test]
 async fn a_version_is_found_by_its_number_and_by_its_id() {
     let (_, memory) = Service::start().await.agent();
-    let first = memory.write("one").await;
-    memory.write("two").await;
-
-    let by_number = memory.get("contexts/1").await.is(200);
-    let by_id = memory
-        .get(&format!("contexts/{}", first["context_id"].as_str().unwrap()))
-        .await
-        .is(200);
-
-    assert_eq!(by_number.text(), "one");
-    assert_eq!(by_id.text(), "one");
-    assert_eq!(by_number.header("etag"), by_id.header("etag"));
-    assert_eq!(by_number.header("x-context-version"), "1");
-    let json = memory.get_json("contexts/2").await.is(200).json();
-    assert_eq!(
-        (json["version"].as_i64(), json["context"].as_str()),
-        (Some(2), Some("two"))
-    );
+    let table = r#"
+        PUT context < one → 201 ⇒ id=/context_id
+        PUT context < two → 201
+        GET contexts/1 → 200 | x-context-version: 1 | =one ⇒ tag=etag
+        GET contexts/$id → 200 | etag: $tag | =one
+        GET contexts/2 | Accept: application/json → 200 {"version": 2, "context": "two"}"#;
+    memory.requests(table).await;
 }
 
 #[tokio::test]
@@ -38,18 +27,16 @@ async fn a_version_that_a_memory_does_not_have_is_not_found_by_any_route() {
         "none",
         foreign.as_str().unwrap(),
     ] {
-        for (below, field) in [
-            ("contexts/{}", "ref"),
-            ("contexts/{}/diff", "ref"),
-            ("contexts/1/diff?base={}", "base"),
-            ("sections?ref={}", "ref"),
-            ("blame?ref={}", "ref"),
-        ] {
-            let below = below.replace("{}", missing);
-            memory.refuses(&below, 404, "not-found", Some(field)).await;
-        }
+        let table = "
+            GET contexts/MISSING → 404 not-found ref
+            GET contexts/MISSING/diff → 404 not-found ref
+            GET contexts/1/diff?base=MISSING → 404 not-found base
+            GET sections?ref=MISSING → 404 not-found ref
+            GET blame?ref=MISSING → 404 not-found ref";
+        memory.requests(&table.replace("MISSING", missing)).await;
     }
-    for (below, field) in [("contexts/1/diff?base=%20", "base"), ("blame?ref=", "ref")] {
-        memory.get(below).await.invalid(field);
-    }
+    let table = "
+        GET contexts/1/diff?base=%20 → 422 invalid base
+        GET blame?ref= → 422 invalid ref";
+    memory.requests(table).await;
 }

@@ -3,7 +3,7 @@
 use crate::harness::{Answer, Memory, Service, has, holds};
 use futures::future::join_all;
 use reqwest::{Body, Method, RequestBuilder};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::collections::HashMap;
 use working_memory::config::Config;
 use working_memory::config::limits::Guard;
@@ -17,36 +17,27 @@ fn as_json(memory: &Memory, body: impl Into<Body>) -> RequestBuilder {
 async fn a_first_put_creates_version_one_byte_for_byte() {
     let (service, memory) = Service::start().await.agent();
     let text = "# Notes\r\n\ttab, \u{e4}, trailing blanks  \n\n";
-
     let put = memory.put_as("ann@example:1", text).await.is(201);
-
     let body = put.json();
-    assert_eq!(body["vault_id"], "acme");
-    assert_eq!(body["memory_id"], "agent");
-    assert_eq!(body["version"], 1);
-    assert_eq!(body["unchanged"], false);
-    assert_eq!(body["actor_id"], "ann@example:1");
-    assert_eq!(body["creation_time"], "2026-11-21T02:00:00Z");
-    assert_eq!(body["source"], "put");
-    assert_eq!(body["bytes"], text.len());
-    assert_eq!(body["estimated_tokens"], text.len().div_ceil(4));
-    assert!(body["percent_of_cap"].is_number());
-    assert!(body.get("context").is_none());
+    has(
+        &body,
+        json!({"vault_id": "acme", "memory_id": "agent", "version": 1, "unchanged": false, "actor_id": "ann@example:1",
+               "creation_time": "2026-11-21T02:00:00Z", "source": "put", "bytes": text.len(),
+               "estimated_tokens": text.len().div_ceil(4)}),
+    );
+    assert!(body["percent_of_cap"].is_number() && body.get("context").is_none());
     let context_id = body["context_id"].as_str().unwrap();
     assert_eq!(put.header("etag"), format!("\"{context_id}\""));
     assert_eq!(put.header("x-context-version"), "1");
     let location = put.header("location");
     assert_eq!(location, memory.path("contexts/1"));
-
-    let (stored, actor): (String, String) = sqlx::query_as(
-        "SELECT context, actor_id FROM memory_contexts WHERE vault_id = 'acme' AND context_id = $1",
-    )
-    .bind(context_id)
-    .fetch_one(service.rows())
-    .await
-    .unwrap();
-    assert_eq!(stored, text);
-    assert_eq!(actor, "ann@example:1");
+    let select = "SELECT context, actor_id FROM memory_contexts WHERE vault_id = 'acme' AND context_id = $1";
+    let stored: (String, String) = sqlx::query_as(select)
+        .bind(context_id)
+        .fetch_one(service.rows())
+        .await
+        .unwrap();
+    assert_eq!(stored, (text.to_owned(), "ann@example:1".to_owned()));
     assert_eq!(service.get(location).await.is(200).text(), text);
 }
 
@@ -54,11 +45,8 @@ async fn a_first_put_creates_version_one_byte_for_byte() {
 async fn putting_the_same_text_again_creates_no_version() {
     let (service, memory) = Service::start().await.agent();
     let first = memory.put("# A\n").await.is(201);
-
     let again = memory.put("# A\n").await.is(200);
-
-    assert_eq!(again.json()["unchanged"], true);
-    assert_eq!(again.json()["version"], 1);
+    has(&again.json(), json!({"unchanged": true, "version": 1}));
     assert_eq!(again.header("etag"), first.header("etag"));
     assert!(!again.headers.contains_key("location"));
     assert_eq!(service.count("memory_contexts").await, 1);
@@ -68,61 +56,59 @@ async fn putting_the_same_text_again_creates_no_version() {
 #[tokio::test]
 async fn a_json_string_is_stored_as_its_text_and_other_json_as_it_was_sent() {
     let (service, memory) = Service::start().await.agent();
+    let deep = "[".repeat(50_000) + &"]".repeat(50_000);
     for (body, stored) in [
-        (r##""# A\n\u00e4""##, "# A\n\u{e4}"),
-        ("{ \"b\": 1.0,\n \"a\" : [] }", "{ \"b\": 1.0,\n \"a\" : [] }"),
-        ("[1 ,2]", "[1 ,2]"),
+        (r##" "# A\n\u00e4" "##, "# A\n\u{e4}"),
+        (
+            "{ \"b\": 1.0,\n \"a\" : [], \"b\":2 }",
+            "{ \"b\": 1.0,\n \"a\" : [], \"b\":2 }",
+        ),
+        ("[1 ,2]\n", "[1 ,2]\n"),
+        (&deep, &deep),
     ] {
-        let put = as_json(&memory, body);
-        Answer::to(put).await.is(201);
+        Answer::to(as_json(&memory, body.to_owned())).await.is(201);
         assert_eq!(memory.text().await, stored);
     }
-    for (body, status) in [
-        ("1", 422),
-        ("null", 422),
-        ("\" \"", 422),
-        ("\"a\\u0000\"", 422),
-        ("{", 400),
-        ("", 400),
-    ] {
-        let put = as_json(&memory, body);
-        assert_eq!(Answer::to(put).await.status, status, "{body}");
+    for body in ["1", "true", " null ", "\" \"", "\"a\\u0000\""] {
+        Answer::to(as_json(&memory, body))
+            .await
+            .problem(422, "invalid", None);
     }
-    assert_eq!(service.count("memory_contexts").await, 3);
+    for body in [
+        "",
+        "{",
+        "\"a",
+        "\"a\" x",
+        "[1,]",
+        "nul",
+        "\u{feff}{}",
+        r#""\ud800""#,
+    ] {
+        Answer::to(as_json(&memory, body))
+            .await
+            .problem(400, "malformed", None);
+    }
+    assert_eq!(service.count("memory_contexts").await, 4);
 }
 
 #[tokio::test]
 async fn preconditions_prevent_overwriting_unseen_changes() {
-    let (service, memory) = Service::start().await.agent();
-    let none = r#"
+    let (_, memory) = Service::start().await.agent();
+    let table = r#"
         PUT context | If-Match: * < x → 412 precondition-failed
-        PUT context | If-Match: "none" < x → 412 precondition-failed"#;
-    memory.requests(none).await;
-    assert_eq!(service.count("memories").await, 0);
-    let first = memory
-        .requests("PUT context | If-None-Match: * < one → 201")
-        .await;
-    let etag = first.header("etag");
-    let current = etag.trim_matches('"');
-    memory
-        .requests(&format!(
-            r#"
-            PUT context | If-None-Match: * < x → 412 precondition-failed {{"current": "{current}", "version": 1}}
-            PUT context | If-Match: W/{etag} < x → 412 precondition-failed
-            PUT context | If-Match: "other", {etag} < two → 201
-            PUT context | If-Match: {etag} < x → 412 precondition-failed"#
-        ))
-        .await;
-    let json_tag = memory.get_json("context").await.is(200).header("etag").to_owned();
-    memory
-        .requests(&format!(
-            "PUT context | If-Match: {json_tag} < three → 201
-             PUT context | If-Match: unquoted < x → 400 malformed If-Match"
-        ))
-        .await;
-
-    assert_eq!(memory.text().await, "three");
-    assert_eq!(service.count("memory_contexts").await, 3);
+        PUT context | If-Match: "none" < x → 412 precondition-failed
+        ROWS memories 0
+        PUT context | If-None-Match: * < one → 201 ⇒ tag=etag current=/context_id
+        PUT context | If-None-Match: * < x → 412 precondition-failed {"current": "$current", "version": 1}
+        PUT context | If-Match: W/$tag < x → 412 precondition-failed
+        PUT context | If-Match: "other", $tag < two → 201
+        PUT context | If-Match: $tag < x → 412 precondition-failed
+        GET context | Accept: application/json → 200 ⇒ json=etag
+        PUT context | If-Match: $json < three → 201
+        PUT context | If-Match: unquoted < x → 400 malformed If-Match
+        GET context → 200 =three
+        ROWS memory_contexts 3"#;
+    memory.requests(table).await;
 }
 
 #[tokio::test]
@@ -150,75 +136,35 @@ async fn the_limit_is_in_bytes_and_the_error_names_it() {
     assert_eq!(service.count("memory_contexts").await, 1);
 }
 
-#[tokio::test]
-async fn records_missing_from_a_put_are_archived_without_a_reason() {
-    let (_, memory) = Service::start().await.agent();
-    memory
-        .write("# Key Learnings\n- KL-1 because a: first\n- KL-7 because b: second\n")
-        .await;
-
-    memory.write("# Key Learnings\n- KL-7 because b: second\n").await;
-
-    let record: Value = memory.read("records/KL-1").await;
-    assert_eq!(record["status"], "archived");
-    assert_eq!(record["ended_version"], 2);
-    assert_eq!(record["archive_reason"], "left out by version 2");
-}
-
 const WITH_RECORDS: &str = "# Facts\none\n\n# Key Learnings\n- KL-1 because a: b\n- KL-2 because c: d\n";
 
 #[tokio::test]
 async fn a_put_that_drops_much_of_the_document_returns_a_warning() {
     let (_, memory) = Service::start().await.agent();
-    let first = memory.write(WITH_RECORDS).await;
-    assert_eq!(first["warnings"], json!([]));
-    let more = memory.write(format!("{WITH_RECORDS}- more\n")).await;
-    assert_eq!(more["warnings"], json!([]));
-
-    let less = memory.write("# Key Learnings\n- KL-2 because c: d\n").await;
-
-    let warnings = less["warnings"].as_array().unwrap();
-    assert_eq!(warnings.len(), 2, "{less}");
-    has(&warnings[0], json!({"kind": "bytes_dropped", "records": []}));
-    holds(warnings[0]["detail"].as_str().unwrap(), &["36 bytes"]);
-    has(
-        &warnings[1],
-        json!({"kind": "records_dropped", "records": ["KL-1"]}),
-    );
-    let again = memory
-        .put("# Key Learnings\n- KL-2 because c: d\n")
-        .await
-        .is(200)
-        .json();
-    assert_eq!(again["warnings"], json!([]));
+    let table = r##"
+        PUT context < # Facts\none\n\n# Key Learnings\n- KL-1 because a: b\n- KL-2 because c: d\n → 201 {"warnings": []}
+        PUT context < # Facts\none\n\n# Key Learnings\n- KL-1 because a: b\n- KL-2 because c: d\n- more\n → 201 {"warnings": []}
+        PUT context < # Key Learnings\n- KL-2 because c: d\n → 201 {"/warnings/*/kind": ["bytes_dropped", "records_dropped"], "/warnings/*/records": [[], ["KL-1"]], "/warnings/0/detail~": "36 bytes"}
+        PUT context < # Key Learnings\n- KL-2 because c: d\n → 200 {"warnings": []}
+        GET records/KL-1 → 200 {"status": "archived", "ended_version": 3, "archive_reason": "left out by version 3"}"##;
+    memory.requests(table).await;
 }
 
 #[tokio::test]
 async fn a_put_that_drops_much_of_the_document_can_be_rejected() {
     let reject = |config: &mut Config| config.guard.collapse = Guard::Reject;
     let (_, memory) = Service::configured(reject).await.agent();
-    let etag = memory.put(WITH_RECORDS).await.is(201).header("etag").to_owned();
-
-    let problem = memory.put("x").await.problem(409, "collapse", Some("confirm"));
-    assert_eq!(problem["warnings"][1]["records"], json!(["KL-1", "KL-2"]));
-    assert_eq!(memory.text().await, WITH_RECORDS);
-    let stale = memory.putting("x").header("If-Match", "\"stale\"");
-    Answer::to(stale).await.stale();
-    memory.write(WITH_RECORDS.replace("one", "two")).await;
-
-    let confirmed = |value: &str| {
-        memory
-            .request(Method::PUT, &format!("context?confirm={value}"))
-            .header("Content-Type", "text/plain")
-            .body("x")
-    };
-    Answer::to(confirmed("yes")).await.invalid("confirm");
-    Answer::to(confirmed("collapse").header("If-Match", etag))
-        .await
-        .stale();
-    let made = Answer::to(confirmed("collapse")).await.is(201).json();
-    assert_eq!(made["warnings"].as_array().unwrap().len(), 2);
-    assert_eq!(memory.text().await, "x");
+    let table = r##"
+        PUT context < # Facts\none\n\n# Key Learnings\n- KL-1 because a: b\n- KL-2 because c: d\n → 201 ⇒ tag=etag
+        PUT context < x → 409 collapse confirm {"/warnings/1/records": ["KL-1", "KL-2"]}
+        GET context → 200 =# Facts\none\n\n# Key Learnings\n- KL-1 because a: b\n- KL-2 because c: d\n
+        PUT context | If-Match: "stale" < x → 412 precondition-failed
+        PUT context < # Facts\ntwo\n\n# Key Learnings\n- KL-1 because a: b\n- KL-2 because c: d\n → 201
+        PUT context?confirm=yes < x → 422 invalid confirm
+        PUT context?confirm=collapse | If-Match: $tag < x → 412 precondition-failed
+        PUT context?confirm=collapse < x → 201 {"warnings#": 2}
+        GET context → 200 =x"##;
+    memory.requests(table).await;
 }
 
 #[tokio::test]

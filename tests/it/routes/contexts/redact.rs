@@ -2,7 +2,6 @@
 
 use crate::harness::{Answer, Service, Step, has, holds, scripted};
 use chrono::{DateTime, TimeDelta, Utc};
-use reqwest::Method;
 use serde_json::{Value, json};
 use std::time::Duration;
 use working_memory::clock::Clock;
@@ -60,43 +59,34 @@ async fn the_text_is_redacted_and_the_row_stays() {
 
 #[tokio::test]
 async fn the_newest_version_cannot_be_redacted_and_redacting_twice_changes_nothing() {
-    let (service, memory) = Service::start().await.agent();
-    memory.redact("1").await.problem(404, "not-found", Some("ref"));
-    memory.write("one").await;
-
-    let refused = memory.redact("1").await.problem(409, "conflict", Some("ref"));
-    holds(refused["detail"].as_str().unwrap(), &["put a new version"]);
-    memory.write("two").await;
-    let first = memory.redact("1").await.is(200).json();
-    service.clock.advance(Duration::from_secs(60));
-    let second = Answer::to(memory.redacting("1", "another reason"))
-        .await
-        .is(200)
-        .json();
-
-    assert_eq!(first, second);
-    memory.redact("9").await.problem(404, "not-found", Some("ref"));
+    let (_, memory) = Service::start().await.agent();
+    let table = r#"
+        POST contexts/1/redact < {"reason": "it held a key"} → 404 not-found ref
+        PUT context < one → 201
+        POST contexts/1/redact < {"reason": "it held a key"} → 409 conflict ref {"detail~": "put a new version"}
+        PUT context < two → 201
+        POST contexts/1/redact < {"reason": "it held a key"} → 200 ⇒ whole==
+        +60
+        POST contexts/1/redact < {"reason": "another reason"} → 200 =$whole
+        POST contexts/9/redact < {"reason": "it held a key"} → 404 not-found ref"#;
+    memory.requests(table).await;
 }
 
 #[tokio::test]
 async fn a_reason_is_required_and_preconditions_are_checked() {
     let (_, memory) = Service::start().await.agent();
-    let old = memory.put("one").await.is(201).header("etag").to_owned();
-    memory.write("two").await;
-    for (body, field) in [
-        (json!({}), "body"),
-        (json!({"reason": " \t"}), "reason"),
-        (json!({"reason": "a\u{0}"}), "reason"),
-        (json!({"reason": "x".repeat(1_001)}), "reason"),
-        (json!({"reason": 1}), "reason"),
-        (json!({"reason": "a", "because": "b"}), "because"),
-    ] {
-        let request = memory.request(Method::POST, "contexts/1/redact").json(&body);
-        Answer::to(request).await.invalid(field);
-    }
-    let stale = memory.redacting("1", "a").header("If-Match", old);
-    Answer::to(stale).await.stale();
-    assert_eq!(memory.get("contexts/1").await.is(200).text(), "one");
+    let table = r#"
+        PUT context < one → 201 ⇒ old=etag
+        PUT context < two → 201
+        POST contexts/1/redact < {} → 422 invalid body
+        POST contexts/1/redact < {"reason": " \t"} → 422 invalid reason
+        POST contexts/1/redact < {"reason": "a\u0000"} → 422 invalid reason
+        POST contexts/1/redact < {"reason": "LONG"} → 422 invalid reason
+        POST contexts/1/redact < {"reason": 1} → 422 invalid reason
+        POST contexts/1/redact < {"reason": "a", "because": "b"} → 422 invalid because
+        POST contexts/1/redact | If-Match: $old < {"reason": "a"} → 412 precondition-failed
+        GET contexts/1 → 200 =one"#;
+    memory.requests(&table.replace("LONG", &"x".repeat(1_001))).await;
 }
 
 #[tokio::test]
@@ -151,48 +141,34 @@ async fn text_that_only_the_redacted_version_contained_is_removed_everywhere() {
 #[tokio::test]
 async fn operations_still_name_the_records_that_they_changed() {
     let (_, memory) = Service::start().await.agent();
-    let kept = "# Key Learnings\n- KL-1 because a: stays\n";
-    memory.write(kept).await;
-    memory.write(format!("{kept}- KL-10000 because b: goes\n")).await;
-    memory.archives("KL-10000 because c").await;
-    memory.write(format!("{kept}- KL-10001 because d: new\n")).await;
-
-    memory.redact("2").await.is(200);
-
-    let diff = memory.get_json("contexts/4/diff?base=1").await.is(200).json();
-    has(&diff, json!({"base_version": 1, "version": 4}));
+    let table = r#"
+        PUT context < # Key Learnings\n- KL-1 because a: stays\n → 201
+        PUT context < # Key Learnings\n- KL-1 because a: stays\n- KL-10000 because b: goes\n → 201
+        POST operations < KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-10000 because c\n → 200
+        PUT context < # Key Learnings\n- KL-1 because a: stays\n- KL-10001 because d: new\n → 201
+        POST contexts/2/redact < {"reason": "it held a key"} → 200
+        GET contexts/4/diff?base=1 | Accept: application/json → 200 {"base_version": 1, "version": 4}"#;
+    memory.requests(table).await;
 }
 
 #[tokio::test]
 async fn text_that_another_version_contains_too_stays() {
     let (service, memory) = Service::start().await.agent();
-    memory.learns("a: a lesson of many words").await;
-    memory.learns("b: another lesson").await;
-    memory
-        .applied("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because c\n    - KL-2 because d\n")
-        .await;
-
-    memory.redact("2").await.is(200);
-
-    let stored_record = memory.read("records/KL-1").await;
-    has(
-        &stored_record,
-        json!({"content": "a lesson of many words", "reason": "a"}),
-    );
-    let problem_410 = memory.read("records/KL-2").await;
-    has(&problem_410, json!({"content": "", "reason": null}));
-    assert_eq!(problem_410["archive_reason"], "d");
-    memory.redact("1").await.is(200);
-    assert_eq!(memory.read("records/KL-1").await["content"], "");
+    let table = r#"
+        POST operations < KEY_LEARNINGS:\n  ADD:\n    - because a: a lesson of many words\n → 200
+        POST operations < KEY_LEARNINGS:\n  ADD:\n    - because b: another lesson\n → 200
+        POST operations < KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because c\n    - KL-2 because d\n → 200
+        POST contexts/2/redact < {"reason": "it held a key"} → 200
+        GET records/KL-1 → 200 {"content": "a lesson of many words", "reason": "a"}
+        GET records/KL-2 → 200 {"content": "", "reason": null, "archive_reason": "d"}
+        POST contexts/1/redact < {"reason": "it held a key"} → 200
+        GET records/KL-1 → 200 {"content": ""}"#;
+    memory.requests(table).await;
     assert_eq!(service.tables_that_hold("a lesson of many words").await, [""; 0]);
-    memory
-        .write("# Key Learnings\n- KL-1 because a: a lesson of many words\n")
-        .await;
-    let back = memory.read("records/KL-1").await;
-    has(
-        &back,
-        json!({"content": "a lesson of many words", "created_version": 1}),
-    );
+    let table = r#"
+        PUT context < # Key Learnings\n- KL-1 because a: a lesson of many words\n → 201
+        GET records/KL-1 → 200 {"content": "a lesson of many words", "created_version": 1}"#;
+    memory.requests(table).await;
 }
 
 /// A run on the version 1 that ended with a problem, and quotes the marker everywhere.

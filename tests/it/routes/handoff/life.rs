@@ -1,8 +1,7 @@
-use super::{refresh, section, state, supersede};
-use crate::harness::{Service, each, has, holds};
+use super::{refresh, section, supersede};
+use crate::harness::{Service, each, has, holds, lacks};
 use crate::transfer::program::exported;
-use reqwest::Method;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::time::Duration;
 use working_memory::config::Config;
 
@@ -25,104 +24,76 @@ const SECTIONS: [&str; 8] = [
 #[tokio::test]
 async fn every_transition_between_the_states_happens() {
     let (service, memory) = Service::start().await.with_memory("m");
-    memory.get("handoff/status").await.missing();
-    memory.get("handoff").await.missing();
-    refresh(&memory, "", None).await.missing();
-
-    memory.write(FIRST).await;
-    assert_eq!(state(&memory).await, ("missing".to_owned(), vec![]));
-    let problem = memory.get("handoff").await.missing();
-    assert_eq!(problem["freshness"], "missing");
-    assert!(problem["detail"].as_str().unwrap().contains("POST"));
-    assert_eq!(memory.read("handoffs").await["items"], json!([]));
-
-    // Created, and fresh: created again only with `force`.
-    let made = refresh(&memory, "", None).await.is(201).json();
-    assert_eq!(made["refreshed"], true);
-    assert_eq!(
-        made["freshness"],
-        json!({"status": "fresh", "reasons": [], "stale_lines": []})
+    let table = r#"
+        GET handoff/status → 404 not-found
+        GET handoff → 404 not-found
+        POST handoff/refresh → 404 not-found
+        PUT context < FIRST → 201
+        GET handoff/status → 200 {"status": "missing", "reasons": []}
+        GET handoff → 404 not-found {"freshness": "missing", "detail~": "POST"}
+        GET handoffs → 200 {"items": []}
+        POST handoff/refresh → 201 {"refreshed": true, "window": "PT2H", "base_version": 1}"#;
+    let made = memory
+        .requests(&table.replace("FIRST", &FIRST.replace('\n', "\\n")))
+        .await
+        .json();
+    has(
+        &made,
+        json!({
+            "freshness": {"status": "fresh", "reasons": [], "stale_lines": []},
+            "/manifest/model": null,
+            "/manifest/cited": ["Active Context@1", "Current Progress@1", "D-1@1", "KL-1@1"],
+        }),
     );
-    has(&made, json!({"window": "PT2H", "base_version": 1}));
     let markdown = made["markdown"].as_str().unwrap();
     let titles: Vec<&str> = markdown
         .lines()
         .filter_map(|line| line.strip_prefix("## "))
         .collect();
     assert_eq!(titles, SECTIONS);
-    assert_eq!(
-        section(markdown, "Start Here"),
-        [
-            "- Blocker: \"no quota\" [Active Context@1]",
-            "- Goal: \"ship the parser\" [Active Context@1]",
-            "- In progress: \"Wire the parser\" [Current Progress@1]",
-            "- Remaining: \"Benchmarks, and which ones?\" [Current Progress@1]",
-        ]
-    );
-    assert_eq!(
-        section(markdown, "Open Questions"),
-        [
-            "- Blocker: \"no quota\" [Active Context@1]",
-            "- \"Benchmarks, and which ones?\" [Current Progress@1]",
-        ]
-    );
-    assert_eq!(section(markdown, "Current Context").len(), 2);
-    assert_eq!(made["manifest"]["model"], Value::Null);
-    let cited = ["Active Context@1", "Current Progress@1", "D-1@1", "KL-1@1"];
-    assert_eq!(made["manifest"]["cited"], json!(cited));
-    let again = refresh(&memory, "", None).await.is(200).json();
-    has(
-        &again,
-        json!({"refreshed": false, "handoff_id": made["handoff_id"]}),
-    );
-    let forced = refresh(&memory, "?force=true", None).await.is(201).json();
-    assert_ne!(forced["handoff_id"], made["handoff_id"]);
-
-    // A change of a section without records changes nothing.
-    memory.write(format!("{FIRST}\n# Facts\n- one\n")).await;
-    assert_eq!(state(&memory).await, ("fresh".to_owned(), vec![]));
-
-    // One more record; reading does not make the handoff fresh.
-    service.clock.advance(Duration::from_secs(600));
-    memory.learns("it is slow: parse in one pass").await;
-    for _ in 0..2 {
-        assert_eq!(
-            state(&memory).await,
-            ("stale".to_owned(), vec!["records_changed".to_owned()])
-        );
-        memory.get("handoff").await.is(200);
+    let sections = [
+        "Start Here: - Blocker: \"no quota\" [Active Context@1]\n- Goal: \"ship the parser\" [Active Context@1]\n\
+         - In progress: \"Wire the parser\" [Current Progress@1]\n\
+         - Remaining: \"Benchmarks, and which ones?\" [Current Progress@1]",
+        "Open Questions: - Blocker: \"no quota\" [Active Context@1]\n\
+         - \"Benchmarks, and which ones?\" [Current Progress@1]",
+    ];
+    for (title, lines) in sections.map(|row| row.split_once(": ").unwrap()) {
+        assert_eq!(section(markdown, title).join("\n"), lines);
     }
-    assert_eq!(
-        refresh(&memory, "", None).await.is(201).json()["freshness"]["status"],
-        "fresh"
-    );
+    assert_eq!(section(markdown, "Current Context").len(), 2);
 
-    // A cited record is archived: this is the first reason, listed by line.
-    memory.archives("KL-1 because CI has one now").await;
-    let status = memory.read("handoff/status").await;
-    let kinds = each(&status["reasons"], "kind");
-    assert_eq!(kinds, ["cited_record_archived", "records_changed"]);
-    assert_eq!(status["reasons"][0]["record_id"], "KL-1");
+    // It is created again only with `force`. A change of a section without records changes nothing; one more record does, and
+    // reading does not make the handoff fresh. A cited record that is archived is the first reason, listed by line.
+    let table = r##"
+        POST handoff/refresh → 200 {"refreshed": false, "handoff_id": "MADE"}
+        POST handoff/refresh?force=true → 201 {"handoff_id!": "MADE"}
+        PUT context < FIRST\n# Facts\n- one\n → 201
+        GET handoff/status → 200 {"status": "fresh", "reasons": []}
+        +600
+        POST operations < KEY_LEARNINGS:\n  ADD:\n    - because it is slow: parse in one pass\n → 200
+        GET handoff/status → 200 {"status": "stale", "/reasons/*/kind": ["records_changed"]}
+        GET handoff → 200
+        GET handoff/status → 200 {"status": "stale", "/reasons/*/kind": ["records_changed"]}
+        GET handoff → 200
+        POST handoff/refresh → 201 {"/freshness/status": "fresh"}
+        POST operations < KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because CI has one now\n → 200
+        GET handoff/status → 200 {"/reasons/*/kind": ["cited_record_archived", "records_changed"], "/reasons/0/record_id": "KL-1"}"##;
+    let table = table.replace("FIRST", &FIRST.replace('\n', "\\n"));
+    let made_id = made["handoff_id"].as_str().unwrap();
+    let status = memory.requests(&table.replace("MADE", made_id)).await.json();
     let handoff = memory.get_json("handoff").await.is(200).json();
     let lines: Vec<&str> = handoff["markdown"].as_str().unwrap().lines().collect();
     let stale = status["stale_lines"].as_array().unwrap();
     assert!(!stale.is_empty());
     for line in stale {
-        let number = usize::try_from(line["line"].as_u64().unwrap()).unwrap();
-        assert_eq!(line["text"], lines[number - 1]);
-        assert!(lines[number - 1].contains("[KL-1@1]"), "{line}");
-        has(
-            line,
-            json!({"citation": "KL-1@1", "reason": "cited_record_archived"}),
-        );
+        let text = lines[usize::try_from(line["line"].as_u64().unwrap()).unwrap() - 1];
+        let expected = json!({"citation": "KL-1@1", "reason": "cited_record_archived", "text": text, "text~": "[KL-1@1]"});
+        has(line, expected);
     }
     let fresh = refresh(&memory, "", None).await.is(201).json();
     let markdown = fresh["markdown"].as_str().unwrap();
-    assert!(
-        !section(markdown, "Current Context")
-            .iter()
-            .any(|line| line.contains("KL-1@"))
-    );
+    lacks(section(markdown, "Current Context").join("\n"), &["KL-1@"]);
     let replaced = section(markdown, "Recently Replaced / Archived");
     assert_eq!(replaced.len(), 1);
     assert!(
@@ -131,24 +102,13 @@ async fn every_transition_between_the_states_happens() {
     );
 
     // A decision replaces another, and a third one replaces it.
-    for (version, document) in [
-        (
-            5,
-            FIRST.replace(
-                "- D-1 because one language is enough: all SQL lives in storage",
-                "- D-2 because it grew: two crates",
-            ),
-        ),
-        (
-            6,
-            FIRST.replace(
-                "- D-1 because one language is enough: all SQL lives in storage",
-                "- D-3 because it shrank: one crate",
-            ),
-        ),
+    for (old, decision) in [
+        (1, "D-2 because it grew: two crates"),
+        (2, "D-3 because it shrank: one crate"),
     ] {
-        memory.write(document).await;
-        supersede(&service, version - 4, &format!("D-{}", version - 3)).await;
+        let first = "D-1 because one language is enough: all SQL lives in storage";
+        memory.write(FIRST.replace(first, decision)).await;
+        supersede(&service, old, &format!("D-{}", old + 1)).await;
     }
     let chained = refresh(&memory, "", None).await.is(201).json();
     let replaced = section(
@@ -156,62 +116,41 @@ async fn every_transition_between_the_states_happens() {
         "Recently Replaced / Archived",
     );
     for old in ["D-1 was replaced by D-3", "D-2 was replaced by D-3"] {
-        assert!(
-            replaced
-                .iter()
-                .any(|line| line.contains(old) && line.contains("[D-3@6]")),
-            "{replaced:?}"
-        );
+        let names = |line: &&str| line.contains(old) && line.contains("[D-3@6]");
+        assert!(replaced.iter().any(names), "{replaced:?}");
     }
 
-    // The document changed without any change of a record.
+    // The document changed without any change of a record; then, only time has passed.
     let document = memory.text().await.replace("Wire the parser", "Measure it");
     memory.write(document).await;
-    assert_eq!(
-        state(&memory).await,
-        ("stale".to_owned(), vec!["section_changed".to_owned()])
-    );
-    refresh(&memory, "", None).await.is(201);
-
-    // Only time has passed.
-    service.clock.advance(Duration::from_secs(7_200));
-    assert_eq!(state(&memory).await.0, "fresh");
-    service.clock.advance(Duration::from_secs(1));
-    assert_eq!(
-        state(&memory).await,
-        ("stale".to_owned(), vec!["window_passed".to_owned()])
-    );
-    let late = refresh(&memory, "", None).await.is(201).json();
-    assert_eq!(
-        section(late["markdown"].as_str().unwrap(), "Recent Changes"),
-        [""; 0]
-    );
-    assert_eq!(state(&memory).await, ("fresh".to_owned(), vec![]));
+    let table = r#"
+        GET handoff/status → 200 {"status": "stale", "/reasons/*/kind": ["section_changed"]}
+        POST handoff/refresh → 201
+        +7200
+        GET handoff/status → 200 {"status": "fresh"}
+        +1
+        GET handoff/status → 200 {"status": "stale", "/reasons/*/kind": ["window_passed"]}
+        POST handoff/refresh → 201"#;
+    let late = memory.requests(table).await.json();
+    let recent = section(late["markdown"].as_str().unwrap(), "Recent Changes");
+    assert_eq!(recent, [""; 0]);
 
     // All of them are stored, and deleted with the memory.
+    let status = memory.read("handoff/status").await;
+    has(&status, json!({"status": "fresh", "reasons": []}));
     let list = memory.read("handoffs?limit=3").await;
-    assert_eq!(list["items"].as_array().unwrap().len(), 3);
-    assert_eq!(list["items"][0]["handoff_id"], late["handoff_id"]);
-    let rest = memory
-        .read(&format!(
-            "handoffs?cursor={}",
-            list["next_cursor"].as_str().unwrap()
-        ))
-        .await;
-    assert_eq!(
-        rest["items"].as_array().unwrap().last().unwrap()["handoff_id"],
-        made["handoff_id"]
+    has(
+        &list,
+        json!({"items#": 3, "/items/0/handoff_id": late["handoff_id"]}),
     );
-    let first = memory
-        .get(&format!("handoffs/{}", made["handoff_id"].as_str().unwrap()))
-        .await
-        .is(200);
+    let cursor = list["next_cursor"].as_str().unwrap();
+    let rest = memory.read(&format!("handoffs?cursor={cursor}")).await;
+    assert_eq!(each(&rest["items"], "handoff_id").last(), Some(&made_id));
+    let first = memory.get(&format!("handoffs/{made_id}")).await.is(200);
     assert_eq!(first.text(), made["markdown"]);
     memory.delete().await.is(204);
-    assert_eq!(
-        service.count("handoffs").await + service.count("record_changes").await,
-        0
-    );
+    let rows = service.count("handoffs").await + service.count("record_changes").await;
+    assert_eq!(rows, 0);
 }
 
 #[tokio::test]
@@ -245,13 +184,7 @@ async fn the_preface_is_computed_on_read_and_covered_by_the_etag() {
         .strip_suffix(made["markdown"].as_str().unwrap())
         .unwrap();
     assert!(preface.starts_with("> Freshness: fresh."), "{preface}");
-    let tag = read.header("etag").to_owned();
-    let again = || async {
-        let request = memory
-            .request(Method::GET, "handoff")
-            .header("If-None-Match", &tag);
-        crate::harness::Answer::to(request).await
-    };
+    let again = || memory.get_with("handoff", "If-None-Match", read.header("etag"));
     again().await.is(304);
     service.clock.advance(Duration::from_secs(60));
     again().await.is(304);
@@ -265,45 +198,30 @@ async fn the_preface_is_computed_on_read_and_covered_by_the_etag() {
 #[tokio::test]
 async fn a_redaction_deletes_the_handoffs_that_may_quote_the_text() {
     let (service, memory) = Service::start().await.with_memory("m");
-    memory
-        .write("# Key Learnings\n- KL-1 because none: harmless words\n")
-        .await;
-    let before = refresh(&memory, "", None).await.is(201).json();
-    memory
-        .write("# Key Learnings\n- KL-2 because none: sk_live_[secret]_4711\n")
-        .await;
-    memory.write("# Key Learnings\n").await;
-    let after = refresh(&memory, "", None).await.is(201).json();
-    assert!(after["markdown"].as_str().unwrap().contains("secret"));
-    memory.redact("2").await.is(200);
+    let table = r##"
+        PUT context < # Key Learnings\n- KL-1 because none: harmless words\n → 201
+        POST handoff/refresh → 201 ⇒ before=/handoff_id
+        PUT context < # Key Learnings\n- KL-2 because none: sk_live_[secret]_4711\n → 201
+        PUT context < # Key Learnings\n → 201
+        POST handoff/refresh → 201 {"markdown~": "secret"} ⇒ after=/handoff_id
+        POST contexts/2/redact < {"reason": "it held a key"} → 200
+        GET handoffs/$after → 404 not-found handoff_id
+        GET handoffs/$before → 200
+        GET handoff/status → 200 {"status": "stale"}"##;
+    memory.requests(table).await;
     assert_eq!(service.tables_that_hold("secret").await, Vec::<String>::new());
-    memory
-        .refuses(
-            &format!("handoffs/{}", after["handoff_id"].as_str().unwrap()),
-            404,
-            "not-found",
-            Some("handoff_id"),
-        )
-        .await;
-    memory
-        .get(&format!("handoffs/{}", before["handoff_id"].as_str().unwrap()))
-        .await
-        .is(200);
-    assert_eq!(state(&memory).await.0, "stale");
 }
 
 #[tokio::test]
 async fn against_a_redacted_text_nothing_is_called_new() {
-    let (service, memory) = Service::start().await.with_memory("m");
-    let document =
-        |fact: &str| format!("# Active Context\nGoal: ship it\nBlocker: none\n\n# Facts\n- {fact}\n");
-    memory.write(document("one")).await;
-    service.clock.advance(Duration::from_secs(10_000));
-    memory.write(document("two")).await;
-    memory.redact("1").await.is(200);
-    let made = refresh(&memory, "", None).await.is(201).json();
-    let markdown = made["markdown"].as_str().unwrap();
-    assert!(!markdown.contains("Goal is now"), "{markdown}");
+    let (_, memory) = Service::start().await.with_memory("m");
+    let table = r##"
+        PUT context < # Active Context\nGoal: ship it\nBlocker: none\n\n# Facts\n- one\n → 201
+        +10000
+        PUT context < # Active Context\nGoal: ship it\nBlocker: none\n\n# Facts\n- two\n → 201
+        POST contexts/1/redact < {"reason": "it held a key"} → 200
+        POST handoff/refresh → 201 {"markdown!": "Goal is now"}"##;
+    memory.requests(table).await;
 }
 
 #[tokio::test]

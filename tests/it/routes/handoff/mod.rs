@@ -21,14 +21,6 @@ async fn refresh(memory: &Memory, query: &str, body: Option<Value>) -> Answer {
     .await
 }
 
-/// The state and the kinds of the reasons.
-async fn state(memory: &Memory) -> (String, Vec<String>) {
-    let status = memory.read("handoff/status").await;
-    let reasons = status["reasons"].as_array().unwrap().iter();
-    let kinds = reasons.map(|reason| reason["kind"].as_str().unwrap().to_owned());
-    (status["status"].as_str().unwrap().to_owned(), kinds.collect())
-}
-
 /// The lines of a section.
 fn section<'m>(markdown: &'m str, title: &str) -> Vec<&'m str> {
     let (_, behind) = markdown.split_once(&format!("\n## {title}\n")).unwrap();

@@ -39,43 +39,46 @@ async fn valid_lines_are_accepted_and_invalid_ones_retried_once_and_dropped() {
     let memory = service.memory("m");
     let made = refresh(&memory, "", None).await.is(201).json();
     let markdown = made["markdown"].as_str().unwrap();
-    assert_eq!(
-        section(markdown, "Summary"),
-        [
-            "- Two lessons came: prepared data, a cold cache. [KL-1@1] [KL-2@1] (archived)",
-            "- Prepared data, now said with a source. [KL-1@1]"
-        ]
-    );
-    assert_eq!(
-        section(markdown, "Start Here"),
-        ["- In progress: wire the parser to the route [Current Progress@2]"]
-    );
-    assert_eq!(
-        section(markdown, "Current Context"),
-        ["- Queries need \\*\\*prepared\\*\\* data [KL-1@1]"]
-    );
+    for (title, lines) in [
+        (
+            "Summary",
+            "- Two lessons came: prepared data, a cold cache. [KL-1@1] [KL-2@1] (archived)\n\
+             - Prepared data, now said with a source. [KL-1@1]",
+        ),
+        (
+            "Start Here",
+            "- In progress: wire the parser to the route [Current Progress@2]",
+        ),
+        (
+            "Current Context",
+            "- Queries need \\*\\*prepared\\*\\* data [KL-1@1]",
+        ),
+    ] {
+        assert_eq!(section(markdown, title).join("\n"), lines);
+    }
     // The rest is compiled by the rules, and so is a section that the model left empty.
     assert_eq!(section(markdown, "Recently Replaced / Archived").len(), 1);
     assert_eq!(section(markdown, "Recent Changes").len(), 3);
     let manifest = &made["manifest"];
     let dropped = each(&manifest["dropped"], "reason");
     assert_eq!(dropped, ["not_supplied", "unknown_section"]);
-    has(&manifest["model"], json!({"model": "writer", "reprompts": 1}));
-    assert_eq!(manifest["model"]["failed"], json!(null));
+    has(
+        &manifest["model"],
+        json!({"model": "writer", "reprompts": 1, "failed": null}),
+    );
 
     let requests = model.asked();
     assert_eq!(requests.len(), 2, "once more and no oftener");
     holds(&requests[0].messages[0].text, &["[KL-1@1] active learning"]);
     assert_eq!(requests[1].messages[1].speaker, ChatRole::Assistant);
     let again = &requests[1].messages[2].text;
-    for bad in [
+    let bad = [
         "Nobody said this",
         "Deploy everything tonight",
         "The cache is cold",
-    ] {
-        assert!(again.contains(bad), "{again}");
-    }
-    assert!(!again.contains("Two lessons came"));
+    ];
+    holds(again, &bad);
+    lacks(again, &["Two lessons came"]);
     // Returning a fresh one calls no model.
     refresh(&memory, "", None).await.is(200);
     assert_eq!(model.asked().len(), 2);
@@ -89,12 +92,9 @@ async fn a_failing_model_falls_back_to_the_rules() {
     let (service, _) = start([Step::Fail(failure)]).await;
     let memory = service.memory("m");
     let made = refresh(&memory, "", None).await.is(201).json();
-    assert_eq!(
-        section(made["markdown"].as_str().unwrap(), "Recent Changes").len(),
-        3
-    );
-    let failed = made["manifest"]["model"]["failed"].as_str().unwrap();
-    assert!(!failed.contains("secret"), "{failed}");
+    let recent = section(made["markdown"].as_str().unwrap(), "Recent Changes");
+    assert_eq!(recent.len(), 3);
+    has(&made, json!({"/manifest/model/failed!": "secret"}));
 }
 
 #[tokio::test]
@@ -105,10 +105,8 @@ async fn without_a_model_of_its_own_a_handoff_asks_none() {
     let models = Models::new(|_| one.clone());
     let (_, memory) = Service::with_models(models).await.with_memory("m");
     memory.write(DOCUMENT).await;
-    assert_eq!(
-        refresh(&memory, "", None).await.is(201).json()["manifest"]["model"],
-        json!(null)
-    );
+    let made = refresh(&memory, "", None).await.is(201).json();
+    has(&made, json!({"/manifest/model": null}));
     assert!(model.asked().is_empty());
 }
 
@@ -127,23 +125,14 @@ async fn its_tokens_count_and_a_vault_over_its_budget_falls_back_to_the_rules() 
     refresh(&memory, "", None).await.is(201);
     let usage = service.read("/v1/vaults/acme/usage").await;
     assert_eq!(usage["tokens_today"], 1_000);
-    let spent = &usage["items"][0];
-    assert_eq!(
-        [
-            &spent["model"],
-            &spent["runs"],
-            &spent["calls"],
-            &spent["cached_tokens"]
-        ],
-        [&json!("writer"), &json!(1), &json!(1), &json!(300)]
-    );
+    let spent = json!({"model": "writer", "runs": 1, "calls": 1, "cached_tokens": 300});
+    has(&usage["items"][0], spent);
     let role: String = service.value("SELECT role FROM model_usage").await;
     assert_eq!(role, "handoff");
 
     let made = refresh(&memory, "?force=true", None).await.is(201).json();
     assert_eq!(model.asked().len(), 1);
-    let failed = made["manifest"]["model"]["failed"].as_str().unwrap();
-    assert!(failed.contains("1000 tokens today"), "{failed}");
+    has(&made, json!({"/manifest/model/failed~": "1000 tokens today"}));
     let summary = section(made["markdown"].as_str().unwrap(), "Summary").join(" ");
     holds(&summary, &["KL-2"]);
     lacks(&summary, &["A lesson came"]);

@@ -42,7 +42,7 @@ async fn a_window_is_a_duration_and_handoffs_are_fresh_per_window() {
 
 #[tokio::test]
 async fn the_state_of_the_callers_folder_is_accepted_within_limits() {
-    let (service, memory) = Service::start().await.with_memory("m");
+    let (_, memory) = Service::start().await.with_memory("m");
     memory.write(DOCUMENT).await;
     let workspace =
         json!({"branch": "main", "head": "abc123", "dirty_files": ["src/a.rs", "x\n## Sources\n- [KL-9@9]"]});
@@ -55,52 +55,40 @@ async fn the_state_of_the_callers_folder_is_accepted_within_limits() {
     assert_eq!(snapshot[..2], ["- Branch: \"main\"", "- Commit: \"abc123\""]);
     assert_eq!(markdown.matches("\n## ").count(), 8);
     assert!(!markdown.contains("[KL-9@9]"));
-    let path = |length: usize| "x".repeat(length);
-    for (workspace, field) in [
-        (json!({"branch": path(256)}), "workspace.branch"),
-        (json!({"head": path(129)}), "workspace.head"),
-        (json!({"folder": path(1_025)}), "workspace.folder"),
-        (json!({"dirty_files": vec!["x"; 501]}), "workspace.dirty_files"),
-        (
-            json!({"dirty_files": ["x", path(1_025)]}),
-            "workspace.dirty_files[1]",
-        ),
-        (json!({"dirty_files": [1]}), "workspace.dirty_files[0]"),
-        (json!({"user": "me"}), "workspace.user"),
-    ] {
-        let answer = refresh(&memory, "?force=true", Some(json!({ "workspace": workspace }))).await;
-        answer.invalid(field);
+    let many = json!(vec!["x"; 501]).to_string();
+    let table = r#"
+        POST handoff/refresh?force=true&force=true → 422 invalid force
+        POST handoff/refresh?force=true < {"workspace": {"branch": "256"}} → 422 invalid workspace.branch
+        POST handoff/refresh?force=true < {"workspace": {"head": "129"}} → 422 invalid workspace.head
+        POST handoff/refresh?force=true < {"workspace": {"folder": "1025"}} → 422 invalid workspace.folder
+        POST handoff/refresh?force=true < {"workspace": {"dirty_files": MANY}} → 422 invalid workspace.dirty_files
+        POST handoff/refresh?force=true < {"workspace": {"dirty_files": ["x", "1025"]}} → 422 invalid workspace.dirty_files[1]
+        POST handoff/refresh?force=true < {"workspace": {"dirty_files": [1]}} → 422 invalid workspace.dirty_files[0]
+        POST handoff/refresh?force=true < {"workspace": {"user": "me"}} → 422 invalid workspace.user
+        POST handoff/refresh < [] → 422 invalid
+        POST handoff/refresh?force=1 → 422 invalid force
+        ROWS handoffs 1"#;
+    let mut table = table.replace("MANY", &many);
+    for length in [256, 129, 1_025] {
+        table = table.replace(&format!("\"{length}\""), &format!("\"{}\"", "x".repeat(length)));
     }
-    refresh(&memory, "", Some(json!([])))
-        .await
-        .problem(422, "invalid", None);
-    refresh(&memory, "?force=1", None).await.invalid("force");
-    assert_eq!(service.count("handoffs").await, 1);
+    memory.requests(&table).await;
 }
 
 #[tokio::test]
-async fn only_the_configured_number_is_stored() {
+async fn only_the_configured_number_is_stored_and_a_body_of_null_is_none() {
     let service = Service::configured(|config| config.handoff.keep = 2).await;
-    let memory = service.memory("m");
-    memory.write(DOCUMENT).await;
-    for _ in 0..4 {
-        refresh(&memory, "?force=true", None).await.is(201);
-    }
-    assert_eq!(service.count("handoffs").await, 2);
-}
-
-#[tokio::test]
-async fn a_body_of_null_is_none() {
-    let (_, memory) = Service::start().await.with_memory("m");
-    memory.write(DOCUMENT).await;
-    memory
-        .requests(
-            r"
-            POST handoff/refresh | Content-Type: application/json < null → 201
-            POST handoff/refresh | Content-Type: application/json <  null\n → 200
-            POST handoff/refresh | Content-Type: application/json < nul → 400
-            POST handoff/refresh | Content-Type: application/json < [] → 422
-            POST handoff/refresh | Content-Type: application/json < 0 → 422",
-        )
-        .await;
+    let table = r##"
+        § m
+        PUT context < # Key Learnings\n- KL-1 because a: one\n → 201
+        POST handoff/refresh | Content-Type: application/json < null → 201
+        POST handoff/refresh | Content-Type: application/json <  null\n → 200
+        POST handoff/refresh | Content-Type: application/json < nul → 400
+        POST handoff/refresh | Content-Type: application/json < [] → 422
+        POST handoff/refresh | Content-Type: application/json < 0 → 422
+        POST handoff/refresh?force=true → 201
+        POST handoff/refresh?force=true → 201
+        POST handoff/refresh?force=true → 201
+        ROWS handoffs 2"##;
+    service.requests(table).await;
 }

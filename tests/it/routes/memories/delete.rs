@@ -1,7 +1,6 @@
 //! `DELETE M`
 
 use crate::harness::{Answer, Service};
-use reqwest::Method;
 use working_memory::domain::ids::VaultId;
 
 const ADD: &str = "KEY_LEARNINGS:\n  ADD:\n    - because certain: one\n";
@@ -36,9 +35,7 @@ async fn a_memory_put_again_starts_at_version_one() {
     let (_, memory) = Service::start().await.agent();
     let old = memory.put("# Key Learnings\n- KL-7 because a: b\n").await.is(201);
     memory.delete().await.is(204);
-
     let new = memory.put("# Key Learnings\n").await.is(201);
-
     assert_eq!(new.json()["version"], 1);
     assert_ne!(new.header("etag"), old.header("etag"));
     let stale = memory.putting("x").header("If-Match", old.header("etag"));
@@ -48,34 +45,28 @@ async fn a_memory_put_again_starts_at_version_one() {
 
 #[tokio::test]
 async fn preconditions_are_checked() {
-    let (service, memory) = Service::start().await.agent();
-    let old = memory.put("one").await.is(201).header("etag").to_owned();
-    let head = memory.put("two").await.is(201).header("etag").to_owned();
-    for (name, value) in [
-        ("If-Match", &*old),
-        ("If-None-Match", &*head),
-        ("If-None-Match", "*"),
-    ] {
-        let refused = Answer::to(memory.itself(Method::DELETE).header(name, value)).await;
-        refused.stale();
-    }
-    assert_eq!(service.count("memory_contexts").await, 2);
-    Answer::to(memory.itself(Method::DELETE).header("If-Match", &head))
-        .await
-        .is(204);
-    let again = Answer::to(memory.itself(Method::DELETE).header("If-Match", "*")).await;
-    again.stale();
+    let (_, memory) = Service::start().await.agent();
+    let table = "
+        PUT context < one → 201 ⇒ old=etag
+        PUT context < two → 201 ⇒ head=etag
+        DELETE . | If-Match: $old → 412 precondition-failed
+        DELETE . | If-None-Match: $head → 412 precondition-failed
+        DELETE . | If-None-Match: * → 412 precondition-failed
+        ROWS memory_contexts 2
+        DELETE . | If-Match: $head → 204
+        DELETE . | If-Match: * → 412 precondition-failed";
+    memory.requests(table).await;
 }
 
 #[tokio::test]
 async fn failed_runs_without_a_memory_can_be_deleted() {
-    let (service, memory) = Service::start().await.agent();
-    Answer::to(memory.applying("?on_invalid=fail", "KEY_LEARNINGS:\n  ADD:\n    - no reason\n"))
-        .await
-        .is(422);
-    memory.delete().await.is(204);
-    assert_eq!(service.count("updates").await, 0);
-    memory.delete().await.missing();
+    let (_, memory) = Service::start().await.agent();
+    let table = r"
+        POST operations?on_invalid=fail < KEY_LEARNINGS:\n  ADD:\n    - no reason\n → 422
+        DELETE . → 204
+        ROWS updates 0
+        DELETE . → 404 not-found";
+    memory.requests(table).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

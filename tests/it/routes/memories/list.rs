@@ -41,12 +41,12 @@ async fn memories_are_listed_in_pages_in_byte_order() {
 #[tokio::test]
 async fn an_unknown_vault_has_no_memories_and_a_bad_prefix_is_named() {
     let service = Service::start().await;
-    let empty = service.read("/v1/vaults/other/memories").await;
-    assert_eq!(empty, json!({"items": [], "next_cursor": null}));
-    for bad in ["prefix=", "prefix=%25", "prefix=a&prefix=b", "prefix=~"] {
-        let path = format!("/v1/vaults/acme/memories?{bad}");
-        service.get(&path).await.invalid("prefix");
-    }
-    let unsorted = "/v1/vaults/acme/memories?sort=colour";
-    service.get(unsorted).await.invalid("sort");
+    let table = r#"
+        GET /v1/vaults/other/memories → 200 ={"items":[],"next_cursor":null}
+        GET /v1/vaults/acme/memories?prefix= → 422 invalid prefix
+        GET /v1/vaults/acme/memories?prefix=%25 → 422 invalid prefix
+        GET /v1/vaults/acme/memories?prefix=a&prefix=b → 422 invalid prefix
+        GET /v1/vaults/acme/memories?prefix=~ → 422 invalid prefix
+        GET /v1/vaults/acme/memories?sort=colour → 422 invalid sort"#;
+    service.requests(table).await;
 }

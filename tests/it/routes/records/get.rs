@@ -9,15 +9,8 @@ async fn a_record_shows_its_creation_and_its_archiving() {
     memory
         .write("# Verbatim Context\n- VC-3 because it is next: Makefile =>\n  test:\n  \tcargo test\n")
         .await;
-
-    let born = memory.read("records/VC-3").await;
-    memory
-        .applied("VERBATIM_CONTEXT:\n  ARCHIVE:\n    - VC-3 because done\n")
-        .await;
-    let ended = memory.read("records/VC-3").await;
-
     assert_eq!(
-        born,
+        memory.read("records/VC-3").await,
         json!({
             "record_id": "VC-3", "kind": "VC", "status": "active", "label": "Makefile",
             "reason": "it is next", "content": "test:\n\tcargo test", "pinned": false, "until": null,
@@ -26,58 +19,39 @@ async fn a_record_shows_its_creation_and_its_archiving() {
             "archive_reason": null, "superseded_by": null, "evidence": [],
         })
     );
-    assert_eq!(ended["status"], "archived");
-    assert_eq!(ended["ended_version"], 2);
-    assert_eq!(ended["ended_by"], "anonymous");
-    assert_eq!(ended["archive_reason"], "done");
-    memory
-        .refuses("records/VC-4", 404, "not-found", Some("record_id"))
-        .await;
-    for bad in ["VC-0", "vc-3", "VC-03", "X-1", "VC-9223372036854775808", "VC"] {
-        memory.get(&format!("records/{bad}")).await.invalid("record_id");
-    }
+    let table = r#"
+        POST operations < VERBATIM_CONTEXT:\n  ARCHIVE:\n    - VC-3 because done\n → 200
+        GET records/VC-3 → 200 {"status": "archived", "ended_version": 2, "ended_by": "anonymous", "archive_reason": "done"}
+        GET records/VC-4 → 404 not-found record_id
+        GET records/VC-0 → 422 invalid record_id
+        GET records/vc-3 → 422 invalid record_id
+        GET records/VC-03 → 422 invalid record_id
+        GET records/X-1 → 422 invalid record_id
+        GET records/VC-9223372036854775808 → 422 invalid record_id
+        GET records/KL- → 422 invalid record_id
+        GET records/KL-0 → 422 invalid record_id
+        GET records/KL-01 → 422 invalid record_id
+        GET records/KL-+1 → 422 invalid record_id
+        GET records/KL--1 → 422 invalid record_id
+        GET records/KL1 → 422 invalid record_id
+        GET records/%20KL-1 → 422 invalid record_id
+        GET records/VC → 422 invalid record_id"#;
+    memory.requests(table).await;
 }
 
 #[tokio::test]
 async fn a_put_that_reuses_an_archived_id_returns_a_warning_and_the_history_has_both_texts() {
     let (_, memory) = Service::start().await.agent();
-    memory
-        .write("# Key Learnings\n- KL-1 because a: first meaning\n- KL-2 because b: stays\n")
-        .await;
-    memory.archives("KL-1 because obsolete").await;
-
-    let put = memory.write("# Key Learnings\n- KL-1 because c: second meaning\n- KL-2 because b: stays\n- KL-9 because d: new\n").await;
-
-    let warnings = put["warnings"].as_array().unwrap();
-    assert_eq!(warnings.len(), 1, "{put}");
-    assert_eq!(warnings[0]["kind"], "archived_id_reused");
-    assert_eq!(warnings[0]["records"], json!(["KL-1"]));
-    let record = memory.read("records/KL-1?history=true").await;
-    assert_eq!(record["content"], "second meaning");
-    let history: Vec<_> = record["history"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|change| {
-            json!([
-                change["change"],
-                change["version"],
-                change["reason"],
-                change["content"]
-            ])
-        })
-        .collect();
-    assert_eq!(
-        history,
-        [
-            json!(["restored", 3, "c", "second meaning"]),
-            json!(["archived", 2, null, null]),
-            json!(["added", 1, "a", "first meaning"]),
-        ]
-    );
+    let table = r##"
+        PUT context < # Key Learnings\n- KL-1 because a: first meaning\n- KL-2 because b: stays\n → 201
+        POST operations < KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because obsolete\n → 200
+        PUT context < # Key Learnings\n- KL-1 because c: second meaning\n- KL-2 because b: stays\n- KL-9 because d: new\n → 201 {"/warnings/*/kind": ["archived_id_reused"], "/warnings/0/records": ["KL-1"]}
+        GET records/KL-1?history=true → 200 {"content": "second meaning", "/history/*/change": ["restored", "archived", "added"], "/history/*/version": [3, 2, 1]}
+        GET records/KL-1?history=true → 200 {"/history/*/reason": ["c", null, "a"], "/history/*/content": ["second meaning", null, "first meaning"]}
+        GET records/KL-1?history=maybe → 422 invalid history"##;
+    memory.requests(table).await;
     let plain = memory.read("records/KL-1").await;
     assert_eq!(plain.get("history"), None);
-    memory.get("records/KL-1?history=maybe").await.invalid("history");
 }
 
 #[tokio::test]
@@ -92,7 +66,6 @@ async fn a_time_that_the_database_does_not_read_is_content() {
         memory
             .write(format!("# Key Learnings\n- KL-1 [{time}] because a: one\n"))
             .await;
-
         let record = memory.read("records/KL-1").await;
         assert_eq!(record["content"], format!("[{time}] because a: one"));
     }

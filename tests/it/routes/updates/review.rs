@@ -1,240 +1,134 @@
 //! Proposals: `mode=propose`, the inbox of a vault, `M/updates/{update_id}/approve` and `reject`.
 
 use crate::access::{Holder, first_admin};
-use crate::harness::{Answer, Memory, Service, each, has, holds, lacks};
+use crate::harness::{Answer, Service, each};
 use crate::pipeline::dictated::{Dictated, dictate, learning, progress};
 use reqwest::Method;
 use serde_json::{Value, json};
-use std::time::Duration;
 
-const TEXT: &str = "CURRENT_PROGRESS:\n  In Progress:\n    - Wire it\nKEY_LEARNINGS:\n  ADD:\n    - because it bit us: pin the tool chain\n    - because it is slow: cache the build\n  ARCHIVE:\n    - KL-1 because it is wrong\n";
-const DOCUMENT: &str = "# Key Learnings\n- KL-1 because x: old\n";
+const PROPOSED: &str = r##"
+    PUT context < # Key Learnings\n- KL-1 because x: old\n → 201
+    POST operations?mode=propose < CURRENT_PROGRESS:\n  In Progress:\n    - Wire it\nKEY_LEARNINGS:\n  ADD:\n    - because it bit us: pin the tool chain\n    - because it is slow: cache the build\n  ARCHIVE:\n    - KL-1 because it is wrong\n → 200 {"status": "proposed", "base_version": 1, "version": 1, "/operations/*/number": [0, 1, 2, 3], "/operations/*/op": ["rewrite_progress", "archive", "add", "add"]} ⇒ id=/update_id made=/operations
+"##;
 
-async fn propose(memory: &Memory, text: &str) -> Value {
-    let answer = memory.proposed(text).await;
-    assert_eq!(answer["status"], "proposed", "{answer}");
-    answer
-}
-
-fn below(proposal: &Value, what: &str) -> String {
-    format!("updates/{}/{what}", proposal["update_id"].as_str().unwrap())
-}
-
-async fn decide(memory: &Memory, proposal: &Value, what: &str, body: Value) -> Answer {
-    memory.post(&below(proposal, what), &body).await
-}
-
-async fn inbox(service: &Service, query: &str) -> Vec<Value> {
-    let page = service.get(&format!("/v1/vaults/acme/updates?{query}")).await;
-    page.is(200).json()["items"].as_array().unwrap().clone()
+/// A memory with a proposal, of which the requests of a table are asked.
+async fn asked(table: &str) {
+    let (_, memory) = Service::start().await.agent();
+    memory.requests(&(PROPOSED.to_owned() + table)).await;
 }
 
 #[tokio::test]
 async fn a_proposal_changes_nothing_until_selected_operations_are_approved() {
-    let (service, memory) = Service::start().await.agent();
-    memory.write(DOCUMENT).await;
-
-    let proposal = propose(&memory, TEXT).await;
-
-    let shown: Vec<_> = proposal["operations"].as_array().unwrap().iter().collect();
-    let numbered: Vec<_> = shown
-        .iter()
-        .map(|op| (&op["number"], op["op"].as_str().unwrap()))
-        .collect();
-    assert_eq!(
-        numbered,
-        [
-            (&json!(0), "rewrite_progress"),
-            (&json!(1), "archive"),
-            (&json!(2), "add"),
-            (&json!(3), "add")
-        ]
-    );
-    has(&proposal, json!({"base_version": 1, "version": 1}));
-    assert_eq!(memory.text().await, DOCUMENT);
-    let waiting = inbox(&service, "status=proposed").await;
-    assert_eq!(waiting.len(), 1);
-    assert_eq!(waiting[0]["update_id"], proposal["update_id"]);
-    assert_eq!(waiting[0]["outcome"]["operations"], proposal["operations"]);
-
-    let request = memory
-        .request(Method::POST, &below(&proposal, "approve"))
-        .header("X-Actor-Id", "ann")
-        .json(&json!({"operations": [0, 3, 3], "comment": "good\nenough"}));
-    let approved = Answer::to(request).await.is(200).json();
-
-    has(&approved, json!({"status": "applied", "version": 2}));
-    assert_eq!(approved["update_id"], proposal["update_id"]);
-    let head = memory.text().await;
-    assert!(head.contains("- KL-1 because x: old") && head.contains("because it is slow: cache the build"));
-    holds(&head, &["- Wire it"]);
-    lacks(&head, &["tool chain"]);
-    let log = memory.read("log").await["items"][0].clone();
-    has(&log, json!({"actor_id": "anonymous", "source": "operations"}));
-    holds(log["log"].as_str().unwrap(), &["approved by ann: good enough\n"]);
-    let run = memory.read(below(&proposal, "").trim_end_matches('/')).await;
-    has(&run, json!({"status": "approved", "version": 2}));
-    assert_eq!(run["outcome"]["review"]["by"], "ann");
-    assert_eq!(run["outcome"]["review"]["operations"], json!([0, 3]));
-    assert!(inbox(&service, "status=proposed").await.is_empty());
-    for (what, body) in [("approve", json!({})), ("reject", json!({"reason": "late"}))] {
-        let again = decide(&memory, &proposal, what, body).await;
-        let problem = again.problem(409, "conflict", Some("update_id"));
-        assert_eq!(problem["run_status"], "approved");
-        has(
-            &problem,
-            json!({"decided_by": "ann", "decided_at": run["outcome"]["review"]["at"]}),
-        );
-        holds(problem["detail"].as_str().unwrap(), &[" by ann since "]);
-    }
-    assert_eq!(service.count("memory_contexts").await, 2);
+    asked(
+        r##"
+        GET context → 200 =# Key Learnings\n- KL-1 because x: old\n
+        GET /v1/vaults/acme/updates?status=proposed → 200 {"/items/*/update_id": ["$id"], "/items/0/outcome/operations": $made}
+        POST updates/$id/approve | X-Actor-Id: ann < {"operations": [0, 3, 3], "comment": "good\nenough"} → 200 {"status": "applied", "version": 2, "update_id": "$id"}
+        GET context | Accept: application/json → 200 {"context~": ["- KL-1 because x: old", "because it is slow: cache the build", "- Wire it"], "context!": "tool chain"}
+        GET log → 200 {"/items/0/actor_id": "anonymous", "/items/0/source": "operations", "/items/0/log~": "approved by ann: good enough\n"}
+        GET updates/$id → 200 {"status": "approved", "version": 2, "/outcome/review/by": "ann", "/outcome/review/operations": [0, 3]} ⇒ decided=/outcome/review/at
+        GET /v1/vaults/acme/updates?status=proposed → 200 {"items": []}
+        POST updates/$id/approve < {} → 409 conflict update_id {"run_status": "approved", "decided_by": "ann", "decided_at": "$decided", "detail~": " by ann since "}
+        POST updates/$id/reject < {"reason": "late"} → 409 conflict update_id {"run_status": "approved", "decided_by": "ann", "decided_at": "$decided", "detail~": " by ann since "}
+        ROWS memory_contexts 2"##,
+    )
+    .await;
 }
 
 #[tokio::test]
 async fn operations_that_no_longer_apply_are_rejected_and_the_rest_is_applied() {
-    let (_, memory) = Service::start().await.agent();
-    memory.write(DOCUMENT).await;
-    let proposal = propose(&memory, TEXT).await;
-    let meanwhile = "CURRENT_PROGRESS:\n  In Progress:\n    - Something else\nKEY_LEARNINGS:\n  ADD:\n    - because x: Pin the  tool chain\n  ARCHIVE:\n    - KL-1 because it was removed\n";
-    memory.applied(meanwhile).await;
-
-    let approved = memory.post_empty(&below(&proposal, "approve")).await;
-
-    let approved = approved.is(200).json();
-    let kinds = each(&approved["rejected"], "kind");
-    assert_eq!(kinds, ["progress_moved", "already_archived", "duplicate"]);
-    has(&approved, json!({"status": "applied", "rebased": true}));
-    let head = memory.text().await;
-    holds(&head, &["- Something else", "cache the build"]);
+    asked(
+        r#"
+        POST operations < CURRENT_PROGRESS:\n  In Progress:\n    - Something else\nKEY_LEARNINGS:\n  ADD:\n    - because x: Pin the  tool chain\n  ARCHIVE:\n    - KL-1 because it was removed\n → 200
+        POST updates/$id/approve → 200 {"/rejected/*/kind": ["progress_moved", "already_archived", "duplicate"], "status": "applied", "rebased": true}
+        GET context → 200 ~- Something else
+        GET context → 200 ~cache the build"#,
+    )
+    .await;
 }
 
 #[tokio::test]
 async fn an_approval_in_which_nothing_applies_is_decided_without_a_version() {
     let (_, memory) = Service::start().await.agent();
-    memory.write(DOCUMENT).await;
-    let proposal = propose(
-        &memory,
-        "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because it is wrong\n",
-    )
-    .await;
-    memory.archives("KL-1 because it was removed").await;
-
-    let answer = decide(&memory, &proposal, "approve", json!({}))
-        .await
-        .is(200)
-        .json();
-
-    has(&answer, json!({"status": "unchanged", "version": 2}));
-    let run = memory.read(below(&proposal, "").trim_end_matches('/')).await;
-    has(&run, json!({"status": "approved", "version": null}));
-    decide(&memory, &proposal, "approve", json!({})).await.conflict();
+    let table = r##"
+        PUT context < # Key Learnings\n- KL-1 because x: old\n → 201
+        POST operations?mode=propose < KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because it is wrong\n → 200 {"status": "proposed"} ⇒ id=/update_id
+        POST operations < KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because it was removed\n → 200
+        POST updates/$id/approve < {} → 200 {"status": "unchanged", "version": 2}
+        GET updates/$id → 200 {"status": "approved", "version": null}
+        POST updates/$id/approve < {} → 409 conflict"##;
+    memory.requests(table).await;
 }
 
 #[tokio::test]
 async fn a_rejected_proposal_is_stored_with_its_reason_and_changes_nothing() {
-    let (service, memory) = Service::start().await.with_memory("new");
-    let proposal = propose(&memory, "KEY_LEARNINGS:\n  ADD:\n    - because x: y\n").await;
-    memory.get("context").await.is(404);
-    for body in [
-        json!({}),
-        json!({"reason": " "}),
-        json!({"reason": "x".repeat(2_001)}),
-    ] {
-        decide(&memory, &proposal, "reject", body)
-            .await
-            .problem(422, "invalid", None);
-    }
-
-    let run = decide(&memory, &proposal, "reject", json!({"reason": "not true"}))
-        .await
-        .is(200)
-        .json();
-
-    assert_eq!(run["status"], "rejected");
-    assert_eq!(run["outcome"]["review"]["reason"], "not true");
-    memory.get("context").await.is(404);
-    for (what, body) in [("approve", json!({})), ("reject", json!({"reason": "x"}))] {
-        let problem = decide(&memory, &proposal, what, body).await.conflict();
-        assert_eq!(problem["run_status"], "rejected");
-    }
-    assert_eq!(inbox(&service, "status=rejected").await.len(), 1);
+    let (_, memory) = Service::start().await.with_memory("new");
+    let table = r#"
+        POST operations?mode=propose < KEY_LEARNINGS:\n  ADD:\n    - because x: y\n → 200 {"status": "proposed"} ⇒ id=/update_id
+        GET context → 404
+        POST updates/$id/reject < {} → 422 invalid
+        POST updates/$id/reject < {"reason": " "} → 422 invalid
+        POST updates/$id/reject < {"reason": "LONG"} → 422 invalid
+        POST updates/$id/reject < {"reason": "not true"} → 200 {"status": "rejected", "/outcome/review/reason": "not true"}
+        GET context → 404
+        POST updates/$id/approve < {} → 409 conflict {"run_status": "rejected"}
+        POST updates/$id/reject < {"reason": "x"} → 409 conflict {"run_status": "rejected"}
+        GET /v1/vaults/acme/updates?status=rejected → 200 {"items#": 1}"#;
+    memory.requests(&table.replace("LONG", &"x".repeat(2_001))).await;
 }
 
 #[tokio::test]
 async fn invalid_decisions_are_rejected_and_the_proposal_stays_pending() {
-    let (_, memory) = Service::start().await.agent();
-    memory.write(DOCUMENT).await;
-    let proposal = propose(&memory, TEXT).await;
-    for body in [
-        json!({"operations": [0, 4]}),
-        json!({"operations": []}),
-        json!({"operations": [-1]}),
-        json!({"operations": "all"}),
-        json!({"numbers": [0]}),
-        json!({"comment": "x".repeat(2_001)}),
-    ] {
-        decide(&memory, &proposal, "approve", body)
-            .await
-            .problem(422, "invalid", None);
-    }
-    for (what, body) in [("approve", json!({})), ("reject", json!({"reason": "x"}))] {
-        let stale = memory.request(Method::POST, &below(&proposal, what)).json(&body);
-        let stale = stale.header("If-Match", "\"other\"");
-        Answer::to(stale).await.stale();
-    }
-    let unknown = json!({"update_id": "nothing"});
-    decide(&memory, &unknown, "approve", json!({})).await.missing();
-    let applied = memory.learns("x: y").await;
-    let problem = decide(&memory, &applied, "approve", json!({})).await.conflict();
-    assert_eq!(problem["run_status"], "applied");
-    let resolving = memory.applying("?mode=propose&update_id=x", TEXT);
-    Answer::to(resolving).await.invalid("update_id");
-    let once = || {
-        memory
-            .request(Method::POST, &below(&proposal, "approve"))
-            .header("Idempotency-Key", "k")
-    };
-    let first = Answer::to(once()).await.is(200);
-    assert_eq!(Answer::to(once()).await.is(200).body, first.body);
+    let table = r#"
+        POST updates/$id/approve < {"operations": [0, 4]} → 422 invalid
+        POST updates/$id/approve < {"operations": []} → 422 invalid
+        POST updates/$id/approve < {"operations": [-1]} → 422 invalid
+        POST updates/$id/approve < {"operations": "all"} → 422 invalid
+        POST updates/$id/approve < {"numbers": [0]} → 422 invalid
+        POST updates/$id/approve < {"comment": "LONG"} → 422 invalid
+        POST updates/$id/approve | If-Match: "other" < {} → 412 precondition-failed
+        POST updates/$id/reject | If-Match: "other" < {"reason": "x"} → 412 precondition-failed
+        POST updates/nothing/approve < {} → 404 not-found
+        POST operations < KEY_LEARNINGS:\n  ADD:\n    - because x: y\n → 200 ⇒ applied=/update_id
+        POST updates/$applied/approve < {} → 409 conflict {"run_status": "applied"}
+        POST operations?mode=propose&update_id=x < KEY_LEARNINGS:\n  ADD:\n    - because x: y\n → 422 invalid update_id
+        POST updates/$id/approve | Idempotency-Key: k → 200 ⇒ whole==
+        POST updates/$id/approve | Idempotency-Key: k → 200 =$whole"#;
+    asked(&table.replace("LONG", &"x".repeat(2_001))).await;
 }
 
 #[tokio::test]
 async fn a_proposal_ends_by_deletion_redaction_and_expiry() {
     let service = Service::start().await;
-    let (gone, redacted, old) = (
-        service.memory("gone"),
-        service.memory("redacted"),
-        service.memory("old"),
+    let decided = r#"
+        POST updates/$id/approve < {} → 410 gone
+        POST updates/$id/reject < {"reason": "x"} → 410 gone"#;
+    let deleted = format!("{PROPOSED}DELETE . → 204{decided}");
+    service.memory("gone").requests(&deleted).await;
+    let redacted = r#"
+        PUT context < another text altogether → 201
+        POST contexts/1/redact < {"reason": "it held a key"} → 200"#;
+    service
+        .memory("redacted")
+        .requests(&format!("{PROPOSED}{redacted}{decided}"))
+        .await;
+    let old = service.memory("old");
+    let late = format!(
+        "{PROPOSED}+2592000\nPOST updates/$id/approve < {{}} → 410 gone ⇒ none=/status\nGET updates/$id → 200"
     );
-    for memory in [&gone, &redacted, &old] {
-        memory.write(DOCUMENT).await;
-    }
-    let of_gone = propose(&gone, TEXT).await;
-    let of_redacted = propose(&redacted, TEXT).await;
-    let of_old = propose(&old, TEXT).await;
-    gone.delete().await.is(204);
-    redacted.write("another text altogether").await;
-    redacted.redact("1").await.is(200);
-    for (memory, proposal) in [(&gone, &of_gone), (&redacted, &of_redacted)] {
-        for (what, body) in [("approve", json!({})), ("reject", json!({"reason": "x"}))] {
-            decide(memory, proposal, what, body)
-                .await
-                .problem(410, "gone", None);
-        }
-    }
-    service.clock.advance(Duration::from_secs(30 * 86_400));
-    decide(&old, &of_old, "approve", json!({}))
-        .await
-        .problem(410, "gone", None);
+    let id = old.requests(&late).await.json()["update_id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let before = working_memory::clock::Clock::now(&*service.clock) - chrono::TimeDelta::days(30);
     let expired = service.storage().expire_proposals(before, 100).await;
     assert_eq!(expired.unwrap(), 2);
-    assert_eq!(inbox(&service, "status=expired").await.len(), 2);
-    decide(&old, &of_old, "approve", json!({}))
-        .await
-        .problem(410, "gone", None);
-    assert_eq!(old.text().await, DOCUMENT);
-    gone.get("context").await.is(404);
+    let table = r#"
+        GET /v1/vaults/acme/updates?status=expired → 200 {"items#": 2}
+        POST updates/ID/approve < {} → 410 gone
+        GET context → 200 =# Key Learnings\n- KL-1 because x: old\n
+        GET /v1/vaults/acme/memories/gone/context → 404"#;
+    old.requests(&table.replace("ID/", &format!("{id}/"))).await;
 }
 
 #[tokio::test]
@@ -305,84 +199,54 @@ async fn updates_of_a_proposer_key_are_always_proposals_and_it_cannot_approve_th
 #[tokio::test]
 async fn the_inbox_has_pages_over_all_memories_and_leaves_the_messages_out() {
     let service = Dictated::new().service().await;
-    for name in ["a", "b", "c"] {
+    for (name, mode) in [
+        ("a", "propose"),
+        ("b", "propose"),
+        ("c", "propose"),
+        ("d", "apply"),
+    ] {
         let mut body = dictate(json!({"learnings": learning(name)}));
-        body["mode"] = json!("propose");
+        body["mode"] = json!(mode);
         service.memory(name).updated(body).await;
     }
-    service
-        .memory("d")
-        .updated(dictate(json!({"learnings": learning("d")})))
-        .await;
-    let path = "/v1/vaults/acme/updates?status=proposed&limit=2";
-    let found = json!(service.pages(path).await);
+    let found = json!(
+        service
+            .pages("/v1/vaults/acme/updates?status=proposed&limit=2")
+            .await
+    );
     let has_task = |run: &Value| run["request"]["messages"].is_null() && run["request"]["task"].is_string();
     assert!(found.as_array().unwrap().iter().all(has_task));
     assert_eq!(each(&found, "memory_id"), ["c", "b", "a"]);
-    assert_eq!(inbox(&service, "").await.len(), 4);
-    assert_eq!(inbox(&service, "status=applied").await.len(), 1);
-    let wrong = service.get("/v1/vaults/acme/updates?status=open").await;
-    wrong.invalid("status");
-    let none = service.read("/v1/vaults/other/updates").await;
-    assert_eq!(none["items"], json!([]));
+    let table = r#"
+        GET /v1/vaults/acme/updates → 200 {"items#": 4}
+        GET /v1/vaults/acme/updates?status=applied → 200 {"items#": 1}
+        GET /v1/vaults/acme/updates?status=open → 422 invalid status
+        GET /v1/vaults/other/updates → 200 {"items": []}"#;
+    service.requests(table).await;
 }
 
 #[tokio::test]
 async fn events_report_a_proposal_and_its_decision_without_its_text() {
-    let (service, memory) = Service::start().await.agent();
-    let one = propose(&memory, "KEY_LEARNINGS:\n  ADD:\n    - because x: secretive\n").await;
-    let two = propose(&memory, "KEY_LEARNINGS:\n  ADD:\n    - because x: other\n").await;
-    decide(&memory, &one, "approve", json!({"comment": "remarkable"}))
-        .await
-        .is(200);
-    decide(&memory, &two, "reject", json!({"reason": "remarkable"}))
-        .await
-        .is(200);
-
-    let request = service
-        .request(
-            Method::GET,
-            "/v1/vaults/acme/events?kinds=proposed,approved,rejected,version",
-        )
-        .header("Accept", "application/json");
-    let page = Answer::to(request).await.is(200).json();
-
-    let listed: Vec<_> = page["items"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|event| {
-            (
-                event["kind"].as_str().unwrap(),
-                event["update_id"] == one["update_id"],
-            )
-        })
-        .collect();
-    assert_eq!(
-        listed,
-        [
-            ("proposed", true),
-            ("proposed", false),
-            ("version", true),
-            ("approved", true),
-            ("rejected", false)
-        ]
-    );
-    assert!(!page.to_string().contains("remarkable") && !page.to_string().contains("secretive"));
+    let (_, memory) = Service::start().await.agent();
+    let table = r#"
+        POST operations?mode=propose < KEY_LEARNINGS:\n  ADD:\n    - because x: secretive\n → 200 ⇒ one=/update_id
+        POST operations?mode=propose < KEY_LEARNINGS:\n  ADD:\n    - because x: other\n → 200 ⇒ two=/update_id
+        POST updates/$one/approve < {"comment": "remarkable"} → 200
+        POST updates/$two/reject < {"reason": "remarkable"} → 200
+        GET /v1/vaults/acme/events?kinds=proposed,approved,rejected,version | Accept: application/json → 200 {"/items/*/kind": ["proposed", "proposed", "version", "approved", "rejected"], "/items/*/update_id": ["$one", "$two", "$one", "$one", "$two"], "items!": ["remarkable", "secretive"]}"#;
+    memory.requests(table).await;
 }
 
 #[tokio::test]
 async fn of_concurrent_decisions_one_succeeds() {
     let (service, memory) = Service::start().await.agent();
-    let proposal = propose(&memory, "KEY_LEARNINGS:\n  ADD:\n    - because x: y\n").await;
-    let decisions = (0..8).map(|number| {
-        let (what, body) = if number % 2 == 0 {
-            ("approve", json!({}))
-        } else {
-            ("reject", json!({"reason": "x"}))
-        };
-        decide(&memory, &proposal, what, body)
-    });
+    let proposal = memory
+        .proposed("KEY_LEARNINGS:\n  ADD:\n    - because x: y\n")
+        .await;
+    let below = |what: &str| format!("updates/{}/{what}", proposal["update_id"].as_str().unwrap());
+    let paths = [below("approve"), below("reject")];
+    let bodies = [json!({}), json!({"reason": "x"})];
+    let decisions = (0..8).map(|number| memory.post(&paths[number % 2], &bodies[number % 2]));
     let answers = futures::future::join_all(decisions).await;
     let done = answers.iter().filter(|answer| answer.status == 200).count();
     assert_eq!(done, 1, "{answers:?}");

@@ -12,24 +12,10 @@ async fn vaults_are_listed_with_their_memories_and_last_change() {
         service.clock.advance(Duration::from_secs(1));
     }
 
-    let first = service.read("/v1/vaults?limit=2").await;
-
-    assert_eq!(
-        first["items"],
-        json!([
-            {"vault_id": "one", "memories": 1, "changed_at": "2026-11-21T02:00:01Z"},
-            {"vault_id": "three", "memories": 1, "changed_at": "2026-11-21T02:00:03Z"},
-        ])
-    );
-    let cursor = first["next_cursor"].as_str().unwrap();
-    let second = service.read(&format!("/v1/vaults?cursor={cursor}")).await;
-    assert_eq!(
-        second,
-        json!({
-            "items": [{"vault_id": "two", "memories": 2, "changed_at": "2026-11-21T02:00:02Z"}],
-            "next_cursor": null,
-        })
-    );
+    let table = r#"
+        GET /v1/vaults?limit=2 → 200 {"items": [{"vault_id": "one", "memories": 1, "changed_at": "2026-11-21T02:00:01Z"}, {"vault_id": "three", "memories": 1, "changed_at": "2026-11-21T02:00:03Z"}]} ⇒ cursor=/next_cursor
+        GET /v1/vaults?cursor=$cursor → 200 ={"items":[{"vault_id":"two","memories":2,"changed_at":"2026-11-21T02:00:02Z"}],"next_cursor":null}"#;
+    service.requests(table).await;
 }
 
 #[tokio::test]
@@ -53,8 +39,9 @@ async fn vaults_are_in_the_order_of_their_bytes_whatever_order_the_database_has(
 #[tokio::test]
 async fn a_service_without_memories_has_no_vaults() {
     let service = Service::start().await;
-    let empty = service.read("/v1/vaults").await;
-    assert_eq!(empty, json!({"items": [], "next_cursor": null}));
-    service.get("/v1/vaults?prefix=a").await.invalid("prefix");
-    service.get("/v1/vaults?cursor=zz").await.malformed("cursor");
+    let table = r#"
+        GET /v1/vaults → 200 ={"items":[],"next_cursor":null}
+        GET /v1/vaults?prefix=a → 422 invalid prefix
+        GET /v1/vaults?cursor=zz → 400 malformed cursor"#;
+    service.requests(table).await;
 }

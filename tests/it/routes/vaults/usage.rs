@@ -1,7 +1,7 @@
 //! `GET /v1/vaults/{vault_id}/usage`, and the limit of tokens.
 
 use crate::harness::{Memory, Service, Step, each, eventually, has, holds, scripted};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::time::Duration;
 use working_memory::config::Config;
 use working_memory::config::prices::Price;
@@ -42,56 +42,16 @@ async fn tokens_and_cost_are_reported_by_day_and_model() {
     service.clock.advance(Duration::from_secs(24 * 3600));
     memory.updated(json!({"task": "c", "roles": ["progress"]})).await;
 
-    let usage = service.read(USAGE).await;
-
-    has(
-        &usage,
-        json!({"from": "2026-10-24", "to": "2026-11-22", "currency": "USD"}),
-    );
-    let days: Vec<_> = usage["items"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|item| (item["day"].as_str().unwrap(), item["model"].as_str().unwrap()))
-        .collect();
-    assert_eq!(
-        days,
-        [
-            ("2026-11-21", "scripted-learnings"),
-            ("2026-11-21", "scripted-progress"),
-            ("2026-11-21", "scripted-verbatim"),
-            ("2026-11-22", "scripted-progress"),
-        ]
-    );
-    let progress = &usage["items"][1];
-    has(progress, json!({"runs": 2, "calls": 2, "failures": 0}));
-    has(
-        progress,
-        json!({"input_tokens": 2_000, "cached_tokens": 800, "output_tokens": 100}),
-    );
     // 1,200 uncached at 2, 800 cached at 0.5, 100 output at 10, per million tokens.
-    assert_eq!(progress["cost"], json!(0.0038));
-    assert_eq!(usage["items"][0]["cost"], Value::Null);
-    assert_eq!(usage["totals"]["input_tokens"], 7_000);
-    assert_eq!(usage["totals"]["cost"], json!(0.0057));
-    assert_eq!(
-        usage["without_price"],
-        json!(["scripted-learnings", "scripted-verbatim"])
-    );
-    has(&usage, json!({"tokens_today": 1_050, "tokens_per_day": null}));
-
-    let first = service.read(&format!("{USAGE}?limit=3")).await;
-    let cursor = first["next_cursor"].as_str().unwrap();
-    let second = service.read(&format!("{USAGE}?limit=3&cursor={cursor}")).await;
-    assert_eq!(
-        second["items"].as_array().unwrap()[..],
-        usage["items"].as_array().unwrap()[3..]
-    );
-    has(&second, json!({"next_cursor": null, "totals": usage["totals"]}));
-    let day = service
-        .read(&format!("{USAGE}?from=2026-11-22&to=2026-11-22"))
-        .await;
-    assert_eq!(day["items"].as_array().unwrap().len(), 1);
+    let table = r#"
+        GET USAGE → 200 {"from": "2026-10-24", "to": "2026-11-22", "currency": "USD", "tokens_today": 1050, "tokens_per_day": null, "without_price": ["scripted-learnings", "scripted-verbatim"]}
+        GET USAGE → 200 {"/items/*/day": ["2026-11-21", "2026-11-21", "2026-11-21", "2026-11-22"], "/items/*/model": ["scripted-learnings", "scripted-progress", "scripted-verbatim", "scripted-progress"]}
+        GET USAGE → 200 {"/items/1/runs": 2, "/items/1/calls": 2, "/items/1/failures": 0, "/items/1/input_tokens": 2000, "/items/1/cached_tokens": 800, "/items/1/output_tokens": 100, "/items/1/cost": 0.0038}
+        GET USAGE → 200 {"/items/0/cost": null, "/totals/input_tokens": 7000, "/totals/cost": 0.0057} ⇒ last=/items/3 totals=/totals
+        GET USAGE?limit=3 → 200 ⇒ cursor=/next_cursor
+        GET USAGE?limit=3&cursor=$cursor → 200 {"items": [$last], "next_cursor": null, "totals": $totals}
+        GET USAGE?from=2026-11-22&to=2026-11-22 → 200 {"items#": 1}"#;
+    service.requests(&table.replace("USAGE", USAGE)).await;
 }
 
 #[tokio::test]
@@ -138,32 +98,26 @@ async fn tokens_of_a_failed_run_count_and_stay_after_the_memory_is_deleted() {
 }
 
 #[tokio::test]
-async fn operations_use_no_tokens_and_an_unused_vault_has_no_entries() {
-    let service = Service::start().await;
-    service
-        .memory("agent")
-        .applied("KEY_LEARNINGS:\n  ADD:\n    - because x: y\n")
-        .await;
-    let usage = service.read(USAGE).await;
-    has(&usage, json!({"items": [], "next_cursor": null}));
-    has(&usage["totals"], json!({"runs": 0, "cost": null}));
-}
-
-#[tokio::test]
-async fn invalid_days_and_too_many_days_are_rejected() {
-    let service = Service::start().await;
-    let ask = async |query: &str| service.get(&format!("{USAGE}?{query}")).await;
-    for day in
-        "yesterday|2026-13-01|2026-1-1|+2026-11-21|%2B999-01-01|-001-01-01|2026-11-21T02:00:00Z|".split('|')
-    {
-        ask(&format!("from={day}")).await.malformed("from");
-    }
-    ask("from=2026-11-21&to=2026-11-20").await.invalid("from");
-    ask("from=2025-11-20&to=2026-11-21").await.invalid("from");
-    ask("from=2025-11-21&to=2026-11-21").await.is(200);
-    ask("days=3").await.invalid("days");
-    ask("to=0000-01-01").await.is(200);
-    ask("cursor=zz").await.malformed("cursor");
+async fn operations_use_no_tokens_and_invalid_days_and_too_many_are_rejected() {
+    let (_, memory) = Service::start().await.agent();
+    memory.learns("x: y").await;
+    let table = r#"
+        GET USAGE → 200 {"items": [], "next_cursor": null, "/totals/runs": 0, "/totals/cost": null}
+        GET USAGE?from=yesterday → 400 malformed from
+        GET USAGE?from=2026-13-01 → 400 malformed from
+        GET USAGE?from=2026-1-1 → 400 malformed from
+        GET USAGE?from=+2026-11-21 → 400 malformed from
+        GET USAGE?from=%2B999-01-01 → 400 malformed from
+        GET USAGE?from=-001-01-01 → 400 malformed from
+        GET USAGE?from=2026-11-21T02:00:00Z → 400 malformed from
+        GET USAGE?from= → 400 malformed from
+        GET USAGE?from=2026-11-21&to=2026-11-20 → 422 invalid from
+        GET USAGE?from=2025-11-20&to=2026-11-21 → 422 invalid from
+        GET USAGE?from=2025-11-21&to=2026-11-21 → 200
+        GET USAGE?days=3 → 422 invalid days
+        GET USAGE?to=0000-01-01 → 200
+        GET USAGE?cursor=zz → 400 malformed cursor"#;
+    memory.requests(&table.replace("USAGE", USAGE)).await;
 }
 
 #[tokio::test]

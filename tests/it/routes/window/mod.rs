@@ -16,16 +16,6 @@ async fn record(memory: &Memory, task: Value) -> Answer {
     memory.post("tasks", &task).await
 }
 
-/// POST a decision.
-async fn decide(memory: &Memory, decision: Value) -> Answer {
-    memory.post("decisions", &decision).await
-}
-
-/// PUT a status.
-async fn set(memory: &Memory, status: Value) -> Answer {
-    memory.put_json("status", &status).await
-}
-
 /// A task of a number.
 fn task(number: usize) -> Value {
     json!({ "task_id": format!("task-{number}"), "intent": format!("Step {number}"), "summary": "Done. All of it." })

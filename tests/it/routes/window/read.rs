@@ -1,54 +1,25 @@
 //! `GET M/window`
 
-use super::{decide, record, set, task};
-use crate::harness::{Answer, Service, has};
-use reqwest::Method;
+use super::{record, task};
+use crate::harness::Service;
 use serde_json::json;
 
 #[tokio::test]
 async fn the_window_is_markdown_or_json_and_is_not_sent_twice() {
     let (_, memory) = Service::start().await.agent();
-    memory.get("window").await.missing();
-    set(&memory, json!({"goal": "ship"})).await.is(201);
-    let mut recorded = task(1);
-    recorded["summary"] = json!("Two lines.\n# Not a heading");
-    recorded["outcome"] = json!({"tests": 60});
-    recorded["epic"] = json!("DSL");
-    record(&memory, recorded.clone()).await.is(201);
-    decide(
-        &memory,
-        json!({"decision": "SQL in storage", "reason": "one language"}),
-    )
-    .await
-    .is(201);
-
-    let text = memory.get("window").await.is(200);
-    assert_eq!(text.header("content-type"), "text/markdown; charset=utf-8");
-    assert_eq!(
-        text.text(),
-        "# Status\nGoal: ship\nBlocker: none\nUpdated: 2026-11-21T02:00:00Z\n\n# Recent Tasks\n\n## T-1 \
-         [2026-11-21T02:00:00Z] Step 1\nTask: task-1\nEpic: DSL\n\n> Two lines.\n> # Not a heading\n\nOutcome: \
-         `{\"tests\":60}`\n\n# Decisions\n- D-1 [2026-11-21T02:00:00Z] because one language: SQL in storage\n"
-    );
-    let json = memory.get_json("window").await.is(200);
-    let window = json.json();
-    assert_eq!(window["status"]["goal"], "ship");
-    assert_eq!(window["status"]["updated"], "2026-11-21T02:00:00Z");
-    for field in ["task_id", "intent", "summary", "outcome", "epic"] {
-        assert_eq!(window["tasks"][0][field], recorded[field], "{field}");
-    }
-    assert_eq!(window["decisions"][0]["reason"], "one language");
-    assert_ne!(json.header("etag"), text.header("etag"));
-    for (answer, accept) in [(&text, "*/*"), (&json, "application/json")] {
-        let again = memory.request(Method::GET, "window").header("Accept", accept);
-        let again = again.header("If-None-Match", answer.header("etag"));
-        Answer::to(again).await.is(304);
-    }
-    record(&memory, task(2)).await.is(201);
-    memory
-        .get_with("window", "If-None-Match", text.header("etag"))
-        .await
-        .is(200);
+    let table = r##"
+        GET window → 404 not-found
+        PUT status < {"goal": "ship"} → 201
+        POST tasks < {"task_id": "task-1", "intent": "Step 1", "summary": "Two lines.\n# Not a heading", "outcome": {"tests": 60}, "epic": "DSL"} → 201
+        POST decisions < {"decision": "SQL in storage", "reason": "one language"} → 201
+        GET window → 200 | content-type: text/markdown; charset=utf-8 | =# Status\nGoal: ship\nBlocker: none\nUpdated: 2026-11-21T02:00:00Z\n\n# Recent Tasks\n\n## T-1 [2026-11-21T02:00:00Z] Step 1\nTask: task-1\nEpic: DSL\n\n> Two lines.\n> # Not a heading\n\nOutcome: `{"tests":60}`\n\n# Decisions\n- D-1 [2026-11-21T02:00:00Z] because one language: SQL in storage\n ⇒ tag=etag
+        GET window | Accept: application/json | If-None-Match: $tag → 200 {"/status/goal": "ship", "/status/updated": "2026-11-21T02:00:00Z", "/decisions/0/reason": "one language"} ⇒ json=etag
+        GET window | Accept: application/json → 200 {"/tasks/0/task_id": "task-1", "/tasks/0/intent": "Step 1", "/tasks/0/summary": "Two lines.\n# Not a heading", "/tasks/0/outcome": {"tests": 60}, "/tasks/0/epic": "DSL"}
+        GET window | Accept: */* | If-None-Match: $tag → 304
+        GET window | Accept: application/json | If-None-Match: $json → 304
+        POST tasks < {"task_id": "task-2", "intent": "Step 2", "summary": "Done. All of it."} → 201
+        GET window | If-None-Match: $tag → 200"##;
+    memory.requests(table).await;
 }
 
 #[tokio::test]
@@ -57,10 +28,9 @@ async fn no_text_of_a_writer_forms_a_heading() {
     let mut recorded = task(1);
     recorded["summary"] = json!("One.\r# Two\r\n# Three\n# Four");
     record(&memory, recorded).await.is(201);
-    let document = memory.text().await;
-    let document = document.replace("Goal: none", "Goal: ship\r# Five");
+    let document = memory.text().await.replace("Goal: none", "Goal: ship\r# Five");
     memory
-        .write(&(document + "\n# Decisions\n- D-1 because it\r# is: so\n"))
+        .write(document + "\n# Decisions\n- D-1 because it\r# is: so\n")
         .await;
     let window = memory.get("window").await.is(200);
     let headings = window
@@ -81,15 +51,10 @@ async fn a_line_that_was_edited_by_hand_is_returned() {
         .await
         .replace("Step 1: Done.", "Step one: Almost done.");
     memory.write(document + "- by hand: also\n").await;
-    let window = memory.get_json("window").await.is(200).json();
-    assert_eq!(window["tasks"][0]["intent"], "Step one");
-    assert_eq!(window["tasks"][0]["task_id"], "task-1");
-    let read = memory.read("records/T-1").await;
-    has(
-        &read,
-        json!({"intent": "Step one", "summary": "Almost done. All of it."}),
-    );
-    record(&memory, task(2)).await.is(201);
-    let window = memory.get_json("window").await.is(200).json();
-    assert_eq!(window["tasks"][2]["intent"], "by hand");
+    let table = r#"
+        GET window | Accept: application/json → 200 {"/tasks/0/intent": "Step one", "/tasks/0/task_id": "task-1"}
+        GET records/T-1 → 200 {"intent": "Step one", "summary": "Almost done. All of it."}
+        POST tasks < {"task_id": "task-2", "intent": "Step 2", "summary": "Done. All of it."} → 201
+        GET window | Accept: application/json → 200 {"/tasks/2/intent": "by hand"}"#;
+    memory.requests(table).await;
 }

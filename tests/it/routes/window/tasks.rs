@@ -51,47 +51,31 @@ async fn the_oldest_task_beyond_the_window_is_archived_in_the_same_version() {
     for number in 1..=5 {
         record(&memory, task(number)).await.is(201);
     }
-    let sixth = record(&memory, task(6)).await.is(201).json();
-
-    has(&sixth, json!({"version": 6, "archived": ["T-1"]}));
-    let archived_task = memory.read("records/T-1").await;
-    has(&archived_task, json!({"status": "archived", "ended_version": 6}));
-    assert_eq!(
-        archived_task["archive_reason"],
-        "left the window of 5 recent tasks"
-    );
-    has(
-        &archived_task,
-        json!({"task_id": "task-1", "summary": "Done. All of it."}),
-    );
-    let active = memory.read("records?kind=T").await;
-    assert_eq!(active["items"].as_array().unwrap().len(), 5);
-
-    memory.restore("5").await.is(201);
-    let back = memory.read("records/T-1").await;
-    has(&back, json!({"status": "active", "task_id": "task-1"}));
+    let table = r#"
+        POST tasks < {"task_id": "task-6", "intent": "Step 6", "summary": "Done. All of it."} → 201 {"version": 6, "archived": ["T-1"]}
+        GET records/T-1 → 200 {"status": "archived", "ended_version": 6, "archive_reason": "left the window of 5 recent tasks", "task_id": "task-1", "summary": "Done. All of it."}
+        GET records?kind=T → 200 {"items#": 5}
+        POST contexts/5/restore → 201
+        GET records/T-1 → 200 {"status": "active", "task_id": "task-1"}"#;
+    memory.requests(table).await;
 }
 
 #[tokio::test]
 async fn a_task_sent_twice_is_recorded_once_also_after_it_was_archived() {
     let service = Service::configured(|config| config.window.tasks = 1).await;
-    let memory = service.memory("agent");
-    record(&memory, task(1)).await.is(201);
-    for _ in 0..2 {
-        let again = record(&memory, task(1)).await.is(200).json();
-        has(&again, json!({"record_id": "T-1", "unchanged": true}));
-        record(&memory, task(2)).await;
-    }
-    assert_eq!(service.count("memory_contexts").await, 2);
-
-    let mut other = task(1);
-    other["summary"] = json!("Something else");
-    let refused = record(&memory, other)
-        .await
-        .problem(409, "conflict", Some("task_id"));
-    assert_eq!(refused["record_id"], "T-1");
     // Ids are unique per memory.
-    record(&service.memory("other"), task(1)).await.is(201);
+    let table = r#"
+        § agent
+        POST tasks < {"task_id": "task-1", "intent": "Step 1", "summary": "Done. All of it."} → 201
+        POST tasks < {"task_id": "task-1", "intent": "Step 1", "summary": "Done. All of it."} → 200 {"record_id": "T-1", "unchanged": true}
+        POST tasks < {"task_id": "task-2", "intent": "Step 2", "summary": "Done. All of it."} → 201
+        POST tasks < {"task_id": "task-1", "intent": "Step 1", "summary": "Done. All of it."} → 200 {"record_id": "T-1", "unchanged": true}
+        POST tasks < {"task_id": "task-2", "intent": "Step 2", "summary": "Done. All of it."} → 200
+        ROWS memory_contexts 2
+        POST tasks < {"task_id": "task-1", "intent": "Step 1", "summary": "Something else"} → 409 conflict task_id {"record_id": "T-1"}
+        § other
+        POST tasks < {"task_id": "task-1", "intent": "Step 1", "summary": "Done. All of it."} → 201"#;
+    service.requests(table).await;
 }
 
 #[tokio::test]
@@ -180,36 +164,17 @@ async fn a_vault_may_have_its_own_window_size() {
 #[tokio::test]
 async fn a_task_with_an_unsuccessful_outcome_is_shown_as_failed_everywhere() {
     let service = Service::configured(|config| config.window.tasks = 1).await;
-    let memory = service.memory("agent");
-    let mut failed = task(1);
-    failed["outcome"] = json!({"success": false, "exit": 3});
-    let made = record(&memory, failed).await.is(201).json();
-    assert_eq!(made["failed"], true);
-    assert_eq!(made["content"], "task-1: [failed] Step 1: Done. All of it.");
-    let window = memory.get("window").await;
-    let window = window.text();
-    assert!(window.contains("Task: task-1\nResult: failed\n"), "{window}");
-    assert_eq!(memory.get_json("window").await.json()["tasks"][0]["failed"], true);
-    let prompt = memory.get("prompt?include=recent_tasks").await.is(200);
-    let prompt = prompt.text();
-    holds(
-        prompt,
-        &["- T-1 [2026-11-21T02:00:00Z] task-1: [failed] Step 1: Done."],
-    );
-
-    let mut fine = task(2);
-    fine["outcome"] = json!({"success": true});
-    assert_eq!(record(&memory, fine).await.is(201).json()["failed"], false);
-
-    let history = memory.get_json("archive/history").await.json();
-    has(
-        &history["items"][0],
-        json!({"failed": true, "line": "2026-11-21T02:00:00Z T-1 task-1: [failed] Step 1: Done."}),
-    );
-    let epics = memory.get_json("archive/epics").await.json();
-    assert_eq!(epics["items"][0]["latest"][0]["failed"], true);
-    let read = memory.get("records/T-1").await.json();
-    has(&read, json!({"intent": "Step 1", "failed": true}));
+    let table = r#"
+        § agent
+        POST tasks < {"task_id": "task-1", "intent": "Step 1", "summary": "Done. All of it.", "outcome": {"success": false, "exit": 3}} → 201 {"failed": true, "content": "task-1: [failed] Step 1: Done. All of it."}
+        GET window → 200 ~Task: task-1\nResult: failed\n
+        GET window | Accept: application/json → 200 {"/tasks/0/failed": true}
+        GET prompt?include=recent_tasks → 200 ~- T-1 [2026-11-21T02:00:00Z] task-1: [failed] Step 1: Done.
+        POST tasks < {"task_id": "task-2", "intent": "Step 2", "summary": "Done. All of it.", "outcome": {"success": true}} → 201 {"failed": false}
+        GET archive/history | Accept: application/json → 200 {"/items/0/failed": true, "/items/0/line": "2026-11-21T02:00:00Z T-1 task-1: [failed] Step 1: Done."}
+        GET archive/epics → 200 {"/items/0/latest/0/failed": true}
+        GET records/T-1 → 200 {"intent": "Step 1", "failed": true}"#;
+    service.requests(table).await;
 }
 
 #[tokio::test]
