@@ -14,7 +14,7 @@ use super::back::fence_around;
 use super::file::{BadInput, SourceFile};
 use super::{Piece, Pieces, brief};
 use crate::domain::document::{heading_of, indent, lines, outline};
-use crate::domain::text::lines::blank_separated;
+use crate::domain::text::lines::offset_in;
 use crate::domain::text::one_line;
 use pulldown_cmark::{Event, Parser, Tag, TagEnd, TextMergeWithOffset};
 use std::collections::HashMap;
@@ -286,10 +286,10 @@ impl<'f> Reading<'f> {
 
     /// Lists the files that a text outside code imports.
     fn imports(&mut self, at: usize, text: &str) {
-        for (offset, word) in blank_separated(text) {
+        for word in text.split_whitespace() {
             let path = word.strip_prefix('@').unwrap_or_default();
             if path.contains(['/', '.']) {
-                let place = self.file.place(at + offset);
+                let place = self.file.place(at + offset_in(text, word));
                 let word = word.trim_end_matches(['.', ',', ';', ')']);
                 self.found.left.push(format!(
                     "{place}: {word} is kept as words; bring the file that it imports too"
