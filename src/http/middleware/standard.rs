@@ -7,6 +7,7 @@
 
 use crate::clock::Clock;
 use crate::dashboard;
+use crate::domain::ids::MAX_ID_BYTES;
 use crate::http::middleware::{Call, bounds};
 use crate::http::problem::{Cause, MEDIA_TYPE, Passing, Problem};
 use crate::telemetry::requests::{self, FailedRequest};
@@ -207,8 +208,12 @@ static HASHES: LazyLock<Cache<String, Arc<str>>> = LazyLock::new(|| Cache::new(1
 
 /// The first twelve hexadecimal digits of the SHA-256 of a vault's id: they distinguish vaults without naming them.
 fn vault_hash(vault: &str) -> Arc<str> {
-    let hash = || Ok::<_, Infallible>(hex::encode(&Sha256::digest(vault.as_bytes())[..6]).into());
-    let Ok(hash) = HASHES.get_or_insert_with(vault, hash);
+    let hash = || hex::encode(&Sha256::digest(vault.as_bytes())[..6]).into();
+    // Anybody may send a path, and one that is too long for an id would be held as a whole.
+    if vault.len() > MAX_ID_BYTES {
+        return hash();
+    }
+    let Ok(hash) = HASHES.get_or_insert_with(vault, || Ok::<_, Infallible>(hash()));
     hash
 }
 
@@ -339,6 +344,13 @@ mod tests {
         // printf acme | sha256sum
         assert_eq!(&*vault_hash("acme"), "822b33ad87c1");
         assert_ne!(vault_hash("Acme"), vault_hash("acme"));
+    }
+
+    #[test]
+    fn what_is_too_long_for_an_id_is_hashed_and_not_held() {
+        let long = "a".repeat(MAX_ID_BYTES + 1);
+        assert_ne!(vault_hash(&long), vault_hash(&long[1..]));
+        assert!(HASHES.get(&long).is_none() && HASHES.get(&long[1..]).is_some());
     }
 
     #[test]
