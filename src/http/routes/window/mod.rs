@@ -28,7 +28,7 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 
-/// Who writes into which window, and its size in that vault. Such a route has no query parameters.
+/// Who writes into which window, and its size in that vault.
 #[derive(Debug)]
 pub(crate) struct WriterOf(pub(super) Writer);
 
