@@ -4,9 +4,9 @@
 //! time: an entry is only replaced by that of a newer version, so doing the same work twice is merely wasteful.
 //!
 //! Indexing a memory after each of its writes would add as much to the write-ahead log as the version itself. So after
-//! a version was indexed, its memory is not indexed again for [`REST`], unless its vault is being searched through this
+//! a version was indexed, its memory is not indexed again for `REST`, unless its vault is being searched through this
 //! process. The first search of a vault indexes the postponed memories, a few batches at most. From then on nothing is
-//! postponed until the vault has not been searched for [`SEARCHED_FOR`].
+//! postponed until the vault has not been searched for `SEARCHED_FOR`.
 
 mod find;
 pub mod vectors;
