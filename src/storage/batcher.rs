@@ -123,6 +123,11 @@ impl<J: Job> Drop for Batch<J> {
 impl Storage {
     /// Runs a job, alone or in a batch. `None` if its batch was cancelled: the outcome is unknown.
     pub(in crate::storage) async fn submit<J: Job>(&self, job: J) -> Option<J::Answer> {
+        if !self.crosses_vaults() {
+            return J::run(self, &mut BatchConnection::default(), vec![job])
+                .await
+                .pop();
+        }
         let of = J::batcher(&self.batchers).clone();
         match of.begin_or_wait(job) {
             Ok(job) => {
@@ -319,11 +324,7 @@ impl Storage {
             vault: vault.clone(),
             memory: memory.clone(),
         };
-        let batched = match self.crosses_vaults() {
-            true => self.submit(wanted).await.flatten(),
-            false => None,
-        };
-        let head = match batched {
+        let head = match self.submit(wanted).await.flatten() {
             Some(read) => read?,
             None => {
                 self.head_alone(&mut BatchConnection::default(), vault, memory)

@@ -144,10 +144,8 @@ impl Storage {
             day: self.clock.now().date_naive(),
             spent,
         };
-        match self.crosses_vaults() {
-            true => drop(self.submit(usage).await),
-            false => drop(Usage::run(self, &mut BatchConnection::default(), vec![usage]).await),
-        }
+        // `None` if its batch was cancelled: not counted, like after a failure.
+        let _ = self.submit(usage).await;
     }
 
     async fn insert_usage(
