@@ -8,6 +8,7 @@ pub(in crate::storage) mod stored;
 use crate::domain::ids::VaultId;
 use crate::domain::operation::Role;
 use crate::storage::batcher::{BatchConnection, Batcher, Batchers, Job};
+use crate::storage::database::connection::execute_rows;
 use crate::storage::{Class, Storage, StorageError};
 use chrono::NaiveDate;
 use serde::Deserialize;
@@ -154,7 +155,7 @@ impl Storage {
         counts: BTreeMap<(&VaultId, NaiveDate, &str, &'static str), Spent>,
     ) -> Result<(), StorageError> {
         let (mut connection, since) = kept.take(self, Class::Write).await?;
-        let is_usual = counts.len() == 1;
+        let rows = counts.len();
         let mut statement = QueryBuilder::<Postgres>::new(
             "INSERT INTO model_usage (vault_id, day, model, role, runs, calls, failures, input_tokens, cached_tokens,
                                       cache_write_tokens, output_tokens, millis) ",
@@ -183,11 +184,7 @@ impl Storage {
                   output_tokens = model_usage.output_tokens + excluded.output_tokens,
                   millis = model_usage.millis + excluded.millis",
         );
-        statement
-            .build()
-            .persistent(is_usual)
-            .execute(&mut connection)
-            .await?;
+        execute_rows(&mut connection, statement, rows).await?;
         let connection = connection.commit().await?;
         kept.keep(self, connection, since);
         Ok(())

@@ -6,6 +6,7 @@
 //! server, is closed too. A transaction that is open when the connection is dropped is rolled back.
 
 use crate::fair::Permit;
+use crate::storage::StorageError;
 use crate::storage::database::liveness::{Generation, Liveness, silence};
 use crate::storage::error::{DISK_FULL, OutcomeUnknown, READ_ONLY};
 use futures::future::{BoxFuture, OptionFuture};
@@ -14,7 +15,7 @@ use futures::{FutureExt as _, StreamExt as _, TryStreamExt as _, stream};
 use sqlx::error::DatabaseError;
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgConnection, PgQueryResult, PgRow, PgStatement, PgTypeInfo};
-use sqlx::{Describe, Either, Error, Execute, Executor, Postgres, SqlStr};
+use sqlx::{Describe, Either, Error, Execute, Executor, Postgres, QueryBuilder, SqlStr};
 use std::future::Future;
 use std::io;
 use std::sync::Arc;
@@ -234,6 +235,18 @@ impl Watch {
 /// Whether a distributed database reports that it lost a node, or that two transactions changed the same row.
 fn is_of_a_node(error: &dyn DatabaseError) -> bool {
     error.code().is_some_and(|code| code == "XX000")
+}
+
+/// Executes a statement that was built for some number of rows. Only the one for a single row is kept prepared: those for other
+/// numbers are many, and would displace others.
+pub(in crate::storage) async fn execute_rows(
+    connection: &mut Connection,
+    mut statement: QueryBuilder<Postgres>,
+    rows: usize,
+) -> Result<(), StorageError> {
+    let is_kept = rows == 1;
+    statement.build().persistent(is_kept).execute(connection).await?;
+    Ok(())
 }
 
 impl<'c> Executor<'c> for &'c mut Connection {

@@ -3,7 +3,7 @@
 use super::{ItemFilter, ItemOwner, live_items};
 use crate::domain::ids::{ActorId, Category, ItemId, MemoryId};
 use crate::domain::prompt::{NewItem, PromptItem, check_total};
-use crate::storage::database::connection::Connection;
+use crate::storage::database::connection::{Connection, execute_rows};
 use crate::storage::database::transaction::lock_name;
 use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::idempotency::{Answering, keep_one};
@@ -295,12 +295,7 @@ pub(in crate::storage) async fn insert(
                 .push_bind(item.created_by.as_str());
         });
         statement.push(" ON CONFLICT (vault_id, memory_id, item_id) DO NOTHING");
-        let is_kept = items.len() == 1;
-        statement
-            .build()
-            .persistent(is_kept)
-            .execute(&mut *connection)
-            .await?;
+        execute_rows(connection, statement, items.len()).await?;
     }
     Ok(())
 }

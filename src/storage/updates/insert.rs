@@ -2,7 +2,7 @@
 
 use super::run::{Run, RunStatus};
 use crate::domain::ids::{ContextId, MemoryId, UpdateId, VaultId};
-use crate::storage::database::connection::Connection;
+use crate::storage::database::connection::{Connection, execute_rows};
 use crate::storage::updates::exchanges::Packed;
 use crate::storage::{StorageError, updates::proposals};
 use chrono::{DateTime, Utc};
@@ -148,18 +148,7 @@ pub(super) async fn insert_rows(
             row.push_bind(text).push_unseparated("::text::jsonb");
         }
     });
-    execute(connection, statement, runs.len()).await
-}
-
-/// A batch has any number of rows: kept, its statements would displace others.
-async fn execute(
-    connection: &mut Connection,
-    mut statement: QueryBuilder<Postgres>,
-    runs: usize,
-) -> Result<(), StorageError> {
-    let is_kept = runs == 1;
-    statement.build().persistent(is_kept).execute(connection).await?;
-    Ok(())
+    execute_rows(connection, statement, runs.len()).await
 }
 
 /// Stores the instructions that runs refer to, unless their vaults already have them; in one order, so that no two
@@ -185,7 +174,7 @@ async fn insert_instructions(
         row.push_bind(vault).push_bind(hash).push_bind(text);
     });
     statement.push(" ON CONFLICT (vault_id, hash) DO NOTHING");
-    execute(connection, statement, runs.len()).await
+    execute_rows(connection, statement, runs.len()).await
 }
 
 /// A run's texts as JSON, and the instructions that they refer to.
