@@ -93,8 +93,6 @@ async fn no_such_route(uri: Uri) -> Problem {
 /// The route whose words differ by few letters from those of a path. It is named with its placeholders: what the path
 /// contains is not repeated.
 fn nearest_route(path: &str) -> Option<&'static str> {
-    static ROUTES: LazyLock<Vec<String>> =
-        LazyLock::new(|| openapi::document().paths.paths.into_keys().collect());
     let segments = path.split('/').filter(|segment| !segment.is_empty());
     let asked: Vec<String> = segments.map(clipped).collect();
     let distance = |route: &str| {
@@ -104,8 +102,8 @@ fn nearest_route(path: &str) -> Option<&'static str> {
             .map(|(word, asked)| strsim::damerau_levenshtein(word, asked))
             .sum::<usize>()
     };
-    let same_length = ROUTES
-        .iter()
+    let same_length = DOCUMENTED
+        .keys()
         .filter(|route| route.split('/').count() == asked.len() + 1);
     let nearest = same_length.min_by_key(|route| distance(route))?;
     (distance(nearest) <= FEW_LETTERS).then_some(nearest)

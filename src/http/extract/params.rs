@@ -121,24 +121,25 @@ impl<S: Send + Sync, T: DeserializeOwned + IntoParams> FromRequestParts<S> for Q
 }
 
 /// The names of the query parameters of each operation, by path and method, as they are documented.
-pub(crate) static DOCUMENTED: LazyLock<HashMap<String, HashMap<Method, Vec<String>>>> = LazyLock::new(|| {
-    let paths = openapi::document().paths.paths.into_iter();
-    let of_path = |mut item| {
-        let operations = openapi::operations(&mut item);
-        let named = operations.map(|(method, operation)| {
-            let parameters = operation.parameters.iter().flatten();
-            let names = parameters.filter_map(|parameter| match parameter {
-                RefOr::T(parameter) if parameter.parameter_in == ParameterIn::Query => {
-                    Some(parameter.name.clone())
-                }
-                _ => None,
+pub(crate) static DOCUMENTED: LazyLock<BTreeMap<String, HashMap<Method, Vec<String>>>> =
+    LazyLock::new(|| {
+        let paths = openapi::document().paths.paths.into_iter();
+        let of_path = |mut item| {
+            let operations = openapi::operations(&mut item);
+            let named = operations.map(|(method, operation)| {
+                let parameters = operation.parameters.iter().flatten();
+                let names = parameters.filter_map(|parameter| match parameter {
+                    RefOr::T(parameter) if parameter.parameter_in == ParameterIn::Query => {
+                        Some(parameter.name.clone())
+                    }
+                    _ => None,
+                });
+                (method, names.collect())
             });
-            (method, names.collect())
-        });
-        named.collect()
-    };
-    paths.map(|(path, item)| (path, of_path(item))).collect()
-});
+            named.collect()
+        };
+        paths.map(|(path, item)| (path, of_path(item))).collect()
+    });
 
 /// The names of the query parameters of the operation that a request is for; `None` if the route does not take its method.
 pub(crate) fn documented(parts: &Parts) -> Option<&'static Vec<String>> {
