@@ -10,7 +10,7 @@
 //! It is sent several times a second while the database is in use, and rarely otherwise.
 
 use crate::storage::database::liveness::{SILENCE, SILENT};
-use crate::storage::database::server::{ONLY_READS, leads_to, server_of, write_notice};
+use crate::storage::database::server::{BLOCKED_AS_READ_ONLY, leads_to, server_of, write_notice};
 use crate::storage::error::{READ_ONLY, has_code};
 use crate::storage::{Storage, StorageError};
 use sqlx::{Connection as _, PgConnection};
@@ -38,8 +38,8 @@ impl Storage {
             let sent = timeout(SILENCE, self.beat(&mut connection)).await;
             let beat = match &sent {
                 Ok(Ok(false)) => Ok(()),
-                Ok(Ok(true)) => Err(ONLY_READS),
-                Ok(Err(error)) if has_code(error, READ_ONLY) => Err(ONLY_READS),
+                Ok(Ok(true)) => Err(BLOCKED_AS_READ_ONLY),
+                Ok(Err(error)) if has_code(error, READ_ONLY) => Err(BLOCKED_AS_READ_ONLY),
                 Ok(Err(_)) => Err("a test write failed"),
                 Err(_) if self.liveness.answered_since(begun) => Err("a test write had no answer in time"),
                 Err(_) => Err(SILENT),
@@ -56,7 +56,7 @@ impl Storage {
             match beat {
                 Err(SILENT) => self.liveness.give_up(),
                 // The server is a former primary or not promoted yet: connections are closed until they lead to a primary.
-                Err(ONLY_READS) => {
+                Err(BLOCKED_AS_READ_ONLY) => {
                     self.liveness.retire_read_only();
                     self.liveness.beat(beat);
                 }

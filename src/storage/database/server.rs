@@ -98,7 +98,7 @@ impl Storage {
             Some((Ok(()), at)) if at.elapsed() < BEAT_LASTS => Ok(None),
             Some(_) | None => {
                 let is_read_only = self.test_write().await?;
-                Ok(is_read_only.then(|| ONLY_READS.to_owned()))
+                Ok(is_read_only.then(|| BLOCKED_AS_READ_ONLY.to_owned()))
             }
         }
     }
@@ -129,7 +129,7 @@ impl Storage {
 }
 
 /// Why writes are blocked on a former primary, or on a standby that is not promoted yet.
-pub(in crate::storage) const ONLY_READS: &str = "the database is read-only";
+pub(in crate::storage) const BLOCKED_AS_READ_ONLY: &str = "the database is read-only";
 
 /// Notifies the listeners: a small write. Returns whether the server is read-only. The payload has only letters, digits,
 /// blanks and hyphens.
