@@ -168,6 +168,7 @@ impl Storage {
         .await?;
         Ok(found)
     }
+
     /// The results for these matches, in the same order; without memories that no longer exist.
     ///
     /// # Errors
