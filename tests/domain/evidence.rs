@@ -1,9 +1,10 @@
 //! Complete model responses checked against complete inputs: careful paraphrases, and texts from elsewhere.
 
+use crate::case;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use working_memory::domain::consolidation::Ground;
-use working_memory::domain::evidence::{Examples, Input, Judge, JudgeContext, Judged, Strictness};
+use working_memory::domain::evidence::{Input, Judge, JudgeContext, Judged};
 use working_memory::domain::ids::RecordId;
 use working_memory::domain::operation::{Item, Operation};
 
@@ -22,14 +23,7 @@ fn judged_operation(input: &str, operation: Operation) -> Judged {
         task: "Go on.",
         messages: vec![input],
     };
-    let case = JudgeContext {
-        input: &input,
-        document: "",
-        progress: "",
-        examples: &Examples::default(),
-        max_archives: 3,
-        strictness: Strictness::Reject,
-    };
+    let case = case(&input);
     Judge::new(case, &items).items(items).remove(0)
 }
 
@@ -96,12 +90,8 @@ fn a_decision_is_archived_if_its_id_or_a_word_of_it_is_named() {
             messages: vec![message],
         };
         let case = JudgeContext {
-            input: &input,
             document,
-            progress: "",
-            examples: &Examples::default(),
-            max_archives: 3,
-            strictness: Strictness::Reject,
+            ..case(&input)
         };
         let judged = Judge::new(case, &items).archives(&[id], &[], &BTreeSet::new());
         assert_eq!(judged[0].ruling.is_none(), is_called, "{message}");
@@ -129,14 +119,7 @@ fn a_large_input_is_read_once_for_all_checks() {
             }
         })
         .collect();
-    let case = JudgeContext {
-        input: &input,
-        document: "",
-        progress: "",
-        examples: &Examples::default(),
-        max_archives: 3,
-        strictness: Strictness::Reject,
-    };
+    let case = case(&input);
     let judged = Judge::new(case, &items).items(items);
     assert!(judged.iter().all(|judged| judged.item.is_some()));
     assert!(

@@ -12,6 +12,8 @@ mod origin_laws;
 mod prompt_laws;
 mod size;
 
+use std::sync::LazyLock;
+use working_memory::domain::evidence::{Examples, Input, JudgeContext, Strictness};
 use working_memory::domain::memory::Limits;
 
 /// The limits of an update, with few additions.
@@ -21,3 +23,16 @@ const LIMITS: Limits = Limits {
     context_bytes: 102_400,
     pins_hold: false,
 };
+
+/// A strict comparison of answers with an input, for an empty document.
+fn case<'a>(input: &'a Input<'a>) -> JudgeContext<'a> {
+    static EXAMPLES: LazyLock<Examples> = LazyLock::new(Examples::default);
+    JudgeContext {
+        input,
+        document: "",
+        progress: "",
+        examples: &EXAMPLES,
+        max_archives: 3,
+        strictness: Strictness::Reject,
+    }
+}

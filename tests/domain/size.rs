@@ -1,6 +1,7 @@
 //! Large documents: every operation is linear in their size. The limits are far above what is needed, so that a busy machine
 //! does not fail them, and far below what quadratic work takes.
 
+use crate::case;
 use chrono::DateTime;
 use std::collections::BTreeSet;
 use std::iter::repeat_with;
@@ -10,7 +11,7 @@ use working_memory::domain::bring::{self, Note, SourceFile};
 use working_memory::domain::consolidation::{Ground, Share, find};
 use working_memory::domain::document::{Origins, find_section, headings, records, unified_diff};
 use working_memory::domain::dsl::Parsed;
-use working_memory::domain::evidence::{Addition, Examples, Input, Judge, JudgeContext, Judged, Strictness};
+use working_memory::domain::evidence::{Addition, Input, Judge, JudgeContext, Judged};
 use working_memory::domain::handoff::citations_in;
 use working_memory::domain::ids::{RecordId, RecordKind};
 use working_memory::domain::memory::{Counters, Limits, View, apply, project, validate};
@@ -169,12 +170,8 @@ fn progress_is_compared_with_the_one_before_in_time() {
         messages: vec!["g"],
     };
     let case = JudgeContext {
-        input: &input,
-        document: "",
         progress: &before,
-        examples: &Examples::default(),
-        max_archives: 3,
-        strictness: Strictness::Reject,
+        ..case(&input)
     };
     let begin = Instant::now();
     let judged = Judge::new(case, &items).items(items);
@@ -208,14 +205,7 @@ fn lines_of_snippets_are_searched_in_time_however_many_there_are() {
         task: "f",
         messages: vec![&message, &runs],
     };
-    let case = JudgeContext {
-        input: &input,
-        document: "",
-        progress: "",
-        examples: &Examples::default(),
-        max_archives: 3,
-        strictness: Strictness::Reject,
-    };
+    let case = case(&input);
     let begin = Instant::now();
     let judged = Judge::new(case, &items).items(items);
     assert!(judged[0].item.is_some());
@@ -243,14 +233,7 @@ fn an_answer_of_many_snippets_and_bullets_searches_a_large_input_a_limited_numbe
         task: "f",
         messages: vec![&message],
     };
-    let case = JudgeContext {
-        input: &input,
-        document: "",
-        progress: "",
-        examples: &Examples::default(),
-        max_archives: 3,
-        strictness: Strictness::Reject,
-    };
+    let case = case(&input);
     let begin = Instant::now();
     let judged = Judge::new(case, &items).items(items);
     let (progress, snippets) = judged.split_last().expect("judged");
@@ -291,12 +274,8 @@ fn an_answer_of_many_archivings_and_additions_compares_a_limited_number_of_them(
         messages: vec!["g"],
     };
     let case = JudgeContext {
-        input: &input,
         document: &document,
-        progress: "",
-        examples: &Examples::default(),
-        max_archives: 3,
-        strictness: Strictness::Reject,
+        ..case(&input)
     };
     let begin = Instant::now();
     let judge = Judge::new(case, &items);
