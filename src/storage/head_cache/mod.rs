@@ -14,9 +14,10 @@
 //!   accepts writes. Heads are served only while a word that went over the whole path proves this ([`lease`]). A new
 //!   listening connection, or another server, clears the cache.
 //!
-//! The cache is bounded by the bytes of its heads, and chooses what to evict.
+//! The cache is bounded by the bytes of its heads in their cached form ([`packed`]), and chooses what to evict.
 
 mod lease;
+mod packed;
 
 use crate::domain::document::{Origins, Run};
 use crate::domain::ids::{ContextId, MemoryId, VaultId};
@@ -24,6 +25,7 @@ use crate::storage::database::notification::Notification;
 use crate::storage::{Context, ContextMetadata};
 use lease::InvalidationLease;
 pub use lease::STALENESS_BOUND;
+use packed::PackedHead;
 use quick_cache::sync::Cache;
 use quick_cache::{Equivalent, Weighter};
 use std::hash::{BuildHasher, Hash, RandomState};
@@ -44,7 +46,7 @@ const EXPECTED: u64 = 2_048 + OVERHEAD;
 
 /// The cached heads of this process.
 pub(super) struct HeadCache {
-    cached: Cache<Key, CachedHead, Bytes>,
+    cached: Cache<Key, PackedHead, Bytes>,
     changes: Vec<Mutex<Changes>>,
     hasher: RandomState,
     lease: InvalidationLease,
@@ -82,11 +84,6 @@ impl CachedHead {
             context: Arc::new(context),
             origins: origins.map(Arc::new),
         }
-    }
-
-    /// Whether it is already this head, with at least the same additional data.
-    fn is(&self, head: &Self) -> bool {
-        self.metadata() == head.metadata() && (self.origins.is_some() || head.origins.is_none())
     }
 
     fn metadata(&self) -> &ContextMetadata {
@@ -136,6 +133,7 @@ impl HeadCache {
             true => self.cached.get(&Borrowed(vault, memory)),
             false => None,
         };
+        let found = found.and_then(PackedHead::unpack);
         let counter = if found.is_some() { &self.hits } else { &self.misses };
         counter.fetch_add(1, Ordering::Relaxed);
         found
@@ -155,17 +153,18 @@ impl HeadCache {
 
     /// Caches a head that was read after `token` was taken, unless a change was published meanwhile.
     pub(super) fn fill(&self, token: FillToken, head: CachedHead) {
-        let metadata = &head.context.metadata;
+        let metadata = head.metadata();
         let cached = self
             .cached
             .peek(&Borrowed(&metadata.vault_id, &metadata.memory_id));
         if cached.is_some_and(|cached| cached.is(&head)) {
             return;
         }
+        let head = PackedHead::pack(head);
         let changes = self.stripe(token.hash);
         // A cached head that the database has just shown to be replaced must go in any case.
         let metadata = head.metadata();
-        let is_older = |cached: &CachedHead| cached.metadata().version < metadata.version;
+        let is_older = |cached: &PackedHead| cached.metadata().version < metadata.version;
         let key = Borrowed(&metadata.vault_id, &metadata.memory_id);
         self.cached.remove_if(&key, is_older);
         if changes.count == token.seen {
@@ -176,6 +175,7 @@ impl HeadCache {
     /// Caches a head that was written and committed after `token` was taken and the row was locked, unless another
     /// change was published meanwhile. Must be called before the caller of the write is answered.
     pub(super) fn fill_written(&self, token: FillToken, head: CachedHead) {
+        let head = PackedHead::pack(head);
         let mut changes = self.stripe(token.hash);
         let this = Some((token.hash, head.metadata().context_id.clone()));
         // The notification of this commit may have arrived already.
@@ -214,7 +214,7 @@ impl HeadCache {
         let context = context.as_ref().filter(|_| !forget);
         changes.count += 1;
         changes.last = context.map(|context| (hash, context.clone()));
-        let is_other = |head: &CachedHead| Some(&head.metadata().context_id) != context;
+        let is_other = |head: &PackedHead| Some(&head.metadata().context_id) != context;
         self.cached.remove_if(&key, is_other);
     }
 
@@ -249,7 +249,7 @@ impl HeadCache {
         }
     }
 
-    fn insert(&self, token: FillToken, head: CachedHead) {
+    fn insert(&self, token: FillToken, head: PackedHead) {
         if self.lease.holds() && self.lease.epoch() == token.epoch {
             let metadata = head.metadata();
             let key = Key(metadata.vault_id.clone(), metadata.memory_id.clone());
@@ -257,7 +257,7 @@ impl HeadCache {
         }
     }
 
-    fn remove(&self, head: &CachedHead) {
+    fn remove(&self, head: &PackedHead) {
         let metadata = head.metadata();
         self.cached
             .remove(&Borrowed(&metadata.vault_id, &metadata.memory_id));
@@ -297,8 +297,8 @@ impl std::fmt::Debug for HeadCache {
     }
 }
 
-impl Weighter<Key, CachedHead> for Bytes {
-    fn weight(&self, _: &Key, head: &CachedHead) -> u64 {
+impl Weighter<Key, PackedHead> for Bytes {
+    fn weight(&self, _: &Key, head: &PackedHead) -> u64 {
         OVERHEAD + head.bytes() as u64
     }
 }
