@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 /// Whether the head it started from is the only version that a run quotes: it created the next version.
 pub(in crate::storage) fn quotes_the_head_only(run: &Run) -> bool {
-    run.version == Some(run.base_version + 1)
+    run.status == RunStatus::Applied && run.version == Some(run.base_version + 1)
 }
 
 /// Whether a version that a run may quote was redacted before the run ended. A proposal or dry run is computed on the head

@@ -12,7 +12,7 @@ use crate::storage::database::connection::Connection;
 use crate::storage::database::listen;
 use crate::storage::database::notification::CHANNEL;
 use crate::storage::events::NewEvent;
-use crate::storage::idempotency::keep_answers;
+use crate::storage::idempotency::{Gone, keep_answers};
 use crate::storage::memories::paths;
 use crate::storage::records::projection::ChangedRecord;
 use crate::storage::updates::{insert_runs, resolve_run};
@@ -40,7 +40,7 @@ pub(in crate::storage) async fn save(
         let Prepared { new, run_json, .. } = &all[place];
         Some((new.run.as_deref()?, run_json.as_ref()?))
     });
-    insert_runs(connection, &runs.collect::<Vec<_>>()).await?;
+    let is_redacted = insert_runs(connection, &runs.collect::<Vec<_>>()).await?;
     for Prepared { new, metadata, .. } in saved.iter().map(|&place| &all[place]) {
         if let Some((tree, path)) = &new.path {
             paths::insert(connection, tree, path, &metadata.memory_id).await?;
@@ -53,7 +53,9 @@ pub(in crate::storage) async fn save(
         let Prepared { new, metadata, .. } = &all[place];
         Some((new.answer.as_ref()?, Some(&metadata.memory_id)))
     });
-    keep_answers(connection, &answers.collect::<Vec<_>>(), None).await?;
+    // Such a run is saved alone: it needs the lock.
+    let gone = is_redacted.then_some(Gone::Redacted);
+    keep_answers(connection, &answers.collect::<Vec<_>>(), gone).await?;
     Ok(saved)
 }
 

@@ -352,8 +352,11 @@ impl Service {
         .unwrap();
         let mut holding = Vec::new();
         for table in tables {
-            let statement =
-                format!(r#"SELECT EXISTS (SELECT 1 FROM "{table}" AS t WHERE strpos(t::text, $1) > 0)"#);
+            // Bytes, as those of stored answers, are written in hexadecimal.
+            let statement = format!(
+                r#"SELECT EXISTS (SELECT 1 FROM "{table}" AS t WHERE strpos(t::text, $1) > 0
+                       OR strpos(t::text, encode(convert_to($1, 'UTF8'), 'hex')) > 0)"#
+            );
             let found: bool = sqlx::query_scalar(sqlx::AssertSqlSafe(statement))
                 .bind(text)
                 .fetch_one(self.rows())

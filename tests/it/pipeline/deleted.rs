@@ -306,3 +306,34 @@ async fn a_proposal_that_models_made_of_a_version_that_was_redacted_meanwhile_qu
     let again = memory.updating(&body).header("Idempotency-Key", "k");
     Answer::to(again).await.is(410);
 }
+
+#[tokio::test]
+async fn an_update_that_ends_after_its_version_was_redacted_quotes_nothing() {
+    let archive = format!("  ARCHIVE:\n    - KL-1 because {SECRET} was rotated\n");
+    for (learnings, status) in [
+        (learning("late") + &archive, "applied"),
+        (format!("KEY_LEARNINGS:\n{archive}"), "unchanged"),
+    ] {
+        let (gate, service, memory) = Gate::agent(Role::Learnings).await;
+        memory
+            .write(format!("# Key Learnings\n- KL-1 because a: {SECRET}\n"))
+            .await;
+        let body = dictate(json!({ "learnings": learnings }));
+
+        let (answer, ()) = tokio::join!(
+            Answer::to(memory.updating(&body).header("Idempotency-Key", "k")),
+            async {
+                gate.asked().await;
+                memory.write("# Notes\nwithout it\n").await;
+                memory.redact("1").await.is(200);
+                gate.open();
+            }
+        );
+
+        let answer = answer.is(200).json();
+        has(&answer, json!({ "status": status, "base_version": 1 }));
+        assert_eq!(service.tables_that_hold(SECRET).await, [""; 0], "{status}");
+        let again = memory.updating(&body).header("Idempotency-Key", "k");
+        Answer::to(again).await.is(410);
+    }
+}
