@@ -4,8 +4,8 @@
 //! - when it is **retired**: a connection was lost, the server became read-only, or another server answers at the
 //!   address. Its connections are closed when they are to be acquired again;
 //! - when it is **given up**, because the database is silent: nothing, not even the heartbeat
-//!   ([`crate::storage::database::heartbeat`]), was answered for [`SILENCE`]. Whatever waits on its connections fails at
-//!   once, and so does acquiring a connection, until a heartbeat is answered.
+//!   ([`crate::storage::database::heartbeat`]), was answered for [`SILENCE`]. Whatever waits on its connections, or on those
+//!   retired before, fails at once, and so does acquiring a connection, until a heartbeat is answered.
 //!
 //! A slow statement is not silence: while others are answered, it may run until its own deadline.
 
@@ -72,7 +72,7 @@ impl Generation {
         }
     }
 
-    /// Cancelled when the generation is given up.
+    /// Cancelled when the generation is given up, or one after it if it was retired.
     pub(in crate::storage) fn given_up(&self) -> &CancellationToken {
         &self.given_up
     }
@@ -118,16 +118,16 @@ impl Liveness {
         self.state().generation.began.elapsed() < age
     }
 
-    /// Ends the generation; statements in flight on its connections continue.
+    /// Ends the generation; statements in flight on its connections continue until the next one is given up.
     pub(in crate::storage) fn retire(&self) {
-        Self::next_generation(&mut self.state());
+        self.state().generation.began = Instant::now();
     }
 
     /// As [`Self::retire`], at most once in a while.
     pub(in crate::storage) fn retire_read_only(&self) {
         let mut state = self.state();
         if state.generation.began.elapsed() > BETWEEN_RETIREMENTS {
-            Self::next_generation(&mut state);
+            state.generation.began = Instant::now();
         }
     }
 
@@ -238,14 +238,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_abandoned_generation_ends_its_waiters_and_a_retired_one_does_not() {
+    fn waiters_outlive_the_end_of_their_generation_until_the_database_is_silent() {
         let liveness = Liveness::default();
         let first = liveness.generation().unwrap();
         liveness.retire();
         let second = liveness.generation().unwrap();
         assert!(!first.given_up().is_cancelled());
         liveness.give_up();
-        assert!(second.given_up().is_cancelled() && !first.given_up().is_cancelled());
+        assert!(second.given_up().is_cancelled() && first.given_up().is_cancelled());
         assert!(liveness.generation().is_err());
         liveness.beat(Ok(()));
         let third = liveness.generation().unwrap();
