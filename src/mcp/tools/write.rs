@@ -292,7 +292,8 @@ pub(super) struct Update {
     /// goal, blocker.
     #[schemars(with = "Option<JsonObject>")]
     record: Option<Value>,
-    /// What is done with items that neither the task nor the messages support; not laxer than the service allows.
+    /// What is done with items that neither the task nor the messages support: reject them, warn and save them, or off, do not look for
+    /// them; not laxer than the service allows.
     evidence: Option<Evidence>,
     /// Wait for the models and return what was changed.
     wait: Option<bool>,
@@ -301,11 +302,8 @@ pub(super) struct Update {
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Evidence {
-    /// They are not saved.
     Reject,
-    /// They are saved with a warning.
     Warn,
-    /// They are not looked for.
     Off,
 }
 
