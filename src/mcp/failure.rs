@@ -130,7 +130,7 @@ impl From<serde_json::Error> for Failure {
 
 /// The additional members of a problem, such as the rejected items.
 fn further_members(problem: &Value) -> Option<String> {
-    let known = ["type", "title", "status", "detail", "field", "instance"];
+    let known = ["type", "title", "status", "detail", "field", "request_id"];
     let members: Map<String, Value> = problem
         .as_object()?
         .iter()
@@ -235,8 +235,9 @@ mod tests {
 
     #[test]
     fn a_wait_names_its_seconds() {
-        let problem = json!({"type": "urn:working-memory:problem:unavailable", "detail": "busy"});
+        let kind = "urn:working-memory:problem:unavailable";
+        let problem = json!({"type": kind, "detail": "busy", "request_id": "r"});
         let text = Failure::of_problem(problem, 503, Some("5")).sentence();
-        assert!(text.ends_with("Next: Wait 5 s and call again."), "{text}");
+        assert_eq!(text, "busy.\nNext: Wait 5 s and call again.");
     }
 }

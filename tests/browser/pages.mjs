@@ -128,6 +128,12 @@ export async function pages(world) {
     await page.close();
   });
 
+  await test("a document of many short lines opens for editing without a long wait", async () => {
+    const page = await watched(browser, open.address);
+    await page.goto(`${open.address}/ui/vaults/acme/memories/short-lines/edit`, { timeout: 6_000 });
+    await page.close();
+  });
+
   await test("hostile text stays text", async () => {
     const page = await watched(browser, open.address);
     for (const below of ["", "/raw", "/edit", "/timeline", "/versions/1", "/diff?base=1&to=2", "/blame", "/records", "/records/VC-1", "/prompt", "/window"]) {

@@ -14,6 +14,10 @@ export const HOSTILE = [
   "",
   `${RTL}txet desrever dna \u2067isolated\u2069 ${RTL}`,
   "",
+  `${"> ".repeat(40)}quoted`,
+  "",
+  `${"- ".repeat(40)}listed`,
+  "",
   "</main></body></html><!-- ]]> {{ 7 * 7 }} ${7*7} <svg onload=\"document.title='owned'\">",
   "",
   "# Key Learnings",
@@ -92,6 +96,7 @@ export async function seedHostile(api, vault = "acme") {
   await api.put(vault, "hostile", `${HOSTILE}\n${"<&\"'>".repeat(2000)}\n`);
   await api.put(vault, "hostile", `${HOSTILE}\nA second version ${"<b>".repeat(3000)}\n`);
   await api.put(vault, "long-line", `# One line\n${"abcdefghi ".repeat(4000)}${"x".repeat(58000)}\n`);
+  await api.put(vault, "short-lines", "a\n".repeat(50000));
 }
 
 export async function seedThousand(api, vault = "acme") {

@@ -9,6 +9,7 @@ use crate::mcp::failure::Failure;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 use rmcp::schemars::JsonSchema;
 use rmcp::schemars::generate::SchemaSettings;
+use rmcp::schemars::transform::RestrictFormats;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::sync::{Arc, OnceLock};
@@ -203,12 +204,13 @@ fn with_text(structured: Value, name: &str) -> CallToolResult {
 const VAULT: (&str, &str) = ("vault", "The vault (tenant) that the memory is in.");
 const MEMORY: (&str, &str) = ("memory", "The memory: one agent's, project's or task's document.");
 
-/// The schema of a type, without references.
+/// The schema of a type, without references and formats such as `uint64`, which are not standard: strict clients refuse them.
 fn schema_of<T: JsonSchema>() -> JsonObject {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
     });
+    let settings = settings.with_transform(RestrictFormats::default());
     let mut schema = settings.into_generator().into_root_schema_for::<T>();
     schema.remove("title");
     schema.remove("description");

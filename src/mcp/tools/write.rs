@@ -68,11 +68,9 @@ pub(super) struct Edit {
 #[serde(deny_unknown_fields)]
 struct Changes<T> {
     /// New ones; each gets an id.
-    #[serde(default)]
-    add: Vec<T>,
+    add: Option<Vec<T>>,
     /// Records that are wrong, replaced or have served their purpose.
-    #[serde(default)]
-    archive: Vec<Archive>,
+    archive: Option<Vec<Archive>>,
 }
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -108,14 +106,11 @@ struct Archive {
 #[serde(deny_unknown_fields)]
 struct Progress {
     /// What is done.
-    #[serde(default)]
-    completed: Vec<String>,
+    completed: Option<Vec<String>>,
     /// What is being done; at least one.
-    #[serde(default)]
-    in_progress: Vec<String>,
+    in_progress: Option<Vec<String>>,
     /// What is left to do.
-    #[serde(default)]
-    remaining: Vec<String>,
+    remaining: Option<Vec<String>>,
 }
 
 pub(super) async fn call_edit(call: Call<'_>, arguments: JsonObject) -> Outcome {
@@ -143,20 +138,22 @@ impl Edit {
     fn operations(self) -> Vec<Value> {
         let mut operations = Vec::new();
         if let Some(progress) = self.progress {
-            operations.push(json!({ "op": "rewrite_progress", "completed": progress.completed,
-                "in_progress": progress.in_progress, "remaining": progress.remaining }));
+            let lists = [progress.completed, progress.in_progress, progress.remaining];
+            let [completed, in_progress, remaining] = lists.map(Option::unwrap_or_default);
+            operations.push(json!({ "op": "rewrite_progress", "completed": completed,
+                "in_progress": in_progress, "remaining": remaining }));
         }
         let archive =
             |archive: Archive| json!({ "op": "archive", "id": archive.id, "reason": archive.reason });
         if let Some(Changes { add, archive: gone }) = self.learnings {
-            operations.extend(gone.into_iter().map(archive));
-            operations.extend(add.into_iter().map(|Learning { reason, content }| {
+            operations.extend(gone.into_iter().flatten().map(archive));
+            operations.extend(add.into_iter().flatten().map(|Learning { reason, content }| {
                 json!({ "op": "add", "section": "learnings", "reason": reason, "content": content })
             }));
         }
         if let Some(Changes { add, archive: gone }) = self.snippets {
-            operations.extend(gone.into_iter().map(archive));
-            operations.extend(add.into_iter().map(|Snippet { reason, label, content }| {
+            operations.extend(gone.into_iter().flatten().map(archive));
+            operations.extend(add.into_iter().flatten().map(|Snippet { reason, label, content }| {
                 json!({ "op": "add", "section": "verbatim", "reason": reason, "label": label, "content": content })
             }));
         }
@@ -194,7 +191,6 @@ fn refuse_if_nothing_is_left(answer: &Value) -> Result<(), Failure> {
 #[serde(deny_unknown_fields)]
 pub(super) struct Record {
     /// What is recorded.
-    #[serde(skip_serializing)]
     kind: Kind,
     /// task: what was to be done; at most 500 bytes.
     intent: Option<String>,
@@ -218,7 +214,7 @@ pub(super) struct Record {
     blocker: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Kind {
     Task,
@@ -243,7 +239,7 @@ pub(super) async fn call_record(call: Call<'_>, arguments: JsonObject) -> Outcom
     };
     let mut body = json!(arguments);
     if let Some(body) = body.as_object_mut() {
-        body.retain(|_, value| !value.is_null());
+        body.retain(|name, value| name != "kind" && !value.is_null());
         if let Some(other) = body.keys().find(|name| !members.contains(&name.as_str())) {
             let detail = format!(
                 "the argument {other} does not belong to kind {route}; its arguments are: {}",
@@ -296,7 +292,8 @@ pub(super) struct Update {
     /// goal, blocker.
     #[schemars(with = "Option<JsonObject>")]
     record: Option<Value>,
-    /// What is done with items that neither the task nor the messages support; not laxer than the service allows.
+    /// What is done with items that neither the task nor the messages support: reject them, warn and save them, or off, do not look for
+    /// them; not laxer than the service allows.
     evidence: Option<Evidence>,
     /// Wait for the models and return what was changed.
     wait: Option<bool>,
@@ -305,11 +302,8 @@ pub(super) struct Update {
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Evidence {
-    /// They are not saved.
     Reject,
-    /// They are saved with a warning.
     Warn,
-    /// They are not looked for.
     Off,
 }
 

@@ -111,6 +111,10 @@ async fn the_ten_tools_have_descriptions_schemas_and_annotations() {
             "{tool}"
         );
     }
+    // Strict clients refuse what is not standard, or is nothing for arguments.
+    let unwanted =
+        ["\"format\"", "\"const\"", "writeOnly", "$ref"].map(|word| list.to_string().contains(word));
+    assert_eq!(unwanted, [false; 4], "{list}");
     let beyond = ask(&service, "tools/list", json!({"cursor": "x"})).await;
     assert_eq!(beyond["error"]["code"], -32602);
 }

@@ -81,9 +81,11 @@ async fn an_edit_is_an_error_only_if_all_of_it_is_rejected() {
     let table = r#"
         memory_edit agent {"learnings": {"add": [{"reason": "r", "content": "a fact"}], "archive": [{"id": "KL-9", "reason": "gone"}]}} → /rejected/0/kind "unknown_id"
         memory_edit agent {"learnings": {"archive": [{"id": "KL-9", "reason": "gone"}]}} → ! unknown_id
-        memory_edit agent {"learnings": {}} → ! nothing to change"#;
+        memory_edit agent {"learnings": {}} → ! nothing to change
+        memory_edit agent {"learnings": {"add": null, "archive": null}, "snippets": null} → ! nothing to change
+        memory_edit agent {"progress": {"completed": null, "in_progress": ["a"], "remaining": null}} → /status "applied""#;
     answers(&service, table).await;
-    assert_eq!(service.count("memory_contexts").await, 1);
+    assert_eq!(service.count("memory_contexts").await, 2);
 }
 
 #[tokio::test]
