@@ -1,6 +1,6 @@
 //! Parses the text of one item: `because <reason>: <content>` and `<ID> because <reason>`.
 
-use super::lines::{is_placeholder, is_template_snippet};
+use super::lines::{is_no_change, is_placeholder, is_template_snippet};
 use crate::domain::consolidation::Ground;
 use crate::domain::document::{changed_marks, reason_end};
 use crate::domain::ids::{RecordId, RecordKind};
@@ -141,6 +141,13 @@ fn of_records(
         _ => (reason.len() > MAX_SHARED_REASON).then_some(FaultKind::TooLarge),
     };
     if let Some(wrong) = too_many {
+    // What begins with prose, such as `all but KL-1, KL-2`, may not mean the ids that follow.
+    if names
+        .first()
+        .is_some_and(|name| name.contains(char::is_whitespace) && record_id(name, None).is_err())
+    {
+        names.truncate(1);
+    }
         let detail = format!(
             "one item names at most {MAX_IDS} records, and several with a reason of at most {MAX_SHARED_REASON} bytes"
         );
@@ -168,7 +175,8 @@ pub(super) fn on_record(
     operation: impl Fn(RecordId) -> Result<Operation, Fault>,
 ) -> Result<Operation, Fault> {
     let id = record_id(name, kind);
-    if reason.is_empty() {
+    // `KL-3 because no change` asks for none.
+    if reason.is_empty() || is_no_change(reason) {
         let prefix = kind.unwrap_or(RecordKind::Learning).prefix();
         let detail = format!(
             "archiving or marking a record needs its reason; in text `because` precedes it: `- {prefix}-3 because <reason>`"
@@ -273,7 +281,7 @@ fn split_archive(text: &str) -> (&str, &str) {
 pub(super) fn record_id(name: &str, kind: Option<RecordKind>) -> Result<RecordId, Fault> {
     let is_decoration = |c: char| c.is_whitespace() || "[]()*`_:".contains(c);
     let bare = name.trim_matches(is_decoration);
-    let (prefix, number) = bare.split_once('-').unwrap_or_default();
+    let (prefix, number) = bare.split_once(['-', '\u{2011}']).unwrap_or_default();
     let prefix = prefix.to_ascii_uppercase();
     if prefix.parse::<RecordKind>().is_ok() && is_placeholder(number) {
         return Err(placeholder());
