@@ -31,6 +31,16 @@ pub(super) fn after_because(text: &str) -> Option<&str> {
     (begins && ends).then_some(after)
 }
 
+/// Whether a line without a bullet is an addition: it has its reason and its content.
+pub(super) fn is_unmarked_addition(line: &str) -> bool {
+    let line = line.trim_start_matches('-');
+    if !line.starts_with("because") {
+        return false;
+    }
+    let (reason, content) = split(line);
+    !reason.is_empty() && !content.is_empty()
+}
+
 /// Splits the text of an addition into its reason and its content, without the blanks around them; what is missing is
 /// empty. The reason ends at the first colon followed by a blank or the end, or else at the first colon, so that
 /// `because std::fs blocks: use tokio` has the reason `std::fs blocks`.
@@ -131,6 +141,13 @@ fn of_records(
     operation: impl Fn(RecordId) -> Result<Operation, Fault>,
 ) -> OfRecords {
     let mut names = names(ids);
+    // What begins with prose, such as `all but KL-1, KL-2`, may not mean the ids that follow.
+    if names
+        .first()
+        .is_some_and(|name| name.contains(char::is_whitespace) && record_id(name, None).is_err())
+    {
+        names.truncate(1);
+    }
     if names.is_empty() || reason.is_empty() {
         // One fault of the item.
         names = vec![ids.split_whitespace().next().unwrap_or_default()];
@@ -141,13 +158,6 @@ fn of_records(
         _ => (reason.len() > MAX_SHARED_REASON).then_some(FaultKind::TooLarge),
     };
     if let Some(wrong) = too_many {
-    // What begins with prose, such as `all but KL-1, KL-2`, may not mean the ids that follow.
-    if names
-        .first()
-        .is_some_and(|name| name.contains(char::is_whitespace) && record_id(name, None).is_err())
-    {
-        names.truncate(1);
-    }
         let detail = format!(
             "one item names at most {MAX_IDS} records, and several with a reason of at most {MAX_SHARED_REASON} bytes"
         );
