@@ -253,6 +253,39 @@ fn an_unknown_header_drops_its_items_and_no_others() {
         VERBATIM_CONTEXT:\n  ADD:\n    - because a: l =>\n      x\nDECISIONS:\n  - because b: c\n ⇒ VC a | l | x ! UnknownHeader
         KEY_LEARNINGS:\n  CHANGE:\n    - x\n    - y\n  ADD:\n    - because a: b\nDECISIONS:\n  - z\nRISKS:\n  - w\n ⇒ KL a | b ! UnknownHeader UnknownHeader UnknownHeader
     ");
+    for header in [
+        "Next steps:",
+        "À faire:",
+        "残り：",
+        "📋 Remaining:",
+        "**Still to do:**",
+        "Remaining (2):",
+    ] {
+        let text = format!("  Completed:\n    - a\n  {header}\n    - c\n  In Progress:\n    - b\n");
+        PROGRESS.rule(
+            "no bullet gets into the list above",
+            &[(&text, "progress a | b |  ! UnknownHeader")],
+        );
+    }
+    for header in [
+        "  These stay as they are:",
+        "\nTo keep:",
+        "  **Not to be archived:**",
+    ] {
+        let text =
+            format!("- KL-1 because a\n{header}\n    - KL-2 because it holds\n  ADD:\n    - because b: c\n");
+        ARCHIVE.rule(
+            "nor is one archived",
+            &[(&text, "archive KL-1 | a + KL b | c ! UnknownHeader")],
+        );
+    }
+    LEARNINGS.rule(
+        "prose is no header, whatever it ends with, if its items are additions or if it has none",
+        &[
+            ("- because a: b\n  And one more:\n    - because c: d\n", "KL a | b + KL c | d"),
+            ("- because a: b\n  ARCHIVE:\n    - KL-1 because c\n\nOf the rest I can say this:\nall holds.\n", "KL a | b + archive KL-1 | c"),
+        ],
+    );
     for text in [
         "CURRENT_PROGRESS:\n  ADD:\n    - because a: b\n",
         "VERBATIM_CONTEXT:\n  Completed:\n    - because a: b => c\n",

@@ -53,7 +53,8 @@
 //! ```
 //!
 //! - A **header** is matched by its words, in any case, decoration and indentation, with or without its
-//!   colon. An unknown line in the form of a header drops the items below it.
+//!   colon. An unknown line in the form of a header drops the items below it, and so does any line that ends with a
+//!   colon in a list of progress or of records to archive.
 //! - An item of records may lack its **bullet**.
 //! - A **reason** ends at the first colon followed by a blank (any Unicode white space) or the end of the line, or else at
 //!   the first colon.

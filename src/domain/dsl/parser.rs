@@ -117,6 +117,11 @@ impl Parser<'_> {
             && self.may_be_reported(line, resemblance)
         {
             self.unknown_header(line, resemblance);
+        } else if self.introduces_others(content) {
+            self.dropped.get_or_insert(Dropped {
+                is_section: false,
+                unreported: Some(line.first..line.last),
+            });
         }
     }
 
@@ -125,6 +130,14 @@ impl Parser<'_> {
         let is_of_records = self.section.is_some_and(|(role, _)| role != Role::Progress);
         let is_in_list = self.list.is_some_and(|(_, column)| line.indent > column);
         is_of_records && (items::is_unmarked_addition(content) || is_in_list && begins_with_id(content))
+    }
+
+    /// Whether the items below a line may be of no list of the form: `Still to do:` after what is completed, `These stay:`
+    /// after what is archived. Other prose may end with a colon, too, but what it says of additions is no other list.
+    fn introduces_others(&self, content: &str) -> bool {
+        self.list
+            .is_some_and(|(list, _)| list.is_of_progress() || list == List::Archive)
+            && content.trim_end_matches(['*', '_', '`']).ends_with([':', '：'])
     }
 
     /// Consumes the line just read if it is a fence around the answer (only before the first header) or
