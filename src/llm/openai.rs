@@ -143,15 +143,25 @@ fn part_text(part: &Value) -> Option<&str> {
 /// Local servers put the thoughts of a reasoning model before the answer; drafts in them must be ignored. The opening tag may
 /// be missing, since it is part of some models' templates, and so may the answer, if the model stopped at its token limit.
 fn without_thoughts(text: String) -> String {
-    let opened = text.trim_start().strip_prefix("<think>");
-    match opened.unwrap_or(&text).split_once("</think>") {
-        Some((thoughts, answer)) if opened.is_some() || !thoughts.contains("<think>") => {
-            answer.trim_start().to_owned()
+    THOUGHTS.into_iter().fold(text, |text, (open, close)| {
+        let opened = text.trim_start().strip_prefix(open);
+        match opened.unwrap_or(&text).split_once(close) {
+            Some((thoughts, answer)) if opened.is_some() || !thoughts.contains(open) => {
+                answer.trim_start().to_owned()
+            }
+            None if opened.is_some() => String::new(),
+            _ => text,
         }
-        None if opened.is_some() => String::new(),
-        _ => text,
-    }
+    })
 }
+
+/// The tags around thoughts, as families of models write them.
+const THOUGHTS: [(&str, &str); 4] = [
+    ("<think>", "</think>"),
+    ("<thinking>", "</thinking>"),
+    ("<thought>", "</thought>"),
+    ("[THINK]", "[/THINK]"),
+];
 
 #[cfg(test)]
 mod tests;

@@ -280,9 +280,10 @@ impl Pipeline {
             });
         }
         let faulty = outcomes.values().any(|outcome| outcome.reading.needs_repair());
+        let invalid = outcomes.values().flat_map(|outcome| outcome.reading.invalid());
         (input.on_invalid == OnInvalid::Fail && faulty).then(|| PipelineError::Invalid {
             update_id,
-            rejected: running.results.rejected.clone(),
+            rejected: invalid.collect(),
             more: running.results.more_rejected,
         })
     }

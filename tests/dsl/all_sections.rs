@@ -32,6 +32,7 @@ fn headers_may_be_written_in_many_ways() {
         key_learnings: / add: / aRCHIVE:
         key learnings /   add / archive
         KEY_LEARNINGS : /   ADD : / ARCHIVE  :
+        KEY_LEARNINGS： /   ADD： / ARCHIVE：
         \u{feff}KEY_LEARNINGS:  \t /   ADD:  /   ARCHIVE:\t
         KEY_LEARNINGS:\r /   ADD:\r /   ARCHIVE:\r",
     ) {
@@ -64,7 +65,15 @@ fn headers_may_be_written_in_many_ways() {
 
 #[test]
 fn bullets_may_be_stars_dots_or_numbers_at_any_indentation() {
-    for [first, second] in [["*", "*"], ["•", "•"], ["1.", "2."], ["9.", "10."], ["-", "*"]] {
+    for [first, second] in [
+        ["*", "*"],
+        ["•", "•"],
+        ["1.", "2."],
+        ["9.", "10."],
+        ["-", "*"],
+        ["+", "–"],
+        ["◦", "●"],
+    ] {
         let rows = [
             (
                 format!(
@@ -105,6 +114,27 @@ fn bullets_may_be_stars_dots_or_numbers_at_any_indentation() {
     LEARNINGS.table("a bullet indented less than the one before is of the same list", r"
         - because a: b\n  - because c: d\n- because e: f\n  ARCHIVE:\n      - KL-1 because g\n - KL-2 because h\n ⇒ KL a | b + KL c | d + KL e | f + archive KL-1 | g + archive KL-2 | h
     ");
+}
+
+#[test]
+fn an_item_of_records_may_lack_its_bullet_and_any_item_the_blank_after_it() {
+    TEXT.table("it begins as an item does, an id deeper than its list", r"
+        KEY_LEARNINGS:\n  ADD:\n    because a: b\n    -because c: d\n      e\n  ARCHIVE:\n    KL-1 because f\n ⇒ KL a | b + KL c | d e + archive KL-1 | f ! MultiLineInsight
+        KEY_LEARNINGS:\nADD:\nbecause a: b\nARCHIVE:\n- KL-1 because c\nKL-2 because it is still valid\n ⇒ KL a | b + archive KL-1 | c
+        VERBATIM_CONTEXT:\n  ADD:\n    because a: l =>\n      x\n    because b: m => n\n ⇒ VC a | l | x + VC b | m | n
+        VERBATIM_CONTEXT:\n  ADD:\n    -because a: l =>\n      x\n    -because b: m => n\n ⇒ VC a | l | x + VC b | m | n
+        CURRENT_PROGRESS:\n  Completed:\n    -a\n  In Progress:\n    -b\n    --c\n ⇒ progress a | b |\u{20}
+        KEY_LEARNINGS: ADD: - because a: b\n ⇒ KL a | b
+        KEY_LEARNINGS: ARCHIVE: none\n ⇒ 
+    ");
+    LEARNINGS.all(
+        "a sentence is prose, and so is what has no content",
+        "KL a | b",
+        &[
+            "- because a: b\n\nBecause nothing else was said: that is all.\n",
+            "- because a: b\n    because there is no more\n",
+        ],
+    );
 }
 
 #[test]
@@ -223,6 +253,39 @@ fn an_unknown_header_drops_its_items_and_no_others() {
         VERBATIM_CONTEXT:\n  ADD:\n    - because a: l =>\n      x\nDECISIONS:\n  - because b: c\n ⇒ VC a | l | x ! UnknownHeader
         KEY_LEARNINGS:\n  CHANGE:\n    - x\n    - y\n  ADD:\n    - because a: b\nDECISIONS:\n  - z\nRISKS:\n  - w\n ⇒ KL a | b ! UnknownHeader UnknownHeader UnknownHeader
     ");
+    for header in [
+        "Next steps:",
+        "À faire:",
+        "残り：",
+        "📋 Remaining:",
+        "**Still to do:**",
+        "Remaining (2):",
+    ] {
+        let text = format!("  Completed:\n    - a\n  {header}\n    - c\n  In Progress:\n    - b\n");
+        PROGRESS.rule(
+            "no bullet gets into the list above",
+            &[(&text, "progress a | b |  ! UnknownHeader")],
+        );
+    }
+    for header in [
+        "  These stay as they are:",
+        "\nTo keep:",
+        "  **Not to be archived:**",
+    ] {
+        let text =
+            format!("- KL-1 because a\n{header}\n    - KL-2 because it holds\n  ADD:\n    - because b: c\n");
+        ARCHIVE.rule(
+            "nor is one archived",
+            &[(&text, "archive KL-1 | a + KL b | c ! UnknownHeader")],
+        );
+    }
+    LEARNINGS.rule(
+        "prose is no header, whatever it ends with, if its items are additions or if it has none",
+        &[
+            ("- because a: b\n  And one more:\n    - because c: d\n", "KL a | b + KL c | d"),
+            ("- because a: b\n  ARCHIVE:\n    - KL-1 because c\n\nOf the rest I can say this:\nall holds.\n", "KL a | b + archive KL-1 | c"),
+        ],
+    );
     for text in [
         "CURRENT_PROGRESS:\n  ADD:\n    - because a: b\n",
         "VERBATIM_CONTEXT:\n  Completed:\n    - because a: b => c\n",

@@ -48,7 +48,7 @@ fn an_archive_names_records_and_a_reason() {
 
 #[test]
 fn ids_are_recognized_as_models_write_them() {
-    for id in "[KL-3] **KL-3** kl-3 Kl-3 [kl-3] **[KL-3]** **kl-3**".split(' ') {
+    for id in "[KL-3] **KL-3** kl-3 Kl-3 KL\u{2011}3 [kl-3] **[KL-3]** **kl-3**".split(' ') {
         let lines = [format!("- {id} because x"), format!("- {id}: because x")];
         ARCHIVE.all(
             "brackets, bold and lower case",
@@ -111,6 +111,19 @@ fn other_ids_are_rejected() {
 }
 
 #[test]
+fn prose_before_ids_archives_none_of_them() {
+    for ids in [
+        "none of KL-1, KL-2",
+        "Keep KL-1 and KL-2",
+        "all but KL-1, KL-2",
+        "KL-1 (unlike KL-2, KL-3)",
+    ] {
+        let line = format!("- {ids} because they are right");
+        ARCHIVE.all("it may mean the contrary", "! MalformedId", &[&line]);
+    }
+}
+
+#[test]
 fn an_archive_without_a_reason_is_rejected() {
     ARCHIVE.table(
         "whether its id is valid or not",
@@ -121,6 +134,8 @@ fn an_archive_without_a_reason_is_rejected() {
         - KL-1 because: ⇒ ! MissingReason
         - KL-1: because ⇒ ! MissingReason
         - KL-1 because \u{3000} ⇒ ! MissingReason
+        - KL-1 because no change ⇒ ! MissingReason
+        - KL-1: because (none) ⇒ ! MissingReason
         - KL-1 it was fixed ⇒ ! MissingReason
         - KL-1: it was fixed ⇒ ! MissingReason
         - KL-1 - it was fixed ⇒ ! MissingReason

@@ -80,6 +80,8 @@ fn faults_are_those_of_a_text_and_have_a_position() {
         );
         assert_eq!(parsed.faults[0].range, 1..1, "{request}");
     }
+    let none = json!({"op": "rewrite_progress", "completed": ["none"], "in_progress": ["a"], "remaining": ["(None)"]});
+    assert_eq!(said(&reads(json!([none]))), "progress  | a | ");
     let folded = reads(json!([add("a", "b\n  c\n")]));
     assert_eq!(said(&folded), "KL a | b c ! MultiLineInsight");
 }

@@ -115,6 +115,23 @@ fn bullets_that_say_that_there_is_nothing_are_none() {
 }
 
 #[test]
+fn json_of_another_form_is_no_answer_and_other_members_beside_the_known_ones_are_ignored() {
+    for other in [
+        json!({"learnings": [{"reason": "a", "content": "b"}]}),
+        json!({"KEY_LEARNINGS": {"ADD": ["because a: b"]}}),
+        json!({"Completed": ["a"], "In Progress": ["b"]}),
+        json!([["a"], ["b"], []]),
+    ] {
+        assert_eq!(read(Role::Learnings, &other.to_string()), None, "{other}");
+    }
+    let more = json!({"thoughts": "c", "add": [{"reason": "a", "content": "b"}]});
+    assert_eq!(
+        operations(Role::Learnings, &more),
+        [Operation::learning("a", "b")]
+    );
+}
+
+#[test]
 fn a_nul_that_json_escapes_is_replaced() {
     let said = json!({
         "add": [{"reason": "a\0", "label": "b\0", "snippet": "c\0\nd"}],

@@ -95,7 +95,7 @@ fn form(content: &str) -> Option<Form<'_>> {
     let mut has_colon = false;
     while let Some(mark) = rest.chars().next() {
         match mark {
-            ':' if !has_colon => has_colon = true,
+            ':' | '：' if !has_colon => has_colon = true,
             '*' | '`' | '_' if opened > 0 => {}
             ' ' | '\t' => {}
             _ => break,

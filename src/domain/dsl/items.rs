@@ -1,6 +1,6 @@
 //! Parses the text of one item: `because <reason>: <content>` and `<ID> because <reason>`.
 
-use super::lines::{is_placeholder, is_template_snippet};
+use super::lines::{is_no_change, is_placeholder, is_template_snippet};
 use crate::domain::consolidation::Ground;
 use crate::domain::document::{changed_marks, reason_end};
 use crate::domain::ids::{RecordId, RecordKind};
@@ -29,6 +29,16 @@ pub(super) fn after_because(text: &str) -> Option<&str> {
     let after = &text[WORD.len()..];
     let ends = after.is_empty() || after.starts_with(|c: char| c == ':' || c.is_whitespace());
     (begins && ends).then_some(after)
+}
+
+/// Whether a line without a bullet is an addition: it has its reason and its content.
+pub(super) fn is_unmarked_addition(line: &str) -> bool {
+    let line = line.trim_start_matches('-');
+    if !line.starts_with("because") {
+        return false;
+    }
+    let (reason, content) = split(line);
+    !reason.is_empty() && !content.is_empty()
 }
 
 /// Splits the text of an addition into its reason and its content, without the blanks around them; what is missing is
@@ -131,6 +141,13 @@ fn of_records(
     operation: impl Fn(RecordId) -> Result<Operation, Fault>,
 ) -> OfRecords {
     let mut names = names(ids);
+    // What begins with prose, such as `all but KL-1, KL-2`, may not mean the ids that follow.
+    if names
+        .first()
+        .is_some_and(|name| name.contains(char::is_whitespace) && record_id(name, None).is_err())
+    {
+        names.truncate(1);
+    }
     if names.is_empty() || reason.is_empty() {
         // One fault of the item.
         names = vec![ids.split_whitespace().next().unwrap_or_default()];
@@ -168,7 +185,8 @@ pub(super) fn on_record(
     operation: impl Fn(RecordId) -> Result<Operation, Fault>,
 ) -> Result<Operation, Fault> {
     let id = record_id(name, kind);
-    if reason.is_empty() {
+    // `KL-3 because no change` asks for none.
+    if reason.is_empty() || is_no_change(reason) {
         let prefix = kind.unwrap_or(RecordKind::Learning).prefix();
         let detail = format!(
             "archiving or marking a record needs its reason; in text `because` precedes it: `- {prefix}-3 because <reason>`"
@@ -273,7 +291,7 @@ fn split_archive(text: &str) -> (&str, &str) {
 pub(super) fn record_id(name: &str, kind: Option<RecordKind>) -> Result<RecordId, Fault> {
     let is_decoration = |c: char| c.is_whitespace() || "[]()*`_:".contains(c);
     let bare = name.trim_matches(is_decoration);
-    let (prefix, number) = bare.split_once('-').unwrap_or_default();
+    let (prefix, number) = bare.split_once(['-', '\u{2011}']).unwrap_or_default();
     let prefix = prefix.to_ascii_uppercase();
     if prefix.parse::<RecordKind>().is_ok() && is_placeholder(number) {
         return Err(placeholder());

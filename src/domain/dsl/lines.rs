@@ -76,20 +76,18 @@ fn advance(column: usize, c: char) -> usize {
     }
 }
 
+/// Marks of bullets, besides numbers.
+const MARKS: [char; 9] = ['-', '*', '+', '•', '–', '◦', '▪', '●', '·'];
+
 /// Returns the text after a bullet's mark, without surrounding blanks.
 pub(in crate::domain) fn bullet(content: &str) -> Option<&str> {
-    let after = match content.as_bytes().first()? {
-        b'-' => &content[1..],
-        b'*' => &content[1..],
-        0xE2 => content.strip_prefix('•')?,
-        b'0'..=b'9' => {
-            let digits = content.bytes().take(6).take_while(u8::is_ascii_digit).count();
-            content[digits..]
-                .strip_prefix(['.', ')'])
-                .filter(|_| digits <= 5)?
-        }
-        _ => return None,
+    let number = || {
+        let digits = content.bytes().take(6).take_while(u8::is_ascii_digit).count();
+        content[digits..]
+            .strip_prefix(['.', ')'])
+            .filter(|_| (1..=5).contains(&digits))
     };
+    let after = content.strip_prefix(MARKS).or_else(number)?;
     // A mark needs a blank after it: `--flag`, `**bold**` and `1.5` are text.
     if after.is_empty() || after.starts_with(char::is_whitespace) {
         Some(after.trim())

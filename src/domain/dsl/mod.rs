@@ -49,11 +49,13 @@
 //! marks          = pinned | unpinned | until ( date | time | never ), with "," between  items
 //! snippet        = { line } | fence { line } fence { deeper line }                       snippets
 //! no-change      = none | no change | no changes | n/a, in or out of brackets            lines
-//! bullet         = "-" | "*" | "•" | number ( "." | ")" )                                lines
+//! bullet         = "-" | "*" | "+" | "•" | … | number ( "." | ")" )                      lines
 //! ```
 //!
 //! - A **header** is matched by its words, in any case, decoration and indentation, with or without its
-//!   colon. An unknown line in the form of a header drops the items below it.
+//!   colon. An unknown line in the form of a header drops the items below it, and so does any line that ends with a
+//!   colon in a list of progress or of records to archive.
+//! - An item of records may lack its **bullet**.
 //! - A **reason** ends at the first colon followed by a blank (any Unicode white space) or the end of the line, or else at
 //!   the first colon.
 //! - A **snippet** ends at a header or bullet that is not deeper than its own bullet (`snippets`). The same

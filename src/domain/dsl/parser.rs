@@ -94,7 +94,12 @@ impl Parser<'_> {
     /// that belong to them.
     fn line(&mut self, line: &Line) {
         let content = line.content(self.text);
-        if let Some(item) = bullet(content) {
+        // In a list, also a bullet without its blank.
+        let tight = || {
+            let item = self.list.and(content.strip_prefix('-'))?;
+            item.starts_with(char::is_alphanumeric).then_some(item)
+        };
+        if let Some(item) = bullet(content).or_else(tight) {
             if !content.starts_with('-') && is_header_as_item(item) {
                 self.header(line, item);
             } else if !is_no_change(item) {
@@ -105,11 +110,34 @@ impl Parser<'_> {
         if self.header(line, content) || self.outer_fence(content) || is_no_change(content) {
             return;
         }
+        if self.is_unmarked_item(line, content) {
+            return self.item(line, content.trim_start_matches('-'));
+        }
         if let Some(resemblance) = headers::unknown(content)
             && self.may_be_reported(line, resemblance)
         {
             self.unknown_header(line, resemblance);
+        } else if self.introduces_others(content) {
+            self.dropped.get_or_insert(Dropped {
+                is_section: false,
+                unreported: Some(line.first..line.last),
+            });
         }
+    }
+
+    /// Whether a line without a bullet begins as an item of records does. A sentence has a capital.
+    fn is_unmarked_item(&self, line: &Line, content: &str) -> bool {
+        let is_of_records = self.section.is_some_and(|(role, _)| role != Role::Progress);
+        let is_in_list = self.list.is_some_and(|(_, column)| line.indent > column);
+        is_of_records && (items::is_unmarked_addition(content) || is_in_list && begins_with_id(content))
+    }
+
+    /// Whether the items below a line may be of no list of the form: `Still to do:` after what is completed, `These stay:`
+    /// after what is archived. Other prose may end with a colon, too, but what it says of additions is no other list.
+    fn introduces_others(&self, content: &str) -> bool {
+        self.list
+            .is_some_and(|(list, _)| list.is_of_progress() || list == List::Archive)
+            && content.trim_end_matches(['*', '_', '`']).ends_with([':', '：'])
     }
 
     /// Consumes the line just read if it is a fence around the answer (only before the first header) or
@@ -139,7 +167,9 @@ impl Parser<'_> {
             Opens::List(list) if !self.open_list(list, line, &header) => return false,
             Opens::List(_) => {}
         }
-        if !header.after.is_empty() {
+        // A section may have its first list on its own line.
+        let is_section = matches!(header.opens, Opens::Section(_));
+        if !header.after.is_empty() && !(is_section && self.header(line, header.after)) {
             self.item_after(line, &header);
         }
         true

@@ -20,6 +20,7 @@
 use super::Parsed;
 use super::headers::List;
 use super::items::{self, after_because};
+use super::lines::is_no_change;
 use super::progress::Block;
 use crate::domain::consolidation::Ground;
 use crate::domain::document::{Expiry, Marks};
@@ -401,7 +402,7 @@ fn operation(
                 (List::InProgress, in_progress),
                 (List::Remaining, remaining),
             ] {
-                for bullet in bullets {
+                for bullet in bullets.iter().filter(|bullet| !is_no_change(bullet)) {
                     block.bullet(Some(list), document_line(bullet), range.clone(), parsed);
                 }
             }

@@ -16,7 +16,7 @@
 //!   at most that of the opening fence. The same applies to the lines after the closing fence.
 
 use super::headers::{self, Opens};
-use super::items::after_because;
+use super::items::{after_because, is_unmarked_addition};
 use super::lines::{Line, bullet};
 use super::parser::Parser;
 use crate::domain::document::{Fence, TAB, indentation};
@@ -131,7 +131,7 @@ impl<'t> Parser<'t> {
         match bullet(content) {
             Some(_) if ending == Ending::Indented => true,
             Some(item) => after_because(item).is_some(),
-            None => ending == Ending::Indented && line.indent == 0,
+            None => ending == Ending::Indented && (line.indent == 0 || is_unmarked_addition(content)),
         }
     }
 

@@ -7,7 +7,7 @@ use super::requests::{self, OperationRequest, RecordSection};
 use crate::domain::ids::RecordId;
 use crate::domain::operation::Role;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
 /// Appended to the instructions, which describe the text form.
@@ -101,6 +101,9 @@ struct JsonAnswer {
     merge: Vec<JsonItem>,
 }
 
+/// The members of an answer.
+const LISTS: [&str; 6] = ["completed", "in_progress", "remaining", "add", "archive", "merge"];
+
 /// An item of any of the lists: each has some of the members.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -129,6 +132,10 @@ enum JsonGround {
 #[must_use]
 pub fn read(role: impl Into<Option<Role>>, answer: &str) -> Option<(Parsed, Vec<String>)> {
     let role: Option<Role> = role.into();
+    let members: Map<String, Value> = serde_json::from_str(answer).ok()?;
+    if !members.is_empty() && !LISTS.iter().any(|list| members.contains_key(*list)) {
+        return None;
+    }
     let answer: JsonAnswer = serde_json::from_str(answer).ok()?;
     let mut requests = Vec::new();
     // As in a text: models fill a list that the schema requires with `none`.

@@ -259,7 +259,8 @@ impl<'a> Judge<'a> {
                     None => (self.index.evidence(keys(snippet)), ruling),
                 }
             }
-            Operation::Archive { .. } | Operation::Mark { .. } => (Vec::new(), None),
+            Operation::Archive { reason, .. } => (Vec::new(), self.ruling(&[], &[reason], || None)),
+            Operation::Mark { .. } => (Vec::new(), None),
         };
         let is_applied = ruling.as_ref().is_none_or(|ruling| ruling.is_warning);
         Judged {

@@ -83,6 +83,9 @@ async fn content_may_be_parts_or_null() {
         (json!("<think>what is <think>?</think>yes"), "yes"),
         (json!("<think>no, it was cut"), ""),
         (json!("a <think> b </think>"), "a <think> b </think>"),
+        (json!("<thinking>no</thinking>\nyes"), "yes"),
+        (json!("[THINK]no <think>[/THINK]yes"), "yes"),
+        (json!("<thought>no, it was cut"), ""),
     ] {
         let body = json!({"choices": [{"message": {"content": content}}]});
         assert_eq!(

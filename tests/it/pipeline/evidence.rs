@@ -102,6 +102,14 @@ async fn each_item_of_an_answer_is_checked() {
                    "/rejected/0/text~": "password=[secret]"}),
         ),
         (
+            "so is one in the reason of an archive",
+            LEARNED,
+            "learnings",
+            archives("KL-2 because password=hunter2 was rotated, KL-3 because it gets a queue of its own"),
+            json!({"/rejected/*/kind": ["secret"], "/operations/*/id": ["KL-3"], "/models/learnings/reprompts": 0,
+                   "/rejected/0/text~": "password=[secret]"}),
+        ),
+        (
             "an archive needs evidence in the input or a related addition",
             LEARNED,
             "learnings",

@@ -42,6 +42,15 @@ async fn a_faulty_update_saves_nothing_and_can_be_completed_once() {
 }
 
 #[tokio::test]
+async fn a_fault_that_belongs_to_no_item_is_reported_too() {
+    let (_, memory) = start().await.agent();
+    let mut update = dictate(json!({"learnings": "I cannot help with that."}));
+    update["on_invalid"] = json!("fail");
+    let problem = memory.update(update).await.problem(422, "invalid", None);
+    assert_eq!(problem["rejected"][0]["kind"], "no_section", "{problem}");
+}
+
+#[tokio::test]
 async fn a_text_that_changes_nothing_completes_a_run_too() {
     let (_, memory) = start().await.agent();
     let id = failed_run(&memory).await;
