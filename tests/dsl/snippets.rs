@@ -142,6 +142,7 @@ fn an_indented_snippet_ends_at_what_is_not_deeper_than_its_bullet() {
         - because a: l =>\n\n      x\n\nThat is all. ⇒ VC a | l | \nx
         - because a: l => x\n      y\nThat is all. ⇒ VC a | l | x\ny
         - because a: l =>\n      x\n  y\n      z ⇒ VC a | l |     x\ny\n    z
+        - because a: l =>\n      x\n  + y\n      z ⇒ VC a | l |     x\n+ y\n    z
         - because a: l =>\n      x\nAnd one more.\n    - because b: m => y ⇒ VC a | l | x + VC b | m | y
     ",
     );

@@ -128,7 +128,9 @@ impl<'t> Parser<'t> {
         if ending == Ending::Fenced || is_header(ending, content) {
             return true;
         }
-        match bullet(content) {
+        // In a diff, `+` is no bullet.
+        let is_item = |item: &&str| !content.starts_with('+') || after_because(item).is_some();
+        match bullet(content).filter(is_item) {
             Some(_) if ending == Ending::Indented => true,
             Some(item) => after_because(item).is_some(),
             None => ending == Ending::Indented && (line.indent == 0 || is_unmarked_addition(content)),
