@@ -69,6 +69,10 @@ const DEFAULT_HEADERS: [(HeaderName, HeaderValue); 4] = [
 ];
 
 fn with_default_headers<B>(mut response: Response<B>) -> Response<B> {
+    if response.status() == StatusCode::NOT_MODIFIED {
+        // To HEAD the router names the length of the empty body; here it would be taken for that of the 200 (RFC 9110, 8.6).
+        response.headers_mut().remove(CONTENT_LENGTH);
+    }
     for (name, value) in DEFAULT_HEADERS {
         response.headers_mut().entry(name).or_insert(value);
     }

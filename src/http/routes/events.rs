@@ -40,7 +40,7 @@ pub(crate) struct Chosen {
     kinds: Option<String>,
     /// As the header `Last-Event-ID`, for browsers, which cannot send it at first; the header counts for more, since that
     /// is what they send when they come back.
-    #[param(nullable = false, pattern = "^(0|[1-9][0-9]{0,18}-[0-9A-Fa-f]{8})$")]
+    #[param(nullable = false, pattern = "^(0|[1-9][0-9]{0,18}-[0-9A-Fa-f]{8})?$")]
     last_event_id: Option<String>,
     /// For pages of JSON: `oldest` first (the default) or `newest` first, over all stored events.
     #[param(inline)]
@@ -89,7 +89,7 @@ pub(crate) struct LastEventId {
     #[param(
         rename = "Last-Event-ID",
         nullable = false,
-        pattern = "^(0|[1-9][0-9]{0,18}-[0-9A-Fa-f]{8})$"
+        pattern = "^(0|[1-9][0-9]{0,18}-[0-9A-Fa-f]{8})?$"
     )]
     last_event_id: Option<String>,
 }

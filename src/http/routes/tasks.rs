@@ -397,8 +397,8 @@ pub(crate) struct ImportAnswer {
     params(ActorHeader, ConditionHeaders),
     request_body(content = ImportBody, content_type = "application/json"),
     responses(
-        (status = 201, description = "What was taken over.", body = ImportAnswer),
-        (status = 200, description = "Everything was there already; nothing was made.", body = ImportAnswer),
+        (status = 201, description = "What was taken over.", body = ImportAnswer, headers(("ETag"), ("X-Context-Version" = i64))),
+        (status = 200, description = "Everything was there already; nothing was made.", body = ImportAnswer, headers(("ETag"), ("X-Context-Version" = i64))),
     )
 )]
 pub(crate) async fn import_window(

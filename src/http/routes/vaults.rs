@@ -108,7 +108,9 @@ impl UsageParams {
     /// The first and the last day.
     fn days(&self, today: NaiveDate) -> Result<(NaiveDate, NaiveDate), Problem> {
         let to = day("to", self.to.as_ref())?.unwrap_or(today);
+        // The days before the year 0 would be answered with a sign, which no `date` has.
         let first = to.checked_sub_days(Days::new(DEFAULT_DAYS - 1));
+        let first = first.max(NaiveDate::from_ymd_opt(0, 1, 1));
         let from = day("from", self.from.as_ref())?.or(first).unwrap_or(to);
         if from > to {
             let detail = format!("from is {from}, after to, which is {to}");

@@ -32,8 +32,11 @@ async fn the_client_chooses_the_representation_and_each_has_its_own_etag() {
         GET context | Accept: application/json | If-None-Match: $tag → 200
         GET context | If-None-Match: * → 304
         GET context | If-None-Match: "x", W/$tag → 304 | etag: $tag | =
-        GET context | If-Match: "x" → 412 precondition-failed"##;
-    memory.requests(&(PUT.to_owned() + table)).await;
+        GET context | If-Match: "x" → 412 precondition-failed
+        HEAD context | If-None-Match: $tag → 304 | etag: $tag | ="##;
+    let unchanged = memory.requests(&(PUT.to_owned() + table)).await;
+    // It would be that of the 200 answer (RFC 9110, 8.6).
+    assert_eq!(unchanged.headers.get("content-length"), None);
 }
 
 #[tokio::test]

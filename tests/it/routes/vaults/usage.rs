@@ -115,7 +115,7 @@ async fn operations_use_no_tokens_and_invalid_days_and_too_many_are_rejected() {
         GET USAGE?from=2025-11-20&to=2026-11-21 → 422 invalid from
         GET USAGE?from=2025-11-21&to=2026-11-21 → 200
         GET USAGE?days=3 → 422 invalid days
-        GET USAGE?to=0000-01-01 → 200
+        GET USAGE?to=0000-01-01 → 200 {"from": "0000-01-01"}
         GET USAGE?cursor=zz → 400 malformed cursor"#;
     memory.requests(&table.replace("USAGE", USAGE)).await;
 }
