@@ -30,7 +30,9 @@ fn kept(user: &User) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_document_is_edited_and_put() {
-    let (_service, user) = with_editor("printf 'line\\n' >> \"$1\"").await;
+    // Ctrl-C while the editor runs goes to the program, too; the file is named after its process.
+    let script = "program=${1##*-}; kill -INT ${program%.md}; printf 'line\\n' >> \"$1\"";
+    let (_service, user) = with_editor(script).await;
     user.session(
         r"
         edit → ^version 1 (
