@@ -294,9 +294,19 @@ async fn wrong_arguments_change_nothing() {
     let unreachable = user.ends(3, "sync notes --url http://127.0.0.1:9").await;
     assert!(unreachable.err.contains("no service answers"), "{unreachable:?}");
     // Another service at the address has no files.
-    let empty = Service::start().await;
-    let url = format!("http://{}", empty.socket_address());
-    let refused = user.run(&["sync", "notes", "--url", &url]).await.is(5);
+    let other = Service::start().await;
+    let url = format!("http://{}", other.socket_address());
+    let sync_there = ["sync", "notes", "--url", &url, "--allow-deletions"];
+    let refused = user.run(&sync_there).await.is(5);
+    holds(
+        &refused.err,
+        &[
+            "this is another service",
+            "remove .working-memory-sync.json in notes",
+        ],
+    );
+    other.memory("agent").write("of another program").await;
+    let refused = user.run(&sync_there[..4]).await.is(5);
     holds(&refused.err, &["5 files would be removed", "--allow-deletions"]);
     assert_eq!(here(&folder).len(), 5);
     for number in 0..5 {
