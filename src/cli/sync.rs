@@ -93,8 +93,8 @@ impl Sync {
         let Some(state) = stored else {
             let root = self.root.as_ref().ok_or_else(|| {
                 Failure::usage(format!(
-                    "{shown} was never kept equal to anything: say with --root which tree of files of vault {vault} \
-                     it is to be"
+                    "{shown} is not synchronised with anything yet: name with --root the tree of files in vault {vault}, such \
+                     as --root agent-1"
                 ))
             })?;
             return Ok(State {
@@ -147,7 +147,12 @@ impl Sync {
             }
         }
         if report.is_quiet() {
-            let line = format!("{shown}: both sides are equal");
+            let rest = if report.skipped.is_empty() {
+                ""
+            } else {
+                ", but for what was skipped"
+            };
+            let line = format!("{shown}: both sides are equal{rest}");
             Output::new().text(&line).end().write()?;
         }
         for (path, copy) in &report.conflicts {
@@ -263,6 +268,15 @@ impl Sides for Root<'_> {
         let mut files = found.files;
         for path in bases.keys() {
             if files.contains_key(path) {
+                continue;
+            }
+            // Of a folder that could not be read nothing is known.
+            if self
+                .skipped
+                .keys()
+                .any(|skipped| skipped.ends_with('/') && path.starts_with(skipped))
+            {
+                files.insert(path.clone(), Local::Unusable);
                 continue;
             }
             match self.tree.read(path) {
@@ -400,8 +414,13 @@ impl ScanResult {
         };
         let mut next = 0;
         while let Some(above) = found.folders.get(next).cloned() {
-            found.scan_folder(tree, all, &above)?;
             next += 1;
+            match found.scan_folder(tree, all, &above) {
+                Err(error) if error.kind() == ErrorKind::PermissionDenied && !above.is_empty() => {
+                    found.skipped.insert(above, error.to_string());
+                }
+                scanned => scanned?,
+            }
         }
         Ok(found)
     }
@@ -434,7 +453,11 @@ impl ScanResult {
                 }
                 continue;
             }
-            if !is_wanted(&path, all) {
+            let leads_to_folder = || {
+                let target = rustix::fs::statat(&folder, name, AtFlags::empty());
+                target.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory)
+            };
+            if !is_wanted(&path, all) && !(kind == FileType::Symlink && leads_to_folder()) {
                 continue;
             }
             if self.files.len() >= MAX_FILES {
