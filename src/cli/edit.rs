@@ -70,7 +70,7 @@ impl Edit {
         let answer = call.exchange().await?;
         match answer.status {
             412 => Err(overtaken(service, tag, &answer.json().unwrap_or_default()).await),
-            _ => answer.into_success("").map(Some),
+            _ => answer.into_success("the document").map(Some),
         }
     }
 }
