@@ -13,6 +13,7 @@ use std::fs;
 use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use tokio::signal::unix::{SignalKind, signal};
 
 /// Arguments of `edit`. The editor is `$VISUAL`, `$EDITOR` or vi.
 #[derive(Debug, Args)]
@@ -69,7 +70,7 @@ impl Edit {
         let answer = call.exchange().await?;
         match answer.status {
             412 => Err(overtaken(service, tag, &answer.json().unwrap_or_default()).await),
-            _ => answer.into_success("").map(Some),
+            _ => answer.into_success("the document").map(Some),
         }
     }
 }
@@ -100,6 +101,9 @@ async fn overtaken(service: &Service, before: Option<&str>, problem: &Value) -> 
 
 /// The text after editing.
 fn edited(editor: &str, file: &Path) -> Result<Vec<u8>, Failure> {
+    // Ctrl-C is the editor's, and of the programs that it starts: it would be left on the terminal beside the shell, with a
+    // text that is never put.
+    let _interrupts = signal(SignalKind::interrupt());
     // Through a shell, as other programs do: the variable may contain options.
     let ended = Command::new("sh")
         .args(["-c", &format!("{editor} \"$@\""), editor])

@@ -15,7 +15,6 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::error::Error;
-use std::io::Write as _;
 use std::path::PathBuf;
 
 /// The recorded creator of keys that this command creates.
@@ -92,7 +91,7 @@ impl Keys {
         let work = async |storage: &Storage| self.execute(storage).await;
         let done = on_database(self.config.as_deref(), Access::Write, None, work).await?;
         // Printed at the end: no key is shown that was not saved.
-        Ok(std::io::stdout().write_all(done.as_bytes())?)
+        Ok(Output::bytes(done.as_bytes())?)
     }
 
     async fn execute(&self, storage: &Storage) -> Result<String, Box<dyn Error>> {

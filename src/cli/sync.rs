@@ -1,7 +1,7 @@
 //! `working-memory sync`: synchronises a folder of Markdown files with a root of the memory tool (docs/files.md): the command, the
 //! two sides for the folder engine, and which files of a folder are meant.
 
-use super::client::{Call, Failure, Look, Method, Output, Service, ServiceArgs, all, found, note};
+use super::client::{Call, Exit, Failure, Look, Method, Output, Service, ServiceArgs, all, found, note};
 use crate::cli::folder::engine::{Bases, Engine, Local, Report, Sent, Sides};
 use crate::cli::folder::hash;
 use crate::cli::folder::swap::{self, MAX_NAME_BYTES, Placed, conflict_paths};
@@ -11,12 +11,12 @@ use crate::config::limits::MOST_BYTES;
 use crate::domain::handoff::Window as Length;
 use crate::domain::ids::RootName;
 use crate::domain::memory_files::FilePath;
-use crate::http::responses::PutFileBody;
+use crate::http::responses::{List, PutFileBody};
 use crate::storage::memories::paths::StoredFile;
 use clap::Args;
 use rustix::fs::{AtFlags, Dir, FileType, FlockOperation};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
@@ -93,8 +93,8 @@ impl Sync {
         let Some(state) = stored else {
             let root = self.root.as_ref().ok_or_else(|| {
                 Failure::usage(format!(
-                    "{shown} was never kept equal to anything: say with --root which tree of files of vault {vault} \
-                     it is to be"
+                    "{shown} is not synchronised with anything yet: name with --root the tree of files in vault {vault}, such \
+                     as --root agent-1"
                 ))
             })?;
             return Ok(State {
@@ -147,7 +147,12 @@ impl Sync {
             }
         }
         if report.is_quiet() {
-            let line = format!("{shown}: both sides are equal");
+            let rest = if report.skipped.is_empty() {
+                ""
+            } else {
+                ", but for what was skipped"
+            };
+            let line = format!("{shown}: both sides are equal{rest}");
             Output::new().text(&line).end().write()?;
         }
         for (path, copy) in &report.conflicts {
@@ -223,6 +228,25 @@ impl Root<'_> {
         Ok(call.query("path", format!("{ROOT}{path}")))
     }
 
+    /// Checks that a vault without files had some: a file that is deleted leaves its memory. Another service, or a new database
+    /// at the same address, has none of the texts whose files would be removed here.
+    async fn check_vault(&self) -> Result<(), Failure> {
+        let call = self.service.of_vault(Method::GET, &["memories"])?;
+        let memories: List<Value> = call.query("limit", "1").send().await?.json()?;
+        if !memories.items.is_empty() {
+            return Ok(());
+        }
+        let (vault, url) = (&self.state.vault, &self.service.connection.url);
+        Err(Failure::new(
+            Exit::Refused,
+            format!(
+                "nothing was done: vault {vault} at {url} has no memory at all, so this is another service, or a new database, \
+                 without the texts of this folder; to send them there, remove {NAME} in {}",
+                self.tree.shown.display()
+            ),
+        ))
+    }
+
     /// The result of a change. An error of a single file is reported and the other files continue; a full disk ends the work.
     fn placed(&mut self, path: &str, done: io::Result<Placed>) -> Result<Placed, Failure> {
         use ErrorKind::{QuotaExceeded, ReadOnlyFilesystem, StorageFull};
@@ -246,6 +270,15 @@ impl Sides for Root<'_> {
             if files.contains_key(path) {
                 continue;
             }
+            // Of a folder that could not be read nothing is known.
+            if self
+                .skipped
+                .keys()
+                .any(|skipped| skipped.ends_with('/') && path.starts_with(skipped))
+            {
+                files.insert(path.clone(), Local::Unusable);
+                continue;
+            }
             match self.tree.read(path) {
                 // Below what is a file by now there is none.
                 Err(error) if error.kind() == ErrorKind::NotADirectory => {}
@@ -263,6 +296,9 @@ impl Sides for Root<'_> {
             Ok(call.query("root", &self.state.root))
         };
         let entries: Vec<StoredFile> = all(list).await?;
+        if entries.is_empty() && !self.state.files.is_empty() {
+            self.check_vault().await?;
+        }
         let mut versions = BTreeMap::new();
         self.memories.clear();
         for entry in entries {
@@ -378,8 +414,13 @@ impl ScanResult {
         };
         let mut next = 0;
         while let Some(above) = found.folders.get(next).cloned() {
-            found.scan_folder(tree, all, &above)?;
             next += 1;
+            match found.scan_folder(tree, all, &above) {
+                Err(error) if error.kind() == ErrorKind::PermissionDenied && !above.is_empty() => {
+                    found.skipped.insert(above, error.to_string());
+                }
+                scanned => scanned?,
+            }
         }
         Ok(found)
     }
@@ -412,7 +453,11 @@ impl ScanResult {
                 }
                 continue;
             }
-            if !is_wanted(&path, all) {
+            let leads_to_folder = || {
+                let target = rustix::fs::statat(&folder, name, AtFlags::empty());
+                target.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory)
+            };
+            if !is_wanted(&path, all) && !(kind == FileType::Symlink && leads_to_folder()) {
                 continue;
             }
             if self.files.len() >= MAX_FILES {

@@ -103,6 +103,10 @@ impl WithPostgres {
             .env_remove("WORKING_MEMORY__DATABASE__REPLICA_URL")
             .env("DATABASE_URL", url)
             .spawn()
+            .map_err(|error| {
+                let why = format!("cannot run {}: {error}", program.display());
+                std::io::Error::new(error.kind(), why)
+            })
     }
 }
 

@@ -70,6 +70,8 @@ fn a_missing_command_exits_with_127() {
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(127));
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("cannot run /no/such/program: "), "{told}");
 }
 
 #[test]

@@ -249,7 +249,11 @@ impl From<ServiceResponse> for http::Response<Bytes> {
 fn sentence(answer: &ServiceResponse, problem: &Value, about: &str) -> String {
     let member = |name: &str| problem[name].as_str();
     let mut sentence = match member("detail").or(member("title")) {
-        Some(shown) => quoted(shown),
+        // `api` has the routes' own words.
+        Some(shown) if about.is_empty() => quoted(shown),
+        Some(shown) => {
+            quoted(shown).replace("send the same with ?confirm=collapse", "pass --confirm-collapse")
+        }
         None => format!("the service answered {}", answer.status),
     };
     // Writing to a string cannot fail.

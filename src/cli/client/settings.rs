@@ -128,9 +128,11 @@ impl MemoryArgs {
     }
 }
 
-/// A variable; an empty one counts as not set.
+/// A variable; an empty one counts as not set. One that is not UTF-8 is no value that a setting may have, and is refused as
+/// such.
 pub(in crate::cli) fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|value| !value.trim().is_empty())
+    let value = std::env::var_os(name)?.to_string_lossy().into_owned();
+    (!value.trim().is_empty()).then_some(value)
 }
 
 /// The sources of settings besides the options: the environment and the nearest file.
@@ -239,7 +241,7 @@ impl SettingSources {
             KeySource::File(path) => (format!("the key file {}", path.display()), read_text(path)),
         };
         let wrong = |why: &str| Failure::usage(format!("{origin} {why}"));
-        let text = text.map_err(|failure| wrong(&failure.sentence))?;
+        let text = text.map_err(|failure| Failure::usage(format!("the API key: {failure}")))?;
         let key = checked_key(&text).map_err(wrong)?;
         Ok((source, Some(key)))
     }
@@ -261,9 +263,13 @@ pub(in crate::cli) fn base_url(option: Option<&String>) -> Result<Url, Failure> 
 }
 
 fn checked_url(text: &str) -> Result<Url, String> {
-    let url = Url::parse(text.trim()).map_err(|error| format!("is not a URL: {error}"))?;
+    let wrong_start = || format!("must begin with http:// or https://, as in {DEFAULT_URL}");
+    let url = Url::parse(text.trim()).map_err(|error| match error {
+        url::ParseError::RelativeUrlWithoutBase => wrong_start(),
+        error => format!("is not a URL: {error}"),
+    })?;
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-        return Err("must begin with http:// or https://".to_owned());
+        return Err(wrong_start());
     }
     if !url.username().is_empty() || url.password().is_some() {
         return Err("must not contain a user or password; use a key".to_owned());

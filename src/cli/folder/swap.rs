@@ -56,6 +56,15 @@ pub(in crate::cli) fn create(tree: &Tree, path: &str, bytes: &[u8], like: &str) 
             match kind_of(&folder, name)? {
                 // It will be there in the next round, too.
                 Some((FileType::Directory, _)) => Err(io::Error::other("is a folder here")),
+                // As will this one, in a file system that ignores case.
+                Some(_)
+                    if !tree
+                        .names(&path[..path.len() - name.len()])?
+                        .iter()
+                        .any(|there| there == name) =>
+                {
+                    Err(io::Error::other("differs only in case from a file here"))
+                }
                 _ => Ok(Placed::Changed),
             }
         }

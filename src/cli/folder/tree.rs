@@ -45,7 +45,10 @@ impl Tree {
     /// # Errors
     /// As [`Tree::open`], or it cannot be created.
     pub(in crate::cli) fn create(path: &Path) -> io::Result<Self> {
-        std::fs::create_dir_all(path)?;
+        std::fs::create_dir_all(path).map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists => io::Error::other("is not a folder"),
+            _ => error,
+        })?;
         Self::open(path)
     }
 

@@ -4,6 +4,7 @@ use super::program::User;
 use crate::harness::Service;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
+use working_memory::config::limits::Guard;
 
 /// A user whose editor is a script: `$1` is the file.
 async fn with_editor(script: &str) -> (Service, User) {
@@ -30,7 +31,9 @@ fn kept(user: &User) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_document_is_edited_and_put() {
-    let (_service, user) = with_editor("printf 'line\\n' >> \"$1\"").await;
+    // Ctrl-C while the editor runs goes to the program, too; the file is named after its process.
+    let script = "program=${1##*-}; kill -INT ${program%.md}; printf 'line\\n' >> \"$1\"";
+    let (_service, user) = with_editor(script).await;
     user.session(
         r"
         edit → ^version 1 (
@@ -69,6 +72,23 @@ async fn a_text_that_is_rejected_is_saved_in_a_file() {
     let without_service = User::of("http://127.0.0.1:9");
     without_service.session("2 edit ⇒ set EDITOR").await;
     without_service.with("EDITOR", "true").ends(3, "edit").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_text_that_drops_most_of_the_document_is_put_with_the_option_that_the_message_names() {
+    let service = Service::configured(|config| config.guard.collapse = Guard::Reject).await;
+    let user = User::of(&format!("http://{}", service.socket_address()));
+    user.file("editor.sh", "printf 'mine\\n' > \"$1\"");
+    let user = user.with("EDITOR", "sh editor.sh");
+    user.done_with("put", &"line\n".repeat(20)).await;
+    user.session(
+        r"
+        5 put < mine\n ⇒ or pass --confirm-collapse\n
+        5 edit ⇒ or pass --confirm-collapse\n | your text is kept in
+        5 api PUT /v1/vaults/{vault}/memories/{memory}/context --input editor.sh ⇒ ?confirm=collapse
+        edit --confirm-collapse → ^version 2 (",
+    )
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

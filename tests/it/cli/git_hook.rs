@@ -67,6 +67,17 @@ async fn each_commit_becomes_a_task() {
         task["summary"].as_str().unwrap().trim(),
         "1 file changed, 2 insertions(+)"
     );
+
+    // More than a task can have is cut.
+    let (subject, body) = ("ä".repeat(400), format!("b{}", "漢".repeat(2_000)));
+    git(
+        &user,
+        &["commit", "--quiet", "--allow-empty", "-m", &subject, "-m", &body],
+    )
+    .await;
+    let task = asked(&stub, 3).await.json();
+    assert_eq!(task["intent"], "ä".repeat(249));
+    assert_eq!(task["summary"], format!("b{}", "漢".repeat(1_332)));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -2,8 +2,10 @@
 
 use super::program::User;
 use super::stub::Stub;
-use crate::harness::{has, lacks};
+use crate::harness::{has, holds, lacks};
 use serde_json::json;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
 
 #[tokio::test]
 async fn a_file_in_a_folder_above_names_service_memory_actor_and_key() {
@@ -109,7 +111,9 @@ async fn missing_or_wrong_settings_are_usage_errors() {
         2 get ⇒ no vault is named | --vault | WORKING_MEMORY_VAULT | .working-memory.toml
         2 get --url http://u:p@h --vault v --memory m
         2 get --url http://h/?q --vault v --memory m
-        2 get --url h --vault v --memory m
+        2 get --url 127.0.0.1:8080 --vault v --memory m ⇒ must begin with http:// or https://
+        2 get --url localhost:8080 --vault v --memory m ⇒ must begin with http:// or https://
+        2 get --key-file none --vault v --memory m ⇒ the API key: cannot read none
         2 get --url file:///x --vault v --memory m
         2 get --url http://h#f --vault v --memory m",
     )
@@ -123,6 +127,19 @@ async fn missing_or_wrong_settings_are_usage_errors() {
         .await;
     user.session("2 get --vault ../x\n2 restore .. --vault v --memory m")
         .await;
+    // What is no text is not ignored: another service would be called, or none with the key.
+    for (name, rule) in [
+        ("URL", "must begin with http"),
+        ("VAULT", "must be 1 to 128"),
+        ("API_KEY", "must contain"),
+    ] {
+        let name = format!("WORKING_MEMORY_{name}");
+        let mut get = empty.command(super::program::PROGRAM, &["get", "--memory", "m"]);
+        let done = get.env(&name, OsStr::from_bytes(b"\xff")).output().await.unwrap();
+        let told = String::from_utf8(done.stderr).unwrap();
+        assert_eq!(done.status.code(), Some(2), "{told}");
+        holds(&told, &[&name, rule]);
+    }
 }
 
 #[tokio::test]

@@ -195,7 +195,11 @@ async fn files_that_cannot_be_synced_are_skipped_and_the_rest_is_synced() {
     create(&service, ".config/x.md", "hidden").await;
     let done = sync(&user).await.is(0);
     // It would be behind a symbolic link.
-    holds(&done.err, &["up/a.md: is or is behind a symbolic link"]);
+    let of_link = [
+        "up: it is a symbolic link",
+        "up/a.md: is or is behind a symbolic link",
+    ];
+    holds(&done.err, &of_link);
     assert!(!user.path().join("a.md").exists());
     fs::remove_file(folder.join("up")).unwrap();
     let done = sync(&user).await.is(0);
@@ -227,6 +231,52 @@ async fn files_that_cannot_be_synced_are_skipped_and_the_rest_is_synced() {
     user.file("notes/up", "no folder any more");
     sync(&user).await.is(0);
     assert!(!there(&service).await.contains_key("up/a.md"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_folder_that_may_not_be_read_stops_no_other_file_and_none_of_it_counts_as_deleted() {
+    if rustix::process::geteuid().is_root() {
+        eprintln!("skipped: root may read every folder");
+        return;
+    }
+    let (service, user) = User::served().await;
+    user.file("notes/sub/a.md", "base");
+    user.file("notes/b.md", "base");
+    sync(&user).await.is(0);
+    let locked = user.path().join("notes/sub");
+    let set = |mode| fs::set_permissions(&locked, fs::Permissions::from_mode(mode)).unwrap();
+    user.file("notes/b.md", "new");
+    set(0);
+    let done = sync(&user).await;
+    set(0o700);
+    assert_eq!(
+        (done.code, done.out.as_str()),
+        (Some(0), "sent b.md\n"),
+        "{done:?}"
+    );
+    holds(&done.err, &["skipped: sub/: Permission denied"]);
+    assert_eq!(there(&service).await.len(), 2);
+    assert_eq!(sync(&user).await.is(0).out, "notes: both sides are equal\n");
+}
+
+/// On a file system that ignores case, one of them is skipped.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn names_that_differ_only_in_case_are_synced_as_far_as_the_folder_can_hold_them() {
+    let (service, user) = User::served().await;
+    let folder = user.path().join("notes");
+    for name in ["Tea.md", "tea.md"] {
+        create(&service, name, name).await;
+    }
+    let done = sync(&user).await.is(0);
+    match here(&folder).len() {
+        1 => holds(
+            &done.err,
+            &["skipped: tea.md: differs only in case from a file here"],
+        ),
+        _ => assert_eq!(here(&folder), there(&service).await),
+    }
+    assert_eq!(there(&service).await.len(), 2);
+    assert_eq!(here(&folder)["Tea.md"], "Tea.md");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -294,9 +344,19 @@ async fn wrong_arguments_change_nothing() {
     let unreachable = user.ends(3, "sync notes --url http://127.0.0.1:9").await;
     assert!(unreachable.err.contains("no service answers"), "{unreachable:?}");
     // Another service at the address has no files.
-    let empty = Service::start().await;
-    let url = format!("http://{}", empty.socket_address());
-    let refused = user.run(&["sync", "notes", "--url", &url]).await.is(5);
+    let other = Service::start().await;
+    let url = format!("http://{}", other.socket_address());
+    let sync_there = ["sync", "notes", "--url", &url, "--allow-deletions"];
+    let refused = user.run(&sync_there).await.is(5);
+    holds(
+        &refused.err,
+        &[
+            "this is another service",
+            "remove .working-memory-sync.json in notes",
+        ],
+    );
+    other.memory("agent").write("of another program").await;
+    let refused = user.run(&sync_there[..4]).await.is(5);
     holds(&refused.err, &["5 files would be removed", "--allow-deletions"]);
     assert_eq!(here(&folder).len(), 5);
     for number in 0..5 {
@@ -309,6 +369,9 @@ async fn wrong_arguments_change_nothing() {
     fs::write(folder.join(".working-memory-sync.json"), "{").unwrap();
     let damaged = sync(&user).await.is(1);
     assert!(damaged.err.contains("is damaged"), "{damaged:?}");
+    user.file("file.md", "text");
+    user.session("1 sync file.md --root agent ⇒ file.md is not a folder")
+        .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

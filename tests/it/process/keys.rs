@@ -6,7 +6,7 @@ use reqwest::Method;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
 /// `working-memory keys …` in the folder of a service.
@@ -16,14 +16,18 @@ fn keys(folder: &Path, arguments: &str) -> Output {
 
 /// `working-memory …` there.
 fn program(folder: &Path, arguments: &str) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_working-memory"))
+    command_of(folder, arguments).output().unwrap()
+}
+
+fn command_of(folder: &Path, arguments: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_working-memory"));
+    command
         .args(arguments.split(' '))
         .current_dir(folder)
         .env_clear()
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-        .env("WORKING_MEMORY__DATABASE__DATA_DIR", folder.join("data"))
-        .output()
-        .unwrap()
+        .env("WORKING_MEMORY__DATABASE__DATA_DIR", folder.join("data"));
+    command
 }
 
 /// A folder whose embedded database a service has made and left.
@@ -74,6 +78,15 @@ async fn keys_are_created_and_vaults_exported_while_a_service_runs() {
     Answer::to(listing).await.is(200);
     let made = "create --name a-reviewer --role proposer --vault v";
     printed(&keys(folder.path(), made));
+    // A reader that needs no more is no failure.
+    let mut list = command_of(folder.path(), "keys list");
+    let mut list = list
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(list.stdout.take());
+    assert_eq!(list.wait_with_output().unwrap().status.code(), Some(0));
     let list = keys(folder.path(), "list");
     let lines: Vec<&str> = printed(&list).lines().collect();
     assert_eq!(lines.len(), 3, "{lines:?}");
