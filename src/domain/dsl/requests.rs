@@ -63,8 +63,7 @@ pub enum OperationRequest {
         #[serde(skip_serializing_if = "Option::is_none")]
         until: Option<Expiry>,
     },
-    /// Pins a record or lets it go, or gives it another end. What is absent stays as it is; one of `pinned` and `until` is
-    /// needed.
+    /// Pins a record or lets it go, or gives it another end. What is absent stays; one of `pinned` and `until` is needed.
     Mark {
         /// Its id.
         #[schema(example = "KL-2")]

@@ -287,8 +287,7 @@ impl KeyRequest {
 
 /// List the keys
 ///
-/// By id, those too that were revoked or have expired. A key that is limited to vaults sees those that are limited to
-/// some of them.
+/// By id, also revoked and expired ones. A key that is limited to vaults sees those that are limited to some of them.
 #[utoipa::path(
     get,
     path = "/v1/keys",

@@ -373,8 +373,7 @@ impl From<InvalidMessage> for Problem {
 #[serde(deny_unknown_fields)]
 #[schema(as = SessionRecord)]
 pub(crate) struct RecordBody {
-    /// What was to be done; at most 500 bytes. A bullet of In Progress that is equal to it, case and blanks aside, moves
-    /// to Completed.
+    /// What was to be done; at most 500 bytes. An equal bullet of In Progress, case and blanks aside, moves to Completed.
     #[schema(
         min_length = 1,
         pattern = r"^[^\u0000]*[^\s\u0000][^\u0000]*$",

@@ -107,8 +107,7 @@ const SAID_BYTES: usize = 2_000;
 #[derive(Debug, Default, Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ApproveRequest {
-    /// The numbers of the operations that are approved; without it all of them. A `record` of the proposal is always
-    /// applied.
+    /// The numbers of the approved operations; without it all. A `record` of the proposal is always applied.
     #[schema(value_type = Option<Vec<u32>>, nullable = false)]
     operations: Option<Vec<usize>>,
     /// What is said about it; at most 2,000 bytes. It stands in the log of the version.

@@ -57,8 +57,7 @@ pub(crate) struct PutAnswer {
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct PutParams {
-    /// `collapse`: make the version also if it loses much of the document, where `guard.collapse = "reject"` would
-    /// refuse it.
+    /// `collapse`: make the version even if it loses much, where `guard.collapse = "reject"` would refuse it.
     #[param(inline)]
     confirm: Option<Confirm>,
 }
