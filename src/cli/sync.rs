@@ -457,7 +457,8 @@ impl ScanResult {
                 let target = rustix::fs::statat(&folder, name, AtFlags::empty());
                 target.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory)
             };
-            if !is_wanted(&path, all) && !(kind == FileType::Symlink && leads_to_folder()) {
+            let is_reported = is_wanted(&path, all) || kind == FileType::Symlink && leads_to_folder();
+            if !is_reported {
                 continue;
             }
             if self.files.len() >= MAX_FILES {

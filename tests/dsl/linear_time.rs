@@ -54,6 +54,8 @@ fn repeated_pieces_are_parsed_in_linear_time() {
         ("", "**"),
         ("", "["),
         ("", "\r"),
+        ("", "KEY_LEARNINGS: "),
+        ("", "KEY_LEARNINGS: ADD: "),
         // Very many bullets and headers.
         (LEARNINGS, "- because a: b\n"),
         (LEARNINGS, "- x\n"),

@@ -167,9 +167,12 @@ impl Parser<'_> {
             Opens::List(list) if !self.open_list(list, line, &header) => return false,
             Opens::List(_) => {}
         }
-        // A section may have its first list on its own line.
-        let is_section = matches!(header.opens, Opens::Section(_));
-        if !header.after.is_empty() && !(is_section && self.header(line, header.after)) {
+        // A section may have its first list on its own line, but no further section: a line may have thousands of them.
+        let is_list = |header: headers::Header<'_>| matches!(header.opens, Opens::List(_));
+        let opens_list = matches!(header.opens, Opens::Section(_))
+            && headers::known(header.after).is_some_and(is_list)
+            && self.header(line, header.after);
+        if !header.after.is_empty() && !opens_list {
             self.item_after(line, &header);
         }
         true
