@@ -7,8 +7,7 @@
 //! so a change is saved only once and answered alike, whichever process dies.
 //!
 //! Stored are responses that a retry could not improve: 2xx, and 4xx other than 408, 409, 413 and 429. After those and
-//! after 5xx the same request may succeed later, so a retry runs again. So it does after what was only viewed or refused by
-//! the memory tool.
+//! after 5xx the same request may succeed later, so a retry runs again.
 
 use crate::domain::ids::MemoryId;
 use crate::fair::Party;
@@ -163,11 +162,6 @@ const KEEP_TRIES: u32 = 3;
 #[derive(Debug, Clone)]
 pub(crate) struct AnswerAbout(pub(crate) MemoryId);
 
-/// Extension of a response that is not stored, so that a retry runs again: nothing was saved, and what it quotes could not be
-/// deleted with its memory or redacted.
-#[derive(Debug, Clone)]
-pub(crate) struct NotKept;
-
 /// Whether a request has a key and is one that runs once for it. A method that its route does not take is rejected each time.
 pub(super) fn has_key(parts: &Parts) -> bool {
     let writes = matches!(parts.method, Method::PUT | Method::POST);
@@ -314,7 +308,7 @@ impl Running {
     /// Stores the response for retries unless that of a saved effect is stored already, or releases the claim if a retry may
     /// succeed.
     async fn end(self, response: Response) -> Response {
-        if !is_kept(response.status()) || response.extensions().get::<NotKept>().is_some() {
+        if !is_kept(response.status()) {
             self.release().await;
             return response;
         }

@@ -9,7 +9,7 @@ use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
 use crate::http::extract::headers::{ConditionHeaders, Conditions, ETag};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::params::{Path, Query, VaultPath};
-use crate::http::middleware::idempotency::{AnswerAbout, NotKept};
+use crate::http::middleware::idempotency::AnswerAbout;
 use crate::http::problem::Problem;
 use crate::http::routes::contexts::put::read_text_or_json;
 use crate::http::state::AppState;
@@ -131,7 +131,6 @@ pub(crate) async fn run_memory_tool(
         Err(refusal) => Err(refusal.into()),
     };
     match done {
-        Ok(viewed) if is_view => Ok((Extension(NotKept), answer(&viewed)).into_response()),
         Ok(change) => {
             let answer = answer(&change);
             Ok(match change.file {
@@ -139,15 +138,16 @@ pub(crate) async fn run_memory_tool(
                 None => answer.into_response(),
             })
         }
-        Err(WriteError::Refused(refusal)) => {
-            let refused = MemoryToolAnswer {
+        Err(WriteError::Refused(refusal)) => Ok(KeptAnswer::json(
+            StatusCode::OK,
+            &MemoryToolAnswer {
                 content: &refusal.to_string(),
                 is_error: true,
                 memory_id: None,
                 version: None,
-            };
-            Ok((Extension(NotKept), Json(refused)).into_response())
-        }
+            },
+        )
+        .into_response()),
         Err(error) => Err(error.into()),
     }
 }

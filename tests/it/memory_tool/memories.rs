@@ -49,26 +49,6 @@ async fn changes_by_other_routes_are_visible_in_the_file() {
 }
 
 #[tokio::test]
-async fn what_was_viewed_or_refused_is_not_kept_for_its_key() {
-    let (service, files) = Files::start("agent").await;
-    let id = files.create("/memories/a", "sesame\nsesame\n").await;
-    let view = json!({"command": "view", "path": "/memories/a"});
-    let refused =
-        json!({"command": "str_replace", "path": "/memories/a", "old_str": "sesame", "new_str": "x"});
-    for (command, key) in [(&view, "v"), (&refused, "r")] {
-        let answer = Answer::to(files.asking(command).header("Idempotency-Key", key)).await;
-        assert!(answer.is(200).text().contains("sesame"));
-    }
-    let memory = service.memory(&id);
-    memory.write("other\n").await;
-    memory.redact("1").await.is(200);
-
-    assert_eq!(service.tables_that_hold("sesame").await, [""; 0]);
-    let again = Answer::to(files.asking(&view).header("Idempotency-Key", "v")).await;
-    assert!(again.is(200).text().contains("other"));
-}
-
-#[tokio::test]
 async fn only_a_file_may_be_empty_or_blank() {
     let (service, files) = Files::start("agent").await;
     let id = files.create("/memories/a", "").await;
