@@ -126,29 +126,47 @@ pub(crate) async fn run_memory_tool(
         vault: vault_id,
         root,
     };
-    let done = match Command::read(&members) {
+    let command = Command::read(&members);
+    let replaced = match &command {
+        Ok(Command::StrReplace { path, .. }) => Some(path.clone()),
+        _ => None,
+    };
+    let done = match command {
         Ok(command) => carry_out(&state, &tree, &actor, command, claim).await,
         Err(refusal) => Err(refusal.into()),
     };
     match done {
         Ok(change) => {
             let answer = answer(&change);
-            Ok(match change.file {
-                Some(file) => (Extension(AnswerAbout(file.memory_id)), answer).into_response(),
-                None => answer.into_response(),
-            })
+            Ok(about(change.file, answer))
         }
-        Err(WriteError::Refused(refusal)) => Ok(KeptAnswer::json(
-            StatusCode::OK,
-            &MemoryToolAnswer {
+        Err(WriteError::Refused(refusal)) => {
+            let refused = MemoryToolAnswer {
                 content: &refusal.to_string(),
                 is_error: true,
                 memory_id: None,
                 version: None,
-            },
-        )
-        .into_response()),
+            };
+            // It quotes what was to be replaced, which may stand in the file.
+            let entry = match &replaced {
+                Some(path) => Some(state.storage.file_entry(&tree, path).await?),
+                None => None,
+            };
+            let file = match entry {
+                Some(FileEntry::File(file, _)) => Some(file),
+                _ => None,
+            };
+            Ok(about(file, KeptAnswer::json(StatusCode::OK, &refused)))
+        }
         Err(error) => Err(error.into()),
+    }
+}
+
+/// An answer that quotes a file is deleted with its memory, also where it is kept for a retry.
+fn about(file: Option<StoredFile>, answer: KeptAnswer) -> Response {
+    match file {
+        Some(file) => (Extension(AnswerAbout(file.memory_id)), answer).into_response(),
+        None => answer.into_response(),
     }
 }
 

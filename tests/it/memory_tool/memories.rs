@@ -49,6 +49,28 @@ async fn changes_by_other_routes_are_visible_in_the_file() {
 }
 
 #[tokio::test]
+async fn what_was_viewed_or_refused_is_not_kept_beyond_the_redaction_of_the_file() {
+    let (service, files) = Files::start("agent").await;
+    let line = "the porter opens it with sesame";
+    let id = files.create("/memories/a", &format!("{line}\n{line}\n")).await;
+    let view = json!({"command": "view", "path": "/memories/a"});
+    let refused = json!({"command": "str_replace", "path": "/memories/a", "old_str": line, "new_str": "x"});
+    for (command, key) in [(&view, "v"), (&refused, "r")] {
+        let answer = Answer::to(files.asking(command).header("Idempotency-Key", key)).await;
+        assert!(answer.is(200).text().contains(line));
+    }
+    let memory = service.memory(&id);
+    memory.write("other\n").await;
+    memory.redact("1").await.is(200);
+
+    assert_eq!(service.tables_that_hold(line).await, [""; 0]);
+    for (command, key) in [(&view, "v"), (&refused, "r")] {
+        let again = files.asking(command).header("Idempotency-Key", key);
+        Answer::to(again).await.is(410);
+    }
+}
+
+#[tokio::test]
 async fn only_a_file_may_be_empty_or_blank() {
     let (service, files) = Files::start("agent").await;
     let id = files.create("/memories/a", "").await;
