@@ -19,6 +19,7 @@ use crate::pipeline::prompts::{Template, quoted};
 use crate::pipeline::steps::Steps;
 use crate::pipeline::{LimitReached, Pipeline, PipelineError};
 use crate::storage::handoffs::Handoff;
+use crate::storage::idempotency::Answering;
 use crate::storage::{Storage, StorageError};
 use futures::future::join_all;
 use serde_json::{Map, Value, json};
@@ -92,12 +93,17 @@ pub async fn judge(storage: &Storage, handoff: &Handoff) -> Result<Freshness, St
 }
 
 impl Pipeline {
-    /// Returns the newest handoff if it is fresh and matches the request; otherwise creates one.
+    /// Returns the newest handoff if it is fresh and matches the request; otherwise creates one, saved with the answer to the
+    /// request if that has an idempotency key.
     ///
     /// # Errors
     /// See [`HandoffError`]. A failing model is not an error: the handoff is then compiled by rules, and the manifest
     /// says so.
-    pub async fn refresh_handoff(&self, request: &HandoffRequest) -> Result<Refreshed, HandoffError> {
+    pub async fn refresh_handoff(
+        &self,
+        request: &HandoffRequest,
+        under: Option<&Answering<'_, Refreshed>>,
+    ) -> Result<Refreshed, HandoffError> {
         let (vault, memory) = (&request.vault, &request.memory);
         let window = request.window.unwrap_or(self.config.handoff.window);
         let known = self.storage.handoff(vault, memory, None).await?;
@@ -128,16 +134,17 @@ impl Pipeline {
             }
             let read = self.storage.handoff_snapshot(vault, memory, window, MAX_CHANGES);
             let snapshot = read.await?.ok_or(HandoffError::NoMemory)?;
-            let handoff = self.make_handoff(request, &snapshot, window, number).await?;
-            let saved = self
-                .storage
-                .save_handoff(&snapshot, handoff, self.config.handoff.keep);
-            if let Some(handoff) = saved.await? {
-                return Ok(Refreshed {
-                    freshness: judge(&self.storage, &handoff).await?,
-                    handoff,
-                    is_new: true,
-                });
+            let handoff = self.make_handoff(request, &snapshot, window, number + 1).await?;
+            let refreshed = Refreshed {
+                freshness: judge(&self.storage, &handoff).await?,
+                handoff,
+                is_new: true,
+            };
+            let answer = under.map(|under| under.to(&refreshed));
+            let (new, keep) = (&refreshed.handoff, self.config.handoff.keep);
+            let saved = self.storage.save_handoff(&snapshot, new, keep, answer.as_ref());
+            if saved.await? {
+                return Ok(refreshed);
             }
         }
         Err(HandoffError::Moved)

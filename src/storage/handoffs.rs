@@ -8,6 +8,7 @@ use crate::storage::columns::FromJson;
 use crate::storage::database::connect::SEE_ONE_MOMENT;
 use crate::storage::database::connection::Connection;
 use crate::storage::events::{EventKind, NewEvent};
+use crate::storage::idempotency::{ClaimedAnswer, keep_answers};
 use crate::storage::records::history::Row;
 use crate::storage::write::lock_memory;
 use crate::storage::{Class, Storage, StorageError, contexts, events, records};
@@ -108,10 +109,9 @@ impl Storage {
         Ok(handoffs)
     }
 
-    /// Saves a handoff as the newest one under the lock of the memory's row, deletes the oldest beyond `keep`, and
-    /// notifies. `handoff.number` is the number of the newest handoff known when it was created, 0 for none. `None` if
-    /// that is no longer the newest one, or a text that it may quote was removed, perhaps with the memory: it must be
-    /// created again.
+    /// Saves a handoff as the newest one under the lock of the memory's row, with the answer to the request if that has an
+    /// idempotency key, deletes the oldest beyond `keep`, and notifies. `false` if its number does not follow that of the newest
+    /// one any more, or a text that it may quote was removed, perhaps with the memory: it must be created again.
     ///
     /// # Errors
     /// Database errors; nothing was saved.
@@ -119,14 +119,11 @@ impl Storage {
     pub async fn save_handoff(
         &self,
         snapshot: &Snapshot,
-        handoff: Handoff,
+        handoff: &Handoff,
         keep: i64,
-    ) -> Result<Option<Handoff>, StorageError> {
-        let new = Handoff {
-            number: handoff.number + 1,
-            ..handoff
-        };
-        let (handoff, vault, memory) = (&new, &new.vault_id, &new.memory_id);
+        answer: Option<&ClaimedAnswer>,
+    ) -> Result<bool, StorageError> {
+        let (vault, memory) = (&handoff.vault_id, &handoff.memory_id);
         let event = self
             .transaction("db.handoffs.save", |mut transaction| async move {
                 if lock_memory(&mut transaction, vault, memory).await?.is_none() {
@@ -158,11 +155,14 @@ impl Storage {
                     ..self.event(memory, EventKind::Handoff)
                 };
                 events::append(&mut transaction, vault, from_ref(&event)).await?;
+                if let Some(answer) = answer {
+                    keep_answers(&mut transaction, &[(answer, Some(memory))], None).await?;
+                }
                 Ok::<_, StorageError>(transaction.commit_with(Some(event)))
             })
             .await?;
         self.appended(vault, event.as_slice());
-        Ok(event.map(|_| new))
+        Ok(event.is_some())
     }
 }
 

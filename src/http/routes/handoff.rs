@@ -3,7 +3,7 @@
 use crate::domain::handoff::{Freshness, Window, Workspace, preface};
 use crate::domain::ids::HandoffId;
 use crate::http::extract::body::{Object, OptionalJsonBody};
-use crate::http::extract::caller::{Actor, ActorHeader};
+use crate::http::extract::caller::{Actor, ActorHeader, UnderClaim};
 use crate::http::extract::headers::{Accept, ConditionHeaders, Conditions, Representation};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::params::{EntryPath, MemoryPath, Path, Query, parsed};
@@ -13,6 +13,7 @@ use crate::http::routes::window::fields;
 use crate::http::state::AppState;
 use crate::pipeline::{HandoffError, HandoffRequest, Refreshed, judge};
 use crate::storage::handoffs::Handoff;
+use crate::storage::idempotency::KeptAnswer;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -345,8 +346,9 @@ pub(crate) async fn refresh_handoff(
     Path((vault_id, memory_id)): MemoryPath,
     Query(params): Query<RefreshParams>,
     Actor(actor): Actor,
+    claim: UnderClaim,
     OptionalJsonBody(RefreshHandoffRequest { workspace }): OptionalJsonBody<RefreshHandoffRequest>,
-) -> Result<(StatusCode, Json<HandoffBody>), Problem> {
+) -> Result<KeptAnswer, Problem> {
     let request = HandoffRequest {
         vault: vault_id,
         memory: memory_id,
@@ -360,16 +362,19 @@ pub(crate) async fn refresh_handoff(
             .map(|Object(workspace)| checked(workspace))
             .transpose()?,
     };
-    let Refreshed {
-        handoff,
-        freshness,
-        is_new,
-    } = state.pipeline.refresh_handoff(&request).await?;
-    let status = match is_new {
+    let under = claim.answering(refreshed);
+    let done = state.pipeline.refresh_handoff(&request, under.as_ref()).await?;
+    Ok(refreshed(&done))
+}
+
+/// The response to a refresh.
+fn refreshed(done: &Refreshed) -> KeptAnswer {
+    let status = match done.is_new {
         true => StatusCode::CREATED,
         false => StatusCode::OK,
     };
-    Ok((status, Json(HandoffBody::of(handoff, &freshness, Some(is_new)))))
+    let body = HandoffBody::of(done.handoff.clone(), &done.freshness, Some(done.is_new));
+    KeptAnswer::json(status, &body)
 }
 
 impl From<HandoffError> for Problem {

@@ -35,8 +35,7 @@ const OPERATIONS: &[(&str, Again)] = &[
     ("RedactContext", Again::Harmless),
     ("RestoreContext", Again::Kept),
     ("RecordDecision", Again::Kept),
-    // A fresh handoff is returned; with `force` another one is compiled from the same memory.
-    ("RefreshHandoff", Again::Harmless),
+    ("RefreshHandoff", Again::Kept),
     ("AddItem", Again::Kept),
     ("PutItems", Again::Kept),
     ("ApplyOperations", Again::Kept),
@@ -137,7 +136,7 @@ const SAVINGS: &str = r#"
     PutVaultItems PUT items/notes → ITEMS
     PutVaultItems PUT items/notes → a text
     UpdateContext POST memories/m/update → {"task": "x", "roles": ["learnings"]}
-    RefreshHandoff POST memories/handed/handoff/refresh → {}
+    RefreshHandoff POST memories/handed/handoff/refresh?force=true → {}
     ImportWindow POST memories/imported/window/import → {"status": {"goal": "ship"}, "tasks": [{"time": "2026-10-02T00:00:00Z", "intent": "Second", "summary": "Two."}], "history": [{"time": "2026-09-02T00:00:00Z", "intent": "Zero"}]}
     ApproveUpdate POST memories/reviewed/updates/PROPOSAL_0/approve → {"operations": [1], "comment": "good"}
     ApproveUpdate POST memories/reviewed/updates/PROPOSAL_1/approve → {}
