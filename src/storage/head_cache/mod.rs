@@ -160,7 +160,6 @@ impl HeadCache {
         if cached.is_some_and(|cached| cached.is(&head)) {
             return;
         }
-        let head = PackedHead::pack(head);
         let changes = self.stripe(token.hash);
         // A cached head that the database has just shown to be replaced must go in any case.
         let metadata = head.metadata();
@@ -175,7 +174,6 @@ impl HeadCache {
     /// Caches a head that was written and committed after `token` was taken and the row was locked, unless another
     /// change was published meanwhile. Must be called before the caller of the write is answered.
     pub(super) fn fill_written(&self, token: FillToken, head: CachedHead) {
-        let head = PackedHead::pack(head);
         let mut changes = self.stripe(token.hash);
         let this = Some((token.hash, head.metadata().context_id.clone()));
         // The notification of this commit may have arrived already.
@@ -249,15 +247,16 @@ impl HeadCache {
         }
     }
 
-    fn insert(&self, token: FillToken, head: PackedHead) {
+    /// Packs the head only where it is kept: behind a pooler, for one, nothing is.
+    fn insert(&self, token: FillToken, head: CachedHead) {
         if self.lease.holds() && self.lease.epoch() == token.epoch {
             let metadata = head.metadata();
             let key = Key(metadata.vault_id.clone(), metadata.memory_id.clone());
-            self.cached.insert(key, head);
+            self.cached.insert(key, PackedHead::pack(head));
         }
     }
 
-    fn remove(&self, head: &PackedHead) {
+    fn remove(&self, head: &CachedHead) {
         let metadata = head.metadata();
         self.cached
             .remove(&Borrowed(&metadata.vault_id, &metadata.memory_id));
