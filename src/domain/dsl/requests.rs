@@ -401,6 +401,7 @@ fn operation(
                 (List::InProgress, in_progress),
                 (List::Remaining, remaining),
             ] {
+                // As in a text: models fill a list that a schema requires with `none`.
                 for bullet in bullets.iter().filter(|bullet| !is_no_change(bullet)) {
                     block.bullet(Some(list), document_line(bullet), range.clone(), parsed);
                 }

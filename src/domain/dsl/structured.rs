@@ -138,12 +138,8 @@ pub fn read(role: impl Into<Option<Role>>, answer: &str) -> Option<(Parsed, Vec<
     }
     let answer: JsonAnswer = serde_json::from_str(answer).ok()?;
     let mut requests = Vec::new();
-    // As in a text: models fill a list that the schema requires with `none`.
-    let mut lists = [answer.completed, answer.in_progress, answer.remaining];
-    for list in &mut lists {
-        list.retain(|bullet| !is_no_change(bullet));
-    }
-    if lists.iter().any(|list| !list.is_empty()) {
+    let lists = [answer.completed, answer.in_progress, answer.remaining];
+    if lists.iter().flatten().any(|bullet| !is_no_change(bullet)) {
         let [completed, in_progress, remaining] = lists;
         requests.push(OperationRequest::RewriteProgress {
             completed,
