@@ -148,13 +148,12 @@ pub(crate) async fn run_memory_tool(
                 version: None,
             };
             // It quotes what was to be replaced, which may stand in the file.
-            let entry = match &replaced {
-                Some(path) => Some(state.storage.file_entry(&tree, path).await?),
+            let file = match &replaced {
+                Some(path) => match state.storage.file_entry(&tree, path).await? {
+                    FileEntry::File(file, _) => Some(file),
+                    FileEntry::Directory(_) => None,
+                },
                 None => None,
-            };
-            let file = match entry {
-                Some(FileEntry::File(file, _)) => Some(file),
-                _ => None,
             };
             Ok(about(file, KeptAnswer::json(StatusCode::OK, &refused)))
         }

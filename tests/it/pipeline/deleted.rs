@@ -282,6 +282,20 @@ async fn an_update_of_a_memory_that_others_make_meanwhile_is_merged_into_it() {
     assert!(text.contains("theirs") && text.contains("late"), "{text}");
 }
 
+/// The answer to an update with a key whose version is replaced and redacted while a model is asked.
+async fn redacted_meanwhile(gate: &Gate, memory: &Memory, body: &Value) -> Value {
+    let (answer, ()) = tokio::join!(
+        Answer::to(memory.updating(body).header("Idempotency-Key", "k")),
+        async {
+            gate.asked().await;
+            memory.write("# Notes\nwithout it\n").await;
+            memory.redact("1").await.is(200);
+            gate.open();
+        }
+    );
+    answer.is(200).json()
+}
+
 #[tokio::test]
 async fn a_proposal_that_models_made_of_a_version_that_was_redacted_meanwhile_quotes_nothing() {
     let (gate, service, memory) = Gate::agent(Role::Learnings).await;
@@ -291,17 +305,8 @@ async fn a_proposal_that_models_made_of_a_version_that_was_redacted_meanwhile_qu
     let mut body = dictate(json!({ "learnings": learning(&format!("rotate {SECRET}")) }));
     body["mode"] = json!("propose");
 
-    let (answer, ()) = tokio::join!(
-        Answer::to(memory.updating(&body).header("Idempotency-Key", "k")),
-        async {
-            gate.asked().await;
-            memory.write("# Notes\nwithout it\n").await;
-            memory.redact("1").await.is(200);
-            gate.open();
-        }
-    );
+    redacted_meanwhile(&gate, &memory, &body).await;
 
-    answer.is(200);
     assert_eq!(service.tables_that_hold(SECRET).await, [""; 0]);
     let again = memory.updating(&body).header("Idempotency-Key", "k");
     Answer::to(again).await.is(410);
@@ -320,17 +325,8 @@ async fn an_update_that_ends_after_its_version_was_redacted_is_stored_without_it
             .await;
         let body = dictate(json!({ "learnings": learnings }));
 
-        let (answer, ()) = tokio::join!(
-            Answer::to(memory.updating(&body).header("Idempotency-Key", "k")),
-            async {
-                gate.asked().await;
-                memory.write("# Notes\nwithout it\n").await;
-                memory.redact("1").await.is(200);
-                gate.open();
-            }
-        );
+        let answer = redacted_meanwhile(&gate, &memory, &body).await;
 
-        let answer = answer.is(200).json();
         has(&answer, json!({ "status": status, "base_version": 1 }));
         let holding = service.tables_that_hold(SECRET).await;
         for table in ["updates", "idempotency_keys"] {
