@@ -1,7 +1,7 @@
 //! `working-memory sync`: synchronises a folder of Markdown files with a root of the memory tool (docs/files.md): the command, the
 //! two sides for the folder engine, and which files of a folder are meant.
 
-use super::client::{Call, Exit, Failure, Look, Method, Output, Service, ServiceArgs, all, found, note};
+use super::client::{Call, Failure, Look, Method, Output, Service, ServiceArgs, all, found, note};
 use crate::cli::folder::engine::{Bases, Engine, Local, Report, Sent, Sides};
 use crate::cli::folder::hash;
 use crate::cli::folder::swap::{self, MAX_NAME_BYTES, Placed, conflict_paths};
@@ -9,14 +9,14 @@ use crate::cli::folder::tree::Tree;
 use crate::cli::folder::watch;
 use crate::config::limits::MOST_BYTES;
 use crate::domain::handoff::Window as Length;
-use crate::domain::ids::RootName;
+use crate::domain::ids::{MemoryId, RootName};
 use crate::domain::memory_files::FilePath;
-use crate::http::responses::{List, PutFileBody};
+use crate::http::responses::PutFileBody;
 use crate::storage::memories::paths::StoredFile;
 use clap::Args;
 use rustix::fs::{AtFlags, Dir, FileType, FlockOperation};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
@@ -68,7 +68,7 @@ impl Sync {
             tree,
             state,
             all: self.all,
-            memories: BTreeMap::new(),
+            is_unsaved: false,
             skipped: BTreeMap::new(),
         };
         let mut engine = Engine::new(&mut root, bases);
@@ -102,6 +102,7 @@ impl Sync {
                 vault: vault.to_string(),
                 root: root.to_string(),
                 files: Bases::new(),
+                memories: BTreeMap::new(),
             });
         };
         let other = self.root.as_ref().is_some_and(|root| root.as_str() != state.root);
@@ -118,8 +119,8 @@ impl Sync {
     /// Makes both sides equal.
     async fn sync(&self, engine: &mut Engine<'_, Root<'_>>) -> Result<Report, Failure> {
         let mut report = engine.run(self.allow_deletions).await?;
-        if engine.bases.is_empty() {
-            // The root is saved also if there are no files yet.
+        // The root is saved also if there are no files yet.
+        if engine.bases.is_empty() || engine.sides.is_unsaved {
             engine.sides.save(&engine.bases).await?;
         }
         report.skipped.append(&mut engine.sides.skipped);
@@ -187,6 +188,9 @@ struct State {
     root: String,
     /// By path below the folder, the base of each file.
     files: Bases,
+    /// By path, the memory that each file is on the service.
+    #[serde(default)]
+    memories: BTreeMap<String, String>,
 }
 
 impl State {
@@ -214,8 +218,8 @@ struct Root<'r> {
     state: State,
     /// Whether files of all kinds are synchronised.
     all: bool,
-    /// The memory of each file of the service.
-    memories: BTreeMap<String, String>,
+    /// Whether memories were found that the state file does not have.
+    is_unsaved: bool,
     /// What was skipped in the folder and on the service since the last scan began, and why.
     skipped: BTreeMap<String, String>,
 }
@@ -228,23 +232,25 @@ impl Root<'_> {
         Ok(call.query("path", format!("{ROOT}{path}")))
     }
 
-    /// Checks that a vault without files had some: a file that is deleted leaves its memory. Another service, or a new database
-    /// at the same address, has none of the texts whose files would be removed here.
-    async fn check_vault(&self) -> Result<(), Failure> {
-        let call = self.service.of_vault(Method::GET, &["memories"])?;
-        let memories: List<Value> = call.query("limit", "1").send().await?.json()?;
-        if !memories.items.is_empty() {
-            return Ok(());
+    /// Whether the service has the text that a file had when both sides were equal. A file that is deleted there leaves its memory
+    /// with all versions; a deleted memory, another service or a new database has none of them.
+    async fn has_text(&self, path: &str) -> Result<bool, Failure> {
+        let (Some(base), Some(memory)) = (self.state.files.get(path), self.state.memories.get(path)) else {
+            return Ok(false);
+        };
+        let version = ["memories", memory, "contexts", &base.version];
+        let answer = self.service.of_vault(Method::GET, &version)?.exchange().await?;
+        match answer.status {
+            404 => Ok(false),
+            // It was redacted: what is not to be read there is not to be read here.
+            410 => Ok(true),
+            _ => answer.into_success(&format!("file {path}")).map(|_| true),
         }
-        let (vault, url) = (&self.state.vault, &self.service.connection.url);
-        Err(Failure::new(
-            Exit::Refused,
-            format!(
-                "nothing was done: vault {vault} at {url} has no memory at all, so this is another service, or a new database, \
-                 without the texts of this folder; to send them there, remove {NAME} in {}",
-                self.tree.shown.display()
-            ),
-        ))
+    }
+
+    fn remember(&mut self, path: &str, memory: &MemoryId) {
+        let before = self.state.memories.insert(path.to_owned(), memory.to_string());
+        self.is_unsaved |= before.is_none_or(|before| before != memory.as_str());
     }
 
     /// The result of a change. An error of a single file is reported and the other files continue; a full disk ends the work.
@@ -296,15 +302,11 @@ impl Sides for Root<'_> {
             Ok(call.query("root", &self.state.root))
         };
         let entries: Vec<StoredFile> = all(list).await?;
-        if entries.is_empty() && !self.state.files.is_empty() {
-            self.check_vault().await?;
-        }
         let mut versions = BTreeMap::new();
-        self.memories.clear();
         for entry in entries {
             match path_in_folder(entry.path.as_str()) {
                 Ok(path) if is_wanted(path, self.all) => {
-                    self.memories.insert(path.to_owned(), entry.memory_id.to_string());
+                    self.remember(path, &entry.memory_id);
                     versions.insert(path.to_owned(), entry.context_id.to_string());
                 }
                 Ok(_) => {}
@@ -328,6 +330,14 @@ impl Sides for Root<'_> {
     }
 
     async fn remove(&mut self, path: &str, expected: &str) -> Result<Placed, Failure> {
+        if !self.has_text(path).await? {
+            let why = format!(
+                "the service has neither the file nor its text: the memory was deleted, or this is another service; delete the \
+                 file here too, or send it again by removing {NAME}"
+            );
+            self.skipped.insert(path.to_owned(), why);
+            return Ok(Placed::Blocked);
+        }
         let done = swap::remove(&self.tree, path, expected);
         self.placed(path, done)
     }
@@ -338,7 +348,7 @@ impl Sides for Root<'_> {
     }
 
     async fn fetch(&mut self, path: &str) -> Result<Option<(String, String)>, Failure> {
-        let Some(memory) = self.memories.get(path) else {
+        let Some(memory) = self.state.memories.get(path) else {
             return Ok(None);
         };
         let call = self
@@ -358,6 +368,7 @@ impl Sides for Root<'_> {
         match answer.into_success(&format!("file {path}")) {
             Ok(answer) => {
                 let written: PutFileBody = answer.json()?;
+                self.remember(path, &written.file.memory_id);
                 Ok(Sent::Version(written.file.context_id.to_string()))
             }
             Err(_) if status == 412 => Ok(Sent::Moved),
@@ -378,6 +389,8 @@ impl Sides for Root<'_> {
 
     async fn save(&mut self, bases: &Bases) -> Result<(), Failure> {
         self.state.files.clone_from(bases);
+        self.state.memories.retain(|path, _| bases.contains_key(path));
+        self.is_unsaved = false;
         self.tree.save(NAME, &self.state)
     }
 }

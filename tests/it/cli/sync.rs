@@ -343,21 +343,16 @@ async fn wrong_arguments_change_nothing() {
     user.ends(2, "sync notes --vault other").await;
     let unreachable = user.ends(3, "sync notes --url http://127.0.0.1:9").await;
     assert!(unreachable.err.contains("no service answers"), "{unreachable:?}");
-    // Another service at the address has no files.
+    // Another service at the address has neither the files nor their texts.
     let other = Service::start().await;
+    other.memory("agent").write("of another program").await;
     let url = format!("http://{}", other.socket_address());
     let sync_there = ["sync", "notes", "--url", &url, "--allow-deletions"];
-    let refused = user.run(&sync_there).await.is(5);
-    holds(
-        &refused.err,
-        &[
-            "this is another service",
-            "remove .working-memory-sync.json in notes",
-        ],
-    );
-    other.memory("agent").write("of another program").await;
     let refused = user.run(&sync_there[..4]).await.is(5);
     holds(&refused.err, &["5 files would be removed", "--allow-deletions"]);
+    let skipped = user.run(&sync_there).await.is(0);
+    let told = "skipped: 4.md: the service has neither the file nor its text";
+    holds(&skipped.err, &[told, "removing .working-memory-sync.json"]);
     assert_eq!(here(&folder).len(), 5);
     for number in 0..5 {
         fs::remove_file(folder.join(format!("{number}.md"))).unwrap();
