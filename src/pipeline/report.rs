@@ -341,10 +341,9 @@ mod tests {
 
     #[test]
     fn the_share_of_the_cap_has_one_decimal() {
-        assert_eq!(percent_of_cap(0, 102_400).to_string(), "0");
-        assert_eq!(percent_of_cap(51_200, 102_400).to_string(), "50");
-        assert_eq!(percent_of_cap(1_234, 102_400).to_string(), "1.2");
-        assert_eq!(percent_of_cap(102_400, 102_400).to_string(), "100");
+        for (bytes, percent) in [(0, "0"), (51_200, "50"), (1_234, "1.2"), (102_400, "100")] {
+            assert_eq!(percent_of_cap(bytes, 102_400).to_string(), percent);
+        }
     }
 
     #[test]
@@ -352,10 +351,7 @@ mod tests {
         assert_eq!(quote("short"), "short");
         let long = "ä".repeat(2_000);
         let cut = quote(&long);
-        assert!(
-            cut.len() <= QUOTE_BYTES + "…".len()
-                && cut.ends_with('…')
-                && long.starts_with(&cut[..QUOTE_BYTES])
-        );
+        assert!(cut.len() <= QUOTE_BYTES + "…".len() && cut.ends_with('…'));
+        assert!(long.starts_with(&cut[..QUOTE_BYTES]));
     }
 }

@@ -7,21 +7,34 @@ use working_memory::domain::memory::{Collapse, RecordChange, collapse, project};
 
 #[test]
 fn a_text_that_drops_more_than_half_or_any_record_is_a_collapse() {
-    let lost = |before: &str, after: &str| collapse(before, after, &project(before, after));
-    assert_eq!(lost("", "x"), []);
-    assert_eq!(lost("1234", "12"), []);
-    assert_eq!(
-        lost("1234", "1"),
-        [Collapse::BytesDropped { before: 4, after: 1 }]
-    );
-    assert_eq!(
-        lost("12345", "12"),
-        [Collapse::BytesDropped { before: 5, after: 2 }]
-    );
-    let before = "# Key Learnings\n- KL-1 a lesson\n- KL-3 b\n";
-    let dropped = Collapse::RecordsDropped(vec!["KL-3".parse().expect("an id")]);
-    assert_eq!(lost(before, "# Key Learnings\n- KL-1 a lesson\n"), [dropped]);
-    assert_eq!(lost(before, "x").len(), 2);
+    let records = "# Key Learnings\n- KL-1 a lesson\n- KL-3 b\n";
+    let bytes = |before, after| Collapse::BytesDropped { before, after };
+    let dropped = |ids: &[&str]| {
+        let ids = ids.iter().map(|id| id.parse().expect("an id"));
+        Collapse::RecordsDropped(ids.collect())
+    };
+    for (before, after, expected) in [
+        ("", "x", vec![]),
+        ("1234", "12", vec![]),
+        ("1234", "1", vec![bytes(4, 1)]),
+        ("12345", "12", vec![bytes(5, 2)]),
+        (
+            records,
+            "# Key Learnings\n- KL-1 a lesson\n",
+            vec![dropped(&["KL-3"])],
+        ),
+        (
+            records,
+            "x",
+            vec![bytes(records.len(), 1), dropped(&["KL-1", "KL-3"])],
+        ),
+    ] {
+        assert_eq!(
+            collapse(before, after, &project(before, after)),
+            expected,
+            "{before} {after}"
+        );
+    }
 }
 
 proptest! {

@@ -12,7 +12,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use working_memory::domain::consolidation::{Ground, Share, find};
 use working_memory::domain::dsl::requests::{self, OperationRequest};
-use working_memory::domain::ids::RecordId;
 use working_memory::domain::memory::{Limits, View, validate};
 use working_memory::domain::operation::Operation;
 
@@ -68,33 +67,23 @@ fn refused(document: &str, request: &OperationRequest) -> Option<String> {
         now: now(),
     };
     let validated = validate(parsed, &view, &[], &limits);
-    match validated.items.is_empty() {
-        true => Some(
-            validated
-                .faults
-                .first()
-                .map_or_else(|| "no item".to_owned(), |fault| fault.detail.clone()),
-        ),
-        false => None,
-    }
+    let fault = validated.faults.into_iter().next().map(|fault| fault.detail);
+    let is_refused = validated.items.is_empty();
+    is_refused.then(|| fault.unwrap_or_else(|| "no item".to_owned()))
 }
 
 /// What is found without a model, run after run, until nothing is left: what goes, and what stays for it.
 fn found(document: &str) -> BTreeMap<String, Option<String>> {
     // A share of all: the order of runs does not matter here.
-    let pair = |operation: &Operation| match operation {
-        Operation::Archive { id, ground, .. } => (
-            id.to_string(),
-            ground
-                .and_then(Ground::kept)
-                .map(|kept: RecordId| kept.to_string()),
-        ),
+    let pair = |operation: Operation| match operation {
+        Operation::Archive { id, ground, .. } => {
+            let kept = ground.and_then(Ground::kept);
+            (id.to_string(), kept.map(|kept| kept.to_string()))
+        }
         other => panic!("{other:?}"),
     };
-    find(document, now(), &mut Share::of(document, 1.0))
-        .iter()
-        .map(pair)
-        .collect()
+    let found = find(document, now(), &mut Share::of(document, 1.0));
+    found.into_iter().map(pair).collect()
 }
 
 #[test]

@@ -1,20 +1,15 @@
 //! Property tests of consolidation: whatever is archived, and however often, nothing that was known is lost.
 
-use chrono::{DateTime, Utc};
+use crate::{accepted, archive, by_id, now};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use std::collections::{BTreeMap, BTreeSet};
 use working_memory::domain::consolidation::{Ground, Share, find};
-use working_memory::domain::document::{Marks, Record, records};
-use working_memory::domain::dsl::Parsed;
+use working_memory::domain::document::{Marks, Record};
 use working_memory::domain::ids::RecordId;
-use working_memory::domain::memory::{Counters, Limits, View, apply, validate};
+use working_memory::domain::memory::{Counters, Limits, apply};
 use working_memory::domain::operation::{AddedRecord, Operation};
-
-fn now() -> DateTime<Utc> {
-    DateTime::from_timestamp(1_800_000_000, 0).expect("a time")
-}
 
 const LIMITS: Limits = Limits {
     max_additions: 100,
@@ -31,16 +26,8 @@ fn document() -> impl Strategy<Value = String> {
             .split(' ')
             .collect::<Vec<_>>(),
     );
-    let marks = select(vec![
-        "",
-        "",
-        "",
-        "",
-        "[pinned] ",
-        "[until 2026-01-01] ",
-        "[until 2027-06-01] ",
-        "[until 2028-01-01] ",
-    ]);
+    let marks = "||||[pinned] |[until 2026-01-01] |[until 2027-06-01] |[until 2028-01-01] ";
+    let marks = select(marks.split('|').collect::<Vec<_>>());
     vec((marks, vec(word, 1..5)), 1..24).prop_map(|lines| {
         let lines = lines.into_iter().enumerate();
         let lines = lines.map(|(at, (marks, words))| format!("- KL-{} {marks}{}\n", at + 1, words.join(" ")));
@@ -53,22 +40,9 @@ fn found(document: &str) -> Vec<Operation> {
     find(document, now(), &mut Share::of(document, 0.2))
 }
 
-fn by_id(document: &str) -> BTreeMap<RecordId, Record> {
-    let records = records(document).into_iter();
-    records.map(|record| (record.id, record)).collect()
-}
-
 /// What is accepted of operations, applied.
 fn applied(document: &str, counters: &mut Counters, operations: Vec<Operation>) -> (String, Vec<Operation>) {
-    let view = View {
-        document,
-        ended: &BTreeSet::new(),
-        now: now(),
-    };
-    let taken = validate(Parsed::of(operations), &view, &[], &LIMITS)
-        .items
-        .into_iter();
-    let taken: Vec<Operation> = taken.map(|item| item.operation).collect();
+    let taken = accepted(document, operations, &LIMITS);
     let applied = apply(document, *counters, &taken, now(), &LIMITS).expect("accepted operations apply");
     *counters = applied.counters;
     (applied.text, taken)
@@ -120,11 +94,7 @@ fn destroying(ids: &[RecordId], records: &BTreeMap<RecordId, Record>, picks: &[P
             4 => return merge([id, kept], records[&id].content.clone()),
             _ => Ground::DuplicateOf(kept),
         };
-        Operation::Archive {
-            id,
-            reason: "it must go".to_owned(),
-            ground: Some(ground),
-        }
+        archive(id, Some(ground))
     };
     picks.iter().map(step).collect()
 }

@@ -1,10 +1,10 @@
 //! Property tests of parsing: what the service writes is parsed back byte for byte, and every document can be parsed.
 
 use crate::hostile::{document, lines, text};
-use chrono::DateTime;
+use crate::now;
 use proptest::prelude::*;
 use working_memory::domain::document::{
-    find_section, location_of, outline, record_ranges, records, unified_diff,
+    find_section, headings, location_of, outline, record_ranges, records, unified_diff,
 };
 use working_memory::domain::memory::{Counters, Limits, apply};
 use working_memory::domain::operation::Operation;
@@ -43,22 +43,19 @@ fn last_record(document: &str, operation: Operation) -> (Option<String>, Option<
         context_bytes: usize::MAX,
         ..crate::LIMITS
     };
-    let now = DateTime::from_timestamp(1_800_000_000, 0).expect("a time");
-    let applied = apply(document, Counters::default(), &[operation], now, &limits).expect("applied");
+    let applied = apply(document, Counters::default(), &[operation], now(), &limits).expect("applied");
     let applied_operation = applied.operations.last().expect("an operation");
     let record = records(&applied.text)
         .into_iter()
         .find(|record| Some(record.id) == applied_operation.id)
         .expect("the record");
-    assert_eq!(record.time, Some(now));
-    assert_eq!(
-        (&record.reason, &record.label, Some(&record.content)),
-        (
-            &applied_operation.reason,
-            &applied_operation.label,
-            applied_operation.content.as_ref()
-        )
+    assert_eq!(record.time, Some(now()));
+    let reported = (
+        &applied_operation.reason,
+        &applied_operation.label,
+        applied_operation.content.as_ref(),
     );
+    assert_eq!((&record.reason, &record.label, Some(&record.content)), reported);
     (record.reason, record.label, record.content)
 }
 
@@ -102,6 +99,22 @@ proptest! {
             prop_assert!(document[section.range.clone()].starts_with("# "));
             prop_assert_eq!(section.body.end, section.range.end);
             prop_assert!(find_section(&document, &section.title).is_some());
+        }
+    }
+
+    #[test]
+    fn every_heading_starts_its_range_and_is_found_by_its_path(document in document()) {
+        let headings = headings(&document);
+        for heading in headings.all() {
+            let text = &document[heading.range.clone()];
+            let marks = "#".repeat(heading.level.into()) + " ";
+            prop_assert!(text.starts_with(&marks));
+            prop_assert!(find_section(&document, &headings.path(heading)).is_some());
+        }
+        for pair in headings.all().windows(2) {
+            let (first, second) = (&pair[0].range, &pair[1].range);
+            prop_assert!(first.start < second.start);
+            prop_assert!(first.end == second.start || first.end >= second.end);
         }
     }
 

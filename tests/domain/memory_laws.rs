@@ -1,10 +1,10 @@
 //! Property tests of changes: what an update may change, and which ids it may assign.
 
 use crate::hostile::{document, operations};
-use chrono::{DateTime, Utc};
+use crate::{by_id, now};
 use proptest::prelude::*;
-use std::collections::{BTreeMap, BTreeSet};
-use working_memory::domain::document::{Record, outline, records};
+use std::collections::BTreeSet;
+use working_memory::domain::document::{outline, records};
 use working_memory::domain::dsl::Parsed;
 use working_memory::domain::ids::{RecordId, RecordKind};
 use working_memory::domain::memory::{ChangedDocument, Counters, Limits, View, apply, validate};
@@ -16,10 +16,6 @@ const LIMITS: Limits = Limits {
     context_bytes: 1_000_000,
     pins_hold: false,
 };
-
-fn now() -> DateTime<Utc> {
-    DateTime::from_timestamp(1_800_000_000, 0).expect("a time")
-}
 
 /// The operations that a document accepts.
 fn accepted(document: &str, operations: Vec<Operation>) -> Vec<Operation> {
@@ -58,13 +54,6 @@ fn is_seam(text: &str) -> bool {
     let text = text.strip_suffix('\n').unwrap_or(text);
     text.lines()
         .all(|line| line.chars().all(|c| c == '`') || line.chars().all(|c| c == '~'))
-}
-
-fn by_id(document: &str) -> BTreeMap<RecordId, Record> {
-    records(document)
-        .into_iter()
-        .map(|record| (record.id, record))
-        .collect()
 }
 
 proptest! {
@@ -113,10 +102,8 @@ proptest! {
 
     #[test]
     fn a_model_archives_no_pinned_record_and_marks_none(document in document(), operations in operations()) {
-        let view = View { document: &document, ended: &BTreeSet::new(), now: now() };
-        let limits = Limits { pins_hold: true, ..LIMITS };
-        let taken = validate(Parsed::of(operations), &view, &[], &limits).items.into_iter().map(|item| item.operation);
-        let after = by_id(&applied(&document, &taken.collect::<Vec<_>>()).text);
+        let taken = crate::accepted(&document, operations, &Limits { pins_hold: true, ..LIMITS });
+        let after = by_id(&applied(&document, &taken).text);
         for (id, record) in by_id(&document) {
             let is = after.get(&id);
             prop_assert!(!record.marks.pinned || is == Some(&record));

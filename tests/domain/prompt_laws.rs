@@ -2,7 +2,7 @@
 //! whole.
 
 use crate::hostile::document;
-use chrono::{DateTime, Utc};
+use crate::now;
 use chrono_tz::Tz;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -13,41 +13,24 @@ use working_memory::domain::prompt::{
 };
 use working_memory::tokens::Tokens;
 
-const CATEGORIES: [&str; 7] = [
-    "rules",
-    "user_information",
-    "tool_guidance",
-    "workflow",
-    "alpha",
-    "beta",
-    "Zeta",
-];
+/// The first three are stable.
+const CATEGORIES: &str = "rules user_information tool_guidance workflow alpha beta Zeta";
 
 /// The order of the parts; other categories come by name between the third and the fourth.
-const BEHIND: [&str; 9] = [
-    "free",
-    "key_learnings",
-    "verbatim_context",
-    "decisions",
-    "active_context",
-    "recent_tasks",
-    "workflow",
-    "current_progress",
-    "datetime",
-];
+const BEHIND: &str = "free key_learnings verbatim_context decisions active_context recent_tasks workflow current_progress datetime";
+
+fn is_stable(category: &str) -> bool {
+    CATEGORIES.split(' ').take(3).any(|stable| stable == category)
+}
 
 fn place(name: &str) -> (usize, &str) {
-    let stable = CATEGORIES[..3].iter().position(|known| *known == name);
-    let place_after = BEHIND.iter().position(|known| *known == name);
+    let stable = CATEGORIES.split(' ').take(3).position(|known| known == name);
+    let place_after = BEHIND.split(' ').position(|known| known == name);
     match (stable, place_after) {
         (Some(place), _) => (place, ""),
         (None, None) => (3, name),
         (None, Some(place)) => (4 + place, ""),
     }
-}
-
-fn time() -> DateTime<Utc> {
-    DateTime::from_timestamp(1_800_000_000, 0).expect("a time")
 }
 
 fn item(number: usize, category: &str, content: String) -> PromptItem {
@@ -58,13 +41,13 @@ fn item(number: usize, category: &str, content: String) -> PromptItem {
         content,
         metadata: serde_json::Map::new(),
         expires_at: None,
-        created_at: time(),
+        created_at: now(),
         created_by: "test".parse().expect("an id"),
     }
 }
 
 fn items() -> impl Strategy<Value = Vec<PromptItem>> {
-    let one = (select(&CATEGORIES[..]), document());
+    let one = (select(CATEGORIES.split(' ').collect::<Vec<_>>()), document());
     vec(one, 0..6).prop_map(|items| {
         let numbered = items.into_iter().enumerate();
         numbered
@@ -84,7 +67,7 @@ fn assembled(
         note: None,
         items,
         document: Some(document),
-        time: time(),
+        time: now(),
         zone: Tz::UTC,
         selection: &selection,
     };
@@ -164,7 +147,7 @@ proptest! {
     fn the_prefix_depends_only_on_the_stable_items(
         items in items(), more in items(), document in document(), other in document(),
     ) {
-        let stable = |item: &PromptItem| CATEGORIES[..3].contains(&item.category.as_str());
+        let stable = |item: &PromptItem| is_stable(item.category.as_str());
         let before = whole(&items, &document).prefix_hash();
         let changing = more.into_iter().filter(|item| !stable(item));
         let stable_items = items.iter().filter(|item| stable(item)).cloned();
@@ -189,21 +172,10 @@ fn whole_of(part: working_memory::domain::prompt::Part) -> String {
 #[test]
 fn text_that_only_a_tokenizer_treats_as_blank_does_not_join_pieces() {
     let tokens = Tokens::default();
-    for content in [
-        "\u{2028}\n\n  x",
-        "\r\r  y",
-        "x \u{a0}",
-        "x.\u{b}",
-        "/path",
-        "a\n\u{85}\n b",
-        "'s",
-        "\u{3000}\r\n\u{3000}z",
-    ] {
-        let items = [
-            item(1, "rules", "Be brief.".to_owned()),
-            item(2, "rules", content.to_owned()),
-            item(3, "rules", content.to_owned()),
-        ];
+    let contents = "\u{2028}\n\n  x|\r\r  y|x \u{a0}|x.\u{b}|/path|a\n\u{85}\n b|'s|\u{3000}\r\n\u{3000}z";
+    for content in contents.split('|') {
+        let texts = [(1, "Be brief."), (2, content), (3, content)];
+        let items = texts.map(|(number, text)| item(number, "rules", text.to_owned()));
         let document = format!("# Key Learnings\n- KL-1 a.\n{content}\n- KL-2 b\n\n{content}\n\n- KL-3 c");
         let prompt = whole(&items, &document);
         assert_eq!(sum(&prompt, &tokens), tokens.count(&prompt.text()), "{content:?}");

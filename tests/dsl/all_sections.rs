@@ -1,9 +1,7 @@
 //! What holds for all sections: forms of headers and bullets, "no change", unknown headers, the template, faults, and a model
 //! that stopped in the middle.
 
-use crate::table::{
-    ARCHIVE, LEARNINGS, PROGRESS, SNIPPETS, TEXT, Table, kinds, read, read_cut_off, rows, said,
-};
+use crate::table::{ARCHIVE, LEARNINGS, PROGRESS, SNIPPETS, TEXT, kinds, read, read_cut_off, rows, said};
 use working_memory::domain::operation::FaultKind::{self, MissingInProgress, NoSection, Truncated};
 use working_memory::domain::operation::Role;
 
@@ -65,36 +63,23 @@ fn headers_may_be_written_in_many_ways() {
 
 #[test]
 fn bullets_may_be_stars_dots_or_numbers_at_any_indentation() {
-    for [first, second] in [
-        ["*", "*"],
-        ["•", "•"],
-        ["1.", "2."],
-        ["9.", "10."],
-        ["-", "*"],
-        ["+", "–"],
-        ["◦", "●"],
-    ] {
-        let rows = [
-            (
-                format!(
-                    "KEY_LEARNINGS:\n  ADD:\n    {first} because a: b\n    {second} because c: d\n  ARCHIVE:\n    {first} KL-1 because e\n"
-                ),
-                "KL a | b + KL c | d + archive KL-1 | e",
-            ),
-            (
-                format!(
-                    "VERBATIM_CONTEXT:\n  ADD:\n    {first} because a: b =>\n       c\n    {second} because d: e => f\n"
-                ),
-                "VC a | b | c + VC d | e | f",
-            ),
-            (
-                format!("CURRENT_PROGRESS:\n  In Progress:\n    {first} a\n    {second} b\n"),
-                "progress  | a, b | ",
-            ),
-        ];
-        for (text, expected) in &rows {
-            TEXT.rule("any mark", &[(text, expected)]);
-        }
+    for marks in "* *|• •|1. 2.|9. 10.|- *|+ –|◦ ●".split('|') {
+        let (first, second) = marks.split_once(' ').expect("two marks");
+        let learnings = format!(
+            "KEY_LEARNINGS:\n  ADD:\n    {first} because a: b\n    {second} because c: d\n  ARCHIVE:\n    {first} KL-1 because e\n"
+        );
+        let snippets = format!(
+            "VERBATIM_CONTEXT:\n  ADD:\n    {first} because a: b =>\n       c\n    {second} because d: e => f\n"
+        );
+        let progress = format!("CURRENT_PROGRESS:\n  In Progress:\n    {first} a\n    {second} b\n");
+        TEXT.rule(
+            "any mark",
+            &[
+                (&learnings, "KL a | b + KL c | d + archive KL-1 | e"),
+                (&snippets, "VC a | b | c + VC d | e | f"),
+                (&progress, "progress  | a, b | "),
+            ],
+        );
     }
     for [list, bullet] in [
         ["", ""],
@@ -106,44 +91,46 @@ fn bullets_may_be_stars_dots_or_numbers_at_any_indentation() {
         let text = format!(
             "KEY_LEARNINGS:\n{list}ADD:\n{bullet}- because a: b\n{bullet}- because c: d\n{list}ARCHIVE:\n{bullet}- KL-1 because e\n"
         );
-        TEXT.rule(
-            "any indentation",
-            &[(&text, "KL a | b + KL c | d + archive KL-1 | e")],
-        );
+        let read = "KL a | b + KL c | d + archive KL-1 | e";
+        TEXT.rule("any indentation", &[(&text, read)]);
     }
-    LEARNINGS.table("a bullet indented less than the one before is of the same list", r"
-        - because a: b\n  - because c: d\n- because e: f\n  ARCHIVE:\n      - KL-1 because g\n - KL-2 because h\n ⇒ KL a | b + KL c | d + KL e | f + archive KL-1 | g + archive KL-2 | h
-    ");
+    let table = r"
+        § a bullet indented less than the one before is of the same list
+        - because a: b\n  - because c: d\n- because e: f\n  ARCHIVE:\n      - KL-1 because g\n - KL-2 because h\n ⇒ KL a | b + KL c | d + KL e | f + archive KL-1 | g + archive KL-2 | h";
+    LEARNINGS.table(table);
 }
 
 #[test]
 fn an_item_of_records_may_lack_its_bullet_and_any_item_the_blank_after_it() {
-    TEXT.table("it begins as an item does, an id deeper than its list", r"
+    let table = r"
+        § it begins as an item does, an id deeper than its list
         KEY_LEARNINGS:\n  ADD:\n    because a: b\n    -because c: d\n      e\n  ARCHIVE:\n    KL-1 because f\n ⇒ KL a | b + KL c | d e + archive KL-1 | f ! MultiLineInsight
         KEY_LEARNINGS:\nADD:\nbecause a: b\nARCHIVE:\n- KL-1 because c\nKL-2 because it is still valid\n ⇒ KL a | b + archive KL-1 | c
         VERBATIM_CONTEXT:\n  ADD:\n    because a: l =>\n      x\n    because b: m => n\n ⇒ VC a | l | x + VC b | m | n
         VERBATIM_CONTEXT:\n  ADD:\n    -because a: l =>\n      x\n    -because b: m => n\n ⇒ VC a | l | x + VC b | m | n
         CURRENT_PROGRESS:\n  Completed:\n    -a\n  In Progress:\n    -b\n    --c\n ⇒ progress a | b |\u{20}
         KEY_LEARNINGS: ADD: - because a: b\n ⇒ KL a | b
-        KEY_LEARNINGS: ARCHIVE: none\n ⇒ 
-    ");
-    LEARNINGS.all(
-        "a sentence is prose, and so is what has no content",
-        "KL a | b",
-        &[
-            "- because a: b\n\nBecause nothing else was said: that is all.\n",
-            "- because a: b\n    because there is no more\n",
-        ],
-    );
+        KEY_LEARNINGS: ARCHIVE: none\n ⇒
+        § a sentence is prose, and so is what has no content
+        KEY_LEARNINGS:\n  ADD:\n    - because a: b\n\nBecause nothing else was said: that is all.\n ⇒ KL a | b
+        KEY_LEARNINGS:\n  ADD:\n    - because a: b\n    because there is no more\n ⇒ KL a | b";
+    TEXT.table(table);
 }
 
 #[test]
 fn text_and_one_fence_may_be_around_the_answer() {
-    TEXT.table("prose, also with colons and bullets", r"
+    let table = r"
+        § prose, also with colons and bullets
         Let me think.\n\n- a thought\n\nKEY_LEARNINGS:\n  ADD:\n    - because a: b\n\nI hope this helps!\n ⇒ KL a | b
         Here is my answer:\nKEY_LEARNINGS:\n  ADD:\n    - because a: b\n\nPlease note: nothing was archived.\n ⇒ KL a | b
         The tests failed. I should:\n1. add one learning\n2. archive KL-2\n\nKEY_LEARNINGS:\nADD:\n* because a: b\n\n*Note: that is all.*\n ⇒ KL a | b
-    ");
+        § a fence with text around it, and with fenced snippets in it
+        Here:\n\n```\nVERBATIM_CONTEXT:\n  ADD:\n    - because a: b =>\n      c\n```\n\nTell me if you need more.\n ⇒ VC a | b | c
+        ````\nVERBATIM_CONTEXT:\n  ADD:\n    - because a: b =>\n      ```rust\n      c\n      ```\n    - because d: e => f\n````\n ⇒ VC a | b | ```rust\nc\n``` + VC d | e | f
+        ```\nVERBATIM_CONTEXT:\n  ADD:\n    - because d: e => f\n    - because a: b =>\n      ```rust\n      c\n      ```\n```\n ⇒ VC d | e | f + VC a | b | ```rust\nc\n```
+        § the fence of a snippet is no fence of the answer
+        VERBATIM_CONTEXT:\n  ADD:\n    - because a: b =>\n      ```\n      c\n      ```\n ⇒ VC a | b | ```\nc\n```";
+    TEXT.table(table);
     for (open, close) in [
         ("```", "```"),
         ("```markdown", "```  "),
@@ -155,17 +142,6 @@ fn text_and_one_fence_may_be_around_the_answer() {
         let snippet = format!("\n{open}\nVERBATIM_CONTEXT:\nADD:\n- because a: b =>\nc\n{close}\n\n");
         TEXT.rule("a fence", &[(&learning, "KL a | b"), (&snippet, "VC a | b | c")]);
     }
-    TEXT.table("a fence with text around it, and with fenced snippets in it", r"
-        Here:\n\n```\nVERBATIM_CONTEXT:\n  ADD:\n    - because a: b =>\n      c\n```\n\nTell me if you need more.\n ⇒ VC a | b | c
-        ````\nVERBATIM_CONTEXT:\n  ADD:\n    - because a: b =>\n      ```rust\n      c\n      ```\n    - because d: e => f\n````\n ⇒ VC a | b | ```rust\nc\n``` + VC d | e | f
-        ```\nVERBATIM_CONTEXT:\n  ADD:\n    - because d: e => f\n    - because a: b =>\n      ```rust\n      c\n      ```\n```\n ⇒ VC d | e | f + VC a | b | ```rust\nc\n```
-    ");
-    SNIPPETS.table(
-        "the fence of a snippet is no fence of the answer",
-        r"
-        - because a: b =>\n      ```\n      c\n      ```\n ⇒ VC a | b | ```\nc\n```
-    ",
-    );
 }
 
 /// Each word of "no change" in any case, in or out of brackets, with or without a full stop.
@@ -213,225 +189,150 @@ fn a_section_or_a_list_may_say_that_nothing_changed() {
             }
         }
     }
-    TEXT.table("an absent or empty one is no change, and says nothing of the others", r"
-        KEY_LEARNINGS: ⇒ 
-        KEY_LEARNINGS:\n  ADD:\n  ARCHIVE:\n ⇒ 
-        CURRENT_PROGRESS:\n\nKEY_LEARNINGS:\n\nVERBATIM_CONTEXT:\n ⇒ 
+    let table = r"
+        § an absent or empty one is no change, and says nothing of the others
+        KEY_LEARNINGS: ⇒
+        KEY_LEARNINGS:\n  ADD:\n  ARCHIVE:\n ⇒
+        CURRENT_PROGRESS:\n\nKEY_LEARNINGS:\n\nVERBATIM_CONTEXT:\n ⇒
         KEY_LEARNINGS:\n  ARCHIVE: (none)\n  ADD:\n    - because a: b\n ⇒ KL a | b
         CURRENT_PROGRESS: no change\nKEY_LEARNINGS:\n  ADD:\n    - because a: b\nVERBATIM_CONTEXT:\n  N/A\n ⇒ KL a | b
-    ");
-    LEARNINGS.table(
-        "inside of a longer line it is content",
-        r"
-        - because none of the tests ran: none\n ⇒ KL none of the tests ran | none
-    ",
-    );
-    PROGRESS.table("inside of a longer bullet it is content", r"
-        \u{20} In Progress:\n    - None of the tests pass\n    - no changes to the API yet\n ⇒ progress  | None of the tests pass, no changes to the API yet |\u{20}
-    ");
+        § inside of a longer line or bullet it is content
+        KEY_LEARNINGS:\n  ADD:\n    - because none of the tests ran: none\n ⇒ KL none of the tests ran | none
+        CURRENT_PROGRESS:\n  In Progress:\n    - None of the tests pass\n    - no changes to the API yet\n ⇒ progress  | None of the tests pass, no changes to the API yet |\u{20}";
+    TEXT.table(table);
 }
 
 #[test]
 fn an_unknown_header_drops_its_items_and_no_others() {
-    for header in ["DECISIONS:", "KEY_INSIGHTS:", "**NOTES:**", "## RECENT_TASKS"] {
+    for header in "DECISIONS:|KEY_INSIGHTS:|**NOTES:**|## RECENT_TASKS".split('|') {
         let text = format!(
             "- because a: b\n{header}\n  ADD:\n    - because c: d\n    - x\nVERBATIM_CONTEXT:\n  ADD:\n    - because e: f => g\n"
         );
         LEARNINGS.rule("a section", &[(&text, "KL a | b + VC e | f | g ! UnknownHeader")]);
     }
-    for header in ["UPDATE:", "REMOVE:", "DELETE:", "MODIFY:"] {
+    for header in "UPDATE:|REMOVE:|DELETE:|MODIFY:".split('|') {
         let text = format!(
             "- because a: b\n  {header}\n    - because c: d\n    - KL-1 because x\n  ARCHIVE:\n    - KL-2 because y\n"
         );
-        LEARNINGS.rule(
-            "a list",
-            &[(&text, "KL a | b + archive KL-2 | y ! UnknownHeader")],
-        );
+        let read = "KL a | b + archive KL-2 | y ! UnknownHeader";
+        LEARNINGS.rule("a list", &[(&text, read)]);
     }
-    TEXT.table("a list of progress, one after a snippet, and each of several", r"
+    for header in "Next steps:|À faire:|残り：|📋 Remaining:|**Still to do:**|Remaining (2):".split('|')
+    {
+        let text = format!("  Completed:\n    - a\n  {header}\n    - c\n  In Progress:\n    - b\n");
+        let read = "progress a | b |  ! UnknownHeader";
+        PROGRESS.rule("no bullet gets into the list above", &[(&text, read)]);
+    }
+    for header in "  These stay as they are:|\nTo keep:|  **Not to be archived:**".split('|') {
+        let text =
+            format!("- KL-1 because a\n{header}\n    - KL-2 because it holds\n  ADD:\n    - because b: c\n");
+        let read = "archive KL-1 | a + KL b | c ! UnknownHeader";
+        ARCHIVE.rule("nor is one archived", &[(&text, read)]);
+    }
+    let table = r"
+        § a list of progress, one after a snippet, and each of several
         CURRENT_PROGRESS:\n  Completed:\n    - a\n  In Progress:\n    - b\n  Blocked:\n    - c\n  Remaining:\n    - d\n ⇒ progress a | b | d ! UnknownHeader
         VERBATIM_CONTEXT:\n  ADD:\n    - because a: l =>\n      x\nDECISIONS:\n  - because b: c\n ⇒ VC a | l | x ! UnknownHeader
         KEY_LEARNINGS:\n  CHANGE:\n    - x\n    - y\n  ADD:\n    - because a: b\nDECISIONS:\n  - z\nRISKS:\n  - w\n ⇒ KL a | b ! UnknownHeader UnknownHeader UnknownHeader
-    ");
-    for header in [
-        "Next steps:",
-        "À faire:",
-        "残り：",
-        "📋 Remaining:",
-        "**Still to do:**",
-        "Remaining (2):",
-    ] {
-        let text = format!("  Completed:\n    - a\n  {header}\n    - c\n  In Progress:\n    - b\n");
-        PROGRESS.rule(
-            "no bullet gets into the list above",
-            &[(&text, "progress a | b |  ! UnknownHeader")],
-        );
-    }
-    for header in [
-        "  These stay as they are:",
-        "\nTo keep:",
-        "  **Not to be archived:**",
-    ] {
-        let text =
-            format!("- KL-1 because a\n{header}\n    - KL-2 because it holds\n  ADD:\n    - because b: c\n");
-        ARCHIVE.rule(
-            "nor is one archived",
-            &[(&text, "archive KL-1 | a + KL b | c ! UnknownHeader")],
-        );
-    }
-    LEARNINGS.rule(
-        "prose is no header, whatever it ends with, if its items are additions or if it has none",
-        &[
-            ("- because a: b\n  And one more:\n    - because c: d\n", "KL a | b + KL c | d"),
-            ("- because a: b\n  ARCHIVE:\n    - KL-1 because c\n\nOf the rest I can say this:\nall holds.\n", "KL a | b + archive KL-1 | c"),
-        ],
-    );
+        § prose is no header, whatever it ends with, if its items are additions or if it has none
+        KEY_LEARNINGS:\n  ADD:\n    - because a: b\n  And one more:\n    - because c: d\n ⇒ KL a | b + KL c | d
+        KEY_LEARNINGS:\n  ADD:\n    - because a: b\n  ARCHIVE:\n    - KL-1 because c\n\nOf the rest I can say this:\nall holds.\n ⇒ KL a | b + archive KL-1 | c";
+    TEXT.table(table);
     for text in [
         "CURRENT_PROGRESS:\n  ADD:\n    - because a: b\n",
         "VERBATIM_CONTEXT:\n  Completed:\n    - because a: b => c\n",
     ] {
         let parsed = read(text);
-        assert!(
-            parsed.items.is_empty() && !parsed.faults.is_empty(),
-            "a list of another section: {text}"
-        );
+        let is_refused = parsed.items.is_empty() && !parsed.faults.is_empty();
+        assert!(is_refused, "a list of another section: {text}");
     }
 }
 
 #[test]
 fn a_text_without_a_known_header_has_no_section() {
-    TEXT.all(
-        "whatever else it says",
-        "! NoSection",
-        &[
-            "",
-            " \n\n\t\n",
-            "\u{feff}",
-            "I see nothing worth keeping in these messages.\n",
-            "no change\n",
-            "(none)",
-        ],
-    );
+    let table = r"
+        § whatever else it says
+        \u{20}\n\n\t\n ⇒ ! NoSection
+        \u{feff} ⇒ ! NoSection
+        I see nothing worth keeping in these messages.\n ⇒ ! NoSection
+        no change\n ⇒ ! NoSection
+        (none) ⇒ ! NoSection
+        § a header counts also without items
+        KEY_LEARNINGS: none\n ⇒
+        CURRENT_PROGRESS:\nVERBATIM_CONTEXT:\n  ADD:\n ⇒
+        VERBATIM_CONTEXT:\nKEY_LEARNINGS:\nCURRENT_PROGRESS:\n ⇒";
+    TEXT.table(table);
+    TEXT.rule("nothing", &[("", "! NoSection")]);
     assert!(kinds(&read("NOTES:\n  - a\n")).contains(&NoSection));
-    for text in [
-        "KEY_LEARNINGS: none\n",
-        "CURRENT_PROGRESS:\nVERBATIM_CONTEXT:\n  ADD:\n",
-        "VERBATIM_CONTEXT:\nKEY_LEARNINGS:\nCURRENT_PROGRESS:\n",
-    ] {
-        assert_eq!(
-            kinds(&read(text)),
-            [],
-            "a header counts also without items: {text}"
-        );
-    }
 }
 
 #[test]
 fn the_template_is_a_placeholder_and_what_only_resembles_it_is_content() {
-    LEARNINGS.table(
-        "of an addition",
-        r"
+    let table = r"
         - because <reason>: commit the query data ⇒ ! Placeholder
         - because <why it matters>: b ⇒ ! Placeholder
         - because a: <one-line insight> ⇒ ! Placeholder
         - because a: <a_b|c (d), e.f-2> ⇒ ! Placeholder
         - because a: <T> ⇒ ! Placeholder
         - because a: <INSIGHT 1> ⇒ ! Placeholder
-        - because <reason>: <one-line insight> ⇒ ! Placeholder
-    ",
-    );
-    SNIPPETS.table(
-        "of a snippet",
-        r"
+        - because <reason>: <one-line insight> ⇒ ! Placeholder";
+    LEARNINGS.table(table);
+    let table = r"
         - because <reason>: l => x ⇒ ! Placeholder
         - because a: <label> => x ⇒ ! Placeholder
         - because a: <short label> =>\n      x ⇒ ! Placeholder
         - because a: l => <snippet, to the next bullet of this list> ⇒ ! Placeholder
         - because a: l =>\n      <snippet, to the next bullet of this list> ⇒ ! Placeholder
-    ",
-    );
-    ARCHIVE.table(
-        "of an archive",
-        r"
+        § any other snippet in angle brackets is a snippet
+        - because a: l => <div> ⇒ VC a | l | <div>
+        - because a: l => <T> ⇒ VC a | l | <T>
+        - because a: l => <html lang> ⇒ VC a | l | <html lang>
+        - because a: l => <snippet, to the next bullet of this list> and more ⇒ VC a | l | <snippet, to the next bullet of this list> and more";
+    SNIPPETS.table(table);
+    let table = r"
         - KL-1 because <reason> ⇒ ! Placeholder
         - KL-<n> because <reason> ⇒ ! Placeholder
-        - KL-<number>: because it was fixed ⇒ ! Placeholder
-    ",
-    );
-    PROGRESS.table("of a bullet, which hides no good one", r"
-        \u{20} Completed:\n    - <bullet>\n    - a\n  In Progress:\n    - b\n  Remaining:\n    - <bullet>\n ⇒ progress a | b |  ! Placeholder Placeholder
-    ");
-    for content in [
-        "Vec<T>",
-        "<T> and <U>",
-        "use <T>",
-        "<T>.",
-        "<a/b>",
-        "<a: b>",
-        "<div class=\"x\">",
-        "<a",
-        "<<a>>",
-        "`<reason>`",
-        "<a+b>",
-        "<a\u{2019}b>",
-    ] {
+        - KL-<number>: because it was fixed ⇒ ! Placeholder";
+    ARCHIVE.table(table);
+    let table = r"
+        § of a bullet, which hides no good one
+        \u{20} Completed:\n    - <bullet>\n    - a\n  In Progress:\n    - b\n  Remaining:\n    - <bullet>\n ⇒ progress a | b |  ! Placeholder Placeholder";
+    PROGRESS.table(table);
+    let contents = "Vec<T>|<T> and <U>|use <T>|<T>.|<a/b>|<a: b>|<div class=\"x\">|<a|<<a>>|`<reason>`|<a+b>|<a\u{2019}b>";
+    for content in contents.split('|') {
+        let rule = "more than one pair of angle brackets is content, and a label";
         let (item, said) = (format!("- because a: {content}"), format!("KL a | {content}"));
-        LEARNINGS.rule(
-            "more than one pair of angle brackets is content",
-            &[(&item, &said)],
-        );
-        let (item, said) = (
-            format!("- because a: {content} => x"),
-            format!("VC a | {content} | x"),
-        );
+        LEARNINGS.rule(rule, &[(&item, &said)]);
         SNIPPETS.rule(
-            "more than one pair of angle brackets is a label",
-            &[(&item, &said)],
-        );
-    }
-    for snippet in [
-        "<div>",
-        "<T>",
-        "<html lang>",
-        "<snippet, to the next bullet of this list> and more",
-    ] {
-        let (item, said) = (
-            format!("- because a: l => {snippet}"),
-            format!("VC a | l | {snippet}"),
-        );
-        SNIPPETS.rule(
-            "any other snippet in angle brackets is a snippet",
-            &[(&item, &said)],
+            rule,
+            &[(&format!("{item} => x"), &format!("VC a | {content} | x"))],
         );
     }
 }
 
 #[test]
 fn of_several_faults_of_an_item_the_first_is_reported() {
-    LEARNINGS.table(
-        "a missing part before a placeholder",
-        r"
+    let table = r"
+        § a missing part before a placeholder
         - because: ⇒ ! MissingReason
         - <bullet> ⇒ ! MissingReason
-        - because <reason>: ⇒ ! EmptyContent",
-    );
-    ARCHIVE.table(
-        "an id before a placeholder, a missing reason before both",
-        r"
+        - because <reason>: ⇒ ! EmptyContent";
+    LEARNINGS.table(table);
+    let table = r"
+        § an id before a placeholder, a missing reason before both
         - VC-0 ⇒ ! MissingReason
         - KL-<n> ⇒ ! MissingReason
         - KL-0 because <reason> ⇒ ! MalformedId
-        - VC-1 because <reason> ⇒ ! WrongSectionId",
-    );
-    SNIPPETS.table(
-        "reason, label, snippet",
-        r"
+        - VC-1 because <reason> ⇒ ! WrongSectionId";
+    ARCHIVE.table(table);
+    let table = r"
+        § reason, label, snippet
         - l ⇒ ! MissingReason
         - because : => ⇒ ! MissingReason
         - because <reason>: x ⇒ ! MissingLabel
         - because a: => ⇒ ! EmptyContent
-        - because <reason>: <label> => ⇒ ! EmptyContent",
-    );
+        - because <reason>: <label> => ⇒ ! EmptyContent";
+    SNIPPETS.table(table);
 }
 
 const MANY: &str = "CURRENT_PROGRESS:
@@ -468,124 +369,75 @@ VERBATIM_CONTEXT:
 
 #[test]
 fn no_fault_hides_a_good_item_or_another_fault() {
+    let all = "KL c | d + KL f | g h + archive KL-2 | k + VC p | q | r + VC s | t | ```\nu + archive VC-6 | w ! \
+               MissingInProgress UnknownHeader MissingReason EmptyContent MultiLineInsight Placeholder MalformedId \
+               WrongSectionId MissingReason UnknownHeader MissingLabel UnclosedFence WrongSectionId";
     TEXT.rule(
         "operations and faults are in the order of the text",
-        &[(
-            MANY,
-            "KL c | d + KL f | g h + archive KL-2 | k + VC p | q | r + VC s | t | ```\nu + archive VC-6 | w ! \
-             MissingInProgress UnknownHeader MissingReason EmptyContent MultiLineInsight Placeholder MalformedId \
-             WrongSectionId MissingReason UnknownHeader MissingLabel UnclosedFence WrongSectionId",
-        )],
+        &[(MANY, all)],
     );
     let parsed = read(MANY);
     let slices = parsed.items.iter().map(|item| &MANY[item.range.clone()]);
-    let own = [
-        "because c: d",
-        "because f: g",
-        "KL-2 because k",
-        "because p: q => r",
-        "```",
-        "VC-6",
-    ];
-    for (slice, own) in slices.zip(own) {
-        assert!(
-            slice.contains(own) && slice.matches("because").count() == 1,
-            "{slice:?} is {own:?} alone"
-        );
+    let own = "because c: d|because f: g|KL-2 because k|because p: q => r|```|VC-6";
+    for (slice, own) in slices.zip(own.split('|')) {
+        let is_alone = slice.matches("because").count() == 1;
+        assert!(slice.contains(own) && is_alone, "{slice:?} is {own:?} alone");
     }
+    let (learnings, verbatim) = (Some(Role::Learnings), Some(Role::Verbatim));
     for (kind, inside, id, section) in [
-        (FaultKind::EmptyContent, "because e:", None, Some(Role::Learnings)),
-        (
-            FaultKind::MultiLineInsight,
-            "because f",
-            None,
-            Some(Role::Learnings),
-        ),
-        (FaultKind::Placeholder, "<reason>", None, Some(Role::Learnings)),
-        (FaultKind::MalformedId, "KL-01", None, Some(Role::Learnings)),
-        (
-            FaultKind::WrongSectionId,
-            "T-3",
-            Some("T-3"),
-            Some(Role::Learnings),
-        ),
-        (
-            FaultKind::MissingLabel,
-            "because n: o",
-            None,
-            Some(Role::Verbatim),
-        ),
+        (FaultKind::EmptyContent, "because e:", None, learnings),
+        (FaultKind::MultiLineInsight, "because f", None, learnings),
+        (FaultKind::Placeholder, "<reason>", None, learnings),
+        (FaultKind::MalformedId, "KL-01", None, learnings),
+        (FaultKind::WrongSectionId, "T-3", Some("T-3"), learnings),
+        (FaultKind::MissingLabel, "because n: o", None, verbatim),
         (MissingInProgress, "", None, Some(Role::Progress)),
     ] {
-        let fault = parsed
-            .faults
-            .iter()
-            .find(|fault| fault.kind == kind)
-            .expect("a fault");
+        let mut faults = parsed.faults.iter();
+        let fault = faults.find(|fault| fault.kind == kind).expect("a fault");
         let slice = &MANY[fault.range.clone()];
         let is_alone = slice.matches("because").count() <= 1 && !slice.contains("KEY_LEARNINGS");
         assert!(slice.contains(inside) && is_alone, "{kind:?} is at {slice:?}");
-        assert_eq!(
-            (fault.section, fault.id),
-            (section, id.and_then(|id| id.parse().ok())),
-            "{kind:?}"
-        );
+        let id = id.and_then(|id| id.parse().ok());
+        assert_eq!((fault.section, fault.id), (section, id), "{kind:?}");
     }
 }
 
 #[test]
 fn blocks_of_a_section_are_combined_in_the_order_of_the_text() {
-    TEXT.table("sections and lists come in any order", r"
+    let table = r"
+        § sections and lists come in any order
         KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because x\n  ADD:\n    - because a: b\n  ADD:\n    - because c: d\nKEY_LEARNINGS:\n  ARCHIVE:\n    - KL-2 because y\n ⇒ archive KL-1 | x + KL a | b + KL c | d + archive KL-2 | y
-        VERBATIM_CONTEXT:\n  ADD:\n    - because a: b => c\nKEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because d\nCURRENT_PROGRESS:\n  In Progress:\n    - e\n ⇒ VC a | b | c + archive KL-1 | d + progress  | e |\u{20}
-    ");
+        VERBATIM_CONTEXT:\n  ADD:\n    - because a: b => c\nKEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because d\nCURRENT_PROGRESS:\n  In Progress:\n    - e\n ⇒ VC a | b | c + archive KL-1 | d + progress  | e |\u{20}";
+    TEXT.table(table);
 }
 
 #[test]
 fn of_a_text_that_its_model_did_not_finish_the_last_item_is_dropped() {
-    for (table, items) in [
-        (
-            LEARNINGS,
-            r"
-        - because a: b\n    - because c: d ⇒ KL a | b
-        - because a: b\n    - because c: d\n ⇒ KL a | b
-        - because a: b ⇒
-        - because a: b\n    - because CI has ⇒ KL a | b
-        - because a: b\n    - be ⇒ KL a | b
-        - because a: b\n  ARCHIVE:\n    - KL- ⇒ KL a | b
-        - because a: b\nCURRENT_PROGRESS:\n  In Progress:\n    - c\n ⇒ KL a | b",
-        ),
-        (
-            ARCHIVE,
-            r"
-        - KL-1 because a\n    - KL-2, KL-3 because it was ⇒ archive KL-1 | a",
-        ),
-        (
-            SNIPPETS,
-            r"
-        - because a: l => x\n    - because b: m =>\n      fn main() { ⇒ VC a | l | x
-        - because a: l => x\n    - because b: m =>\n      ```rust\n      fn main() { ⇒ VC a | l | x
-        - because a: l => x\n    - because d: Makefi ⇒ VC a | l | x
-        - because a: l => x\n    - because d: e => ⇒ VC a | l | x
-        - because a: l => x\nKEY_LEARNINGS:\n  ADD:\n    - because d: e\n ⇒ VC a | l | x",
-        ),
-        // A progress is dropped as a whole, and only if it is last.
-        (
-            PROGRESS,
-            r"
-        Completed:\n    - a\n  In Progress:\n    - b\n  Remaining:\n    - write the ⇒
-        In Progress:\n    - a\nKEY_LEARNINGS:\n  ADD:\n    - because b: c\n    - because d: e ⇒ progress  | a |  + KL b | c",
-        ),
-    ] {
-        let Table(head) = table;
-        for (text, expected) in rows(items) {
-            let text = format!("{head}{text}");
-            let parsed = read_cut_off(&text);
-            let said = said(&parsed);
-            let operations = said.split('!').next().unwrap_or_default();
-            assert_eq!(operations.trim_end(), expected, "{text:?}");
-            let warnings = kinds(&parsed).into_iter().filter(|kind| *kind == Truncated);
-            assert_eq!(warnings.count(), 1, "{text:?}: {:?}", parsed.faults);
-        }
+    let table = r"
+        § a learning, an archive, a snippet
+        KEY_LEARNINGS:\n  ADD:\n    - because a: b\n    - because c: d ⇒ KL a | b
+        KEY_LEARNINGS:\n  ADD:\n    - because a: b\n    - because c: d\n ⇒ KL a | b
+        KEY_LEARNINGS:\n  ADD:\n    - because a: b ⇒
+        KEY_LEARNINGS:\n  ADD:\n    - because a: b\n    - because CI has ⇒ KL a | b
+        KEY_LEARNINGS:\n  ADD:\n    - because a: b\n    - be ⇒ KL a | b
+        KEY_LEARNINGS:\n  ADD:\n    - because a: b\n  ARCHIVE:\n    - KL- ⇒ KL a | b
+        KEY_LEARNINGS:\n  ADD:\n    - because a: b\nCURRENT_PROGRESS:\n  In Progress:\n    - c\n ⇒ KL a | b
+        KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because a\n    - KL-2, KL-3 because it was ⇒ archive KL-1 | a
+        VERBATIM_CONTEXT:\n  ADD:\n    - because a: l => x\n    - because b: m =>\n      fn main() { ⇒ VC a | l | x
+        VERBATIM_CONTEXT:\n  ADD:\n    - because a: l => x\n    - because b: m =>\n      ```rust\n      fn main() { ⇒ VC a | l | x
+        VERBATIM_CONTEXT:\n  ADD:\n    - because a: l => x\n    - because d: Makefi ⇒ VC a | l | x
+        VERBATIM_CONTEXT:\n  ADD:\n    - because a: l => x\n    - because d: e => ⇒ VC a | l | x
+        VERBATIM_CONTEXT:\n  ADD:\n    - because a: l => x\nKEY_LEARNINGS:\n  ADD:\n    - because d: e\n ⇒ VC a | l | x
+        § a progress is dropped as a whole, and only if it is last
+        CURRENT_PROGRESS:\nCompleted:\n    - a\n  In Progress:\n    - b\n  Remaining:\n    - write the ⇒
+        CURRENT_PROGRESS:\nIn Progress:\n    - a\nKEY_LEARNINGS:\n  ADD:\n    - because b: c\n    - because d: e ⇒ progress  | a |  + KL b | c";
+    for (rule, text, expected) in rows(table) {
+        let parsed = read_cut_off(&text);
+        let said = said(&parsed);
+        let operations = said.split('!').next().unwrap_or_default();
+        assert_eq!(operations.trim_end(), expected, "{rule}: {text:?}");
+        let warnings = kinds(&parsed).into_iter().filter(|kind| *kind == Truncated);
+        assert_eq!(warnings.count(), 1, "{text:?}: {:?}", parsed.faults);
     }
 }

@@ -1,15 +1,14 @@
 //! `ARCHIVE`: the three spellings, several ids, ids as models write them, and invalid ids.
 
-use crate::table::{ARCHIVE, Table, read};
+use crate::table::{ARCHIVE, TEXT, Table, read};
 use working_memory::domain::operation::Operation;
 
 const SNIPPETS: Table = Table("VERBATIM_CONTEXT:\n  ARCHIVE:\n    ");
 
 #[test]
 fn an_archive_names_records_and_a_reason() {
-    ARCHIVE.table(
-        "a colon may be before or after because",
-        r"
+    let table = r"
+        § a colon may be before or after because
         - KL-1 because x ⇒ archive KL-1 | x
         - KL-1: because x ⇒ archive KL-1 | x
         - KL-1 because: x ⇒ archive KL-1 | x
@@ -17,117 +16,73 @@ fn an_archive_names_records_and_a_reason() {
         - KL-1 BECAUSE x ⇒ archive KL-1 | x
         - KL-1: Because: x ⇒ archive KL-1 | x
         - KL-1 because   x  \u{20} ⇒ archive KL-1 | x
-    ",
-    );
-    SNIPPETS.table(
-        "a snippet is archived in its own section",
-        r"
-        - VC-12 because the step is done ⇒ archive VC-12 | the step is done
-        - vc-3 because x ⇒ archive VC-3 | x
-    ",
-    );
-    ARCHIVE.table("the reason is the rest of the line", r"
+        § the reason is the rest of the line
         - KL-1 because std::fs: it blocks, because KL-2 says so ⇒ archive KL-1 | std::fs: it blocks, because KL-2 says so
-    ");
-    ARCHIVE.table(
-        "several ids are several archives for one reason",
-        r"
+        § several ids are several archives for one reason
         - KL-1, KL-2 because x, y ⇒ archive KL-1 | x, y + archive KL-2 | x, y
         - KL-1,KL-2 because x, y ⇒ archive KL-1 | x, y + archive KL-2 | x, y
         - KL-1, KL-2: because x, y ⇒ archive KL-1 | x, y + archive KL-2 | x, y
         - [KL-1], [KL-2] because x, y ⇒ archive KL-1 | x, y + archive KL-2 | x, y
-    ",
-    );
-    ARCHIVE.table(
-        "a record archived twice is read twice: whether it still exists is known only with the memory",
-        r"
-        - KL-1 because x\n    - KL-1 because y ⇒ archive KL-1 | x + archive KL-1 | y
-    ",
-    );
+        § a record archived twice is read twice: whether it still exists is known only with the memory
+        - KL-1 because x\n    - KL-1 because y ⇒ archive KL-1 | x + archive KL-1 | y";
+    ARCHIVE.table(table);
+    let table = r"
+        § a snippet is archived in its own section
+        - VC-12 because the step is done ⇒ archive VC-12 | the step is done
+        - vc-3 because x ⇒ archive VC-3 | x";
+    SNIPPETS.table(table);
 }
 
 #[test]
 fn ids_are_recognized_as_models_write_them() {
     for id in "[KL-3] **KL-3** kl-3 Kl-3 KL\u{2011}3 [kl-3] **[KL-3]** **kl-3**".split(' ') {
-        let lines = [format!("- {id} because x"), format!("- {id}: because x")];
-        ARCHIVE.all(
-            "brackets, bold and lower case",
-            "archive KL-3 | x",
-            &[&lines[0], &lines[1]],
-        );
+        for line in [format!("- {id} because x"), format!("- {id}: because x")] {
+            ARCHIVE.rule("brackets, bold and lower case", &[(&line, "archive KL-3 | x")]);
+        }
     }
-    ARCHIVE.table(
-        "a colon inside of bold, and the largest number",
-        r"
+    let table = r"
+        § a colon inside of bold, and the largest number
         - **KL-3:** because x ⇒ archive KL-3 | x
-        - KL-9223372036854775807 because x ⇒ archive KL-9223372036854775807 | x
-    ",
-    );
+        - KL-9223372036854775807 because x ⇒ archive KL-9223372036854775807 | x";
+    ARCHIVE.table(table);
 }
 
 #[test]
 fn other_ids_are_rejected() {
-    for id in [
-        "KL-0",
-        "KL-01",
-        "KL-007",
-        "KL-",
-        "KL",
-        "KL3",
-        "KL-x",
-        "KL-1a",
-        "KL-1.5",
-        "KL--1",
-        "KL-+1",
-        "KL 3",
-        "KL_3",
-        "3",
-        "X-1",
-        "the old entry",
-        "KL-\u{661}",
-        "KL-9223372036854775808",
-        "KL-99999999999999999999999999",
+    let no_ids = "KL-0|KL-01|KL-007|KL-|KL|KL3|KL-x|KL-1a|KL-1.5|KL--1|KL-+1|KL 3|KL_3|3|X-1|the old entry|KL-\u{661}|\
+                  KL-9223372036854775808|KL-99999999999999999999999999";
+    for id in no_ids.split('|') {
+        let line = format!("- {id} because x");
+        ARCHIVE.rule("no kind and number from one", &[(&line, "! MalformedId")]);
+    }
+    for (table, ids) in [
+        (ARCHIVE, "VC-3 T-3 D-3 vc-3 [T-3] **D-3**"),
+        (SNIPPETS, "KL-3 T-3 D-3 [kl-3]"),
     ] {
-        let line = format!("- {id} because x");
-        ARCHIVE.all("no kind and number from one", "! MalformedId", &[&line]);
+        for id in ids.split(' ') {
+            let line = format!("- {id} because x");
+            table.rule("another kind of record", &[(&line, "! WrongSectionId")]);
+        }
     }
-    ARCHIVE.all("no id at all", "! MalformedId", &["- because x"]);
-    SNIPPETS.all("also of snippets", "! MalformedId", &["- VC-0 because x"]);
-    for id in ["VC-3", "T-3", "D-3", "vc-3", "[T-3]", "**D-3**"] {
-        let line = format!("- {id} because x");
-        ARCHIVE.all("another kind of record", "! WrongSectionId", &[&line]);
-    }
-    for id in ["KL-3", "T-3", "D-3", "[kl-3]"] {
-        let line = format!("- {id} because x");
-        SNIPPETS.all("another kind of record", "! WrongSectionId", &[&line]);
-    }
-    ARCHIVE.table(
-        "a bad id in a list hides no good one",
-        r"
+    let table = r"
+        § no id at all
+        - because x ⇒ ! MalformedId
+        § a bad id in a list hides no good one
         - KL-1, KL-x, KL-2 because y ⇒ archive KL-1 | y + archive KL-2 | y ! MalformedId
         - KL-1, VC-2 because y ⇒ archive KL-1 | y ! WrongSectionId
-    ",
-    );
-}
-
-#[test]
-fn prose_before_ids_archives_none_of_them() {
-    for ids in [
-        "none of KL-1, KL-2",
-        "Keep KL-1 and KL-2",
-        "all but KL-1, KL-2",
-        "KL-1 (unlike KL-2, KL-3)",
-    ] {
-        let line = format!("- {ids} because they are right");
-        ARCHIVE.all("it may mean the contrary", "! MalformedId", &[&line]);
-    }
+        § prose before ids may mean the contrary
+        - none of KL-1, KL-2 because they are right ⇒ ! MalformedId
+        - Keep KL-1 and KL-2 because they are right ⇒ ! MalformedId
+        - all but KL-1, KL-2 because they are right ⇒ ! MalformedId
+        - KL-1 (unlike KL-2, KL-3) because they are right ⇒ ! MalformedId";
+    ARCHIVE.table(table);
+    SNIPPETS.rule("also of snippets", &[("- VC-0 because x", "! MalformedId")]);
 }
 
 #[test]
 fn an_archive_without_a_reason_is_rejected() {
-    ARCHIVE.table(
-        "whether its id is valid or not",
-        r"
+    let table = r"
+        § whether its id is valid or not
         - KL-1 ⇒ ! MissingReason
         - KL-1: ⇒ ! MissingReason
         - KL-1 because ⇒ ! MissingReason
@@ -143,22 +98,15 @@ fn an_archive_without_a_reason_is_rejected() {
         - foo ⇒ ! MissingReason
         - VC-1 ⇒ ! MissingReason
         - T-1 because ⇒ ! MissingReason
-        - KL-01 because: ⇒ ! MissingReason
-    ",
-    );
+        - KL-01 because: ⇒ ! MissingReason";
+    ARCHIVE.table(table);
 }
 
 #[test]
 fn a_ground_may_be_said_in_a_sentence() {
-    for ground in [
-        "duplicate of KL-2",
-        "is a duplicate of KL-2",
-        "superseded by KL-2",
-        "was superseded by kl-2",
-        "has been superseded by **KL-2**",
-        "expired",
-        "has expired",
-    ] {
+    let grounds = "duplicate of KL-2|is a duplicate of KL-2|superseded by KL-2|was superseded by kl-2|\
+                   has been superseded by **KL-2**|expired|has expired";
+    for ground in grounds.split('|') {
         let parsed = read(&format!(
             "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1, KL-3 {ground} because a\n"
         ));
@@ -172,13 +120,10 @@ fn a_ground_may_be_said_in_a_sentence() {
 
 #[test]
 fn a_section_returned_unchanged_archives_nothing() {
-    Table("").all(
-        "a record is no archive",
-        "! UnknownHeader",
-        &[
-            "KEY_LEARNINGS:\n- KL-1 because it bit us: pin the tool chain\n",
-            "KEY_LEARNINGS: KL-1 because it bit us: pin the tool chain\n",
-            "# Verbatim Context\n- VC-1 because next: run => cargo test\n",
-        ],
-    );
+    let table = r"
+        § a record is no archive
+        KEY_LEARNINGS:\n- KL-1 because it bit us: pin the tool chain\n ⇒ ! UnknownHeader
+        KEY_LEARNINGS: KL-1 because it bit us: pin the tool chain\n ⇒ ! UnknownHeader
+        # Verbatim Context\n- VC-1 because next: run => cargo test\n ⇒ ! UnknownHeader";
+    TEXT.table(table);
 }

@@ -4,6 +4,9 @@ use working_memory::domain::consolidation::Ground;
 use working_memory::domain::document::Marks;
 use working_memory::domain::operation::{Operation, Progress, Role};
 
+/// An operation as an item of a list, if it is one.
+type Written = fn(&Operation) -> Option<String>;
+
 /// Prints operations in the canonical form: sections in their order, additions before archivings.
 ///
 /// Parsing reads the same operations back, in that order. Operations that a parse can never yield (an empty reason, a
@@ -29,26 +32,19 @@ pub(crate) fn print(operations: &[Operation]) -> String {
                 print_progress(&mut text, progress);
             }
         }
-        print_list(
-            &mut text,
-            "ADD",
-            own.iter().filter_map(|operation| addition(operation)),
-        );
-        print_list(
-            &mut text,
-            "ARCHIVE",
-            own.iter().filter_map(|operation| archiving(operation)),
-        );
-        print_list(
-            &mut text,
-            "MERGE",
-            own.iter().filter_map(|operation| merge(operation)),
-        );
-        print_list(
-            &mut text,
-            "MARK",
-            own.iter().filter_map(|operation| mark(operation)),
-        );
+        let lists: [(&str, Written); 4] = [
+            ("ADD", addition),
+            ("ARCHIVE", archiving),
+            ("MERGE", merge),
+            ("MARK", mark),
+        ];
+        for (name, written) in lists {
+            print_list(
+                &mut text,
+                name,
+                own.iter().filter_map(|operation| written(operation)),
+            );
+        }
     }
     text
 }
@@ -143,15 +139,9 @@ fn written(snippet: &str) -> String {
 
 /// Indents every line. An empty line stays empty; parsing removes the shared indentation.
 fn indented(snippet: &str, indentation: &str) -> String {
-    let lines: Vec<String> = snippet
-        .split('\n')
-        .map(|line| {
-            if line.is_empty() {
-                String::new()
-            } else {
-                format!("{indentation}{line}")
-            }
-        })
-        .collect();
-    lines.join("\n")
+    let line = |line: &str| match line {
+        "" => String::new(),
+        line => format!("{indentation}{line}"),
+    };
+    snippet.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }

@@ -34,54 +34,37 @@ fn every_operation_means_the_same_as_the_item_of_a_text() {
 #[test]
 fn faults_are_those_of_a_text_and_have_a_position() {
     let good = json!({"op": "archive", "id": "KL-7", "reason": "b"});
-    let add = |reason: &str, content: &str| json!({"op": "add", "section": "learnings", "reason": reason, "content": content});
-    let keep = |label: Value, content: &str| json!({"op": "add", "section": "verbatim", "reason": "a", "label": label, "content": content});
-    let archive = |id: &str, reason: &str| json!({"op": "archive", "id": id, "reason": reason});
-    let progress = |in_progress: &[&str]| json!({"op": "rewrite_progress", "completed": ["a"], "in_progress": in_progress});
-    for (request, expected) in [
-        (add(" ", "b"), "MissingReason"),
-        (add("because", "b"), "MissingReason"),
-        (
-            json!({"op": "add", "section": "learnings", "content": "b"}),
-            "MissingReason",
-        ),
-        (add("a", "\u{3000}\n"), "EmptyContent"),
-        (
-            json!({"op": "add", "section": "learnings", "reason": "a"}),
-            "EmptyContent",
-        ),
-        (add("<reason>", "b"), "Placeholder"),
-        (add("a", "<one-line insight>"), "Placeholder"),
-        (keep(json!(null), "x"), "MissingLabel"),
-        (keep(json!(" "), "x"), "MissingLabel"),
-        (keep(json!("l"), "<snippet>"), "Placeholder"),
-        (archive("KL-1", ""), "MissingReason"),
-        (archive("KL-01", "b"), "MalformedId"),
-        (archive("", "b"), "MalformedId"),
-        (archive("KL-<n>", "b"), "Placeholder"),
-        (archive("T-1", "b"), "WrongSectionId"),
-        (progress(&[]), "MissingInProgress"),
-        (progress(&[" "]), "MissingInProgress"),
-        (progress(&["<bullet>"]), "Placeholder"),
-        (
-            json!({"op": "add", "section": "learnings", "reason": "a", "content": "b", "replaces": "VC-3"}),
-            "WrongSectionId",
-        ),
-        (
-            json!({"op": "add", "section": "learnings", "reason": "a", "content": "b", "replaces": "three"}),
-            "MalformedId",
-        ),
-    ] {
+    let table = r#"
+        {"op": "add", "section": "learnings", "reason": " ", "content": "b"} ⇒ MissingReason
+        {"op": "add", "section": "learnings", "reason": "because", "content": "b"} ⇒ MissingReason
+        {"op": "add", "section": "learnings", "content": "b"} ⇒ MissingReason
+        {"op": "add", "section": "learnings", "reason": "a", "content": "\u3000\n"} ⇒ EmptyContent
+        {"op": "add", "section": "learnings", "reason": "a"} ⇒ EmptyContent
+        {"op": "add", "section": "learnings", "reason": "<reason>", "content": "b"} ⇒ Placeholder
+        {"op": "add", "section": "learnings", "reason": "a", "content": "<one-line insight>"} ⇒ Placeholder
+        {"op": "add", "section": "learnings", "reason": "a", "content": "b", "replaces": "VC-3"} ⇒ WrongSectionId
+        {"op": "add", "section": "learnings", "reason": "a", "content": "b", "replaces": "three"} ⇒ MalformedId
+        {"op": "add", "section": "verbatim", "reason": "a", "label": null, "content": "x"} ⇒ MissingLabel
+        {"op": "add", "section": "verbatim", "reason": "a", "label": " ", "content": "x"} ⇒ MissingLabel
+        {"op": "add", "section": "verbatim", "reason": "a", "label": "l", "content": "<snippet>"} ⇒ Placeholder
+        {"op": "archive", "id": "KL-1", "reason": ""} ⇒ MissingReason
+        {"op": "archive", "id": "KL-01", "reason": "b"} ⇒ MalformedId
+        {"op": "archive", "id": "", "reason": "b"} ⇒ MalformedId
+        {"op": "archive", "id": "KL-<n>", "reason": "b"} ⇒ Placeholder
+        {"op": "archive", "id": "T-1", "reason": "b"} ⇒ WrongSectionId
+        {"op": "rewrite_progress", "completed": ["a"], "in_progress": []} ⇒ MissingInProgress
+        {"op": "rewrite_progress", "completed": ["a"], "in_progress": [" "]} ⇒ MissingInProgress
+        {"op": "rewrite_progress", "completed": ["a"], "in_progress": ["<bullet>"]} ⇒ Placeholder"#;
+    for row in table.trim().lines() {
+        let (request, expected) = row.trim().split_once(" ⇒ ").expect("two columns");
+        let request: Value = serde_json::from_str(request).expect("an operation");
         let parsed = reads(json!([good, request]));
-        assert_eq!(
-            said(&parsed),
-            format!("archive KL-7 | b ! {expected}"),
-            "{request}"
-        );
+        let expected = format!("archive KL-7 | b ! {expected}");
+        assert_eq!(said(&parsed), expected, "{request}");
         assert_eq!(parsed.faults[0].range, 1..1, "{request}");
     }
     let none = json!({"op": "rewrite_progress", "completed": ["none"], "in_progress": ["a"], "remaining": ["(None)"]});
     assert_eq!(said(&reads(json!([none]))), "progress  | a | ");
-    let folded = reads(json!([add("a", "b\n  c\n")]));
+    let folded = reads(json!([{"op": "add", "section": "learnings", "reason": "a", "content": "b\n  c\n"}]));
     assert_eq!(said(&folded), "KL a | b c ! MultiLineInsight");
 }

@@ -28,33 +28,28 @@ impl Table {
         }
     }
 
-    /// The same for a table of lines, each `text ⇒ what is read` with Rust's escapes.
+    /// The same for a table of lines, each `text ⇒ what is read` with Rust's escapes; a line `§ rule` says what those below it show.
     #[track_caller]
-    pub(crate) fn table(&self, rule: &str, table: &str) {
-        for (text, expected) in rows(table) {
+    pub(crate) fn table(&self, table: &str) {
+        for (rule, text, expected) in rows(table) {
             self.rule(rule, &[(&text, &expected)]);
-        }
-    }
-
-    /// All texts are read as the same.
-    #[track_caller]
-    pub(crate) fn all(&self, rule: &str, expected: &str, texts: &[&str]) {
-        for text in texts {
-            self.rule(rule, &[(text, expected)]);
         }
     }
 }
 
-/// The two columns of a table.
-pub(crate) fn rows(table: &str) -> Vec<(String, String)> {
+/// The rule of each line of a table, and its two columns.
+pub(crate) fn rows(table: &str) -> impl Iterator<Item = (&str, String, String)> {
+    let mut rule = "";
     let lines = table.lines().map(str::trim).filter(|line| !line.is_empty());
-    let columns = lines.map(|line| {
-        line.split_once(" ⇒ ")
-            .unwrap_or((line.trim_end_matches(" ⇒"), ""))
-    });
-    columns
-        .map(|(text, read)| (unescaped(text), unescaped(read)))
-        .collect()
+    lines.filter_map(move |line| {
+        if let Some(title) = line.strip_prefix("§ ") {
+            rule = title;
+            return None;
+        }
+        let columns = line.split_once(" ⇒ ");
+        let (text, read) = columns.unwrap_or((line.trim_end_matches(" ⇒"), ""));
+        Some((rule, unescaped(text), unescaped(read)))
+    })
 }
 
 #[expect(

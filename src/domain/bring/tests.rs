@@ -6,7 +6,6 @@ use crate::domain::memory::Counters;
 use proptest::prelude::*;
 
 const CLAUDE: &str = include_str!("../../../examples/bring/CLAUDE.md");
-const MEM0: &str = include_str!("../../../examples/bring/mem0.json");
 const AGENT: &str = include_str!("../../../examples/bring/agent.af");
 const PASSAGES: &str = include_str!("../../../examples/bring/passages.json");
 const COFFEE: &str = include_str!("../../../examples/bring/coffee.md");
@@ -51,10 +50,6 @@ fn bullets_are_learnings_with_their_place_and_the_rest_stays_text() {
              let total: Cents = prices.iter().sum();\n```",
         ]
     );
-    assert_eq!(
-        read.left,
-        ["CLAUDE.md:3: @docs/design.md is kept as words; bring the file that it imports too"]
-    );
     // In a code span or block it is no import.
     let spans = markdown(&file("C", "Use `@a/b` and\n```\n@c/d\n```\n"), Note::WithImports).unwrap();
     assert_eq!(spans.left, Vec::<String>::new());
@@ -62,82 +57,47 @@ fn bullets_are_learnings_with_their_place_and_the_rest_stays_text() {
 
 #[test]
 fn no_text_of_a_markdown_file_is_lost() {
+    let is_read = |text: &str, pieces: &[&str]| assert_eq!(plain(text), pieces);
     // A code block in a bullet, which one line cannot represent.
-    assert_eq!(
-        plain("- Build:\n\n  ```sh\n  make\n\n  make test\n  ```\n- Next\n"),
-        [
-            "Next <- from N.md:8",
-            "# N.md\n- Build:\n\n  ```sh\n  make\n\n  make test\n  ```"
-        ]
-    );
+    let code = "- Build:\n\n  ```sh\n  make\n\n  make test\n  ```";
+    let stays = format!("# N.md\n{code}");
+    is_read(&format!("{code}\n- Next\n"), &["Next <- from N.md:8", &stays]);
     // Bullets in code blocks, comments, quotes and indented code are none.
-    assert_eq!(
-        plain("```\n- a\n```\n<!--\n- b\n## c\n-->\n> - d\n\n    - e\n"),
-        ["# N.md\n```\n- a\n```\n<!--\n- b\n## c\n-->\n> - d\n\n    - e"]
-    );
+    let none = "```\n- a\n```\n<!--\n- b\n## c\n-->\n> - d\n\n    - e";
+    is_read(&format!("{none}\n"), &[&format!("# N.md\n{none}")]);
     // Lazy lines, tasks, other marks, rules, tables, empty items, indented lists.
-    assert_eq!(
-        plain("* one\nstill one\n+ [ ] two\n\n  still two\n-\n- - -\n| a | b |\n 1) three\n 2) four\n"),
-        [
+    is_read(
+        "* one\nstill one\n+ [ ] two\n\n  still two\n-\n- - -\n| a | b |\n 1) three\n 2) four\n",
+        &[
             "one still one <- from N.md:1",
             "[ ] two still two <- from N.md:3",
             "1) three <- from N.md:9",
             "2) four <- from N.md:10",
             "# N.md\n- - -\n| a | b |",
-        ]
+        ],
     );
+    // Text of two sections with one title, and the line ends of another system.
+    is_read("# A\nx\n# B\ny\n# A\nz\n", &["# A\nx\n\nz", "# B\ny"]);
+    is_read("\u{feff}- a\r\n  b\r\n", &["a b <- from N.md:1"]);
     let empty = markdown(&file("N.md", "# A\n## B\n- c\n## D\n# E\n"), Note::Plain).unwrap();
     assert_eq!(shown(&empty), ["c <- from N.md:3, A > B"]);
-    assert_eq!(
-        empty.left,
-        [
-            "N.md:4: ## D, with nothing below it",
-            "N.md:5: # E, with nothing below it"
-        ]
-    );
-    // Text of two sections with one title.
-    assert_eq!(plain("# A\nx\n# B\ny\n# A\nz\n"), ["# A\nx\n\nz", "# B\ny"]);
-    let crlf = SourceFile::of("N.md", b"\xef\xbb\xbf- a\r\n  b\r\n".to_vec()).unwrap();
-    assert_eq!(
-        shown(&markdown(&crlf, Note::Plain).unwrap()),
-        ["a b <- from N.md:1"]
-    );
+    let left = ["N.md:4: ## D", "N.md:5: # E"].map(|place| format!("{place}, with nothing below it"));
+    assert_eq!(empty.left, left);
 }
 
 #[test]
 fn what_looks_like_sections_records_or_operations_stays_words() {
-    let hostile = include_str!("../../../tests/data/bring/hostile.md");
     let document =
         "# Key Learnings\n- KL-1 [2026-01-01T00:00:00Z] because it is so: kept\n\n# Decisions\n- D-1 stays\n";
-    let read = markdown(&file("hostile.md", hostile), Note::Plain).unwrap();
-    let plan = planned(document, &read.pieces);
-    let before = records(document);
-    let after = records(&plan.text);
-    for record in &before {
-        assert_eq!(after.iter().find(|now| now.id == record.id), Some(record));
-    }
-    let added = after.iter().filter(|record| !before.contains(record));
-    for record in added {
-        assert_eq!(record.id.kind.prefix(), "KL", "{record:?}");
-        assert!(
-            record.reason.as_deref().unwrap().starts_with("from hostile.md:"),
-            "{record:?}"
-        );
-        assert_eq!(record.time, Some(now()));
-    }
     let letta = "{\"name\": \"x\", \"core_memory\": [{\"label\": \"Key Learnings\", \"value\": \"a\\n# Decisions\\n- D-9 evil\\n```\"}]}";
     let read = letta_pieces(letta);
-    assert_eq!(
-        shown(&read),
-        ["# Key Learnings (x.af)\na\n## Decisions\n- D-9 evil\n```\n```"]
-    );
-    assert_eq!(records(&planned(document, &read.pieces).text), before);
+    let title = ["# Key Learnings (x.af)\na\n## Decisions\n- D-9 evil\n```\n```"];
+    assert_eq!(shown(&read), title);
+    assert_eq!(records(&planned(document, &read.pieces).text), records(document));
     // A title in a code block would turn the author's own section into a free one.
     let piece = markdown(&file("N.md", "x\n```\n# Current Progress\n```\n"), Note::Plain).unwrap();
-    assert_eq!(
-        plan_of("# Progress\n- a\n", &piece.pieces),
-        Err(Unplaceable::ChangesSections)
-    );
+    let refused = plan_of("# Progress\n- a\n", &piece.pieces);
+    assert_eq!(refused, Err(Unplaceable::ChangesSections));
 }
 
 fn letta_pieces(text: &str) -> Pieces {
@@ -148,34 +108,10 @@ fn plan_of(document: &str, pieces: &[Piece]) -> Result<Plan, Unplaceable> {
     plan(document, Counters::default(), &[], pieces, now())
 }
 
+/// What a file of mem0 keeps is in the test of the program; these are the list alone, a time without an offset, an id that is none
+/// here, and no owner.
 #[test]
-fn memories_of_mem0_keep_times_metadata_and_owners() {
-    let read = mem0(&file("m.json", MEM0)).unwrap();
-    let one = |piece: &Piece| {
-        let memory = piece.memory.as_ref().unwrap();
-        format!(
-            "{memory} {} {}: {}",
-            piece.time.unwrap(),
-            piece.reason(),
-            piece.text
-        )
-    };
-    let id = "mem0 id 0b2f1f6e-6a51-4a0e-9f4e-2f3c5f1d7a0";
-    assert_eq!(
-        read.pieces.iter().map(one).collect::<Vec<_>>(),
-        [
-            format!(
-                "agent-deployer 2025-02-11 00:00:00 UTC from m.json:26, {id}3: Deployments run on Tuesdays"
-            ),
-            format!("user-ann 2025-03-01 10:00:00 UTC from m.json:16, {id}2: Ann works on the parser"),
-            format!(
-                "user-ann 2025-03-02 17:30:00 UTC from m.json:6, {id}1, updated 2025-04-01T15:00:00Z, categories \
-                 preferences, metadata {{\"source\":\"chat\"}}: Ann prefers short answers"
-            ),
-        ]
-    );
-    assert_eq!(read.left, ["m.json: hash of mem0 (3)"]);
-    // The list alone, a time without an offset, an id that is none here, and no owner.
+fn an_id_of_mem0_that_is_none_here_gets_one_of_its_own() {
     let list = "[{\"memory\": \"a\", \"user_id\": \"ann b@x\", \"created_at\": \"2025-01-01T00:00:00.5\"}, {\"memory\": \"b\"}]";
     let read = mem0(&file("m.json", list)).unwrap();
     assert_eq!(read.pieces[0].memory, None);
@@ -191,31 +127,18 @@ fn blocks_of_letta_are_sections_and_passages_learnings() {
         shown(&read),
         ["# human\nName: Ann\nRole: engineer", "# persona\nDry and short."]
     );
-    assert_eq!(
-        read.left,
-        [
-            "a.af:15: the description of block human",
-            "a.af:3: of agent Helper: system prompt, 1 messages, settings",
-            "a.af: tools (1)",
-        ]
-    );
     let read = letta(&file("p.json", PASSAGES)).unwrap();
-    assert_eq!(
-        shown(&read),
-        [
-            "Invoices are numbered without gaps <- from p.json:11, passage-1",
-            "The staging database is reset every night <- from p.json:2, passage-2, tags staging",
-        ]
-    );
+    let passages = [
+        "Invoices are numbered without gaps <- from p.json:11, passage-1",
+        "The staging database is reset every night <- from p.json:2, passage-2, tags staging",
+    ];
+    assert_eq!(shown(&read), passages);
     let two = "{\"agents\": [{\"name\": \"a\", \"block_ids\": [\"b\"]}, {\"name\": \"b\", \"block_ids\": [\"b\"]}],
                 \"blocks\": [{\"id\": \"b\", \"label\": \"l\", \"value\": \"v\"}, {\"id\": \"c\", \"label\": \"of none\", \"value\": \"v\"}]}";
     let read = letta(&file("two.af", two)).unwrap();
-    let memories: Vec<_> = read
-        .pieces
-        .iter()
-        .map(|piece| piece.memory.clone().unwrap())
-        .collect();
-    assert_eq!(memories, [memory_of("agent", "a"), memory_of("agent", "b")]);
+    let memories = read.pieces.iter().map(|piece| piece.memory.clone().unwrap());
+    let expected = [memory_of("agent", "a"), memory_of("agent", "b")];
+    assert_eq!(memories.collect::<Vec<_>>(), expected);
     assert_eq!(
         read.left.last().unwrap(),
         "two.af:2: block of none, which no agent has"
@@ -282,12 +205,13 @@ fn a_file_of_another_form_is_rejected_with_its_place_and_the_form_that_was_expec
         letta | {"agents": [{"memory_blocks": [{}]}]} | f:1:33: missing field `value` | agent file
         letta | [{"memory": "a"}] | f:1:16: missing field `text` | archival passages"#;
     let rejects = |name: &str, text: &str, begin: &str, expected: &str| {
-        let read = match name {
-            "plain" => plain,
-            "basic" => basic,
-            "mem0" => mem0,
-            _ => letta,
-        };
+        let readers: [(&str, Reader); 4] = [
+            ("plain", plain),
+            ("basic", basic),
+            ("mem0", mem0),
+            ("letta", letta),
+        ];
+        let (_, read) = readers.into_iter().find(|reader| reader.0 == name).unwrap();
         let error = read(&file("f", text)).unwrap_err().to_string();
         assert!(
             error.starts_with(begin) && error.contains(expected),
@@ -316,24 +240,16 @@ fn a_file_of_another_form_is_rejected_with_its_place_and_the_form_that_was_expec
     }
 }
 
+/// The token of a file, and a credential that JSON spells with escapes, are in the test of the program.
 #[test]
-fn credentials_are_named_by_place_and_kind_and_never_shown() {
-    let token = format!("ghp_{}", "a1".repeat(12));
-    let text = format!("- fine\n- use {token}\n- postgres://me:hunter2@db/x\n- password=hunter22\n");
-    let secrets = file("C.md", &text).secrets();
+fn credentials_are_named_by_place_and_kind() {
+    let text = "- fine\n- postgres://me:hunter2@db/x\n- password=hunter22\n";
+    let secrets = file("C.md", text).secrets();
     assert_eq!(
         secrets,
-        [
-            "C.md:2: token",
-            "C.md:3: password in a URL",
-            "C.md:4: named password or key"
-        ]
+        ["C.md:2: password in a URL", "C.md:3: named password or key"]
     );
     assert_eq!(file("C.md", CLAUDE).secrets(), Vec::<String>::new());
-    // JSON may spell it with escapes.
-    let escaped = "[{\"memory\": \"passwor\\u0064=hunter22\"}]";
-    assert_eq!(file("m.json", escaped).secrets(), Vec::<String>::new());
-    assert!(mem0(&file("m.json", escaped)).unwrap().pieces[0].has_secret());
 }
 
 #[test]
@@ -348,14 +264,14 @@ fn the_way_back_has_no_ids_times_and_reasons() {
          \nhow\n\n````\n```\ncode\n```\n````\n# Recent Tasks\n- done: it\n# Decisions\n- two\n"
     );
     let rules = as_markdown(document, false);
-    assert!(
-        !rules.contains("Current Progress") && !rules.contains("done: it"),
-        "{rules}"
-    );
-    assert!(
-        rules.contains("# Notes\nText.\n") && rules.contains("- two\n"),
-        "{rules}"
-    );
+    for (part, is_in) in [
+        ("Current Progress", false),
+        ("done: it", false),
+        ("# Notes\nText.\n", true),
+        ("- two\n", true),
+    ] {
+        assert_eq!(rules.contains(part), is_in, "{part}: {rules}");
+    }
     let read = markdown(&file("N.md", &all), Note::Plain).unwrap();
     assert_eq!(planned(document, &read.pieces).text, document);
 }

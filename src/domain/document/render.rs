@@ -328,29 +328,18 @@ mod tests {
 
     #[test]
     fn brackets_hold_a_time_and_marks() {
-        let time = "2026-11-24T10:00:00Z";
-        let of = |inner: &str, marks: &str| {
-            let time = inner.starts_with(time).then(|| time.to_owned());
-            Some((format!("[{inner}]"), time, marks.to_owned()))
-        };
-        for (inner, marks) in [
-            (time.to_owned(), ""),
-            (format!("{time}, pinned"), "pinned"),
-            (
-                format!("{time},pinned,until 2027-08-31"),
-                "pinned, until 2027-08-31",
-            ),
-            (
-                format!("{time}, until 2027-08-31, pinned"),
-                "pinned, until 2027-08-31",
-            ),
-            ("pinned".to_owned(), "pinned"),
-            (
-                "until 2027-08-31T14:00:00+02:00".to_owned(),
-                "until 2027-08-31T12:00:00Z",
-            ),
-        ] {
-            assert_eq!(at(&format!("[{inner}] because")), of(&inner, marks), "{inner}");
+        let table = "
+            2026-11-24T10:00:00Z | 2026-11-24T10:00:00Z |
+            2026-11-24T10:00:00Z, pinned | 2026-11-24T10:00:00Z | pinned
+            2026-11-24T10:00:00Z,pinned,until 2027-08-31 | 2026-11-24T10:00:00Z | pinned, until 2027-08-31
+            2026-11-24T10:00:00Z, until 2027-08-31, pinned | 2026-11-24T10:00:00Z | pinned, until 2027-08-31
+            pinned | | pinned
+            until 2027-08-31T14:00:00+02:00 | | until 2027-08-31T12:00:00Z";
+        for row in table.trim().lines() {
+            let row: Vec<&str> = row.split('|').map(str::trim).collect();
+            let time = (!row[1].is_empty()).then(|| row[1].to_owned());
+            let expected = (format!("[{}]", row[0]), time, row[2].to_owned());
+            assert_eq!(at(&format!("[{}] because", row[0])), Some(expected));
         }
         for content in "[]|[x] done|[pinned|[pinned]x|[pinned, pinned]|[until soon]|[until 2027-02-30]|[pinned, 2026-11-24T10:00:00Z]|[ 2026-11-24T10:00:00Z ]|[2026-11-24T10:00:00Z,]|[Pinned]".split('|') {
             assert_eq!(at(content), None, "{content}");

@@ -184,38 +184,28 @@ mod tests {
     #[test]
     fn a_snippet_is_taken_from_the_input_to_the_byte() {
         let message = "See:\n\ttest:\n\t\tcargo test  --all \nEnd of it.";
-        assert_eq!(
-            find_in_input(vec![message], "test:\n    cargo test --all").as_deref(),
-            Some("\ttest:\n\t\tcargo test  --all ")
-        );
-        assert_eq!(
-            find_in_input(vec![message], "cargo  test").as_deref(),
-            Some("\t\tcargo test")
-        );
-        assert_eq!(find_in_input(vec![message], "of").as_deref(), Some("of"));
-        assert_eq!(find_in_input(vec![message], "cargo bench"), None);
-        assert_eq!(
-            find_in_input(vec!["日本 語\u{3000}です"], "語 です").as_deref(),
-            Some("語\u{3000}です")
-        );
+        for (snippet, passage) in [
+            (
+                "test:\n    cargo test --all",
+                Some("\ttest:\n\t\tcargo test  --all "),
+            ),
+            ("cargo  test", Some("\t\tcargo test")),
+            ("of", Some("of")),
+            ("cargo bench", None),
+        ] {
+            assert_eq!(find_in_input(vec![message], snippet).as_deref(), passage);
+        }
+        let found = find_in_input(vec!["日本 語\u{3000}です"], "語 です");
+        assert_eq!(found.as_deref(), Some("語\u{3000}です"));
     }
 
     #[test]
     fn the_longest_match_is_taken_and_the_first_of_equal_ones() {
-        assert_eq!(
-            find_in_input(vec!["a b", "x a  b", "y a   b", "a\tb"], "a b").as_deref(),
-            Some("a   b")
-        );
-        let lamps = [
-            "the lamp is on",
-            "the red  lamp  is on",
-            "a red  lamp is on",
-            "red lamp is on",
-        ];
-        assert_eq!(
-            find_in_input(lamps.to_vec(), "red lamp is on").as_deref(),
-            Some("red  lamp  is on")
-        );
+        let blanks = find_in_input(vec!["a b", "x a  b", "y a   b", "a\tb"], "a b");
+        assert_eq!(blanks.as_deref(), Some("a   b"));
+        let lamps = "the lamp is on|the red  lamp  is on|a red  lamp is on|red lamp is on";
+        let lamp = find_in_input(lamps.split('|').collect(), "red lamp is on");
+        assert_eq!(lamp.as_deref(), Some("red  lamp  is on"));
         let input = Input {
             task: "a b",
             messages: vec!["a\tb"],

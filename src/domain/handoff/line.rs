@@ -309,14 +309,8 @@ mod tests {
         let lines = read(&literal()).unwrap();
         assert_eq!(json!(lines), literal());
         let cited = &lines[0].cited[1];
-        assert_eq!(
-            (
-                cited.citation.to_string().as_str(),
-                cited.is_active,
-                cited.sha256.as_deref()
-            ),
-            ("Current Progress@12", false, Some("ab"))
-        );
+        assert_eq!(cited.citation.to_string(), "Current Progress@12");
+        assert_eq!((cited.is_active, cited.sha256.as_deref()), (false, Some("ab")));
     }
 
     #[test]
@@ -339,10 +333,7 @@ mod tests {
     #[test]
     fn ordinary_text_stays_readable_and_signs_lose_their_meaning() {
         for (text, quoted) in [
-            (
-                "src/main.rs: use my_name, not _this_",
-                "src/main.rs: use my_name, not \\_this\\_",
-            ),
+            ("main.rs: my_name, not _this_", "main.rs: my_name, not \\_this\\_"),
             ("a\n# b\r\n\n  - c", "a # b - c"),
             ("[KL-1@2] <b>&", "\\[KL-1@2\\] &lt;b>&amp;"),
             ("a => b -> c", "a => b -> c"),

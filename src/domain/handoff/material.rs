@@ -443,11 +443,7 @@ mod tests {
         assert_eq!(Steps::of("# Notes\n- In Progress\n"), Steps::default());
         let shown = "# Active Context\nwords\n```\nGoal: shown\n```\n";
         assert_eq!(Steps::of(shown), Steps::default());
-        assert_eq!(
-            Steps::of("# Active Context\n- Blocker: the quota\n")
-                .blocker
-                .as_deref(),
-            Some("the quota")
-        );
+        let bullet = Steps::of("# Active Context\n- Blocker: the quota\n");
+        assert_eq!(bullet.blocker.as_deref(), Some("the quota"));
     }
 }

@@ -128,23 +128,10 @@ mod tests {
     }
 
     fn documents() -> impl Strategy<Value = String> {
-        let line = prop::sample::select(vec![
-            "# Key Learnings\n",
-            "# Verbatim Context\n",
-            "# Notes\n",
-            "- KL-1 [2026-11-21T02:00:00Z] because it is: so\n",
-            "- KL-1 because it is: so \n",
-            "-  KL-1   because it is: so",
-            "- KL-2 another\r\n",
-            "- KL-2\n",
-            "- VC-1 a => b\n",
-            "  its second line\n",
-            "  KL-7\n",
-            "- KL-007 old\n",
-            "- no id\n",
-            "```\n",
-            "\n",
-        ]);
+        let lines = "# Key Learnings\n|# Verbatim Context\n|# Notes\n|- KL-1 [2026-11-21T02:00:00Z] because it is: so\n|\
+                     - KL-1 because it is: so \n|-  KL-1   because it is: so|- KL-2 another\r\n|- KL-2\n|- VC-1 a => b\n|  its second line\n|  KL-7\n|\
+                     - KL-007 old\n|- no id\n|```\n|\n";
+        let line = prop::sample::select(lines.split('|').collect::<Vec<_>>());
         prop::collection::vec(line, 0..12).prop_map(|lines| format!("# Key Learnings\n{}", lines.concat()))
     }
 

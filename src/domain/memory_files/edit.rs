@@ -151,32 +151,29 @@ mod tests {
 
     #[test]
     fn a_replacement_shows_two_lines_before_and_after_the_line_it_changed() {
-        for (text, old, new, edited, shown) in [
+        // Overlapping occurrences count as one, as long as no two of them are disjoint.
+        let seven = ("1\n2\n3\n4\n5\n6\n7\n", "1\n2\n3\nfour\n5\n6\n7\n");
+        for (text, (old, new), edited, shown) in [
             (
-                "1\n2\n3\n4\n5\n6\n7\n",
-                "4",
-                "four",
-                "1\n2\n3\nfour\n5\n6\n7\n",
-                "     2\t2\n     3\t3\n     4\tfour\n     5\t5\n     6\t6",
+                seven.0,
+                ("4", "four"),
+                seven.1,
+                "2\t2\n     3\t3\n     4\tfour\n     5\t5\n     6\t6",
             ),
             (
                 "1\n2",
-                "1",
-                "a\nb\nc\nd",
+                ("1", "a\nb\nc\nd"),
                 "a\nb\nc\nd\n2",
-                "     1\ta\n     2\tb\n     3\tc",
+                "1\ta\n     2\tb\n     3\tc",
             ),
-            ("only", "only", "", "", "     1\t"),
-            // Overlapping occurrences count as one, as long as no two of them are disjoint.
-            ("aaa", "aa", "b", "ba", "     1\tba"),
-            ("", "", "b", "b", "     1\tb"),
+            ("only", ("only", ""), "", "1\t"),
+            ("aaa", ("aa", "b"), "ba", "1\tba"),
+            ("", ("", "b"), "b", "1\tb"),
         ] {
             let replaced = replaced(text, old, new).unwrap();
             assert_eq!(replaced.text, edited);
-            assert!(
-                replaced.response.ends_with(&format!("numbers):\n{shown}")),
-                "{replaced:?}"
-            );
+            let shown = format!("numbers):\n     {shown}");
+            assert!(replaced.response.ends_with(&shown), "{replaced:?}");
         }
         for (text, old) in [("aaaa", "aa"), ("ab", "")] {
             let refused = replaced(text, old, "b").unwrap_err();

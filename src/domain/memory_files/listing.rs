@@ -119,16 +119,10 @@ mod tests {
     #[test]
     fn two_levels_are_shown_by_name_each_directory_before_what_is_in_it() {
         let mut listing = Listing::of(path("/memories"));
-        for (file, bytes) in [
-            ("/memories/b.txt", 3),
-            ("/memories/a/y/deep/x", 1_024),
-            ("/memories/a/x", 1),
-            ("/memories/a-b", 2),
-            ("/memories/.hidden/x", 4),
-            ("/memories/a/.secret", 5),
-            ("/memories/B", 0),
-        ] {
-            listing.add(&path(file), bytes);
+        let files = "b.txt 3|a/y/deep/x 1024|a/x 1|a-b 2|.hidden/x 4|a/.secret 5|B 0";
+        for file in files.split('|') {
+            let (file, bytes) = file.split_once(' ').unwrap();
+            listing.add(&path(&format!("/memories/{file}")), bytes.parse().unwrap());
         }
         assert_eq!(
             listing.render(),

@@ -17,74 +17,64 @@ fn item(category: &str, content: &str) -> PromptItem {
     }
 }
 
-fn assembled(items: &[PromptItem], document: &str, zone: Tz) -> Assembly {
+/// The prompt of a document without the time, for a query, with at most so many bytes.
+fn selected(document: &str, query: Option<&str>, near: &[(&str, u16)], max: usize) -> Assembly {
+    let near = near.iter().map(|(id, score)| (id.parse().unwrap(), *score));
+    let selection = Selection {
+        exclude: ["datetime".to_owned()].into(),
+        query: query.map(str::to_owned),
+        near: near.collect(),
+        ..Selection::default()
+    };
+    assembled(&[], document, &selection, Some(max))
+}
+
+/// A prompt of at most so many tokens, counted in a way that is easy to follow: one per byte.
+fn assembled(items: &[PromptItem], document: &str, selection: &Selection, max: Option<usize>) -> Assembly {
     let material = Material {
         note: None,
         items,
         document: Some(document),
         time: DateTime::UNIX_EPOCH,
-        zone,
-        selection: &Selection::default(),
+        zone: Tz::UTC,
+        selection,
     };
-    assemble(&material, None).unwrap()
-}
-
-/// A token count that is easy to follow: one per byte.
-fn bytes(text: &str) -> usize {
-    text.len()
-}
-
-#[test]
-fn a_fence_left_open_swallows_nothing_after_it() {
-    let items = [item("rules", "```\nrm -rf\n")];
-    let prompt = assembled(&items, "# Notes\n~~~~ sh\nls\n", Tz::UTC);
-    assert!(
-        prompt
-            .text()
-            .starts_with("```\nrm -rf\n```\n\n# Notes\n~~~~ sh\nls\n~~~~\n\nCurrent"),
-        "{}",
-        prompt.text()
-    );
-    let in_progress = assembled(&[], "# Current Progress\n```\nls", Tz::UTC);
-    assert!(
-        in_progress
-            .text()
-            .starts_with("# Current Progress\n```\nls\n```\n\nCurrent date")
-    );
+    let bytes = |text: &str| text.len();
+    match max {
+        Some(max) => assemble(&material, Some((max, &bytes))).unwrap(),
+        None => assemble(&material, None).unwrap(),
+    }
 }
 
 #[test]
-fn a_part_without_text_is_none() {
-    let prompt = assembled(&[], "# Key Learnings\n\n# Decisions\n \n", Tz::UTC);
-    assert_eq!(prompt.parts.len(), 1);
+fn a_fence_left_open_swallows_nothing_after_it_and_a_part_without_text_is_none() {
+    let whole =
+        |items: &[PromptItem], document: &str| assembled(items, document, &Selection::default(), None);
+    let prompt = whole(&[item("rules", "```\nrm -rf\n")], "# Notes\n~~~~ sh\nls\n").text();
+    let closed = "```\nrm -rf\n```\n\n# Notes\n~~~~ sh\nls\n~~~~\n\nCurrent";
+    assert!(prompt.starts_with(closed), "{prompt}");
+    let in_progress = whole(&[], "# Current Progress\n```\nls").text();
+    let closed = "# Current Progress\n```\nls\n```\n\nCurrent date";
+    assert!(in_progress.starts_with(closed), "{in_progress}");
+    let empty = whole(&[], "# Key Learnings\n\n# Decisions\n \n");
+    assert_eq!(empty.parts.len(), 1);
 }
 
 #[test]
 fn under_a_budget_records_that_matter_to_the_query_are_kept_before_others() {
     let document = "# Key Learnings\n- KL-1 the parser is fast\n- KL-2 soup\n- KL-3 salad\n\n# Recent Tasks\n- T-2 tea\n- T-1 Parser tests\n";
-    let shown = |query: Option<&str>, max: usize| {
-        let material = Material {
-            note: None,
-            items: &[],
-            document: Some(document),
-            time: DateTime::UNIX_EPOCH,
-            zone: Tz::UTC,
-            selection: &Selection {
-                exclude: ["datetime".to_owned()].into(),
-                query: query.map(str::to_owned),
-                ..Selection::default()
-            },
-        };
-        assemble(&material, Some((max, &bytes))).unwrap().text()
-    };
+    let shown = |query: Option<&str>, max: usize| selected(document, query, &[], max).text();
     let whole = shown(Some("PARSER"), 1_000);
     assert_eq!(whole, shown(None, 1_000), "nothing is dropped, so nothing moves");
     let tight = shown(Some("PARSER"), whole.len() - 25);
-    for kept in ["KL-1", "T-1"] {
-        assert!(tight.contains(kept), "{tight}");
-    }
-    for removed in ["T-2", "KL-2", "KL-3"] {
-        assert!(!tight.contains(removed), "{tight}");
+    for (id, is_kept) in [
+        ("KL-1", true),
+        ("T-1", true),
+        ("T-2", false),
+        ("KL-2", false),
+        ("KL-3", false),
+    ] {
+        assert_eq!(tight.contains(id), is_kept, "{id}: {tight}");
     }
     let without = shown(None, whole.len() - 25);
     assert!(!without.contains("T-1") && without.contains("KL-3"), "{without}");
@@ -93,21 +83,7 @@ fn under_a_budget_records_that_matter_to_the_query_are_kept_before_others() {
 #[test]
 fn records_near_in_meaning_are_kept_too_and_the_scores_are_reported() {
     let document = "# Key Learnings\n- KL-1 the parser is fast\n- KL-2 soup\n- KL-3 salad\n";
-    let selection = Selection {
-        exclude: ["datetime".to_owned()].into(),
-        query: Some("parser".to_owned()),
-        near: [("KL-2".parse().unwrap(), 700)].into(),
-        ..Selection::default()
-    };
-    let material = Material {
-        note: None,
-        items: &[],
-        document: Some(document),
-        time: DateTime::UNIX_EPOCH,
-        zone: Tz::UTC,
-        selection: &selection,
-    };
-    let shown = |max: usize| assemble(&material, Some((max, &bytes))).unwrap();
+    let shown = |max: usize| selected(document, Some("parser"), &[("KL-2", 700)], max);
     let whole = shown(1_000);
     let scores: Vec<usize> = whole.scores.iter().map(|(_, score)| *score).collect();
     assert_eq!(scores, [1_000, 700, 0]);

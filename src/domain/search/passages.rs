@@ -224,7 +224,7 @@ pub fn similarity(query: &[f32], kept: &[u8]) -> f32 {
 }
 
 #[cfg(test)]
-mod passages_tests {
+mod tests {
     use super::*;
     use proptest::prelude::*;
 
@@ -237,18 +237,14 @@ mod passages_tests {
     fn records_are_left_out_of_the_free_text() {
         let text = "before\n\n# Facts\nThe host is db-1.\n\n# Key Learnings\n- KL-1 because a: one\n- no record yet\n\n\
                     # Current Progress\n## In Progress\n- Wire it\n";
-        assert_eq!(
-            free(text),
-            [
-                (None, "before".to_owned()),
-                (Some("Facts".to_owned()), "The host is db-1.".to_owned()),
-                (Some("Key Learnings".to_owned()), "- no record yet".to_owned()),
-                (
-                    Some("Current Progress".to_owned()),
-                    "## In Progress\n- Wire it".to_owned()
-                ),
-            ]
-        );
+        let expected = [
+            (None, "before"),
+            (Some("Facts"), "The host is db-1."),
+            (Some("Key Learnings"), "- no record yet"),
+            (Some("Current Progress"), "## In Progress\n- Wire it"),
+        ];
+        let expected = expected.map(|(section, text)| (section.map(str::to_owned), text.to_owned()));
+        assert_eq!(free(text), expected);
     }
 
     #[test]
@@ -290,12 +286,6 @@ mod passages_tests {
             prop_assert!(passages.iter().all(|passage| passage.text.len() <= MAX_PASSAGE_BYTES));
         }
     }
-}
-
-#[cfg(test)]
-mod vectors_tests {
-    use super::*;
-    use proptest::prelude::*;
 
     fn cosine(one: &[f32], other: &[f32]) -> f32 {
         let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
@@ -304,17 +294,13 @@ mod vectors_tests {
 
     #[test]
     fn signs_that_differ_are_counted() {
-        let vector: Vec<f32> = (0..100)
-            .map(|number| if number % 3 == 0 { 1.0 } else { -1.0 })
-            .collect();
+        let number = |number| if number % 3 == 0 { 1.0 } else { -1.0 };
+        let vector: Vec<f32> = (0..100).map(number).collect();
         let opposite: Vec<f32> = vector.iter().map(|number| -number).collect();
         assert_eq!(signs(&vector).len(), sign_bytes(100));
         assert_eq!(distance(&signs(&vector), &signs(&vector)), 0);
         assert_eq!(distance(&signs(&vector), &signs(&opposite)), 100);
-    }
-
-    #[test]
-    fn nothing_is_like_nothing() {
+        // Nothing is like nothing.
         assert!(similarity(&[0.0, 0.0], &quantised(&[0.0, 0.0])).abs() < f32::EPSILON);
     }
 

@@ -187,10 +187,11 @@ fn terms(text: &str) -> Vec<(Term, bool)> {
 }
 
 #[cfg(test)]
-mod vector_tests {
+mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
+    use unicode_normalization::char::is_combining_mark;
 
     proptest! {
         #[test]
@@ -208,13 +209,6 @@ mod vector_tests {
             prop_assert_eq!(parts, defined);
         }
     }
-}
-
-#[cfg(test)]
-mod query_tests {
-    use super::*;
-    use proptest::prelude::*;
-    use unicode_normalization::char::is_combining_mark;
 
     fn read(text: &str) -> String {
         Query::parse(text).tsquery()

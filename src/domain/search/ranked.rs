@@ -124,7 +124,7 @@ pub fn fused<K: Clone + Eq + Hash>(lists: &[Vec<K>]) -> Vec<(K, f32)> {
 }
 
 #[cfg(test)]
-mod ranked_tests {
+mod tests {
     use super::*;
 
     fn found(query: &str, texts: &[&str]) -> Vec<usize> {
@@ -158,18 +158,12 @@ mod ranked_tests {
             assert_eq!(found(query, &texts), places, "{query}");
         }
         assert!(found("x", &[]).is_empty());
+        // More of a rare word goes first.
+        assert_eq!(
+            found("cat", &["cat and dog", "cat cat dog", "dog", "bird"]),
+            [1, 0]
+        );
     }
-
-    #[test]
-    fn more_of_a_rare_word_goes_first() {
-        let texts = ["cat and dog", "cat cat dog", "dog", "bird"];
-        assert_eq!(found("cat", &texts), [1, 0]);
-    }
-}
-
-#[cfg(test)]
-mod fusion_tests {
-    use super::*;
 
     #[test]
     fn what_both_lists_hold_goes_before_what_one_does() {

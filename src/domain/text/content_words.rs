@@ -284,7 +284,7 @@ fn is_function_word(folded: &str) -> bool {
 }
 
 #[cfg(test)]
-mod content_words_tests {
+mod tests {
     use super::*;
 
     fn words_of(text: &str) -> Vec<String> {
@@ -333,11 +333,6 @@ mod content_words_tests {
         assert!(shares_a_word("パーサーを書いた", ["wrote the parser"]));
         assert!(shares_a_word("so it is", ["wrote the parser"]));
     }
-}
-
-#[cfg(test)]
-mod function_words_tests {
-    use super::*;
 
     #[test]
     fn function_words_of_several_languages_are_known() {

@@ -300,34 +300,27 @@ mod tests {
 
     #[test]
     fn credentials_are_found_and_masked_to_the_byte() {
-        for (text, wanted) in [
-            ("set password=hunter2 in CI", "set password=[secret] in CI"),
-            ("DB_PASSWORD: \"s3cr3t-pass\"", "DB_PASSWORD: \"[secret]\""),
-            (
-                "the password for staging is Tr0ub4dor, ask Eve",
-                "the password for staging is [secret], ask Eve",
-            ),
-            ("Das Passwort lautet geheim42!", "Das Passwort lautet [secret]!"),
-            ("la contraseña es Verde2024", "la contraseña es [secret]"),
-            ("パスワードはabc12345です", "パスワードは[secret]"),
-            ("postgres://app:pa55@db/x", "postgres://app:[secret]@db/x"),
-            ("key AKIAIOSFODNN7EXAMPLE here", "key [secret] here"),
-            ("ghp_abcdefghijklmnopqrst0123456789", "[secret]"),
-            (
-                "Authorization: Bearer abcdef0123456789abcdef",
-                "Authorization: Bearer [secret]",
-            ),
-            ("API_KEY=abcd1234efgh5678", "API_KEY=[secret]"),
-            ("キーはAKIAIOSFODNN7EXAMPLEです", "キーは[secret]です"),
-            ("eyJhbGciOiJub25lIn0.eyJzdWIiOiIxMjM0NTY3ODkwIn0.", "[secret]."),
-            ("Bearer «abcdef 0123456789»", "Bearer «[secret]»"),
-            (
-                "a\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\nb",
-                "a\n[secret]\nb",
-            ),
-        ] {
-            assert_eq!(masked(text), wanted);
-            assert!(has_secret(text));
+        let table = r#"
+            set password=hunter2 in CI → set password=[secret] in CI
+            DB_PASSWORD: "s3cr3t-pass" → DB_PASSWORD: "[secret]"
+            the password for staging is Tr0ub4dor, ask Eve → the password for staging is [secret], ask Eve
+            Das Passwort lautet geheim42! → Das Passwort lautet [secret]!
+            la contraseña es Verde2024 → la contraseña es [secret]
+            パスワードはabc12345です → パスワードは[secret]
+            postgres://app:pa55@db/x → postgres://app:[secret]@db/x
+            key AKIAIOSFODNN7EXAMPLE here → key [secret] here
+            ghp_abcdefghijklmnopqrst0123456789 → [secret]
+            Authorization: Bearer abcdef0123456789abcdef → Authorization: Bearer [secret]
+            API_KEY=abcd1234efgh5678 → API_KEY=[secret]
+            キーはAKIAIOSFODNN7EXAMPLEです → キーは[secret]です
+            eyJhbGciOiJub25lIn0.eyJzdWIiOiIxMjM0NTY3ODkwIn0. → [secret].
+            Bearer «abcdef 0123456789» → Bearer «[secret]»
+            a\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\nb → a\n[secret]\nb"#;
+        for row in table.trim().lines() {
+            let (text, wanted) = row.trim().split_once(" → ").expect("two columns");
+            let text = text.replace("\\n", "\n");
+            assert_eq!(masked(&text), wanted.replace("\\n", "\n"));
+            assert!(has_secret(&text));
         }
         // A value is masked to its end, however long it is.
         let long = "a1".repeat(VALUE_BYTES);
@@ -337,10 +330,8 @@ mod tests {
             ("token: \"two ", "\" end"),
         ] {
             let secret = before.trim_end_matches("two ");
-            assert_eq!(
-                masked(&format!("{before}{long}{after}")),
-                format!("{secret}[secret]{after}")
-            );
+            let text = format!("{before}{long}{after}");
+            assert_eq!(masked(&text), format!("{secret}[secret]{after}"));
         }
     }
 

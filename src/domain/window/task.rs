@@ -203,7 +203,7 @@ pub(super) fn is_derived(id: &TaskId) -> bool {
 }
 
 #[cfg(test)]
-mod task_tests {
+mod tests {
     use super::*;
     use crate::domain::document::records;
     use crate::domain::ids::RecordKind;
@@ -211,22 +211,13 @@ mod task_tests {
     use crate::domain::operation::AddedRecord;
     use chrono::DateTime;
     use proptest::prelude::*;
+    use serde_json::json;
 
     #[test]
-    fn lines_are_folded_with_single_blanks() {
-        for (text, line) in [
-            ("one", "one"),
-            (" a \r\n\n\t b\u{2028}c\u{b}", "a b c"),
-            ("two  blanks stay", "two  blanks stay"),
-            ("\n \n", ""),
-        ] {
-            assert_eq!(one_line(text), line, "{text:?}");
-        }
+    fn a_task_is_one_line_that_begins_with_no_reason() {
         let line = |intent: &str, summary: &str| task_line(&task_of(None, intent, summary));
-        assert_eq!(
-            line("Add\nparser", "FSM\n\nover lines"),
-            "Add parser: FSM over lines"
-        );
+        let folded = line("Add\nparser", "FSM\n\nover lines");
+        assert_eq!(folded, "Add parser: FSM over lines");
         assert_eq!(line("Because x", "y"), "Because\u{a0}x: y");
         assert_eq!(line("because", "y"), "because: y");
     }
@@ -240,41 +231,21 @@ mod task_tests {
         }
     }
 
+    /// What one that failed looks like is in the test of the route.
     #[test]
-    fn the_line_shows_the_callers_id_and_that_a_task_failed() {
+    fn a_task_failed_only_if_its_outcome_says_so() {
         let mut task = task_of(Some("task-1"), "Deploy", "the probe timed out");
-        assert_eq!(task_line(&task), "task-1: Deploy: the probe timed out");
-        task.details.outcome = Some(serde_json::json!({"success": false, "exit": 3}));
-        assert_eq!(task_line(&task), "task-1: [failed] Deploy: the probe timed out");
-        for success in [
-            serde_json::json!(true),
-            serde_json::json!("false"),
-            serde_json::json!(null),
+        for outcome in [
+            json!({"success": true}),
+            json!({"success": "false"}),
+            json!({"success": null}),
+            json!([{"success": false}]),
         ] {
-            task.details.outcome = Some(serde_json::json!({ "success": success }));
+            task.details.outcome = Some(outcome);
             assert!(!task.has_failed());
         }
-        task.details.outcome = Some(serde_json::json!([{"success": false}]));
-        assert!(!task.has_failed());
-    }
-
-    #[test]
-    fn a_line_that_the_service_wrote_gives_the_task_as_reported() {
-        let mut task = task_of(Some("task-1"), "Add\nparser", "FSM\nover: lines");
-        task.details.outcome = Some(serde_json::json!({"success": false}));
-        let line = "task-1: [failed] Add parser: FSM over: lines";
-        assert_eq!(Task::of_line(line, Some(task.clone())), task);
-        let changed = Task::of_line("task-1: [failed] Add: FSM", Some(task.clone()));
-        assert_eq!(
-            (changed.intent.as_str(), changed.summary.as_str()),
-            ("Add", "FSM")
-        );
-        assert_eq!(changed.task_id, task.task_id);
-        let unknown = Task::of_line("task-1: Add", None);
-        assert_eq!(
-            (unknown.intent.as_str(), unknown.summary.as_str()),
-            ("task-1", "Add")
-        );
+        task.details.outcome = Some(json!({"success": false, "exit": 3}));
+        assert!(task.has_failed());
     }
 
     proptest! {
@@ -296,12 +267,6 @@ mod task_tests {
             prop_assert_eq!((found[0].reason.as_ref(), found[0].time), (None, Some(now)));
         }
     }
-}
-
-#[cfg(test)]
-mod details_tests {
-    use super::*;
-    use serde_json::json;
 
     fn of(members: Value) -> TaskDetails {
         TaskDetails::of_members(members.as_object().unwrap())
@@ -322,14 +287,10 @@ mod details_tests {
     }
 
     #[test]
-    fn a_member_of_another_form_takes_no_other_along() {
+    fn a_member_of_another_form_takes_no_other_along_and_what_says_nothing_is_not_kept() {
         let details = of(json!({"outcome": [1], "epic": 5}));
         assert_eq!((details.outcome, details.epic), (Some(json!([1])), None));
         assert_eq!(of(json!({"outcome": null, "epic": null})), TaskDetails::default());
-    }
-
-    #[test]
-    fn what_says_nothing_is_not_kept() {
         let details = TaskDetails {
             outcome: Some(Value::Null),
             epic: Some(" \n".to_owned()),

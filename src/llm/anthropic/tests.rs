@@ -1,4 +1,4 @@
-use super::super::stub::{Stub, client, ok, reply, request, settings};
+use super::super::stub::{Stub, client, ok, request, settings};
 use super::*;
 use crate::domain::operation::Role;
 
@@ -15,45 +15,28 @@ async fn complete(body: &Value) -> Result<Answer, ModelError> {
 
 #[tokio::test]
 async fn a_request_carries_the_version_the_key_and_cacheable_instructions() {
-    let stub = Stub::start([
-        ok(&response_with("a")),
-        ok(&response_with("b")),
-        ok(&response_with("c")),
-    ])
-    .await;
+    let stub = Stub::start(["a", "b", "c"].map(|text| ok(&response_with(text)))).await;
     for base in ["", "/v1", "/proxy/v1/"] {
         let model = Anthropic::new(client(), &stub.url(base), settings());
-        model
-            .complete(&request(Role::Learnings))
-            .await
-            .expect("an answer");
+        let answer = model.complete(&request(Role::Learnings)).await;
+        answer.expect("an answer");
     }
     let requests = stub.requests();
-    let lines: Vec<_> = requests
-        .iter()
-        .filter_map(|request| request.lines().next())
-        .collect();
-    assert_eq!(
-        lines,
-        [
-            "POST /v1/messages HTTP/1.1",
-            "POST /v1/messages HTTP/1.1",
-            "POST /proxy/v1/messages HTTP/1.1"
-        ]
-    );
+    for (request, path) in requests.iter().zip(["/v1", "/v1", "/proxy/v1"]) {
+        let first = request.lines().next().expect("a line");
+        assert_eq!(first, format!("POST {path}/messages HTTP/1.1"));
+    }
+    assert_eq!(requests.len(), 3);
     let head = requests[0].to_ascii_lowercase();
     assert!(head.contains("x-api-key: sk-secret\r\n") && head.contains("anthropic-version: 2023-06-01\r\n"));
     assert!(!head.contains("authorization"));
     let sent = stub.json(0);
     assert_eq!(sent["max_tokens"], 64);
-    assert_eq!(
-        sent["messages"],
-        json!([{"role": "user", "content": "the question"}])
-    );
-    assert_eq!(
-        sent["system"],
-        json!([{"type": "text", "text": "the instructions", "cache_control": {"type": "ephemeral"}}])
-    );
+    let messages = json!([{"role": "user", "content": "the question"}]);
+    assert_eq!(sent["messages"], messages);
+    let system =
+        json!([{"type": "text", "text": "the instructions", "cache_control": {"type": "ephemeral"}}]);
+    assert_eq!(sent["system"], system);
     assert_eq!(sent.get("temperature"), None);
 }
 
@@ -68,10 +51,8 @@ async fn text_blocks_are_joined_and_tokens_counted() {
     .expect("an answer");
     assert_eq!(answer.text, "ab");
     assert_eq!((answer.input_tokens, answer.output_tokens), (Some(115), Some(7)));
-    assert_eq!(
-        (answer.cached_tokens, answer.cache_write_tokens),
-        (Some(100), Some(10))
-    );
+    let cached = (answer.cached_tokens, answer.cache_write_tokens);
+    assert_eq!(cached, (Some(100), Some(10)));
     assert!(answer.stopped_at_limit);
 }
 
@@ -92,27 +73,9 @@ async fn what_a_limit_or_filter_ended_is_incomplete() {
 #[tokio::test]
 async fn an_empty_answer_is_empty_and_another_form_is_bad() {
     assert_eq!(complete(&json!({"content": []})).await, Ok(Answer::default()));
-    for body in [
-        json!(null),
-        json!({}),
-        json!({"content": 7}),
-        json!({"type": "error", "error": {"message": "x"}}),
-    ] {
-        assert!(
-            matches!(complete(&body).await, Err(ModelError::BadAnswer { .. })),
-            "{body}"
-        );
+    let error = json!({"type": "error", "error": {"message": "x"}});
+    for body in [json!(null), json!({}), json!({"content": 7}), error] {
+        let result = complete(&body).await;
+        assert!(matches!(result, Err(ModelError::BadAnswer { .. })), "{body}");
     }
-}
-
-#[tokio::test]
-async fn an_overloaded_server_is_a_status_that_can_heal() {
-    let body = r#"{"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}"#;
-    let stub = Stub::start([reply(529, "", body)]).await;
-    let error = Anthropic::new(client(), &stub.url(""), settings())
-        .complete(&request(Role::Learnings))
-        .await;
-    let error = error.expect_err("a status");
-    assert!(error.is_retryable());
-    assert_eq!(error.to_string(), "status 529: Overloaded");
 }

@@ -10,11 +10,9 @@ const MODEL: EmbeddingModel<'static> = EmbeddingModel {
 };
 
 fn vectors(all: &[[f32; 2]]) -> Reply {
-    let data: Vec<Value> = all
-        .iter()
-        .enumerate()
-        .map(|(index, vector)| json!({"index": index, "embedding": vector}))
-        .collect();
+    let numbered = all.iter().enumerate();
+    let data = numbered.map(|(index, vector)| json!({"index": index, "embedding": vector}));
+    let data: Vec<Value> = data.collect();
     ok(&json!({"data": data, "usage": {"prompt_tokens": 7}}))
 }
 
@@ -44,10 +42,8 @@ async fn texts_go_in_batches_and_vectors_come_in_their_order() {
     let (stub, embedder) = embedder(vec![ok(&backwards), vectors(&[[0.5, 0.5]])], 2).await;
     let (embedded, end) = embedder.embed(MODEL, &["a", "b", "c"]).await;
     assert_eq!(end, Ok(()));
-    assert_eq!(
-        embedded.vectors,
-        [Some(vec![1.0, 0.0]), Some(vec![0.0, 1.0]), Some(vec![0.5, 0.5])]
-    );
+    let vectors = [[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]].map(|vector| Some(vector.to_vec()));
+    assert_eq!(embedded.vectors, vectors);
     assert_eq!((embedded.input_tokens, embedded.calls), (10, 2));
     let requests = stub.requests();
     assert!(requests[0].contains(r#""input":["a","b"]"#), "{}", requests[0]);
@@ -69,13 +65,8 @@ async fn an_answer_that_cannot_be_used_is_asked_for_again_and_then_only_its_text
 
 #[tokio::test]
 async fn a_text_that_the_server_fails_at_does_not_affect_others() {
-    let fails = || {
-        reply(
-            500,
-            "",
-            r#"{"error": {"code": 500, "message": "input is too large to process"}}"#,
-        )
-    };
+    let too_large = r#"{"error": {"code": 500, "message": "input is too large to process"}}"#;
+    let fails = || reply(500, "", too_large);
     let one = || vectors(&[[1.0, 0.0]]);
     let (stub, embedder) = embedder(vec![fails(), fails(), one(), fails(), one()], 8).await;
     let (embedded, end) = embedder.embed(MODEL, &["good", "long"]).await;
@@ -117,13 +108,9 @@ async fn an_outage_and_another_model_are_distinguished_from_a_text() {
     assert_eq!((kept.vectors.len(), kept.calls, kept.input_tokens), (1, 2, 7));
     let three = ok(&json!({"data": [{"index": 0, "embedding": [1, 2, 3]}]}));
     let (_stub, changed) = embedder(vec![three], 8).await;
-    assert_eq!(
-        changed.embed(MODEL, &["a"]).await.1,
-        Err(EmbedError::Dimensions {
-            expected: 2,
-            found: 3
-        })
-    );
+    let (expected, found) = (2, 3);
+    let end = changed.embed(MODEL, &["a"]).await.1;
+    assert_eq!(end, Err(EmbedError::Dimensions { expected, found }));
     let (_stub, silent) = embedder(vec![Reply::Hang], 8).await;
     let begun = Instant::now();
     let time = Duration::from_millis(50);

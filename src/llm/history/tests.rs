@@ -98,15 +98,8 @@ fn plain_messages_stay_to_the_byte() {
     let text = " two  blanks\n\ttab \n";
     let history = json!([{"role": "user", "content": text}, {"role": "anything at all", "content": ""},
                          {"role": "assistant", "content": null}, {"role": "user", "content": []}]);
-    assert_eq!(
-        texts(&history),
-        [
-            one("user", text),
-            one("anything at all", ""),
-            one("assistant", ""),
-            one("user", "")
-        ]
-    );
+    let [other, assistant, user] = ["anything at all", "assistant", "user"].map(|role| one(role, ""));
+    assert_eq!(texts(&history), [one("user", text), other, assistant, user]);
 }
 
 #[test]
@@ -134,11 +127,8 @@ fn what_is_no_message_is_refused_with_its_place() {
         let (message, field) = row.trim().split_once(" → ").unwrap();
         let message = message.replace("TEXT", r#"{"type": "text", "text": "x"}"#);
         let message: Value = serde_json::from_str(&message).unwrap();
-        assert_eq!(
-            read(std::slice::from_ref(&message)).unwrap_err().field,
-            field,
-            "{message}"
-        );
+        let refused = read(std::slice::from_ref(&message)).unwrap_err();
+        assert_eq!(refused.field, field, "{message}");
     }
     let wrong = read(&[json!({"role": "user", "content": [{"type": "hologram"}]})]).unwrap_err();
     assert!(wrong.problem.contains("hologram") && wrong.problem.contains("tool_result"));
@@ -153,8 +143,6 @@ fn many_calls_and_deep_results_are_read_in_one_pass() {
     for _ in 0..50 {
         deep = json!({"type": "tool_result", "content": [deep]});
     }
-    assert_eq!(
-        texts(&json!([{"role": "user", "content": [deep]}])),
-        [one("tool", "x")]
-    );
+    let deep = json!([{"role": "user", "content": [deep]}]);
+    assert_eq!(texts(&deep), [one("tool", "x")]);
 }

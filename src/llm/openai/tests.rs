@@ -24,14 +24,12 @@ async fn a_request_carries_instructions_turns_key_and_limit() {
     body["usage"] = json!({"prompt_tokens": 10, "completion_tokens": 3, "unknown": {}});
     let stub = Stub::start([ok(&body)]).await;
     let mut request = request(Role::Progress);
-    request.messages.push(ChatMessage {
-        speaker: ChatRole::Assistant,
-        text: String::new(),
-    });
-    request.messages.push(ChatMessage {
-        speaker: ChatRole::User,
-        text: "again".to_owned(),
-    });
+    let turn = |speaker, text: &str| ChatMessage {
+        speaker,
+        text: text.to_owned(),
+    };
+    let again = [turn(ChatRole::Assistant, ""), turn(ChatRole::User, "again")];
+    request.messages.extend(again);
     let settings = RoleSettings {
         temperature: Some(0.2),
         ..settings()
@@ -54,10 +52,8 @@ async fn a_request_carries_instructions_turns_key_and_limit() {
             {"role": "user", "content": "again"},
         ])
     );
-    assert_eq!(
-        (&sent["model"], &sent["max_tokens"], &sent["temperature"]),
-        (&json!("m"), &json!(64), &json!(0.2))
-    );
+    let chosen = ["model", "max_tokens", "temperature"].map(|name| &sent[name]);
+    assert_eq!(chosen, [&json!("m"), &json!(64), &json!(0.2)]);
 }
 
 #[tokio::test]
@@ -88,10 +84,8 @@ async fn content_may_be_parts_or_null() {
         (json!("<thought>no, it was cut"), ""),
     ] {
         let body = json!({"choices": [{"message": {"content": content}}]});
-        assert_eq!(
-            complete(ok(&body)).await.map(|answer| answer.text).as_deref(),
-            Ok(text)
-        );
+        let answer = complete(ok(&body)).await.map(|answer| answer.text);
+        assert_eq!(answer.as_deref(), Ok(text));
     }
     let without = json!({"choices": [{"message": {}}]});
     assert_eq!(complete(ok(&without)).await, Ok(Answer::default()));
@@ -99,52 +93,41 @@ async fn content_may_be_parts_or_null() {
 
 #[tokio::test]
 async fn a_refusal_is_the_text_and_what_a_limit_or_filter_ended_is_incomplete() {
+    let refusal = json!({"content": null, "refusal": "I cannot."});
     for (message, reason, text, is_cut_off) in [
-        (
-            json!({"content": null, "refusal": "I cannot."}),
-            "stop",
-            "I cannot.",
-            false,
-        ),
+        (refusal, "stop", "I cannot.", false),
         (json!({"content": "a", "refusal": null}), "length", "a", true),
         (json!({"content": "a"}), "model_length", "a", true),
         (json!({"content": "a"}), "content_filter", "a", true),
     ] {
         let body = json!({"choices": [{"message": message, "finish_reason": reason}]});
         let answer = complete(ok(&body)).await.expect("an answer");
-        assert_eq!(
-            (&*answer.text, answer.stopped_at_limit),
-            (text, is_cut_off),
-            "{reason}"
-        );
+        let found = (&*answer.text, answer.stopped_at_limit);
+        assert_eq!(found, (text, is_cut_off), "{reason}");
     }
 }
 
 #[tokio::test]
 async fn json_of_another_form_is_a_bad_answer() {
-    for body in [
-        json!(null),
-        json!([]),
-        json!(7),
-        json!({}),
-        json!({"choices": []}),
-        json!({"choices": {}}),
-        json!({"choices": [7]}),
-        json!({"choices": [{"message": {"content": 7}}]}),
-        json!({"error": {"message": "no"}}),
-        json!({"choices": [{"finish_reason": "error", "message": {"content": ""}}]}),
-    ] {
-        let result = complete(ok(&body)).await;
-        assert!(
-            matches!(result, Err(ModelError::BadAnswer { .. })),
-            "{body} gave {result:?}"
-        );
+    let table = r#"
+        null
+        []
+        7
+        {}
+        {"choices": []}
+        {"choices": {}}
+        {"choices": [7]}
+        {"choices": [{"message": {"content": 7}}]}
+        {"error": {"message": "no"}}
+        {"choices": [{"finish_reason": "error", "message": {"content": ""}}]}"#;
+    for body in table.trim().lines() {
+        let result = complete(reply(200, "", body.trim())).await;
+        let is_bad = matches!(result, Err(ModelError::BadAnswer { .. }));
+        assert!(is_bad, "{body} gave {result:?}");
     }
     let overloaded = json!({"error": {"message": "slow down", "code": 429}});
-    assert!(matches!(
-        complete(ok(&overloaded)).await,
-        Err(ModelError::Status { code: 429, .. })
-    ));
+    let result = complete(ok(&overloaded)).await;
+    assert!(matches!(result, Err(ModelError::Status { code: 429, .. })));
 }
 
 #[tokio::test]
@@ -154,9 +137,8 @@ async fn a_date_to_wait_for_is_measured_from_the_answers_own_date() {
     let error = complete(reply(503, &headers, "")).await.expect_err("a status");
     assert_eq!(error.retry_after(), Some(Duration::from_secs(7)));
     for unreadable in ["soon", "-1", "NaN", "1e999"] {
-        let error = complete(reply(503, &format!("retry-after: {unreadable}\r\n"), ""))
-            .await
-            .expect_err("a status");
+        let header = format!("retry-after: {unreadable}\r\n");
+        let error = complete(reply(503, &header, "")).await.expect_err("a status");
         assert_eq!(error.retry_after(), None, "{unreadable}");
     }
 }
@@ -166,26 +148,20 @@ async fn a_body_over_the_bound_is_refused_with_and_without_a_length() {
     let large = vec![b' '; 5 << 20];
     let unannounced = [b"HTTP/1.1 200 X\r\nconnection: close\r\n\r\n".as_slice(), &large].concat();
     for reply in [reply(200, "", &large), Reply::Bytes(unannounced)] {
-        assert_eq!(
-            complete(reply).await,
-            Err(ModelError::TooLarge { limit: 4 << 20 })
-        );
+        let too_large = Err(ModelError::TooLarge { limit: 4 << 20 });
+        assert_eq!(complete(reply).await, too_large);
     }
 }
 
 #[tokio::test]
 async fn nobody_at_the_address_is_unreachable() {
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0")
-        .await
-        .expect("a free port");
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
     let port = listener.local_addr().expect("an address").port();
     drop(listener);
     let base_url = format!("http://127.0.0.1:{port}").parse().expect("a URL");
     let model = OpenAi::new(client(), &base_url, settings());
-    let error = model
-        .complete(&request(Role::Progress))
-        .await
-        .expect_err("no server");
+    let result = model.complete(&request(Role::Progress)).await;
+    let error = result.expect_err("no server");
     assert!(matches!(error, ModelError::Unreachable { .. }));
     assert!(!error.to_string().contains(&port.to_string()), "{error}");
 }
@@ -203,12 +179,8 @@ async fn a_redirect_is_not_followed() {
 async fn the_newer_name_of_the_token_limit_is_learned_once() {
     let refusal =
         "{\"error\": {\"message\": \"'max_tokens' is not supported. Use 'max_completion_tokens'.\"}}";
-    let stub = Stub::start([
-        reply(400, "", refusal),
-        ok(&response_with("a")),
-        ok(&response_with("b")),
-    ])
-    .await;
+    let [a, b] = ["a", "b"].map(|text| ok(&response_with(text)));
+    let stub = Stub::start([reply(400, "", refusal), a, b]).await;
     let model = model(&stub);
     for expected in ["a", "b"] {
         let answer = model.complete(&request(Role::Progress)).await.expect("an answer");
@@ -225,10 +197,8 @@ async fn the_newer_name_of_the_token_limit_is_learned_once() {
 async fn no_shown_form_holds_the_key() {
     let stub = Stub::start([reply(401, "", r#"{"error": {"message": "wrong key sk-secret"}}"#)]).await;
     let model = model(&stub);
-    let error = model
-        .complete(&request(Role::Progress))
-        .await
-        .expect_err("a status");
+    let result = model.complete(&request(Role::Progress)).await;
+    let error = result.expect_err("a status");
     let shown = format!("{model:?} {error:?} {error} {}", error.public());
     assert!(!shown.contains("sk-secret"), "{shown}");
     assert!(error.to_string().contains("wrong key [key]"));
@@ -236,16 +206,13 @@ async fn no_shown_form_holds_the_key() {
 
 #[tokio::test]
 async fn tokens_from_the_cache_are_counted_where_the_server_tells() {
-    let mut body = response_with("a");
-    body["usage"] = json!({"prompt_tokens": 1200, "completion_tokens": 3, "prompt_tokens_details": {"cached_tokens": 1024}});
-    let answer = complete(ok(&body)).await.expect("an answer");
-    assert_eq!(
-        (answer.input_tokens, answer.cached_tokens),
-        (Some(1200), Some(1024))
-    );
-    body["usage"] = json!({"prompt_tokens": 1200, "prompt_tokens_details": null});
-    let answer = complete(ok(&body)).await.expect("an answer");
-    assert_eq!((answer.input_tokens, answer.cached_tokens), (Some(1200), None));
+    for (details, cached) in [(json!({"cached_tokens": 1024}), Some(1024)), (json!(null), None)] {
+        let mut body = response_with("a");
+        body["usage"] =
+            json!({"prompt_tokens": 1200, "completion_tokens": 3, "prompt_tokens_details": details});
+        let answer = complete(ok(&body)).await.expect("an answer");
+        assert_eq!((answer.input_tokens, answer.cached_tokens), (Some(1200), cached));
+    }
 }
 
 #[tokio::test]
@@ -261,15 +228,10 @@ async fn a_schema_is_sent_where_there_is_one_and_the_answer_stays_as_it_is() {
     let model = model(&stub);
     let answer = model.complete(&asked).await.expect("an answer");
     assert_eq!(answer.text, said);
-    let format = &stub.json(0)["response_format"];
-    assert_eq!(
-        (&format["type"], &format["json_schema"]["schema"]),
-        (&json!("json_schema"), &schema)
-    );
-    let system = stub.json(0)["messages"][0]["content"].clone();
-    assert!(
-        system
-            .as_str()
-            .is_some_and(|text| text.starts_with("the instructions\n") && text.contains("JSON"))
-    );
+    let sent = stub.json(0);
+    let format = &sent["response_format"];
+    assert_eq!(format["type"], "json_schema");
+    assert_eq!(format["json_schema"]["schema"], schema);
+    let system = sent["messages"][0]["content"].as_str().expect("a text");
+    assert!(system.starts_with("the instructions\n") && system.contains("JSON"));
 }

@@ -150,16 +150,13 @@ fn work_that_is_left() {
         Siguiente paso: probar el lector de facturas. | Probar el lector de facturas | Quizás, siguiente paso: probar el lector de facturas.
         次：請求書のパーサーをテストする。 | 請求書のパーサーをテストする | たぶん、次：請求書のパーサーをテストする。",
     );
-    assert_eq!(
-        said(
-            "assistant",
-            "- [x] wrote the invoice parser\n- [ ] test the renderer well"
-        ),
-        [
-            (Completed, "Wrote the invoice parser".to_owned()),
-            (Remaining, "Test the renderer well".to_owned())
-        ]
-    );
+    let boxes = "- [x] wrote the invoice parser\n- [ ] test the renderer well";
+    let kept = [
+        (Completed, "Wrote the invoice parser"),
+        (Remaining, "Test the renderer well"),
+    ];
+    let kept = kept.map(|(place, text)| (place, text.to_owned()));
+    assert_eq!(said("assistant", boxes), kept);
 }
 
 #[test]
@@ -174,11 +171,8 @@ fn corrections_of_a_record() {
         KL-3は無効です。 | KL-3 | KL-3は無効ですか。",
     );
     assert_eq!(said("user", "KL-4 is outdated."), [], "there is no KL-4");
-    assert_eq!(
-        said("user", "I was wrong: KL-3 still holds."),
-        [],
-        "it is not called wrong"
-    );
+    let still_holds = said("user", "I was wrong: KL-3 still holds.");
+    assert_eq!(still_holds, [], "it is not called wrong");
     let archived = [(Archived, "KL-3".to_owned())];
     for named_behind in ["Please delete KL-3.", "No longer true: KL-3."] {
         assert_eq!(said("user", named_behind), archived, "{named_behind}");
@@ -187,68 +181,56 @@ fn corrections_of_a_record() {
 
 #[test]
 fn requests_to_keep_a_text_exactly() {
-    for (accepted, rejected) in [
-        (
-            "Keep this command exactly as it is:",
-            "Do not keep this command exactly as it is:",
-        ),
-        (
-            "Bitte wortwörtlich aufheben:",
-            "Bitte nicht wortwörtlich aufheben:",
-        ),
-        ("Garde cette commande :", "Ne garde pas cette commande :"),
-        ("Guarda este comando:", "No guardes este comando:"),
-        ("このコマンドを保存して。", "このコマンドを保存しないで。"),
-    ] {
+    let table = "
+        Keep this command exactly as it is: | Do not keep this command exactly as it is:
+        Bitte wortwörtlich aufheben: | Bitte nicht wortwörtlich aufheben:
+        Garde cette commande : | Ne garde pas cette commande :
+        Guarda este comando: | No guardes este comando:
+        このコマンドを保存して。 | このコマンドを保存しないで。";
+    for row in table.trim().lines() {
+        let (accepted, rejected) = row.trim().split_once(" | ").expect("two columns");
         let with = |sentence: &str| format!("{sentence}\n```sh\nmake  test\n```\n");
         let kept = [(Snippet, "make  test".to_owned())];
         assert_eq!(said("user", &with(accepted)), kept, "{accepted}");
         assert_eq!(said("user", &with(rejected)), [], "{rejected}");
-        assert_eq!(
-            said("assistant", &with(accepted)),
-            [],
-            "only the user asks: {accepted}"
-        );
+        let by_another = said("assistant", &with(accepted));
+        assert_eq!(by_another, [], "only the user asks: {accepted}");
     }
 }
 
 #[test]
 fn a_task_alone_is_work_in_progress_unless_it_reports_something() {
-    let progress = |memory: &str, task: &str| match operations(memory, task, &[]).pop() {
-        Some(Operation::RewriteProgress(progress)) => progress,
-        other => panic!("{task}: {other:?}"),
-    };
-    let reported = progress("", "Wired the parser. Next: benchmarks");
-    assert_eq!(
-        (reported.completed, reported.in_progress, reported.remaining),
-        (
-            vec!["Wired the parser".to_owned()],
-            vec![],
-            vec!["Benchmarks".to_owned()]
-        )
-    );
-    let tried = progress("", "Tried a cache. Next: measure it");
-    assert_eq!(
-        (tried.in_progress, tried.remaining),
-        (vec!["Tried a cache".to_owned()], vec!["Measure it".to_owned()])
-    );
-    let doing = progress("", "wire the parser\nwith many details");
-    assert_eq!(doing.in_progress, ["Wire the parser"]);
     let memory = "# Current Progress\n## In Progress\n- Wire the parser\n## Remaining\n- Test it well\n";
-    let done = progress(memory, "Done: wire the parser");
-    assert_eq!(
-        (done.completed, done.in_progress, done.remaining),
+    for (memory, task, expected) in [
         (
-            vec!["Wire the parser".to_owned()],
-            vec![],
-            vec!["Test it well".to_owned()]
-        )
-    );
-    assert_eq!(
-        operations(memory, "wire the parser", &[]),
-        [],
-        "it is in progress already"
-    );
+            "",
+            "Wired the parser. Next: benchmarks",
+            ["Wired the parser", "", "Benchmarks"],
+        ),
+        (
+            "",
+            "Tried a cache. Next: measure it",
+            ["", "Tried a cache", "Measure it"],
+        ),
+        (
+            "",
+            "wire the parser\nwith many details",
+            ["", "Wire the parser", ""],
+        ),
+        (
+            memory,
+            "Done: wire the parser",
+            ["Wire the parser", "", "Test it well"],
+        ),
+    ] {
+        let Some(Operation::RewriteProgress(progress)) = operations(memory, task, &[]).pop() else {
+            panic!("{task}");
+        };
+        let lists = [progress.completed, progress.in_progress, progress.remaining];
+        assert_eq!(lists.map(|list| list.join(", ")), expected, "{task}");
+    }
+    let again = operations(memory, "wire the parser", &[]);
+    assert_eq!(again, [], "it is in progress already");
 }
 
 #[test]
@@ -268,12 +250,7 @@ fn a_session_that_says_endlessly_much_is_read_in_linear_time() {
     }
     let withdrawn = (0..20_000).map(|n| ConversationMessage {
         role: "user".to_owned(),
-        content: if n % 2 == 0 {
-            "Next: check the lamp."
-        } else {
-            "scratch that"
-        }
-        .to_owned(),
+        content: ["Next: check the lamp.", "scratch that"][n % 2].to_owned(),
     });
     assert_eq!(operations("", "", &withdrawn.collect::<Vec<_>>()), []);
 }

@@ -11,10 +11,8 @@ const SIZES: Sizes = Sizes {
 };
 
 fn at(second: i64) -> DateTime<Utc> {
-    DateTime::parse_from_rfc3339("2026-11-21T02:00:00Z")
-        .unwrap()
-        .to_utc()
-        + chrono::TimeDelta::seconds(second)
+    let begin: DateTime<Utc> = "2026-11-21T02:00:00Z".parse().unwrap();
+    begin + chrono::TimeDelta::seconds(second)
 }
 
 fn task(intent: &str, summary: &str) -> Task {
@@ -25,23 +23,14 @@ fn task(intent: &str, summary: &str) -> Task {
     }
 }
 
-fn done(document: &str, second: i64, intent: &str) -> ChangedDocument {
-    let mut change = Change::begin(document, Counters::default(), at(second), SIZES);
-    change.add_task(&task(intent, "done")).unwrap();
-    change.finish().unwrap()
-}
-
 #[test]
 fn bullets_of_a_person_stay_when_they_get_their_ids() {
     let document = "# Recent Tasks\n- T-1 [2026-11-20T00:00:00Z] old\n- by hand\n- also by hand\nprose\n";
-    let written = done(document, 0, "new");
+    let mut change = Change::begin(document, Counters::default(), at(0), SIZES);
+    change.add_task(&task("new", "done")).unwrap();
+    let written = change.finish().unwrap();
     assert_eq!(written.archived(), ["T-1".parse().unwrap()]);
-    for line in [
-        "- T-2 [2026-11-21T02:00:00Z] by hand",
-        "- T-3 ",
-        "- T-4 ",
-        "prose",
-    ] {
+    for line in "- T-2 [2026-11-21T02:00:00Z] by hand|- T-3 |- T-4 |prose".split('|') {
         assert!(written.text.contains(line), "{line}: {}", written.text);
     }
 }
@@ -50,42 +39,60 @@ fn bullets_of_a_person_stay_when_they_get_their_ids() {
 fn bullets_of_a_person_are_the_status_and_are_written_where_they_stand() {
     let text = "# Active Context\n- Goal: ship\n* Blockers: the quota\n- Goals: many\n";
     let status = Status::of(text);
-    assert_eq!(
-        (status.goal.as_deref(), status.blocker.as_deref()),
-        (Some("ship"), Some("the quota"))
-    );
-    let set = |document: &str| {
-        let mut change = Change::begin(document, Counters::default(), at(5), SIZES);
-        change.set_status(Some(Some("ship it")), Some(None));
-        change.finish().map(|written| written.text)
-    };
-    assert_eq!(
-        set(text).as_deref(),
-        Ok("# Active Context\nGoal: ship it\nBlocker: none\nUpdated: 2026-11-21T02:00:05Z\n- Goals: many\n")
-    );
+    let (goal, blocker) = (status.goal.as_deref(), status.blocker.as_deref());
+    assert_eq!((goal, blocker), (Some("ship"), Some("the quota")));
     let list = "# Active Context\nBlockers:\n- the quota\n";
     assert_eq!(Status::of(list), Status::default());
-    assert_eq!(
-        set(list).as_deref(),
-        Ok(
-            "# Active Context\nGoal: ship it\nBlocker: none\nUpdated: 2026-11-21T02:00:05Z\nBlockers:\n- the quota\n"
-        )
-    );
+    let written = "# Active Context\nGoal: ship it\nBlocker: none\nUpdated: 2026-11-21T02:00:05Z\n";
+    for (document, rest) in [(text, "- Goals: many\n"), (list, "Blockers:\n- the quota\n")] {
+        let mut change = Change::begin(document, Counters::default(), at(5), SIZES);
+        change.set_status(Some(Some("ship it")), Some(None));
+        assert_eq!(change.finish().unwrap().text, format!("{written}{rest}"));
+    }
 }
 
 #[test]
-fn a_decision_may_have_no_reason_and_none_is_made_up() {
-    let mut change = Change::begin("", Counters::default(), at(0), SIZES);
-    change
-        .add_decision("because of it: use sqlx", None, None)
-        .unwrap();
-    let made = change.finish().unwrap();
-    assert!(
-        made.text.contains("because\u{a0}of it: use sqlx\n"),
-        "{}",
-        made.text
-    );
-    assert_eq!(records(&made.text)[0].reason, None);
+fn the_bullet_of_the_intent_moves_and_all_other_lines_stay() {
+    let table = r"
+        ## Completed\n- a\n\n## In Progress\n- Wire  THE\n  parser\n- b\n ⇒ ## Completed\n- a\n- Wire  THE\n  parser\n\n## In Progress\n- b\n
+        ## In Progress\n- wire the parser\n ⇒ ## Completed\n- wire the parser\n
+        prose\n## In Progress:\n* wire the parser\n\n- b\n## Remaining\n- wire the parser ⇒ prose\n## Completed\n* wire the parser\n## In Progress:\n\n- b\n## Remaining\n- wire the parser\n
+        ## In Progress\n- wire the parser\n- Wire the parser\n## Completed\n- wire The parser\n ⇒ ## Completed\n- wire The parser\n";
+    for row in table.trim().lines() {
+        let row = row.trim_start().replace("\\n", "\n");
+        let (body, expected) = row.split_once(" ⇒ ").unwrap();
+        let moved = completed(body, "Wire the\nparser");
+        assert_eq!(moved.as_deref(), Some(expected), "{body}");
+    }
+    for body in [
+        "",
+        "## In Progress\n- wire the parser too\n",
+        "## Completed\n- wire the parser\n",
+        "## In Progress\n```\n- wire the parser\n```\n",
+        "- wire the parser\n",
+    ] {
+        assert_eq!(completed(body, "Wire the parser"), None, "{body}");
+    }
+}
+
+#[test]
+fn a_status_is_only_changed_if_the_request_has_one() {
+    let document = "# Active Context\nGoal: ship\nBlocker: CI\nUpdated: 2026-01-01T00:00:00Z\n";
+    for (goal, blocker, expected) in [
+        (None, None, "Goal: ship\nBlocker: CI\nUpdated: 2026-11"),
+        (None, Some("review"), "Goal: ship\nBlocker: review\n"),
+        (Some("next"), None, "Goal: next\nBlocker: none\n"),
+    ] {
+        let session = SessionRecord {
+            task: task("a", "built"),
+            goal: goal.map(str::to_owned),
+            blocker: blocker.map(str::to_owned),
+        };
+        let mut change = Change::begin(document, Counters::default(), at(0), SIZES);
+        change.end_session(&session).unwrap();
+        let written = change.finish().unwrap().text;
+        assert!(written.contains(expected), "{written}");
+    }
 }
 
 proptest! {
