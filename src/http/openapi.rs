@@ -449,36 +449,30 @@ fn name_of(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::Value;
 
     #[test]
-    fn every_problem_has_the_form_of_a_problem() {
+    fn operations_have_ids_parameters_problems_and_bodies_of_one_form() {
         let document = serde_json::to_value(document()).unwrap();
-        for (path, item) in document["paths"].as_object().unwrap() {
-            for operation in item.as_object().unwrap().values() {
-                for (status, response) in operation["responses"].as_object().unwrap() {
-                    let is_problem = response["content"].get(problem::MEDIA_TYPE).is_some();
-                    assert_eq!(is_problem, status.as_str() >= "400", "{path} {status}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn every_operation_has_an_id_of_its_own_and_every_place_of_a_path_a_meaning() {
-        let document = serde_json::to_value(document()).unwrap();
+        assert_eq!(document["security"], serde_json::json!([{"key": []}]));
         let mut ids = std::collections::BTreeSet::new();
         for (path, item) in document["paths"].as_object().unwrap() {
             for operation in item.as_object().unwrap().values() {
                 let id = operation["operationId"].as_str().unwrap();
                 assert!(ids.insert(id.to_owned()), "{id} twice");
-                let in_path = |p: &&serde_json::Value| p["in"] == "path";
-                let places = operation["parameters"]
-                    .as_array()
-                    .into_iter()
-                    .flatten()
-                    .filter(in_path)
-                    .count();
+                let parameters = operation["parameters"].as_array().into_iter().flatten();
+                let places = parameters.filter(|parameter| parameter["in"] == "path").count();
                 assert_eq!(places, path.matches('{').count(), "{path}");
+                for (status, response) in operation["responses"].as_object().unwrap() {
+                    let is_problem = response["content"].get(problem::MEDIA_TYPE).is_some();
+                    assert_eq!(is_problem, status.as_str() >= "400", "{path} {status}");
+                }
+                let is_public = ["/healthz", "/readyz", "/openapi.yaml"].contains(&path.as_str());
+                let asks_for_none = operation["security"] == serde_json::json!([]);
+                assert_eq!(asks_for_none, is_public, "{path}");
+                if let Some(content) = operation["requestBody"]["content"].as_object() {
+                    assert_eq!(content.keys().next().unwrap(), "application/json", "{path}");
+                }
             }
         }
     }
@@ -499,24 +493,8 @@ mod tests {
         assert!(lists > 5, "{lists}");
     }
 
-    #[test]
-    fn bodies_are_json_first_and_routes_without_a_key_say_so() {
-        let document = serde_json::to_value(document()).unwrap();
-        assert_eq!(document["security"], serde_json::json!([{"key": []}]));
-        for (path, item) in document["paths"].as_object().unwrap() {
-            for operation in item.as_object().unwrap().values() {
-                let is_public = ["/healthz", "/readyz", "/openapi.yaml"].contains(&path.as_str());
-                let asks_for_none = operation["security"] == serde_json::json!([]);
-                assert_eq!(asks_for_none, is_public, "{path}");
-                if let Some(content) = operation["requestBody"]["content"].as_object() {
-                    assert_eq!(content.keys().next().unwrap(), "application/json", "{path}");
-                }
-            }
-        }
-    }
-
     /// Replaces references to shared parts by the parts; a description of the reference stands for the part's.
-    fn resolve(document: &serde_json::Value, node: &mut serde_json::Value) {
+    fn resolve(document: &Value, node: &mut Value) {
         let shared = node["$ref"].as_str().and_then(|name| name.strip_prefix('#'));
         let shared = shared.filter(|name| !name.starts_with("/components/schemas/"));
         if let Some(part) = shared.map(|name| document.pointer(name).unwrap().clone()) {
@@ -530,12 +508,8 @@ mod tests {
             node["required"] = false.into();
         }
         match node {
-            serde_json::Value::Object(members) => {
-                members.values_mut().for_each(|member| resolve(document, member))
-            }
-            serde_json::Value::Array(entries) => {
-                entries.iter_mut().for_each(|entry| resolve(document, entry))
-            }
+            Value::Object(members) => members.values_mut().for_each(|member| resolve(document, member)),
+            Value::Array(entries) => entries.iter_mut().for_each(|entry| resolve(document, entry)),
             _ => {}
         }
     }
@@ -543,7 +517,7 @@ mod tests {
     #[test]
     fn what_is_shared_says_what_each_operation_says() {
         let complete = serde_json::to_value(document()).unwrap();
-        let shared: serde_json::Value = yaml_serde::from_str(&openapi_yaml()).unwrap();
+        let shared: Value = yaml_serde::from_str(&openapi_yaml()).unwrap();
         let mut resolved = shared["paths"].clone();
         assert_ne!(resolved, complete["paths"]);
         resolve(&shared, &mut resolved);

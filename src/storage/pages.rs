@@ -143,11 +143,8 @@ mod tests {
             assert_eq!(pages.concat(), sizes);
             let largest = sizes.iter().copied().max().unwrap_or_default();
             for page in &pages {
-                assert!(
-                    page.iter().sum::<usize>() <= PAGE_BYTES + largest,
-                    "{}",
-                    page.len()
-                );
+                let bytes: usize = page.iter().sum();
+                assert!(bytes <= PAGE_BYTES + largest, "{bytes}");
             }
         }
         assert_eq!(pages(&[10; 300], 100), [vec![10; 100]]);

@@ -1,10 +1,10 @@
 //! How tables are distributed, and the error for a partly distributed database. There is no Citus here: functions and a table
 //! with its names replace it and record their calls.
 
-use crate::harness::{Answer, Database, Memory, Service};
+use crate::gathered::law::rows;
+use crate::harness::{Database, Memory, Service, holds};
 use crate::pipeline::dictated::{Dictated, dictate, learning};
 use crate::transfer::program::PROGRAM;
-use reqwest::Method;
 use serde_json::json;
 use sqlx::{Connection, PgConnection, raw_sql};
 use std::process::{Command, Output};
@@ -53,8 +53,10 @@ async fn every_table_is_distributed_once_after_the_tables_it_references() {
     let mut connection = PgConnection::connect(&database.url()).await.unwrap();
     let without = distribute(&database);
     assert!(!without.status.success(), "the functions are not there");
-    let error_output = String::from_utf8_lossy(&without.stderr);
-    assert!(error_output.contains("CREATE EXTENSION citus"), "{error_output}");
+    holds(
+        String::from_utf8_lossy(&without.stderr),
+        &["CREATE EXTENSION citus"],
+    );
 
     raw_sql(STAND_IN).execute(&mut connection).await.unwrap();
     let output = distribute(&database);
@@ -67,12 +69,9 @@ async fn every_table_is_distributed_once_after_the_tables_it_references() {
     let all = recorded_calls(&mut connection).await;
     assert_eq!(all[0], "api_keys everywhere");
     assert_eq!(all[1], "memories by vault_id beside none");
-    assert!(
-        all[2..]
-            .iter()
-            .all(|said| said.ends_with(" by vault_id beside memories")),
-        "{all:?}"
-    );
+    for said in &all[2..] {
+        assert!(said.ends_with(" by vault_id beside memories"), "{said}");
+    }
     let tables: i64 = sqlx::query_scalar(
         "SELECT count(*) FROM information_schema.columns
          WHERE table_schema = 'public' AND column_name = 'vault_id'",
@@ -155,30 +154,6 @@ async fn a_lost_node_means_an_unknown_outcome_with_nodes_and_an_error_without() 
     service.memory("agent").write("one").await;
 }
 
-/// The rows of a memory, without the ids that are random.
-const WRITTEN: [&str; 7] = [
-    "SELECT memory_id || head_version || counters::text || changed_at FROM memories",
-    "SELECT version || source || bytes || log || COALESCE(operations::text, '') || COALESCE(line_origins::text, '') || context
-     FROM memory_contexts",
-    "SELECT kind || number || status || COALESCE(label, '') || COALESCE(reason, '') || content || created_version
-            || COALESCE(ended_version, 0) || COALESCE(archive_reason, '') || COALESCE(intent, '')
-     FROM records",
-    "SELECT kind || number || version || change || at FROM record_changes",
-    "SELECT kind || status || base_version || COALESCE(version, 0) || request::text FROM updates",
-    "SELECT kind || COALESCE(version, 0) || created_at FROM events",
-    "SELECT hash || text FROM run_instructions",
-];
-
-async fn written(service: &Service) -> Vec<Vec<String>> {
-    let mut tables = Vec::new();
-    for table in WRITTEN {
-        let mut rows: Vec<String> = sqlx::query_scalar(table).fetch_all(service.rows()).await.unwrap();
-        rows.sort_unstable();
-        tables.push(rows);
-    }
-    tables
-}
-
 /// Versions by puts, by operations that add, change and archive records, and by an update with a run.
 async fn live(service: &Service) {
     let memory = service.memory("agent");
@@ -190,12 +165,9 @@ async fn live(service: &Service) {
         {"op": "add", "section": "learnings", "reason": "seen", "content": "new", "replaces": "KL-1"},
         {"op": "add", "section": "verbatim", "reason": "said", "label": "l", "content": "x = 1"},
     ] });
-    let request = memory.request(Method::POST, "operations").json(&operations);
-    Answer::to(request).await.is(200);
-    let update = memory.request(Method::POST, "update");
-    Answer::to(update.json(&dictate(json!({ "learnings": learning("by a model") }))))
-        .await
-        .is(200);
+    memory.asked("", operations).await;
+    let update = dictate(json!({ "learnings": learning("by a model") }));
+    memory.updated(update).await;
     memory.write("# Notes\nleft alone\n").await;
     let unchanged = memory.put("# Notes\nleft alone\n").await.is(200).json();
     assert_eq!(unchanged["unchanged"], true);
@@ -217,7 +189,7 @@ async fn separate_statements_save_the_same_rows_as_one_statement() {
     let mut error_output = in_pieces.storage().notifications();
     live(&in_pieces).await;
 
-    let (expected, found) = (written(&at_once).await, written(&in_pieces).await);
+    let (expected, found) = (rows(&at_once).await, rows(&in_pieces).await);
     assert!(expected.iter().all(|rows| !rows.is_empty()), "{expected:?}");
     assert_eq!(found, expected);
     in_pieces.listen().await;

@@ -53,8 +53,8 @@ fn sweeps() -> impl Iterator<Item = &'static str> {
 /// A checked statement with a value for each parameter.
 struct Checked {
     text: String,
-    types: Vec<&'static str>,
-    values: Vec<&'static str>,
+    types: Vec<String>,
+    values: Vec<String>,
 }
 
 fn checked() -> Vec<Checked> {
@@ -77,8 +77,12 @@ fn checked() -> Vec<Checked> {
 }
 
 /// A PostgreSQL type and a value of it.
-fn value(kind: &str, is_json: bool) -> (&'static str, &'static str) {
-    match kind {
+fn value(kind: &str, is_json: bool) -> (String, String) {
+    if let Some(of) = kind.strip_suffix("Array") {
+        let (of, value) = value(of, false);
+        return (format!("{of}[]"), format!("ARRAY[{value}::{of}]"));
+    }
+    let (of, value) = match kind {
         "Text" if is_json => ("text", "'{}'"),
         "Text" => ("text", "'acme'"),
         "Int4" => ("int", "1"),
@@ -92,18 +96,9 @@ fn value(kind: &str, is_json: bool) -> (&'static str, &'static str) {
         "Interval" => ("interval", "'1 second'"),
         "Json" => ("json", "'{}'"),
         "Jsonb" => ("jsonb", "'{}'"),
-        "TextArray" => ("text[]", "'{acme}'"),
-        "Int4Array" => ("int[]", "'{1}'"),
-        "Int8Array" => ("bigint[]", "'{1}'"),
-        "Float4Array" => ("real[]", "'{1}'"),
-        "BoolArray" => ("bool[]", "'{true}'"),
-        "ByteaArray" => ("bytea[]", "ARRAY['\\x00'::bytea]"),
-        "DateArray" => ("date[]", "'{2026-01-01}'"),
-        "TimestamptzArray" => ("timestamptz[]", "'{2026-01-01}'"),
-        "JsonArray" => ("json[]", "ARRAY['{}'::json]"),
-        "JsonbArray" => ("jsonb[]", "ARRAY['{}'::jsonb]"),
         other => panic!("a value of the type {other} is needed here"),
-    }
+    };
+    (of.to_owned(), value.to_owned())
 }
 
 async fn execute(connection: &mut PgConnection, statement: String) {
@@ -151,7 +146,7 @@ async fn partition(connection: &mut PgConnection) {
 /// The partitions that a plan reads or writes.
 async fn partitions(connection: &mut PgConnection, number: usize, statement: &Checked) -> BTreeSet<char> {
     let Checked { text, types, values } = statement;
-    let with = |list: &[&str]| match list {
+    let with = |list: &[String]| match list {
         [] => String::new(),
         list => format!("({})", list.join(", ")),
     };

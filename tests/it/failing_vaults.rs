@@ -3,7 +3,6 @@
 use crate::harness::{Answer, EmbeddingServer, Memory, Service, eventually, holds};
 use crate::pipeline::dictated::{Dictated, dictate, learning};
 use chrono::TimeDelta;
-use reqwest::Method;
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +15,7 @@ const BROKEN: &str = "a-broken";
 
 /// From now on this raises an error for the broken vault.
 async fn break_vault(service: &Service, event_and_table: &str) {
-    let statement = format!(
+    let statements = format!(
         "CREATE OR REPLACE FUNCTION broken() RETURNS TRIGGER LANGUAGE plpgsql AS $$
          BEGIN
              IF COALESCE(NEW.vault_id, OLD.vault_id) = '{BROKEN}' THEN RAISE 'broken'; END IF;
@@ -24,10 +23,7 @@ async fn break_vault(service: &Service, event_and_table: &str) {
          END $$;
          CREATE TRIGGER broken BEFORE {event_and_table} FOR EACH ROW EXECUTE FUNCTION broken();"
     );
-    sqlx::raw_sql(sqlx::AssertSqlSafe(statement))
-        .execute(service.rows())
-        .await
-        .unwrap();
+    service.execute(statements).await;
 }
 
 /// The background tasks, whose time passes.
@@ -36,42 +32,46 @@ fn background(service: &Service) -> Background {
     Background::start(service.storage(), &clock, &RetentionConfig::default())
 }
 
-async fn pending(service: &Service, vault: &str) -> i64 {
-    sqlx::query_scalar("SELECT count(*) FROM memories WHERE vault_id = $1 AND search_pending")
-        .bind(vault)
-        .fetch_one(service.rows())
-        .await
-        .unwrap()
+async fn is_pending(service: &Service, vault: &str) -> bool {
+    let pending =
+        sqlx::query_scalar("SELECT count(*) > 0 FROM memories WHERE vault_id = $1 AND search_pending");
+    pending.bind(vault).fetch_one(service.rows()).await.unwrap()
+}
+
+async fn is_indexed(service: &Service, vault: &str) {
+    eventually(vault, async || !is_pending(service, vault).await).await;
+}
+
+/// Writes these texts into a memory of each vault.
+async fn write(service: &Service, vaults: &[&str], texts: &[&str]) {
+    for vault in vaults {
+        let memory = Memory::new(service, vault, "agent");
+        for text in texts {
+            memory.write(*text).await;
+        }
+    }
 }
 
 #[tokio::test]
 async fn a_vault_that_cannot_be_indexed_does_not_block_others_and_is_indexed_later() {
     let service = Service::start().await;
     break_vault(&service, "INSERT OR UPDATE ON search_entries").await;
-    for vault in [BROKEN, "b-sound", "c-sound"] {
-        let memory = Memory::new(&service, vault, "agent");
-        memory.write("a parser\n").await;
-    }
+    write(&service, &[BROKEN, "b-sound", "c-sound"], &["a parser\n"]).await;
     let background = background(&service);
-    for vault in ["b-sound", "c-sound"] {
-        eventually("the others are indexed", async || {
-            pending(&service, vault).await == 0
-        })
-        .await;
-    }
-    assert_eq!(pending(&service, BROKEN).await, 1);
+    is_indexed(&service, "b-sound").await;
+    is_indexed(&service, "c-sound").await;
+    assert!(is_pending(&service, BROKEN).await);
     let metrics = service.get("/metrics").await;
     holds(metrics.text(), &["vaults_passed_over_total{work=\"search\"}"]);
     service.execute("DROP TRIGGER broken ON search_entries").await;
-    eventually("it is tried again", async || pending(&service, BROKEN).await == 0).await;
+    is_indexed(&service, BROKEN).await;
     background.stop().await;
 }
 
 #[tokio::test]
 async fn writes_are_indexed_by_vault_while_the_query_over_all_memories_fails() {
     let service = Service::start().await;
-    let broken = Memory::new(&service, BROKEN, "agent");
-    broken.put("a parser\n").await.is(201);
+    write(&service, &[BROKEN], &["a parser\n"]).await;
     // As with a shard whose server is unreachable: every access to one of its rows fails.
     service
         .execute(
@@ -87,27 +87,20 @@ async fn writes_are_indexed_by_vault_while_the_query_over_all_memories_fails() {
     let background = background(&service);
     let all = service.storage().pending_for_search(None, None).await;
     assert!(all.is_err(), "{all:?}");
-    let sound = Memory::new(&service, "b-sound", "agent");
-    sound.put("a parser\n").await.is(201);
-    eventually("it is indexed", async || pending(&service, "b-sound").await == 0).await;
+    write(&service, &["b-sound"], &["a parser\n"]).await;
+    is_indexed(&service, "b-sound").await;
 
     service
         .execute("DROP VIEW memories; ALTER TABLE reachable_memories RENAME TO memories;")
         .await;
-    eventually("the other is, later", async || {
-        pending(&service, BROKEN).await == 0
-    })
-    .await;
+    is_indexed(&service, BROKEN).await;
     background.stop().await;
 }
 
 #[tokio::test]
 async fn a_locked_row_does_not_block_indexing_of_other_vaults() {
     let service = Service::start().await;
-    for vault in [BROKEN, "b-sound"] {
-        let memory = Memory::new(&service, vault, "agent");
-        memory.write("a parser\n").await;
-    }
+    write(&service, &[BROKEN, "b-sound"], &["a parser\n"]).await;
     let mut locking = service.rows().begin().await.unwrap();
     sqlx::query("SELECT FROM memories WHERE vault_id = $1 FOR UPDATE")
         .bind(BROKEN)
@@ -115,12 +108,9 @@ async fn a_locked_row_does_not_block_indexing_of_other_vaults() {
         .await
         .unwrap();
     let background = background(&service);
-    eventually("the other is indexed", async || {
-        pending(&service, "b-sound").await == 0
-    })
-    .await;
+    is_indexed(&service, "b-sound").await;
     locking.rollback().await.unwrap();
-    eventually("it is tried again", async || pending(&service, BROKEN).await == 0).await;
+    is_indexed(&service, BROKEN).await;
     background.stop().await;
 }
 
@@ -128,23 +118,16 @@ async fn a_locked_row_does_not_block_indexing_of_other_vaults() {
 async fn updates_that_cannot_be_claimed_do_not_block_other_vaults() {
     let service = Dictated::new().service().await;
     let body = dictate(json!({ "learnings": learning("insight 1") }));
-    let mut waiting = Vec::new();
-    for vault in [BROKEN, "b-sound"] {
-        let memory = Memory::new(&service, vault, "agent");
-        let id = memory.queued(&body).await;
-        waiting.push((memory, id));
-    }
+    let [broken, sound] = [BROKEN, "b-sound"].map(|vault| Memory::new(&service, vault, "agent"));
+    let (of_broken, of_sound) = (broken.queued(&body).await, sound.queued(&body).await);
     break_vault(&service, "UPDATE ON updates").await;
     let workers = service.work(Duration::from_secs(30));
-    let status = async |(memory, id): &(Memory, String)| memory.read(id).await["status"].clone();
-    eventually("the other is run", async || {
-        status(&waiting[1]).await == "applied"
-    })
-    .await;
-    assert_eq!(status(&waiting[0]).await, "queued");
+    let is_applied = async |memory: &Memory, id: &str| memory.read(id).await["status"] == "applied";
+    eventually("the other is run", async || is_applied(&sound, &of_sound).await).await;
+    assert_eq!(broken.read(&of_broken).await["status"], "queued");
     service.execute("DROP TRIGGER broken ON updates").await;
     eventually("it is tried again", async || {
-        status(&waiting[0]).await == "applied"
+        is_applied(&broken, &of_broken).await
     })
     .await;
     service.stop();
@@ -154,23 +137,15 @@ async fn updates_that_cannot_be_claimed_do_not_block_other_vaults() {
 #[tokio::test]
 async fn retention_continues_after_a_vault_that_fails() {
     let service = Service::start().await;
-    for vault in [BROKEN, "b-sound"] {
-        let memory = Memory::new(&service, vault, "agent");
-        for text in ["one\n", "two\n", "three\n"] {
-            memory.write(text).await;
-        }
-    }
+    write(&service, &[BROKEN, "b-sound"], &["one\n", "two\n", "three\n"]).await;
     break_vault(&service, "DELETE ON memory_contexts").await;
     assert_eq!(service.prune(1, false).await, 2);
     service.execute("DROP TRIGGER broken ON memory_contexts").await;
     assert_eq!(service.prune(1, false).await, 2);
 
-    let operation = json!({"op": "add", "section": "learnings", "reason": "seen", "content": "an insight"});
-    let operations = json!({ "operations": [operation] });
     for vault in [BROKEN, "b-sound"] {
         let memory = Memory::new(&service, vault, "agent");
-        let request = memory.request(Method::POST, "operations").json(&operations);
-        Answer::to(request).await.is(200);
+        memory.learns("it was seen: an insight").await;
     }
     break_vault(&service, "DELETE ON updates").await;
     let later = service.clock.now() + TimeDelta::days(1);
@@ -231,15 +206,11 @@ async fn expired_rows_of_a_vault_that_fails_do_not_hide_those_of_others() {
 async fn vectors_of_the_earlier_model_stay_while_a_vault_cannot_be_embedded_with_the_new_one() {
     let server = EmbeddingServer::start().await;
     let service = Service::configured(server.configure("one")).await;
-    for vault in [BROKEN, "b-sound"] {
-        Memory::new(&service, vault, "agent")
-            .write("# Facts\nThe automobile leaks.\n")
-            .await;
-        service
-            .storage()
-            .index_vault(&vault.parse().unwrap())
-            .await
-            .unwrap();
+    let vaults = [BROKEN, "b-sound"];
+    write(&service, &vaults, &["# Facts\nThe automobile leaks.\n"]).await;
+    for vault in vaults {
+        let vault = vault.parse().unwrap();
+        service.storage().index_vault(&vault).await.unwrap();
     }
     service.meaning().index().await.unwrap();
     assert_eq!(service.count("search_vectors").await, 2);

@@ -1,9 +1,7 @@
 //! The head cache: it never returns a version older than promised, whatever happens to the listening connection.
 
+use crate::gathered::{ALL_VERSIONS, Hold};
 use crate::harness::{Answer, Memory, Relay, Service, Target, eventually};
-use reqwest::Method;
-use sqlx::PgConnection;
-use sqlx::{Connection, Executor};
 use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,15 +12,11 @@ use working_memory::storage::STALENESS_BOUND;
 /// A service that listens for notifications and caches heads.
 async fn with_cache() -> Service {
     let service = Service::start().await;
-    cache_lease_is_held(&service).await;
-    service
-}
-
-async fn cache_lease_is_held(service: &Service) {
     service.listen().await;
     let memory = service.memory("probe");
-    memory.put("probe").await;
-    wait_until_cached(service, &memory).await;
+    memory.write("probe").await;
+    wait_until_cached(&service, &memory).await;
+    service
 }
 
 /// Reads a memory until the database is not queried: until the notification of its own commit arrives, nothing is cached.
@@ -52,12 +46,7 @@ async fn a_second_read_is_answered_from_the_cache() {
     memory.write("# Notes\nkept\n").await;
     wait_until_cached(&service, &memory).await;
     let first = memory.get("context").await.is(200);
-    let mut other = PgConnection::connect(&service.database_url()).await.unwrap();
-    let mut transaction = other.begin().await.unwrap();
-    transaction
-        .execute("LOCK TABLE memory_contexts IN ACCESS EXCLUSIVE MODE")
-        .await
-        .unwrap();
+    let hold = Hold::of(&service, ALL_VERSIONS).await;
 
     let again = memory.get("context").await.is(200);
     assert_eq!(
@@ -70,19 +59,14 @@ async fn a_second_read_is_answered_from_the_cache() {
     let tag = first.header("etag").to_owned();
     memory.get_with("context", "If-None-Match", &tag).await.is(304);
 
-    let request = memory
-        .request(Method::GET, "context")
-        .header("Cache-Control", "no-cache");
-    let asking = request.timeout(Duration::from_millis(300)).send().await;
+    let asking = memory.uncached().timeout(Duration::from_millis(300));
+    let asking = asking.send().await;
     assert!(
         asking.is_err_and(|error| error.is_timeout()),
         "the database was not queried"
     );
-    transaction.rollback().await.unwrap();
-    let request = memory
-        .request(Method::GET, "context")
-        .header("Cache-Control", "no-cache");
-    assert_eq!(Answer::to(request).await.is(200).text(), first.text());
+    hold.end().await;
+    assert_eq!(Answer::to(memory.uncached()).await.is(200).text(), first.text());
 }
 
 #[tokio::test]
@@ -166,12 +150,9 @@ async fn a_stale_cached_head_neither_saves_nor_rejects_a_put() {
     // The cached head lacks a line that was there before this put.
     there.write("# Notes\nsixth\n").await;
     here.write("# Notes\nsixth\nseventh\n").await;
-    let origins: Vec<i64> = sqlx::query_scalar(
-        "SELECT line_origins FROM memory_contexts WHERE memory_id = 'agent' AND version = 7",
-    )
-    .fetch_one(one.rows())
-    .await
-    .unwrap();
+    let origins: Vec<i64> = one
+        .value("SELECT line_origins FROM memory_contexts WHERE memory_id = 'agent' AND version = 7")
+        .await;
     assert_eq!(origins, [1, 1, 6, 1, 7, 1], "version, lines, version, lines …");
     assert_eq!(there.text().await, "# Notes\nsixth\nseventh\n");
     assert_eq!(here.text().await, "# Notes\nsixth\nseventh\n");
@@ -188,20 +169,11 @@ async fn nothing_is_cached_without_a_listening_connection() {
 }
 
 /// What happens to the connections to the database.
-fn happen(relay: &Relay, random: &mut fastrand::Rng) -> &'static str {
+fn happen(relay: &Relay, random: &mut fastrand::Rng) {
     match random.u8(0..6) {
-        0 | 1 => {
-            relay.fall_silent();
-            "silent"
-        }
-        2 => {
-            relay.cut();
-            "cut"
-        }
-        _ => {
-            relay.go_on();
-            "goes on"
-        }
+        0 | 1 => relay.fall_silent(),
+        2 => relay.cut(),
+        _ => relay.go_on(),
     }
 }
 
@@ -285,9 +257,6 @@ async fn a_read_from_the_database_repairs_the_cache() {
     eventually("not seen", || async { here.text().await == "before" }).await;
     let _stopped = Stopped::new(listener_of(&one).await.unwrap());
     there.write("after").await;
-    let request = here
-        .request(Method::GET, "context")
-        .header("Cache-Control", "no-cache");
-    assert_eq!(Answer::to(request).await.is(200).text(), "after");
+    assert_eq!(Answer::to(here.uncached()).await.is(200).text(), "after");
     assert_eq!(here.text().await, "after");
 }

@@ -1,27 +1,24 @@
 //! `Idempotency-Key`: a request is executed once, however often and to whichever instance it is sent.
 
-use crate::harness::{Answer, Memory, Service, Step, has, scripted};
+use crate::harness::{Answer, Memory, Service, Step, scripted};
 use crate::pipeline::dictated::{Gate, dictate, learning};
-use reqwest::{Method, RequestBuilder};
+use reqwest::RequestBuilder;
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use working_memory::domain::operation::Role;
-use working_memory::llm::{ModelError, Models};
+use working_memory::llm::{self, ModelError, Models};
 
 const KEY: &str = "Idempotency-Key";
-const ADD: &str = "KEY_LEARNINGS:\n  ADD:\n    - because a: one\n";
 
 fn put(memory: &Memory, key: &str, text: &str) -> RequestBuilder {
     memory.putting(text).header(KEY, key)
 }
 
 fn update(memory: &Memory, key: &str) -> RequestBuilder {
-    memory
-        .request(Method::POST, "update")
-        .header(KEY, key)
-        .json(&json!({"task": "x: one, two, learning", "roles": ["learnings"]}))
+    let body = json!({"task": "x: one, two, learning", "roles": ["learnings"]});
+    memory.updating(&body).header(KEY, key)
 }
 
 /// Models that count their calls and respond slowly.
@@ -29,10 +26,10 @@ fn slow(calls: &Arc<AtomicUsize>) -> Models {
     let calls = calls.clone();
     scripted(move |_| {
         let number = calls.fetch_add(1, Ordering::SeqCst);
-        let Step::Answer(answer) = Step::answer(&format!(
-            "KEY_LEARNINGS:\n  ADD:\n    - because it was asked: learning {number}\n"
-        )) else {
-            unreachable!()
+        let text = format!("KEY_LEARNINGS:\n  ADD:\n    - because it was asked: learning {number}\n");
+        let answer = llm::Answer {
+            text,
+            ..llm::Answer::default()
         };
         Step::Late(Duration::from_millis(120), answer)
     })
@@ -53,6 +50,7 @@ fn failing_once(calls: &Arc<AtomicUsize>) -> Models {
 fn is_replay_of(again: &Answer, first: &Answer) {
     assert_eq!(again.header("idempotency-replayed"), "true");
     assert!(!first.headers.contains_key("idempotency-replayed"));
+    assert_ne!(again.header("x-request-id"), first.header("x-request-id"));
     assert_eq!((again.status, again.told()), (first.status, first.told()));
     for name in ["content-type", "etag", "location", "x-context-version"] {
         assert_eq!(again.headers.get(name), first.headers.get(name), "{name}");
@@ -61,58 +59,38 @@ fn is_replay_of(again: &Answer, first: &Answer) {
 
 #[tokio::test]
 async fn a_retry_returns_the_first_response_also_when_the_memory_has_changed() {
-    let (service, memory) = Service::start().await.agent();
-
-    let first = Answer::to(put(&memory, "k1", "one").header("If-None-Match", "*"))
-        .await
-        .is(201);
-    memory.write("two").await;
-    let again = Answer::to(put(&memory, "k1", "one").header("If-None-Match", "*")).await;
-
-    is_replay_of(&again, &first);
-    assert_eq!(again.header("x-content-type-options"), "nosniff");
-    assert_ne!(again.header("x-request-id"), first.header("x-request-id"));
-    assert_eq!(memory.text().await, "two");
-    assert_eq!(service.count("memory_contexts").await, 2);
-
-    let first = Answer::to(memory.applying("", ADD).header(KEY, "k2"))
-        .await
-        .is(200);
-    let again = Answer::to(memory.applying("", ADD).header(KEY, "k2")).await;
-    is_replay_of(&again, &first);
-    assert_eq!(service.count("records").await, 1);
-    assert_eq!(service.count("updates").await, 1);
+    let service = Service::start().await;
+    let table = r#"
+        § a put
+        PUT context | Idempotency-Key: k1 | If-None-Match: * < one → 201 | idempotency-replayed: - ⇒ first== tag=etag place=location
+        PUT context < two → 201
+        PUT context | Idempotency-Key: k1 | If-None-Match: * < one → 201 | idempotency-replayed: true | content-type: application/json | etag: $tag | location: $place | x-context-version: 1 | x-content-type-options: nosniff | =$first
+        GET context → 200 =two
+        ROWS memory_contexts 2
+        § operations
+        POST operations | Idempotency-Key: k2 < KEY_LEARNINGS:\n  ADD:\n    - because a: one\n → 200 ⇒ first==
+        POST operations | Idempotency-Key: k2 < KEY_LEARNINGS:\n  ADD:\n    - because a: one\n → 200 | idempotency-replayed: true | =$first
+        ROWS records 1
+        ROWS updates 1"#;
+    service.requests(table).await;
 }
 
 #[tokio::test]
 async fn a_key_belongs_to_one_request() {
-    let service = Service::start().await;
-    let (memory, other) = (service.memory("agent"), service.memory("other"));
-    Answer::to(put(&memory, "k", "one")).await.is(201);
-
-    for another in [
-        put(&memory, "k", "two"),
-        put(&other, "k", "one"),
-        put(&memory, "k", "one").header("X-Actor-Id", "ann"),
-        put(&memory, "k", "one").header("If-Match", "*"),
-        memory.applying("", "one").header(KEY, "k"),
-        memory.applying("?dry_run=true", "one").header(KEY, "k"),
-    ] {
-        let problem = Answer::to(another).await.problem(422, "key-reused", Some(KEY));
-        // A retry may ask for another form: that is no other request.
-        crate::harness::lacks(problem["detail"].as_str().unwrap(), &["Accept", "Prefer"]);
-    }
-
-    assert_eq!(service.count("memory_contexts").await, 1);
-    let elsewhere = service
-        .request(Method::PUT, "/v1/vaults/globex/memories/agent/context")
-        .header("Content-Type", "text/plain")
-        .header(KEY, "k")
-        .body("two");
-    Answer::to(elsewhere).await.is(201);
-    Answer::to(memory.request(Method::GET, "context").header(KEY, "k"))
-        .await
-        .is(200);
+    // A retry may ask for another form: that is no other request.
+    let table = r#"
+        § one request
+        PUT context | Idempotency-Key: k < one → 201
+        PUT context | Idempotency-Key: k < two → 422 key-reused Idempotency-Key {"detail!": ["Accept", "Prefer"]}
+        PUT /v1/vaults/acme/memories/other/context | Idempotency-Key: k < one → 422 key-reused Idempotency-Key
+        PUT context | Idempotency-Key: k | X-Actor-Id: ann < one → 422 key-reused Idempotency-Key
+        PUT context | Idempotency-Key: k | If-Match: * < one → 422 key-reused Idempotency-Key
+        POST operations | Idempotency-Key: k < one → 422 key-reused Idempotency-Key
+        POST operations?dry_run=true | Idempotency-Key: k < one → 422 key-reused Idempotency-Key
+        ROWS memory_contexts 1
+        PUT /v1/vaults/globex/memories/agent/context | Idempotency-Key: k < two → 201
+        GET context | Idempotency-Key: k → 200"#;
+    Service::start().await.requests(table).await;
 }
 
 #[tokio::test]
@@ -139,11 +117,8 @@ async fn concurrent_equal_requests_are_executed_once_also_on_two_instances() {
 #[tokio::test]
 async fn a_request_finishes_after_its_client_disconnects() {
     let (gate, service, memory) = Gate::agent(Role::Learnings).await;
-    let update = || {
-        let body = dictate(json!({"learnings": learning("one")}));
-        let request = memory.request(Method::POST, "update").header(KEY, "k");
-        request.json(&body)
-    };
+    let body = dictate(json!({"learnings": learning("one")}));
+    let update = || memory.updating(&body).header(KEY, "k");
 
     let impatient = tokio::spawn(update().send());
     gate.asked().await;
@@ -164,10 +139,7 @@ async fn abandon(service: &Service, lease_until: &str) {
          SET status = 'running', lease_until = {lease_until}, answer_status = NULL, answer_headers = NULL,
              answer_body = NULL"
     );
-    sqlx::query(sqlx::AssertSqlSafe(statement))
-        .execute(service.rows())
-        .await
-        .unwrap();
+    service.execute(statement).await;
 }
 
 #[tokio::test]
@@ -177,18 +149,16 @@ async fn a_retry_waits_for_an_abandoned_claim_and_then_runs_itself() {
     Answer::to(put(&memory, "k", "one")).await.is(201);
     abandon(&service, "now() + interval '30 seconds'").await;
 
-    let waited = Answer::to(put(&memory, "k", "one")).await;
+    let table = "PUT context | Idempotency-Key: k < one → 409 still-running Idempotency-Key";
+    let waited = memory.requests(table).await;
     assert_eq!(waited.header("retry-after"), "1");
-    waited.problem(409, "still-running", Some(KEY));
     service
         .execute("UPDATE idempotency_keys SET lease_until = now()")
         .await;
-    Answer::to(put(&memory, "k", "two"))
-        .await
-        .problem(422, "key-reused", Some(KEY));
-    let taken_over = Answer::to(put(&memory, "k", "one")).await.is(200);
-
-    has(&taken_over.json(), json!({"version": 1, "unchanged": true}));
+    let table = r#"
+        PUT context | Idempotency-Key: k < two → 422 key-reused Idempotency-Key
+        PUT context | Idempotency-Key: k < one → 200 {"version": 1, "unchanged": true}"#;
+    let taken_over = memory.requests(table).await;
     is_replay_of(&Answer::to(put(&memory, "k", "one")).await, &taken_over);
     assert_eq!(service.count("memory_contexts").await, 1);
 }
@@ -201,13 +171,17 @@ async fn temporary_failures_are_executed_again_and_permanent_ones_replayed() {
     Answer::to(update(&memory, "k1")).await.is(502);
     assert_eq!(service.count("idempotency_keys").await, 0);
     Answer::to(update(&memory, "k1")).await.is(200);
-    let large = "x".repeat(102_401);
-    Answer::to(put(&memory, "k2", &large))
-        .await
-        .problem(413, "too-large", Some("body"));
-    let declared = Answer::to(put(&memory, "k2", &"x".repeat(1_048_577))).await;
-    assert_eq!(declared.problem(413, "too-large", Some("body"))["limit"], 102_400);
-    Answer::to(put(&memory, "k2", "small")).await.is(201);
+    // What a route does not know, a method or a parameter, does not take the key.
+    let table = r#"
+        § large
+        PUT context | Idempotency-Key: k2 < (x×102401) → 413 too-large body
+        PUT context | Idempotency-Key: k2 < (x×1048577) → 413 too-large body {"limit": 102400}
+        PUT context | Idempotency-Key: k2 < small → 201
+        § mistaken
+        POST context | Idempotency-Key: k5 → 405 method-not-allowed
+        POST operations?dryrun=true | Idempotency-Key: k5 < KEY_LEARNINGS:\n → 422 invalid dryrun
+        PUT context | Idempotency-Key: k5 < corrected → 201"#;
+    service.requests(table).await;
 
     let conditional = || put(&memory, "k3", "new").header("If-None-Match", "*");
     let refused = Answer::to(conditional()).await;
@@ -216,15 +190,6 @@ async fn temporary_failures_are_executed_again_and_permanent_ones_replayed() {
     let invalid = Answer::to(put(&memory, "k4", " ")).await;
     assert_eq!(invalid.status, 422);
     is_replay_of(&Answer::to(put(&memory, "k4", " ")).await, &invalid);
-
-    // What a route does not know, a method or a parameter, does not take the key.
-    let mistaken = memory.request(Method::POST, "context").header(KEY, "k5");
-    Answer::to(mistaken)
-        .await
-        .problem(405, "method-not-allowed", None);
-    let misspelled = memory.applying("?dryrun=true", ADD).header(KEY, "k5");
-    Answer::to(misspelled).await.invalid("dryrun");
-    Answer::to(put(&memory, "k5", "corrected")).await.is(201);
 }
 
 #[tokio::test]
@@ -252,19 +217,17 @@ async fn a_failed_stream_is_executed_again_and_a_complete_one_is_replayed_in_any
 #[tokio::test]
 async fn an_invalid_key_is_rejected_before_anything_is_executed() {
     let (service, memory) = Service::start().await.agent();
-    let long = [b'x'; 256];
-    for bad in [&b""[..], b" ", b"a b", &long] {
-        Answer::to(memory.putting("x").header(KEY, bad))
-            .await
-            .invalid(KEY);
-    }
-    Answer::to(memory.putting("x").header(KEY, &b"\xff"[..]))
-        .await
-        .malformed(KEY);
-    Answer::to(memory.putting("x").header(KEY, "a").header(KEY, "b"))
-        .await
-        .malformed(KEY);
-    assert_eq!(service.count("memories").await, 0);
+    let table = "
+        PUT context | Idempotency-Key:  < x → 422 invalid Idempotency-Key
+        PUT context | Idempotency-Key:   < x → 422 invalid Idempotency-Key
+        PUT context | Idempotency-Key: a b < x → 422 invalid Idempotency-Key
+        PUT context | Idempotency-Key: (x×256) < x → 422 invalid Idempotency-Key
+        PUT context | Idempotency-Key: a | Idempotency-Key: b < x → 400 malformed Idempotency-Key
+        ROWS memories 0
+        ROWS idempotency_keys 0";
+    memory.requests(table).await;
+    let binary = memory.putting("x").header(KEY, &b"\xff"[..]);
+    Answer::to(binary).await.malformed(KEY);
     assert_eq!(service.count("idempotency_keys").await, 0);
 }
 
@@ -274,14 +237,16 @@ async fn a_key_expires_after_a_day() {
     for number in 0..5 {
         Answer::to(put(&memory, &format!("k{number}"), "one")).await;
     }
-    service.clock.advance(Duration::from_secs(24 * 3_600 - 1));
-    Answer::to(put(&memory, "k0", "two"))
-        .await
-        .problem(422, "key-reused", None);
+    let table = "
+        +86399
+        PUT context | Idempotency-Key: k0 < two → 422 key-reused";
+    memory.requests(table).await;
     assert_eq!(service.storage().purge_keys(3).await.unwrap(), 0);
 
-    service.clock.advance(Duration::from_secs(1));
-    Answer::to(put(&memory, "k0", "two")).await.is(201);
+    let table = "
+        +1
+        PUT context | Idempotency-Key: k0 < two → 201";
+    memory.requests(table).await;
     let (one, two) = tokio::join!(service.storage().purge_keys(3), service.storage().purge_keys(3));
     let left = service.storage().purge_keys(3).await.unwrap();
 
@@ -307,11 +272,7 @@ async fn a_claim_that_is_not_renewed_is_taken_over_long_before_its_lease_ends() 
 async fn a_request_whose_claim_was_taken_over_saves_nothing() {
     let (gate, service, memory) = Gate::agent(Role::Learnings).await;
     let task = dictate(json!({ "learnings": learning("insight") }));
-    let running = memory
-        .request(Method::POST, "update")
-        .header(KEY, "k")
-        .json(&task);
-    let running = tokio::spawn(Answer::to(running));
+    let running = tokio::spawn(Answer::to(memory.updating(&task).header(KEY, "k")));
     gate.asked().await;
     service
         .execute("UPDATE idempotency_keys SET claim_id = 'another'")

@@ -1,7 +1,7 @@
 //! The invariants of a memory: after any operations in any order, its versions are contiguous, its ids are never reused, and
 //! its records match its documents.
 
-use crate::harness::{Database, Scripted, Step as Says, TestClock, task_of};
+use crate::harness::{Answer, Memory, Scripted, Service, Step as Says, task_of};
 use crate::transfer::program::{exported_of, imported};
 use futures::stream::{self, StreamExt};
 use proptest::collection::vec;
@@ -9,27 +9,15 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config as ProptestConfig, RngAlgorithm, TestRng, TestRunner};
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
-use working_memory::clock::Clock;
-use working_memory::config::Config;
-use working_memory::config::limits::Guard;
-use working_memory::config::retention::RetentionConfig;
 use working_memory::domain::document::{Record, records};
-use working_memory::domain::history::RecordLife;
-use working_memory::domain::ids::{ActorId, ContextId, MemoryId, RecordId, VaultId};
+use working_memory::domain::ids::{MemoryId, RecordId, VaultId};
 use working_memory::llm::{Models, Retry, RoleModel};
-use working_memory::pipeline::prompts::Prompts;
-use working_memory::pipeline::report::UpdateStatus;
-use working_memory::pipeline::{
-    OnInvalid, OperationsInput, OperationsRequest, Pipeline, Target, UpdateInput, UpdateRequest,
-};
-use working_memory::storage::records::RecordFilter;
+use working_memory::storage::Rebuilt;
 use working_memory::storage::transfer::OnConflict;
-use working_memory::storage::{
-    ContextRef, Missing, PoolOptions, Preconditions, Put, PutJob, Rebuilt, RestoreJob, Storage, WriteError,
-};
 
 const SEQUENCES: usize = 1_000;
 const AT_ONCE: usize = 6;
@@ -135,22 +123,18 @@ struct Remembered {
 }
 
 /// One memory, and what must be true of it.
-struct Life<'a> {
-    storage: &'a Storage,
-    pipeline: &'a Pipeline,
+struct Life {
     vault: VaultId,
-    memory: MemoryId,
-    actor: ActorId,
+    id: MemoryId,
+    memory: Memory,
     /// The versions since the memory was last deleted.
     versions: Vec<Remembered>,
-    /// All context ids, also from before deletions.
-    given: HashSet<ContextId>,
+    /// All entity tags, also from before deletions.
+    given: HashSet<String>,
 }
 
-impl Life<'_> {
+impl Life {
     async fn take(&mut self, step: &Step) {
-        let always = Preconditions::default();
-        let nth = |back: i64| ContextRef::Version(self.head() - back);
         let known: BTreeSet<RecordId> = self
             .versions
             .iter()
@@ -159,94 +143,54 @@ impl Life<'_> {
             .collect();
         match step {
             Step::Put(text) => {
-                let put = self.storage.put_context(PutJob {
-                    vault: self.vault.clone(),
-                    memory: self.memory.clone(),
-                    text: text.clone(),
-                    actor: self.actor.clone(),
-                    preconditions: Preconditions::default(),
-                    guard: Guard::Off,
-                    idempotency: None,
-                });
-                self.follow(matches!(put.await.unwrap(), Put::Created(..))).await;
+                let put = self.memory.put(text).await;
+                self.follow(&put).await;
             }
             Step::Operations(text) => {
-                let answer = self
-                    .pipeline
-                    .apply_operations(self.operations(text))
-                    .await
-                    .unwrap();
-                self.follow_answer(answer.status, &answer.operations, &known)
-                    .await;
+                let answer = self.memory.applied(text).await;
+                self.follow_answer(&answer, &known).await;
             }
             Step::Update(text) => {
-                let answer = self.pipeline.update(self.update(text)).await.unwrap();
-                self.follow_answer(answer.status, &answer.operations, &known)
-                    .await;
+                let answer = self.memory.updated(json!({ "task": text })).await;
+                self.follow_answer(&answer, &known).await;
             }
             Step::Restore(back) => {
-                let job = RestoreJob {
-                    vault: self.vault.clone(),
-                    memory: self.memory.clone(),
-                    reference: nth(*back),
-                    actor: self.actor.clone(),
-                    reason: None,
-                    preconditions: Preconditions::default(),
-                    limit: usize::MAX,
-                    idempotency: None,
-                };
-                let restored = self.storage.restore_context(&job).await;
-                match restored {
-                    Ok(put) => {
-                        let text = self.versions[self.index(*back).unwrap()].text.clone();
-                        self.follow(matches!(put, Put::Created(..))).await;
+                let restored = self.memory.restore(&(self.head() - back).to_string()).await;
+                match (restored.status, self.index(*back)) {
+                    (404, None) => {}
+                    (410, Some(index)) => assert!(self.versions[index].redacted),
+                    (_, index) => {
+                        let text = self.versions[index.unwrap()].text.clone();
+                        self.follow(&restored).await;
                         assert_eq!(self.versions.last().unwrap().text, text);
                     }
-                    Err(WriteError::NotFound(Missing::Version)) => assert!(self.index(*back).is_none()),
-                    Err(WriteError::Redacted { .. }) => {
-                        assert!(self.versions[self.index(*back).unwrap()].redacted)
-                    }
-                    Err(other) => panic!("{other}"),
                 }
             }
             Step::Redact(back) => {
-                let reference = nth(*back);
-                let redacted = self
-                    .storage
-                    .redact_context(&self.vault, &self.memory, &reference, &self.actor, "law", &always)
-                    .await;
-                match redacted {
-                    Ok(metadata) => {
-                        assert!(metadata.redaction.is_some());
-                        let index = self.index(*back).unwrap();
-                        self.versions[index].redacted = true;
+                let redacted = self.memory.redact(&(self.head() - back).to_string()).await;
+                match (redacted.status, self.index(*back)) {
+                    (404, None) => {}
+                    (409, Some(_)) => assert_eq!(*back, 0),
+                    (_, index) => {
+                        assert_eq!(redacted.is(200).json()["redacted"], true);
+                        self.versions[index.unwrap()].redacted = true;
                     }
-                    Err(WriteError::NotFound(Missing::Version)) => assert!(self.index(*back).is_none()),
-                    Err(WriteError::IsHead { .. }) => assert_eq!(*back, 0),
-                    Err(other) => panic!("{other}"),
                 }
             }
             Step::Delete => {
-                match self
-                    .storage
-                    .delete_memory(&self.vault, &self.memory, &always)
-                    .await
-                {
-                    Ok(()) => {}
-                    Err(WriteError::NotFound(Missing::Memory)) => assert!(self.versions.is_empty()),
-                    Err(other) => panic!("{other}"),
-                }
+                let status = if self.versions.is_empty() { 404 } else { 204 };
+                self.memory.delete().await.is(status);
                 self.versions.clear();
             }
             Step::Transfer if self.versions.is_empty() => {}
             Step::Transfer => {
-                let file = exported_of(self.storage, &self.vault, Some(&self.memory)).await;
-                let deleted = self.storage.delete_memory(&self.vault, &self.memory, &always);
-                deleted.await.unwrap();
+                let storage = self.memory.service().storage();
+                let file = exported_of(storage, &self.vault, Some(&self.id)).await;
+                self.memory.delete().await.is(204);
                 let into = Some(self.vault.as_str());
-                let done = imported(self.storage, &file, into, OnConflict::Fail).await;
+                let done = imported(storage, &file, into, OnConflict::Fail).await;
                 assert_eq!(done.unwrap().created, 1);
-                let again = exported_of(self.storage, &self.vault, Some(&self.memory)).await;
+                let again = exported_of(storage, &self.vault, Some(&self.id)).await;
                 assert_eq!(again, file, "the same bytes again");
             }
         }
@@ -260,80 +204,39 @@ impl Life<'_> {
         usize::try_from(self.head() - back - 1).ok()
     }
 
-    fn target(&self) -> Target {
-        let of = (self.vault.clone(), self.memory.clone(), self.actor.clone());
-        Target::new(of.0, of.1, of.2, Preconditions::default())
-    }
-
-    fn operations(&self, text: &str) -> OperationsRequest {
-        OperationsRequest {
-            to: self.target(),
-            input: OperationsInput::Text(text.to_owned()),
-            dry_run: false,
-            on_invalid: OnInvalid::Drop,
-            max_additions: None,
-            resolves: None,
-            idempotency: None,
-            mode: working_memory::pipeline::Mode::Apply,
+    /// Records the newest version if the answer is that one was created.
+    async fn follow(&mut self, answer: &Answer) {
+        if answer.status == 201 {
+            self.remember().await;
+        } else {
+            assert_eq!(answer.status, 200, "{}", answer.text());
         }
     }
 
-    fn update(&self, text: &str) -> UpdateRequest {
-        UpdateRequest {
-            to: self.target(),
-            input: UpdateInput {
-                task: text.to_owned(),
-                messages: Vec::new(),
-                dry_run: false,
-                allow_partial: false,
-                on_invalid: OnInvalid::Drop,
-                evidence: None,
-                roles: working_memory::domain::operation::Role::ALL.into_iter().collect(),
-                mode: working_memory::pipeline::Mode::Apply,
-                record: None,
-                consolidation: false,
-            },
-            watcher: None,
-            idempotency: None,
-        }
+    async fn remember(&mut self) {
+        let latest = self.memory.get("context").await.is(200);
+        let version = (self.head() + 1).to_string();
+        assert_eq!(latest.header("x-context-version"), version);
+        assert!(self.given.insert(latest.part("etag")), "an id given twice");
+        self.versions.push(Remembered {
+            text: latest.text().to_owned(),
+            redacted: false,
+        });
     }
 
-    /// Records the newest version if one was created.
-    async fn follow(&mut self, made: bool) {
-        if made {
-            let latest = self
-                .storage
-                .latest_context(&self.vault, &self.memory)
-                .await
-                .unwrap()
-                .unwrap();
-            assert_eq!(latest.metadata.version, self.head() + 1);
-            assert!(self.given.insert(latest.metadata.context_id), "an id given twice");
-            self.versions.push(Remembered {
-                text: latest.text,
-                redacted: false,
-            });
-        }
-    }
-
-    async fn follow_answer(
-        &mut self,
-        status: UpdateStatus,
-        operations: &[working_memory::pipeline::report::OperationReport],
-        known: &BTreeSet<RecordId>,
-    ) {
-        let before = self
-            .versions
-            .last()
-            .map_or("", |version| &version.text)
-            .to_owned();
-        for added in operations.iter().filter(|operation| operation.op == "add") {
-            let id: RecordId = added.id.as_deref().unwrap().parse().unwrap();
+    async fn follow_answer(&mut self, answer: &Value, known: &BTreeSet<RecordId>) {
+        let newest = |life: &Self| life.versions.last().map(|version| version.text.clone());
+        let before = newest(self).unwrap_or_default();
+        let operations = answer["operations"].as_array().unwrap();
+        for added in operations.iter().filter(|operation| operation["op"] == "add") {
+            let id: RecordId = added["id"].as_str().unwrap().parse().unwrap();
             assert!(!known.contains(&id), "{id} given again");
         }
-        self.follow(status == UpdateStatus::Applied).await;
-        let after = self.versions.last().map_or("", |version| &version.text);
-        let after: BTreeMap<RecordId, Record> = records(after)
+        if answer["status"] == "applied" {
+            self.remember().await;
+        }
+        let after = newest(self).unwrap_or_default();
+        let after: BTreeMap<RecordId, Record> = records(&after)
             .into_iter()
             .map(|record| (record.id, record))
             .collect();
@@ -342,75 +245,61 @@ impl Life<'_> {
             let id = record.id.to_string();
             let archive = operations
                 .iter()
-                .find(|operation| operation.op == "archive" && operation.id.as_ref() == Some(&id));
+                .find(|operation| operation["op"] == "archive" && operation["id"] == id);
             match (after.get(&record.id), archive) {
                 (Some(now), None) => assert_eq!(*now, record),
-                (None, Some(archive)) => {
-                    assert!(
-                        archive
-                            .reason
-                            .as_ref()
-                            .is_some_and(|reason| !reason.trim().is_empty())
-                    );
-                }
+                (None, Some(archive)) => assert_ne!(archive["reason"].as_str().unwrap().trim(), ""),
                 (now, archive) => panic!("{id}: {now:?}, {}", archive.is_some()),
             }
         }
     }
 
-    async fn holds(&self) {
-        let all = self
-            .storage
-            .list_contexts(&self.vault, &self.memory, None, 1_000)
-            .await
-            .unwrap()
-            .items;
-        let numbers: Vec<i64> = all.iter().rev().map(|version| version.version).collect();
-        assert_eq!(numbers, (1..=self.head()).collect::<Vec<_>>());
-        for (stored, version) in all.iter().rev().zip(&self.versions) {
-            assert_eq!(stored.redaction.is_some(), version.redacted);
+    /// The entries of a list of the memory; none if there is no memory.
+    async fn list(&self, below: &str) -> Vec<Value> {
+        let list = self.memory.get(below).await;
+        if self.versions.is_empty() {
+            list.missing();
+            return Vec::new();
         }
-        let stored = self
-            .storage
-            .list_records(&self.vault, &self.memory, RecordFilter::default(), None, 1_000)
-            .await
-            .unwrap()
-            .items;
-        let stored: BTreeMap<RecordId, Told> = stored
-            .into_iter()
-            .map(|stored| (stored.record.id, Told::of(stored)))
-            .collect();
+        list.is(200).json()["items"].as_array().unwrap().clone()
+    }
+
+    /// The numbers of the versions, and whether each is redacted; the oldest first.
+    async fn stored(&self) -> Vec<(i64, bool)> {
+        let versions = self.list("contexts?limit=500").await;
+        let stored = versions.iter().rev().map(|version| {
+            let number = version["version"].as_i64().unwrap();
+            (number, version["redacted"] == true)
+        });
+        stored.collect()
+    }
+
+    async fn holds(&self) {
+        let versions = self.versions.iter().map(|version| version.redacted);
+        assert_eq!(self.stored().await, (1..).zip(versions).collect::<Vec<_>>());
+        let stored = self.list("records?status=all&limit=500").await;
+        let stored: BTreeMap<RecordId, Told> = stored.iter().map(Told::of).collect();
         assert_eq!(stored, self.told());
     }
 
     /// Records and their history match the versions, and a value that no version contains any more is preserved.
     async fn is_rebuilt_as_it_is(&self) {
-        let rebuilt = self
-            .storage
-            .rebuild_records(Some(&self.vault), Some(&self.memory))
-            .await
-            .unwrap();
+        let storage = self.memory.service().storage();
+        let rebuilt = storage.rebuild_records(Some(&self.vault), Some(&self.id)).await;
         let memories = u64::from(!self.versions.is_empty());
-        assert_eq!(rebuilt, Rebuilt { memories, mended: 0 }, "{}", self.memory);
+        assert_eq!(rebuilt.unwrap(), Rebuilt { memories, mended: 0 }, "{}", self.id);
     }
 
     /// After retention: the newest versions exist, the first versions of active records, and nothing else.
-    async fn keeps_the_newest(&self, count: i64) {
+    async fn keeps_the_newest(&self, count: usize) {
         let told = self.told();
         let births = told
             .values()
             .filter(|record| record.ended.is_none())
             .map(|record| record.created);
-        let expected: BTreeSet<i64> = births
-            .chain((1..=self.head()).rev().take(usize::try_from(count).unwrap()))
-            .collect();
-        let all = self
-            .storage
-            .list_contexts(&self.vault, &self.memory, None, 1_000)
-            .await
-            .unwrap()
-            .items;
-        let numbers: BTreeSet<i64> = all.iter().map(|version| version.version).collect();
+        let expected: BTreeSet<i64> = births.chain((1..=self.head()).rev().take(count)).collect();
+        let stored = self.stored().await;
+        let numbers: BTreeSet<i64> = stored.iter().map(|(number, _)| *number).collect();
         assert_eq!(numbers, expected);
     }
 
@@ -477,14 +366,16 @@ struct Told {
 }
 
 impl Told {
-    fn of(stored: RecordLife) -> Self {
-        Self {
-            label: stored.record.label,
-            reason: stored.record.reason,
-            content: stored.record.content,
-            created: stored.born.version,
-            ended: stored.end.map(|end| end.mark.version),
-        }
+    fn of(stored: &Value) -> (RecordId, Self) {
+        let text = |name: &str| stored[name].as_str().map(str::to_owned);
+        let told = Self {
+            label: text("label"),
+            reason: text("reason"),
+            content: text("content").unwrap(),
+            created: stored["created_version"].as_i64().unwrap(),
+            ended: stored["ended_version"].as_i64(),
+        };
+        (text("record_id").unwrap().parse().unwrap(), told)
     }
 }
 
@@ -498,26 +389,7 @@ fn echoing() -> Models {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_memory_keeps_its_invariants_after_any_operations() {
-    let database = Database::create().await;
-    let clock: Arc<dyn Clock> = Arc::new(TestClock::new());
-    let options = PoolOptions {
-        url: database.url(),
-        max_connections: u32::try_from(AT_ONCE).unwrap(),
-        prepared_statements: true,
-        acquire_timeout: Duration::from_secs(30),
-        head_cache_bytes: 0,
-        gather_puts: true,
-    };
-    let storage = Storage::connect_lazy(&options, clock.clone()).unwrap();
-    let config = Config::default();
-    let prompts = Prompts::load(None).unwrap();
-    let pipeline = Pipeline::new(
-        storage.clone(),
-        (echoing(), None),
-        prompts,
-        clock.clone(),
-        &config,
-    );
+    let service = Service::with_models(echoing()).await;
     // A fixed seed: the same sequences in every run.
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
     let mut runner = TestRunner::new_with_rng(ProptestConfig::default(), rng);
@@ -525,42 +397,33 @@ async fn a_memory_keeps_its_invariants_after_any_operations() {
         .map(|_| vec(step(), 3..=9).new_tree(&mut runner).unwrap().current())
         .collect();
 
-    let lives: Vec<Life<'_>> = stream::iter(sequences.iter().enumerate())
-        .map(|(number, steps)| {
-            let (storage, pipeline) = (&storage, &pipeline);
-            async move {
-                let mut life = Life {
-                    storage,
-                    pipeline,
-                    vault: "law".parse().unwrap(),
-                    memory: format!("memory-{number}").parse().unwrap(),
-                    actor: "law".parse().unwrap(),
-                    versions: Vec::new(),
-                    given: HashSet::new(),
-                };
-                for (place, step) in steps.iter().enumerate() {
-                    let lived = std::panic::AssertUnwindSafe(async {
-                        life.take(step).await;
-                        life.holds().await;
-                    });
-                    if futures::FutureExt::catch_unwind(lived).await.is_err() {
-                        panic!("sequence {number} breaks the law at step {place}: {steps:#?}");
-                    }
+    let lives: Vec<Life> = stream::iter(sequences.iter().enumerate())
+        .map(async |(number, steps)| {
+            let id = format!("memory-{number}");
+            let mut life = Life {
+                vault: "acme".parse().unwrap(),
+                memory: service.memory(&id),
+                id: id.parse().unwrap(),
+                versions: Vec::new(),
+                given: HashSet::new(),
+            };
+            for (place, step) in steps.iter().enumerate() {
+                let lived = std::panic::AssertUnwindSafe(async {
+                    life.take(step).await;
+                    life.holds().await;
+                });
+                if futures::FutureExt::catch_unwind(lived).await.is_err() {
+                    panic!("sequence {number} breaks the law at step {place}: {steps:#?}");
                 }
-                life.is_rebuilt_as_it_is().await;
-                life
             }
+            life.is_rebuilt_as_it_is().await;
+            life
         })
         .buffer_unordered(AT_ONCE)
         .collect()
         .await;
 
-    let retention = RetentionConfig {
-        max_versions: Some(2),
-        ..RetentionConfig::default()
-    };
-    let pruned = storage.prune_versions(&retention, clock.now()).await.unwrap();
-    assert!(pruned > 0);
+    assert!(service.prune(2, true).await > 0);
     for life in &lives {
         life.keeps_the_newest(2).await;
         life.is_rebuilt_as_it_is().await;

@@ -1,9 +1,9 @@
 //! Updates that are accepted before they are executed: `Prefer: respond-async`.
 
-use crate::harness::{Answer, Memory, Service, eventually, has, holds};
+use crate::harness::{Answer, Memory, Service, eventually, has};
 use crate::pipeline::dictated::{Dictated, Gate, dictate, learning};
-use reqwest::Method;
 use serde_json::{Value, json};
+use sqlx::AssertSqlSafe;
 use std::time::Duration;
 use working_memory::domain::operation::Role;
 
@@ -11,8 +11,22 @@ const GRACE: Duration = Duration::from_secs(30);
 
 /// An update to be executed later.
 async fn send(memory: &Memory, body: &Value) -> Answer {
-    let request = memory.request(Method::POST, "update").json(body);
-    Answer::to(request.header("Prefer", "respond-async")).await
+    Answer::to(memory.updating(body).header("Prefer", "respond-async")).await
+}
+
+/// The same, with another header.
+async fn send_with(memory: &Memory, body: &Value, name: &str, value: &str) -> Answer {
+    let request = memory.updating(body).header("Prefer", "respond-async");
+    Answer::to(request.header(name, value)).await
+}
+
+/// Where the run of an answer is.
+fn path_of(queued: Answer) -> String {
+    format!("updates/{}", queued.is(202).part("/update_id"))
+}
+
+async fn running(service: &Service) -> i64 {
+    service.count("updates WHERE status = 'running'").await
 }
 
 /// The run once it has this status.
@@ -33,7 +47,7 @@ async fn an_accepted_update_is_stored_before_the_response_and_executed_later() {
     let answer = send(&memory, &insight(1)).await.is(202);
 
     let queued = answer.json();
-    let id = format!("updates/{}", queued["update_id"].as_str().unwrap());
+    let id = path_of(answer.clone());
     assert_eq!(answer.header("location"), memory.path(&id));
     assert_eq!(answer.header("preference-applied"), "respond-async");
     has(
@@ -41,20 +55,23 @@ async fn an_accepted_update_is_stored_before_the_response_and_executed_later() {
         json!({"status": "queued", "attempts": 0, "finished_at": null, "version": null}),
     );
     assert_eq!(memory.read(&id).await, queued);
-    let listed = memory.read("updates").await;
-    assert_eq!(listed["items"][0]["status"], "queued");
-    assert_eq!(service.count("memory_contexts").await, 0);
+    let table = r#"
+        GET updates → 200 {"/items/*/status": ["queued"]}
+        ROWS memory_contexts 0"#;
+    memory.requests(table).await;
 
     let _workers = service.work(GRACE);
     let done = becomes(&memory, &id, "applied").await;
 
-    has(&done, json!({"attempts": 1, "version": 1}));
+    has(
+        &done,
+        json!({"attempts": 1, "version": 1, "/outcome/operations/0/id": "KL-1"}),
+    );
     assert!(done["finished_at"].is_string() && done["exchanges"].is_array());
-    assert_eq!(done["outcome"]["operations"][0]["id"], "KL-1");
-    assert!(memory.text().await.contains("insight 1"));
-    let version = memory.get_json("contexts/1").await.is(200).json();
-    assert_eq!(version["source"], "update");
-    assert_eq!(service.count("updates").await, 1);
+    let table = r#"
+        GET contexts/1 | Accept: application/json → 200 {"source": "update", "context~": "insight 1"}
+        ROWS updates 1"#;
+    memory.requests(table).await;
 }
 
 #[tokio::test]
@@ -78,12 +95,8 @@ async fn a_failing_model_is_retried_later_until_the_update_fails() {
         run["attempts"] == 1 && run["status"] == "queued"
     })
     .await;
-    assert!(
-        memory.read(&id).await["outcome"]["problem"]
-            .as_str()
-            .unwrap()
-            .contains("learnings")
-    );
+    let waiting = memory.read(&id).await;
+    has(&waiting, json!({"/outcome/problem~": "learnings"}));
     // No later update of the memory overtakes it.
     assert_eq!(memory.read(&later_update).await["attempts"], 0);
 
@@ -93,10 +106,9 @@ async fn a_failing_model_is_retried_later_until_the_update_fails() {
         )
         .await;
     let failed = becomes(&memory, &id, "failed").await;
-    assert_eq!(failed["attempts"], 2);
-    holds(
-        failed["outcome"]["problem"].as_str().unwrap(),
-        &["learnings model failed"],
+    has(
+        &failed,
+        json!({"attempts": 2, "/outcome/problem~": "learnings model failed"}),
     );
     assert_eq!(becomes(&memory, &later_update, "applied").await["version"], 1);
 }
@@ -112,18 +124,13 @@ async fn a_queued_update_is_cancelled_at_once_and_a_finished_one_cannot_be() {
     assert!(cancelled["finished_at"].is_string());
     let _workers = service.work(GRACE);
     assert_eq!(becomes(&memory, &second, "applied").await["version"], 1);
-    for (id, status) in [(&first, "cancelled"), (&second, "applied")] {
-        let problem = memory
-            .delete_at(id)
-            .await
-            .problem(409, "conflict", Some("update_id"));
-        assert_eq!(problem["run_status"], status);
-    }
-    memory
-        .delete_at("updates/no-such-run")
-        .await
-        .problem(404, "not-found", Some("update_id"));
-    assert_eq!(service.count("memory_contexts").await, 1);
+    let table = r#"
+        DELETE FIRST → 409 conflict update_id {"run_status": "cancelled"}
+        DELETE SECOND → 409 conflict update_id {"run_status": "applied"}
+        DELETE updates/no-such-run → 404 not-found update_id
+        ROWS memory_contexts 1"#;
+    let table = table.replace("FIRST", &first).replace("SECOND", &second);
+    memory.requests(&table).await;
 }
 
 #[tokio::test]
@@ -184,20 +191,16 @@ async fn a_shutdown_requeues_the_updates_that_it_cannot_finish() {
 async fn if_match_is_checked_on_acceptance_and_when_the_update_is_applied() {
     let (service, memory) = Dictated::new().service().await.agent();
     let head = memory.put("# Notes\n").await.is(201).header("etag").to_owned();
-    let conditional = |tag: &str| {
-        let request = memory.updating(&insight(1));
-        Answer::to(request.header("Prefer", "respond-async").header("If-Match", tag))
-    };
+    let conditional = async |tag: &str| send_with(&memory, &insight(1), "If-Match", tag).await;
 
     conditional("\"other\"").await.stale();
     assert_eq!(service.count("updates").await, 0);
-    let run = conditional(&head).await.is(202).json();
+    let path = path_of(conditional(&head).await);
     memory.write("# Notes\nmoved\n").await;
     let _workers = service.work(GRACE);
 
-    let path = format!("updates/{}", run["update_id"].as_str().unwrap());
     let refused = becomes(&memory, &path, "conflict").await;
-    holds(refused["outcome"]["problem"].as_str().unwrap(), &["precondition"]);
+    has(&refused, json!({"/outcome/problem~": "precondition"}));
     assert_eq!(service.count("memory_contexts").await, 2);
 }
 
@@ -205,38 +208,33 @@ async fn if_match_is_checked_on_acceptance_and_when_the_update_is_applied() {
 async fn a_queued_update_that_cannot_be_parsed_fails_and_applies_nothing() {
     let (service, memory) = Dictated::new().service().await.agent();
     let head = memory.put("# Notes\n").await.is(201).header("etag").to_owned();
-    let conditional = || {
-        let request = memory.updating(&insight(1));
-        Answer::to(
-            request
-                .header("Prefer", "respond-async")
-                .header("If-Match", &head),
-        )
-    };
     let mut broken = Vec::new();
-    for (statement, problem) in [
+    for (change, problem) in [
         (
-            "UPDATE updates SET preconditions = jsonb_set(preconditions, '{if_match}', '7') WHERE update_id = $1",
+            "preconditions = jsonb_set(preconditions, '{if_match}', '7')",
             "the stored preconditions cannot be read: if_match: ",
         ),
         (
-            "UPDATE updates SET preconditions = NULL WHERE update_id = $1",
+            "preconditions = NULL",
             "the stored preconditions cannot be read: ",
         ),
         (
-            "UPDATE updates SET request = request || '{\"mode\": \"later\"}' WHERE update_id = $1",
+            "request = request || '{\"mode\": \"later\"}'",
             "the stored request cannot be read: unknown variant `later`",
         ),
         (
-            "UPDATE updates SET request = jsonb_set(request, '{roles}', '[\"other\"]') WHERE update_id = $1",
+            "request = jsonb_set(request, '{roles}', '[\"other\"]')",
             "the stored request cannot be read: roles",
         ),
     ] {
-        let run = conditional().await.is(202).json();
-        let id = run["update_id"].as_str().unwrap();
-        let changed = sqlx::query(statement).bind(id).execute(service.rows()).await;
+        let path = path_of(send_with(&memory, &insight(1), "If-Match", &head).await);
+        let id = path.trim_start_matches("updates/");
+        let statement = format!("UPDATE updates SET {change} WHERE update_id = '{id}'");
+        let changed = sqlx::raw_sql(AssertSqlSafe(statement))
+            .execute(service.rows())
+            .await;
         assert_eq!(changed.unwrap().rows_affected(), 1);
-        broken.push((format!("updates/{id}"), problem));
+        broken.push((path, problem));
     }
     let complete = memory.queued(&insight(2)).await;
 
@@ -245,9 +243,10 @@ async fn a_queued_update_that_cannot_be_parsed_fails_and_applies_nothing() {
     assert_eq!(becomes(&memory, &complete, "applied").await["version"], 2);
     for (id, problem) in broken {
         let failed = becomes(&memory, &id, "failed").await;
-        let problem_type = failed["outcome"]["problem"].as_str().unwrap();
-        assert!(problem_type.starts_with(problem), "{problem_type}");
-        has(&failed, json!({"version": null, "attempts": 1}));
+        has(
+            &failed,
+            json!({"version": null, "attempts": 1, "/outcome/problem^": problem}),
+        );
     }
     assert_eq!(service.count("memory_contexts").await, 2);
 }
@@ -255,14 +254,7 @@ async fn a_queued_update_that_cannot_be_parsed_fails_and_applies_nothing() {
 #[tokio::test]
 async fn a_retry_with_the_same_key_returns_the_same_run() {
     let (service, memory) = Dictated::new().service().await.agent();
-    let send = || {
-        let request = memory.updating(&insight(1));
-        Answer::to(
-            request
-                .header("Prefer", "respond-async")
-                .header("Idempotency-Key", "k"),
-        )
-    };
+    let send = async || send_with(&memory, &insight(1), "Idempotency-Key", "k").await;
 
     let (first, second) = (send().await.is(202), send().await.is(202));
 
@@ -279,23 +271,17 @@ async fn a_full_queue_rejects_updates() {
         config.pipeline.queue.max_per_vault = 3;
     })
     .await;
-    let memory = service.memory("agent");
-    for _ in 0..2 {
-        memory.queued(&insight(1)).await;
-    }
-
-    for (other, limit, name) in [
-        ("agent", 2, "pipeline.queue.max_per_memory"),
-        ("third", 3, "pipeline.queue.max_per_vault"),
-    ] {
-        if other == "third" {
-            service.memory("second").queued(&insight(1)).await;
-        }
-        let refused = send(&service.memory(other), &insight(1)).await;
-        assert!(refused.header("retry-after").parse::<u64>().unwrap() >= 1);
-        let problem = refused.problem(429, "too-many-requests", None);
-        has(&problem, json!({"limit": limit, "limit_name": name}));
-    }
+    let table = r#"
+        § one
+        POST update | Prefer: respond-async < {"task": "a"} → 202
+        POST update | Prefer: respond-async < {"task": "b"} → 202
+        POST update | Prefer: respond-async < {"task": "c"} → 429 too-many-requests {"limit": 2, "limit_name": "pipeline.queue.max_per_memory"}
+        § two
+        POST update | Prefer: respond-async < {"task": "a"} → 202
+        § three
+        POST update | Prefer: respond-async < {"task": "a"} → 429 too-many-requests {"limit": 3, "limit_name": "pipeline.queue.max_per_vault"}"#;
+    let refused = service.requests(table).await;
+    assert!(refused.header("retry-after").parse::<u64>().unwrap() >= 1);
 }
 
 #[tokio::test]
@@ -340,8 +326,7 @@ async fn all_become_applied(service: &Service, queued: &[(String, String)]) {
 
 #[tokio::test]
 async fn updates_run_although_the_clock_of_an_instance_was_set_back() {
-    let models = Dictated::new();
-    let service = models.service().await;
+    let service = Dictated::new().service().await;
     let before = six_queued(&service).await;
 
     service.clock.set_back(Duration::from_secs(3_600));
@@ -354,18 +339,17 @@ async fn updates_run_although_the_clock_of_an_instance_was_set_back() {
 
 #[tokio::test]
 async fn updates_run_although_the_clock_of_the_database_was_set_back() {
-    let models = Dictated::new();
-    let service = models.service().await;
+    let service = Dictated::new().service().await;
     let queued = six_queued(&service).await;
     // As rows look that were written before it was set back: three are due in an hour, one has a claim until then.
-    for statement in [
-        "UPDATE updates SET not_before = now() + interval '1 hour' WHERE memory_id <= 'm2'",
-        "UPDATE updates SET status = 'running', claim_id = 'gone', attempts = 1, not_before = NULL,
-                lease_until = now() + interval '1 hour' WHERE memory_id = 'm3'",
-    ] {
-        let changed = sqlx::query(statement).execute(service.rows()).await.unwrap();
-        assert!(changed.rows_affected() >= 1);
-    }
+    service
+        .execute(
+            "UPDATE updates SET not_before = now() + interval '1 hour' WHERE memory_id <= 'm2';
+             UPDATE updates SET status = 'running', claim_id = 'gone', attempts = 1, not_before = NULL,
+                    lease_until = now() + interval '1 hour' WHERE memory_id = 'm3'",
+        )
+        .await;
+    assert_eq!(running(&service).await, 1);
 
     let _workers = service.work(GRACE);
 
@@ -381,15 +365,10 @@ async fn an_update_of_another_vault_starts_while_one_vault_has_many_slow_ones() 
     }
     let _workers = service.work(Duration::ZERO);
     // Until this vault holds all that it gets.
-    let running = || async {
-        let count = sqlx::query_scalar("SELECT count(*) FROM updates WHERE status = 'running'");
-        let count: i64 = count.fetch_one(service.rows()).await.unwrap();
-        count
-    };
-    let mut count = running().await;
+    let mut count = 0;
     loop {
         tokio::time::sleep(Duration::from_millis(300)).await;
-        let now = running().await;
+        let now = running(&service).await;
         if now > 0 && now == count {
             break;
         }
@@ -403,10 +382,7 @@ async fn an_update_of_another_vault_starts_while_one_vault_has_many_slow_ones() 
         becomes(&other, &id, "applied").await;
     }
     // None of the slow ones has ended meanwhile, so none has left its worker to the others.
-    let ended = sqlx::query_scalar(
-        "SELECT count(*) FROM updates WHERE vault_id = 'acme' AND finished_at IS NOT NULL",
-    );
-    let ended: i64 = ended.fetch_one(service.rows()).await.unwrap();
-    assert_eq!((ended, running().await), (0, count));
+    let ended = service.count("updates WHERE vault_id = 'acme' AND finished_at IS NOT NULL");
+    assert_eq!((ended.await, running(&service).await), (0, count));
     service.stop();
 }

@@ -410,6 +410,7 @@ mod tests {
     use super::*;
     use axum::http::header::CONTENT_TYPE;
     use bytes::Bytes;
+    use proptest::prelude::*;
     use std::convert::Infallible;
 
     const LIMIT: Limit = Limit {
@@ -446,12 +447,6 @@ mod tests {
         }
         assert_eq!(of("application/json"), Ok(MediaType::Json));
     }
-}
-
-#[cfg(test)]
-mod json_tests {
-    use super::*;
-    use proptest::prelude::*;
 
     #[derive(Debug, serde::Deserialize, PartialEq)]
     #[serde(deny_unknown_fields)]

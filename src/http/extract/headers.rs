@@ -578,10 +578,7 @@ mod tests {
             assert!(!of(&[recent]), "{recent:?}");
         }
         assert!(!of(&[]));
-    }
-
-    #[test]
-    fn the_shortest_age_counts() {
+        // The shortest age counts.
         let of = |value: &'static str| {
             let headers = HeaderMap::from_iter([(CACHE_CONTROL, HeaderValue::from_static(value))]);
             MaxAge::from_headers(&headers).0

@@ -421,20 +421,4 @@ mod query_tests {
             assert_eq!(read(bad), Err(Kind::Invalid), "{bad}");
         }
     }
-
-    #[test]
-    fn unknown_parameters_are_refused_and_named() {
-        let detail = |names: &[&str], uri: &str| {
-            let known: Vec<_> = names.iter().map(ToString::to_string).collect();
-            let refused = SentParams::new(&uri.parse().unwrap()).and_then(|sent| sent.only(&known));
-            refused.map_err(|problem| problem.to_string())
-        };
-        assert_eq!(detail(&["limit"], "/?limit=3"), Ok(()));
-        assert!(
-            detail(&["limit", "cursor"], "/?limt=3")
-                .unwrap_err()
-                .ends_with("known: limit, cursor")
-        );
-        assert!(detail(&[], "/?limt").unwrap_err().ends_with("known: none"));
-    }
 }

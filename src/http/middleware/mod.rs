@@ -428,7 +428,7 @@ pub(crate) fn document_site(operation: &mut Operation) {
 }
 
 #[cfg(test)]
-mod replica_tests {
+mod tests {
     use super::*;
 
     #[test]
@@ -456,11 +456,6 @@ mod replica_tests {
         assert_eq!(in_seconds(Duration::from_millis(12_050)), "12.050");
         assert_eq!(in_seconds(Duration::ZERO), "0.000");
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
 
     fn named(headers: &[(&'static str, &str)], host: &str, tls: bool) -> Option<&'static str> {
         let mut map = HeaderMap::new();

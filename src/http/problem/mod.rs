@@ -500,11 +500,6 @@ mod tests {
         }
         assert_eq!(rows.len(), Kind::ALL.len());
     }
-}
-
-#[cfg(test)]
-mod document_tests {
-    use super::*;
 
     #[test]
     fn members_are_those_of_the_document() {

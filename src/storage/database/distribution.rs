@@ -154,24 +154,3 @@ impl Storage {
         Ok(tables.into_iter().collect())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn names(names: &[&str]) -> Vec<String> {
-        names.iter().map(|name| (*name).to_owned()).collect()
-    }
-
-    #[test]
-    fn the_tables_decide() {
-        let all = names(&["events", "memories"]);
-        let of = |distributed: &[&str]| Distribution::of(&all, &names(distributed).into_iter().collect());
-        assert_eq!(of(&[]), Distribution::Local);
-        // A table of another application.
-        assert_eq!(of(&["orders"]), Distribution::Local);
-        assert_eq!(of(&["events", "memories", "orders"]), Distribution::ByVault);
-        let local = names(&["events"]);
-        assert_eq!(of(&["memories"]), Distribution::Partial { local });
-    }
-}

@@ -140,14 +140,10 @@ mod tests {
                           nobody:x:65534:65533::/:/bin/false\n";
 
     #[test]
-    fn an_account_is_found_by_its_whole_name() {
+    fn an_account_is_found_by_its_whole_name_unless_it_is_root_under_another() {
         let found = look_up(PASSWD, "nobody").unwrap();
         assert_eq!((found.uid, found.gid), (65534, 65533));
         assert_eq!(look_up(PASSWD, "postgres"), None);
-    }
-
-    #[test]
-    fn root_under_another_name_is_no_account_to_run_under() {
         assert_eq!(look_up(PASSWD, "toor"), None);
     }
 }

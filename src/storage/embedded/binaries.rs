@@ -147,59 +147,31 @@ fn major_version(printed: &str) -> Option<u32> {
 mod tests {
     use super::*;
 
-    fn installed(majors: &[u32]) -> Vec<Binaries> {
-        majors
-            .iter()
-            .map(|&major| Binaries {
-                dir: format!("/pg/{major}").into(),
-                major,
-            })
-            .collect()
-    }
-
     #[test]
-    fn a_new_cluster_gets_the_newest_binaries() {
-        let chosen = choose(installed(&[15, 17, 16]), None, Path::new("/d")).unwrap();
-        assert_eq!(chosen.major, 17);
-    }
-
-    #[test]
-    fn of_two_installations_of_the_newest_version_the_first_counts() {
-        let mut found = installed(&[16, 17, 17]);
-        found[1].dir = "/in/path".into();
-        let chosen = choose(found, None, Path::new("/d")).unwrap();
-        assert_eq!(chosen.dir, Path::new("/in/path"));
-    }
-
-    #[test]
-    fn an_existing_cluster_keeps_the_version_that_made_it() {
-        let chosen = choose(installed(&[15, 17]), Some(15), Path::new("/d")).unwrap();
-        assert_eq!(chosen.major, 15);
-    }
-
-    #[test]
-    fn a_cluster_of_a_missing_version_is_refused_by_name() {
-        let error = choose(installed(&[17]), Some(15), Path::new("/d"))
-            .unwrap_err()
-            .to_string();
-        assert!(error.contains("made by PostgreSQL 15, but only 17"), "{error}");
-    }
-
-    #[test]
-    fn binaries_too_old_for_the_schema_are_refused() {
-        let error = choose(installed(&[13, 14]), None, Path::new("/d"))
-            .unwrap_err()
-            .to_string();
-        assert!(error.contains("PostgreSQL 14 in /pg/14 is too old"), "{error}");
-    }
-
-    #[test]
-    fn without_binaries_the_message_holds_an_install_command() {
-        let error = choose(Vec::new(), None, Path::new("/d")).unwrap_err().to_string();
-        assert!(
-            error.contains("install them with: ") && error.contains("DATABASE_URL"),
-            "{error}"
-        );
+    fn the_newest_binaries_are_chosen_unless_a_cluster_was_made_by_others() {
+        // Of two installations of one version, the first counts.
+        for (installed, made_by, expected) in [
+            ("/pg/15 /pg/17 /pg/16", None, Ok("/pg/17")),
+            ("/pg/16 /in/path/17 /pg/17", None, Ok("/in/path/17")),
+            ("/pg/15 /pg/17", Some(15), Ok("/pg/15")),
+            ("/pg/17", Some(15), Err("made by PostgreSQL 15, but only 17")),
+            ("/pg/13 /pg/14", None, Err("PostgreSQL 14 in /pg/14 is too old")),
+            ("", None, Err("install them with: ")),
+            ("", None, Err("DATABASE_URL")),
+        ] {
+            let binaries = |dir: &str| Binaries {
+                dir: dir.into(),
+                major: dir.rsplit('/').next().unwrap().parse().unwrap(),
+            };
+            let found = installed.split_whitespace().map(binaries).collect();
+            match (choose(found, made_by, Path::new("/d")), expected) {
+                (Ok(chosen), Ok(dir)) => assert_eq!(chosen.dir, Path::new(dir), "{installed}"),
+                (Err(error), Err(part)) => {
+                    assert!(error.to_string().contains(part), "{installed}: {error}")
+                }
+                (chosen, _) => panic!("{installed}: {chosen:?}"),
+            }
+        }
     }
 
     #[test]

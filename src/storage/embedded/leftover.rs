@@ -121,24 +121,17 @@ fn parse(text: &str) -> Option<PidFile> {
 mod tests {
     use super::*;
 
-    const PID_FILE: &str =
-        "4711\n/srv/d/cluster\n1700000000\n5432\n/tmp/working-memory-1\n\n  1234  5\nready\n";
-
     #[test]
-    fn the_pid_file_names_process_and_socket_folder() {
-        let found = parse(PID_FILE).unwrap();
-        assert_eq!(found.pid.as_raw_nonzero().get(), 4711);
-        assert_eq!(found.socket_dir.unwrap(), "/tmp/working-memory-1");
-    }
-
-    #[test]
-    fn a_pid_file_cut_short_by_a_crash_is_no_server() {
-        assert_eq!(parse(""), None);
-        assert_eq!(parse("0\n"), None);
-        assert_eq!(parse("-4711\n"), None);
-        assert_eq!(parse("4294967295\n"), None);
-        assert_eq!(parse("47x\n"), None);
-        assert_eq!(parse("4711\n").unwrap().socket_dir, None);
+    fn the_pid_file_names_process_and_socket_folder_unless_a_crash_cut_it_short() {
+        let complete = "4711\n/srv/d/cluster\n1700000000\n5432\n/tmp/working-memory-1\n\n  1234  5\nready\n";
+        for (text, socket_dir) in [(complete, Some("/tmp/working-memory-1")), ("4711\n", None)] {
+            let found = parse(text).unwrap();
+            assert_eq!(found.pid.as_raw_nonzero().get(), 4711);
+            assert_eq!(found.socket_dir.as_deref(), socket_dir);
+        }
+        for cut in ["", "0\n", "-4711\n", "4294967295\n", "47x\n"] {
+            assert_eq!(parse(cut), None, "{cut}");
+        }
     }
 
     async fn cleared(process: u32, named: &str) -> bool {

@@ -200,9 +200,7 @@ impl State {
             version: self.version + 1,
         }
     }
-}
 
-impl State {
     fn shown(self) -> CachedHead {
         let mut shown = Context::clone(&head(self.version, &self.age.to_string()).context);
         shown.metadata.context_id = self.id();

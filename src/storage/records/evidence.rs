@@ -93,6 +93,10 @@ mod tests {
             });
         assert_eq!(json!(passages), literal());
         assert_eq!(read(&literal()).unwrap(), passages);
+        // A member of a newer release is passed over.
+        let mut stored = literal();
+        stored[0]["score"] = json!(1);
+        assert_eq!(read(&stored).unwrap(), passages);
     }
 
     #[test]
@@ -114,12 +118,5 @@ mod tests {
         for stored in [json!(null), json!({}), json!(["task"])] {
             assert!(read(&stored).is_err(), "{stored}");
         }
-    }
-
-    #[test]
-    fn a_member_of_a_newer_release_is_passed_over() {
-        let mut stored = literal();
-        stored[0]["score"] = json!(1);
-        assert_eq!(read(&stored).unwrap(), read(&literal()).unwrap());
     }
 }

@@ -9,14 +9,11 @@ use std::time::Duration;
 
 /// All stored rows except the keys.
 async fn stored(service: &Service) -> BTreeMap<String, String> {
-    let tables: Vec<String> = service
-        .values(
-            "SELECT table_name::text FROM information_schema.tables
-         WHERE table_schema = 'public' AND table_type = 'BASE TABLE' AND table_name <> 'idempotency_keys'",
-        )
-        .await;
     let mut all = BTreeMap::new();
-    for table in tables {
+    for table in service.tables().await {
+        if table == "idempotency_keys" {
+            continue;
+        }
         let statement = format!(
             r#"SELECT count(*) || ' ' || COALESCE(md5(string_agg(t::text, '|' ORDER BY t::text)), '') FROM "{table}" AS t"#
         );
@@ -239,10 +236,7 @@ async fn a_retry_returns_a_proposal_as_proposed_after_it_was_decided() {
     let first = propose.ask(&service, "k").await.is(200).json();
     live_again(&service).await;
     let decision = format!("updates/{}/reject", first["update_id"].as_str().unwrap());
-    let reject = memory
-        .request(Method::POST, &decision)
-        .json(&json!({"reason": "no"}));
-    Answer::to(reject).await.is(200);
+    memory.post(&decision, json!({"reason": "no"})).await.is(200);
 
     let again = propose.ask(&service, "k").await.is(200);
 

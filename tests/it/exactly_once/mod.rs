@@ -55,14 +55,8 @@ struct Saving {
     operation: &'static str,
     method: Method,
     path: String,
-    body: Body,
-}
-
-#[derive(Debug)]
-enum Body {
-    Nothing,
-    Text(String),
-    Json(Value),
+    /// Of JSON if it begins with a bracket.
+    body: String,
 }
 
 impl Saving {
@@ -71,7 +65,7 @@ impl Saving {
             operation,
             method,
             path: path.to_owned(),
-            body: Body::Json(body),
+            body: body.to_string(),
         }
     }
 
@@ -84,26 +78,22 @@ impl Saving {
         let (request, body) = row.split_once(" →").unwrap();
         let [operation, method, path] = request.split(' ').collect::<Vec<_>>().try_into().unwrap();
         let (operation, _) = OPERATIONS.iter().find(|(name, _)| *name == operation).unwrap();
-        let body = match body.trim_start().replace("\\n", "\n") {
-            body if body.is_empty() => Body::Nothing,
-            body if body.starts_with(['{', '[']) => Body::Json(serde_json::from_str(&body).unwrap()),
-            body => Body::Text(body),
-        };
         Self {
             operation,
             method: method.parse().unwrap(),
             path: path.to_owned(),
-            body,
+            body: body.trim_start().replace("\\n", "\n"),
         }
     }
 
     fn asking(&self, service: &Service) -> RequestBuilder {
         let request = service.request(self.method.clone(), &format!("/v1/vaults/acme/{}", self.path));
-        match &self.body {
-            Body::Nothing => request,
-            Body::Text(text) => request.header("Content-Type", "text/plain").body(text.clone()),
-            Body::Json(body) => request.json(body),
-        }
+        let media_type = match self.body.chars().next() {
+            None => return request,
+            Some('{' | '[') => "application/json",
+            Some(_) => "text/plain",
+        };
+        request.header("Content-Type", media_type).body(self.body.clone())
     }
 
     async fn ask(&self, service: &Service, key: &str) -> Answer {
@@ -162,8 +152,8 @@ async fn savings(service: &Service) -> Vec<Saving> {
         "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because it is wrong\n",
         "KEY_LEARNINGS:\n  ADD:\n    - because c: three\n",
     ] {
-        let proposed = Answer::to(reviewed.applying("?mode=propose", text)).await.is(200);
-        proposals.push(proposed.json()["update_id"].as_str().unwrap().to_owned());
+        let proposed = reviewed.proposed(text).await;
+        proposals.push(proposed["update_id"].as_str().unwrap().to_owned());
     }
     // The operations of the second proposal no longer apply: its approval creates no version.
     reviewed.archives("KL-1 because somebody was faster").await;

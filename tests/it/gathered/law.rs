@@ -43,31 +43,16 @@ fn learnings() -> impl Strategy<Value = String> {
     let added = prop::collection::vec("[a-z]{1,8}", 0..3);
     let archived = prop::collection::btree_set(1..9, 0..3);
     (added, archived).prop_map(|(added, archived)| {
-        let mut text = "KEY_LEARNINGS:\n".to_owned();
-        if added.is_empty() && archived.is_empty() {
-            return "KEY_LEARNINGS: NO CHANGE\n".to_owned();
+        let added = added
+            .iter()
+            .map(|word| format!("  ADD:\n    - because it is so: {word}\n"));
+        let archived = archived
+            .iter()
+            .map(|number| format!("  ARCHIVE:\n    - KL-{number} because it is over\n"));
+        match added.chain(archived).collect::<String>() {
+            items if items.is_empty() => "KEY_LEARNINGS: NO CHANGE\n".to_owned(),
+            items => format!("KEY_LEARNINGS:\n{items}"),
         }
-        for (header, items) in [
-            (
-                "ADD",
-                added
-                    .iter()
-                    .map(|word| format!("because it is so: {word}"))
-                    .collect(),
-            ),
-            (
-                "ARCHIVE",
-                archived
-                    .iter()
-                    .map(|number| format!("KL-{number} because it is over"))
-                    .collect::<Vec<_>>(),
-            ),
-        ] {
-            if !items.is_empty() {
-                text += &format!("  {header}:\n    - {}\n", items.join("\n    - "));
-            }
-        }
-        text
     })
 }
 
@@ -135,23 +120,13 @@ async fn run(service: &Service, memory: String, chain: Vec<Link>) -> Vec<String>
 /// The result of an update or of operations.
 fn result_of(answer: &Answer) -> String {
     let body: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
-    let parts = [
-        "status",
-        "version",
-        "base_version",
-        "operations",
-        "rejected",
-        "log",
-        "diff",
-    ];
-    format!(
-        "{} {}",
-        answer.status,
-        parts.map(|part| body[part].to_string()).join(" ")
-    )
+    let parts = "status version base_version operations rejected log diff".split(' ');
+    let parts: Vec<String> = parts.map(|part| body[part].to_string()).collect();
+    format!("{} {}", answer.status, parts.join(" "))
 }
 
-async fn rows(service: &Service) -> Vec<String> {
+/// What is stored, table by table, without ids that are random and how long it took.
+pub(crate) async fn rows(service: &Service) -> Vec<Vec<String>> {
     let statements = [
         "SELECT concat_ws('|', memory_id, head_version, counters) FROM memories ORDER BY 1",
         "SELECT concat_ws('|', memory_id, version, actor_id, context, source, bytes, log, line_origins, operations)
@@ -169,14 +144,11 @@ async fn rows(service: &Service) -> Vec<String> {
                           outcome -> 'rejected', outcome -> 'warnings', jsonb_array_length(exchanges -> 'packed'))
          FROM updates ORDER BY memory_id, base_version, 1",
         "SELECT concat_ws('|', day, model, role, runs, calls, failures, input_tokens) FROM model_usage ORDER BY 1",
+        "SELECT concat_ws('|', hash, text) FROM run_instructions ORDER BY 1",
     ];
     let mut all = Vec::new();
     for statement in statements {
-        let rows: Vec<String> = sqlx::query_scalar(statement)
-            .fetch_all(service.rows())
-            .await
-            .unwrap();
-        all.extend(rows);
+        all.push(service.values(statement).await);
     }
     all
 }

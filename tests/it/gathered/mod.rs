@@ -1,22 +1,21 @@
 //! Group commit and batched reads: changes that share a transaction and reads that share a statement each have the result that
 //! they would have alone.
 
-mod law;
+pub(crate) mod law;
 
-use crate::harness::{Answer, Service, has};
+use crate::harness::{Answer, Service, eventually, has};
 use crate::pipeline::dictated::{Dictated, dictate, learning, progress};
 use futures::future::join_all;
-use reqwest::Method;
 use serde_json::json;
 use sqlx::{Connection, Executor, PgConnection};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::task::JoinHandle;
 
 /// A transaction that holds locks on tables or rows against the service.
-struct Hold(PgConnection);
+pub(crate) struct Hold(PgConnection);
 
 impl Hold {
-    async fn of(service: &Service, statement: &'static str) -> Self {
+    pub(crate) async fn of(service: &Service, statement: &'static str) -> Self {
         let mut connection = PgConnection::connect(&service.database_url()).await.unwrap();
         connection.execute("BEGIN").await.unwrap();
         connection.execute(statement).await.unwrap();
@@ -28,7 +27,7 @@ impl Hold {
         self.0.close().await.unwrap();
     }
 
-    async fn end(mut self) {
+    pub(crate) async fn end(mut self) {
         self.0.execute("ROLLBACK").await.unwrap();
         self.0.close().await.unwrap();
     }
@@ -49,7 +48,7 @@ async fn running(service: &Service) -> u64 {
 }
 
 /// Blocks requests that would read a version.
-const ALL_VERSIONS: &str = "LOCK TABLE memory_contexts IN ACCESS EXCLUSIVE MODE";
+pub(crate) const ALL_VERSIONS: &str = "LOCK TABLE memory_contexts IN ACCESS EXCLUSIVE MODE";
 
 /// Sends puts while all rows are locked.
 async fn together(service: &Service, requests: Vec<reqwest::RequestBuilder>) -> Vec<Answer> {
@@ -69,24 +68,15 @@ async fn while_locked(
     let mut sent: Vec<JoinHandle<Answer>> = Vec::new();
     for request in requests {
         sent.push(tokio::spawn(Answer::to(request)));
-        let begun = Instant::now();
-        while running(service).await < before + sent.len() as u64 {
-            assert!(
-                begun.elapsed() < Duration::from_secs(20),
-                "a request does not arrive"
-            );
-        }
+        let arrived = before + sent.len() as u64;
+        eventually("a request arrives", async || running(service).await >= arrived).await;
     }
     // The count is raised when a request begins; what else it waits for is not visible, and does not change a response.
     tokio::time::sleep(Duration::from_millis(100)).await;
-    let begun = Instant::now();
-    while service.storage().changes_waiting() < waiting {
-        assert!(
-            begun.elapsed() < Duration::from_secs(20),
-            "a change does not wait"
-        );
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    eventually("changes wait", async || {
+        service.storage().changes_waiting() >= waiting
+    })
+    .await;
     hold.end().await;
     join_all(sent).await.into_iter().map(Result::unwrap).collect()
 }
@@ -144,10 +134,7 @@ async fn waiting_updates_share_a_transaction_with_their_runs_and_records() {
         learning("together")
     );
     let body = dictate(json!({ "learnings": learnings, "progress": progress("together") }));
-    let update = |number: usize| {
-        let name = format!("m{number}");
-        service.memory(&name).request(Method::POST, "update").json(&body)
-    };
+    let update = |number: usize| service.memory(&format!("m{number}")).updating(&body);
     let answers = while_locked(ALL_ROWS, &service, (0..6).map(update).collect(), 5).await;
     for (number, answer) in answers.into_iter().enumerate() {
         let answer = answer.is(200).json();
@@ -156,28 +143,14 @@ async fn waiting_updates_share_a_transaction_with_their_runs_and_records() {
             json!({"version": 2, "rebased": false, "/operations/1/id": "KL-1"}),
         );
         let name = format!("m{number}");
-        let memory = service.memory(&name);
-        let record = memory.read("records/KL-1").await;
-        has(
-            &record,
-            json!({"status": "archived", "archive_reason": "it is over", "ended_version": 2}),
-        );
-        let new = memory.read("records/KL-3").await;
-        has(&new, json!({"status": "active", "created_version": 2}));
         let id = answer["update_id"].as_str().unwrap();
-        let run = memory.read(&format!("updates/{id}")).await;
-        has(
-            &run,
-            json!({"status": "applied", "base_version": 1, "version": 2}),
-        );
-        let ended: i64 = sqlx::query_scalar(
-            "SELECT count(*) FROM events WHERE update_id = $1 AND details ->> 'step' = 'finished'",
-        )
-        .bind(id)
-        .fetch_one(service.rows())
-        .await
-        .unwrap();
-        assert_eq!(ended, 1);
+        let table = r#"
+            GET records/KL-1 → 200 {"status": "archived", "archive_reason": "it is over", "ended_version": 2}
+            GET records/KL-3 → 200 {"status": "active", "created_version": 2}
+            GET updates/ID → 200 {"status": "applied", "base_version": 1, "version": 2}
+            ROWS events WHERE update_id = 'ID' AND details ->> 'step' = 'finished' 1"#;
+        let memory = service.memory(&name);
+        memory.requests(&table.replace("ID", id)).await;
     }
     // The first, and those that waited for it.
     assert_eq!(transactions(&service).await, 2);
@@ -218,14 +191,12 @@ async fn an_error_of_one_change_does_not_affect_the_others_in_its_batch() {
     let answers = together(&service, requests).await;
     let statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
     assert_eq!(statuses, [201, 201, 412, 200, 500, 201, 201]);
-    for (memory, text) in [
-        ("m1", "together 1"),
-        ("m2", "before"),
-        ("m4", "before"),
-        ("m5", "together 5"),
-    ] {
-        assert_eq!(service.memory(memory).text().await, text);
-    }
+    let table = "
+        GET /v1/vaults/acme/memories/m1/context → 200 =together 1
+        GET /v1/vaults/acme/memories/m2/context → 200 =before
+        GET /v1/vaults/acme/memories/m4/context → 200 =before
+        GET /v1/vaults/acme/memories/m5/context → 200 =together 5";
+    service.requests(table).await;
 }
 
 #[tokio::test]
@@ -295,11 +266,7 @@ async fn reads_at_the_same_time_each_return_their_own_version() {
     }
     // Some request the same memory, some a missing one; more than fit into one statement.
     let wanted: Vec<usize> = (0..60).map(|number| number % 9).collect();
-    let read = |number: &usize| {
-        let memory = format!("m{number}");
-        let request = service.memory(&memory).request(Method::GET, "context");
-        request.header("Cache-Control", "no-cache")
-    };
+    let read = |number: &usize| service.memory(&format!("m{number}")).uncached();
     let answers = while_locked(ALL_VERSIONS, &service, wanted.iter().map(read).collect(), 0).await;
     for (number, answer) in wanted.into_iter().zip(answers) {
         match number {
@@ -319,8 +286,7 @@ async fn a_read_sees_every_write_acknowledged_before_it() {
             let memory = service.memory(&name);
             for text in (0..25).map(|count| format!("text {count}")) {
                 memory.write(text.clone()).await;
-                let request = memory.request(Method::GET, "context");
-                let read = Answer::to(request.header("Cache-Control", "no-cache")).await;
+                let read = Answer::to(memory.uncached()).await;
                 assert_eq!(read.is(200).text(), text);
             }
         }

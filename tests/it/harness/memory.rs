@@ -53,6 +53,12 @@ impl Memory {
         Answer::to(self.request(Method::GET, below).header(name, value)).await
     }
 
+    /// A read of the newest document that may not be answered from a cache.
+    pub(crate) fn uncached(&self) -> RequestBuilder {
+        let request = self.request(Method::GET, "context");
+        request.header("Cache-Control", "no-cache")
+    }
+
     /// GET a resource below the memory as JSON.
     pub(crate) async fn get_json(&self, below: &str) -> Answer {
         self.get_with(below, "Accept", "application/json").await
@@ -61,11 +67,6 @@ impl Memory {
     /// POST JSON to a resource below the memory.
     pub(crate) async fn post(&self, below: &str, body: impl Serialize) -> Answer {
         Answer::to(self.request(Method::POST, below).json(&body)).await
-    }
-
-    /// POST to a resource below the memory, without a body.
-    pub(crate) async fn post_empty(&self, below: &str) -> Answer {
-        Answer::to(self.request(Method::POST, below)).await
     }
 
     /// PUT JSON to a resource below the memory.
@@ -132,11 +133,6 @@ impl Memory {
         self.read(&format!("updates/{id}")).await
     }
 
-    /// PUT a document by an actor.
-    pub(crate) async fn put_as(&self, actor: &str, text: &str) -> Answer {
-        Answer::to(self.putting(text).header("X-Actor-Id", actor)).await
-    }
-
     /// PUT a document.
     pub(crate) async fn put(&self, text: impl Into<String>) -> Answer {
         Answer::to(self.putting(text)).await
@@ -164,15 +160,10 @@ impl Memory {
         Answer::to(self.request(Method::POST, &format!("contexts/{reference}/restore"))).await
     }
 
-    /// A request to redact a version, to be extended.
-    pub(crate) fn redacting(&self, reference: &str, reason: &str) -> RequestBuilder {
-        self.request(Method::POST, &format!("contexts/{reference}/redact"))
-            .json(&serde_json::json!({ "reason": reason }))
-    }
-
     /// POST the redaction of a version.
     pub(crate) async fn redact(&self, reference: &str) -> Answer {
-        Answer::to(self.redacting(reference, "it held a key")).await
+        let reason = serde_json::json!({"reason": "it held a key"});
+        self.post(&format!("contexts/{reference}/redact"), reason).await
     }
 
     /// POST operations.

@@ -8,33 +8,54 @@ use std::time::Duration;
 impl Service {
     /// Sends one request a line, `METHOD /path | Header: value < body → status`, and returns the last answer.
     ///
-    /// - A body in brackets is JSON, any other is text, in which `\n`, `\r`, `\t` and `\0` are what they name.
-    /// - The status may be followed by headers, `200 | etag: "x"`; that of a problem by its name, and by the field that it is about.
+    /// - A body in brackets is JSON, any other is text, in which `\n`, `\r`, `\t` and `\0` are what they name, and `(x×3)` is `xxx`.
+    /// - The status may be followed by headers, `200 | etag: "x"`, of which `-` is none; that of a problem by its name, and by the field
+    ///   that it is about.
     /// - Then, `=text` is the whole answer, `^text` its beginning, `~text` a part of it, and `{…}` has members of its JSON, named as [`has`] takes them.
     /// - At the end, `⇒ id=/update_id` keeps a member of the answer, `⇒ tag=etag` a header and `⇒ all==` all of it, for `$id`, `$tag`
     ///   and `$all` in this line and later ones.
     ///
-    /// Other lines are `§ name`, from which on the requests are below a new memory of the vault `acme`; `+60`, which is a minute
-    /// later; and `ROWS records 2`, which a table then has.
+    /// Other lines are `§ name`, from which on the requests are below a new memory of the vault `acme`, `$memory`, at the time when the
+    /// first one began; `+60`, which is a minute later; `¶ name`, another rule about the same memory; `ROWS records 2`,
+    /// which a table then has of this memory; and `HOLDING secret: events updates`, the tables that a text is in.
     pub(crate) async fn requests(&self, table: &str) -> Answer {
         self.requests_below(String::new(), table).await
     }
 
     async fn requests_below(&self, mut base: String, table: &str) -> Answer {
-        let (mut last, mut story, mut kept) = (None, String::new(), Vec::<(String, String)>::new());
+        let (mut last, mut story, mut of_it, mut later) =
+            (None, String::new(), String::new(), Duration::ZERO);
+        let memory = base.trim_end_matches('/').rsplit('/').next();
+        let mut kept = vec![("$memory".to_owned(), memory.unwrap_or_default().to_owned())];
         let lines = table.lines().map(str::trim).filter(|row| !row.is_empty());
         for (number, row) in lines.enumerate() {
             let row = with(row, &kept);
             if let Some(name) = row.strip_prefix("§ ") {
                 name.clone_into(&mut story);
-                base = format!("/v1/vaults/acme/memories/story-{number}/");
+                let memory = format!("story-{number}");
+                base = format!("/v1/vaults/acme/memories/{memory}/");
+                of_it = format!(" WHERE memory_id = '{memory}'");
+                kept = vec![("$memory".to_owned(), memory)];
+                self.clock.set_back(std::mem::take(&mut later));
+            } else if let Some(name) = row.strip_prefix("¶ ") {
+                name.clone_into(&mut story);
             } else if let Some(seconds) = row.strip_prefix('+') {
-                self.clock.advance(Duration::from_secs(seconds.parse().unwrap()));
+                let time = Duration::from_secs(seconds.parse().unwrap());
+                self.clock.advance(time);
+                later += time;
+            } else if let Some((text, tables)) =
+                row.strip_prefix("HOLDING ").and_then(|held| held.split_once(':'))
+            {
+                assert_eq!(
+                    self.tables_that_hold(text).await.join(" "),
+                    tables.trim(),
+                    "{story}: {row}"
+                );
             } else if let Some((table, count)) =
                 row.strip_prefix("ROWS ").and_then(|rows| rows.rsplit_once(' '))
             {
                 assert_eq!(
-                    self.count(table).await.to_string(),
+                    self.count(&format!("{table}{of_it}")).await.to_string(),
                     count,
                     "{story}: rows of {table}"
                 );
@@ -103,10 +124,17 @@ fn plain(text: &str) -> String {
     text.replace("\\t", "\t").replace("\\0", "\0")
 }
 
-/// A line with what was kept in the place of the names.
+/// A line with what was kept in the place of the names, and with texts that are repeated.
 fn with(line: &str, kept: &[(String, String)]) -> String {
-    kept.iter()
-        .fold(line.to_owned(), |line, (name, value)| line.replace(name, value))
+    let mut line = kept
+        .iter()
+        .fold(line.to_owned(), |line, (name, value)| line.replace(name, value));
+    while let Some((before, after)) = line.split_once('×') {
+        let (before, text) = before.rsplit_once('(').unwrap();
+        let (times, after) = after.split_once(')').unwrap();
+        line = format!("{before}{}{after}", text.repeat(times.parse().unwrap()));
+    }
+    line
 }
 
 #[track_caller]
@@ -120,7 +148,8 @@ fn is_expected(row: &str, answer: &Answer, expected: &str) {
                 .map_or((headers, ""), |end| (&headers[..end], &headers[end + 1..])),
         };
         if let Some((name, value)) = header.split_once(": ") {
-            assert_eq!(answer.header(name), value, "{row}");
+            let found = answer.headers.get(name).map(|found| found.to_str().unwrap());
+            assert_eq!(found.unwrap_or("-"), value, "{row}: {name}");
         }
         rest = more;
     }

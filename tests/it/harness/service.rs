@@ -341,17 +341,19 @@ impl Service {
         self.pipeline.meaning()
     }
 
-    /// The tables that contain a text in any of their rows, in the form of the rows' text.
-    pub(crate) async fn tables_that_hold(&self, text: &str) -> Vec<String> {
-        let tables: Vec<String> = sqlx::query_scalar(
+    /// All tables.
+    pub(crate) async fn tables(&self) -> Vec<String> {
+        self.values(
             "SELECT table_name::text FROM information_schema.tables
              WHERE table_schema = 'public' AND table_type = 'BASE TABLE' ORDER BY 1",
         )
-        .fetch_all(self.rows())
         .await
-        .unwrap();
+    }
+
+    /// The tables that contain a text in any of their rows, in the form of the rows' text.
+    pub(crate) async fn tables_that_hold(&self, text: &str) -> Vec<String> {
         let mut holding = Vec::new();
-        for table in tables {
+        for table in self.tables().await {
             // Bytes, as those of stored answers, are written in hexadecimal.
             let statement = format!(
                 r#"SELECT EXISTS (SELECT 1 FROM "{table}" AS t WHERE strpos(t::text, $1) > 0
@@ -385,7 +387,8 @@ impl Service {
     }
 
     /// Runs statements on them.
-    pub(crate) async fn execute(&self, statements: &'static str) {
+    pub(crate) async fn execute(&self, statements: impl Into<String>) {
+        let statements = sqlx::AssertSqlSafe(statements.into());
         sqlx::raw_sql(statements).execute(self.rows()).await.unwrap();
     }
 

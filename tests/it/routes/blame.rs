@@ -4,42 +4,30 @@ use crate::harness::Service;
 use serde_json::Value;
 
 #[tokio::test]
-async fn each_line_has_the_version_actor_and_time_that_introduced_it() {
-    let (_, memory) = Service::start().await.agent();
+async fn each_line_has_the_version_actor_and_time_that_introduced_it_whatever_changed_the_others() {
+    // Facts, one, blank, Key Learnings, the bullet that got its id, the new one, and the progress after it.
     let table = r#"
+        § each line has the version, actor and time that introduced it
         PUT context | X-Actor-Id: ann < # Facts\none\r\ntwo → 201
         +60
         PUT context | X-Actor-Id: bob < # Facts\nthree\none\r\ntwo\n → 201 ⇒ second=/context_id
-        GET blame → 200 | x-context-version: 2 | {"vault_id": "acme", "memory_id": "agent", "version": 2, "context_id": "$second"}
+        GET blame → 200 | x-context-version: 2 | {"vault_id": "acme", "memory_id": "$memory", "version": 2, "context_id": "$second"}
         GET blame → 200 {"/lines/*/version": [1, 2, 1, 1], "/lines/2/actor_id": "ann", "/lines/2/text": "one"}
         GET blame → 200 {"/lines/1": {"line": 2, "version": 2, "context_id": "$second", "actor_id": "bob", "creation_time": "2026-11-21T02:01:00Z", "text": "three", "evidence": []}}
-        GET blame?ref=1 → 200 {"version": 1, "/lines/*/version": [1, 1, 1]}"#;
-    memory.requests(table).await;
-}
-
-#[tokio::test]
-async fn blame_as_text_has_columns_and_each_representation_an_etag() {
-    let (_, memory) = Service::start().await.agent();
-    let table = r#"
+        GET blame?ref=1 → 200 {"version": 1, "/lines/*/version": [1, 1, 1]}
+        § as text it has columns, and each representation has an etag
         PUT context | X-Actor-Id: ann < # Facts\none\n → 201
         PUT context | X-Actor-Id: charlie < # Facts\none\n\ntwo\n → 201
         GET blame | Accept: text/plain → 200 | content-type: text/plain; charset=utf-8 | =1 ann     2026-11-21T02:00:00Z | # Facts\n1 ann     2026-11-21T02:00:00Z | one\n2 charlie 2026-11-21T02:00:00Z | \n2 charlie 2026-11-21T02:00:00Z | two\n
         GET blame → 200 ⇒ tag=etag
         GET blame | If-None-Match: $tag → 304
-        GET blame | Accept: text/plain | If-None-Match: $tag → 200"#;
-    memory.requests(table).await;
-}
-
-#[tokio::test]
-async fn every_kind_of_change_preserves_the_origins_of_unchanged_lines() {
-    let (_, memory) = Service::start().await.agent();
-    // Facts, one, blank, Key Learnings, the bullet that got its id, the new one, and the progress after it.
-    let table = r#"
+        GET blame | Accept: text/plain | If-None-Match: $tag → 200
+        § every kind of change preserves the origins of unchanged lines
         PUT context < # Facts\none\n\n# Key Learnings\n- by hand\n → 201
         POST operations < KEY_LEARNINGS:\n  ADD:\n    - because a: b\n → 200
         POST operations < CURRENT_PROGRESS:\n  In Progress:\n    - x\n → 200
         GET blame → 200 {"/lines/*/version": [1, 1, 1, 1, 2, 2, 3, 3, 3, 3]}"#;
-    memory.requests(table).await;
+    Service::start().await.requests(table).await;
 }
 
 #[tokio::test]
@@ -56,13 +44,8 @@ async fn origins_that_are_not_stored_are_computed() {
     memory.requests(table).await;
     for from in [5, 3, 1] {
         // As in rows whose lines come from too many versions for their origins to be stored.
-        let forget =
-            "UPDATE memory_contexts SET line_origins = NULL WHERE vault_id = 'acme' AND version >= $1";
-        sqlx::query(forget)
-            .bind(from)
-            .execute(service.rows())
-            .await
-            .unwrap();
+        let forget = format!("UPDATE memory_contexts SET line_origins = NULL WHERE version >= {from}");
+        service.execute(forget).await;
         assert_eq!(shown().await, stored, "forgotten from version {from}");
     }
     let unknown: Vec<i64> = service.values("SELECT version FROM memory_contexts WHERE vault_id = 'acme' AND line_origins IS NULL ORDER BY version").await;

@@ -1,52 +1,40 @@
-//! `/healthz`, `/readyz`, `/metrics`, `/openapi.yaml`
+//! `/healthz`, `/readyz`, `/metrics`, `/openapi.yaml`, and paths that no route has.
 
-use crate::harness::Service;
+use crate::harness::{Service, has, lacks};
 use serde_json::json;
 
 #[tokio::test]
-async fn a_service_with_its_database_is_ready() {
+async fn a_service_with_its_database_is_ready_and_metrics_count_requests_by_route_and_never_by_id() {
     let service = Service::start().await;
-    service.get("/healthz").await.is(200);
-    let ready = service.get("/readyz").await.is(200);
-    assert_eq!(ready.text(), "ready\ndatabase ok\nschema ok\nwrites ok\n");
+    let table = r#"
+        GET /healthz → 200
+        GET /readyz → 200 =ready\ndatabase ok\nschema ok\nwrites ok\n
+        GET /v1/vaults/acme/memories/very-secret-id/context → 404
+        GET /made/up → 404
+        GET /metrics → 200 ~route="/v1/vaults/{vault_id}/memories/{memory_id}/context""#;
+    let metrics = service.requests(table).await;
+    lacks(metrics.text(), &["very-secret-id", "made/up"]);
     let document = service.get("/openapi.yaml").await.is(200);
     assert_eq!(document.header("content-type"), "application/yaml");
     assert_eq!(document.text(), working_memory::http::openapi_yaml());
 }
 
-const CONTEXT: &str = "/v1/vaults/{vault_id}/memories/{memory_id}/context";
-
 #[tokio::test]
 async fn an_unknown_path_is_answered_with_the_route_that_was_probably_meant() {
+    let table = r#"
+        GET /health → 404 not-found {"nearest": "/healthz"}
+        GET /v1/vault → 404 not-found {"nearest": "/v1/vaults"}
+        GET /v1//vaults → 404 not-found {"nearest": "/v1/vaults"}
+        GET /v1/vaults/v/memories/m/context/ → 404 not-found {"nearest": "CONTEXT"}
+        GET /v1/vaults/v/memorys/m/context → 404 not-found {"nearest": "CONTEXT"}
+        GET /v1/vaults/v/memories/m/cotnext → 404 not-found {"nearest": "CONTEXT"}
+        GET /v1/vaults/v/memories/m/unrelated → 404 not-found {"nearest": null}
+        GET /made/up/and/far → 404 not-found {"nearest": null}
+        GET /v2/nothing | X-Request-Id: req-1 → 404 | content-type: application/problem+json | x-content-type-options: nosniff | cache-control: no-store | x-request-id: req-1 | {"nearest": null}
+        GET /.env → 404 not-found {"nearest": null}"#;
+    let context = "/v1/vaults/{vault_id}/memories/{memory_id}/context";
     let service = Service::start().await;
-    for (path, nearest) in [
-        ("/health", Some("/healthz")),
-        ("/v1/vault", Some("/v1/vaults")),
-        ("/v1//vaults", Some("/v1/vaults")),
-        ("/v1/vaults/v/memories/m/context/", Some(CONTEXT)),
-        ("/v1/vaults/v/memorys/m/context", Some(CONTEXT)),
-        ("/v1/vaults/v/memories/m/cotnext", Some(CONTEXT)),
-        ("/v1/vaults/v/memories/m/unrelated", None),
-        ("/made/up/and/far", None),
-        ("/v2/nothing", None),
-        ("/.env", None),
-    ] {
-        let problem = service.get(path).await.missing();
-        assert_eq!(problem["nearest"].as_str(), nearest, "{path}: {problem}");
-    }
-}
-
-#[tokio::test]
-async fn metrics_count_requests_by_route_and_never_by_id() {
-    let service = Service::start().await;
-    service.memory("very-secret-id").get("context").await.is(404);
-    service.get("/made/up").await.is(404);
-
-    let metrics = service.get("/metrics").await.is(200);
-
-    let route = r#"route="/v1/vaults/{vault_id}/memories/{memory_id}/context""#;
-    assert!(metrics.text().contains(route), "{}", metrics.text());
-    assert!(!metrics.text().contains("very-secret-id") && !metrics.text().contains("made/up"));
+    service.requests(&table.replace("CONTEXT", context)).await;
 }
 
 #[tokio::test]
@@ -55,16 +43,11 @@ async fn a_service_with_another_schema_version_is_not_ready_and_says_so() {
     service
         .execute("DELETE FROM _sqlx_migrations WHERE version = (SELECT max(version) FROM _sqlx_migrations)")
         .await;
-    let problem = service.refuses("/readyz", 503, "unavailable", None).await;
-    assert_eq!(problem["not_ready"], json!(["schema"]));
-    assert_eq!(
-        problem["checks"],
-        json!({"database": "ok", "schema": "failed", "writes": "unknown"})
-    );
-
+    let table = r#"GET /readyz | Accept: application/json → 503 unavailable {"not_ready": ["schema"], "checks": {"database": "ok", "schema": "failed", "writes": "unknown"}}"#;
+    service.requests(table).await;
     service.execute("DROP TABLE _sqlx_migrations").await;
     let problem = service.refuses("/readyz", 503, "unavailable", None).await;
-    assert_eq!(problem["not_ready"], json!(["schema"]));
-    assert!(!problem.to_string().contains("_sqlx"), "{problem}");
+    has(&problem, json!({"not_ready": ["schema"]}));
+    lacks(problem.to_string(), &["_sqlx"]);
     service.get("/healthz").await.is(200);
 }

@@ -1,6 +1,6 @@
 //! What all lists have in common: pages without gaps, cursors of one list, and limits.
 
-use crate::harness::{Answer, Service, each};
+use crate::harness::{Answer, Service, each, has};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -49,24 +49,23 @@ async fn pages_of_every_list_have_no_gaps_and_no_repeats() {
             assert_eq!(paged, all, "{list} by {limit}");
         }
     }
-    let events = service
-        .pages("/v1/vaults/acme/events?order=newest&kinds=version&limit=3")
-        .await;
-    let of_agent = events.iter().filter(|event| event["memory_id"] == "agent");
-    let versions: Vec<_> = of_agent.map(|event| &event["version"]).collect();
-    assert_eq!(versions, [6, 5, 4, 3, 2, 1]);
-    let versions = service
-        .pages("/v1/vaults/acme/memories/agent/contexts?limit=2")
-        .await;
-    let is_without_text = |version: &Value| version.get("context").is_none() && version["bytes"].is_number();
-    assert!(versions.iter().all(is_without_text));
-    let versions: Vec<_> = versions.iter().map(|version| &version["version"]).collect();
-    assert_eq!(versions, [6, 5, 4, 3, 2, 1]);
-    let runs = json!(
-        service
-            .pages("/v1/vaults/acme/memories/agent/updates?limit=3")
-            .await
+    let pages = async |list: &str| json!(service.pages(&format!("/v1/vaults/acme/{list}")).await);
+    let newest_first = json!([6, 5, 4, 3, 2, 1]);
+    let mut events = pages("events?order=newest&kinds=version&limit=3").await;
+    let events = events.as_array_mut().unwrap();
+    events.retain(|event| event["memory_id"] == "agent");
+    has(
+        &json!({ "items": events }),
+        json!({"/items/*/version": newest_first}),
     );
+    let versions = pages("memories/agent/contexts?limit=2").await;
+    has(
+        &json!({ "items": versions }),
+        json!({"/items/*/version": newest_first}),
+    );
+    let is_without_text = |version: &Value| version.get("context").is_none() && version["bytes"].is_number();
+    assert!(versions.as_array().unwrap().iter().all(is_without_text));
+    let runs = pages("memories/agent/updates?limit=3").await;
     let mut ids = each(&runs, "update_id");
     ids.dedup();
     assert_eq!(ids.len(), 10, "{runs}");
@@ -77,6 +76,7 @@ async fn pages_of_every_list_have_no_gaps_and_no_repeats() {
 #[tokio::test]
 async fn a_cursor_is_of_one_list_and_a_limit_is_at_most_500() {
     let service = filled().await;
+    let refused = async |path: String| service.refuses(&path, 400, "malformed", Some("cursor")).await;
     let first = service
         .read("/v1/vaults/acme/memories/agent/contexts?limit=1")
         .await;
@@ -87,57 +87,39 @@ async fn a_cursor_is_of_one_list_and_a_limit_is_at_most_500() {
             if bad == cursor && list.contains("contexts") {
                 continue;
             }
-            let path = format!("{path}cursor={bad}");
-            service.refuses(&path, 400, "malformed", Some("cursor")).await;
+            refused(format!("{path}cursor={bad}")).await;
         }
         for bad in "0|501|-1|%2B1|x|1.5|1e2|99999999999||1&limit=2".split('|') {
             let path = format!("{path}limit={bad}");
             service.refuses(&path, 422, "invalid", Some("limit")).await;
         }
     }
-    for other in [
-        "/v1/vaults/acme/memories/other-1/contexts?cursor=",
-        "/v1/vaults/acme/memories/agent/contexts?cursor=x",
-    ] {
-        let path = format!("{other}{cursor}");
-        service.refuses(&path, 400, "malformed", Some("cursor")).await;
+    for other in ["other-1/contexts?cursor=", "agent/contexts?cursor=x"] {
+        refused(format!("/v1/vaults/acme/memories/{other}{cursor}")).await;
     }
-    let files = "/v1/vaults/acme/memory-tool/files?root=agent";
-    for name in ["a", "b"] {
-        let put = service.request(Method::PUT, &format!("{files}&path=/memories/{name}"));
-        Answer::to(put.header("Content-Type", "text/plain").body("x"))
-            .await
-            .is(201);
+    let table = r#"
+        PUT /v1/vaults/acme/memory-tool/files?root=agent&path=/memories/a < x → 201
+        PUT /v1/vaults/acme/memory-tool/files?root=agent&path=/memories/b < x → 201
+        POST /v1/vaults/acme/memories/agent/window/import < {"history": [{"time": "2026-09-01T00:00:00Z", "intent": "a"}, {"time": "2026-09-02T00:00:00Z", "intent": "b"}]} → 201
+        GET /v1/vaults/acme/memories?limit=1 → 200"#;
+    let page = service.requests(table).await;
+    for other in ["other/memories?", "acme/memories?prefix=a&"] {
+        refused(format!("/v1/vaults/{other}cursor={}", page.part("/next_cursor"))).await;
     }
-    let told = json!({"history": [
-        {"time": "2026-09-01T00:00:00Z", "intent": "a"},
-        {"time": "2026-09-02T00:00:00Z", "intent": "b"},
-    ]});
-    service.memory("agent").post("window/import", &told).await.is(201);
     // PostgreSQL has no NUL in texts, and no time before 4713 BC.
     for (list, known, forged) in [
-        (files, "/memories/", r"/memories/\u0000"),
-        ("/v1/vaults/acme/items?", r#""2026-"#, r#""-5026-"#),
-        (
-            "/v1/vaults/acme/memories/agent/archive/history?",
-            r#""2026-"#,
-            r#""-5026-"#,
-        ),
+        ("memory-tool/files?root=agent", "/memories/", r"/memories/\u0000"),
+        ("items?", r#""2026-"#, r#""-5026-"#),
+        ("memories/agent/archive/history?", r#""2026-"#, r#""-5026-"#),
     ] {
+        let list = format!("/v1/vaults/acme/{list}");
         let page = service.request(Method::GET, &format!("{list}&limit=1"));
         let page = Answer::to(page.header("Accept", "application/json")).await;
-        let page = page.is(200).json();
-        let (start, key) = page["next_cursor"].as_str().unwrap().split_at(8);
+        let next = page.is(200).part("/next_cursor");
+        let (start, key) = next.split_at(8);
         let key = String::from_utf8(hex::decode(key).unwrap()).unwrap();
         assert!(key.contains(known), "{key}");
         let key = hex::encode(key.replace(known, forged));
-        let path = format!("{list}&cursor={start}{key}");
-        service.refuses(&path, 400, "malformed", Some("cursor")).await;
-    }
-    let page = service.read("/v1/vaults/acme/memories?limit=1").await;
-    let cursor = page["next_cursor"].as_str().unwrap();
-    for other in ["other/memories?", "acme/memories?prefix=a&"] {
-        let path = format!("/v1/vaults/{other}cursor={cursor}");
-        service.refuses(&path, 400, "malformed", Some("cursor")).await;
+        refused(format!("{list}&cursor={start}{key}")).await;
     }
 }

@@ -21,5 +21,5 @@ mod search_meaning;
 mod sections;
 mod update;
 mod updates;
-mod vaults;
+mod usage;
 mod window;

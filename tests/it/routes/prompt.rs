@@ -1,76 +1,87 @@
 //! `GET M/prompt`
 
-use crate::harness::{Answer, Memory, Service, each, has};
-use reqwest::Method;
-use serde_json::{Value, json};
+use crate::harness::{Service, has};
+use serde_json::json;
 use working_memory::tokens::Tokens;
-
-const NOW: &str = "Current date and time: Saturday, 2026-11-21 02:00 (UTC)";
-
-async fn put(memory: &Memory, category: &str, content: &str) {
-    let request = memory.request(Method::PUT, &format!("items/{category}"));
-    Answer::to(request.json(&json!([{"content": content}])))
-        .await
-        .is(200);
-}
-
-async fn put_of_vault(service: &Service, category: &str, content: &str) {
-    let request = service.request(Method::PUT, &format!("/v1/vaults/acme/items/{category}"));
-    Answer::to(request.json(&json!([{"content": content}])))
-        .await
-        .is(200);
-}
-
-fn names(receipt: &Value) -> Vec<&str> {
-    each(&receipt["parts"], "name")
-}
 
 #[tokio::test]
 async fn a_prompt_is_assembled_from_items_of_the_vault_and_the_memory_and_the_document() {
-    let (service, memory) = Service::start().await.agent();
-    put(&memory, "rules", "Mine.").await;
-    put_of_vault(&service, "rules", "Ours.\n").await;
-    put(&memory, "workflow", "1. Test first").await;
-    memory.write("# Facts\nA fact.\n\n# Current Progress\n## In Progress\n- It\n\n# Key Learnings\n- KL-1 because a: one\n").await;
-
-    let text = memory.get("prompt").await.is(200);
-    assert_eq!(
-        text.text(),
-        format!(
-            "Ours.\n\nMine.\n\n# Facts\nA fact.\n\n# Key Learnings\n- KL-1 because a: one\n\n1. Test first\n\n\
-             # Current Progress\n## In Progress\n- It\n\n{NOW}"
-        )
-    );
-    assert_eq!(text.header("content-type"), "text/plain; charset=utf-8");
-    assert_eq!(text.header("x-context-version"), "1");
-
-    let json = memory.get_json("prompt").await.is(200);
-    let receipt = json.json();
-    assert_eq!(receipt["text"], text.text());
-    let expected = "rules free key_learnings workflow current_progress datetime";
-    assert_eq!(names(&receipt).join(" "), expected);
-    let tokens = Tokens::default().count(text.text());
+    let (_, memory) = Service::start().await.agent();
+    let table = r##"
+        PUT items/rules < Mine. → 200
+        PUT /v1/vaults/acme/items/rules < Ours.\n → 200
+        PUT items/workflow < 1. Test first → 200
+        PUT context < # Facts\nA fact.\n\n# Current Progress\n## In Progress\n- It\n\n# Key Learnings\n- KL-1 because a: one\n → 201 ⇒ id=/context_id
+        GET prompt → 200 | content-type: text/plain; charset=utf-8 | x-context-version: 1 | =Ours.\n\nMine.\n\n# Facts\nA fact.\n\n# Key Learnings\n- KL-1 because a: one\n\n1. Test first\n\n# Current Progress\n## In Progress\n- It\n\nCurrent date and time: Saturday, 2026-11-21 02:00 (UTC) ⇒ text== tag=etag hash=x-prefix-hash
+        GET prompt | Accept: application/json | If-None-Match: $tag → 200 {"text": "$text", "max_tokens": null, "prefix_hash": "$hash", "version": 1, "context_id": "$id", "dropped": []}
+        GET prompt | Accept: application/json → 200 {"/parts/*/name": ["rules", "free", "key_learnings", "workflow", "current_progress", "datetime"]}
+        GET prompt | Accept: application/json → 200 {"/parts/0/source": "items", "/parts/0/items#": 2, "/parts/2/source": "document", "/parts/2/records": ["KL-1"], "/parts/5/source": "clock"}"##;
+    let receipt = memory.requests(table).await.json();
+    let tokens = Tokens::default().count(receipt["text"].as_str().unwrap());
     assert_eq!(receipt["tokens"], tokens);
     let parts = receipt["parts"].as_array().unwrap();
     let sum: u64 = parts.iter().map(|part| part["tokens"].as_u64().unwrap()).sum();
     assert_eq!(sum, tokens as u64);
-    let context = memory.get_json("context").await.json();
-    has(
-        &receipt,
-        json!({
-            "/parts/0/source": "items", "/parts/0/items#": 2, "/parts/2/source": "document", "/parts/2/records": ["KL-1"],
-            "/parts/5/source": "clock", "version": 1, "context_id": context["context_id"], "dropped": [],
-            "max_tokens": null, "prefix_hash": text.header("x-prefix-hash"),
-        }),
-    );
-    assert_ne!(text.header("etag"), json.header("etag"));
 }
 
 #[tokio::test]
-async fn a_memory_with_items_alone_its_own_or_the_vaults_has_a_prompt() {
-    let service = Service::start().await;
-    let table = r#"
-        § agent
+async fn parts_of_a_prompt_are_selected_by_name_and_of_a_time_and_the_same_state_is_not_sent_twice() {
+    // The vault's own items are written last.
+    let table = r##"
+        § parts are selected by name
+        PUT items/rules < rules → 200
+        PUT items/style < style → 200
+        PUT items/workflow < workflow → 200
+        PUT context < # Facts\nf\n\n# Decisions\n- D-1 d\n → 201
+        GET prompt?include=rules,%20workflow → 200 =rules\n\nworkflow
+        GET prompt?include=workflow&include=rules,key_learnings → 200 =rules\n\nworkflow
+        GET prompt?include=key_learnings → 200 =
+        GET prompt?exclude=datetime,free&exclude=style,workflow → 200 =rules\n\n# Decisions\n- D-1 d
+        GET prompt?include=rules,style&exclude=rules → 200 =style
+        GET prompt?include=free → 200 =# Facts\nf
+        GET prompt?include=datetime&timezone=Asia/Tokyo → 200 =Current date and time: Saturday, 2026-11-21 11:00 (Asia/Tokyo, UTC+09:00)
+        GET prompt?include=datetime&timezone=Asia/Kolkata → 200 =Current date and time: Saturday, 2026-11-21 07:30 (Asia/Kolkata, UTC+05:30)
+        GET prompt?include= → 422 invalid include
+        GET prompt?include=, → 422 invalid include
+        GET prompt?timezone=Mars/Olympus → 422 invalid timezone
+        GET prompt?timezone= → 422 invalid timezone
+        GET prompt?max_tokens=0 → 422 invalid max_tokens
+        GET prompt?max_tokens=many → 422 invalid max_tokens
+        GET prompt?exclud=rules → 422 invalid exclud
+        GET prompt | Accept: text/html → 406 not-acceptable
+        § the same state has the same etag and is not sent twice
+        PUT context < # Facts\nf\n → 201
+        GET prompt → 200 ⇒ timed=etag
+        GET prompt?exclude=datetime → 200 ⇒ without=etag
+        +59
+        GET prompt | If-None-Match: $timed → 304 | x-context-version: 1 | =
+        +1
+        GET prompt | If-None-Match: $timed → 200
+        GET prompt?exclude=datetime | If-None-Match: $without → 304
+        PUT items/style < [{"content": "Short."}] → 200
+        GET prompt?exclude=datetime | If-None-Match: $without → 200
+        § an item of the category datetime replaces the clock
+        PUT context < # Facts\nf\n → 201
+        PUT items/datetime < [{"content": "It is spring."}] → 200
+        GET prompt → 200 =# Facts\nf\n\nIt is spring.
+        GET prompt?include=datetime | Accept: application/json → 200 {"text": "It is spring.", "/parts/0/source": "items"}
+        § unknown names in include are rejected
+        PUT items/style < [{"content": "Short."}] → 200
+        GET prompt?include=rules,stile → 422 invalid include {"unknown": ["stile"], "known~": "\"style\""}
+        GET prompt?include=rules,style → 200 =Short.
+        GET prompt?include=rules → 200 =
+        GET prompt?exclude=stile → 200
+        § the prompt at a time has the document of that time
+        PUT context < # Facts\nold\n → 201
+        +3600
+        PUT context < # Facts\nnew\n → 201
+        PUT items/style < [{"content": "Short."}] → 200
+        GET prompt?as_of=2026-11-21T02:30:00Z → 200 | x-context-version: 1 | =Short.\n\n# Facts\nold\n\nCurrent date and time: Saturday, 2026-11-21 02:30 (UTC)
+        GET prompt?as_of=2026-11-21T01:00:00Z → 404 not-found as_of
+        GET prompt?as_of=2026-11-22T00:00:00Z → 422 invalid as_of
+        POST contexts/1/redact < {"reason": "it held a key"} → 200
+        GET prompt?as_of=2026-11-21T02:30:00Z → 410 gone as_of
+        § a memory with items alone, its own or the vault's, has a prompt
         GET prompt → 200 | content-type: text/plain; charset=utf-8 | =
         GET prompt | Accept: application/json → 200 {"text": "", "parts": []}
         GET context → 404 not-found
@@ -79,55 +90,22 @@ async fn a_memory_with_items_alone_its_own_or_the_vaults_has_a_prompt() {
         GET /v1/vaults/acme/memories/other/prompt → 200 =
         PUT /v1/vaults/acme/items/style < [{"content": "Kind."}] → 200
         GET prompt?exclude=datetime → 200 =Kind.\n\nShort.
-        GET /v1/vaults/acme/memories/other/prompt?exclude=datetime → 200 =Kind."#;
-    let other = service.requests(table).await;
+        GET /v1/vaults/acme/memories/other/prompt?exclude=datetime → 200 =Kind."##;
+    let other = Service::start().await.requests(table).await;
     assert!(!other.headers.contains_key("x-context-version"));
-}
-
-#[tokio::test]
-async fn parts_are_selected_by_name() {
-    let (_, memory) = Service::start().await.agent();
-    for category in ["rules", "style", "workflow"] {
-        put(&memory, category, category).await;
-    }
-    memory.write("# Facts\nf\n\n# Decisions\n- D-1 d\n").await;
-    memory
-        .requests(
-            r"
-            GET prompt?include=rules,%20workflow → 200 =rules\n\nworkflow
-            GET prompt?include=workflow&include=rules,key_learnings → 200 =rules\n\nworkflow
-            GET prompt?include=key_learnings → 200 =
-            GET prompt?exclude=datetime,free&exclude=style,workflow → 200 =rules\n\n# Decisions\n- D-1 d
-            GET prompt?include=rules,style&exclude=rules → 200 =style
-            GET prompt?include=free → 200 =# Facts\nf
-            GET prompt?include=datetime&timezone=Asia/Tokyo → 200 =Current date and time: Saturday, 2026-11-21 11:00 (Asia/Tokyo, UTC+09:00)
-            GET prompt?include=datetime&timezone=Asia/Kolkata → 200 =Current date and time: Saturday, 2026-11-21 07:30 (Asia/Kolkata, UTC+05:30)
-            GET prompt?include= → 422 invalid include
-            GET prompt?include=, → 422 invalid include
-            GET prompt?timezone=Mars/Olympus → 422 invalid timezone
-            GET prompt?timezone= → 422 invalid timezone
-            GET prompt?max_tokens=0 → 422 invalid max_tokens
-            GET prompt?max_tokens=many → 422 invalid max_tokens
-            GET prompt?exclud=rules → 422 invalid exclud
-            GET prompt | Accept: text/html → 406 not-acceptable",
-        )
-        .await;
 }
 
 #[tokio::test]
 async fn a_budget_drops_parts_in_order_and_never_the_rules() {
     let (_, memory) = Service::start().await.agent();
-    put(&memory, "rules", "Never push to main. Never delete a migration.").await;
     let tasks: String = (1..=5)
         .rev()
-        .map(|n| format!("- T-{n} [2026-11-21T02:00:00Z] Task: it was task number {n}\n"))
+        .map(|n| format!("- T-{n} [2026-11-21T02:00:00Z] Task: it was task number {n}\\n"))
         .collect();
-    memory
-        .write(format!(
-            "# Facts\n{}\n# Key Learnings\n- KL-1 because a: one\n\n# Recent Tasks\n{tasks}",
-            "fact ".repeat(50)
-        ))
-        .await;
+    let table = r"
+        PUT items/rules < Never push to main. Never delete a migration. → 200
+        PUT context < # Facts\n(fact ×50)\n# Key Learnings\n- KL-1 because a: one\n\n# Recent Tasks\nTASKS → 201";
+    memory.requests(&table.replace("TASKS", &tasks)).await;
     let complete = memory.get_json("prompt").await.is(200).json();
     let all = complete["tokens"].as_u64().unwrap();
     let tokens = Tokens::default();
@@ -153,60 +131,4 @@ async fn a_budget_drops_parts_in_order_and_never_the_rules() {
         needed = tokens.count(rules)
     );
     memory.requests(&table).await;
-}
-
-#[tokio::test]
-async fn the_same_state_has_the_same_etag_and_is_not_sent_twice() {
-    let (_, memory) = Service::start().await.agent();
-    let table = r##"
-        PUT context < # Facts\nf\n → 201
-        GET prompt → 200 ⇒ timed=etag
-        GET prompt?exclude=datetime → 200 ⇒ without=etag
-        +59
-        GET prompt | If-None-Match: $timed → 304 | x-context-version: 1 | =
-        +1
-        GET prompt | If-None-Match: $timed → 200
-        GET prompt?exclude=datetime | If-None-Match: $without → 304
-        PUT items/style < [{"content": "Short."}] → 200
-        GET prompt?exclude=datetime | If-None-Match: $without → 200"##;
-    memory.requests(table).await;
-}
-
-#[tokio::test]
-async fn an_item_of_the_category_datetime_replaces_the_clock() {
-    let (_, memory) = Service::start().await.agent();
-    let table = r##"
-        PUT context < # Facts\nf\n → 201
-        PUT items/datetime < [{"content": "It is spring."}] → 200
-        GET prompt → 200 =# Facts\nf\n\nIt is spring.
-        GET prompt?include=datetime | Accept: application/json → 200 {"text": "It is spring.", "/parts/0/source": "items"}"##;
-    memory.requests(table).await;
-}
-
-#[tokio::test]
-async fn unknown_names_in_include_are_rejected() {
-    let (_, memory) = Service::start().await.agent();
-    let table = r#"
-        PUT items/style < [{"content": "Short."}] → 200
-        GET prompt?include=rules,stile → 422 invalid include {"unknown": ["stile"], "known~": "\"style\""}
-        GET prompt?include=rules,style → 200 =Short.
-        GET prompt?include=rules → 200 =
-        GET prompt?exclude=stile → 200"#;
-    memory.requests(table).await;
-}
-
-#[tokio::test]
-async fn the_prompt_at_a_time_has_the_document_of_that_time() {
-    let (_, memory) = Service::start().await.agent();
-    let table = r##"
-        PUT context < # Facts\nold\n → 201
-        +3600
-        PUT context < # Facts\nnew\n → 201
-        PUT items/style < [{"content": "Short."}] → 200
-        GET prompt?as_of=2026-11-21T02:30:00Z → 200 | x-context-version: 1 | =Short.\n\n# Facts\nold\n\nCurrent date and time: Saturday, 2026-11-21 02:30 (UTC)
-        GET prompt?as_of=2026-11-21T01:00:00Z → 404 not-found as_of
-        GET prompt?as_of=2026-11-22T00:00:00Z → 422 invalid as_of
-        POST contexts/1/redact < {"reason": "it held a key"} → 200
-        GET prompt?as_of=2026-11-21T02:30:00Z → 410 gone as_of"##;
-    memory.requests(table).await;
 }

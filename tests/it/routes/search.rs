@@ -1,35 +1,21 @@
 //! `GET /v1/vaults/{vault_id}/search`
 
-use crate::harness::{Answer, Memory, Service, each, eventually};
+use crate::harness::{Memory, Service, each, eventually};
+use futures::future::join_all;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Every byte percent-encoded.
-fn encoded(text: &str) -> String {
-    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
-}
-
-/// A search that sees every earlier write; `more` are further parameters.
-async fn searching(service: &Service, q: &str, more: &[(&str, &str)]) -> Answer {
-    let mut path = format!("/v1/vaults/acme/search?consistent=true&q={}", encoded(q));
-    for (name, value) in more {
-        path += &format!("&{name}={value}");
-    }
-    service.get(&path).await
-}
-
-async fn search(service: &Service, q: &str) -> Vec<Value> {
-    let list = searching(service, q, &[]).await.is(200).json();
-    list["items"].as_array().unwrap().clone()
+/// What a search finds that sees every earlier write.
+async fn search(service: &Service, vault: &str, q: &str) -> Value {
+    let q: String = url::form_urlencoded::byte_serialize(q.as_bytes()).collect();
+    let path = format!("/v1/vaults/{vault}/search?consistent=true&q={q}");
+    service.read(&path).await["items"].take()
 }
 
 /// The memories that are found, sorted by name.
 async fn found(service: &Service, q: &str) -> Vec<String> {
-    let mut ids: Vec<_> = search(service, q)
-        .await
-        .iter()
-        .map(|item| item["memory_id"].as_str().unwrap().to_owned())
-        .collect();
+    let items = search(service, "acme", q).await;
+    let mut ids: Vec<String> = each(&items, "memory_id").into_iter().map(str::to_owned).collect();
     ids.sort();
     ids
 }
@@ -37,29 +23,15 @@ async fn found(service: &Service, q: &str) -> Vec<String> {
 #[tokio::test]
 async fn a_word_finds_its_documents_in_order_of_rank() {
     let service = Service::start().await;
-    let often = "The parser & the <b>parser</b>: parser tests for the parser.";
-    service.memory("often").write(often).await;
-    service
-        .memory("once")
-        .write("A note about one parser among many other things.")
-        .await;
-    service.memory("never").write("Nothing of the kind.").await;
-
-    let items = search(&service, "PARSER").await;
-
-    let ids: Vec<_> = items.iter().map(|item| &item["memory_id"]).collect();
-    assert_eq!(ids, ["often", "once"]);
+    let table = r#"
+        PUT /v1/vaults/acme/memories/often/context < The parser & the <b>parser</b>: parser tests for the parser. → 201
+        PUT /v1/vaults/acme/memories/once/context < A note about one parser among many other things. → 201 ⇒ id=/context_id time=/creation_time
+        PUT /v1/vaults/acme/memories/never/context < Nothing of the kind. → 201
+        GET /v1/vaults/acme/search?consistent=true&q=PARSER → 200 {"/items/*/memory_id": ["often", "once"], "/items/1/version": 1, "/items/1/context_id": "$id", "/items/1/creation_time": "$time"}
+        GET /v1/vaults/acme/search?consistent=true&q=PARSER → 200 {"/items/0/extract": "The <mark>parser</mark> &amp; the &lt;b&gt;<mark>parser</mark>&lt;/b&gt;: <mark>parser</mark> tests for the <mark>parser</mark>."}
+        ROWS search_entries 3"#;
+    let items = service.requests(table).await.json()["items"].take();
     assert!(items[0]["rank"].as_f64() > items[1]["rank"].as_f64());
-    assert_eq!(
-        items[0]["extract"],
-        "The <mark>parser</mark> &amp; the &lt;b&gt;<mark>parser</mark>&lt;/b&gt;: <mark>parser</mark> tests for \
-         the <mark>parser</mark>."
-    );
-    let context = service.memory("once").get_json("context").await.json();
-    for member in ["memory_id", "version", "context_id", "creation_time"] {
-        assert_eq!(items[1][member], context[member], "{member}");
-    }
-    assert_eq!(service.count("search_entries").await, 3);
 }
 
 #[tokio::test]
@@ -130,30 +102,18 @@ async fn a_large_vault_has_the_same_results_as_a_small_one() {
         let memory = Memory::new(&service, "large", &format!("other-{number}"));
         memory.write(format!("Entry {number} of a long list.")).await;
     }
-    for query in [
-        "parser",
-        "pars",
-        "parser lines",
-        "lines parser",
-        "\"two lines\"",
-        "\"the parser\" tests",
-        "arger or slow",
-        "parser -tests",
-        "parser -\"two lines\"",
-        "missing",
-    ] {
-        let mut answers = Vec::new();
-        for vault in ["small", "large"] {
-            let path = format!("/v1/vaults/{vault}/search?consistent=true&q={}", encoded(query));
-            let items = service.read(&path).await["items"].clone();
-            let shown = items.as_array().unwrap().iter().map(|item| {
-                let members = ["memory_id", "rank", "extract", "record", "section"];
-                members.map(|name| item[name].clone())
-            });
-            answers.push(shown.collect::<Vec<_>>());
-        }
-        assert_eq!(answers[0], answers[1], "{query}");
-        assert_eq!(answers[0].is_empty(), query == "missing", "{query}");
+    let queries = "parser|pars|parser lines|lines parser|\"two lines\"|\"the parser\" tests|arger or slow|\
+                   parser -tests|parser -\"two lines\"|missing";
+    for query in queries.split('|') {
+        let shown = async |vault: &str| -> Vec<[Value; 5]> {
+            let items = search(&service, vault, query).await;
+            let members = ["memory_id", "rank", "extract", "record", "section"];
+            let shown = |item: &Value| members.map(|name| item[name].clone());
+            items.as_array().unwrap().iter().map(shown).collect()
+        };
+        let small = shown("small").await;
+        assert_eq!(small, shown("large").await, "{query}");
+        assert_eq!(small.is_empty(), query == "missing", "{query}");
     }
 }
 
@@ -178,35 +138,44 @@ async fn an_old_document_of_a_vault_that_has_grown_is_found() {
 }
 
 #[tokio::test]
-async fn only_the_newest_version_is_found() {
-    let (_, memory) = Service::start().await.agent();
+async fn a_search_finds_only_the_newest_versions_of_its_vault() {
     let table = r#"
+        § only the newest version is found
         PUT context < the first draft → 201
-        GET /v1/vaults/acme/search?consistent=true&q=draft → 200 {"/items/*/memory_id": ["agent"]}
+        GET /v1/vaults/acme/search?consistent=true&q=draft → 200 {"/items/*/memory_id": ["$memory"]}
         PUT context < the second text → 201
         GET /v1/vaults/acme/search?q=draft → 200 {"items": []}
         GET /v1/vaults/acme/search?consistent=true&q=draft → 200 {"items": []}
         GET /v1/vaults/acme/search?consistent=true&q=second → 200 {"/items/*/version": [2]}
-        ROWS search_entries 1"#;
-    memory.requests(table).await;
-}
-
-#[tokio::test]
-async fn a_search_finds_only_documents_of_its_vault_and_none_that_were_deleted() {
-    let (service, memory) = Service::start().await.agent();
-    memory.write("secret plan").await;
-    let table = r#"
+        ROWS search_entries 1
+        § a search finds only documents of its vault and none that were deleted
+        PUT context < secret plan → 201
         GET /v1/vaults/globex/search?q=secret&consistent=true → 200 {"items": [], "next_cursor": null}
         GET /v1/vaults/acm/search?q=secret&consistent=true → 200 {"items": [], "next_cursor": null}
-        GET /v1/vaults/acme.1/search?q=secret&consistent=true → 200 {"items": [], "next_cursor": null}"#;
-    service.requests(table).await;
-    assert_eq!(found(&service, "secret").await, ["agent"]);
-    assert!(found(&service, "acme").await.is_empty());
-    service
-        .execute("DELETE FROM memories WHERE vault_id = 'acme'")
-        .await;
-    assert!(found(&service, "secret").await.is_empty());
-    assert_eq!(service.count("search_entries").await, 0);
+        GET /v1/vaults/acme.1/search?q=secret&consistent=true → 200 {"items": [], "next_cursor": null}
+        GET /v1/vaults/acme/search?q=secret&consistent=true → 200 {"/items/*/memory_id": ["$memory"]}
+        GET /v1/vaults/acme/search?q=acme&consistent=true → 200 {"items": []}
+        DELETE . → 204
+        GET /v1/vaults/acme/search?q=secret&consistent=true → 200 {"items": []}
+        ROWS search_entries 0
+        § an accent that stands alone is no word and stops no search
+        PUT context < # Notes\nͺ [ͺ] deploy\n → 201
+        GET /v1/vaults/acme/search?q=deploy&consistent=true → 200 {"/items/*/memory_id": ["$memory"]}
+        GET /v1/vaults/acme/search?q=%21 → 200
+        GET /v1/vaults/acme/search?q=%CD%BA → 200
+        § an invalid query is rejected
+        GET /v1/vaults/acme/search?consistent=true&q= → 422 invalid q
+        GET /v1/vaults/acme/search?consistent=true&q=%20 → 422 invalid q
+        GET /v1/vaults/acme/search?consistent=true&q=%0A%C2%A0 → 422 invalid q
+        GET /v1/vaults/acme/search?consistent=true&q=(x×1001) → 422 invalid q {"limit": 1000}
+        GET /v1/vaults/acme/search?consistent=true&q=(x+×500) → 200
+        GET /v1/vaults/acme/search?consistent=true&q=("a-b"+or+-c+×80) → 200
+        GET /v1/vaults/acme/search → 422 invalid q
+        GET /v1/vaults/acme/search?q=x&limit=0 → 422 invalid limit
+        GET /v1/vaults/acme/search?q=x&consistent=yes → 422 invalid consistent
+        GET /v1/vaults/acme/search?q=x&query=x → 422 invalid query
+        GET /v1/vaults/-/search?q=x → 422 invalid vault_id"#;
+    Service::start().await.requests(table).await;
 }
 
 #[tokio::test]
@@ -226,26 +195,6 @@ async fn pages_have_no_gaps_and_no_repeats() {
         GET PATH&q=cat → 200 ⇒ cursor=/next_cursor
         GET PATH&q=dog&cursor=$cursor → 400 malformed cursor";
     service.requests(&table.replace("PATH", path)).await;
-}
-
-#[tokio::test]
-async fn an_invalid_query_is_rejected() {
-    let service = Service::start().await;
-    for q in ["", " ", "\n\u{a0}"] {
-        searching(&service, q, &[]).await.invalid("q");
-    }
-    let problem = searching(&service, &"x".repeat(1_001), &[]).await;
-    assert_eq!(problem.invalid("q")["limit"], 1_000);
-    for q in ["x ".repeat(500), "\"a-b\" or -c ".repeat(80)] {
-        searching(&service, &q, &[]).await.is(200);
-    }
-    let table = "
-        GET /v1/vaults/acme/search → 422 invalid q
-        GET /v1/vaults/acme/search?q=x&limit=0 → 422 invalid limit
-        GET /v1/vaults/acme/search?q=x&consistent=yes → 422 invalid consistent
-        GET /v1/vaults/acme/search?q=x&query=x → 422 invalid query
-        GET /v1/vaults/-/search?q=x → 422 invalid vault_id";
-    service.requests(table).await;
 }
 
 #[tokio::test]
@@ -281,33 +230,21 @@ async fn eventually_finds(service: &Service, q: &str, count: usize) {
 async fn indexers_of_two_instances_index_the_backlog_and_new_writes() {
     let service = Service::start().await;
     let beside = service.beside(None).await;
-    for number in 0..40 {
-        let memory = format!("m{number}");
-        service.memory(&memory).write("left behind").await;
-    }
-    let running = [&service, &beside].map(Service::background);
-
-    eventually_finds(&service, "behind", 40).await;
     let instances = [&service, &beside];
-    let puts = (0..40).map(|number: usize| async move {
-        let memory = format!("m{number}");
-        instances[number % 2]
-            .memory(&memory)
-            .put("written again")
-            .await
-            .is(201)
-    });
-    futures::future::join_all(puts).await;
+    let write = async |text: &str| {
+        let puts = (0..40).map(|number: usize| {
+            let memory = instances[number % 2].memory(&format!("m{number}"));
+            async move { memory.write(text).await }
+        });
+        join_all(puts).await;
+    };
+    write("left behind").await;
+    let running = instances.map(Service::background);
+    eventually_finds(&service, "behind", 40).await;
+    write("written again").await;
     eventually_finds(&service, "again", 40).await;
     eventually_finds(&service, "behind", 0).await;
-
-    assert!(
-        service
-            .get("/metrics")
-            .await
-            .text()
-            .contains("search_lag_seconds")
-    );
+    service.requests("GET /metrics → 200 ~search_lag_seconds").await;
     for background in running {
         background.stop().await;
     }
@@ -339,18 +276,4 @@ async fn a_recently_indexed_memory_is_delayed_unless_its_vault_is_searched() {
     assert_eq!(found["items"].as_array().unwrap().len(), 1, "{found}");
     memory.write("five").await;
     assert_eq!(pending().await, 1, "a vault that is searched does not rest");
-}
-
-#[tokio::test]
-async fn an_accent_that_stands_alone_is_no_word_and_stops_no_search() {
-    let (service, memory) = Service::start().await.agent();
-    memory.write("# Notes\n\u{37a} [\u{37a}] deploy\n").await;
-    let found = service
-        .read("/v1/vaults/acme/search?q=deploy&consistent=true")
-        .await;
-    assert_eq!(found["items"][0]["memory_id"], "agent");
-    for without_words in ["%21", "%CD%BA"] {
-        let path = format!("/v1/vaults/acme/search?q={without_words}");
-        service.get(&path).await.is(200);
-    }
 }

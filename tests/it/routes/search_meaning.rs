@@ -1,6 +1,6 @@
 //! Semantic searches, and searches in one memory.
 
-use crate::harness::{Answer, EmbeddingServer, Service, has};
+use crate::harness::{EmbeddingServer, Service, has};
 use serde_json::{Value, json};
 
 const CAR: &str = "# Key Learnings\n- KL-1 because rain: the automobile leaks\n- KL-2 because fun: soup needs salt\n\n\
@@ -12,16 +12,20 @@ async fn with_model() -> (EmbeddingServer, Service) {
     (server, service)
 }
 
+/// With the memory `m` of the document above, which is indexed.
+async fn with_car() -> (EmbeddingServer, Service) {
+    let (server, service) = with_model().await;
+    service.memory("m").write(CAR).await;
+    service.index().await;
+    (server, service)
+}
+
 async fn search(service: &Service, parameters: &str) -> Value {
     let path = format!("/v1/vaults/acme/search?consistent=true&{parameters}");
     service.read(&path).await
 }
 
-async fn inside(service: &Service, memory: &str, parameters: &str) -> Answer {
-    service.memory(memory).get(&format!("search?{parameters}")).await
-}
-
-/// Memories with the records that were found, in their order.
+/// Memories with the records or sections that were found, in their order.
 fn found(page: &Value) -> Vec<String> {
     let items = page["items"].as_array().unwrap();
     let name = |item: &Value| {
@@ -32,6 +36,18 @@ fn found(page: &Value) -> Vec<String> {
         format!("{}/{record}", item["memory_id"].as_str().unwrap())
     };
     items.iter().map(name).collect()
+}
+
+/// Checks what searches find, one a line: `parameters → memory/record …`.
+async fn finds(service: &Service, below: &str, table: &str) {
+    for (parameters, expected) in table.trim().lines().map(|row| row.split_once('→').unwrap()) {
+        let path = format!("/v1/vaults/acme/{below}?{}", parameters.trim());
+        let page = service.read(&path).await;
+        assert_eq!(found(&page).join(" "), expected.trim(), "{path}");
+        let items = page["items"].as_array().unwrap().iter();
+        let ranks: Vec<_> = items.map(|item| item["rank"].as_f64()).collect();
+        assert!(ranks.is_sorted_by(|one, next| one >= next), "{page}");
+    }
 }
 
 #[tokio::test]
@@ -81,69 +97,51 @@ async fn one_memory_is_searched_by_words_archived_records_too() {
         GET search?q=soup&limit=1&cursor=$cursor → 200 {"/items/*/record_id": ["KL-2"]}
         GET search?q=salt&limit=1&cursor=$cursor → 400 malformed cursor"##;
     memory.requests(table).await;
-    for (parameters, expected) in [
-        ("q=soup", &["m/Facts", "m/KL-2"][..]),
-        ("q=leaks", &[]),
-        ("q=leaks&status=all", &["m/KL-1"]),
-        ("q=soup&kind=KL", &["m/KL-2"]),
-        ("q=soup&kind=D", &[]),
-        ("q=soup&actor=nobody", &[]),
-        ("q=soup&until=2000-01-01T00:00:00Z", &[]),
-        ("q=soup&since=2000-01-01T00:00:00Z&kind=KL", &["m/KL-2"]),
-        ("q=automobile&status=archived", &["m/KL-1"]),
-        ("q=soup%20-no", &["m/KL-2"]),
-    ] {
-        let page = inside(&service, "m", parameters).await.is(200).json();
-        assert_eq!(found(&page), expected, "{parameters}");
-        let items = page["items"].as_array().unwrap().iter();
-        let ranks: Vec<_> = items.map(|item| item["rank"].as_f64()).collect();
-        assert!(ranks.is_sorted_by(|one, next| one >= next), "{page}");
-    }
-    assert_eq!(found(&search(&service, "q=soup&kind=KL").await), ["m/KL-2"]);
-    assert!(found(&search(&service, "q=soup&kind=T").await).is_empty());
+    let table = "
+        q=soup → m/Facts m/KL-2
+        q=leaks →
+        q=leaks&status=all → m/KL-1
+        q=soup&kind=KL → m/KL-2
+        q=soup&kind=D →
+        q=soup&actor=nobody →
+        q=soup&until=2000-01-01T00:00:00Z →
+        q=soup&since=2000-01-01T00:00:00Z&kind=KL → m/KL-2
+        q=automobile&status=archived → m/KL-1
+        q=soup%20-no → m/KL-2";
+    finds(&service, "memories/m/search", table).await;
+    let table = "
+        consistent=true&q=soup&kind=KL → m/KL-2
+        consistent=true&q=soup&kind=T →";
+    finds(&service, "search", table).await;
 }
 
 #[tokio::test]
 async fn texts_of_the_same_meaning_are_found_and_the_result_says_how() {
-    let (_server, service) = with_model().await;
-    service.memory("m").write(CAR).await;
+    let (_server, service) = with_car().await;
     let other = service.memory("other");
     other.write("# Facts\nNothing of the kind.\n").await;
     service.index().await;
-
-    let page = search(&service, "q=vehicle&min_score=0.2").await;
-    assert_eq!(page["mode"], "hybrid");
-    assert_eq!(found(&page), ["m/KL-1"]);
-    let hit = &page["items"][0];
+    let table = r#"
+        GET SEARCH&q=vehicle&min_score=0.2 → 200 {"mode": "hybrid", "items#": 1, "/items/0/found_by": ["semantic"], "/items/0/status": "active", "/items/0/record_version": 1}
+        GET SEARCH&q=automobile&min_score=0.2 → 200 {"/items/0/found_by": ["text", "semantic"]}
+        GET SEARCH&q=medic&mode=semantic&min_score=0.2 → 200 {"mode": "semantic"}
+        GET /v1/vaults/globex/search?q=vehicle → 200 {"items": []}
+        GET /v1/vaults/acme/usage → 200 ~"one""#;
+    let search_path = "/v1/vaults/acme/search?consistent=true";
+    service.requests(&table.replace("SEARCH", search_path)).await;
+    let hit = &search(&service, "q=vehicle&min_score=0.2").await["items"][0];
     assert!(hit["score"].as_f64().unwrap() > 0.2, "{hit}");
-    has(
-        hit,
-        json!({"found_by": ["semantic"], "status": "active", "record_version": 1}),
-    );
-
-    let both = search(&service, "q=automobile&min_score=0.2").await;
-    assert_eq!(both["items"][0]["found_by"], json!(["text", "semantic"]));
-    let facts = search(&service, "q=medic&mode=semantic&min_score=0.2").await;
-    assert_eq!(facts["mode"], "semantic");
-    assert_eq!(found(&facts), ["m/Facts"]);
-    for (parameters, expected) in [
-        ("q=vehicle&mode=text", &[][..]),
-        ("q=medic&kind=KL&min_score=0.2", &[]),
-        ("q=vehicle&kind=KL&min_score=0.2", &["m/KL-1"]),
-        ("q=vehicle&actor=nobody", &[]),
-        ("q=medic&actor=nobody", &[]),
-        ("q=vehicle&until=2000-01-01T00:00:00Z", &[]),
-    ] {
-        let page = search(&service, parameters).await;
-        assert_eq!(found(&page), expected, "{parameters}");
-    }
-    let inside = inside(&service, "m", "q=medic&min_score=0.2").await;
-    assert_eq!(found(&inside.is(200).json()), ["m/Facts"]);
-    let foreign = service.read("/v1/vaults/globex/search?q=vehicle").await;
-    assert_eq!(foreign["items"], json!([]));
-
-    let usage = service.read("/v1/vaults/acme/usage").await;
-    assert!(usage.to_string().contains("\"one\""), "{usage}");
+    let table = "
+        consistent=true&q=vehicle&min_score=0.2 → m/KL-1
+        consistent=true&q=medic&mode=semantic&min_score=0.2 → m/Facts
+        consistent=true&q=vehicle&mode=text →
+        consistent=true&q=medic&kind=KL&min_score=0.2 →
+        consistent=true&q=vehicle&kind=KL&min_score=0.2 → m/KL-1
+        consistent=true&q=vehicle&actor=nobody →
+        consistent=true&q=medic&actor=nobody →
+        consistent=true&q=vehicle&until=2000-01-01T00:00:00Z →";
+    finds(&service, "search", table).await;
+    finds(&service, "memories/m/search", "q=medic&min_score=0.2 → m/Facts").await;
 }
 
 #[tokio::test]
@@ -162,26 +160,27 @@ async fn pages_of_a_semantic_search_have_no_gaps() {
 
 #[tokio::test]
 async fn archiving_redacting_and_deleting_affect_searches_at_once() {
-    let (_server, service) = with_model().await;
+    let (_server, service) = with_car().await;
     let memory = service.memory("m");
-    memory.write(CAR).await;
-    service.index().await;
     let rest = "# Key Learnings\n- KL-2 because fun: soup needs salt\n";
-
     memory.write(rest).await;
-    let path = "/v1/vaults/acme/search?q=vehicle&mode=semantic&min_score=0.2";
-    let now = service.read(path).await;
-    assert_eq!(found(&now), Vec::<String>::new(), "archived, and not yet indexed");
+    let unindexed = "q=vehicle&mode=semantic&min_score=0.2 →";
+    finds(&service, "search", unindexed).await;
     service.index().await;
+    let archived = "consistent=true&q=vehicle&status=archived&min_score=0.2 → m/KL-1";
+    finds(&service, "search", archived).await;
     let archived = search(&service, "q=vehicle&status=archived&min_score=0.2").await;
-    assert_eq!(found(&archived), ["m/KL-1"]);
     assert_eq!(archived["items"][0]["status"], "archived");
 
     memory.redact("1").await.is(200);
     assert_eq!(service.count("search_vectors").await, 0);
     service.index().await;
-    let old_model = search(&service, "q=vehicle&status=all&min_score=0.2").await;
-    assert_eq!(found(&old_model), Vec::<String>::new());
+    finds(
+        &service,
+        "search",
+        "consistent=true&q=vehicle&status=all&min_score=0.2 →",
+    )
+    .await;
     assert_eq!(service.count("search_vectors").await, 1);
     memory.delete().await.is(204);
     assert_eq!(service.count("search_vectors").await, 0);
@@ -189,9 +188,7 @@ async fn archiving_redacting_and_deleting_affect_searches_at_once() {
 
 #[tokio::test]
 async fn a_model_that_was_replaced_takes_no_newer_vectors_away() {
-    let (_server, service) = with_model().await;
-    service.memory("m").write(CAR).await;
-    service.index().await;
+    let (_server, service) = with_car().await;
     let mut replaced = service.storage().embedding_spaces().await.unwrap().0[0].clone();
     replaced.id = "replaced".to_owned();
     service.storage().space_is_ready(&replaced).await.unwrap();
@@ -200,17 +197,15 @@ async fn a_model_that_was_replaced_takes_no_newer_vectors_away() {
 
 #[tokio::test]
 async fn a_text_with_a_vector_is_not_embedded_again() {
-    let (server, service) = with_model().await;
-    let memory = service.memory("m");
-    memory.write(CAR).await;
-    service.index().await;
+    let (server, service) = with_car().await;
     assert_eq!(server.asked("one").len(), 3);
+    let memory = service.memory("m");
     memory.write(format!("{CAR}\n# More\nA bridge.\n")).await;
-    service.index().await;
-    assert_eq!(server.asked("one").len(), 4);
+    for _ in 0..2 {
+        service.index().await;
+        assert_eq!(server.asked("one").len(), 4);
+    }
     assert_eq!(server.asked("one")[3], "More: A bridge.");
-    service.index().await;
-    assert_eq!(server.asked("one").len(), 4);
 }
 
 #[tokio::test]
@@ -227,31 +222,31 @@ async fn a_long_title_is_not_embedded_with_each_of_its_passages() {
 
 #[tokio::test]
 async fn an_outage_disables_only_semantic_search_and_the_response_says_so() {
-    let (server, service) = with_model().await;
-    service.memory("m").write(CAR).await;
-    service.index().await;
+    let (server, service) = with_car().await;
     server.is_down(true);
     for mode in ["hybrid", "semantic"] {
         let page = search(&service, &format!("q=automobile&mode={mode}")).await;
-        assert_eq!(
-            (found(&page), &page["mode"]),
-            (vec!["m/KL-1".to_owned()], &json!("text")),
-            "{mode}"
+        assert_eq!(found(&page), ["m/KL-1"], "{mode}");
+        has(
+            &page,
+            json!({"mode": "text", "degraded~": "503", "degraded!": "127.0.0.1"}),
         );
-        let why = page["degraded"].as_str().unwrap();
-        assert!(why.contains("503") && !why.contains("127.0.0.1"), "{why}");
     }
     service.memory("later").write("# Facts\nA new vehicle.\n").await;
     service.index_words().await;
     assert!(service.meaning().index().await.is_err());
-    assert_eq!(found(&search(&service, "q=new&mode=text").await), ["later/Facts"]);
+    finds(
+        &service,
+        "search",
+        "consistent=true&q=new&mode=text → later/Facts",
+    )
+    .await;
 
     server.is_down(false);
     service.index().await;
     // Searches retry a failed server after a while; another instance calls it at once.
-    let database = service.database();
-    let other_service = Service::start_at(database, server.configure("one"), None).await;
-    let page = search(&other_service, "q=car&min_score=0.2").await;
+    let other = Service::start_at(service.database(), server.configure("one"), None).await;
+    let page = search(&other, "q=car&min_score=0.2").await;
     assert_eq!(page["degraded"], Value::Null);
     let mut all = found(&page);
     all.sort();
@@ -261,36 +256,26 @@ async fn an_outage_disables_only_semantic_search_and_the_response_says_so() {
 #[tokio::test]
 async fn a_text_that_the_model_rejects_does_not_affect_others() {
     let (_server, service) = with_model().await;
-    service
-        .memory("m")
-        .write("# Key Learnings\n- KL-1 because x: poison\n- KL-2 because y: the physician\n")
-        .await;
+    let text = "# Key Learnings\n- KL-1 because x: poison\n- KL-2 because y: the physician\n";
+    service.memory("m").write(text).await;
     service.index().await;
-    assert_eq!(
-        found(&search(&service, "q=medic&mode=semantic&min_score=0.2").await),
-        ["m/KL-2"]
-    );
+    let table = "
+        consistent=true&q=medic&mode=semantic&min_score=0.2 → m/KL-2
+        consistent=true&q=poison → m/KL-1";
+    finds(&service, "search", table).await;
     let spaces = service.storage().embedding_spaces().await.unwrap();
-    let progress = service
-        .storage()
-        .embedding_progress(&spaces.0[0].id)
-        .await
-        .unwrap();
+    let progress = service.storage().embedding_progress(&spaces.0[0].id).await;
+    let progress = progress.unwrap();
     assert_eq!((progress.passages, progress.refused, progress.pending), (2, 1, 0));
-    assert_eq!(found(&search(&service, "q=poison").await)[0], "m/KL-1");
 }
 
 #[tokio::test]
 async fn a_query_that_the_model_rejects_affects_no_other() {
-    let (_server, service) = with_model().await;
-    service.memory("m").write(CAR).await;
-    service.index().await;
-    let rejected = search(&service, "q=poison").await;
-    has(&rejected, json!({"mode": "text", "items": []}));
-    assert!(rejected["degraded"].is_string());
-    let other = search(&service, "q=vehicle&min_score=0.2").await;
-    has(&other, json!({"mode": "hybrid", "degraded": null}));
-    assert_eq!(found(&other), ["m/KL-1"]);
+    let (_server, service) = with_car().await;
+    let table = r#"
+        GET /v1/vaults/acme/search?consistent=true&q=poison → 200 {"mode": "text", "items": [], "degraded!": "null"}
+        GET /v1/vaults/acme/search?consistent=true&q=vehicle&min_score=0.2 → 200 {"mode": "hybrid", "degraded": null, "/items/*/record_id": ["KL-1"]}"#;
+    service.requests(table).await;
 }
 
 #[tokio::test]
@@ -304,8 +289,8 @@ async fn texts_that_a_broken_server_was_asked_for_are_embedded_later() {
     assert!(service.meaning().index().await.is_err());
     server.is_broken(false);
     service.index().await;
-    let page = search(&service, "q=vehicle&mode=semantic&min_score=0.2").await;
-    assert_eq!(found(&page), ["m/KL-1"]);
+    let table = "consistent=true&q=vehicle&mode=semantic&min_score=0.2 → m/KL-1";
+    finds(&service, "search", table).await;
 }
 
 #[tokio::test]
@@ -324,14 +309,10 @@ async fn vectors_of_any_length_are_compared_by_their_angle() {
 
 #[tokio::test]
 async fn vectors_of_another_dimension_belong_to_another_model() {
-    let (server, service) = with_model().await;
-    service.memory("m").write(CAR).await;
-    service.index().await;
+    let (server, service) = with_car().await;
     server.dimensions(64);
-    service
-        .memory("m")
-        .write(format!("{CAR}\n# More\nA bridge.\n"))
-        .await;
+    let memory = service.memory("m");
+    memory.write(format!("{CAR}\n# More\nA bridge.\n")).await;
     service.index_words().await;
     assert!(service.meaning().index().await.is_err());
     service.meaning().index().await.unwrap();

@@ -1,10 +1,10 @@
-//! `GET M/sections`
+//! `GET M/sections`, and the sections that `GET M/context` selects.
 
 use crate::harness::{Service, has};
 use serde_json::json;
 
 /// Headings, and lines that look like some: in a fence, in a record, too deep, without a blank.
-pub(super) const DOCUMENT: &str = "\
+const DOCUMENT: &str = "\
 intro
 # Facts:
 ## Network ##
@@ -31,7 +31,7 @@ second
 ";
 
 #[tokio::test]
-async fn headings_of_all_levels_are_listed_with_their_positions() {
+async fn headings_of_all_levels_are_listed_with_their_positions_and_selected_by_their_paths() {
     let (_, memory) = Service::start().await.agent();
     memory.write(DOCUMENT).await;
     let answer = memory.get("sections").await.is(200);
@@ -48,6 +48,24 @@ async fn headings_of_all_levels_are_listed_with_their_positions() {
                                  "Current Progress/Completed", "Key Learnings", "Key Learnings/deep", "Facts", "Facts/Network"],
                "/items/*/section": [null, null, null, null, "progress", "progress", "learnings", "learnings", null, null]}),
     );
+    for missing in "Network DNS Facts/DNS Facts/ /Facts / Facts/Network/DNS/x cd".split(' ') {
+        let path = format!("contexts/1?section={missing}");
+        memory.refuses(&path, 404, "not-found", Some("section")).await;
+    }
+    let table = r##"
+        PUT context < # Facts\n → 201
+        GET contexts/1?section=Facts/Network → 200 =## Network ##\n### DNS\n10.0.0.1\n
+        GET contexts/1?section=facts%2Fnetwork → 200 =## Network ##\n### DNS\n10.0.0.1\n
+        GET contexts/1?section=facts%20/%20network: → 200 =## Network ##\n### DNS\n10.0.0.1\n
+        GET contexts/1?section=FACTS/Network/dns → 200 =### DNS\n10.0.0.1\n
+        GET contexts/1?section=facts/ci/cd → 200 =## CI/CD\nx\n
+        GET contexts/1?section=key%20learnings/deep → 200 =###### deep\n####### seven\n##none\n
+        GET contexts/1?section=learnings/deep → 200 =###### deep\n####### seven\n##none\n
+        GET contexts/1?section=progress/completed → 200 =## Completed\n- parser\n  ## not a heading\n```\n## neither\n```\n
+        GET context?section=facts&as_of=2026-11-21T02:00:00Z | Accept: application/json → 200 {"context": "# Facts\n"}
+        GET contexts/1?section=Facts/DNS → 404 not-found section {"sections#": 10, "/sections/2": "Facts:/Network/DNS"}
+        GET contexts/1?section=%20 → 422 invalid section"##;
+    memory.requests(table).await;
 }
 
 #[tokio::test]

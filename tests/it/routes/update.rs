@@ -46,17 +46,12 @@ async fn an_invalid_body_is_rejected_and_the_field_is_named() {
 }
 
 #[tokio::test]
-async fn without_a_model_the_built_in_updater_is_used() {
-    let (_, memory) = Service::start().await.agent();
-    let table = r#"POST update < {"task": "Wrote the parser. Next: wire it to the route."} → 200 {"status": "applied", "/models/progress/model": "extractive", "/warnings/0/kind": "no_model", "/warnings/0/section": null, "/warnings/0/detail^": "no model is configured"}"#;
-    memory.requests(table).await;
-}
-
-#[tokio::test]
-async fn a_task_without_messages_is_work_in_progress_with_a_record_too() {
+async fn without_a_model_a_task_is_work_in_progress_with_a_record_and_without_messages_too() {
     let service = Service::start().await;
     // The same task again reports nothing new.
     let table = r###"
+        § the built-in updater is used
+        POST update < {"task": "Wrote the parser. Next: wire it to the route."} → 200 {"status": "applied", "/models/progress/model": "extractive", "/warnings/0/kind": "no_model", "/warnings/0/section": null, "/warnings/0/detail^": "no model is configured"}
         § plan
         PUT context < # Current Progress\n## Completed\n- Wrote the form\n → 201
         POST update < {"task": "Add refresh tokens to the login flow"} → 200

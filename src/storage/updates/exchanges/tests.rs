@@ -3,21 +3,18 @@
 use super::*;
 use proptest::prelude::*;
 
-/// An exchange as the pipeline makes it.
-fn exchange(system: &str, turns: &[String], answer: Option<&str>) -> Value {
-    let turns: Vec<_> = turns
-        .iter()
-        .map(|text| json!({"role": "user", "content": text}))
-        .collect();
-    json!({"section": "progress", "system": system, "messages": turns, "answer": answer, "attempts": 1})
+fn messages(texts: &[String]) -> Value {
+    let message = |text: &String| json!({"role": "user", "content": text});
+    texts.iter().map(message).collect()
 }
 
-fn request(messages: &[String]) -> Value {
-    let messages: Vec<_> = messages
-        .iter()
-        .map(|text| json!({"role": "user", "content": text}))
-        .collect();
-    json!({"task": "Work on the parser.", "messages": messages})
+/// An exchange as the pipeline makes it.
+fn exchange(system: &str, turns: &[String], answer: Option<&str>) -> Value {
+    json!({"section": "progress", "system": system, "messages": messages(turns), "answer": answer, "attempts": 1})
+}
+
+fn request(texts: &[String]) -> Value {
+    json!({"task": "Work on the parser.", "messages": messages(texts)})
 }
 
 fn unpacked(request: &Value, packed: Packed) -> Value {

@@ -1,9 +1,8 @@
 //! Consolidation with a model, whose steps are checked like those that are found without one.
 
-use super::{applied, archived, consolidate, document};
-use crate::harness::{Answer, Memory, Scripted, Service, Step, eventually, has, holds};
-use reqwest::Method;
-use serde_json::{Value, json};
+use super::{applied, asked};
+use crate::harness::{Scripted, Service, Step, each, eventually, has, holds};
+use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 use working_memory::config::llm::Constrain;
@@ -47,96 +46,73 @@ async fn answering(answers: &[&str]) -> (Service, Arc<Scripted>) {
     (with_model(model.clone()).await, model)
 }
 
-fn kinds(answer: &Value) -> Vec<&str> {
-    let rejected = answer["rejected"].as_array().unwrap().iter();
-    rejected.map(|entry| entry["kind"].as_str().unwrap()).collect()
-}
-
-async fn approve(memory: &Memory, id: &Value, body: Value) -> Value {
-    let path = format!("updates/{}/approve", id.as_str().unwrap());
-    memory.post(&path, &body).await.is(200).json()
-}
-
 #[tokio::test]
 async fn the_steps_of_a_careful_model_are_proposed_and_keep_what_they_archive() {
     let (service, model) = answering(&[CAREFUL]).await;
     let memory = service.memory("agent");
-    memory.write(DOCUMENT).await;
-
-    let answer = consolidate(&memory, json!({"instructions": "Look at CI first."}))
-        .await
-        .is(200)
-        .json();
-
-    assert_eq!(answer["rejected"], json!([]), "{answer}");
-    assert_eq!(document(&memory).await, DOCUMENT);
-    let asked = model.asked();
-    assert_eq!(asked.len(), 1);
-    let question = &asked[0].messages[0].text;
-    holds(question, &["Look at CI first.", "- KL-4 because ops said so:"]);
-    assert!(question.contains("4 of KL-, 1 of D-"), "{question}");
+    let table = r#"
+        PUT context < DOCUMENT → 201
+        POST consolidate < {"instructions": "Look at CI first."} → 200 {"rejected": []}"#;
+    let answer = asked(&memory, DOCUMENT, table).await.json();
+    let asked_of_it = model.asked();
+    assert_eq!(asked_of_it.len(), 1);
+    let question = &asked_of_it[0].messages[0].text;
+    holds(
+        question,
+        &[
+            "Look at CI first.",
+            "- KL-4 because ops said so:",
+            "4 of KL-, 1 of D-",
+        ],
+    );
     let operations = answer["operations"].as_array().unwrap();
     let of = |id: &str| operations.iter().find(|operation| operation["id"] == id).unwrap();
     assert_eq!(of("KL-21")["op"], "add");
     // A merge and what it archives are one change.
-    assert_eq!(of("KL-1")["number"], of("KL-21")["number"]);
-    assert_eq!(
-        (&of("KL-1")["superseded_by"], &of("KL-2")["superseded_by"]),
-        (&json!("KL-21"), &json!("KL-21"))
-    );
-
-    let approved = approve(&memory, &answer["update_id"], json!({})).await;
-    assert_eq!(approved["rejected"], json!([]), "{approved}");
-    let text = document(&memory).await;
-    holds(
-        &text,
-        &[
-            "because both are about the runner: CI needs 8 GB of memory, and CI needs Docker 27 on the runner\n",
-        ],
-    );
-    for gone in ["- KL-1 ", "- KL-2 ", "- KL-3 ", "- KL-5 ", "- D-1 "] {
-        assert!(!text.contains(gone), "{gone} in {text}");
+    let number = &of("KL-21")["number"];
+    for part in ["KL-1", "KL-2"] {
+        has(of(part), json!({"number": number, "superseded_by": "KL-21"}));
     }
-    let record = memory.read("records/KL-21").await;
-    assert_eq!(record["supersedes"], json!(["KL-1", "KL-2"]));
-    let part = memory.read("records/KL-1").await;
-    has(&part, json!({"status": "archived", "superseded_by": "KL-21"}));
-    memory.restore("1").await.is(201);
-    assert_eq!(document(&memory).await, DOCUMENT);
+    let table = r#"
+        GET context → 200 =DOCUMENT
+        POST updates/ID/approve < {} → 200 {"rejected": []}
+        GET context | Accept: application/json → 200 {"context~": "because both are about the runner: CI needs 8 GB of memory, and CI needs Docker 27 on the runner\n", "context!": ["- KL-1 ", "- KL-2 ", "- KL-3 ", "- KL-5 ", "- D-1 "]}
+        GET records/KL-21 → 200 {"supersedes": ["KL-1", "KL-2"]}
+        GET records/KL-1 → 200 {"status": "archived", "superseded_by": "KL-21"}
+        POST contexts/1/restore → 201
+        GET context → 200 =DOCUMENT"#;
+    let id = answer["update_id"].as_str().unwrap();
+    asked(&memory, DOCUMENT, &table.replace("ID", id)).await;
 }
 
 #[tokio::test]
-async fn a_model_that_wants_to_destroy_changes_nothing() {
-    let (service, model) = answering(&[DESTROYING, DESTROYING]).await;
-    let memory = service.memory("agent");
-    memory.write(DOCUMENT).await;
-
-    let answer = applied(&memory).await;
-
-    has(&answer, json!({"status": "unchanged", "version": 1}));
-    assert_eq!(document(&memory).await, DOCUMENT);
-    let kinds = kinds(&answer);
-    for expected in ["uncovered", "unknown_id", "protected"] {
-        assert!(kinds.contains(&expected), "{expected} in {kinds:?}");
+async fn a_model_that_wants_to_destroy_that_talks_nonsense_or_that_fails_changes_nothing() {
+    let unchanged = r#"POST consolidate < {"mode": "apply"} → 200 {"status": "unchanged", "version": 1"#;
+    for (answers, asked_for) in [
+        (
+            &[DESTROYING, DESTROYING][..],
+            format!(r#"{unchanged}, "/rejected/*/kind~": ["uncovered", "unknown_id", "protected"]}}"#),
+        ),
+        (
+            &["I have tidied up your memory!", "{\"archive\": \"all\"}"],
+            format!(r#"{unchanged}, "/warnings/0/kind": "no_section"}}"#),
+        ),
+        (
+            &[],
+            r#"POST consolidate < {"mode": "apply"} → 502 model-failed"#.to_owned(),
+        ),
+    ] {
+        let (service, model) = answering(answers).await;
+        let table = format!("PUT context < DOCUMENT → 201\n{asked_for}\nGET context → 200 =DOCUMENT");
+        asked(&service.memory("agent"), DOCUMENT, &table).await;
+        if answers.first() == Some(&DESTROYING) {
+            let requests = model.asked();
+            assert_eq!(requests.len(), 2, "it is asked again once");
+            let again = &requests[1].messages.last().unwrap().text;
+            let why = "KL-7 is no active record of the same kind, or goes too, so KL-6 stays.";
+            holds(again, &[why]);
+        }
     }
-    let asked = model.asked();
-    assert_eq!(asked.len(), 2, "it is asked again once");
-    let again = &asked[1].messages.last().unwrap().text;
-    holds(
-        again,
-        &["KL-7 is no active record of the same kind, or goes too, so KL-6 stays."],
-    );
-}
-
-#[tokio::test]
-async fn nonsense_is_a_fault_and_saves_nothing() {
-    let (service, _) = answering(&["I have tidied up your memory!", "{\"archive\": \"all\"}"]).await;
-    let memory = service.memory("agent");
-    memory.write(DOCUMENT).await;
-    let answer = applied(&memory).await;
-    assert_eq!(answer["status"], "unchanged");
-    assert_eq!(answer["warnings"][0]["kind"], "no_section", "{answer}");
-    assert_eq!(document(&memory).await, DOCUMENT);
 }
 
 #[tokio::test]
@@ -146,66 +122,44 @@ async fn what_is_repaired_is_taken_and_no_more_than_a_share_goes() {
         .collect();
     let repaired = "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-3 superseded by KL-4 because the host changed\n";
     let (service, _) = answering(&[&format!("KEY_LEARNINGS:\n  ARCHIVE:\n{all}"), repaired]).await;
-    let memory = service.memory("agent");
-    memory.write(DOCUMENT).await;
-    let answer = applied(&memory).await;
-    assert_eq!(
-        archived(&answer),
-        [("KL-3".to_owned(), json!("KL-4"))],
-        "{answer}"
-    );
+    let table = r#"
+        PUT context < DOCUMENT → 201
+        POST consolidate < {"mode": "apply"} → 200 {"/operations/*/id": ["KL-3"], "/operations/*/superseded_by": ["KL-4"]}"#;
+    asked(&service.memory("agent"), DOCUMENT, table).await;
 
     let same: String = (1..=20)
         .map(|number| format!("- KL-{number} the tests number {number} are slow now\n"))
         .collect();
-    let more =
-        (1..=9).map(|number| format!("    - KL-{number} superseded by KL-20 because it says the same\n"));
-    let (service, _) = answering(&[&format!(
-        "KEY_LEARNINGS:\n  ARCHIVE:\n{}",
-        more.collect::<String>()
-    )])
-    .await;
+    let same = same.replace("20 are slow now", "20 moved, they are slow");
+    let more: String = (1..=9)
+        .map(|number| format!("    - KL-{number} superseded by KL-20 because it says the same\n"))
+        .collect();
+    let (service, _) = answering(&[&format!("KEY_LEARNINGS:\n  ARCHIVE:\n{more}")]).await;
     let memory = service.memory("agent");
-    memory
-        .write(format!(
-            "# Key Learnings\n{}",
-            same.replace("20 are slow now", "20 moved, they are slow")
-        ))
-        .await;
+    memory.write(format!("# Key Learnings\n{same}")).await;
     let answer = applied(&memory).await;
     let taken = answer["operations"].as_array().unwrap().len();
-    let refused = kinds(&answer)
-        .iter()
-        .filter(|kind| **kind == "too_many_archives")
-        .count();
-    assert!(taken <= 4 && (taken == 0 || refused == 9 - taken), "{answer}");
+    let kinds = each(&answer["rejected"], "kind");
+    let refused = kinds.iter().filter(|kind| **kind == "too_many_archives");
+    assert!(
+        taken <= 4 && (taken == 0 || refused.count() == 9 - taken),
+        "{answer}"
+    );
 }
 
 #[tokio::test]
-async fn a_failing_model_saves_nothing_and_json_is_read_too() {
-    let (service, _) = answering(&[]).await;
-    let memory = service.memory("agent");
-    memory.write(DOCUMENT).await;
-    consolidate(&memory, json!({"mode": "apply"}))
-        .await
-        .problem(502, "model-failed", None);
-    assert_eq!(document(&memory).await, DOCUMENT);
-
+async fn an_answer_of_a_schema_is_taken_too() {
     let said = json!({
         "archive": [{"id": "KL-3", "ground": "superseded_by", "kept": "KL-4", "reason": "the host changed"},
                     {"id": "KL-5", "ground": "expired", "kept": null, "reason": "its day is over"}],
         "merge": [{"ids": ["KL-1", "KL-2"], "reason": "one runner",
                    "content": "CI needs 8 GB of memory, and CI needs Docker 27 on the runner"}],
     });
-    let model = Arc::new(Constrained(Scripted::new(
-        "json",
-        [Step::answer(&said.to_string())],
-    )));
+    let steps = [Step::answer(&said.to_string())];
+    let model = Arc::new(Constrained(Scripted::new("json", steps)));
     let (_, memory) = with_model(model.clone()).await.agent();
     memory.write(DOCUMENT).await;
-    let answer = applied(&memory).await;
-    assert_eq!(answer["rejected"], json!([]), "{answer}");
-    assert_eq!(answer["operations"].as_array().unwrap().len(), 5, "{answer}");
+    has(&applied(&memory).await, json!({"rejected": [], "operations#": 5}));
     let schema = model.0.asked()[0].schema.clone().expect("a schema");
     assert_eq!(schema["required"], json!(["archive", "merge"]));
 }
@@ -232,21 +186,16 @@ impl Model for Constrained {
 async fn queued_it_is_run_by_a_worker() {
     let (service, _) = answering(&[CAREFUL]).await;
     let memory = service.memory("agent");
-    memory.write(DOCUMENT).await;
-    let request = memory
-        .request(Method::POST, "consolidate")
-        .header("Prefer", "respond-async");
-    let queued = Answer::to(request.json(&json!({}))).await.is(202);
-    let run = queued.json();
-    has(&run, json!({"kind": "consolidation", "status": "queued"}));
-    let path = format!("updates/{}", run["update_id"].as_str().unwrap());
-
+    let table = r#"
+        PUT context < DOCUMENT → 201
+        POST consolidate | Prefer: respond-async < {} → 202 {"kind": "consolidation", "status": "queued"}"#;
+    let run = asked(&memory, DOCUMENT, table).await.json();
     let workers = service.work(Duration::from_secs(1));
     eventually("it has ended", async || {
-        !memory.read(&path).await["finished_at"].is_null()
+        !memory.run_of(&run).await["finished_at"].is_null()
     })
     .await;
-    let ended = memory.read(&path).await;
+    let ended = memory.run_of(&run).await;
     has(&ended, json!({"kind": "consolidation", "status": "proposed"}));
     service.stop();
     workers.stopped().await;
@@ -273,28 +222,16 @@ async fn a_merged_record_keeps_the_evidence_of_its_parts() {
     let update =
         json!({"task": "CI needs 8 GB of memory. CI needs Docker 27 on the runner.", "roles": ["learnings"]});
     memory.updated(update).await;
-    let text = document(&memory).await;
+    let text = memory.text().await;
     memory
-        .write(format!(
-            "{}{padding}",
-            text.trim_end_matches('\n').to_owned() + "\n"
-        ))
+        .write(format!("{}\n{padding}", text.trim_end_matches('\n')))
         .await;
 
-    let answer = applied(&memory).await;
-    assert_eq!(answer["status"], "applied", "{answer}");
+    has(&applied(&memory).await, json!({"status": "applied"}));
     let record = memory.read("records/KL-13").await;
-    let evidence = record["evidence"].as_array().unwrap();
-    let parts: Vec<_> = evidence
-        .iter()
-        .map(|passage| passage["record"].as_str().unwrap())
-        .collect();
-    assert!(parts.contains(&"KL-1") && parts.contains(&"KL-2"), "{record}");
-    assert!(
-        evidence
-            .iter()
-            .any(|passage| passage["quote"].as_str().unwrap().contains("8 GB")),
-        "{record}"
+    has(
+        &record,
+        json!({"/evidence/*/record~": ["KL-1", "KL-2"], "/evidence/*/quote~": "8 GB"}),
     );
     let part = memory.read("records/KL-2").await;
     assert_eq!(part["superseded_by"], "KL-13");

@@ -1,10 +1,6 @@
-//! `GET M/context`
+//! `GET M/context`, `GET M/contexts/{ref}`
 
 use crate::harness::Service;
-use crate::routes::sections::DOCUMENT as HEADINGS;
-
-const PUT: &str = r"
-    PUT context < # Description\nfree\n\n# Key Learnings\n- KL-1 because a: insight\n\n# Facts\nx\n → 201 ⇒ tag=etag";
 
 #[tokio::test]
 async fn a_missing_memory_is_not_returned_as_an_empty_document() {
@@ -18,9 +14,11 @@ async fn a_missing_memory_is_not_returned_as_an_empty_document() {
 }
 
 #[tokio::test]
-async fn the_client_chooses_the_representation_and_each_has_its_own_etag() {
-    let (_, memory) = Service::start().await.agent();
+async fn a_document_is_read_by_representation_section_number_id_and_time() {
+    // An unchanged answer has no length: it would be that of the 200 answer (RFC 9110, 8.6).
     let table = r##"
+        § the client chooses the representation, and each has its own etag
+        PUT context < # Description\nfree\n\n# Key Learnings\n- KL-1 because a: insight\n\n# Facts\nx\n → 201 ⇒ tag=etag
         GET context → 200 | content-type: text/plain; charset=utf-8 | etag: $tag | last-modified: Sat, 21 Nov 2026 02:00:00 GMT | x-context-version: 1 | vary: Accept | =# Description\nfree\n\n# Key Learnings\n- KL-1 because a: insight\n\n# Facts\nx\n
         HEAD context → 200 | etag: $tag | content-length: 73 | =
         GET context | Accept: application/json → 200 {"context": "# Description\nfree\n\n# Key Learnings\n- KL-1 because a: insight\n\n# Facts\nx\n", "version": 1} ⇒ json=etag
@@ -33,59 +31,21 @@ async fn the_client_chooses_the_representation_and_each_has_its_own_etag() {
         GET context | If-None-Match: * → 304
         GET context | If-None-Match: "x", W/$tag → 304 | etag: $tag | =
         GET context | If-Match: "x" → 412 precondition-failed
-        HEAD context | If-None-Match: $tag → 304 | etag: $tag | ="##;
-    let unchanged = memory.requests(&(PUT.to_owned() + table)).await;
-    // It would be that of the 200 answer (RFC 9110, 8.6).
-    assert_eq!(unchanged.headers.get("content-length"), None);
-}
-
-#[tokio::test]
-async fn a_section_is_selected_by_its_short_name_or_its_title() {
-    let (_, memory) = Service::start().await.agent();
-    let table = r#"
+        HEAD context | If-None-Match: $tag → 304 | content-length: - | etag: $tag | =
+        ¶ a section is selected by its short name or its title
         GET context?section=learnings | If-None-Match: $tag → 200 =# Key Learnings\n- KL-1 because a: insight\n\n
         GET context?section=Key%20Learnings | If-None-Match: $tag → 200 =# Key Learnings\n- KL-1 because a: insight\n\n
         GET context?section=key+learnings | If-None-Match: $tag → 200 =# Key Learnings\n- KL-1 because a: insight\n\n
         GET context?section=facts → 200 =# Facts\nx\n
         GET context?section=progress → 404 not-found section {"sections": ["Description", "Key Learnings", "Facts"]}
-        GET context?section= → 422 invalid section"#;
-    memory.requests(&(PUT.to_owned() + table)).await;
-}
-
-#[tokio::test]
-async fn a_section_of_any_level_is_selected_by_its_path() {
-    let (_, memory) = Service::start().await.agent();
-    memory.write(HEADINGS).await;
-    memory.write("# Facts\n").await;
-
-    memory
-        .requests(
-            r"
-            GET contexts/1?section=Facts/Network → 200 =## Network ##\n### DNS\n10.0.0.1\n
-            GET contexts/1?section=facts%2Fnetwork → 200 =## Network ##\n### DNS\n10.0.0.1\n
-            GET contexts/1?section=facts%20/%20network: → 200 =## Network ##\n### DNS\n10.0.0.1\n
-            GET contexts/1?section=FACTS/Network/dns → 200 =### DNS\n10.0.0.1\n
-            GET contexts/1?section=facts/ci/cd → 200 =## CI/CD\nx\n
-            GET contexts/1?section=key%20learnings/deep → 200 =###### deep\n####### seven\n##none\n
-            GET contexts/1?section=learnings/deep → 200 =###### deep\n####### seven\n##none\n
-            GET contexts/1?section=progress/completed → 200 =## Completed\n- parser\n  ## not a heading\n```\n## neither\n```\n",
-        )
-        .await;
-    for missing in "Network DNS Facts/DNS Facts/ /Facts / Facts/Network/DNS/x cd".split(' ') {
-        let path = format!("contexts/1?section={missing}");
-        memory.refuses(&path, 404, "not-found", Some("section")).await;
-    }
-    let table = r##"
-        GET context?section=facts&as_of=2026-11-21T02:00:00Z | Accept: application/json → 200 {"context": "# Facts\n"}
-        GET contexts/1?section=Facts/DNS → 404 not-found section {"sections#": 10, "/sections/2": "Facts:/Network/DNS"}
-        GET contexts/1?section=%20 → 422 invalid section"##;
-    memory.requests(table).await;
-}
-
-#[tokio::test]
-async fn the_version_at_a_past_time_is_returned() {
-    let (_, memory) = Service::start().await.agent();
-    let table = "
+        GET context?section= → 422 invalid section
+        § a version is found by its number and by its id
+        PUT context < one → 201 ⇒ id=/context_id
+        PUT context < two → 201
+        GET contexts/1 → 200 | x-context-version: 1 | =one ⇒ tag=etag
+        GET contexts/$id → 200 | etag: $tag | =one
+        GET contexts/2 | Accept: application/json → 200 {"version": 2, "context": "two"}
+        § the version at a past time is returned
         PUT context < one → 201
         +60
         PUT context < two → 201
@@ -99,6 +59,28 @@ async fn the_version_at_a_past_time_is_returned() {
         GET context?as_of=2026-11-21 → 400 malformed as_of
         GET context?as_of=2026-13-01T00:00:00Z → 400 malformed as_of
         GET context?as_of=1763690400 → 400 malformed as_of
-        GET context?as_of= → 400 malformed as_of";
+        GET context?as_of= → 400 malformed as_of"##;
+    Service::start().await.requests(table).await;
+}
+
+#[tokio::test]
+async fn a_version_that_a_memory_does_not_have_is_not_found_by_any_route() {
+    let service = Service::start().await;
+    let (memory, other) = (service.memory("agent"), service.memory("other"));
+    memory.write("one").await;
+    let foreign = other.write("two").await["context_id"].clone();
+    let known = "4 0 99999999999999999999 none".split(' ');
+    for missing in known.chain(foreign.as_str()) {
+        let table = "
+            GET contexts/MISSING → 404 not-found ref
+            GET contexts/MISSING/diff → 404 not-found ref
+            GET contexts/1/diff?base=MISSING → 404 not-found base
+            GET sections?ref=MISSING → 404 not-found ref
+            GET blame?ref=MISSING → 404 not-found ref";
+        memory.requests(&table.replace("MISSING", missing)).await;
+    }
+    let table = "
+        GET contexts/1/diff?base=%20 → 422 invalid base
+        GET blame?ref= → 422 invalid ref";
     memory.requests(table).await;
 }

@@ -1,7 +1,6 @@
 //! `M/context`, `M/contexts`
 
 mod diff;
-mod get;
 mod latest;
 mod put;
 mod redact;

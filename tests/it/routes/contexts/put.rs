@@ -1,100 +1,47 @@
 //! `PUT M/context`
 
-use crate::harness::{Answer, Memory, Service, has, holds};
+use crate::harness::{Answer, Service};
 use futures::future::join_all;
-use reqwest::{Body, Method, RequestBuilder};
-use serde_json::json;
+use reqwest::{Body, Method};
 use std::collections::HashMap;
 use working_memory::config::Config;
 use working_memory::config::limits::Guard;
 
-fn as_json(memory: &Memory, body: impl Into<Body>) -> RequestBuilder {
-    let request = memory.request(Method::PUT, "context");
-    request.header("Content-Type", "application/json").body(body)
-}
-
 #[tokio::test]
-async fn a_first_put_creates_version_one_byte_for_byte() {
-    let (service, memory) = Service::start().await.agent();
-    let text = "# Notes\r\n\ttab, \u{e4}, trailing blanks  \n\n";
-    let put = memory.put_as("ann@example:1", text).await.is(201);
-    let body = put.json();
-    has(
-        &body,
-        json!({"vault_id": "acme", "memory_id": "agent", "version": 1, "unchanged": false, "actor_id": "ann@example:1",
-               "creation_time": "2026-11-21T02:00:00Z", "source": "put", "bytes": text.len(),
-               "estimated_tokens": text.len().div_ceil(4)}),
-    );
-    assert!(body["percent_of_cap"].is_number() && body.get("context").is_none());
-    let context_id = body["context_id"].as_str().unwrap();
-    assert_eq!(put.header("etag"), format!("\"{context_id}\""));
-    assert_eq!(put.header("x-context-version"), "1");
-    let location = put.header("location");
-    assert_eq!(location, memory.path("contexts/1"));
-    let select = "SELECT context, actor_id FROM memory_contexts WHERE vault_id = 'acme' AND context_id = $1";
-    let stored: (String, String) = sqlx::query_as(select)
-        .bind(context_id)
-        .fetch_one(service.rows())
-        .await
-        .unwrap();
-    assert_eq!(stored, (text.to_owned(), "ann@example:1".to_owned()));
-    assert_eq!(service.get(location).await.is(200).text(), text);
-}
-
-#[tokio::test]
-async fn putting_the_same_text_again_creates_no_version() {
-    let (service, memory) = Service::start().await.agent();
-    let first = memory.put("# A\n").await.is(201);
-    let again = memory.put("# A\n").await.is(200);
-    has(&again.json(), json!({"unchanged": true, "version": 1}));
-    assert_eq!(again.header("etag"), first.header("etag"));
-    assert!(!again.headers.contains_key("location"));
-    assert_eq!(service.count("memory_contexts").await, 1);
-    assert_eq!(memory.write("# A").await["version"], 2);
-}
-
-#[tokio::test]
-async fn a_json_string_is_stored_as_its_text_and_other_json_as_it_was_sent() {
-    let (service, memory) = Service::start().await.agent();
-    let deep = "[".repeat(50_000) + &"]".repeat(50_000);
-    for (body, stored) in [
-        (r##" "# A\n\u00e4" "##, "# A\n\u{e4}"),
-        (
-            "{ \"b\": 1.0,\n \"a\" : [], \"b\":2 }",
-            "{ \"b\": 1.0,\n \"a\" : [], \"b\":2 }",
-        ),
-        ("[1 ,2]\n", "[1 ,2]\n"),
-        (&deep, &deep),
-    ] {
-        Answer::to(as_json(&memory, body.to_owned())).await.is(201);
-        assert_eq!(memory.text().await, stored);
-    }
-    for body in ["1", "true", " null ", "\" \"", "\"a\\u0000\""] {
-        Answer::to(as_json(&memory, body))
-            .await
-            .problem(422, "invalid", None);
-    }
-    for body in [
-        "",
-        "{",
-        "\"a",
-        "\"a\" x",
-        "[1,]",
-        "nul",
-        "\u{feff}{}",
-        r#""\ud800""#,
-    ] {
-        Answer::to(as_json(&memory, body))
-            .await
-            .problem(400, "malformed", None);
-    }
-    assert_eq!(service.count("memory_contexts").await, 4);
-}
-
-#[tokio::test]
-async fn preconditions_prevent_overwriting_unseen_changes() {
-    let (_, memory) = Service::start().await.agent();
-    let table = r#"
+async fn a_text_is_stored_byte_for_byte_as_a_version_unless_a_precondition_fails_or_it_is_the_same() {
+    let table = r##"
+        § a first put creates version one
+        PUT context | X-Actor-Id: ann@example:1 < # Notes\r\n\ttab, ä, trailing blanks  \n\n → 201 | etag: "$id" | x-context-version: 1 | location: /v1/vaults/acme/memories/$memory/contexts/1 | {"vault_id": "acme", "memory_id": "$memory", "version": 1, "unchanged": false, "actor_id": "ann@example:1", "creation_time": "2026-11-21T02:00:00Z", "source": "put", "bytes": 38, "estimated_tokens": 10, "percent_of_cap!": "null", "context": null} ⇒ id=/context_id
+        GET contexts/1 → 200 =# Notes\r\n\ttab, ä, trailing blanks  \n\n
+        § putting the same text again creates no version
+        PUT context < # A\n → 201 ⇒ tag=etag
+        PUT context < # A\n → 200 | etag: $tag | location: - | {"unchanged": true, "version": 1}
+        ROWS memory_contexts 1
+        PUT context < # A → 201 {"version": 2}
+        § a JSON string is stored as its text, and other JSON as it was sent
+        PUT context | Content-Type: application/json <  "# A\u000a\u00e4"  → 201
+        GET context → 200 =# A\nä
+        PUT context | Content-Type: application/json < { "b": 1.0,\n "a" : [], "b":2 } → 201
+        GET context → 200 ={ "b": 1.0,\n "a" : [], "b":2 }
+        PUT context | Content-Type: application/json < [1 ,2]\n → 201
+        GET context → 200 =[1 ,2]\n
+        PUT context | Content-Type: application/json < ([×50000)(]×50000) → 201
+        GET context → 200 =([×50000)(]×50000)
+        PUT context | Content-Type: application/json < 1 → 422 invalid
+        PUT context | Content-Type: application/json < true → 422 invalid
+        PUT context | Content-Type: application/json <  null  → 422 invalid
+        PUT context | Content-Type: application/json < " " → 422 invalid
+        PUT context | Content-Type: application/json < "a\u0000" → 422 invalid
+        PUT context | Content-Type: application/json → 400 malformed
+        PUT context | Content-Type: application/json < { → 400 malformed
+        PUT context | Content-Type: application/json < "a → 400 malformed
+        PUT context | Content-Type: application/json < "a" x → 400 malformed
+        PUT context | Content-Type: application/json < [1,] → 400 malformed
+        PUT context | Content-Type: application/json < nul → 400 malformed
+        PUT context | Content-Type: application/json < MARK{} → 400 malformed
+        PUT context | Content-Type: application/json < "\ud800" → 400 malformed
+        ROWS memory_contexts 4
+        § preconditions prevent overwriting unseen changes
         PUT context | If-Match: * < x → 412 precondition-failed
         PUT context | If-Match: "none" < x → 412 precondition-failed
         ROWS memories 0
@@ -107,28 +54,29 @@ async fn preconditions_prevent_overwriting_unseen_changes() {
         PUT context | If-Match: $json < three → 201
         PUT context | If-Match: unquoted < x → 400 malformed If-Match
         GET context → 200 =three
-        ROWS memory_contexts 3"#;
-    memory.requests(table).await;
+        ROWS memory_contexts 3
+        § a put that drops much of the document returns a warning
+        PUT context < # Facts\none\n\n# Key Learnings\n- KL-1 because a: b\n- KL-2 because c: d\n → 201 {"warnings": []}
+        PUT context < # Facts\none\n\n# Key Learnings\n- KL-1 because a: b\n- KL-2 because c: d\n- more\n → 201 {"warnings": []}
+        PUT context < # Key Learnings\n- KL-2 because c: d\n → 201 {"/warnings/*/kind": ["bytes_dropped", "records_dropped"], "/warnings/*/records": [[], ["KL-1"]], "/warnings/0/detail~": "36 bytes"}
+        PUT context < # Key Learnings\n- KL-2 because c: d\n → 200 {"warnings": []}
+        GET records/KL-1 → 200 {"status": "archived", "ended_version": 3, "archive_reason": "left out by version 3"}"##;
+    let service = Service::start().await;
+    service.requests(&table.replace("MARK", "\u{feff}")).await;
 }
 
 #[tokio::test]
 async fn the_limit_is_in_bytes_and_the_error_names_it() {
     let service = Service::configured(|config| config.limits.context_bytes = 1_000).await;
-    let memory = service.memory("agent");
-
-    memory.write("\u{e4}".repeat(500)).await;
-    let problem = memory
-        .put("x".repeat(1_001))
-        .await
-        .problem(413, "too-large", Some("body"));
-
-    has(&problem, json!({"limit": 1_000, "actual": 1_001}));
-    holds(problem["detail"].as_str().unwrap(), &["limits.context_bytes"]);
-    let quoted = serde_json::to_string(&"\u{1}".repeat(1_001)).unwrap();
-    let put = as_json(&memory, quoted);
-    Answer::to(put).await.problem(413, "too-large", Some("context"));
+    let table = r#"
+        § limited
+        PUT context < (ä×500) → 201
+        PUT context < (x×1001) → 413 too-large body {"limit": 1000, "actual": 1001, "detail~": "limits.context_bytes"}
+        PUT context | Content-Type: application/json < "(\u0001×1001)" → 413 too-large context"#;
+    service.requests(table).await;
     let stream = futures::stream::iter((0..4).map(|_| Ok::<_, std::io::Error>(vec![b'x'; 300])));
-    let chunked = memory
+    let chunked = service
+        .memory("agent")
         .request(Method::PUT, "context")
         .header("Content-Type", "text/plain")
         .body(Body::wrap_stream(stream));
@@ -136,25 +84,10 @@ async fn the_limit_is_in_bytes_and_the_error_names_it() {
     assert_eq!(service.count("memory_contexts").await, 1);
 }
 
-const WITH_RECORDS: &str = "# Facts\none\n\n# Key Learnings\n- KL-1 because a: b\n- KL-2 because c: d\n";
-
 #[tokio::test]
-async fn a_put_that_drops_much_of_the_document_returns_a_warning() {
-    let (_, memory) = Service::start().await.agent();
-    let table = r##"
-        PUT context < # Facts\none\n\n# Key Learnings\n- KL-1 because a: b\n- KL-2 because c: d\n → 201 {"warnings": []}
-        PUT context < # Facts\none\n\n# Key Learnings\n- KL-1 because a: b\n- KL-2 because c: d\n- more\n → 201 {"warnings": []}
-        PUT context < # Key Learnings\n- KL-2 because c: d\n → 201 {"/warnings/*/kind": ["bytes_dropped", "records_dropped"], "/warnings/*/records": [[], ["KL-1"]], "/warnings/0/detail~": "36 bytes"}
-        PUT context < # Key Learnings\n- KL-2 because c: d\n → 200 {"warnings": []}
-        GET records/KL-1 → 200 {"status": "archived", "ended_version": 3, "archive_reason": "left out by version 3"}"##;
-    memory.requests(table).await;
-}
-
-#[tokio::test]
-async fn a_put_that_drops_much_of_the_document_can_be_rejected() {
-    let reject = |config: &mut Config| config.guard.collapse = Guard::Reject;
-    let (_, memory) = Service::configured(reject).await.agent();
-    let table = r##"
+async fn a_put_that_drops_much_of_the_document_can_be_rejected_or_not_be_checked() {
+    let rejecting = r##"
+        § agent
         PUT context < # Facts\none\n\n# Key Learnings\n- KL-1 because a: b\n- KL-2 because c: d\n → 201 ⇒ tag=etag
         PUT context < x → 409 collapse confirm {"/warnings/1/records": ["KL-1", "KL-2"]}
         GET context → 200 =# Facts\none\n\n# Key Learnings\n- KL-1 because a: b\n- KL-2 because c: d\n
@@ -164,15 +97,14 @@ async fn a_put_that_drops_much_of_the_document_can_be_rejected() {
         PUT context?confirm=collapse | If-Match: $tag < x → 412 precondition-failed
         PUT context?confirm=collapse < x → 201 {"warnings#": 2}
         GET context → 200 =x"##;
-    memory.requests(table).await;
-}
-
-#[tokio::test]
-async fn nothing_is_checked_when_the_guard_is_off() {
-    let service = Service::configured(|config| config.guard.collapse = Guard::Off).await;
-    let memory = service.memory("agent");
-    memory.write(WITH_RECORDS).await;
-    assert_eq!(memory.write("x").await["warnings"], json!([]));
+    let unchecked = r##"
+        § agent
+        PUT context < # Facts\none\n\n# Key Learnings\n- KL-1 because a: b\n- KL-2 because c: d\n → 201
+        PUT context < x → 201 {"warnings": []}"##;
+    for (guard, table) in [(Guard::Reject, rejecting), (Guard::Off, unchecked)] {
+        let service = Service::configured(|config: &mut Config| config.guard.collapse = guard).await;
+        service.requests(table).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -206,11 +138,7 @@ async fn under_contention_every_response_has_the_etag_of_a_version_with_the_text
         .unwrap();
     let versions: HashMap<String, String> = rows.into_iter().collect();
     for (etag, text, status) in &answers {
-        assert_eq!(
-            versions.get(etag).map(String::as_str),
-            Some(*text),
-            "{status} {etag}"
-        );
+        assert_eq!(versions[etag], *text, "{status} {etag}");
     }
     let unchanged = answers.iter().filter(|(_, _, status)| *status == 200).count();
     assert!(unchanged > 20 && unchanged < answers.len() - 20, "{unchanged}");

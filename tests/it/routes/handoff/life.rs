@@ -1,5 +1,5 @@
 use super::{refresh, section, supersede};
-use crate::harness::{Service, each, has, holds, lacks};
+use crate::harness::{Service, has, holds, lacks};
 use crate::transfer::program::exported;
 use serde_json::json;
 use std::time::Duration;
@@ -136,69 +136,39 @@ async fn every_transition_between_the_states_happens() {
     assert_eq!(recent, [""; 0]);
 
     // All of them are stored, and deleted with the memory.
-    let status = memory.read("handoff/status").await;
-    has(&status, json!({"status": "fresh", "reasons": []}));
-    let list = memory.read("handoffs?limit=3").await;
-    has(
-        &list,
-        json!({"items#": 3, "/items/0/handoff_id": late["handoff_id"]}),
-    );
-    let cursor = list["next_cursor"].as_str().unwrap();
-    let rest = memory.read(&format!("handoffs?cursor={cursor}")).await;
-    assert_eq!(each(&rest["items"], "handoff_id").last(), Some(&made_id));
-    let first = memory.get(&format!("handoffs/{made_id}")).await.is(200);
+    let table = r#"
+        GET handoff/status → 200 {"status": "fresh", "reasons": []}
+        GET handoffs?limit=3 → 200 {"items#": 3, "/items/0/handoff_id": "LATE"} ⇒ cursor=/next_cursor
+        GET handoffs?cursor=$cursor → 200 {"/items/*/handoff_id~": "MADE", "next_cursor": null}
+        GET handoffs/MADE → 200"#;
+    let table = table.replace("LATE", late["handoff_id"].as_str().unwrap());
+    let first = memory.requests(&table.replace("MADE", made_id)).await;
     assert_eq!(first.text(), made["markdown"]);
     memory.delete().await.is(204);
-    let rows = service.count("handoffs").await + service.count("record_changes").await;
-    assert_eq!(rows, 0);
+    assert_eq!(service.counts(["handoffs", "record_changes"]).await, [0, 0]);
 }
 
 #[tokio::test]
-async fn arrows_are_shown_as_written_and_the_summary_counts_the_records() {
-    let (service, memory) = Service::start().await.with_memory("m");
-    memory
-        .write("# Key Learnings\n- KL-1 because a => b: map <T> & go -> on\n- KL-2 because b: > quoted\n")
-        .await;
-    let made = refresh(&memory, "", None).await.is(201).json();
-    let markdown = made["markdown"].as_str().unwrap();
-    holds(markdown, &["\"map &lt;T> &amp; go -> on\", because \"a => b\""]);
-    service.clock.advance(Duration::from_secs(10_000));
-    let later = refresh(&memory, "", None).await.is(201).json();
-    let markdown = later["markdown"].as_str().unwrap();
-    assert_eq!(
-        section(markdown, "Summary"),
-        ["- Learnings: 2 active [KL-2@1] [KL-1@1]"]
-    );
-    assert_eq!(later["freshness"]["status"], "fresh");
-}
-
-#[tokio::test]
-async fn the_preface_is_computed_on_read_and_covered_by_the_etag() {
-    let (service, memory) = Service::start().await.with_memory("m");
-    memory.write(FIRST).await;
-    let made = refresh(&memory, "", None).await.is(201).json();
-    let read = memory.get("handoff").await.is(200);
-    assert_eq!(read.header("content-type"), "text/markdown; charset=utf-8");
-    let preface = read
-        .text()
-        .strip_suffix(made["markdown"].as_str().unwrap())
-        .unwrap();
-    assert!(preface.starts_with("> Freshness: fresh."), "{preface}");
-    let again = || memory.get_with("handoff", "If-None-Match", read.header("etag"));
-    again().await.is(304);
-    service.clock.advance(Duration::from_secs(60));
-    again().await.is(304);
-    memory.archives("KL-1 because it is over").await;
-    let stale = again().await.is(200);
-    assert!(stale.text().starts_with("> Freshness: stale."));
-    holds(stale.text(), &["cited_record_archived: KL-1"]);
-    assert!(stale.text().ends_with(made["markdown"].as_str().unwrap()));
-}
-
-#[tokio::test]
-async fn a_redaction_deletes_the_handoffs_that_may_quote_the_text() {
-    let (service, memory) = Service::start().await.with_memory("m");
-    let table = r##"
+async fn a_handoff_quotes_as_written_tells_its_freshness_on_read_and_quotes_no_redacted_text() {
+    let table = r###"
+        § arrows are shown as written, and the summary counts the records
+        PUT context < # Key Learnings\n- KL-1 because a => b: map <T> & go -> on\n- KL-2 because b: > quoted\n → 201
+        POST handoff/refresh → 201 {"markdown~": "\"map &lt;T> &amp; go -> on\", because \"a => b\""}
+        +10000
+        POST handoff/refresh → 201 {"/freshness/status": "fresh", "markdown~": "## Summary\n- Learnings: 2 active [KL-2@1] [KL-1@1]\n\n## "}
+        § the preface is computed on read and covered by the etag
+        PUT context < FIRST → 201
+        POST handoff/refresh → 201 ⇒ made=/markdown
+        GET handoff → 200 | content-type: text/markdown; charset=utf-8 | ^> Freshness: fresh. ⇒ tag=etag
+        GET handoff → 200 ~$made
+        GET handoff | If-None-Match: $tag → 304
+        +60
+        GET handoff | If-None-Match: $tag → 304
+        POST operations < KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because it is over\n → 200
+        GET handoff | If-None-Match: $tag → 200 ^> Freshness: stale.
+        GET handoff → 200 ~cited_record_archived: KL-1
+        GET handoff → 200 ~$made
+        § a redaction deletes the handoffs that may quote the text
         PUT context < # Key Learnings\n- KL-1 because none: harmless words\n → 201
         POST handoff/refresh → 201 ⇒ before=/handoff_id
         PUT context < # Key Learnings\n- KL-2 because none: sk_live_[secret]_4711\n → 201
@@ -207,21 +177,17 @@ async fn a_redaction_deletes_the_handoffs_that_may_quote_the_text() {
         POST contexts/2/redact < {"reason": "it held a key"} → 200
         GET handoffs/$after → 404 not-found handoff_id
         GET handoffs/$before → 200
-        GET handoff/status → 200 {"status": "stale"}"##;
-    memory.requests(table).await;
-    assert_eq!(service.tables_that_hold("secret").await, Vec::<String>::new());
-}
-
-#[tokio::test]
-async fn against_a_redacted_text_nothing_is_called_new() {
-    let (_, memory) = Service::start().await.with_memory("m");
-    let table = r##"
+        GET handoff/status → 200 {"status": "stale"}
+        HOLDING secret:
+        § against a redacted text nothing is called new
         PUT context < # Active Context\nGoal: ship it\nBlocker: none\n\n# Facts\n- one\n → 201
         +10000
         PUT context < # Active Context\nGoal: ship it\nBlocker: none\n\n# Facts\n- two\n → 201
         POST contexts/1/redact < {"reason": "it held a key"} → 200
-        POST handoff/refresh → 201 {"markdown!": "Goal is now"}"##;
-    memory.requests(table).await;
+        POST handoff/refresh → 201 {"markdown!": "Goal is now"}"###;
+    let first = FIRST.replace('\n', "\\n");
+    let service = Service::start().await;
+    service.requests(&table.replace("FIRST", &first)).await;
 }
 
 #[tokio::test]
@@ -239,12 +205,12 @@ async fn recent_changes_name_what_changed_outside_the_records() {
     service.clock.advance(Duration::from_secs(10_000));
     let quiet = refresh(&memory, "", None).await.is(201).json();
     let markdown = quiet["markdown"].as_str().unwrap();
-    holds(markdown, &["_Nothing changed in this window._"]);
-    holds(markdown, &["in the 2 hours up to this handoff"]);
-    holds(
-        markdown,
-        &["This is no task list: the next prompt of the user decides."],
-    );
+    let said = [
+        "_Nothing changed in this window._",
+        "in the 2 hours up to this handoff",
+        "This is no task list: the next prompt of the user decides.",
+    ];
+    holds(markdown, &said);
 
     let changed = document("ship *both*", "none", "- Wired the parser\n", "Measure it", "two");
     memory.write(changed).await;
@@ -261,10 +227,9 @@ async fn recent_changes_name_what_changed_outside_the_records() {
         ]
     );
     holds(markdown, &["_Sections of free text that changed: \"Facts\"._"]);
-    assert!(!markdown.contains("Nothing changed"), "{markdown}");
-    assert_eq!(made["freshness"]["status"], "fresh");
     // The sources are not marked as archived.
-    assert!(!markdown.contains("(archived)"), "{markdown}");
+    lacks(markdown, &["Nothing changed", "(archived)"]);
+    assert_eq!(made["freshness"]["status"], "fresh");
 }
 
 #[tokio::test]

@@ -35,12 +35,10 @@ fn section<'m>(markdown: &'m str, title: &str) -> Vec<&'m str> {
 
 /// Marks a decision as replaced, as `RecordDecision` with `supersedes` does.
 async fn supersede(service: &Service, old: i64, by: &str) {
-    sqlx::query(
-        "UPDATE records SET superseded_by = $2 WHERE kind = 'D' AND number = $1 AND status = 'archived'",
-    )
-    .bind(old)
-    .bind(by)
-    .execute(service.rows())
-    .await
-    .unwrap();
+    let replaced = "kind = 'D' AND status = 'archived'";
+    service
+        .execute(format!(
+            "UPDATE records SET superseded_by = '{by}' WHERE {replaced} AND number = {old}"
+        ))
+        .await;
 }

@@ -39,21 +39,13 @@ async fn valid_lines_are_accepted_and_invalid_ones_retried_once_and_dropped() {
     let memory = service.memory("m");
     let made = refresh(&memory, "", None).await.is(201).json();
     let markdown = made["markdown"].as_str().unwrap();
-    for (title, lines) in [
-        (
-            "Summary",
-            "- Two lessons came: prepared data, a cold cache. [KL-1@1] [KL-2@1] (archived)\n\
-             - Prepared data, now said with a source. [KL-1@1]",
-        ),
-        (
-            "Start Here",
-            "- In progress: wire the parser to the route [Current Progress@2]",
-        ),
-        (
-            "Current Context",
-            "- Queries need \\*\\*prepared\\*\\* data [KL-1@1]",
-        ),
-    ] {
+    let sections = [
+        "Summary: - Two lessons came: prepared data, a cold cache. [KL-1@1] [KL-2@1] (archived)\n\
+         - Prepared data, now said with a source. [KL-1@1]",
+        "Start Here: - In progress: wire the parser to the route [Current Progress@2]",
+        "Current Context: - Queries need \\*\\*prepared\\*\\* data [KL-1@1]",
+    ];
+    for (title, lines) in sections.map(|row| row.split_once(": ").unwrap()) {
         assert_eq!(section(markdown, title).join("\n"), lines);
     }
     // The rest is compiled by the rules, and so is a section that the model left empty.
@@ -72,12 +64,8 @@ async fn valid_lines_are_accepted_and_invalid_ones_retried_once_and_dropped() {
     holds(&requests[0].messages[0].text, &["[KL-1@1] active learning"]);
     assert_eq!(requests[1].messages[1].speaker, ChatRole::Assistant);
     let again = &requests[1].messages[2].text;
-    let bad = [
-        "Nobody said this",
-        "Deploy everything tonight",
-        "The cache is cold",
-    ];
-    holds(again, &bad);
+    let bad = "Nobody said this|Deploy everything tonight|The cache is cold";
+    holds(again, &bad.split('|').collect::<Vec<_>>());
     lacks(again, &["Two lessons came"]);
     // Returning a fresh one calls no model.
     refresh(&memory, "", None).await.is(200);

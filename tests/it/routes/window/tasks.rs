@@ -1,201 +1,99 @@
 //! `POST M/tasks`
 
 use super::{record, task};
-use crate::harness::{Answer, Service, has, holds};
+use crate::harness::{Service, each};
 use futures::future::join_all;
-use reqwest::Method;
-use serde_json::{Value, json};
+use serde_json::Value;
+use working_memory::config::Config;
+use working_memory::config::window::VaultWindow;
 
 #[tokio::test]
-async fn a_task_creates_the_memory_and_is_first_in_the_document() {
-    let (_, memory) = Service::start().await.agent();
-    let sent = json!({
-        "task_id": "t1", "intent": "Fix: the\nparser", "summary": "First line.\nSecond: line",
-        "outcome": {"tests": 60, "ok": [true, 1.5, null]}, "epic": "DSL"
-    });
-
-    let answer = record(&memory, sent.clone()).await.is(201);
-    let made = answer.json();
-
-    assert_eq!(answer.header("x-context-version"), "1");
-    assert_eq!(answer.header("location"), memory.path("records/T-1"));
-    has(&made, json!({"record_id": "T-1", "version": 1}));
-    has(&made, json!({"unchanged": false, "archived": []}));
-    for field in ["task_id", "intent", "summary", "outcome", "epic"] {
-        assert_eq!(made[field], sent[field], "{field}");
-    }
-    let document = memory.get("context").await.is(200);
-    assert_eq!(document.header("etag"), answer.header("etag"));
-    assert_eq!(
-        document.text(),
-        "# Active Context\nGoal: none\nBlocker: none\nUpdated: 2026-11-21T02:00:00Z\n\n# Recent Tasks\n- T-1 \
-         [2026-11-21T02:00:00Z] t1: Fix: the parser: First line. Second: line\n"
-    );
-    let read = memory.read("records/T-1").await;
-    for (field, value) in read.as_object().unwrap() {
-        assert_eq!(made[field], *value, "{field}");
-    }
-    let listed = memory.read("records?kind=T").await;
-    assert_eq!(listed["items"][0], read);
-    let log = memory.read("log").await;
-    assert_eq!(log["items"][0]["source"], "task");
-    assert_eq!(
-        log["items"][0]["log"],
-        "+ T-1 t1: Fix: the parser: First line. Second: line"
-    );
-}
-
-#[tokio::test]
-async fn the_oldest_task_beyond_the_window_is_archived_in_the_same_version() {
-    let (_, memory) = Service::start().await.agent();
-    for number in 1..=5 {
-        record(&memory, task(number)).await.is(201);
-    }
-    let table = r#"
+async fn a_task_creates_the_memory_and_is_first_in_the_document_until_it_leaves_the_window() {
+    let table = r##"
+        § a task creates the memory and is first in the document
+        POST tasks < {"task_id": "t1", "intent": "Fix: the\nparser", "summary": "First line.\nSecond: line", "outcome": {"tests": 60, "ok": [true, 1.5, null]}, "epic": "DSL"} → 201 | x-context-version: 1 | location: /v1/vaults/acme/memories/$memory/records/T-1 | {"record_id": "T-1", "version": 1, "unchanged": false, "archived": []} ⇒ tag=etag created=/created_at
+        GET context → 200 | etag: $tag | =# Active Context\nGoal: none\nBlocker: none\nUpdated: 2026-11-21T02:00:00Z\n\n# Recent Tasks\n- T-1 [2026-11-21T02:00:00Z] t1: Fix: the parser: First line. Second: line\n
+        GET records/T-1 → 200 {"task_id": "t1", "intent": "Fix: the\nparser", "summary": "First line.\nSecond: line", "outcome": {"tests": 60, "ok": [true, 1.5, null]}, "epic": "DSL", "created_at": "$created"} ⇒ record==
+        GET records?kind=T → 200 {"items": [$record]}
+        GET log → 200 {"/items/0/source": "task", "/items/0/log": "+ T-1 t1: Fix: the parser: First line. Second: line"}
+        POST tasks < {"task_id": "t1", "intent": "Fix: the\nparser", "summary": "First line.\nSecond: line", "outcome": {"tests": 60, "ok": [true, 1.5, null]}, "epic": "DSL"} → 200 {"unchanged": true, "task_id": "t1", "outcome": {"tests": 60, "ok": [true, 1.5, null]}}
+        § the oldest task beyond the window is archived in the same version
+        POST tasks < {"task_id": "task-1", "intent": "Step 1", "summary": "Done. All of it."} → 201
+        POST tasks < {"task_id": "task-2", "intent": "Step 2", "summary": "Done. All of it."} → 201
+        POST tasks < {"task_id": "task-3", "intent": "Step 3", "summary": "Done. All of it."} → 201
+        POST tasks < {"task_id": "task-4", "intent": "Step 4", "summary": "Done. All of it."} → 201
+        POST tasks < {"task_id": "task-5", "intent": "Step 5", "summary": "Done. All of it."} → 201
         POST tasks < {"task_id": "task-6", "intent": "Step 6", "summary": "Done. All of it."} → 201 {"version": 6, "archived": ["T-1"]}
         GET records/T-1 → 200 {"status": "archived", "ended_version": 6, "archive_reason": "left the window of 5 recent tasks", "task_id": "task-1", "summary": "Done. All of it."}
         GET records?kind=T → 200 {"items#": 5}
         POST contexts/5/restore → 201
-        GET records/T-1 → 200 {"status": "active", "task_id": "task-1"}"#;
-    memory.requests(table).await;
-}
-
-#[tokio::test]
-async fn a_task_sent_twice_is_recorded_once_also_after_it_was_archived() {
-    let service = Service::configured(|config| config.window.tasks = 1).await;
-    // Ids are unique per memory.
-    let table = r#"
-        § agent
-        POST tasks < {"task_id": "task-1", "intent": "Step 1", "summary": "Done. All of it."} → 201
-        POST tasks < {"task_id": "task-1", "intent": "Step 1", "summary": "Done. All of it."} → 200 {"record_id": "T-1", "unchanged": true}
-        POST tasks < {"task_id": "task-2", "intent": "Step 2", "summary": "Done. All of it."} → 201
-        POST tasks < {"task_id": "task-1", "intent": "Step 1", "summary": "Done. All of it."} → 200 {"record_id": "T-1", "unchanged": true}
-        POST tasks < {"task_id": "task-2", "intent": "Step 2", "summary": "Done. All of it."} → 200
-        ROWS memory_contexts 2
-        POST tasks < {"task_id": "task-1", "intent": "Step 1", "summary": "Something else"} → 409 conflict task_id {"record_id": "T-1"}
-        § other
-        POST tasks < {"task_id": "task-1", "intent": "Step 1", "summary": "Done. All of it."} → 201"#;
-    service.requests(table).await;
-}
-
-#[tokio::test]
-async fn an_invalid_task_is_rejected_with_the_limit_and_saves_nothing() {
-    let (service, memory) = Service::start().await.agent();
-    for (field, value, limit) in [
-        ("intent", json!(" \n"), None),
-        ("intent", json!("x".repeat(501)), Some(500)),
-        ("intent", json!("a\u{0}b"), None),
-        ("summary", json!(""), None),
-        ("summary", json!("x".repeat(4_001)), Some(4_000)),
-        ("outcome", json!({"text": "x".repeat(8_190)}), Some(8_192)),
-        ("outcome", json!({"a": ["\u{0}"]}), None),
-        ("epic", json!("x".repeat(129)), Some(128)),
-        ("epic", json!(" "), None),
-        ("task_id", json!("not an id"), None),
-        ("task_id", json!(""), None),
-        ("more", json!(1), None),
-    ] {
-        let mut sent = task(1);
-        sent[field] = value;
-        let problem = record(&memory, sent).await.invalid(field);
-        assert_eq!(problem.get("limit"), limit.map(Value::from).as_ref(), "{problem}");
-    }
-    let stale = memory
-        .request(Method::POST, "tasks")
-        .header("If-Match", "\"x\"")
-        .json(&task(1));
-    Answer::to(stale).await.stale();
-    assert_eq!(service.counts(["memories", "records"]).await, [0, 0]);
-    let at_their_limits = json!({
-        "intent": "i".repeat(500), "summary": "s".repeat(4_000), "outcome": "o".repeat(8_190), "epic": "e".repeat(128)
-    });
-    record(&memory, at_their_limits).await.is(201);
+        GET records/T-1 → 200 {"status": "active", "task_id": "task-1"}
+        § an invalid task is rejected with the limit and saves nothing
+        POST tasks < {"intent": " \n", "summary": "s"} → 422 invalid intent {"limit": null}
+        POST tasks < {"intent": "(x×501)", "summary": "s"} → 422 invalid intent {"limit": 500}
+        POST tasks < {"intent": "a\u0000b", "summary": "s"} → 422 invalid intent {"limit": null}
+        POST tasks < {"intent": "i", "summary": ""} → 422 invalid summary {"limit": null}
+        POST tasks < {"intent": "i", "summary": "(x×4001)"} → 422 invalid summary {"limit": 4000}
+        POST tasks < {"intent": "i", "summary": "s", "outcome": {"text": "(x×8190)"}} → 422 invalid outcome {"limit": 8192}
+        POST tasks < {"intent": "i", "summary": "s", "outcome": {"a": ["\u0000"]}} → 422 invalid outcome {"limit": null}
+        POST tasks < {"intent": "i", "summary": "s", "epic": "(x×129)"} → 422 invalid epic {"limit": 128}
+        POST tasks < {"intent": "i", "summary": "s", "epic": " "} → 422 invalid epic {"limit": null}
+        POST tasks < {"intent": "i", "summary": "s", "task_id": "not an id"} → 422 invalid task_id {"limit": null}
+        POST tasks < {"intent": "i", "summary": "s", "task_id": ""} → 422 invalid task_id {"limit": null}
+        POST tasks < {"intent": "i", "summary": "s", "more": 1} → 422 invalid more {"limit": null}
+        POST tasks | If-Match: "x" < {"intent": "i", "summary": "s"} → 412 precondition-failed
+        ROWS memories 0
+        ROWS records 0
+        POST tasks < {"intent": "(i×500)", "summary": "(s×4000)", "outcome": "(o×8190)", "epic": "(e×128)"} → 201
+        § numbers of an outcome are stored exactly or rejected, and never rounded
+        POST tasks | Content-Type: application/json < {"intent": "a", "summary": "b", "outcome": {"n": 12345678901234567890123}} → 422 invalid outcome {"detail~": "12345678901234567890123"}
+        POST tasks | Content-Type: application/json < {"intent": "a", "summary": "b", "outcome": {"n": 18446744073709551615}} → 201 ~18446744073709551615
+        GET window → 200 ~{"n":18446744073709551615}"##;
+    Service::start().await.requests(table).await;
 }
 
 #[tokio::test]
 async fn ten_concurrent_writers_lose_nothing() {
     let (_, memory) = Service::start().await.agent();
     let written = join_all((1..=10).map(|number| record(&memory, task(number)))).await;
-    let mut versions: Vec<(i64, String)> = written
+    let version_and_id = |made: Value| {
+        (
+            made["version"].as_i64(),
+            made["record_id"].as_str().map(str::to_owned),
+        )
+    };
+    let mut made: Vec<_> = written
         .into_iter()
-        .map(|answer| {
-            let made = answer.is(201).json();
-            (
-                made["version"].as_i64().unwrap(),
-                made["record_id"].as_str().unwrap().to_owned(),
-            )
-        })
+        .map(|answer| version_and_id(answer.is(201).json()))
         .collect();
-    versions.sort();
-    let expected: Vec<_> = (1..=10).map(|number| (number, format!("T-{number}"))).collect();
-    assert_eq!(versions, expected, "ids are given in the order of the versions");
+    made.sort();
+    let expected: Vec<_> = (1..=10)
+        .map(|number| (Some(number), Some(format!("T-{number}"))))
+        .collect();
+    assert_eq!(made, expected, "ids are given in the order of the versions");
     let all = memory.read("records?kind=T&status=all").await;
-    assert_eq!(all["items"].as_array().unwrap().len(), 10);
+    assert_eq!(each(&all["items"], "record_id").len(), 10);
     let document = memory.get("context?section=tasks").await.is(200);
-    let lines: Vec<_> = document
-        .text()
-        .lines()
-        .filter_map(|line| line.split(' ').nth(1))
-        .skip(1)
-        .collect();
-    assert_eq!(lines, ["T-10", "T-9", "T-8", "T-7", "T-6"]);
+    let ids = document.text().lines().filter_map(|line| line.split(' ').nth(1));
+    assert_eq!(
+        ids.skip(1).collect::<Vec<_>>(),
+        ["T-10", "T-9", "T-8", "T-7", "T-6"]
+    );
 }
 
 #[tokio::test]
 async fn a_vault_may_have_its_own_window_size() {
-    let configure = |config: &mut working_memory::config::Config| {
-        let own = working_memory::config::window::VaultWindow {
-            tasks: Some(1),
-            decisions: None,
-        };
+    let own = VaultWindow {
+        tasks: Some(1),
+        decisions: None,
+    };
+    let configure = |config: &mut Config| {
         config.window.vaults.insert("acme".to_owned(), own);
     };
-    let (service, memory) = Service::configured(configure).await.agent();
-    record(&memory, task(1)).await.is(201);
-    let second = record(&memory, task(2)).await.is(201).json();
-    assert_eq!(second["archived"], json!(["T-1"]));
-    let elsewhere = "/v1/vaults/other/memories/agent/tasks";
-    for number in 1..=2 {
-        let sent = service.request(Method::POST, elsewhere).json(&task(number));
-        assert_eq!(Answer::to(sent).await.is(201).json()["archived"], json!([]));
-    }
-}
-
-#[tokio::test]
-async fn a_task_with_an_unsuccessful_outcome_is_shown_as_failed_everywhere() {
-    let service = Service::configured(|config| config.window.tasks = 1).await;
     let table = r#"
-        § agent
-        POST tasks < {"task_id": "task-1", "intent": "Step 1", "summary": "Done. All of it.", "outcome": {"success": false, "exit": 3}} → 201 {"failed": true, "content": "task-1: [failed] Step 1: Done. All of it."}
-        GET window → 200 ~Task: task-1\nResult: failed\n
-        GET window | Accept: application/json → 200 {"/tasks/0/failed": true}
-        GET prompt?include=recent_tasks → 200 ~- T-1 [2026-11-21T02:00:00Z] task-1: [failed] Step 1: Done.
-        POST tasks < {"task_id": "task-2", "intent": "Step 2", "summary": "Done. All of it.", "outcome": {"success": true}} → 201 {"failed": false}
-        GET archive/history | Accept: application/json → 200 {"/items/0/failed": true, "/items/0/line": "2026-11-21T02:00:00Z T-1 task-1: [failed] Step 1: Done."}
-        GET archive/epics → 200 {"/items/0/latest/0/failed": true}
-        GET records/T-1 → 200 {"intent": "Step 1", "failed": true}"#;
-    service.requests(table).await;
-}
-
-#[tokio::test]
-async fn numbers_of_an_outcome_are_stored_exactly_or_rejected_and_never_rounded() {
-    let (_, memory) = Service::start().await.agent();
-    let send = |number: &str| {
-        let body = format!(r#"{{"intent": "a", "summary": "b", "outcome": {{"n": {number}}}}}"#);
-        let request = memory.request(Method::POST, "tasks");
-        Answer::to(request.header("Content-Type", "application/json").body(body))
-    };
-    let problem = send("12345678901234567890123")
-        .await
-        .problem(422, "invalid", None);
-    holds(problem["detail"].as_str().unwrap(), &["12345678901234567890123"]);
-    let made = send("18446744073709551615").await.is(201);
-    assert!(made.text().contains("18446744073709551615"), "{}", made.text());
-    assert!(
-        memory
-            .get("window")
-            .await
-            .text()
-            .contains(r#"{"n":18446744073709551615}"#)
-    );
+        POST /v1/vaults/acme/memories/agent/tasks < {"intent": "one", "summary": "s"} → 201 {"archived": []}
+        POST /v1/vaults/acme/memories/agent/tasks < {"intent": "two", "summary": "s"} → 201 {"archived": ["T-1"]}
+        POST /v1/vaults/other/memories/agent/tasks < {"intent": "one", "summary": "s"} → 201 {"archived": []}
+        POST /v1/vaults/other/memories/agent/tasks < {"intent": "two", "summary": "s"} → 201 {"archived": []}"#;
+    Service::configured(configure).await.requests(table).await;
 }

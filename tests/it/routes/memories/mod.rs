@@ -1,5 +1,0 @@
-//! `/v1/vaults/{vault_id}/memories`, `M`
-
-mod delete;
-mod get;
-mod list;

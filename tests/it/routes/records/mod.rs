@@ -1,4 +1,0 @@
-//! `M/records`
-
-mod get;
-mod list;

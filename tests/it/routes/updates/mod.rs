@@ -1,3 +1,0 @@
-//! `M/updates`
-
-mod review;

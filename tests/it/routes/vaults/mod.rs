@@ -1,4 +1,0 @@
-//! `/v1/vaults`
-
-mod list;
-mod usage;
