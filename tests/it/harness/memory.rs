@@ -161,7 +161,7 @@ impl Memory {
 
     /// POST the restoration of a version.
     pub(crate) async fn restore(&self, reference: &str) -> Answer {
-        Answer::to(self.request(Method::POST, &format!("contexts/{reference}/restore"))).await
+        self.post_empty(&format!("contexts/{reference}/restore")).await
     }
 
     /// A request to redact a version, to be extended.
@@ -189,11 +189,7 @@ impl Memory {
 
     /// POST operations as JSON, with a query.
     pub(crate) async fn ask(&self, query: &str, body: Value) -> Answer {
-        Answer::to(
-            self.request(Method::POST, &format!("operations{query}"))
-                .json(&body),
-        )
-        .await
+        self.post(&format!("operations{query}"), &body).await
     }
 
     /// A request to POST an update, to be extended.
