@@ -356,28 +356,3 @@ async fn reload_on_sighup(tls: Option<Arc<Tls>>) {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_option_is_checked_like_the_setting_that_it_replaces() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("working-memory.toml");
-        let settings = |bound: &str, bind: &str| {
-            let text = format!("[http]\nbind = \"{bound}\"\nrequire_keys = false\n");
-            std::fs::write(&file, text).unwrap();
-            let serve = Serve {
-                bind: Some(bind.to_owned()),
-                port: None,
-                data_dir: None,
-                config: Some(file.clone()),
-            };
-            serve.settings()
-        };
-        let refused = settings("127.0.0.1:8080", "0.0.0.0:8080").unwrap_err();
-        assert!(refused.to_string().contains("http.require_keys"), "{refused}");
-        assert!(settings("0.0.0.0:8080", "127.0.0.1:8080").is_ok());
-    }
-}

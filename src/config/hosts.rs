@@ -147,26 +147,9 @@ mod tests {
 
     #[test]
     fn what_is_no_host_is_refused() {
-        for text in [
-            "",
-            ":80",
-            ".",
-            "a b",
-            "a/b",
-            "user@a",
-            "a:b",
-            "a:70000",
-            "a:-1",
-            "a:+1",
-            "[::1",
-            "[::1]x",
-            "[::1].:80",
-            "[a]",
-            "ä.de",
-            "a,b",
-            "a:1:2",
-            "http://a",
-        ] {
+        let none =
+            "|:80|.|a b|a/b|user@a|a:b|a:70000|a:-1|a:+1|[::1|[::1]x|[::1].:80|[a]|ä.de|a,b|a:1:2|http://a";
+        for text in none.split('|') {
             assert_eq!(text.parse::<Authority>(), Err(NoAuthority), "{text:?}");
         }
     }

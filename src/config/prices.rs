@@ -119,12 +119,10 @@ mod tests {
         };
         let config = load("WORKING_MEMORY__LIMITS__VAULT_TOKENS", r#"{"Acme": 0}"#).unwrap();
         assert_eq!(config.limits.tokens_per_day(&vault("Acme")), Some(0));
+        let prices = "WORKING_MEMORY__LLM__PRICES";
         for (name, value) in [
-            (
-                "WORKING_MEMORY__LLM__PRICES",
-                r#"{"m": {"input": -1, "output": 1}}"#,
-            ),
-            ("WORKING_MEMORY__LLM__PRICES", "cheap"),
+            (prices, r#"{"m": {"input": -1, "output": 1}}"#),
+            (prices, "cheap"),
             ("WORKING_MEMORY__LIMITS__VAULT_TOKENS", r#"{"a b": 1}"#),
         ] {
             assert!(load(name, value).is_err(), "{value}");

@@ -70,13 +70,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_environment_sets_what_the_file_sets() {
+    fn nothing_is_pruned_and_proposals_wait_thirty_days_unless_configured() {
+        let config = RetentionConfig::default();
+        assert!(!config.prunes_versions());
+        assert_eq!(config.runs_max_age, None);
+        assert_eq!(ReviewConfig::default().expire_after, TimeDelta::days(30));
         let environment = [
-            ("MAX_VERSIONS", "5"),
-            ("MAX_AGE", "2w"),
-            ("KEEP_PROVENANCE", "false"),
+            ("RETENTION__MAX_VERSIONS", "5"),
+            ("RETENTION__MAX_AGE", "2w"),
+            ("RETENTION__KEEP_PROVENANCE", "false"),
+            ("REVIEW__EXPIRE_AFTER", "12h"),
         ]
-        .map(|(key, value)| (format!("WORKING_MEMORY__RETENTION__{key}"), value.to_owned()));
+        .map(|(key, value)| (format!("WORKING_MEMORY__{key}"), value.to_owned()));
         let config = crate::config::Config::load(None, environment).unwrap();
         let expected = RetentionConfig {
             max_versions: Some(5),
@@ -86,23 +91,6 @@ mod tests {
         };
         assert_eq!(config.retention, expected);
         assert!(expected.prunes_versions());
-    }
-
-    #[test]
-    fn nothing_is_pruned_unless_configured() {
-        let config = RetentionConfig::default();
-        assert!(!config.prunes_versions());
-        assert_eq!(config.runs_max_age, None);
-    }
-
-    #[test]
-    fn proposals_wait_thirty_days_or_as_configured() {
-        assert_eq!(ReviewConfig::default().expire_after, TimeDelta::days(30));
-        let half_a_day = (
-            "WORKING_MEMORY__REVIEW__EXPIRE_AFTER".to_owned(),
-            "12h".to_owned(),
-        );
-        let config = crate::config::Config::load(None, [half_a_day]).unwrap();
         assert_eq!(config.review.expire_after, TimeDelta::hours(12));
     }
 }

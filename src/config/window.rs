@@ -62,16 +62,11 @@ mod tests {
     fn a_vault_may_have_a_window_of_its_own() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("working-memory.toml");
-        std::fs::write(
-            &file,
-            "[window]\ntasks = 7\n[window.vaults.\"Acme.eu\"]\ntasks = 2\n",
-        )
-        .unwrap();
+        let text = "[window]\ntasks = 7\n[window.vaults.\"Acme.eu\"]\ntasks = 2\n";
+        std::fs::write(&file, text).unwrap();
         let window = Config::load(Some(&file), []).unwrap().window;
-        assert_eq!(
-            (window.of_vault("Acme.eu"), window.of_vault("acme.eu")),
-            ((2, 10), (7, 10))
-        );
+        assert_eq!(window.of_vault("Acme.eu"), (2, 10));
+        assert_eq!(window.of_vault("acme.eu"), (7, 10));
         for bad in [
             "tasks = 0",
             "decisions = 1001",
@@ -81,10 +76,8 @@ mod tests {
         ] {
             std::fs::write(&file, format!("[window]\n{bad}\n")).unwrap();
             let error = Config::load(Some(&file), []).unwrap_err().to_string();
-            assert!(
-                error.contains("window.") || error.contains("task"),
-                "{bad}: {error}"
-            );
+            let is_named = error.contains("window.") || error.contains("task");
+            assert!(is_named, "{bad}: {error}");
         }
     }
 }

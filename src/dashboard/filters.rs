@@ -134,11 +134,8 @@ mod tests {
 
     #[test]
     fn sizes_and_numbers_are_readable() {
-        let numbers = Numbers {
-            bytes: 999,
-            large: 1_234_567,
-        };
-        let shown = numbers.render().unwrap();
+        let (bytes, large) = (999, 1_234_567);
+        let shown = Numbers { bytes, large }.render().unwrap();
         assert_eq!(shown, "999 B, 1.5 KB, 1,234,567, -5, 12 ms, 1 min 1 s");
     }
 

@@ -87,22 +87,12 @@ mod tests {
     }
 
     #[test]
-    fn no_level_of_headings_is_left_out() {
-        let shown = render("### a\n# b\n###### c\n## d\n### e\n");
-        let levels: String = shown.split("<h").skip(1).map(|heading| &heading[..1]).collect();
-        assert_eq!(levels, "22334", "{shown}");
-    }
-
-    #[test]
     fn markdown_is_shown() {
         let shown = render("# One\n\n* *a* `b`\n\n[x](https://e.org/?a=1&b=2)\n");
-        assert!(shown.contains("<h2>One</h2>"), "{shown}");
-        assert!(shown.contains("<em>a</em> <code>b</code>"), "{shown}");
-        assert!(
-            shown
-                .contains(r#"<a href="https://e.org/?a=1&#38;b=2" rel="noreferrer noopener nofollow">x</a>"#),
-            "{shown}"
-        );
+        let link = r#"<a href="https://e.org/?a=1&#38;b=2" rel="noreferrer noopener nofollow">x</a>"#;
+        for part in ["<h2>One</h2>", "<em>a</em> <code>b</code>", link] {
+            assert!(shown.contains(part), "{part}: {shown}");
+        }
     }
 
     #[test]
@@ -121,23 +111,10 @@ mod tests {
             "| a |\n|---|\n| <b>x</b> |",
         ] {
             let shown = render(hostile);
-            for tag in [
-                "<script",
-                "<img",
-                "<style",
-                "<iframe",
-                "<b>",
-                "<!--",
-                "href=\"javascript",
-                "href=\"data",
-                "<input",
-            ] {
+            let tags = "<script|<img|<style|<iframe|<b>|<!--|href=\"javascript|href=\"data|<input|\"onmouseover|\"onload";
+            for tag in tags.split('|') {
                 assert!(!shown.to_lowercase().contains(tag), "{hostile}: {shown}");
             }
-            assert!(
-                !shown.contains("\"onmouseover") && !shown.contains("\"onload"),
-                "{hostile}: {shown}"
-            );
         }
     }
 
@@ -152,13 +129,9 @@ mod tests {
         ] {
             let shown = render(text);
             for tag in ["a", "div", "p", "strong", "table"] {
-                let opened =
-                    shown.matches(&format!("<{tag}>")).count() + shown.matches(&format!("<{tag} ")).count();
-                assert_eq!(
-                    opened,
-                    shown.matches(&format!("</{tag}>")).count(),
-                    "{text}: {shown}"
-                );
+                let count = |form: String| shown.matches(&form).count();
+                let opened = count(format!("<{tag}>")) + count(format!("<{tag} "));
+                assert_eq!(opened, count(format!("</{tag}>")), "{text}: {shown}");
             }
         }
     }

@@ -235,37 +235,3 @@ mod tests {
         assert!(all.unwrap_err().0.contains("over 4194304 bytes"));
     }
 }
-
-#[cfg(test)]
-mod arguments_tests {
-    use super::*;
-    use serde::Deserialize;
-    use serde_json::json;
-
-    #[derive(Debug, Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct Sample {
-        #[expect(dead_code, reason = "is only read")]
-        add: Option<Vec<Item>>,
-    }
-
-    #[derive(Debug, Deserialize)]
-    struct Item {
-        #[expect(dead_code, reason = "is only read")]
-        reason: String,
-    }
-
-    fn message_for(value: Value) -> String {
-        let Value::Object(arguments) = value else {
-            panic!("no object")
-        };
-        format!("{:?}", read_arguments::<Sample>(arguments).unwrap_err())
-    }
-
-    #[test]
-    fn what_is_wrong_is_named() {
-        assert!(message_for(json!({"add": [{"reason": "a"}, {"reason": 1}]})).contains("add[1].reason"));
-        assert!(message_for(json!({"more": 1})).contains("more"));
-        assert!(message_for(json!({"add": [{}]})).contains("reason"));
-    }
-}

@@ -335,29 +335,13 @@ mod tests {
 
     #[test]
     fn addresses_are_understood_or_refused_with_what_there_is() {
-        for good in [
-            "memory://v/m/context",
-            "memory://v/agent:1@home/handoff",
-            "memory://v/m/contexts/3",
-            "memory://v/m/records/KL-3",
-            "memory://v/m%2D1/window",
-        ] {
-            assert!(address(good).is_ok(), "{good}");
+        for good in "m/context agent:1@home/handoff m/contexts/3 m/records/KL-3 m%2D1/window".split(' ') {
+            assert!(address(&format!("memory://v/{good}")).is_ok(), "{good}");
         }
-        for bad in [
-            "",
-            "memory://",
-            "memory://v",
-            "memory://v/m",
-            "memory://v/m/",
-            "memory://v/m/other",
-            "memory://v/../context",
-            "memory://v/m/contexts/",
-            "memory://v/m/context/more",
-            "memory://v/m%2/context",
-            "memory://v/m%ff/context",
-            "file:///etc/passwd",
-        ] {
+        let bad = "|memory://|memory://v|memory://v/m|memory://v/m/|memory://v/m/other|memory://v/../context|\
+                   memory://v/m/contexts/|memory://v/m/context/more|memory://v/m%2/context|memory://v/m%ff/context|\
+                   file:///etc/passwd";
+        for bad in bad.split('|') {
             assert!(address(bad).is_err(), "{bad}");
         }
     }
@@ -370,25 +354,17 @@ mod prompts_tests {
     #[test]
     fn every_prompt_has_a_description_and_names_tools_that_exist() {
         for prompt in list_prompts(&Fixed::default()) {
-            assert!(
-                prompt.description.is_some_and(|text| text.len() > 50),
-                "{}",
-                prompt.name
-            );
+            let is_told = prompt.description.is_some_and(|text| text.len() > 50);
+            assert!(is_told, "{}", prompt.name);
         }
         let tools = crate::mcp::tools::list(&Fixed::default());
         for text in ALL {
-            for word in text
+            let words = text
                 .text
-                .split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
-            {
-                if word.starts_with("memory_") {
-                    assert!(
-                        tools.iter().any(|tool| tool.name == word),
-                        "{}: {word}",
-                        text.name
-                    );
-                }
+                .split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+            for word in words.filter(|word| word.starts_with("memory_")) {
+                let is_tool = tools.iter().any(|tool| tool.name == word);
+                assert!(is_tool, "{}: {word}", text.name);
             }
         }
     }

@@ -1,8 +1,8 @@
 //! `bring` and `export --format`: the real program, against a real service.
 
 use crate::cli::program::{Done, User};
-use crate::harness::{Service, holds};
-use serde_json::Value;
+use crate::harness::{Service, holds, lacks};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -50,8 +50,7 @@ const SAMPLES: [(&str, &str, &str); 7] = [
 
 /// A user whose folder has the sample files.
 async fn service_and_user() -> (Service, User) {
-    let service = Service::start().await;
-    let user = User::of(&format!("http://{}", service.socket_address()));
+    let (service, user) = User::served().await;
     let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/bring");
     for file in std::fs::read_dir(samples).unwrap().map(Result::unwrap) {
         std::fs::copy(file.path(), user.path().join(file.file_name())).unwrap();
@@ -95,11 +94,8 @@ async fn each_system_moves_in_by_one_command_and_a_second_run_changes_nothing() 
         let tried = bring(&user, system, &["--dry-run", file]).await.is(0);
         holds(&tried.out, &[" would be added; 0 already there\n  "]);
         assert!(tried.out.contains(&format!(" from {file}:")), "{tried:?}");
-        assert_eq!(
-            vault(&service).await,
-            before,
-            "{system}: a dry run writes nothing"
-        );
+        let tried = vault(&service).await;
+        assert_eq!(tried, before, "{system}: a dry run writes nothing");
 
         let done = bring(&user, system, &[file]).await.is(0);
         assert_eq!(done.out, said);
@@ -107,11 +103,8 @@ async fn each_system_moves_in_by_one_command_and_a_second_run_changes_nothing() 
         assert_ne!(after, before);
         let again = bring(&user, system, &[file]).await.is(0);
         holds(&again.out, &[": 0 learnings, 0 sections added; "]);
-        assert_eq!(
-            vault(&service).await,
-            after,
-            "{system}: a second run changes nothing"
-        );
+        let again = vault(&service).await;
+        assert_eq!(again, after, "{system}: a second run changes nothing");
     }
 }
 
@@ -142,37 +135,22 @@ async fn files_with_credentials_or_of_another_form_are_refused_before_anything_i
     let (service, user) = service_and_user().await;
     let token = format!("ghp_{}", "a1".repeat(12));
     user.file("SECRET.md", &format!("- fine\n- the token is {token}\n"));
-    user.file(
-        "escaped.json",
-        "[{\"memory\": \"passwor\\u0064=hunter22\", \"user_id\": \"u\"}]",
-    );
+    let escaped = r#"[{"memory": "passwor\u0064=hunter22", "user_id": "u"}]"#;
+    user.file("escaped.json", escaped);
     user.file("broken.json", "{\"results\": [\n  {\"memory\": 1}]}");
+    let form = "broken.json:2:14: invalid type: integer `1`";
     for (system, files, said) in [
-        (
-            "claude-md",
-            &["CLAUDE.md", "SECRET.md"][..],
-            "SECRET.md:2: token\n",
-        ),
+        ("claude-md", ["CLAUDE.md", "SECRET.md"], "SECRET.md:2: token\n"),
         (
             "mem0",
-            &["mem0.json", "escaped.json"],
+            ["mem0.json", "escaped.json"],
             "escaped.json:1: credential\n",
         ),
-        (
-            "mem0",
-            &["mem0.json", "broken.json"],
-            "broken.json:2:14: invalid type: integer `1`",
-        ),
+        ("mem0", ["mem0.json", "broken.json"], form),
     ] {
-        let refused = bring(&user, system, files).await.is(5);
-        assert!(
-            refused.err.contains(said) && refused.err.contains("nothing was written"),
-            "{refused:?}"
-        );
-        assert!(
-            !format!("{refused:?}").contains(&token) && !refused.err.contains("hunter22"),
-            "{refused:?}"
-        );
+        let refused = bring(&user, system, &files).await.is(5);
+        holds(&refused.err, &[said, "nothing was written"]);
+        lacks(format!("{refused:?}"), &[&token, "hunter22"]);
     }
     user.session(
         "
@@ -182,7 +160,7 @@ async fn files_with_credentials_or_of_another_form_are_refused_before_anything_i
     )
     .await;
     let list = &vault(&service).await["memories"]["items"];
-    assert_eq!(*list, serde_json::json!([]));
+    assert_eq!(*list, json!([]));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -197,20 +175,14 @@ async fn bringing_exporting_and_bringing_changes_nothing() {
         bring(&user, system, &[file]).await.is(0);
         let before = vault(&service).await;
         for format in ["claude-md", "markdown"] {
-            let out = user
-                .run(&["export", "--format", format, "--output", "BACK.md"])
-                .await
-                .is(0);
-            assert_eq!(out.out, "");
+            let export = format!("export --format {format}");
+            user.session(&format!("{export} --output BACK.md → =")).await;
             let back = std::fs::read_to_string(user.path().join("BACK.md")).unwrap();
-            assert!(!back.contains("KL-1") && !back.contains("because from"), "{back}");
-            assert_eq!(user.run(&["export", "--format", format]).await.is(0).out, back);
+            lacks(&back, &["KL-1", "because from"]);
+            assert_eq!(user.done(&export).await.out, back);
             for system in ["claude-md", "markdown"] {
                 let done = bring(&user, system, &["BACK.md"]).await.is(0);
-                assert!(
-                    done.out.contains(": 0 learnings, 0 sections added; "),
-                    "{done:?}\n{back}"
-                );
+                holds(&done.out, &[": 0 learnings, 0 sections added; "]);
             }
             assert_eq!(vault(&service).await, before);
         }
@@ -250,22 +222,16 @@ async fn what_a_memory_has_stays_and_what_was_archived_is_not_added_again() {
     user.file("hostile.md", include_str!("../data/bring/hostile.md"));
     bring(&user, "markdown", &["hostile.md", "CLAUDE.md"]).await.is(0);
     let document = user.done("get").await.out;
-    assert!(
-        document.starts_with("# Acme shop\nOur own words.\n"),
-        "{document}"
-    );
+    let is_first = document.starts_with("# Acme shop\nOur own words.\n");
+    assert!(is_first, "{document}");
     let kept = "- KL-7 because it was: there\n|# Acme shop (CLAUDE.md)\n|\n- D-1 stays\n|: Build with `make build`\n";
     holds(&document, &kept.split('|').collect::<Vec<_>>());
     let records = user.done("records --status all --json").await.json();
     for record in records["items"].as_array().unwrap() {
         let id = record["record_id"].as_str().unwrap();
-        let is_brought = record["reason"]
-            .as_str()
-            .is_some_and(|reason| reason.starts_with("from "));
-        assert!(
-            id == "D-1" || id == "KL-7" || (is_brought && id.starts_with("KL-")),
-            "{record}"
-        );
+        let reason = record["reason"].as_str().unwrap_or_default();
+        let is_brought = reason.starts_with("from ") && id.starts_with("KL-");
+        assert!(is_brought || ["D-1", "KL-7"].contains(&id), "{record}");
         assert_eq!(record["status"], "active", "{record}");
     }
 
@@ -279,18 +245,14 @@ async fn what_a_memory_has_stays_and_what_was_archived_is_not_added_again() {
 async fn a_memory_that_would_be_too_large_is_named_with_those_that_are_finished() {
     let (_service, user) = service_and_user().await;
     let long = "word ".repeat(30_000);
-    user.file(
-        "big.json",
-        &format!(
-            "[{{\"memory\": \"a\", \"user_id\": \"a\"}}, {{\"memory\": \"{long}\", \"user_id\": \"b\"}}]"
-        ),
-    );
-    let refused = bring(&user, "mem0", &["big.json"]).await.is(5);
-    holds(
-        &refused.err,
-        &["memory user-b: body has ", "102400", "; finished before: user-a"],
-    );
-    user.session(r#"memories --json → {"items#": 1}"#).await;
+    let big = json!([{"memory": "a", "user_id": "a"}, {"memory": long, "user_id": "b"}]);
+    user.file("big.json", &big.to_string());
+    user.session(
+        r#"
+        5 bring --from mem0 big.json ⇒ memory user-b: body has  | 102400 | ; finished before: user-a
+        memories --json → {"items#": 1}"#,
+    )
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

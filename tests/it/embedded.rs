@@ -1,6 +1,7 @@
 //! The embedded PostgreSQL, started from the binaries installed on this machine.
 
 use crate::harness::{eventually, holds, lacks};
+use crate::process::program::folder;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
@@ -29,10 +30,8 @@ pub(crate) fn ran_as_account() -> bool {
         .unwrap();
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        output.status.success() && printed.contains("1 passed"),
-        "{printed}{said}"
-    );
+    let has_passed = output.status.success() && printed.contains("1 passed");
+    assert!(has_passed, "{printed}{said}");
     true
 }
 
@@ -48,19 +47,16 @@ async fn start(data_dir: &Path) -> EmbeddedServer {
     EmbeddedServer::start(options(data_dir)).await.unwrap()
 }
 
-async fn execute(url: &str, sql: &'static str) -> Result<(), sqlx::Error> {
+/// Runs a statement; the text that it returns.
+async fn text(url: &str, sql: &'static str) -> Result<Option<String>, sqlx::Error> {
     let mut connection = PgConnection::connect(url).await?;
-    sqlx::raw_sql(sql).execute(&mut connection).await?;
-    connection.close().await
+    sqlx::query_scalar(sql).fetch_optional(&mut connection).await
 }
 
-async fn text(url: &str, sql: &'static str) -> Result<String, sqlx::Error> {
-    let mut connection = PgConnection::connect(url).await?;
-    sqlx::query_scalar(sql).fetch_one(&mut connection).await
-}
-
-async fn setting(url: &str, sql: &'static str) -> String {
-    text(url, sql).await.unwrap()
+/// Checks that a server answers, and that it has no other users than its own.
+async fn is_fine(server: &EmbeddedServer) {
+    let methods = "SELECT string_agg(DISTINCT auth_method, ',') FROM pg_hba_file_rules";
+    assert_eq!(text(&server.url(), methods).await.unwrap().unwrap(), "peer");
 }
 
 /// Process id of the server, from its pid file.
@@ -70,56 +66,27 @@ fn server_pid(data_dir: &Path) -> Option<Pid> {
 }
 
 #[tokio::test]
-async fn the_server_is_private_durable_and_reads_unicode() {
+async fn the_server_is_private_durable_and_reads_unicode_and_its_log_does_not_repeat_what_clients_send() {
     if ran_as_account() {
         return;
     }
     let dir = TempDir::new().unwrap();
     let server = start(dir.path()).await;
     let url = server.url();
-    assert!(
-        url.starts_with("postgres://working_memory@localhost:5432/working_memory?host=/"),
-        "{url}"
-    );
-    assert_eq!(
-        setting(&url, "SELECT current_setting('listen_addresses')").await,
-        ""
-    );
-    assert_eq!(setting(&url, "SELECT current_setting('fsync')").await, "on");
-    assert_eq!(
-        setting(&url, "SELECT current_setting('synchronous_commit')").await,
-        "on"
-    );
-    assert_eq!(
-        setting(&url, "SELECT current_setting('full_page_writes')").await,
-        "on"
-    );
-    assert_eq!(
-        setting(&url, "SELECT current_setting('server_encoding')").await,
-        "UTF8"
-    );
-    assert_eq!(setting(&url, "SELECT lower('ÄÖ')").await, "äö");
+    let address = "postgres://working_memory@localhost:5432/working_memory?host=/";
+    assert!(url.starts_with(address), "{url}");
+    let settings = "SELECT concat_ws('|', current_setting('listen_addresses'), current_setting('fsync'),
+                    current_setting('synchronous_commit'), current_setting('full_page_writes'),
+                    current_setting('server_encoding'), lower('ÄÖ'))";
+    assert_eq!(text(&url, settings).await.unwrap().unwrap(), "|on|on|on|UTF8|äö");
     let run = dir.path().join("postgres/run");
     assert_eq!(fs::metadata(run).unwrap().permissions().mode() & 0o777, 0o700);
-    server.stop().await.unwrap();
-}
 
-#[tokio::test]
-async fn the_server_log_does_not_repeat_what_clients_send() {
-    if ran_as_account() {
-        return;
-    }
-    let dir = TempDir::new().unwrap();
-    let server = start(dir.path()).await;
-    execute(
-        &server.url(),
-        "CREATE TABLE t (word text PRIMARY KEY); INSERT INTO t VALUES ('hush')",
-    )
-    .await
-    .unwrap();
-    execute(&server.url(), "INSERT INTO t VALUES ('hush')")
+    text(&url, "CREATE TABLE t (word text PRIMARY KEY)")
         .await
-        .unwrap_err();
+        .unwrap();
+    text(&url, "INSERT INTO t VALUES ('hush')").await.unwrap();
+    text(&url, "INSERT INTO t VALUES ('hush')").await.unwrap_err();
     server.stop().await.unwrap();
     let log = fs::read_to_string(dir.path().join("postgres/server.log")).unwrap();
     holds(&log, &["database system is ready"]);
@@ -149,23 +116,6 @@ async fn a_dropped_server_stops_and_releases_its_folder() {
 }
 
 #[tokio::test]
-async fn an_interrupted_initdb_is_repeated() {
-    if ran_as_account() {
-        return;
-    }
-    let dir = TempDir::new().unwrap();
-    // The state after an interrupted start: the server's home contains a cluster under a temporary name.
-    start(dir.path()).await.stop().await.unwrap();
-    let home = dir.path().join("postgres");
-    fs::rename(home.join("cluster"), home.join("cluster.new")).unwrap();
-    fs::remove_file(home.join("cluster.new/global/pg_control")).unwrap();
-    let server = start(dir.path()).await;
-    assert_eq!(setting(&server.url(), "SELECT 'fine'").await, "fine");
-    assert!(!home.join("cluster.new").exists());
-    server.stop().await.unwrap();
-}
-
-#[tokio::test]
 async fn a_path_that_is_too_long_or_unusual_for_a_socket_works() {
     if ran_as_account() {
         return;
@@ -175,7 +125,7 @@ async fn a_path_that_is_too_long_or_unusual_for_a_socket_works() {
         let data_dir = dir.path().join(name);
         let server = start(&data_dir).await;
         let url = server.url();
-        assert_eq!(setting(&url, "SELECT 'fine'").await, "fine");
+        is_fine(&server).await;
         let socket_dir = url.split_once("host=").unwrap().1.split('&').next().unwrap();
         assert!(socket_dir.starts_with("/tmp/working-memory-"), "{url}");
         server.stop().await.unwrap();
@@ -184,27 +134,37 @@ async fn a_path_that_is_too_long_or_unusual_for_a_socket_works() {
 }
 
 #[tokio::test]
-async fn a_server_that_cannot_start_shows_the_end_of_its_log() {
+async fn what_an_earlier_start_left_is_mended_or_named() {
     if ran_as_account() {
         return;
     }
     let dir = TempDir::new().unwrap();
+    fs::set_permissions(dir.path(), Permissions::from_mode(0o755)).unwrap();
     start(dir.path()).await.stop().await.unwrap();
-    fs::remove_file(dir.path().join("postgres/cluster/global/pg_control")).unwrap();
+    let home = dir.path().join("postgres");
+    // A cluster that accepted everybody accepts only its own users.
+    let hba = home.join("cluster/pg_hba.conf");
+    fs::write(&hba, "local all all trust\n").unwrap();
+    let server = start(dir.path()).await;
+    is_fine(&server).await;
+    lacks(fs::read_to_string(&hba).unwrap(), &["trust"]);
+    server.stop().await.unwrap();
+
+    // After an interrupted start, the server's home contains a cluster under a temporary name.
+    fs::rename(home.join("cluster"), home.join("cluster.new")).unwrap();
+    fs::remove_file(home.join("cluster.new/global/pg_control")).unwrap();
+    let server = start(dir.path()).await;
+    is_fine(&server).await;
+    assert!(!home.join("cluster.new").exists());
+    server.stop().await.unwrap();
+
+    // A server that cannot start shows the end of its log.
+    fs::remove_file(home.join("cluster/global/pg_control")).unwrap();
     let error = EmbeddedServer::start(options(dir.path())).await.unwrap_err();
     assert!(matches!(error, EmbeddedError::Start { .. }), "{error:?}");
-    assert!(error.to_string().contains("pg_control"), "{error}");
-}
-
-#[tokio::test]
-async fn a_folder_that_cannot_be_created_is_named() {
-    if ran_as_account() {
-        return;
-    }
-    let error = EmbeddedServer::start(options(Path::new("/dev/null/data")))
-        .await
-        .unwrap_err()
-        .to_string();
+    holds(error.to_string(), &["pg_control"]);
+    let nowhere = EmbeddedServer::start(options(Path::new("/dev/null/data"))).await;
+    let error = nowhere.unwrap_err().to_string();
     assert!(error.starts_with("cannot make /dev/null/data"), "{error}");
 }
 
@@ -221,29 +181,6 @@ async fn a_server_that_takes_connections_and_says_nothing_is_not_waited_for() {
     assert_eq!(asked, Ok(None));
 }
 
-#[tokio::test]
-async fn a_cluster_that_accepted_everybody_accepts_only_its_own_users() {
-    if ran_as_account() {
-        return;
-    }
-    let dir = TempDir::new().unwrap();
-    fs::set_permissions(dir.path(), Permissions::from_mode(0o755)).unwrap();
-    start(dir.path()).await.stop().await.unwrap();
-    let hba = dir.path().join("postgres/cluster/pg_hba.conf");
-    fs::write(&hba, "local all all trust\n").unwrap();
-    let server = start(dir.path()).await;
-    let url = server.url();
-    assert_eq!(setting(&url, "SELECT 'fine'").await, "fine");
-    assert!(!fs::read_to_string(&hba).unwrap().contains("trust"));
-    let methods = setting(
-        &url,
-        "SELECT string_agg(DISTINCT auth_method, ',') FROM pg_hba_file_rules",
-    )
-    .await;
-    assert_eq!(methods, "peer");
-    server.stop().await.unwrap();
-}
-
 /// Whether the suite runs as root; what follows can be tried only then.
 #[expect(clippy::print_stderr, reason = "says why nothing was tried")]
 fn is_root() -> bool {
@@ -252,15 +189,6 @@ fn is_root() -> bool {
         eprintln!("skipped: it is tried as root only");
     }
     is_root
-}
-
-/// A folder that others may look into, and root alone may write to.
-fn open_folder() -> TempDir {
-    let mut folder = tempfile::Builder::new();
-    folder
-        .permissions(Permissions::from_mode(0o755))
-        .tempdir()
-        .unwrap()
 }
 
 /// Runs a script with a server on a data folder, as whoever runs the suite.
@@ -273,6 +201,13 @@ fn with_postgres(data_dir: &Path, script: &str) -> Output {
         .unwrap()
 }
 
+/// Checks that it failed and said this.
+#[track_caller]
+fn is_denied(output: &Output, said: &str) {
+    assert!(!output.status.success());
+    holds(String::from_utf8_lossy(&output.stderr), &[said]);
+}
+
 /// A data folder that was used, and the user that owns it.
 fn used(folder: &TempDir) -> (PathBuf, u32) {
     let data_dir = folder.path().join("data");
@@ -281,11 +216,8 @@ fn used(folder: &TempDir) -> (PathBuf, u32) {
     let owner = fs::metadata(&data_dir).unwrap().uid();
     assert_ne!(owner, 0, "root keeps no data folder");
     for inside in ["postgres", "postgres/cluster", "service.lock"] {
-        assert_eq!(
-            fs::metadata(data_dir.join(inside)).unwrap().uid(),
-            owner,
-            "{inside}"
-        );
+        let inside = data_dir.join(inside);
+        assert_eq!(fs::metadata(&inside).unwrap().uid(), owner, "{inside:?}");
     }
     (data_dir, owner)
 }
@@ -295,7 +227,7 @@ fn as_root_links_in_a_data_folder_lead_nowhere() {
     if !is_root() {
         return;
     }
-    let folder = open_folder();
+    let folder = folder();
     let (data_dir, _) = used(&folder);
     let (victim, victims) = (folder.path().join("victim"), folder.path().join("victims"));
     fs::write(&victim, "root's own\n").unwrap();
@@ -314,10 +246,8 @@ fn as_root_links_in_a_data_folder_lead_nowhere() {
         symlink(target, &link).unwrap();
         let output = with_postgres(&data_dir, "true");
         let said = String::from_utf8_lossy(&output.stderr);
-        assert!(
-            !output.status.success() && !said.contains("root's own"),
-            "{place}: {said}"
-        );
+        let is_refused = !output.status.success() && !said.contains("root's own");
+        assert!(is_refused, "{place}: {said}");
         fs::remove_file(&link).unwrap();
         if was_there {
             fs::rename(&aside, &link).unwrap();
@@ -339,7 +269,7 @@ fn as_root_programs_that_were_planted_as_logs_are_never_roots() {
     if !is_root() {
         return;
     }
-    let folder = open_folder();
+    let folder = folder();
     let (data_dir, owner) = used(&folder);
     let log = data_dir.join("postgres/server.log");
     fs::write(&log, vec![b'#'; 5 << 20]).unwrap();
@@ -347,46 +277,31 @@ fn as_root_programs_that_were_planted_as_logs_are_never_roots() {
     fs::set_permissions(&log, Permissions::from_mode(0o6755)).unwrap();
     assert!(with_postgres(&data_dir, "true").status.success());
     for name in ["server.log", "server.log.1"] {
-        assert_eq!(
-            fs::metadata(data_dir.join("postgres").join(name)).unwrap().uid(),
-            owner,
-            "{name}"
-        );
+        let log = data_dir.join("postgres").join(name);
+        assert_eq!(fs::metadata(log).unwrap().uid(), owner, "{name}");
     }
 }
 
 #[test]
-fn as_root_a_folder_of_another_user_is_refused() {
+fn as_root_a_folder_of_another_user_is_refused_and_one_is_made_only_where_root_alone_may_write() {
     if !is_root() {
         return;
     }
-    let folder = open_folder();
-    let data_dir = folder.path().join("data");
-    fs::create_dir(&data_dir).unwrap();
-    fs::set_permissions(&data_dir, Permissions::from_mode(0o777)).unwrap();
+    let folder = folder();
+    let make = |name: &str, mode: u32| {
+        let path = folder.path().join(name);
+        fs::create_dir(&path).unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+        path
+    };
+    let data_dir = make("data", 0o777);
     chown(&data_dir, Some(65534), Some(65534)).unwrap();
-    let output = with_postgres(&data_dir, "true");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        !output.status.success() && said.contains("belongs to the user 65534"),
-        "{said}"
-    );
+    is_denied(&with_postgres(&data_dir, "true"), "belongs to the user 65534");
     assert_eq!(fs::read_dir(&data_dir).unwrap().count(), 0);
-}
 
-#[test]
-fn as_root_a_folder_is_made_only_where_root_alone_may_write() {
-    if !is_root() {
-        return;
-    }
-    let folder = open_folder();
-    let private = folder.path().join("private");
-    fs::create_dir(&private).unwrap();
-    fs::set_permissions(&private, Permissions::from_mode(0o700)).unwrap();
+    let private = make("private", 0o700);
     assert!(!with_postgres(&private.join("data"), "true").status.success());
-    let of_all = folder.path().join("of all");
-    fs::create_dir(&of_all).unwrap();
-    fs::set_permissions(&of_all, Permissions::from_mode(0o777)).unwrap();
+    let of_all = make("of all", 0o777);
     let data_dir = of_all.join("data");
     assert!(with_postgres(&data_dir, "true").status.success());
     assert_ne!(fs::metadata(&data_dir).unwrap().uid(), 0);
@@ -394,9 +309,7 @@ fn as_root_a_folder_is_made_only_where_root_alone_may_write() {
     assert!(with_postgres(&deeper, "true").status.success());
     assert_ne!(fs::metadata(of_all.join("some")).unwrap().uid(), 0);
     // Others may exchange a folder of root's whose parent they may write to, so here the account would have to make it.
-    let below = of_all.join("below");
-    fs::create_dir(&below).unwrap();
-    fs::set_permissions(&below, Permissions::from_mode(0o755)).unwrap();
+    let below = make("of all/below", 0o755);
     assert!(!with_postgres(&below.join("data"), "true").status.success());
     assert!(!below.join("data").exists());
 }
@@ -406,19 +319,14 @@ fn as_root_other_users_are_not_let_in_even_where_they_reach_the_socket() {
     if !is_root() {
         return;
     }
-    let folder = open_folder();
+    let folder = folder();
     let data_dir = folder.path().join("data");
     let script = format!(
         "cd {}; chmod 711 data data/postgres data/postgres/run; chmod 777 data/postgres/run/.s.PGSQL.5432; \
          setpriv --reuid=65534 --regid=65534 --clear-groups psql \"$DATABASE_URL\" -Atc 'SELECT 1'",
         folder.path().display()
     );
-    let output = with_postgres(&data_dir, &script);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        !output.status.success() && said.contains("eer authentication failed"),
-        "{said}"
-    );
+    is_denied(&with_postgres(&data_dir, &script), "eer authentication failed");
 }
 
 #[test]
@@ -426,7 +334,7 @@ fn as_root_the_service_becomes_the_account() {
     if !is_root() || !Path::new("/proc/self/status").exists() {
         return;
     }
-    let folder = open_folder();
+    let folder = folder();
     let data_dir = folder.path().join("data");
     let mut service = Command::new(env!("CARGO_BIN_EXE_working-memory"))
         .args(["serve", "--data-dir"])
@@ -447,10 +355,8 @@ fn as_root_the_service_becomes_the_account() {
     kill_process(Pid::from_child(&service), Signal::TERM).unwrap();
     service.wait().unwrap();
     assert_ne!(owner, 0);
-    holds(
-        &status,
-        &[&format!("\nUid:\t{owner}\t{owner}\t{owner}\t{owner}\n")],
-    );
+    let ids = format!("\nUid:\t{owner}\t{owner}\t{owner}\t{owner}\n");
+    holds(&status, &[&ids]);
     let groups = status.lines().find_map(|line| line.strip_prefix("Groups:"));
     assert_eq!(groups.map(str::trim), Some(""), "{status}");
 }

@@ -1,7 +1,7 @@
 //! Migrations are added and never changed, a database from before the first release is refused untouched, and what a newer
 //! program wrote to the same tables stays.
 
-use crate::harness::{Database, Service, has};
+use crate::harness::{Database, Service, has, holds};
 use crate::transfer::program::PROGRAM;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -127,21 +127,13 @@ async fn a_database_from_before_the_first_release_is_refused_with_what_to_do_and
         assert_eq!(output.status.code(), Some(1), "{arguments:?}: {told}");
         let all = "before the first release|migration 24|nothing in it was changed|\
                 working-memory export --vault|working-memory import";
-        for part in all.split('|') {
-            assert!(told.contains(part), "{arguments:?} does not say {part:?}: {told}");
-        }
+        holds(told, &all.split('|').collect::<Vec<_>>());
     }
 
     assert_eq!(relations(&pool).await, before);
-    let applied: i64 = sqlx::query_scalar("SELECT count(*) FROM _sqlx_migrations")
-        .fetch_one(&pool)
-        .await
-        .unwrap();
-    let counter: i64 = sqlx::query_scalar("SELECT learning_counter FROM memories")
-        .fetch_one(&pool)
-        .await
-        .unwrap();
-    assert_eq!((applied, counter), (3, 7));
+    let left = "SELECT (SELECT count(*) FROM _sqlx_migrations), learning_counter FROM memories";
+    let left: (i64, i64) = sqlx::query_as(left).fetch_one(&pool).await.unwrap();
+    assert_eq!(left, (3, 7));
 }
 
 #[tokio::test]
@@ -149,20 +141,16 @@ async fn a_database_without_any_migration_is_migrated() {
     let database = Arc::new(Database::create_empty().await);
     let pool = PgPool::connect(&database.url()).await.unwrap();
     let (table, _) = EARLIER.split_once("INSERT").unwrap();
-    raw_sql(AssertSqlSafe(table.to_owned()))
-        .execute(&pool)
-        .await
-        .unwrap();
+    let table = raw_sql(AssertSqlSafe(table.to_owned()));
+    table.execute(&pool).await.unwrap();
     let service = Service::start_at(database, |_| {}, None).await;
     service.storage().migrate().await.unwrap();
     service.memory("agent").write("# Notes\none\n").await;
 }
 
 async fn sql(service: &Service, statement: &str) {
-    raw_sql(AssertSqlSafe(statement.to_owned()))
-        .execute(service.rows())
-        .await
-        .unwrap();
+    let statement = raw_sql(AssertSqlSafe(statement.to_owned()));
+    statement.execute(service.rows()).await.unwrap();
 }
 
 #[tokio::test]
@@ -171,8 +159,7 @@ async fn counters_that_are_absent_count_as_0_and_those_of_a_newer_program_stay()
     memory.write("# Key Learnings\n- KL-3 because a: one\n").await;
     for (stored, next) in [("{}", "KL-4"), ("{6}", "KL-7"), ("{9,1,0,0,7}", "KL-10")] {
         sql(&service, &format!("UPDATE memories SET counters = '{stored}'")).await;
-        let learned = format!("KEY_LEARNINGS:\n  ADD:\n    - because it was seen: {stored}\n");
-        let answer = memory.applied(&learned).await;
+        let answer = memory.learns(&format!("it was seen: {stored}")).await;
         assert_eq!(answer["operations"][0]["id"], next, "{stored}");
     }
     memory.write("# Notes\ntwo\n").await;
@@ -190,27 +177,21 @@ async fn what_a_newer_program_told_of_a_task_stays_until_its_text_is_redacted() 
     let details = json!({"priority": "high", "note": ["about the secret word"]});
     sql(&service, &format!("UPDATE records SET details = '{details}'")).await;
     let stored = async || -> Option<Value> {
-        service
-            .value("SELECT details FROM records WHERE kind = 'T'")
-            .await
+        let details = "SELECT details FROM records WHERE kind = 'T'";
+        service.value(details).await
     };
     let with_task = memory.text().await;
     memory.write("# Notes\nthe secret word\n").await;
     assert_eq!(memory.read("records/T-1").await["status"], "archived");
     memory.write(with_task).await;
-    let record = memory.read("records/T-1").await;
-    has(
-        &record,
-        json!({"status": "active", "epic": "e", "outcome": {"n": 1}}),
-    );
+    let active = json!({"status": "active", "epic": "e", "outcome": {"n": 1}});
+    has(&memory.read("records/T-1").await, active);
     service.storage().rebuild_records(None, None).await.unwrap();
     assert_eq!(stored().await, Some(details));
 
     memory.redact("3").await.is(200);
-    assert_eq!(
-        stored().await,
-        Some(json!({"priority": "high", "note": ["[redacted]"]}))
-    );
+    let redacted = json!({"priority": "high", "note": ["[redacted]"]});
+    assert_eq!(stored().await, Some(redacted));
     // A task that no version contains any more has no text.
     memory.write("# Notes\nthree\n").await;
     for version in ["2", "4"] {

@@ -4,9 +4,11 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::embedded::ran_as_account;
+use crate::harness::eventually;
+use crate::process::program::folder;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use tempfile::TempDir;
 
@@ -23,17 +25,6 @@ fn with_postgres(arguments: &[&str], script: &str) -> Command {
 
 fn pid(number: &str) -> Pid {
     Pid::from_raw(number.trim().parse().unwrap()).unwrap()
-}
-
-fn eventually(what: &str, mut done: impl FnMut() -> bool) {
-    let began = Instant::now();
-    while !done() {
-        assert!(
-            began.elapsed() < Duration::from_secs(30),
-            "not within 30 seconds: {what}"
-        );
-        std::thread::sleep(Duration::from_millis(50));
-    }
 }
 
 /// The data folder of a URL whose socket is in `<data folder>/postgres/run`.
@@ -54,10 +45,8 @@ fn the_command_gets_the_url_and_standard_input_and_its_exit_code_is_returned() {
     child.stdin.take().unwrap().write_all(b"hello\n").unwrap();
     let output = child.wait_with_output().unwrap();
     let printed = String::from_utf8(output.stdout).unwrap();
-    assert!(
-        printed.starts_with("hello postgres://working_memory@"),
-        "{printed}"
-    );
+    let is_given = printed.starts_with("hello postgres://working_memory@");
+    assert!(is_given, "{printed}");
     assert_eq!(output.status.code(), Some(7));
     assert!(!data_dir(&printed).exists(), "the temporary folder stays");
 }
@@ -98,10 +87,7 @@ fn a_start_that_is_interrupted_leaves_no_files() {
     if ran_as_account() {
         return;
     }
-    let temporary = tempfile::Builder::new()
-        .permissions(permissions(0o755))
-        .tempdir()
-        .unwrap();
+    let temporary = folder();
     for millis in [20, 300, 600, 800] {
         let mut child = with_postgres(&[], "sleep 60")
             .env("TMPDIR", temporary.path())
@@ -110,11 +96,8 @@ fn a_start_that_is_interrupted_leaves_no_files() {
         std::thread::sleep(Duration::from_millis(millis));
         kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
         assert!(!child.wait().unwrap().success());
-        assert_eq!(
-            fs::read_dir(temporary.path()).unwrap().count(),
-            0,
-            "after {millis} ms"
-        );
+        let left = fs::read_dir(temporary.path()).unwrap().count();
+        assert_eq!(left, 0, "after {millis} ms");
     }
 }
 
@@ -123,10 +106,7 @@ fn only_files_of_killed_runs_are_removed() {
     if ran_as_account() {
         return;
     }
-    let temporary = tempfile::Builder::new()
-        .permissions(permissions(0o755))
-        .tempdir()
-        .unwrap();
+    let temporary = folder();
     let make = |name: &str| {
         let dir = temporary.path().join(name);
         fs::create_dir(&dir).unwrap();
@@ -153,22 +133,23 @@ fn only_files_of_killed_runs_are_removed() {
 }
 
 /// The service is killed, its server shuts down by itself, and the next start finds everything that was committed.
-#[test]
-fn after_the_owner_is_killed_the_next_start_has_the_data() {
+#[tokio::test]
+async fn after_the_owner_is_killed_the_next_start_has_the_data() {
     if ran_as_account() {
         return;
     }
     let dir = TempDir::new().unwrap();
-    let server = killed_owner(&dir, false);
-    eventually("the orphaned server shuts down", || {
+    let server = killed_owner(&dir, false).await;
+    eventually("the orphaned server shuts down", async || {
         test_kill_process(server).is_err()
-    });
+    })
+    .await;
     assert_recovers(&dir);
 }
 
 /// The same where nothing could signal the server: the next start finds it still running, and stops it.
-#[test]
-fn a_server_that_outlives_its_killed_owner_is_stopped_by_the_next_start() {
+#[tokio::test]
+async fn a_server_that_outlives_its_killed_owner_is_stopped_by_the_next_start() {
     if ran_as_account() {
         return;
     }
@@ -176,17 +157,15 @@ fn a_server_that_outlives_its_killed_owner_is_stopped_by_the_next_start() {
         return;
     }
     let dir = TempDir::new().unwrap();
-    let server = killed_owner(&dir, true);
+    let server = killed_owner(&dir, true).await;
     std::thread::sleep(Duration::from_millis(500));
-    assert!(
-        test_kill_process(server).is_ok(),
-        "the server was to be left running"
-    );
+    let is_running = test_kill_process(server).is_ok();
+    assert!(is_running, "the server was to be left running");
     assert_recovers(&dir);
 }
 
 /// Starts a server on `dir`, writes to it, kills its owner, and returns the server's process id.
-fn killed_owner(dir: &TempDir, cut_lifeline: bool) -> Pid {
+async fn killed_owner(dir: &TempDir, cut_lifeline: bool) -> Pid {
     let ready = dir.path().join("ready");
     let script = format!(
         "psql \"$DATABASE_URL\" -qc \"CREATE TABLE kept AS SELECT 'still here' AS word\" && touch {}; sleep 60",
@@ -198,7 +177,7 @@ fn killed_owner(dir: &TempDir, cut_lifeline: bool) -> Pid {
     let mut owner = std::os::unix::process::CommandExt::process_group(&mut command, 0)
         .spawn()
         .unwrap();
-    eventually("the data is there", || ready.exists());
+    eventually("the data is there", async || ready.exists()).await;
     let server = fs::read_to_string(data_dir.join("postgres/cluster/postmaster.pid")).unwrap();
     let server = server.lines().next().unwrap();
     if cut_lifeline {
@@ -226,11 +205,7 @@ fn assert_recovers(dir: &TempDir) {
     let output = with_postgres(&["--data-dir", data_dir.to_str().unwrap()], script)
         .output()
         .unwrap();
-    assert_eq!(
-        String::from_utf8_lossy(&output.stdout),
-        "still here\n",
-        "{output:?}"
-    );
+    assert_eq!(output.stdout, b"still here\n", "{output:?}");
     assert!(output.status.success());
 }
 
@@ -240,31 +215,17 @@ fn the_program_works_for_an_ordinary_user() {
     if !rustix::process::geteuid().is_root() || Command::new("setpriv").arg("--version").output().is_err() {
         return;
     }
-    let dir = tempfile::Builder::new()
-        .permissions(permissions(0o755))
-        .tempdir()
-        .unwrap();
+    let dir = folder();
     let program = dir.path().join("working-memory");
     fs::copy(PROGRAM, &program).unwrap();
-    let mut command = Command::new("setpriv");
-    command
+    let script = "id -u; psql \"$DATABASE_URL\" -Atc 'SELECT 1'";
+    let output = Command::new("setpriv")
         .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
-        .arg(&program);
-    command.args([
-        "with-postgres",
-        "--",
-        "sh",
-        "-c",
-        "id -u; psql \"$DATABASE_URL\" -Atc 'SELECT 1'",
-    ]);
-    let output = command.env_remove("TMPDIR").current_dir("/").output().unwrap();
-    assert_eq!(
-        String::from_utf8_lossy(&output.stdout),
-        "65534\n1\n",
-        "{output:?}"
-    );
-}
-
-fn permissions(mode: u32) -> fs::Permissions {
-    std::os::unix::fs::PermissionsExt::from_mode(mode)
+        .arg(&program)
+        .args(["with-postgres", "--", "sh", "-c", script])
+        .env_remove("TMPDIR")
+        .current_dir("/")
+        .output()
+        .unwrap();
+    assert_eq!(output.stdout, b"65534\n1\n", "{output:?}");
 }

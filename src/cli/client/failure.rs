@@ -289,38 +289,20 @@ fn quoted(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn failure(status: u16, media_type: &'static str, body: &str) -> Failure {
+    #[test]
+    fn a_problem_is_a_sentence_with_its_wait_its_run_and_its_faults() {
         let mut headers = HeaderMap::new();
+        let media_type = "application/problem+json; charset=utf-8";
         headers.insert(CONTENT_TYPE, media_type.parse().unwrap());
         headers.insert(RETRY_AFTER, "7".parse().unwrap());
-        let body = Bytes::copy_from_slice(body.as_bytes());
-        let answer = ServiceResponse {
-            status,
-            headers,
-            body,
-        };
-        answer.into_success("memory m of vault v").unwrap_err()
-    }
-
-    #[test]
-    fn a_problem_is_a_sentence_with_what_it_is_about_and_its_faults() {
-        let shown = failure(
-            404,
-            "application/problem+json",
-            r#"{"detail":"the memory does not exist"}"#,
-        );
-        assert!(
-            shown
-                .sentence
-                .starts_with("the memory does not exist (memory m of vault v)"),
-            "{}",
-            shown.sentence
-        );
         let body = r#"{"detail":"items are faulty","update_id":"u1","rejected":[{"kind":"missing_reason","detail":"a","x":1}]}"#;
-        let shown = failure(422, "application/problem+json; charset=utf-8", body);
-        assert_eq!(
-            shown.sentence,
-            "items are faulty; try again in 7 s (run u1)\n  missing_reason: a"
-        );
+        let answer = ServiceResponse {
+            status: 422,
+            headers,
+            body: Bytes::from_static(body.as_bytes()),
+        };
+        let shown = answer.into_success("memory m of vault v").unwrap_err();
+        let sentence = "items are faulty; try again in 7 s (run u1)\n  missing_reason: a";
+        assert_eq!(shown.sentence, sentence);
     }
 }

@@ -86,13 +86,9 @@ mod tests {
     }
 
     #[test]
-    fn a_new_repository_has_no_head_and_a_detached_one_no_branch() {
+    fn what_is_not_there_is_none_and_files_are_bounded_in_number_and_length() {
         let workspace = read(b"# branch.oid (initial)\0# branch.head (detached)\0");
         assert_eq!(workspace, Workspace::default());
-    }
-
-    #[test]
-    fn files_are_bounded_in_number_and_length() {
         let mut output = format!("? {}\0", "x".repeat(1_025)).into_bytes();
         output.extend("? f\0".repeat(300).bytes());
         assert_eq!(read(&output).dirty_files.len(), MAX_FILES);

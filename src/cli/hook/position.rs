@@ -243,12 +243,8 @@ mod tests {
         let (span, text) = position.next(&transcript).unwrap().unwrap();
         assert_eq!(text.len() as u64, MOST_BYTES);
         assert_eq!(span.from, 1024 * 1024);
-        assert!(
-            of(folder.path(), folder.path())
-                .await
-                .next(folder.path())
-                .is_err()
-        );
+        let of_folder = of(folder.path(), folder.path()).await;
+        assert!(of_folder.next(folder.path()).is_err());
     }
 
     #[tokio::test]

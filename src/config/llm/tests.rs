@@ -50,17 +50,13 @@ fn a_role_falls_back_key_by_key() {
         "roles": {"progress": {"model": "large"}, "verbatim": {"base_url": "http://localhost:2/v1"}},
     }));
     let progress = config.role(Role::Progress).expect("settings");
-    assert_eq!(
-        (progress.model.as_str(), progress.timeout),
-        ("large", Duration::from_secs(5))
-    );
+    let five = Duration::from_secs(5);
+    assert_eq!((progress.model.as_str(), progress.timeout), ("large", five));
     assert_eq!((progress.temperature, progress.max_retries), (Some(0.5), 2));
     let verbatim = config.role(Role::Verbatim).expect("settings");
     let address = verbatim.base_url.map(String::from);
-    assert_eq!(
-        (verbatim.model.as_str(), address.as_deref()),
-        ("small", Some("http://localhost:2/v1"))
-    );
+    assert_eq!(verbatim.model, "small");
+    assert_eq!(address.as_deref(), Some("http://localhost:2/v1"));
     assert!(verbatim.api_key.is_some());
 }
 
@@ -108,10 +104,8 @@ fn the_models_of_all_three_roles_are_enough() {
     let without = serde_json::json!({
         "base_url": "http://localhost:1/v1", "model": "m", "roles": {"handoff": {"provider": "extractive"}},
     });
-    assert_eq!(
-        read(without).handoff().expect("settings").provider,
-        Provider::Extractive
-    );
+    let handoff = read(without).handoff().expect("settings");
+    assert_eq!(handoff.provider, Provider::Extractive);
 }
 
 #[test]
@@ -133,10 +127,8 @@ fn unusable_values_are_refused_with_their_key() {
     for row in table.trim().lines() {
         let (section, key) = row.split_once(" → ").expect("a row");
         let message = problem(serde_json::from_str(section).expect("JSON"));
-        assert!(
-            message.starts_with(&format!("{key} ")),
-            "{section} said {message:?}"
-        );
+        let is_named = message.starts_with(&format!("{key} "));
+        assert!(is_named, "{section} said {message:?}");
         assert!(!message.contains("cret"), "{message:?} shows a secret");
     }
 }
@@ -158,18 +150,14 @@ fn a_schema_is_for_servers_that_take_one() {
     });
     let config = read(local);
     let of = |role| config.role(role).expect("settings").constrain;
-    assert_eq!(
-        Role::ALL.map(of),
-        [Constrain::JsonSchema, Constrain::JsonSchema, Constrain::Off]
-    );
+    let expected = [Constrain::JsonSchema, Constrain::JsonSchema, Constrain::Off];
+    assert_eq!(Role::ALL.map(of), expected);
     let of_one_role = serde_json::json!({
         "constrain": "json_schema", "roles": {"verbatim": {"base_url": "http://localhost:1/v1", "model": "m"}},
     });
     let settings = read(of_one_role).role(Role::Verbatim).expect("settings");
     assert_eq!(settings.constrain, Constrain::JsonSchema);
     let config = read(serde_json::json!({"provider": "anthropic", "constrain": "json_schema"}));
-    assert_eq!(
-        config.role(Role::Progress).expect_err("refused").key,
-        "llm.constrain"
-    );
+    let refused = config.role(Role::Progress).expect_err("refused");
+    assert_eq!(refused.key, "llm.constrain");
 }

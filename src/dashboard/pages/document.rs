@@ -295,11 +295,7 @@ mod tests {
         assert_eq!(html.matches("&lt;").count(), 50_000);
         let paragraphs = "word word\n\n".repeat(9_000);
         assert_eq!(all(&paragraphs).0.matches("<p>").count(), 9_000);
-    }
-
-    #[test]
-    fn characters_of_many_bytes_are_not_cut() {
-        let (html, _) = all(&"ñ漢🙂".repeat(9_000));
-        assert_eq!(html.matches("🙂").count(), 9_000);
+        let many_bytes = "ñ漢🙂".repeat(9_000);
+        assert_eq!(all(&many_bytes).0.matches("🙂").count(), 9_000);
     }
 }

@@ -81,20 +81,9 @@ mod tests {
     #[test]
     fn signing_in_leads_to_no_other_site() {
         assert_eq!(own("/ui/vaults/v?sort=bytes"), "/ui/vaults/v?sort=bytes");
-        for foreign in [
-            "",
-            "https://e.org",
-            "//e.org",
-            "/\\e.org",
-            "/ui/\\..",
-            "/ui/ x",
-            "/v1/vaults",
-            "/ui/sign-in",
-            "/ui/../../v1/vaults",
-            "/ui/%2e%2e/v1/vaults",
-            "/ui/vaults/.%2E/../..//e.org",
-            "/ui/./sign-in",
-        ] {
+        let foreign = "|https://e.org|//e.org|/\\e.org|/ui/\\..|/ui/ x|/v1/vaults|/ui/sign-in|/ui/../../v1/vaults|\
+                       /ui/%2e%2e/v1/vaults|/ui/vaults/.%2E/../..//e.org|/ui/./sign-in";
+        for foreign in foreign.split('|') {
             assert_eq!(own(foreign), "/ui/", "{foreign}");
         }
     }

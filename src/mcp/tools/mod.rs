@@ -292,10 +292,8 @@ mod tests {
             assert_eq!(tool.input_schema["type"], "object", "{name}");
             assert_eq!(tool.input_schema["additionalProperties"], false, "{name}");
             for (argument, schema) in tool.input_schema["properties"].as_object().unwrap() {
-                assert!(
-                    schema["description"].is_string(),
-                    "{name}.{argument} says nothing"
-                );
+                let is_told = schema["description"].is_string();
+                assert!(is_told, "{name}.{argument} says nothing");
             }
         }
     }

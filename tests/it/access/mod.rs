@@ -27,10 +27,8 @@ pub(crate) struct Holder {
 
 /// The first key of a service: an administrator of all vaults.
 pub(crate) async fn first_admin(service: &Service) -> Holder {
-    let request = service.request(Method::POST, "/v1/keys");
-    let made = Answer::to(request.json(&json!({"name": "root", "role": "admin"})))
-        .await
-        .is(201);
+    let root = json!({"name": "root", "role": "admin"});
+    let made = service.post("/v1/keys", &root).await.is(201);
     Holder::of(service, &made.json())
 }
 

@@ -1,15 +1,8 @@
 //! Keys that are limited to vaults.
 
 use super::{Holder, first_admin, with_admin};
-use crate::harness::{Service, rows};
+use crate::harness::{Service, each, has, rows};
 use serde_json::{Value, json};
-
-fn ids(list: &Value, field: &str) -> Vec<String> {
-    let items = list["items"].as_array().unwrap().iter();
-    items
-        .map(|item| item[field].as_str().unwrap().to_owned())
-        .collect()
-}
 
 #[tokio::test]
 async fn a_key_lists_only_its_own_vaults_on_all_pages() {
@@ -17,23 +10,18 @@ async fn a_key_lists_only_its_own_vaults_on_all_pages() {
     for vault in ["acme.a", "acme.b", "acmex", "other", "zeta"] {
         admin.put(vault, "text").await.is(201);
     }
-    let listed = admin
-        .make(json!({"name": "l", "role": "reader", "vaults": ["zeta", "acme.a", "none"]}))
-        .await;
-    let prefix = admin
-        .make(json!({"name": "p", "role": "reader", "vault_prefix": "acme."}))
-        .await;
+    let listed = json!({"name": "l", "role": "reader", "vaults": ["zeta", "acme.a", "none"]});
+    let listed = admin.make(listed).await;
+    let prefix = json!({"name": "p", "role": "reader", "vault_prefix": "acme."});
+    let prefix = admin.make(prefix).await;
     let seen = listed.get("/v1/vaults").await.is(200).json();
-    assert_eq!(ids(&seen, "vault_id"), ["acme.a", "zeta"]);
+    assert_eq!(each(&seen["items"], "vault_id"), ["acme.a", "zeta"]);
     let first = prefix.get("/v1/vaults?limit=1").await.is(200).json();
-    assert_eq!(ids(&first, "vault_id"), ["acme.a"]);
+    assert_eq!(each(&first["items"], "vault_id"), ["acme.a"]);
     let cursor = first["next_cursor"].as_str().unwrap();
-    let second = prefix
-        .get(&format!("/v1/vaults?limit=1&cursor={cursor}"))
-        .await
-        .is(200)
-        .json();
-    assert_eq!(ids(&second, "vault_id"), ["acme.b"]);
+    let second = format!("/v1/vaults?limit=1&cursor={cursor}");
+    let second = prefix.get(&second).await.is(200).json();
+    assert_eq!(each(&second["items"], "vault_id"), ["acme.b"]);
     assert_eq!(second["next_cursor"], Value::Null);
     prefix.put("acme.a", "more").await.forbidden();
     prefix.put("acmex", "more").await.missing();
@@ -43,9 +31,8 @@ async fn a_key_lists_only_its_own_vaults_on_all_pages() {
 async fn an_administrator_of_some_vaults_creates_and_lists_only_keys_of_them() {
     let (_, root) = with_admin().await;
     let own = root.make(json!({"name": "own", "role": "admin", "vault_prefix": "acme.", "expires_at": "2027-01-01T00:00:00Z"})).await;
-    let other = root
-        .make(json!({"name": "other", "role": "reader", "vaults": ["other"]}))
-        .await;
+    let other = json!({"name": "other", "role": "reader", "vaults": ["other"]});
+    let other = root.make(other).await;
     let end = "2026-12-01T00:00:00Z";
     for (body, field) in rows(
         r#"
@@ -55,19 +42,17 @@ async fn an_administrator_of_some_vaults_creates_and_lists_only_keys_of_them() {
         {"name": "a", "role": "reader", "vaults": ["acme.a"]} → expires_at
         {"name": "a", "role": "reader", "vaults": ["acme.a"], "expires_at": "2027-01-02T00:00:00Z"} → expires_at"#,
     ) {
-        own.post("/v1/keys", &body)
-            .await
-            .problem(403, "forbidden", Some(field));
+        let refused = own.post("/v1/keys", &body).await;
+        refused.problem(403, "forbidden", Some(field));
     }
-    let made = own
-        .make(json!({"name": "a", "role": "admin", "vaults": ["acme.a"], "expires_at": end}))
-        .await;
-    let mut expected = vec![own.key_id.clone(), made.key_id.clone()];
+    let made = json!({"name": "a", "role": "admin", "vaults": ["acme.a"], "expires_at": end});
+    let made = own.make(made).await;
+    let mut expected = [&*own.key_id, &*made.key_id];
     expected.sort();
     let seen = own.get("/v1/keys").await.is(200).json();
-    assert_eq!(ids(&seen, "key_id"), expected);
+    assert_eq!(each(&seen["items"], "key_id"), expected);
     let seen = made.get("/v1/keys?limit=1").await.is(200).json();
-    assert_eq!(ids(&seen, "key_id"), [&*made.key_id]);
+    assert_eq!(each(&seen["items"], "key_id"), [&*made.key_id]);
     for hidden in [&root.key_id, &other.key_id] {
         let path = format!("/v1/keys/{hidden}");
         own.get(&path).await.missing();
@@ -109,12 +94,9 @@ async fn the_number_of_keys_is_limited_per_vault() {
     let (root, own, key) = limited_to(2).await;
     let made = own.make(key.clone()).await;
     let refused = own.post("/v1/keys", &key).await.conflict();
-    assert_eq!(
-        (&refused["limit"], &refused["limit_name"]),
-        (&json!(2), &json!("limits.vault_keys"))
-    );
-    root.make(json!({"name": "b", "role": "reader", "vaults": ["acme.b"]}))
-        .await;
+    has(&refused, json!({"limit": 2, "limit_name": "limits.vault_keys"}));
+    let beside = json!({"name": "b", "role": "reader", "vaults": ["acme.b"]});
+    root.make(beside).await;
     own.delete(&format!("/v1/keys/{}", made.key_id)).await.is(204);
     own.post("/v1/keys", &key).await.conflict();
 }

@@ -2,7 +2,6 @@
 
 use crate::harness::{Answer, Service};
 use crate::pipeline::dictated::{Gate, dictate, learning};
-use reqwest::Method;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -61,10 +60,7 @@ async fn a_request_whose_body_arrives_while_an_update_waits_for_its_model_is_ans
     let service = Service::start_with(one_at_once, Some(gate.before(Role::Learnings))).await;
     let slow = half_a_put(&service, "slow").await;
     let task = dictate(json!({ "learnings": learning("insight") }));
-    let running = service
-        .memory("agent")
-        .request(Method::POST, "update")
-        .json(&task);
+    let running = service.memory("agent").updating(&task);
     let running = tokio::spawn(Answer::to(running));
     gate.asked().await;
 

@@ -9,6 +9,7 @@ use tokio::net::{TcpListener, TcpStream};
 use working_memory::http::{Settings, serve};
 
 const PATIENCE: Duration = Duration::from_secs(20);
+const SMALL: &str = "GET /small HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
 
 /// A server with one huge response and one small one.
 pub(super) async fn start(settings: Settings) -> SocketAddr {
@@ -17,15 +18,8 @@ pub(super) async fn start(settings: Settings) -> SocketAddr {
         .route("/small", get(|| async { "small" }));
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    tokio::spawn(async move {
-        serve(
-            listener,
-            move || router.clone(),
-            &settings,
-            std::future::pending(),
-        )
-        .await
-    });
+    let never = std::future::pending();
+    tokio::spawn(async move { serve(listener, move || router.clone(), &settings, never).await });
     address
 }
 
@@ -51,12 +45,7 @@ async fn a_client_that_does_not_read_its_response_loses_its_connection() {
     })
     .await;
     let _never_reads = asked(address, "GET /huge HTTP/1.1\r\nHost: localhost\r\n\r\n").await;
-    let next = asked(
-        address,
-        "GET /small HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
-    )
-    .await;
-    assert!(answer(next).await.ends_with("small"));
+    assert!(answer(asked(address, SMALL).await).await.ends_with("small"));
 }
 
 #[tokio::test]
@@ -69,12 +58,7 @@ async fn half_open_connections_are_closed() {
     .await;
     let _silent = asked(address, "").await;
     let _half = asked(address, "GET /small HTTP/1.1\r\nHo").await;
-    let next = asked(
-        address,
-        "GET /small HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
-    )
-    .await;
-    assert!(answer(next).await.ends_with("small"));
+    assert!(answer(asked(address, SMALL).await).await.ends_with("small"));
 }
 
 #[tokio::test]
@@ -98,10 +82,7 @@ async fn a_head_is_as_long_and_has_as_many_lines_as_the_settings_say_and_no_more
         let address = start(settings).await;
         let head = format!("GET /small HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{more}\r\n");
         let answer = answer(asked(address, &head).await).await;
-        assert!(
-            answer.starts_with(&format!("HTTP/1.1 {status}")),
-            "{}: {answer:.200}",
-            more.len()
-        );
+        let is_expected = answer.starts_with(&format!("HTTP/1.1 {status}"));
+        assert!(is_expected, "{}: {answer:.200}", more.len());
     }
 }

@@ -11,9 +11,7 @@ use tokio::net::TcpStream;
 use working_memory::http::{Settings, Tls};
 
 fn data(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/data/tls")
-        .join(name)
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/tls")).join(name)
 }
 
 /// Requests the small response, trusting one certificate.
@@ -24,12 +22,8 @@ async fn ask(address: SocketAddr, trusted: &str) -> Result<String, reqwest::Erro
         .no_proxy()
         .tls_certs_only([certificate])
         .build()?;
-    client
-        .get(format!("https://{address}/small"))
-        .send()
-        .await?
-        .text()
-        .await
+    let answered = client.get(format!("https://{address}/small")).send();
+    answered.await?.text().await
 }
 
 #[tokio::test]
@@ -102,12 +96,10 @@ async fn a_health_check_follows_the_settings_of_the_service() {
         ..Settings::default()
     })
     .await;
+    let (certificate, key) = (certificate.to_str().unwrap(), key.to_str().unwrap());
     let of_tls = [
-        (
-            "WORKING_MEMORY__HTTP__TLS__CERTIFICATE",
-            certificate.to_str().unwrap(),
-        ),
-        ("WORKING_MEMORY__HTTP__TLS__KEY", key.to_str().unwrap()),
+        ("WORKING_MEMORY__HTTP__TLS__CERTIFICATE", certificate),
+        ("WORKING_MEMORY__HTTP__TLS__KEY", key),
     ];
     let output = health(address, &of_tls).await;
     assert!(output.status.success(), "{output:?}");

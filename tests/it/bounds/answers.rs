@@ -1,7 +1,7 @@
 //! Responses that are not read hold the concurrency permit of their request, and release it.
 
 use super::{get, of, put};
-use crate::harness::{Answer, Service, eventually};
+use crate::harness::{Answer, Service, each, eventually, holds};
 use reqwest::Method;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -11,10 +11,8 @@ use tokio::net::{TcpSocket, TcpStream};
 pub(super) async fn asks_and_does_not_read(service: &Service) -> TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4_096).unwrap();
-    let mut stream = socket
-        .connect(service.socket_address().parse().unwrap())
-        .await
-        .unwrap();
+    let address = service.socket_address().parse().unwrap();
+    let mut stream = socket.connect(address).await.unwrap();
     let request = "GET /v1/vaults/evil/memories/m/blame HTTP/1.1\r\nHost: localhost\r\n\r\n";
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut head = [0; 12];
@@ -31,10 +29,8 @@ async fn a_response_that_is_not_read_holds_the_permit_of_its_request() {
     put(&service, "evil", "m", text).await.is(201);
 
     let unread = asks_and_does_not_read(&service).await;
-    let refused = get(&service, "other", "m")
-        .await
-        .problem(503, "unavailable", None);
-    assert_eq!(refused["limit"], 1);
+    let refused = get(&service, "other", "m").await;
+    assert_eq!(refused.problem(503, "unavailable", None)["limit"], 1);
 
     drop(unread);
     eventually("the place is free again", async || {
@@ -110,20 +106,11 @@ async fn a_blame_is_streamed_completely() {
     put(&service, "v", "m", lines.join("\n")).await.is(201);
     put(&service, "v", "m", lines.join("\r\n") + "\n").await.is(201);
 
-    let answer = Answer::to(of(&service, Method::GET, "v", "m/blame"))
-        .await
-        .is(200);
-    let blame = answer.json();
-    let blame_lines = blame["lines"].as_array().unwrap();
-    assert_eq!(
-        (blame["version"].as_i64(), blame_lines.len()),
-        (Some(2), lines.len())
-    );
-    for (number, (blame_lines, line)) in blame_lines.iter().zip(&lines).enumerate() {
-        assert_eq!(
-            (blame_lines["line"].as_u64(), blame_lines["text"].as_str()),
-            (Some(number as u64 + 1), Some(&**line))
-        );
+    let blame = service.read("/v1/vaults/v/memories/m/blame").await;
+    assert_eq!(blame["version"], 2);
+    assert_eq!(each(&blame["lines"], "text"), lines);
+    for (line, number) in blame["lines"].as_array().unwrap().iter().zip(1..) {
+        assert_eq!(line["line"], number);
     }
     let plain = of(&service, Method::GET, "v", "m/blame").header("Accept", "text/plain");
     let plain = Answer::to(plain).await.is(200);
@@ -146,15 +133,13 @@ async fn is_limited_per_address(service: Service, most: usize) {
         idle.push(TcpStream::connect(address).await.unwrap());
     }
     let mut third = TcpStream::connect(address).await.unwrap();
-    third
-        .write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        .await
-        .unwrap();
+    let head = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    third.write_all(head).await.unwrap();
     let mut answer = String::new();
     third.read_to_string(&mut answer).await.unwrap();
     assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
-    assert!(answer.contains("http.max_connections_per_address"), "{answer}");
-    assert!(answer.to_lowercase().contains("retry-after: 1"), "{answer}");
+    holds(&answer, &["http.max_connections_per_address"]);
+    holds(answer.to_lowercase(), &["retry-after: 1"]);
 
     drop(idle);
     eventually("those that ended are not counted", async || {
@@ -214,11 +199,8 @@ async fn large_responses_are_compressed_where_the_client_asks() {
         let head = Answer::to(head.header("Accept-Encoding", encoding)).await.is(200);
         let got = ask(memory, encoding).await.is(200);
         for name in ["content-encoding", "content-length", "etag", "vary"] {
-            assert_eq!(
-                head.headers.get(name),
-                got.headers.get(name),
-                "{memory}, {encoding}, {name}"
-            );
+            let (of_head, of_get) = (head.headers.get(name), got.headers.get(name));
+            assert_eq!(of_head, of_get, "{memory}, {encoding}, {name}");
         }
         assert!(head.body.is_empty());
     }

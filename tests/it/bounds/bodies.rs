@@ -1,7 +1,7 @@
 //! Bodies of a megabyte that consist of faults: reported in short, and limited together.
 
 use super::{get, of, put};
-use crate::harness::{Answer, Service};
+use crate::harness::{Answer, Service, has};
 use futures::future::join_all;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -22,14 +22,11 @@ async fn of_many_faults_the_first_are_listed_and_the_others_counted() {
     let answer = memory.applying("?dry_run=true", &body);
     let answer = Answer::to(answer).await.is(200).json();
 
-    assert_eq!(answer["rejected"].as_array().unwrap().len(), 200);
-    assert_eq!(answer["rejected"][0]["kind"], "missing_reason");
-    assert_eq!(answer["more_rejected"], bullets - 200);
+    let listed =
+        json!({"rejected#": 200, "/rejected/0/kind": "missing_reason", "more_rejected": bullets - 200});
+    has(&answer, listed.clone());
     assert!(answer.get("more_warnings").is_none());
-    let run = format!("updates/{}", answer["update_id"].as_str().unwrap());
-    let run = memory.read(&run).await;
-    assert_eq!(run["outcome"]["more_rejected"], bullets - 200);
-    assert_eq!(run["outcome"]["rejected"].as_array().unwrap().len(), 200);
+    has(&memory.run_of(&answer).await["outcome"], listed);
 
     let failed = Answer::to(memory.applying("?on_invalid=fail", &body)).await;
     let failed = failed.problem(422, "invalid", None);
@@ -43,10 +40,8 @@ async fn a_fault_after_the_listed_ones_still_fails_the_request() {
     memory.learns("a: b").await;
     // 300 duplicates do not fail the request; the last item does.
     let text = ADD.to_owned() + &"    - because a: b\n".repeat(300) + "    - no reason\n";
-    let response = Answer::to(memory.applying("?on_invalid=fail", &text))
-        .await
-        .problem(422, "invalid", None);
-    assert_eq!(response["more_rejected"], 101);
+    let failed = Answer::to(memory.applying("?on_invalid=fail", &text)).await;
+    assert_eq!(failed.problem(422, "invalid", None)["more_rejected"], 101);
 }
 
 #[tokio::test]
@@ -60,14 +55,14 @@ async fn the_list_of_accepted_operations_is_limited_too() {
     let bullets = "- a\n".repeat(10_001);
     let progress = format!("CURRENT_PROGRESS:\n  In Progress:\n{bullets}");
     let answer = memory.applied(&progress).await;
-    assert_eq!(answer["status"], "applied");
-    assert_eq!(answer["rejected"][0]["kind"], "too_large");
+    has(
+        &answer,
+        json!({"status": "applied", "/rejected/0/kind": "too_large"}),
+    );
 
     let archive = json!({"op": "archive", "id": "KL-1", "reason": "x"});
-    let list = json!({"operations": vec![archive; 10_001]}).to_string();
-    let request = memory.request(Method::POST, "operations");
-    let answer = Answer::to(request.header("Content-Type", "application/json").body(list)).await;
-    let problem = answer.invalid("operations");
+    let list = json!({"operations": vec![archive; 10_001]});
+    let problem = memory.ask("", list).await.invalid("operations");
     assert_eq!(problem["limit"], 10_000);
 }
 
@@ -75,12 +70,9 @@ async fn the_list_of_accepted_operations_is_limited_too() {
 async fn one_reason_for_many_records_is_short() {
     let (_, memory) = Service::start().await.agent();
     let reason = "x".repeat(1_001);
-    let text = format!("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1, KL-2 because {reason}\n");
-    let answer = memory.applied(&text).await;
-    assert_eq!(answer["rejected"][0]["kind"], "too_large");
-    assert_eq!(answer["rejected"].as_array().unwrap().len(), 1);
-    let alone = format!("KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because {reason}\n");
-    let answer = memory.applied(&alone).await;
+    let answer = memory.archives(&format!("KL-1, KL-2 because {reason}")).await;
+    has(&answer, json!({"rejected#": 1, "/rejected/0/kind": "too_large"}));
+    let answer = memory.archives(&format!("KL-1 because {reason}")).await;
     assert_eq!(answer["rejected"][0]["kind"], "unknown_id");
 }
 
@@ -89,19 +81,14 @@ async fn of_many_large_bodies_some_are_rejected_and_others_are_served() {
     let service = Service::start().await;
     let body = full(ADD, "    - short bullet\n");
     let attacks = (0..40).map(|n| {
-        let request = of(
-            &service,
-            Method::POST,
-            "evil",
-            &format!("m{n}/operations?dry_run=true"),
-        );
+        let below = format!("m{n}/operations?dry_run=true");
+        let request = of(&service, Method::POST, "evil", &below);
         Answer::to(request.header("Content-Type", "text/plain").body(body.clone()))
     });
     let others = async {
         for n in 0..20 {
-            put(&service, "other", "m", format!("# Doc\n\nhello {n}\n"))
-                .await
-                .is(201);
+            let text = format!("# Doc\n\nhello {n}\n");
+            put(&service, "other", "m", text).await.is(201);
             get(&service, "other", "m").await.is(200);
         }
     };
@@ -117,9 +104,6 @@ async fn of_many_large_bodies_some_are_rejected_and_others_are_served() {
         assert_eq!(problem["limit_name"], Value::from("http.max_bytes_in_flight"));
     }
     assert!(refused > 0, "forty megabytes were accepted at once");
-    assert_eq!(
-        service.count("memories").await,
-        1,
-        "nothing of a dry run is stored"
-    );
+    let memories = service.count("memories").await;
+    assert_eq!(memories, 1, "nothing of a dry run is stored");
 }

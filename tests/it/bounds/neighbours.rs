@@ -26,9 +26,8 @@ async fn requests_of_one_vault_leave_permits_for_others() {
     for _ in 0..2 {
         unread.push(asks_and_does_not_read(&service).await);
     }
-    let refused = get(&service, "evil", "m")
-        .await
-        .problem(429, "too-many-requests", None);
+    let refused = get(&service, "evil", "m").await;
+    let refused = refused.problem(429, "too-many-requests", None);
     assert_eq!(refused["limit_name"], "http.max_requests");
 
     let others = (0..2).map(|_| get(&service, "other", "m"));
@@ -73,10 +72,8 @@ async fn a_vault_whose_requests_all_wait_for_the_database_does_not_block_others(
     put(&service, "other", "m", "# A\n").await.is(201);
     // Every writer of the memory waits for this lock, with a connection.
     let mut lock = service.rows().begin().await.unwrap();
-    sqlx::query("SELECT FROM memories WHERE vault_id = 'evil' AND memory_id = 'm' FOR UPDATE")
-        .execute(&mut *lock)
-        .await
-        .unwrap();
+    let row = "SELECT FROM memories WHERE vault_id = 'evil' AND memory_id = 'm' FOR UPDATE";
+    sqlx::query(row).execute(&mut *lock).await.unwrap();
     let status = |n: usize| {
         let request = of(&service, Method::PUT, "evil", "m/status");
         Answer::to(request.json(&serde_json::json!({"goal": format!("g{n}")})))
@@ -90,9 +87,10 @@ async fn a_vault_whose_requests_all_wait_for_the_database_does_not_block_others(
         for n in 0..10 {
             put(&service, "other", "m", format!("# A\n\n{n}\n")).await.is(201);
             get(&service, "other", "m").await.is(200);
-            let past_caches =
-                of(&service, Method::GET, "other", "m/context").header("Cache-Control", "no-cache");
-            Answer::to(past_caches).await.is(200);
+            let past_caches = of(&service, Method::GET, "other", "m/context");
+            Answer::to(past_caches.header("Cache-Control", "no-cache"))
+                .await
+                .is(200);
             service.get("/readyz").await.is(200);
         }
         lock.rollback().await.unwrap();

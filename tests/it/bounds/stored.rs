@@ -1,28 +1,20 @@
 //! The storage of a vault is counted by every change, and may be limited.
 
 use super::{of, put};
-use crate::harness::{Answer, Service, has};
+use crate::harness::{Answer, Memory, Service, has};
 use reqwest::Method;
 use serde_json::{Value, json};
-use sqlx::Row;
 use std::time::Duration;
 
 /// What `GetUsage` returns, which must match the stored rows.
 async fn held(service: &Service, vault: &str) -> (i64, i64) {
     let usage = service.read(&format!("/v1/vaults/{vault}/usage")).await;
-    let reported = (
-        usage["memories"].as_i64().unwrap(),
-        usage["bytes"].as_i64().unwrap(),
-    );
-    let there = sqlx::query(
-        "SELECT count(DISTINCT memory_id), COALESCE(sum(bytes) FILTER (WHERE redacted_at IS NULL), 0)
-         FROM memory_contexts WHERE vault_id = $1",
-    )
-    .bind(vault)
-    .fetch_one(service.rows())
-    .await
-    .unwrap();
-    assert_eq!(reported, (there.get(0), there.get(1)));
+    let member = |name: &str| usage[name].as_i64().unwrap();
+    let reported = (member("memories"), member("bytes"));
+    let there = "SELECT count(DISTINCT memory_id), COALESCE(sum(bytes) FILTER (WHERE redacted_at IS NULL), 0)
+                 FROM memory_contexts WHERE vault_id = $1";
+    let there = sqlx::query_as(there).bind(vault).fetch_one(service.rows());
+    assert_eq!(reported, there.await.unwrap());
     reported
 }
 
@@ -55,10 +47,7 @@ async fn everything_that_stores_or_removes_texts_is_counted() {
     let before = held(&service, "v").await;
     service.storage().sum_up_stored(100).await.unwrap();
     assert_eq!(held(&service, "v").await, before);
-    let rows = sqlx::query("SELECT count(*) FROM vault_storage")
-        .fetch_one(service.rows())
-        .await;
-    assert_eq!(rows.unwrap().get::<i64, _>(0), 1);
+    assert_eq!(service.count("vault_storage").await, 1);
 }
 
 #[tokio::test]
@@ -68,23 +57,20 @@ async fn a_vault_over_its_quota_rejects_writes_and_accepts_deletions() {
         config.limits.vault_bytes = Some(100);
     })
     .await;
-    put(&service, "v", "a", "# A\n".to_owned() + &"x".repeat(50))
-        .await
-        .is(201);
+    let text = |letter: &str, count: usize| "# A\n".to_owned() + &letter.repeat(count);
+    put(&service, "v", "a", text("x", 50)).await.is(201);
     put(&service, "v", "b", "# B\n").await.is(201);
 
     let third = put(&service, "v", "c", "# C\n").await.problem(507, "quota", None);
     has(&third, json!({"limit_name": "limits.vault_memories", "limit": 2}));
-    let larger = "# A\n".to_owned() + &"y".repeat(50);
-    let larger = put(&service, "v", "a", larger).await.problem(507, "quota", None);
+    let larger = put(&service, "v", "a", text("y", 50))
+        .await
+        .problem(507, "quota", None);
     has(&larger, json!({"limit_name": "limits.vault_bytes", "limit": 100}));
-    let text = "KEY_LEARNINGS:\n  ADD:\n    - because of this: that, at some length, and more\n";
-    let applied = of(&service, Method::POST, "v", "b/operations")
-        .header("Content-Type", "text/plain")
-        .body(text);
-    Answer::to(applied).await.problem(507, "quota", None);
-    assert_eq!(service.count("memory_contexts").await, 2);
-    assert_eq!(service.count("memories").await, 2);
+    let learned = "KEY_LEARNINGS:\n  ADD:\n    - because of this: that, at some length, and more\n";
+    let refused = Memory::new(&service, "v", "b").apply(learned).await;
+    refused.problem(507, "quota", None);
+    assert_eq!(service.counts(["memory_contexts", "memories"]).await, [2, 2]);
 
     let usage: Value = service.read("/v1/vaults/v/usage").await;
     has(&usage, json!({"memories_limit": 2, "bytes_limit": 100}));
@@ -100,27 +86,20 @@ async fn a_write_that_is_decided_twice_takes_its_room_once() {
     put(&service, "v", "a", "# A\n").await.is(201);
     // Held by somebody else, so that the optimistic write is passed over and decided again under the lock.
     let mut holder = service.rows().begin().await.unwrap();
-    sqlx::query("SELECT FROM memories FOR UPDATE")
-        .execute(&mut *holder)
-        .await
-        .unwrap();
+    let lock = sqlx::query("SELECT FROM memories FOR UPDATE");
+    lock.execute(&mut *holder).await.unwrap();
     let release = async {
         service.waits_for_locks(1).await;
         holder.rollback().await.unwrap();
     };
 
-    let (second, ()) = tokio::join!(
-        put(&service, "v", "a", "# A\n".to_owned() + &"x".repeat(56)),
-        release
-    );
+    let text = |letter: &str, count: usize| "# A\n".to_owned() + &letter.repeat(count);
+    let (second, ()) = tokio::join!(put(&service, "v", "a", text("x", 56)), release);
 
     second.is(201);
-    put(&service, "v", "a", "# A\n".to_owned() + &"y".repeat(30))
-        .await
-        .is(201);
-    put(&service, "v", "a", "# A\nmore")
-        .await
-        .problem(507, "quota", None);
+    put(&service, "v", "a", text("y", 30)).await.is(201);
+    let refused = put(&service, "v", "a", "# A\nmore").await;
+    refused.problem(507, "quota", None);
 }
 
 #[tokio::test]
@@ -137,10 +116,8 @@ async fn new_files_of_the_memory_tool_take_room() {
     let service = Service::configured(|config| config.limits.vault_memories = Some(1)).await;
     let file = |name: &str| {
         let path = format!("/v1/vaults/v/memory-tool/files?root=r&path=/memories/{name}");
-        let request = service
-            .request(Method::PUT, &path)
-            .header("Content-Type", "text/plain");
-        Answer::to(request.body("x"))
+        let request = service.request(Method::PUT, &path);
+        Answer::to(request.header("Content-Type", "text/plain").body("x"))
     };
     file("a").await.is(201);
     file("b").await.problem(507, "quota", None);

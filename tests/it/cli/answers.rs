@@ -2,8 +2,8 @@
 
 use super::program::User;
 use super::stub::{Stub, fixed};
-use crate::harness::lacks;
-use serde_json::{Value, json};
+use crate::harness::{has, holds, lacks};
+use serde_json::json;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -14,10 +14,7 @@ async fn an_unreachable_address_is_an_error_that_says_how_to_start_a_service() {
     let url = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
     let output = User::of(&url).ends(3, "get").await;
-    assert!(
-        output.err.contains(&url) && output.err.contains("working-memory serve"),
-        "{output:?}"
-    );
+    holds(&output.err, &[&url, "working-memory serve"]);
     assert_eq!(output.err.lines().count(), 1, "{output:?}");
 }
 
@@ -42,16 +39,13 @@ async fn every_kind_of_error_has_its_exit_code() {
         let body = json!({"type": "urn:x", "title": "T", "status": status, "detail": detail});
         let stub = Stub::by(move |_| (status, "application/problem+json", body.to_string())).await;
         let output = User::of(&stub.url).run(&["get"]).await.is(code);
-        assert!(
-            output.err.starts_with("working-memory: so\\u001b[2J it is"),
-            "{output:?}"
-        );
-        assert_eq!(output.out, "");
+        let is_told = output.err.starts_with("working-memory: so\\u001b[2J it is");
+        assert!(is_told && output.out.is_empty(), "{output:?}");
         // JSON escapes less by itself than a terminal obeys.
         let output = User::of(&stub.url).run(&["get", "--json"]).await.is(code);
         lacks(&output.err, &["\u{1b}", "\u{9b}", "\u{202e}"]);
-        let error: Value = serde_json::from_str(&output.err).unwrap();
-        assert_eq!(error["problem"]["detail"], detail);
+        let told = json!({"error^": "so", "exit_code": code, "/problem/detail": detail});
+        has(&output.error(), told);
     }
 }
 
@@ -100,13 +94,6 @@ async fn a_write_whose_connection_is_lost_is_retried_with_the_same_key() {
 }
 
 #[tokio::test]
-async fn a_missing_response_is_busy() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    User::of(&url).session("7 get --timeout 1 ⇒ --timeout").await;
-}
-
-#[tokio::test]
 async fn a_response_that_is_far_too_large_is_not_waited_for() {
     let (url, endless) = fixed(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000000000\r\n\r\n").await;
     let user = User::of(&url);
@@ -120,7 +107,9 @@ async fn health_and_the_commands_of_the_database_have_the_documented_exit_codes(
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     user.session(&format!(
-        "7 health --url {url} --timeout 1 ⇒ no answer within 1 s"
+        "
+        7 health --url {url} --timeout 1 ⇒ no answer within 1 s
+        7 get --url {url} --vault v --memory m --timeout 1 ⇒ --timeout"
     ))
     .await;
     drop(listener);
@@ -131,11 +120,14 @@ async fn health_and_the_commands_of_the_database_have_the_documented_exit_codes(
     let named = named.with("WORKING_MEMORY_CONFIG", "no-such-file");
     let named = named.ends(3, "health --json").await.json();
     assert_eq!(named["url"], format!("{url}/below/readyz"));
-    let unready = Stub::json(503, json!({})).await;
-    user.ends(1, &format!("health --url {}", unready.url)).await;
-    let ready = Stub::json(200, json!({})).await;
-    let answer = user.done(&format!("health --url {} --json", ready.url)).await;
-    assert_eq!(answer.json()["answer"], "HTTP 200 OK");
+    let (unready, ready) = (Stub::json(503, json!({})).await, Stub::json(200, json!({})).await);
+    user.session(&format!(
+        r#"
+        1 health --url {}
+        health --url {} --json → {{"answer": "HTTP 200 OK"}}"#,
+        unready.url, ready.url
+    ))
+    .await;
     user.session(
         "
         2 put no-such-file --vault v --memory m ⇒ ^working-memory: 
@@ -147,6 +139,8 @@ async fn health_and_the_commands_of_the_database_have_the_documented_exit_codes(
         2 serve --port many ⇒ ^working-memory: ",
     )
     .await;
+    let misused = user.ends(2, "get --no-such-option --json").await;
+    assert_eq!(misused.error()["exit_code"], 2);
     let user = user.with("WORKING_MEMORY__LIMITS__CONTEXT_BYTES", "many");
     user.session(
         "

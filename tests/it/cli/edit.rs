@@ -17,10 +17,7 @@ async fn with_editor(script: &str) -> (Service, User) {
 /// The texts that are saved in files.
 fn kept(user: &User) -> Vec<String> {
     let folder = user.path().join("home/.working-memory/edits");
-    let entries = fs::read_dir(folder)
-        .into_iter()
-        .flatten()
-        .map(|entry| entry.unwrap());
+    let entries = fs::read_dir(folder).into_iter().flatten().map(Result::unwrap);
     entries
         .map(|entry| {
             assert_eq!(entry.metadata().unwrap().permissions().mode() & 0o077, 0);
@@ -50,10 +47,8 @@ async fn a_document_is_edited_and_put() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_concurrent_change_is_shown_and_the_edited_text_is_saved_in_a_file() {
     let program = super::program::PROGRAM;
-    let (_service, user) = with_editor(&format!(
-        "printf 'theirs\\n' | {program} put >/dev/null; printf 'mine\\n' > \"$1\""
-    ))
-    .await;
+    let script = format!("printf 'theirs\\n' | {program} put >/dev/null; printf 'mine\\n' > \"$1\"");
+    let (_service, user) = with_editor(&script).await;
     user.done_with("put", "base\n").await;
     let said = r"\n-base\n | \n+theirs\n | nothing was saved | --if-match  | your text is kept in ";
     user.session(&format!("5 edit ⇒ {said}\nget → =theirs\\n")).await;
@@ -77,7 +72,7 @@ async fn a_text_that_is_rejected_is_saved_in_a_file() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_text_that_drops_most_of_the_document_is_put_with_the_option_that_the_message_names() {
     let service = Service::configured(|config| config.guard.collapse = Guard::Reject).await;
-    let user = User::of(&format!("http://{}", service.socket_address()));
+    let user = User::of_service(&service);
     user.file("editor.sh", "printf 'mine\\n' > \"$1\"");
     let user = user.with("EDITOR", "sh editor.sh");
     user.done_with("put", &"line\n".repeat(20)).await;
@@ -100,10 +95,8 @@ async fn init_writes_the_memory_of_a_folder() {
     user.session(&format!("{init} → memory agent of vault acme | no git hook"))
         .await;
     let text = fs::read_to_string(user.path().join(".working-memory.toml")).unwrap();
-    assert!(
-        text.ends_with("url = \"http://127.0.0.1:9/\"\nvault = \"acme\"\nmemory = \"agent\"\n"),
-        "{text}"
-    );
+    let settings = "url = \"http://127.0.0.1:9/\"\nvault = \"acme\"\nmemory = \"agent\"\n";
+    assert!(text.ends_with(settings), "{text}");
     // The other commands read the file.
     user.session("3 get ⇒ http://127.0.0.1:9\n2 init ⇒ --force").await;
     let hook = user.path().join(".git/hooks/post-commit");
@@ -134,12 +127,7 @@ async fn a_file_that_a_killed_program_left_behind_stops_no_later_one() {
 #[tokio::test]
 async fn init_writes_no_address_that_the_other_commands_would_refuse() {
     let user = User::nobody();
-    for url in [
-        "ftp://127.0.0.1",
-        "x:\"",
-        "http://u:p@127.0.0.1",
-        "http://127.0.0.1/?q",
-    ] {
+    for url in "ftp://127.0.0.1 x:\" http://u:p@127.0.0.1 http://127.0.0.1/?q".split(' ') {
         let init = ["init", "--vault", "acme", "--memory", "agent", "--url", url];
         user.run(&init).await.is(2);
         assert!(!user.path().join(".working-memory.toml").exists(), "{url}");

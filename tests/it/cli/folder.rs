@@ -1,31 +1,11 @@
 //! `window export` and `window import` between a running service and folders of all kinds.
 
-use super::program::{Done, User};
-use crate::harness::{Service, each, has, holds, lacks};
+use super::program::{Done, User, files};
+use crate::harness::{Service, has, holds, lacks};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
-use std::path::Path;
 use std::time::Duration;
-
-/// Every file below a folder with its content.
-fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let mut found = BTreeMap::new();
-    let mut open = vec![folder.to_owned()];
-    while let Some(next) = open.pop() {
-        for entry in fs::read_dir(next).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                open.push(path);
-            } else {
-                let name = path.strip_prefix(folder).unwrap().to_str().unwrap().to_owned();
-                found.insert(name, fs::read(path).unwrap());
-            }
-        }
-    }
-    found
-}
 
 /// A text without the ids of records, which another memory assigns again.
 fn without_records(bytes: &[u8]) -> String {
@@ -105,11 +85,13 @@ async fn a_folder_imported_into_another_memory_is_exported_unchanged() {
     has(&first, json!({"unplaced": [], "unread": []}));
     export(&user, "other", "b").await;
     let (a, b) = (files(&user.path().join("a")), files(&user.path().join("b")));
-    assert!(
-        a.contains_key("archive/epics/start.md") && a.contains_key("archive/epics/start-2.md"),
-        "{:?}",
-        a.keys()
-    );
+    for name in ["start", "start-2"] {
+        assert!(
+            a.contains_key(&format!("archive/epics/{name}.md")),
+            "{:?}",
+            a.keys()
+        );
+    }
     for (name, bytes) in &a {
         let other = b.get(name).map(|bytes| without_records(bytes));
         assert_eq!(other, Some(without_records(bytes)), "{name}");
@@ -126,11 +108,10 @@ async fn a_folder_imported_into_another_memory_is_exported_unchanged() {
 async fn nothing_is_written_outside_the_folder_and_current_files_are_not_rewritten() {
     let (service, user) = full().await;
     export(&user, "agent", "deep/a").await;
-    let outside: Vec<_> = fs::read_dir(user.path())
+    let outside = fs::read_dir(user.path())
         .unwrap()
-        .map(|entry| entry.unwrap().file_name())
-        .collect();
-    assert_eq!(outside, ["deep"], "{outside:?}");
+        .map(|entry| entry.unwrap().file_name());
+    assert_eq!(outside.collect::<Vec<_>>(), ["deep"]);
     let history = user.path().join("deep/a/archive/history.md");
     let before = fs::metadata(&history).unwrap().ino();
     let again = export(&user, "agent", "deep/a").await;
@@ -138,10 +119,8 @@ async fn nothing_is_written_outside_the_folder_and_current_files_are_not_rewritt
     service.clock.advance(Duration::from_secs(60));
     post(&service, "decisions", json!({"decision": "x", "reason": "y"})).await;
     let again = export(&user, "agent", "deep/a").await;
-    assert!(
-        again.out.starts_with("deep/a: 2 written, version "),
-        "status and decisions: {again:?}"
-    );
+    let is_of_two = again.out.starts_with("deep/a: 2 written, version ");
+    assert!(is_of_two, "status and decisions: {again:?}");
     assert_eq!(fs::metadata(&history).unwrap().ino(), before);
 }
 
@@ -179,25 +158,19 @@ async fn files_of_users_stay_and_files_of_old_epics_are_removed_only_if_exported
 async fn links_are_not_followed() {
     let (_service, user) = full().await;
     user.file("outside/CONTEXT.md", "# Secret\nkey\n");
-    for link in ["active", "CONTEXT.md", "archive"] {
-        fs::create_dir_all(user.path().join(format!("to-{link}"))).unwrap();
-        symlink(
-            user.path().join("outside"),
-            user.path().join(format!("to-{link}/{link}")),
-        )
-        .unwrap();
-        let folder = format!("to-{link}");
-        let output = user.run(&["window", "export", &folder]).await.is(1);
-        assert!(output.err.contains("symbolic link"), "{output:?}");
+    let link = |target: &str, folder: &str, name: &str| {
+        fs::create_dir_all(user.path().join(folder)).unwrap();
+        symlink(user.path().join(target), user.path().join(folder).join(name)).unwrap();
+    };
+    for name in ["active", "CONTEXT.md", "archive"] {
+        let folder = format!("to-{name}");
+        link("outside", &folder, name);
+        let output = user.ends(1, &format!("window export {folder}")).await;
+        holds(&output.err, &["symbolic link"]);
     }
     assert_eq!(files(&user.path().join("outside")).len(), 1);
 
-    fs::create_dir(user.path().join("in")).unwrap();
-    symlink(
-        user.path().join("outside/CONTEXT.md"),
-        user.path().join("in/CONTEXT.md"),
-    )
-    .unwrap();
+    link("outside/CONTEXT.md", "in", "CONTEXT.md");
     user.file("in/archive/history.md", "- 2026-11-20 Began\n");
     let report = import(&user, "other", "in").await;
     assert_eq!(report["unread"][0]["file"], "CONTEXT.md");
@@ -205,28 +178,24 @@ async fn links_are_not_followed() {
 }
 
 #[tokio::test]
-async fn incomplete_folders_are_imported_as_far_as_possible() {
+async fn a_folder_of_people_is_imported_as_far_as_possible_with_exit_code_1_unless_lenient() {
     let (service, user) = User::served().await;
     user.file(
         "in/active/current_status.md",
-        "\u{feff}# Status\r\nGoal: ship\r\n\r\n- 2026-11-20 Fix CI: cached\r\n",
+        "\u{feff}# Status\r\nCurrent Goal: ship it\r\n## Active Blocker\nthe net\nLast Updated: 2026-11-20\n\n\
+         ## Recent Tasks\n- task-1: Bootstrapped\n- Wired it: all tests\n\n## Notes\n- ask Ann\n",
     );
-    let long = "word ".repeat(150);
-    user.file(
-        "in/active/decisions.log.md",
-        &format!(
-            "- 2026-11-20 Keep it small because we are few\nno date\n- 2026-11-19 {}\n",
-            "x".repeat(3_000)
-        ),
-    );
+    let (long, late) = ("word ".repeat(150), "x".repeat(3_000));
+    let decisions = format!("- 2026-11-20 Keep it small because we are few\nno date\n- 2026-11-19 {late}\n");
+    user.file("in/active/decisions.log.md", &decisions);
     fs::create_dir_all(user.path().join("in/archive")).unwrap();
     let mut history = format!("- 2026-10-01 {long}\n- 2026-10-02 bad ").into_bytes();
     history.extend(b"\xff\xfe\n- 2026-10-03 good\n- 2026-10-04 nul \0\n");
     fs::write(user.path().join("in/archive/history.md"), history).unwrap();
     user.file("in/notes.txt", "left alone");
 
-    let taken = "imported: 1 status, 1 task, 1 decision, 2 history;";
-    let read = r"goal: ship\n | history 2026-10-03T00:00:00Z: good\n";
+    let taken = "imported: 1 status, 2 tasks, 1 decision, 2 history;";
+    let read = r"goal: ship it\n | history 2026-10-03T00:00:00Z: good\n";
     user.session(&format!(
         "5 window import in --strict ⇒ nothing was imported
         window import in --dry-run --lenient → would be {taken} | {read}"
@@ -234,13 +203,29 @@ async fn incomplete_folders_are_imported_as_far_as_possible() {
     .await;
     assert_eq!(service.count("memories").await, 0);
 
-    let decisions = r"active/decisions.log.md:2: no date\n | active/decisions.log.md:3: - 2026-11-19 xxx";
-    let history = r"archive/history.md:2: - 2026-10-02 bad | archive/history.md:4: - 2026-10-04 nul \u0000\n";
-    user.session(&format!("1 window import in → {taken} ⇒ {decisions} | {history}"))
-        .await;
-    let dry = user.ends(1, "window import in --dry-run --json").await.json();
-    assert_eq!(dry["unchanged"], true, "{dry}");
-    assert_eq!(dry["unplaced"].as_array().unwrap().len(), 4);
+    let decisions = r"decisions.log.md:2: no date\n | decisions.log.md:3: - 2026-11-19 xxx";
+    let history = r"history.md:2: - 2026-10-02 bad | history.md:4: - 2026-10-04 nul \u0000\n";
+    let left = format!("current_status.md:12: - ask Ann | {decisions} | {history} | --lenient");
+    user.session(&format!(
+        r#"
+        1 window import in → {taken} ⇒ {left}
+        1 window import in --dry-run --json → {{"unchanged": true, "unplaced#": 5}}
+        window import in --lenient → imported: nothing"#
+    ))
+    .await;
+    let window = service.memory("agent").get_json("window").await.is(200).json();
+    has(
+        &window,
+        json!({"/status/goal": "ship it", "/status/blocker": "the net", "/status/updated": "2026-11-20T00:00:00Z",
+               "/tasks/*/intent": ["Bootstrapped", "Wired it"], "/tasks/0/task_id": "task-1",
+               "/decisions/0/reason": "we are few"}),
+    );
+    let document = service.memory("agent").text().await;
+    holds(&document, &["] task-1: Bootstrapped\n"]);
+    lacks(&document, &["import-"]);
+    export(&user, "agent", "out").await;
+    let status = fs::read_to_string(user.path().join("out/active/current_status.md")).unwrap();
+    holds(&status, &["Z] T-", " task-1: Bootstrapped\n"]);
 }
 
 #[tokio::test]
@@ -306,54 +291,6 @@ async fn a_long_history_is_imported_in_several_requests() {
 }
 
 #[tokio::test]
-async fn unknown_content_of_a_folder_is_exit_code_1_unless_lenient() {
-    let (service, user) = User::served().await;
-    user.file(
-        "notes/active/current_status.md",
-        "# Status\nCurrent Goal: ship it\n## Active Blocker\nthe net\nLast Updated: 2026-11-20\n\n## Recent Tasks\n\
-         - task-1: Bootstrapped\n- Wired it: all tests\n\n## Notes\n- ask Ann\n",
-    );
-    user.file(
-        "notes/active/decisions.log.md",
-        "- Use PostgreSQL because it is everywhere\n",
-    );
-    user.session("5 window import notes --strict ⇒ nothing was imported")
-        .await;
-    service.memory("agent").get("context").await.missing();
-
-    user.session("1 window import notes ⇒ active/current_status.md:12: - ask Ann | --lenient")
-        .await;
-    let window = service.memory("agent").get_json("window").await.is(200).json();
-    has(
-        &window["status"],
-        json!({"goal": "ship it", "blocker": "the net", "updated": "2026-11-20T00:00:00Z"}),
-    );
-    let tasks = each(&window["tasks"], "intent");
-    assert_eq!(tasks, ["Bootstrapped", "Wired it"]);
-    assert_eq!(window["tasks"][0]["task_id"], "task-1");
-    assert_eq!(window["decisions"][0]["reason"], "it is everywhere");
-    let document = service.memory("agent").get("context").await;
-    holds(document.text(), &["] task-1: Bootstrapped\n"]);
-    lacks(document.text(), &["import-"]);
-
-    user.session("window import notes --lenient → imported: nothing")
-        .await;
-    export(&user, "agent", "out").await;
-    let status = fs::read_to_string(user.path().join("out/active/current_status.md")).unwrap();
-    assert!(status.contains("Z] T-2 task-1: Bootstrapped\n"), "{status}");
-}
-
-#[tokio::test]
-async fn an_export_has_a_summary_of_every_week() {
-    let (_service, user) = full().await;
-    export(&user, "agent", "a").await;
-    let week = fs::read_to_string(user.path().join("a/archive/epics/2026-W47.md")).unwrap();
-    assert!(week.starts_with("# 2026-W47\n\n- [2026-11-21T"), "{week}");
-    assert_eq!(week.lines().filter(|line| line.starts_with("- ")).count(), 9);
-    assert!(week.contains("] T-1 t-0: Step 0"), "{week}");
-}
-
-#[tokio::test]
 async fn the_newest_of_an_undated_window_stay_in_it() {
     let (service, user) = User::served().await;
     let decisions: String = (1..=12)
@@ -378,25 +315,14 @@ async fn the_newest_of_an_undated_window_stay_in_it() {
     user.session(&format!("window import in --strict ⇒ {tasks} | {decisions}"))
         .await;
     let window = service.memory("agent").get_json("window").await.is(200).json();
-    let of = |list: &str, name: &str| -> Vec<String> {
-        let entries = window[list].as_array().unwrap().iter();
-        entries
-            .map(|entry| entry[name].as_str().unwrap().to_owned())
-            .collect()
-    };
-    assert_eq!(
-        of("tasks", "task_id"),
-        ["task-7", "task-6", "task-5", "task-4", "task-3"]
+    has(
+        &window,
+        json!({"/tasks/*/task_id": ["task-7", "task-6", "task-5", "task-4", "task-3"], "/tasks/0/summary": "Done 7",
+               "/decisions#": 10, "/decisions/0/decision": "Choice number 12"}),
     );
-    assert_eq!(of("tasks", "summary")[0], "Done 7");
-    let decisions = of("decisions", "decision");
-    assert_eq!((decisions.len(), decisions[0].as_str()), (10, "Choice number 12"));
     let report = import(&user, "agent", "in").await;
-    assert_eq!(
-        report["newest"][1],
-        json!({"file": "active/decisions.log.md", "end": "last", "by": "file"})
-    );
-    assert_eq!(report["unchanged"], true, "{report}");
+    let newest = json!({"file": "active/decisions.log.md", "end": "last", "by": "file"});
+    has(&report, json!({"/newest/1": newest, "unchanged": true}));
 }
 
 #[tokio::test]
@@ -413,19 +339,4 @@ async fn a_memory_that_has_only_rules_is_exported() {
     assert!(rules.contains("Be kind"), "{rules}");
     let report = import(&user, "other", "a").await;
     assert_eq!(report["taken"]["rules"], 1, "{report}");
-}
-
-#[tokio::test]
-async fn a_strict_import_fails_for_a_heading_without_text() {
-    let (service, user) = User::served().await;
-    user.file("in/CONTEXT.md", "# Immutable Rules\n- Use SQL\n\n# Anti-Goals\n");
-    user.session("5 window import in --strict ⇒ CONTEXT.md:4: # Anti-Goals")
-        .await;
-    user.file(
-        "in/CONTEXT.md",
-        "# Immutable Rules\n- Use SQL\n\n# Anti-Goals\n- An ORM\n",
-    );
-    user.done("window import in --strict").await;
-    let prompt = service.memory("agent").get("prompt").await.is(200);
-    holds(prompt.text(), &["# Anti-Goals\n- An ORM"]);
 }

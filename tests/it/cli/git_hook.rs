@@ -2,13 +2,11 @@
 
 use super::program::{PROGRAM, User};
 use super::stub::{Asked, Stub};
-use crate::harness::Service;
-use serde_json::json;
+use crate::harness::eventually;
+use serde_json::{Value, json};
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::time::{Duration, Instant};
-
-const PATIENCE: Duration = Duration::from_secs(60);
 
 async fn git(user: &User, arguments: &[&str]) {
     let git = user.command("git", arguments).output().await.unwrap();
@@ -22,13 +20,10 @@ async fn repository(url: &str) -> User {
     std::fs::create_dir(&bin).unwrap();
     symlink(PROGRAM, bin.join("working-memory")).unwrap();
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
-    let user = user
-        .with("PATH", &path)
-        .with("GIT_CONFIG_NOSYSTEM", "1")
-        .with("GIT_AUTHOR_NAME", "x")
-        .with("GIT_AUTHOR_EMAIL", "x@x")
-        .with("GIT_COMMITTER_NAME", "x")
-        .with("GIT_COMMITTER_EMAIL", "x@x");
+    let mut user = user.with("PATH", &path).with("GIT_CONFIG_NOSYSTEM", "1");
+    for name in ["AUTHOR_NAME", "AUTHOR_EMAIL", "COMMITTER_NAME", "COMMITTER_EMAIL"] {
+        user = user.with(&format!("GIT_{name}"), "x@x");
+    }
     git(&user, &["init", "--quiet"]).await;
     let hook = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/git/post-commit");
     std::fs::create_dir_all(user.path().join(".git/hooks")).unwrap();
@@ -37,11 +32,7 @@ async fn repository(url: &str) -> User {
 }
 
 async fn asked(stub: &Stub, count: usize) -> Asked {
-    let began = Instant::now();
-    while stub.asked().len() < count {
-        assert!(began.elapsed() < PATIENCE, "the commit was not recorded");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    eventually("the commit is recorded", async || stub.asked().len() >= count).await;
     stub.asked()[count - 1].clone()
 }
 
@@ -62,19 +53,14 @@ async fn each_commit_becomes_a_task() {
     git(&user, &["add", "a.txt"]).await;
     git(&user, &["commit", "--quiet", "-m", "Add a file"]).await;
     let task = asked(&stub, 2).await.json();
+    let changed = "1 file changed, 2 insertions(+)";
     assert_eq!(task["intent"], "Add a file");
-    assert_eq!(
-        task["summary"].as_str().unwrap().trim(),
-        "1 file changed, 2 insertions(+)"
-    );
+    assert_eq!(task["summary"].as_str().unwrap().trim(), changed);
 
     // More than a task can have is cut.
     let (subject, body) = ("ä".repeat(400), format!("b{}", "漢".repeat(2_000)));
-    git(
-        &user,
-        &["commit", "--quiet", "--allow-empty", "-m", &subject, "-m", &body],
-    )
-    .await;
+    let commit = ["commit", "--quiet", "--allow-empty", "-m", &subject, "-m", &body];
+    git(&user, &commit).await;
     let task = asked(&stub, 3).await.json();
     assert_eq!(task["intent"], "ä".repeat(249));
     assert_eq!(task["summary"], format!("b{}", "漢".repeat(1_332)));
@@ -82,40 +68,32 @@ async fn each_commit_becomes_a_task() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_amended_commit_is_recorded_as_one_task() {
-    let service = Service::start().await;
+    let (service, _) = User::served().await;
     let user = repository(&format!("http://{}", service.socket_address())).await;
-    let tasks = async |at_least: usize| {
-        let began = Instant::now();
-        loop {
-            let listed = user
-                .run(&["records", "--kind", "T", "--status", "all", "--json"])
-                .await;
-            let tasks = match listed.code {
-                Some(0) => listed.json()["items"].as_array().unwrap().clone(),
-                _ => Vec::new(),
-            };
-            if tasks.len() >= at_least {
-                return tasks;
-            }
-            assert!(began.elapsed() < PATIENCE, "the commit was not recorded");
-            tokio::time::sleep(Duration::from_millis(50)).await;
+    let tasks = async || -> Vec<Value> {
+        let listed = user
+            .run(&["records", "--kind", "T", "--status", "all", "--json"])
+            .await;
+        match listed.code {
+            Some(0) => listed.json()["items"].as_array().unwrap().clone(),
+            _ => Vec::new(),
         }
+    };
+    let recorded = async |count: usize| {
+        eventually("the commit is recorded", async || tasks().await.len() >= count).await;
     };
     let commit = async |arguments: &[&str]| {
         let whole = [["commit", "--quiet", "--allow-empty"].as_slice(), arguments].concat();
         git(&user, &whole).await;
     };
     commit(&["-m", "first"]).await;
-    tasks(1).await;
+    recorded(1).await;
     commit(&["--amend", "-m", "first, amended"]).await;
     commit(&["--amend", "-m", "first, amended again"]).await;
     commit(&["-m", "second"]).await;
-    let found = tasks(2).await;
-    let outcomes: Vec<&str> = found
-        .iter()
-        .map(|task| task["content"].as_str().unwrap())
-        .collect();
-    assert_eq!(found.len(), 2, "{outcomes:?}");
+    recorded(2).await;
+    let found = tasks().await;
+    assert_eq!(found.len(), 2, "{found:?}");
 }
 
 #[tokio::test]

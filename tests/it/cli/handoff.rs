@@ -2,7 +2,7 @@
 
 use super::program::User;
 use super::stub::Stub;
-use crate::harness::{Service, has};
+use crate::harness::{has, holds};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::PathBuf;
@@ -45,11 +45,15 @@ async fn a_refresh_stores_a_copy_that_is_shown_without_the_service() {
     );
     let shown = user.ends(8, "show --offline").await;
     let (age, text) = shown.out.split_once("\n\n").unwrap();
-    assert!(
-        age.starts_with("> Local copy, refreshed ") && age.contains("of version 12; not checked: --offline."),
-        "{age}"
+    // It was made long ago.
+    holds(
+        age,
+        &[
+            "> Local copy, refreshed ",
+            "of version 12; not checked: --offline.",
+            "Stale",
+        ],
     );
-    assert!(age.contains("Stale"), "it was made long ago: {age}");
     assert_eq!(text, "# Handoff\n");
     user.session(&format!(
         r#"
@@ -89,11 +93,7 @@ async fn a_damaged_copy_is_an_error_and_refresh_repairs_it() {
 #[tokio::test]
 async fn a_rejected_refresh_leaves_the_copy_unchanged() {
     let stub = Stub::by(|sent| match sent.uri.contains("force") {
-        true => (
-            422,
-            "application/problem+json",
-            json!({"detail": "no"}).to_string(),
-        ),
+        true => (422, "application/problem+json", r#"{"detail": "no"}"#.to_owned()),
         false => (201, "application/json", handoff("h-1", "# Handoff\n").to_string()),
     })
     .await;
@@ -105,11 +105,8 @@ async fn a_rejected_refresh_leaves_the_copy_unchanged() {
         8 show --offline → \n\n# Handoff\n$",
     )
     .await;
-    assert!(
-        user.path()
-            .join("elsewhere/workspace/current/acme/agent")
-            .is_dir()
-    );
+    let there = user.path().join("elsewhere/workspace/current/acme/agent");
+    assert!(there.is_dir());
     user.ends(2, "refresh --window soon").await;
 }
 
@@ -140,15 +137,6 @@ async fn an_answer_that_is_no_handoff_is_as_none() {
 }
 
 #[tokio::test]
-async fn a_handoff_of_another_memory_is_not_stored() {
-    let mut other = handoff("h-1", "# Handoff\n");
-    other["memory_id"] = "../../escape".into();
-    let stub = Stub::json(201, other).await;
-    let user = User::of(&stub.url);
-    user.session("1 refresh ⇒ another memory\n4 show --offline").await;
-}
-
-#[tokio::test]
 async fn branch_head_and_changed_files_of_the_folder_are_sent() {
     let stub = Stub::json(201, handoff("h-1", "# Handoff\n")).await;
     let user = User::of(&stub.url).with("GIT_CONFIG_NOSYSTEM", "1");
@@ -176,16 +164,16 @@ async fn branch_head_and_changed_files_of_the_folder_are_sent() {
     assert!(branch.status().await.unwrap().success());
     user.done("refresh").await;
     let workspace = stub.asked()[2].json()["workspace"].clone();
-    assert!(
-        workspace["branch"].is_null() && workspace["head"].is_string(),
-        "{workspace}"
+    has(
+        &workspace,
+        json!({"branch": null, "head": sent[1].json()["workspace"]["head"]}),
     );
 }
 
 #[tokio::test]
 async fn a_script_can_show_and_refresh_by_exit_codes() {
-    let (service, memory) = Service::start().await.agent();
-    let user = User::of(&format!("http://{}", service.socket_address()));
+    let (service, user) = User::served().await;
+    let memory = service.memory("agent");
     user.session("4 show ⇒ has not been written yet | put").await;
     memory.write("# Key Learnings\n- KL-1 because a: one\n").await;
     user.session(
@@ -209,23 +197,14 @@ async fn a_script_can_show_and_refresh_by_exit_codes() {
     let offline = user.run(&["status", "--offline", "--json"]).await;
     has(&offline.json(), json!({"checked": "local"}));
     user.session("refresh\nshow\nstatus").await;
-}
 
-#[tokio::test]
-async fn without_the_service_the_copy_is_shown_as_unchecked() {
-    let (service, user) = User::served().await;
-    service.memory("agent").write("# Facts\nx\n").await;
-    user.done("refresh").await;
-    // Nobody listens there.
-    let show = ["show", "--url", "http://127.0.0.1:9"];
-    let shown = user.run(&show).await;
-    assert!(
-        shown.out.starts_with("> Local copy, ") && shown.out.contains("not checked: no service answers"),
-        "{shown:?}"
-    );
-    let status = user.run(&[&["status", "--json"], &show[1..]].concat()).await;
-    let unchecked = json!({"checked": "local", "unchecked_because~": "127.0.0.1:9"});
-    has(&status.json(), unchecked);
+    // Without the service, the copy is shown as unchecked: nobody listens there.
+    user.session(
+        r#"
+        8 show --url http://127.0.0.1:9 → ^> Local copy,  | not checked: no service answers
+        8 status --json --url http://127.0.0.1:9 → {"checked": "local", "unchecked_because~": "127.0.0.1:9"}"#,
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -235,19 +214,17 @@ async fn a_service_that_does_not_answer_in_time_is_not_waited_for() {
     let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", silent.local_addr().unwrap());
     let began = std::time::Instant::now();
-    let output = user.run(&["status", "--json", "--url", &url]).await.is(4).json();
+    let told = r#"{"status": "missing", "checked": "local", "unchecked_because~": "300 ms"}"#;
+    user.session(&format!("4 status --json --url {url} → {told}"))
+        .await;
     let took = began.elapsed();
     assert!(took < std::time::Duration::from_secs(30), "{took:?}");
-    has(
-        &output,
-        json!({"status": "missing", "checked": "local", "unchecked_because~": "300 ms"}),
-    );
 }
 
 #[tokio::test]
 async fn show_and_status_tell_the_same_after_every_change_of_the_memory() {
-    let (service, memory) = Service::start().await.agent();
-    let user = User::of(&format!("http://{}", service.socket_address()));
+    let (service, user) = User::served().await;
+    let memory = service.memory("agent");
     memory.write("# Facts\none\n").await;
     user.done("refresh").await;
     memory.write("# Key Learnings\n- KL-1 because a: one\n").await;

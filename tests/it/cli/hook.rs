@@ -2,8 +2,9 @@
 
 use super::program::{Done, User};
 use super::stub::{Asked, Stub};
-use crate::harness::{Service, eventually, holds, lacks};
+use crate::harness::{eventually, has, holds, lacks};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -36,15 +37,12 @@ fn says(role: &str, text: &str) -> String {
 
 #[tokio::test]
 async fn a_session_is_recorded_and_shown_to_the_next_one() {
-    let service = Service::start().await;
+    let (service, user) = User::served().await;
     let _workers = service.work(Duration::ZERO);
-    let user = User::of(&format!("http://{}", service.socket_address()));
     assert_eq!(start(&user).await.out, "");
 
-    let first = says(
-        "user",
-        "Remember that the staging cluster's deploy key expires on 2027-03-01.",
-    ) + &says("assistant", "Noted.");
+    let said = "Remember that the staging cluster's deploy key expires on 2027-03-01.";
+    let first = says("user", said) + &says("assistant", "Noted.");
     user.file("transcript.jsonl", &first);
     let done = end(&user).await;
     assert_eq!((done.out.as_str(), done.err.as_str()), ("", ""));
@@ -87,11 +85,8 @@ fn answers(request: &Asked) -> (u16, &'static str, String) {
     } else {
         json!({"update_id": "u", "status": "queued"})
     };
-    (
-        if request.method == "GET" { 200 } else { 202 },
-        "application/json",
-        body.to_string(),
-    )
+    let status = if request.method == "GET" { 200 } else { 202 };
+    (status, "application/json", body.to_string())
 }
 
 #[tokio::test]
@@ -99,19 +94,12 @@ async fn the_output_is_limited_and_in_the_format_of_the_host() {
     let stub = Stub::by(answers).await;
     let user = User::of(&stub.url);
     let plain = start(&user).await.out;
-    assert!(
-        (8_000..=10_000).contains(&plain.encode_utf16().count()),
-        "{}",
-        plain.len()
-    );
+    let count = plain.encode_utf16().count();
+    assert!((8_000..=10_000).contains(&count), "{count}");
 
     let input = json!({"conversation_id": "c", "workspace_roots": [user.path()], "cursor_version": "2.4.0"});
-    let done = user
-        .run_with(&["hook", "session-start"], &input.to_string())
-        .await
-        .is(0);
-    let context = done.json()["additional_context"].as_str().unwrap().to_owned();
-    assert_eq!(context, plain);
+    let done = user.done_with("hook session-start", &input.to_string()).await;
+    assert_eq!(done.json()["additional_context"], plain);
 
     // Also what is longer when it is escaped.
     let stub = Stub::by(|request| {
@@ -126,6 +114,16 @@ async fn the_output_is_limited_and_in_the_format_of_the_host() {
     holds(&escaped, &["\\u001b[2J", "</memory>\n"]);
     let count = escaped.encode_utf16().count();
     assert!(count <= 10_000, "{count}");
+}
+
+/// The first text of each request.
+fn sent(stub: &Stub) -> Vec<String> {
+    let first = |request: &Asked| request.json()["messages"][0]["content"][0]["text"].clone();
+    let texts = stub.asked();
+    texts
+        .iter()
+        .map(|request| first(request).as_str().unwrap().to_owned())
+        .collect()
 }
 
 /// A user with a message of a session that could not be sent.
@@ -144,11 +142,8 @@ async fn a_failed_piece_is_retried_with_its_key_until_it_succeeds() {
     user.file("transcript.jsonl", &more);
     end(&user).await;
     end(&user).await;
+    assert_eq!(sent(&stub), ["Fix the parser", "and the lexer"]);
     let requests = stub.asked();
-    assert_eq!(requests.len(), 2, "{requests:?}");
-    let messages = |request: &Asked| request.json()["messages"].clone();
-    assert_eq!(messages(&requests[0])[0]["content"][0]["text"], "Fix the parser");
-    assert_eq!(messages(&requests[1])[0]["content"][0]["text"], "and the lexer");
     assert_eq!(requests[0].header("prefer"), Some("respond-async"));
     let size = says("user", "Fix the parser").len();
     let key = requests[0].header("idempotency-key").unwrap();
@@ -162,18 +157,11 @@ async fn what_a_session_could_not_send_is_sent_at_the_end_of_the_next_one() {
     let user = unsent().await.with("WORKING_MEMORY_URL", &stub.url);
     user.file("next.jsonl", &says("user", "and the lexer"));
     let next = json!({"session_id": "next", "transcript_path": user.path().join("next.jsonl")});
+    let next = told(&user, "SessionEnd", &next);
     for _ in 0..2 {
-        let done = user
-            .done_with("hook session-end", &told(&user, "SessionEnd", &next))
-            .await;
-        assert_eq!(done.err, "");
+        assert_eq!(user.done_with("hook session-end", &next).await.err, "");
     }
-    let requests = stub.asked();
-    let tasks: Vec<Value> = requests
-        .iter()
-        .map(|request| request.json()["task"].clone())
-        .collect();
-    assert_eq!(tasks, ["and the lexer", "Fix the parser"]);
+    assert_eq!(sent(&stub), ["and the lexer", "Fix the parser"]);
 }
 
 #[tokio::test]
@@ -202,35 +190,24 @@ async fn a_transcript_that_became_shorter_is_sent_from_its_beginning() {
     user.file("transcript.jsonl", &says("user", "Fix the lexers"));
     end(&user).await;
     end(&user).await;
-    let requests = stub.asked();
-    let texts: Vec<Value> = requests
-        .iter()
-        .map(|request| request.json()["messages"][0]["content"][0]["text"].clone())
-        .collect();
-    assert_eq!(texts, ["Fix the parser", "Fix the lexers"]);
+    assert_eq!(sent(&stub), ["Fix the parser", "Fix the lexers"]);
     // What follows is appended to it.
     let more = says("user", "Fix the lexers") + &says("user", "and the docs");
     user.file("transcript.jsonl", &more);
     end(&user).await;
-    let last = stub.asked().last().unwrap().json()["messages"].clone();
-    assert_eq!(last.as_array().unwrap().len(), 1, "{last}");
-    assert_eq!(last[0]["content"][0]["text"], "and the docs");
+    has(&stub.asked()[2].json(), json!({"messages#": 1}));
+    assert_eq!(sent(&stub)[2], "and the docs");
     // The same positions with another text are another request.
-    user.file("transcript.jsonl", &says("user", "Fix the grammar"));
-    end(&user).await;
-    user.file("transcript.jsonl", &says("user", "Nothing"));
-    end(&user).await;
-    user.file("transcript.jsonl", &says("user", "Fix the printer"));
-    end(&user).await;
-    let mut keys: Vec<String> = stub
-        .asked()
+    for text in ["Fix the grammar", "Nothing", "Fix the printer"] {
+        user.file("transcript.jsonl", &says("user", text));
+        end(&user).await;
+    }
+    let asked = stub.asked();
+    let keys: BTreeSet<_> = asked
         .iter()
-        .map(|request| request.header("idempotency-key").unwrap().to_owned())
+        .map(|request| request.header("idempotency-key").unwrap())
         .collect();
-    let count = keys.len();
-    keys.sort();
-    keys.dedup();
-    assert_eq!((keys.len(), count), (count, 6));
+    assert_eq!((keys.len(), asked.len()), (6, 6));
 }
 
 #[tokio::test]
@@ -251,30 +228,24 @@ async fn no_error_of_a_hook_stops_the_host() {
     let input = told(&silent, "SessionStart", &json!({}));
     for hook in ["session-start", "session-end"] {
         let done = silent
-            .run_with(&["hook", hook, "--timeout", "1"], &input)
-            .await
-            .is(0);
+            .done_with(&format!("hook {hook} --timeout 1"), &input)
+            .await;
         assert!(done.out.is_empty() && !done.err.is_empty(), "{done:?}");
     }
     assert!(began.elapsed() < Duration::from_secs(60));
 
     let stub = Stub::json(500, json!({})).await;
     let user = User::of(&stub.url);
-    for input in [
-        "",
-        "{",
-        "[]",
-        "{\"transcript_path\": \"/dev/zero\"}",
-        "{\"transcript_path\": \"/nothing\"}",
-    ] {
+    let paths = ["/dev/zero", "/nothing"].map(|path| json!({"transcript_path": path}).to_string());
+    for input in ["", "{", "[]", &paths[0], &paths[1]] {
         for hook in ["session-start", "session-end", "pre-compact", "stop"] {
-            let done = user.run_with(&["hook", hook], input).await.is(0);
+            let done = user.done_with(&format!("hook {hook}"), input).await;
             assert_eq!(done.out, "", "{hook} {input}");
         }
     }
     User::nobody().done("hook session-start").await;
-    user.done("hook session-sta").await;
-    user.done("hook session-start --unknown").await;
+    user.session("hook session-sta\nhook session-start --unknown")
+        .await;
     user.file(".working-memory.toml", "nonsense = 1\n");
     user.done("hook session-start").await;
 }
@@ -286,7 +257,7 @@ async fn nothing_is_sent_to_a_remote_address_from_a_file_in_the_folder() {
     user.file(".working-memory.toml", file);
     user.file("transcript.jsonl", &says("user", "Fix the parser"));
     for done in [start(&user).await, end(&user).await] {
-        assert!(done.err.contains("nothing is sent there unasked"), "{}", done.err);
+        holds(&done.err, &["nothing is sent there unasked"]);
     }
 
     // A file may name the memory, and an address on this machine.

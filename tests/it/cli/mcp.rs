@@ -1,7 +1,7 @@
 //! `working-memory mcp`, as a client starts it.
 
 use super::program::{PROGRAM, User};
-use crate::harness::holds;
+use crate::harness::{holds, lacks};
 use serde_json::{Value, json};
 use std::process::Stdio;
 use std::time::Duration;
@@ -98,24 +98,22 @@ async fn a_client_works_with_the_service_of_the_settings() {
     assert_eq!(read["structuredContent"]["context"], "a\n");
     let other = session.call("memory_read", json!({"vault": "other"})).await;
     assert_eq!(other["isError"], true, "{other}");
-    let leaving = json!({"view": "blame", "ref": ".."});
-    let leaving = session.call("memory_history", leaving).await;
-    assert_eq!(leaving["isError"], true, "{leaving}");
-    let leaving = json!({"view": "diff", "ref": ".."});
-    let leaving = session.call("memory_history", leaving).await;
-    let text = leaving["content"][0]["text"].as_str().unwrap();
-    assert!(text.contains("\"..\" is not an id"), "{leaving}");
+    for view in ["blame", "diff"] {
+        let leaving = session
+            .call("memory_history", json!({"view": view, "ref": ".."}))
+            .await;
+        assert_eq!(leaving["isError"], true, "{leaving}");
+        let is_told = leaving["content"][0]["text"]
+            .as_str()
+            .unwrap()
+            .contains("\"..\" is not an id");
+        assert!(is_told || view == "blame", "{leaving}");
+    }
     let update = json!({"name": "memory_update", "arguments": {"task": "Write the parser", "wait": true}, "_meta": {"progressToken": 3}});
     let updated = session.ask("tools/call", update).await;
     assert_eq!(updated["result"]["isError"], false, "{updated}");
-    assert!(
-        session
-            .told
-            .iter()
-            .any(|told| told["method"] == "notifications/progress"),
-        "{:?}",
-        session.told
-    );
+    let is_progress = |told: &Value| told["method"] == "notifications/progress";
+    assert!(session.told.iter().any(is_progress), "{:?}", session.told);
     session.end().await;
 }
 
@@ -143,65 +141,46 @@ async fn nothing_is_sent_to_a_remote_address_from_a_file_in_the_folder() {
 }
 
 #[tokio::test]
-async fn configurations_contain_the_program_and_the_memory_and_never_the_key() {
+async fn a_client_that_hands_no_variable_on_takes_the_key_of_a_file() {
     let user = User::of("http://127.0.0.1:9").with("WORKING_MEMORY_API_KEY", "wm_secret_key");
-    for client in ["claude-code", "cursor", "vscode", "codex"] {
-        let printed = user.run(&["mcp", "--print-config", client]).await.is(0).out;
-        assert!(printed.contains(PROGRAM), "{client}: {printed}");
-        assert!(
-            printed.contains("--memory") && printed.contains("agent"),
-            "{client}: {printed}"
-        );
-        assert!(!printed.contains("wm_secret_key"), "{client}: {printed}");
-        if client != "codex" {
-            serde_json::from_str::<Value>(&printed).unwrap();
-        }
-    }
-    user.ends(2, "mcp --print-config notepad").await;
-    // These hand no variable on.
-    for client in ["zed", "claude-desktop"] {
-        let refused = user.ends(2, &format!("mcp --print-config {client}")).await;
-        holds(&refused.err, &["--key-file"]);
-        user.file("key", "wm_secret_key");
-        let line = format!("mcp --print-config {client} --key-file key");
-        let printed = user.done(&line).await.out;
-        holds(&printed, &["--key-file", "/key\""]);
-    }
+    user.file("key", "wm_secret_key");
+    user.session(
+        r#"
+        2 mcp --print-config notepad
+        2 mcp --print-config zed ⇒ --key-file
+        2 mcp --print-config claude-desktop ⇒ --key-file
+        mcp --print-config zed --key-file key → --key-file | /key" | !wm_secret_key
+        mcp --print-config claude-desktop --key-file key → --key-file | /key" | !wm_secret_key"#,
+    )
+    .await;
 }
 
 #[tokio::test]
 async fn install_adds_to_what_a_file_holds_and_a_second_time_changes_nothing() {
-    let user = User::of("http://127.0.0.1:9");
+    let user = User::of("http://127.0.0.1:9").with("WORKING_MEMORY_API_KEY", "wm_secret_key");
+    user.file("key", "wm_secret_key");
     let read = |name: &str| std::fs::read_to_string(user.path().join(name)).unwrap();
-    user.file(
-        ".cursor/mcp.json",
-        "{\n  // mine\n  \"mcpServers\": { \"other\": { \"command\": \"x\" } }\n}\n",
-    );
-    let file = ".codex/config.toml";
-    user.file(file, "model = \"o\" # fast\n");
+    let servers = r#""mcpServers": { "other": { "command": "x" } }"#;
+    user.file(".cursor/mcp.json", &format!("{{\n  // mine\n  {servers}\n}}\n"));
+    user.file(".codex/config.toml", "model = \"o\" # fast\n");
     for (client, place, kept) in [
-        ("cursor", ".cursor/mcp.json", Some(["// mine", "\"other\""])),
-        ("vscode", ".vscode/mcp.json", None),
-        ("claude-code", ".mcp.json", None),
+        ("cursor", ".cursor/mcp.json", &["// mine", "\"other\""][..]),
+        ("vscode", ".vscode/mcp.json", &[]),
+        ("claude-code", ".mcp.json", &[]),
         (
             "codex",
-            file,
-            Some(["model = \"o\" # fast", "[mcp_servers.working-memory]"]),
+            ".codex/config.toml",
+            &["model = \"o\" # fast", "[mcp_servers.working-memory]"],
         ),
-        ("zed", ".config/zed/settings.json", None),
     ] {
         let place_given = ["mcp", "install", client, "--file", place];
         let said = user.run(&place_given).await.is(0).out;
         assert!(said.contains(place), "{said}");
         let written = read(place);
-        assert!(
-            written.contains(PROGRAM) && written.contains("agent"),
-            "{written}"
-        );
-        for kept in kept.iter().flatten() {
-            assert!(written.contains(kept), "{written}");
-        }
-        if kept.is_none() {
+        holds(&written, &[PROGRAM, "agent"]);
+        holds(&written, kept);
+        lacks(&written, &["wm_secret_key"]);
+        if kept.is_empty() {
             let printed = user.run(&["mcp", "--print-config", client]).await.is(0).out;
             assert_eq!(printed, written, "what is printed is what is written");
         }

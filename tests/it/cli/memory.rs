@@ -1,6 +1,8 @@
 //! The common commands against a real service.
 
 use super::program::User;
+use crate::harness::has;
+use serde_json::json;
 use std::process::Stdio;
 use tokio::io::{AsyncBufReadExt, BufReader};
 
@@ -16,10 +18,7 @@ async fn a_document_is_put_and_returned_byte_for_byte() {
     assert!(again.out.starts_with("version 1, unchanged"), "{again:?}");
 
     let head = user.done("get --json").await.json();
-    assert_eq!(
-        (&head["context"], &head["actor_id"]),
-        (&text.into(), &"me@desk".into())
-    );
+    has(&head, json!({"context": text, "actor_id": "me@desk"}));
     let id = head["context_id"].as_str().unwrap();
     user.session(&format!(r"put --if-match {id} < # Notes\nsecond\n"))
         .await;
@@ -62,12 +61,14 @@ async fn an_update_and_operations_report_applied_and_rejected_items() {
     ))
     .await;
 
-    user.file("bad.jsonl", "{\"role\":\"user\"}\n");
-    user.session("5 update x --messages bad.jsonl ⇒ messages[0]")
-        .await;
+    user.file("empty.jsonl", "{\"role\":\"user\"}\n");
     user.file("bad.jsonl", "{\"role\":\"user\",\"content\":\"a\"}\r\n\n[]\n");
-    user.session("2 update x --messages bad.jsonl ⇒ bad.jsonl:  | at line 3")
-        .await;
+    user.session(
+        "
+        5 update x --messages empty.jsonl ⇒ messages[0]
+        2 update x --messages bad.jsonl ⇒ bad.jsonl:  | at line 3",
+    )
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -126,24 +127,16 @@ async fn a_closed_output_pipe_is_no_failure() {
     let mut openapi = start("openapi");
     drop(openapi.stdout.take());
     let ended = openapi.wait_with_output().await.unwrap();
-    assert_eq!(
-        (ended.status.code(), String::from_utf8(ended.stderr).unwrap()),
-        (Some(0), String::new())
-    );
+    assert_eq!((ended.status.code(), &ended.stderr[..]), (Some(0), &b""[..]));
 }
 
 #[tokio::test]
 async fn items_are_added_and_removed_one_by_one_and_by_category() {
     let (service, user) = User::served().await;
     let add = "items add --category 'User notes' --file - --json --metadata";
-    let first = user
-        .done_with(&format!("{add} '{{\"a\": [1]}}'"), "Likes tea.\n")
-        .await
-        .json();
-    assert_eq!(
-        (&first["category"], &first["metadata"]["a"][0]),
-        (&"User notes".into(), &1.into())
-    );
+    let with_metadata = format!("{add} '{{\"a\": [1]}}'");
+    let first = user.done_with(&with_metadata, "Likes tea.\n").await.json();
+    has(&first, json!({"category": "User notes", "/metadata/a/0": 1}));
     let id = first["item_id"].as_str().unwrap();
     let text = "# Notes\n".to_owned() + &"many words stand here\n".repeat(200);
     user.file("notes.md", &text);

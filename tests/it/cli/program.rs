@@ -2,6 +2,7 @@
 
 use crate::harness::{Service, has};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Stdio;
 use tempfile::TempDir;
@@ -30,8 +31,13 @@ impl User {
     /// A service, and a user of its memory `agent` of the vault `acme`.
     pub(crate) async fn served() -> (Service, Self) {
         let service = Service::start().await;
-        let user = Self::of(&format!("http://{}", service.socket_address()));
+        let user = Self::of_service(&service);
         (service, user)
+    }
+
+    /// A user of the memory `agent` of the vault `acme` of a service.
+    pub(crate) fn of_service(service: &Service) -> Self {
+        Self::of(&format!("http://{}", service.socket_address()))
     }
 
     /// A user of the memory `agent` of the vault `acme` at this address.
@@ -160,6 +166,24 @@ impl User {
     }
 }
 
+/// Every file below a folder with its content.
+pub(crate) fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(next) = open.pop() {
+        for entry in std::fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else {
+                let name = path.strip_prefix(folder).unwrap().to_string_lossy().into_owned();
+                found.insert(name, std::fs::read(path).unwrap());
+            }
+        }
+    }
+    found
+}
+
 /// The words of a command line, some in single quotes.
 fn words(line: &str) -> Vec<&str> {
     let mut words = Vec::new();
@@ -210,5 +234,11 @@ impl Done {
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.out).unwrap()
+    }
+
+    /// The error that it printed, as JSON.
+    #[track_caller]
+    pub(crate) fn error(&self) -> Value {
+        serde_json::from_str(&self.err).unwrap()
     }
 }

@@ -75,20 +75,7 @@ impl Stub {
         let url = format!("http://{}", listener.local_addr().unwrap());
         let asked = shared.asked.clone();
         let router = Router::new().fallback(answer).with_state(shared);
-        tokio::spawn(async move {
-            let connections =
-                hyper_util::server::conn::auto::Builder::new(hyper_util::rt::TokioExecutor::new());
-            loop {
-                let (stream, _) = listener.accept().await.unwrap();
-                let service = hyper_util::service::TowerToHyperService::new(router.clone());
-                let connections = connections.clone();
-                tokio::spawn(async move {
-                    let stream = hyper_util::rt::TokioIo::new(stream);
-                    // A client may close its connection at any time.
-                    let _ = connections.serve_connection(stream, service).await;
-                });
-            }
-        });
+        tokio::spawn(async move { axum::serve(listener, router).await });
         Self { url, asked }
     }
 

@@ -1,6 +1,6 @@
 //! `sync` between a running service and folders of all kinds.
 
-use super::program::{Done, PROGRAM, User};
+use super::program::{Done, PROGRAM, User, files};
 use crate::harness::{Answer, Service, eventually, has, holds};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -21,12 +21,8 @@ async fn tool(service: &Service, command: Value) {
 }
 
 async fn create(service: &Service, path: &str, text: &str) {
-    let path = format!("/memories/{path}");
-    tool(
-        service,
-        json!({"command": "create", "path": path, "file_text": text}),
-    )
-    .await;
+    let command = json!({"command": "create", "path": format!("/memories/{path}"), "file_text": text});
+    tool(service, command).await;
 }
 
 /// Replaces the text `base` of a file.
@@ -50,20 +46,11 @@ async fn there(service: &Service) -> BTreeMap<String, String> {
 
 /// The files of the folder that are not hidden.
 fn here(folder: &Path) -> BTreeMap<String, String> {
-    let mut files = BTreeMap::new();
-    let mut open = vec![folder.to_owned()];
-    while let Some(next) = open.pop() {
-        for entry in fs::read_dir(next).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                open.push(path);
-            } else if !path.file_name().unwrap().as_bytes().starts_with(b".") {
-                let name = path.strip_prefix(folder).unwrap().to_str().unwrap().to_owned();
-                files.insert(name, fs::read_to_string(path).unwrap());
-            }
-        }
-    }
+    let files = files(folder).into_iter();
     files
+        .filter(|(name, _)| !name.rsplit('/').next().unwrap().starts_with('.'))
+        .map(|(name, bytes)| (name, String::from_utf8(bytes).unwrap()))
+        .collect()
 }
 
 async fn sync(user: &User) -> Done {
@@ -113,22 +100,17 @@ async fn both_sides_become_equal_and_stay_equal() {
     user.file("notes/a.md", "changed here");
     fs::remove_file(folder.join("b.md")).unwrap();
     tool(&service, json!({"command": "delete", "path": "/memories/deep"})).await;
-    tool(
-        &service,
-        json!({"command": "insert", "path": "/memories/sub/empty.md", "insert_line": 0, "insert_text": "x"}),
-    )
-    .await;
-    let done = user.done("sync notes --json").await.json();
-    assert_eq!(
-        done,
-        json!({"folder": "notes", "sent": ["a.md"], "received": ["sub/empty.md"], "unlinked": ["b.md"],
-               "removed": ["deep/er/c.md"], "conflicts": {}, "skipped": {}})
-    );
+    let insert =
+        json!({"command": "insert", "path": "/memories/sub/empty.md", "insert_line": 0, "insert_text": "x"});
+    tool(&service, insert).await;
+    let expected = json!({"folder": "notes", "sent": ["a.md"], "received": ["sub/empty.md"], "unlinked": ["b.md"],
+                          "removed": ["deep/er/c.md"], "conflicts": {}, "skipped": {}});
+    assert_eq!(user.done("sync notes --json").await.json(), expected);
     assert!(!folder.join("deep").exists());
     let files = there(&service).await;
-    assert_eq!(
-        (files["a.md"].as_str(), files.contains_key("b.md")),
-        ("changed here", false)
+    assert!(
+        files["a.md"] == "changed here" && !files.contains_key("b.md"),
+        "{files:?}"
     );
     assert_eq!(here(&folder).len(), 2);
     let list = service.read(FILES).await;
@@ -155,16 +137,10 @@ async fn a_conflict_is_reported_with_both_texts_saved_and_a_change_wins_over_a_d
     user.file("notes/d.md", "kept");
     tool(&service, json!({"command": "delete", "path": "/memories/d.md"})).await;
     let done = sync(&user).await.is(0);
-    assert!(
-        done.err.starts_with("conflict: a.md was changed on both sides"),
-        "{done:?}"
-    );
     let files = here(&folder);
     let copy = files.keys().find(|name| name.starts_with("a.conflict-")).unwrap();
-    assert!(
-        done.err.contains(copy.as_str()) && copy.ends_with(".md"),
-        "{done:?}"
-    );
+    holds(&done.err, &["conflict: a.md was changed on both sides", copy]);
+    assert!(copy.ends_with(".md"), "{copy}");
     let expected = [
         ("a.md", "theirs"),
         ("b.md", "same"),
@@ -194,33 +170,24 @@ async fn files_that_cannot_be_synced_are_skipped_and_the_rest_is_synced() {
     create(&service, "up/a.md", "behind a link").await;
     create(&service, ".config/x.md", "hidden").await;
     let done = sync(&user).await.is(0);
-    // It would be behind a symbolic link.
-    let of_link = [
-        "up: it is a symbolic link",
-        "up/a.md: is or is behind a symbolic link",
-    ];
-    holds(&done.err, &of_link);
+    let of_link = "up: it is a symbolic link|up/a.md: is or is behind a symbolic link";
+    holds(&done.err, &of_link.split('|').collect::<Vec<_>>());
     assert!(!user.path().join("a.md").exists());
     fs::remove_file(folder.join("up")).unwrap();
     let done = sync(&user).await.is(0);
     let all = "latin.md: it is not UTF-8|nul.md: it contains a NUL|link.md: it is a symbolic link|\
             large.md: |/memories/.config/x.md: hidden|its name is not UTF-8";
-    for what in all.split('|') {
-        assert!(done.err.contains(what), "{what}: {done:?}");
-    }
+    holds(&done.err, &all.split('|').collect::<Vec<_>>());
     let files = there(&service).await;
-    assert_eq!(files["good.md"], "good");
-    assert_eq!(files["link.md"], "from there");
+    assert_eq!(
+        (files["good.md"].as_str(), files["link.md"].as_str()),
+        ("good", "from there")
+    );
     assert_eq!(files.len(), 4, "{files:?}");
-    assert_eq!(
-        fs::read_to_string(user.path().join("secret.md")).unwrap(),
-        "not to be read"
-    );
+    let read = |name: &str| fs::read_to_string(user.path().join(name)).unwrap();
+    assert_eq!(read("secret.md"), "not to be read");
     assert!(folder.join("link.md").is_symlink());
-    assert_eq!(
-        fs::read_to_string(folder.join("up/a.md")).unwrap(),
-        "behind a link"
-    );
+    assert_eq!(read("notes/up/a.md"), "behind a link");
     // A folder that was replaced by a link is not deleted from the service.
     fs::remove_dir_all(folder.join("up")).unwrap();
     symlink(user.path(), folder.join("up")).unwrap();
@@ -268,11 +235,9 @@ async fn names_that_differ_only_in_case_are_synced_as_far_as_the_folder_can_hold
         create(&service, name, name).await;
     }
     let done = sync(&user).await.is(0);
+    let skipped = "skipped: tea.md: differs only in case from a file here";
     match here(&folder).len() {
-        1 => holds(
-            &done.err,
-            &["skipped: tea.md: differs only in case from a file here"],
-        ),
+        1 => holds(&done.err, &[skipped]),
         _ => assert_eq!(here(&folder), there(&service).await),
     }
     assert_eq!(there(&service).await.len(), 2);
@@ -332,25 +297,26 @@ async fn a_folder_with_the_name_of_a_file_stops_no_other_file() {
 async fn wrong_arguments_change_nothing() {
     let (service, user) = User::served().await;
     let folder = user.path().join("notes");
-    let new = user.ends(2, "sync notes").await;
-    assert!(new.err.contains("--root"), "{new:?}");
+    user.session("2 sync notes ⇒ --root").await;
     for number in 0..5 {
         user.file(&format!("notes/{number}.md"), "text");
     }
     sync(&user).await.is(0);
-    let other = user.ends(2, "sync notes --root other").await;
-    holds(&other.err, &["is synchronised with root agent of vault acme"]);
-    user.ends(2, "sync notes --vault other").await;
-    let unreachable = user.ends(3, "sync notes --url http://127.0.0.1:9").await;
-    assert!(unreachable.err.contains("no service answers"), "{unreachable:?}");
     // Another service at the address has neither the files nor their texts.
     let other = Service::start().await;
     other.memory("agent").write("of another program").await;
-    let url = format!("http://{}", other.socket_address());
-    let sync_there = ["sync", "notes", "--url", &url, "--allow-deletions"];
-    let refused = user.run(&sync_there[..4]).await.is(5);
-    holds(&refused.err, &["5 files would be removed", "--allow-deletions"]);
-    let skipped = user.run(&sync_there).await.is(0);
+    let there_url = format!("--url http://{}", other.socket_address());
+    user.session(&format!(
+        "
+        2 sync notes --root other ⇒ is synchronised with root agent of vault acme
+        2 sync notes --vault other
+        3 sync notes --url http://127.0.0.1:9 ⇒ no service answers
+        5 sync notes {there_url} ⇒ 5 files would be removed | --allow-deletions"
+    ))
+    .await;
+    let skipped = user
+        .done(&format!("sync notes {there_url} --allow-deletions"))
+        .await;
     let told = "skipped: 4.md: the service has neither the file nor its text";
     holds(&skipped.err, &[told, "removing .working-memory-sync.json"]);
     assert_eq!(here(&folder).len(), 5);
@@ -362,22 +328,22 @@ async fn wrong_arguments_change_nothing() {
     user.done("sync notes --allow-deletions").await;
     assert_eq!(there(&service).await.len(), 0);
     fs::write(folder.join(".working-memory-sync.json"), "{").unwrap();
-    let damaged = sync(&user).await.is(1);
-    assert!(damaged.err.contains("is damaged"), "{damaged:?}");
     user.file("file.md", "text");
-    user.session("1 sync file.md --root agent ⇒ file.md is not a folder")
-        .await;
+    user.session(
+        "
+        1 sync notes --root agent ⇒ is damaged
+        1 sync file.md --root agent ⇒ file.md is not a folder",
+    )
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_watched_folder_is_synced_continuously_by_one_process() {
     let (service, user) = User::served().await;
     let folder = user.path().join("notes");
+    let arguments = ["sync", "notes", "--root", "agent", "--watch", "--every", "1s"];
     let mut watch = user
-        .command(
-            PROGRAM,
-            &["sync", "notes", "--root", "agent", "--watch", "--every", "1s"],
-        )
+        .command(PROGRAM, &arguments)
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
@@ -423,12 +389,8 @@ async fn rewrite(service: &Service, name: &str, alive: &mut Alive, text: Option<
     loop {
         let list = service.read(&format!("{FILES}&limit=500")).await;
         let path = format!("/memories/{name}");
-        if let Some(there) = list["items"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .find(|file| file["path"] == path.as_str())
-        {
+        let mut files = list["items"].as_array().unwrap().iter();
+        if let Some(there) = files.find(|file| file["path"] == path.as_str()) {
             let memory = service.memory(there["memory_id"].as_str().unwrap());
             let seen = memory.get("context").await.is(200);
             let delete = service
@@ -477,11 +439,9 @@ async fn nothing_is_lost_when_it_is_killed_at_any_point() {
                 rewrite(&service, &name, &mut alive, text).await;
             }
         }
+        let sync = ["sync", "notes", "--root", "agent", "--allow-deletions"];
         let mut child = user
-            .command(
-                PROGRAM,
-                &["sync", "notes", "--root", "agent", "--allow-deletions"],
-            )
+            .command(PROGRAM, &sync)
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
@@ -505,9 +465,7 @@ async fn nothing_is_lost_when_it_is_killed_at_any_point() {
     for text in &alive.texts {
         assert!(texts.contains(text), "lost: {}", &text[..10]);
     }
-    let hidden = fs::read_dir(&folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name());
-    let hidden: Vec<_> = hidden.filter(|name| name.as_bytes().starts_with(b".")).collect();
-    assert_eq!(hidden, [".working-memory-sync.json"]);
+    let all = crate::cli::program::files(&folder);
+    let hidden = all.keys().filter(|name| name.starts_with('.'));
+    assert_eq!(hidden.collect::<Vec<_>>(), [".working-memory-sync.json"]);
 }

@@ -2,7 +2,7 @@
 
 use super::program::{PROGRAM, User};
 use super::stub::fixed;
-use crate::harness::{Service, holds, terminal};
+use crate::harness::{holds, terminal};
 use std::io::{Read as _, Write as _};
 use std::process::Stdio;
 
@@ -32,24 +32,19 @@ async fn on_terminal(user: &User, arguments: &[&str], typed: &str) -> (String, O
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_terminal_gets_colours_and_ages_and_no_control_sequences_of_texts() {
-    let service = Service::start().await;
-    let user = User::of(&format!("http://{}", service.socket_address())).with("TERM", "xterm");
+    let (_service, user) = User::served().await;
+    let user = user.with("TERM", "xterm");
     user.done_with("put", "\x1b[2Jcleared\u{202e}\n").await;
     let (shown, code) = on_terminal(&user, &["get"], "").await;
     assert_eq!((shown.as_str(), code), ("\\u001b[2Jcleared\\u202e\n", Some(0)));
     user.done_with("put --memory open", "no end").await;
     let (shown, _) = on_terminal(&user, &["get", "--memory", "open"], "").await;
     assert_eq!(shown, "no end\n", "the shell's prompt stands on the next line");
-    assert_eq!(
-        user.run(&["get", "--memory", "open"]).await.out,
-        "no end",
-        "in a pipe its bytes"
-    );
+    let piped = user.done("get --memory open").await.out;
+    assert_eq!(piped, "no end", "in a pipe its bytes");
     let (shown, _) = on_terminal(&user, &["memories"], "").await;
-    assert!(
-        shown.contains("\x1b[33magent\x1b[0m") && shown.contains("ago\n") || shown.contains("just now\n"),
-        "{shown}"
-    );
+    let is_aged = shown.contains("ago\n") || shown.contains("just now\n");
+    assert!(shown.contains("\x1b[33magent\x1b[0m") && is_aged, "{shown}");
     let (shown, _) = on_terminal(&user, &["memories", "--color", "never"], "").await;
     assert!(!shown.contains('\x1b'), "{shown}");
     let user = user.with("NO_COLOR", "1");
@@ -69,17 +64,14 @@ async fn an_answer_that_is_no_text_controls_no_terminal() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn long_output_goes_through_a_pager_and_short_output_does_not() {
-    let service = Service::start().await;
-    let user = User::of(&format!("http://{}", service.socket_address())).with("TERM", "xterm");
+    let (_service, user) = User::served().await;
+    let user = user.with("TERM", "xterm");
     // Ctrl-C while it runs is the pager's.
     let user = user.with("PAGER", "kill -INT $PPID; sed 's/^/paged: /'");
     user.done_with("put", &"line\n".repeat(30)).await;
     let (shown, code) = on_terminal(&user, &["get"], "").await;
-    assert_eq!(
-        (shown.matches("paged: line\n").count(), code),
-        (30, Some(0)),
-        "{shown}"
-    );
+    let paged = shown.matches("paged: line\n").count();
+    assert_eq!((paged, code), (30, Some(0)), "{shown}");
     let (shown, _) = on_terminal(&user, &["versions"], "").await;
     assert!(!shown.contains("paged"), "{shown}");
     assert_eq!(user.done("get").await.out, "line\n".repeat(30));
@@ -95,8 +87,8 @@ async fn long_output_goes_through_a_pager_and_short_output_does_not() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_terminal_is_asked_for_confirmation_before_a_deletion() {
-    let service = Service::start().await;
-    let user = User::of(&format!("http://{}", service.socket_address())).with("TERM", "xterm");
+    let (service, user) = User::served().await;
+    let user = user.with("TERM", "xterm");
     user.done_with("put", "text").await;
     let (shown, code) = on_terminal(&user, &["delete"], "n\n").await;
     holds(&shown, &["Delete memory agent of vault acme", "nothing was done"]);

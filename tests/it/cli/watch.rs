@@ -1,39 +1,14 @@
 //! `window export --watch` while the service is stopped and started again.
 
-use super::program::{PROGRAM, User};
+use super::program::{PROGRAM, User, files};
 use crate::harness::{Database, eventually};
+use crate::process::program::{Program, folder};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 use tokio::io::AsyncReadExt as _;
-use tokio::process::{Child, Command};
-
-/// `serve` on this port.
-fn serve(user: &User, database: &Database, port: u16) -> Child {
-    let mut command: Command = user.command(PROGRAM, &["serve"]);
-    command
-        .env("DATABASE_URL", database.url())
-        .env("WORKING_MEMORY__HTTP__BIND", format!("127.0.0.1:{port}"))
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap()
-}
-
-async fn stop(mut child: Child, signal: Signal) -> Option<i32> {
-    let pid = Pid::from_raw(child.id().unwrap().try_into().unwrap()).unwrap();
-    kill_process(pid, signal).unwrap();
-    child.wait().await.unwrap().code()
-}
-
-async fn ready(user: &User) {
-    eventually("the service answers", async || {
-        user.run(&["memories"]).await.code == Some(0)
-    })
-    .await;
-}
 
 async fn says(file: &Path, word: &str) {
     eventually(word, async || {
@@ -45,14 +20,14 @@ async fn says(file: &Path, word: &str) {
 #[tokio::test]
 async fn a_watched_folder_stays_current_after_a_restart_of_the_service() {
     let database = Database::create().await;
-    let port = std::net::TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = free.local_addr().unwrap().port();
+    drop(free);
     let user = User::of(&format!("http://127.0.0.1:{port}"));
-    let service = serve(&user, &database, port);
-    ready(&user).await;
+    let (data, bind) = (folder(), format!("127.0.0.1:{port}"));
+    let (url, bind) = (database.url(), ("WORKING_MEMORY__HTTP__BIND", bind.as_str()));
+    let environment = [("DATABASE_URL", url.as_str()), bind];
+    let mut service = Program::start_with(data.path(), &environment).await;
     user.done("set-status --goal first").await;
     let mut watch = user
         .command(PROGRAM, &["window", "export", "out", "--watch", "--every", "1s"])
@@ -68,26 +43,24 @@ async fn a_watched_folder_stays_current_after_a_restart_of_the_service() {
     user.run_with(&rule, "be brief").await.is(0);
     says(&user.path().join("out/CONTEXT.md"), "be brief").await;
 
-    assert_eq!(stop(service, Signal::TERM).await, Some(0));
+    service.signal(Signal::TERM);
+    assert!(service.ended().await.success());
     tokio::time::sleep(Duration::from_secs(2)).await;
-    let service = serve(&user, &database, port);
-    ready(&user).await;
+    let _service = Program::start_with(data.path(), &environment).await;
     user.done("set-status --goal third").await;
     says(&status, "Current Goal: third").await;
 
     let mut stderr_pipe = watch.stderr.take().unwrap();
-    assert_eq!(stop(watch, Signal::TERM).await, Some(0));
+    let pid = Pid::from_raw(watch.id().unwrap().try_into().unwrap()).unwrap();
+    kill_process(pid, Signal::TERM).unwrap();
+    assert!(watch.wait().await.unwrap().success());
     let mut lines = String::new();
     stderr_pipe.read_to_string(&mut lines).await.unwrap();
+    let is_told = lines.contains("no events: ") || lines.contains("the files are unchanged");
+    assert!(is_told, "{lines}");
+    let names = files(&user.path().join("out/active"));
     assert!(
-        lines.contains("no events: ") || lines.contains("the files are unchanged"),
-        "{lines}"
+        names.keys().eq(&["current_status.md", "decisions.log.md"]),
+        "{names:?}"
     );
-    let mut names: Vec<_> = fs::read_dir(user.path().join("out/active"))
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name())
-        .collect();
-    names.sort();
-    assert_eq!(names, ["current_status.md", "decisions.log.md"]);
-    stop(service, Signal::TERM).await;
 }

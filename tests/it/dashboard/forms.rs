@@ -52,27 +52,13 @@ async fn a_cross_site_form_is_rejected() {
         let answer = Answer::to(forged).await.is(403);
         holds(answer.text(), &["was not sent by a page of this service"]);
     }
-    let as_json = browser
-        .request(Method::POST, EDIT)
-        .json(&json!({"form_token": token}));
+    let as_json = browser.request(Method::POST, EDIT);
+    let as_json = as_json.json(&json!({"form_token": token}));
     Answer::to(as_json).await.is(415);
     assert_eq!(service.count("memories").await, 0);
-    Answer::to(with(&token).header("Sec-Fetch-Site", "same-origin"))
-        .await
-        .is(303);
+    let own = with(&token).header("Sec-Fetch-Site", "same-origin");
+    Answer::to(own).await.is(303);
     assert_eq!(service.count("memories").await, 1);
-}
-
-#[tokio::test]
-async fn forms_have_tokens_also_without_keys() {
-    let service = Service::start().await;
-    let mut browser = Browser::new(&service);
-    Answer::to(browser.request(Method::POST, EDIT).form_of(&FIRST))
-        .await
-        .is(403);
-    browser.visit("/ui/").await;
-    browser.send(EDIT, &FIRST).await.is(303);
-    assert_eq!(service.memory("agent").text().await, "mine\n");
 }
 
 #[tokio::test]
@@ -89,23 +75,25 @@ async fn a_consolidation_is_proposed_and_marks_are_shown() {
         SEND ./consolidate < form=consolidate&once=a → 303 ./updates?done=consolidated";
     browser.session(table).await;
     memory.write(text.replace(", until 2030-01-01", "")).await;
-    let answer = browser
-        .session("SEND ./consolidate < form=consolidate&once=b → 303")
-        .await;
+    let consolidate = "SEND ./consolidate < form=consolidate&once=b → 303";
+    let answer = browser.session(consolidate).await;
     let run = place(&answer).strip_suffix("?done=proposed").unwrap();
-    browser
-        .session(&format!("GET {run} → 200 duplicate of KL-1"))
-        .await;
+    let proposed = format!("GET {run} → 200 duplicate of KL-1");
+    browser.session(&proposed).await;
 }
 
 #[tokio::test]
-async fn a_form_that_is_sent_twice_is_executed_once() {
+async fn without_keys_a_form_has_a_token_too_and_one_that_is_sent_twice_is_executed_once() {
     let service = Service::start().await;
+    let mut browser = Browser::new(&service);
+    let forged = browser.request(Method::POST, EDIT).form_of(&FIRST);
+    Answer::to(forged).await.is(403);
     let table = r"
         GET /ui/ → 200
         SEND ./edit < text=mine\n&once=one&if_match= → 303 .?done=put
         SEND ./edit < text=mine\n&once=one&if_match= → 303 .?done=put";
-    Browser::new(&service).session(table).await;
+    browser.session(table).await;
+    assert_eq!(service.memory("agent").text().await, "mine\n");
     assert_eq!(service.count("memory_contexts").await, 1);
 }
 
@@ -130,36 +118,28 @@ async fn a_stale_form_shows_the_changes_and_preserves_the_entered_text() {
 }
 
 #[tokio::test]
-async fn a_stale_decision_leaves_the_proposal_pending() {
-    let service = Service::start().await;
-    let [run, _] = furnish(&service, None, "acme").await;
-    let mut browser = Browser::new(&service);
-    let page = browser.session(&format!("GET ./updates/{run} → 200")).await;
-    let (_, behind) = page.text().split_once(r#"name="if_match" value=""#).unwrap();
-    let seen = behind.split('"').next().unwrap();
-    let memory = service.memory("agent");
-    memory.write("meanwhile\n").await;
-    let table = format!(
-        "
-        SEND ./updates/{run}/approve < if_match={seen}&once=a&operation=0&reason=x → 412
-        SEND ./updates/{run}/reject < if_match={seen}&once=b&operation=0&reason=x → 412"
-    );
-    browser.session(&table).await;
-    let run = memory.read(&format!("updates/{run}")).await;
-    assert_eq!(run["status"], "proposed");
-}
-
-#[tokio::test]
-async fn only_selected_operations_are_approved() {
+async fn only_selected_operations_are_approved_and_a_stale_decision_leaves_the_proposal_pending() {
     let service = Service::start().await;
     let [first, second] = furnish(&service, None, "acme").await;
+    let memory = service.memory("agent");
     let mut browser = Browser::new(&service);
-    let head = async || service.memory("agent").get_json("context").await.json();
-    let id = head().await["context_id"].as_str().unwrap().to_owned();
-    let approve = format!("SEND ./updates/{first}/approve < if_match={id}&once=a&operation=1&comment=fine");
-    let table = format!("GET /ui/ → 200\n{approve} → 303 ./updates/{first}?done=approved");
+    let page = browser.session(&format!("GET ./updates/{first} → 200")).await;
+    let (_, behind) = page.text().split_once(r#"name="if_match" value=""#).unwrap();
+    let seen = behind.split('"').next().unwrap();
+    let head = head_of(&memory, "meanwhile\n").await;
+    let table = format!(
+        "
+        SEND ./updates/{first}/approve < if_match={seen}&once=a&operation=0&reason=x → 412
+        SEND ./updates/{first}/reject < if_match={seen}&once=b&operation=0&reason=x → 412"
+    );
     browser.session(&table).await;
-    let now = head().await;
+    let run = memory.read(&format!("updates/{first}")).await;
+    assert_eq!(run["status"], "proposed");
+
+    let approve = format!("SEND ./updates/{first}/approve < if_match={head}&once=c&operation=1&comment=fine");
+    let table = format!("{approve} → 303 ./updates/{first}?done=approved");
+    browser.session(&table).await;
+    let now = memory.get_json("context").await.json();
     has(
         &now,
         json!({"context~": "two is proposed", "context!": "one is proposed"}),
@@ -167,29 +147,10 @@ async fn only_selected_operations_are_approved() {
     let id = now["context_id"].as_str().unwrap();
     let table = format!(
         "
-        SEND ./updates/{second}/reject < if_match={id}&once=b&reason=<no> → 303
+        SEND ./updates/{second}/reject < if_match={id}&once=d&reason=<no> → 303
         GET ./updates/{second} → 200 <no> | !/approve"
     );
     browser.session(&table).await;
-}
-
-#[tokio::test]
-async fn irreversible_actions_ask_for_confirmation() {
-    let (service, memory) = Service::start().await.agent();
-    memory.put("one\n").await;
-    let head = head_of(&memory, "two\n").await;
-    let mut browser = Browser::new(&service);
-    let table = format!(
-        "
-        GET /ui/ → 200
-        SEND ./versions/1/redact < if_match={head}&once=a&reason=x → 422
-        SEND ./delete < if_match={head}&name=another → 422"
-    );
-    browser.session(&table).await;
-    assert_eq!(memory.get("contexts/1").await.text(), "one\n");
-    let delete = format!("SEND ./delete < if_match={head}&name=agent → 303");
-    browser.session(&delete).await;
-    assert_eq!(service.count("memories").await, 0);
 }
 
 #[tokio::test]
@@ -197,21 +158,21 @@ async fn a_form_preserves_a_document_byte_for_byte() {
     let (service, memory) = Service::start().await.agent();
     let mut browser = Browser::new(&service);
     browser.visit("/ui/").await;
-    for text in [
+    let texts = [
         "\nbegins empty\n",
         "ends\r\nin\r\nCRLF\r\n",
         " \ttabs & <marks> \"ü\"\n\n",
         "no end",
-    ] {
-        let put = memory.put(text).await.json();
+    ];
+    for text in texts {
+        let id = &head_of(&memory, text).await;
         let page = browser.get(EDIT).await.is(200);
         let ends = if text.contains('\r') { "crlf" } else { "lf" };
         holds(page.text(), &[&format!(r#"name="line_ends" value="{ends}""#)]);
         // As a browser does: every line ends with CRLF.
         let sent = text.replace("\r\n", "\n").replace('\n', "\r\n");
-        let id = put["context_id"].as_str().unwrap();
         let fields = [
-            ("text", sent.as_str()),
+            ("text", &*sent),
             ("once", id),
             ("if_match", id),
             ("line_ends", ends),
@@ -226,13 +187,9 @@ async fn a_form_says_that_it_will_change_line_ends() {
     let (service, memory) = Service::start().await.agent();
     let mut browser = Browser::new(&service);
     browser.visit("/ui/").await;
-    for (text, is_told) in [
-        ("a\r\nb\n", true),
-        ("a\rb\n", true),
-        ("a\rb", true),
-        ("a\r\nb\r\n", false),
-        ("a\nb", false),
-    ] {
+    let told = ["a\r\nb\n", "a\rb\n", "a\rb"].map(|text| (text, true));
+    let not_told = ["a\r\nb\r\n", "a\nb"].map(|text| (text, false));
+    for (text, is_told) in told.into_iter().chain(not_told) {
         memory.put(text).await.is(201);
         let page = browser.get(EDIT).await.is(200);
         let told = page.text().contains("ends all of them in LF");
@@ -278,16 +235,10 @@ async fn a_refused_form_tells_the_fault_in_place_and_keeps_what_was_entered() {
         {memory}/edit | edit | text | \0 and <b> | NUL
         /ui/keys/{key}/rotate | rotate | grace_seconds | soon | grace_seconds
         /ui/keys/{key}/revoke | revoke | x |  | tick the box";
-    let filled: [(&str, &str); 4] = [
-        ("{memory}", memory),
-        ("{run}", &run),
-        ("{key}", &key_id),
-        ("{long}", &long),
-    ];
+    let table = table.replace("{memory}", memory).replace("{run}", &run);
+    let table = table.replace("{key}", &key_id).replace("{long}", &long);
     for row in table.trim().lines() {
-        let fill = |row: String, (name, value): &(&str, &str)| row.replace(name, value);
-        let row = filled.iter().fold(row.trim().to_owned(), fill);
-        let row: Vec<_> = row.split(" | ").collect();
+        let row: Vec<_> = row.trim_start().split(" | ").collect();
         let [path, form, field, entered, fault] = row[..] else {
             panic!("{row:?}");
         };
@@ -299,28 +250,26 @@ async fn a_refused_form_tells_the_fault_in_place_and_keeps_what_was_entered() {
         ];
         let answer = browser.send(path, &fields).await;
         assert!((400..500).contains(&answer.status), "{path}: {}", answer.status);
-        let (_, behind) = answer
-            .text()
-            .split_once(r#"id="fault""#)
-            .unwrap_or_else(|| panic!("{path}: {}", answer.text()));
+        let behind = answer.text().split_once(r#"id="fault""#);
+        let (_, behind) = behind.unwrap_or_else(|| panic!("{path}: {}", answer.text()));
         let told = behind.split("</div>").next().unwrap();
         assert!(told.contains(fault), "{path}: {told}");
         let shown = entered.trim_start_matches('\0');
         assert!(shows(&answer, shown), "{path}: {}", answer.text());
-        assert!(answer.text().contains(r#"role="alert""#), "{path}");
-        assert!(answer.text().contains(r##"<a href="#fault">"##), "{path}");
+        holds(answer.text(), &[r#"role="alert""#, r##"<a href="#fault">"##]);
     }
-    let there = service.memory("agent").request(Method::GET, "context");
-    Answer::to(there.bearer_auth(&token)).await.is(200);
+    // Nothing of it was done.
+    for below in ["context", "contexts/1"] {
+        let there = service.memory("agent").request(Method::GET, below);
+        Answer::to(there.bearer_auth(&token)).await.is(200);
+    }
 }
 
 #[tokio::test]
 async fn an_edited_text_is_kept_until_its_collapse_is_confirmed() {
     let reject = |config: &mut Config| config.guard.collapse = Guard::Reject;
     let (service, memory) = Service::configured(reject).await.agent();
-    let long: String = (0..400)
-        .map(|line| format!("- line {line} of a long document\n"))
-        .collect();
+    let long = "- a line of a long document\n".repeat(400);
     let head = head_of(&memory, &long).await;
     // Leaving the page would lose the text.
     let table = r#"

@@ -185,30 +185,22 @@ async fn furnish(service: &Service, key: Option<&str>, vault: &str) -> [String; 
         Answer::to(with_key(put)).await.is(201);
     }
     let mut runs = Vec::new();
-    for (method, below, body) in [
+    let proposal = |contents: &[&str]| {
+        let add = |content: &&str| json!({"op": "add", "section": "learnings", "reason": "a test", "content": content});
+        json!({ "operations": contents.iter().map(add).collect::<Vec<_>>() })
+    };
+    for (below, body) in [
+        ("tasks", json!({"intent": "Read", "summary": "Done"})),
+        ("decisions", json!({"decision": "Go on"})),
+        ("update", json!({"task": "Go on", "messages": []})),
         (
-            Method::POST,
-            "tasks",
-            json!({"intent": "Read", "summary": "Done"}),
-        ),
-        (Method::POST, "decisions", json!({"decision": "Go on"})),
-        (Method::POST, "update", json!({"task": "Go on", "messages": []})),
-        (
-            Method::POST,
             "operations?mode=propose",
-            json!({"operations": [
-            {"op": "add", "section": "learnings", "reason": "a test", "content": "one is proposed"},
-            {"op": "add", "section": "learnings", "reason": "a test", "content": "two is proposed"}]}),
+            proposal(&["one is proposed", "two is proposed"]),
         ),
-        (
-            Method::POST,
-            "operations?mode=propose",
-            json!({"operations": [
-            {"op": "add", "section": "learnings", "reason": "a test", "content": "three is proposed"}]}),
-        ),
-        (Method::POST, "handoff/refresh", json!({})),
+        ("operations?mode=propose", proposal(&["three is proposed"])),
+        ("handoff/refresh", json!({})),
     ] {
-        let request = service.request(method, &path(below)).json(&body);
+        let request = service.request(Method::POST, &path(below)).json(&body);
         let answer = Answer::to(with_key(request)).await;
         assert!(answer.status < 300, "{below}: {}", answer.text());
         if below.ends_with("propose") {

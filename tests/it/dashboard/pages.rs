@@ -1,7 +1,8 @@
 //! Every page on malicious text, and the content of some of them.
 
 use super::{Browser, furnish, pages};
-use crate::harness::{Service, holds};
+use crate::harness::{Service, lacks};
+use serde_json::json;
 
 const HOSTILE: &str = "# <script>alert(1)</script>\n<img src=x onerror=alert(1)>\n</main><!-- \u{202e}desrever\n\n\
                        [a](javascript:alert(1))\n\n# Key Learnings\n- KL-1 because <b>x</b>: \"><script>alert(1)</script>\n\n\
@@ -21,14 +22,15 @@ async fn the_text_of_a_memory_is_escaped_on_every_page() {
     for path in looked {
         let page = browser.get(&path).await.is(200);
         let (_, main) = page.text().split_once("<main").unwrap();
-        for tag in [
+        let tags = [
             "<script",
             "<img",
             "<b>",
             "<!--",
             "onerror=alert(1)>\n",
             "href=\"javascript",
-        ] {
+        ];
+        for tag in tags {
             let escaped = main.replace("&lt;", "");
             assert!(!escaped.contains(tag), "{path}: {tag}");
         }
@@ -60,36 +62,32 @@ async fn the_state_of_the_service_is_shown() {
 #[tokio::test]
 async fn a_memory_without_a_document_says_so_on_every_page_of_one() {
     let (service, memory) = Service::start().await.agent();
-    let item = serde_json::json!({"content": "Use ripgrep.", "category": "tool_guidance"});
-    let add = memory.request(reqwest::Method::POST, "items").json(&item);
-    crate::harness::Answer::to(add).await.is(201);
+    let item = json!({"content": "Use ripgrep.", "category": "tool_guidance"});
+    memory.post("items", &item).await.is(201);
     let mut browser = Browser::new(&service);
-    let sorted = browser.get("/ui/vaults/acme?sort=changed_at").await.is(200);
-    assert!(sorted.text().contains(r#"aria-sort="descending""#));
-    let vault = browser.get("/ui/vaults/acme").await.is(200);
-    holds(vault.text(), &["prompt items, no document yet"]);
-    let path = "/ui/vaults/acme/memories/agent";
     for below in "|/raw|/timeline|/diff|/blame|/records|/updates|/window|/handoff".split('|') {
-        let page = browser.get(&format!("{path}{below}")).await.is(200);
-        holds(page.text(), &["This memory has no document yet."]);
-        assert!(page.text().contains("<h1>"), "{below}");
+        let page = format!("GET .{below} → 200 This memory has no document yet. | =<h1>");
+        browser.session(&page).await;
     }
-    let prompt = browser.get(&format!("{path}/prompt")).await.is(200);
-    assert!(prompt.text().contains("Use ripgrep."));
-    browser.get(&format!("{path}/versions/1")).await.is(404);
-    browser.get("/ui/vaults/acme/memories/none").await.is(404);
+    let table = r#"
+        GET /ui/vaults/acme?sort=changed_at → 200 =aria-sort="descending"
+        GET /ui/vaults/acme → 200 prompt items, no document yet
+        GET ./prompt → 200 Use ripgrep.
+        GET ./versions/1 → 404
+        GET /ui/vaults/acme/memories/none → 404
+        GET ./delete → 200 it has no document"#;
+    browser.session(table).await;
 
     // A document that was written concurrently is not deleted by a user who saw none.
-    let delete = format!("{path}/delete");
-    let page = browser.visit(&delete).await.is(200);
-    assert!(page.text().contains("it has no document"), "{}", page.text());
     memory.write("text").await;
-    let fields = [("if_match", ""), ("name", "agent")];
-    browser.send(&delete, &fields).await.is(412);
+    browser
+        .session("SEND ./delete < if_match=&name=agent → 412")
+        .await;
     memory.delete().await.is(204);
-    let add = memory.request(reqwest::Method::POST, "items").json(&item);
-    crate::harness::Answer::to(add).await.is(201);
-    browser.send(&delete, &fields).await.is(303);
+    memory.post("items", &item).await.is(201);
+    browser
+        .session("SEND ./delete < if_match=&name=agent → 303")
+        .await;
     assert_eq!(service.count("prompt_items").await, 0);
 }
 
@@ -101,26 +99,16 @@ async fn a_memory_begins_with_what_is_to_be_done_and_what_waits() {
     let browser = Browser::new(&service);
     let path = "/ui/vaults/acme/memories/agent";
     let page = browser.get(path).await.is(200);
-    assert!(!page.text().contains("proposal"), "{}", page.text());
-    let add = serde_json::json!({"operations": [{"op": "add", "section": "learnings", "reason": "a", "content": "b"}]});
+    lacks(page.text(), &["proposal"]);
+    let add = json!({"operations": [{"op": "add", "section": "learnings", "reason": "a", "content": "b"}]});
     let proposed = memory.asked("?mode=propose", add.clone()).await;
     let page = browser.get(path).await.is(200);
     let mut rest = page.text();
-    let run = format!(
-        r#"href="{path}/updates/{}">1 proposal waits"#,
-        proposed["update_id"].as_str().unwrap()
-    );
-    for part in [
-        "/edit\"",
-        "Goal",
-        "&#60;it&#62;",
-        "Blocker",
-        "no quota",
-        "Next step",
-        "wire it",
-        &run,
-        "<article",
-    ] {
+    let run = proposed["update_id"].as_str().unwrap();
+    let run = format!(r#"href="{path}/updates/{run}">1 proposal waits"#);
+    let parts =
+        "/edit\"|Goal|&#60;it&#62;|Blocker|no quota|Next step|wire it|RUN|<article".replace("RUN", &run);
+    for part in parts.split('|') {
         let (_, behind) = rest.split_once(part).unwrap_or_else(|| panic!("{part}: {rest}"));
         rest = behind;
     }
@@ -128,20 +116,14 @@ async fn a_memory_begins_with_what_is_to_be_done_and_what_waits() {
     assert!(rest.contains("<p>Blocker: no quota</p>"), "{rest}");
     memory.asked("?mode=propose", add).await;
     service.memory("other").write("x").await;
-    assert!(browser.get(path).await.text().contains("2 proposals wait"));
-    assert!(
-        !browser
-            .get("/ui/vaults/acme/memories/other")
-            .await
-            .text()
-            .contains("proposals wait")
-    );
+    let mut browser = browser;
+    let table = "
+        GET . → 200 2 proposals wait
+        GET /ui/vaults/acme/memories/other → 200 !proposals wait";
+    browser.session(table).await;
     for below in ["", "/search", "/inbox", "/usage", "/events"] {
-        let page = browser.get(&format!("/ui/vaults/acme{below}")).await.is(200);
-        assert!(
-            page.text().contains(r#"Inbox <span class="tag warn">2</span>"#),
-            "{below}"
-        );
+        let page = format!(r#"GET /ui/vaults/acme{below} → 200 =Inbox <span class="tag warn">2</span>"#);
+        browser.session(&page).await;
     }
 }
 
@@ -149,23 +131,12 @@ async fn a_memory_begins_with_what_is_to_be_done_and_what_waits() {
 async fn no_page_leaves_out_a_level_of_headings_or_speaks_in_codes() {
     let service = Service::start().await;
     let [run, _] = furnish(&service, None, "acme").await;
-    service
-        .memory("agent")
-        .write("### Deep\n# Top\n##### Deeper\n")
-        .await;
+    let text = "### Deep\n# Top\n##### Deeper\n";
+    service.memory("agent").write(text).await;
     let browser = Browser::new(&service);
     let mut looked = pages("acme", &run);
-    looked.extend(
-        [
-            "/ui/",
-            "/ui/search",
-            "/ui/keys",
-            "/ui/service",
-            "/ui/sign-in",
-            "/ui/nothing",
-        ]
-        .map(str::to_owned),
-    );
+    let more = "/ui/ /ui/search /ui/keys /ui/service /ui/sign-in /ui/nothing";
+    looked.extend(more.split(' ').map(str::to_owned));
     for path in looked {
         let page = browser.get(&path).await;
         let mut above = 0;
@@ -178,9 +149,6 @@ async fn no_page_leaves_out_a_level_of_headings_or_speaks_in_codes() {
         }
         assert!(!page.text().contains("PT2H"), "{path}");
     }
-    let handoff = browser
-        .get("/ui/vaults/acme/memories/agent/handoff")
-        .await
-        .is(200);
-    assert!(handoff.text().contains("the last 2 hours"), "{}", handoff.text());
+    let mut browser = browser;
+    browser.session("GET ./handoff → 200 the last 2 hours").await;
 }

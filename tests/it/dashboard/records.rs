@@ -2,7 +2,7 @@
 
 use super::{Browser, place, shows};
 use crate::access::with_admin;
-use crate::harness::{Service, Step, holds, scripted};
+use crate::harness::{Service, Step, holds, lacks, scripted};
 use serde_json::json;
 
 const MEMORY: &str = "/ui/vaults/acme/memories/agent";
@@ -62,24 +62,13 @@ async fn a_faulty_change_of_a_record_is_told_in_its_form() {
         ("records/KL-1/archive", "archive"),
         ("records", "add"),
     ] {
-        let fields = [
-            ("form", form),
-            ("once", form),
-            ("content", "<kept>"),
-            ("because", ""),
-            ("reason", ""),
-        ];
-        let answer = browser.send(&format!("{MEMORY}/{below}"), &fields).await.is(422);
+        let fields = format!("form={form}&once={form}&content=<kept>&because=&reason=");
+        let answer = browser.session(&format!("SEND ./{below} < {fields} → 422")).await;
         let (_, fault) = answer.text().split_once(r#"id="fault""#).unwrap();
-        assert!(
-            fault.split("</div>").next().unwrap().contains("reason"),
-            "{below}: {fault}"
-        );
+        holds(fault.split("</div>").next().unwrap(), &["reason"]);
         assert!(form == "archive" || shows(&answer, "<kept>"), "{below}");
-        assert!(
-            !answer.text().contains("operations["),
-            "{below}: the form has no list"
-        );
+        // The form has no list.
+        lacks(answer.text(), &["operations["]);
     }
     assert_eq!(service.count("memory_contexts").await, 1);
     // Somebody archived it meanwhile.
@@ -94,10 +83,8 @@ async fn a_proposer_proposes_and_a_reader_sees_no_form() {
     let (service, admin) = with_admin().await;
     admin.put("acme", TEXT).await.is(201);
     let key = async |role: &str| {
-        admin
-            .make(json!({"name": role, "role": role, "vaults": ["acme"]}))
-            .await
-            .token
+        let key = json!({"name": role, "role": role, "vaults": ["acme"]});
+        admin.make(key).await.token
     };
     let mut proposer = Browser::signed_in(&service, &key("proposer").await).await;
     let table = "
@@ -111,11 +98,8 @@ async fn a_proposer_proposes_and_a_reader_sees_no_form() {
     let reader = Browser::signed_in(&service, &key("reader").await).await;
     for below in ["", "/records", "/records/KL-1"] {
         let page = reader.get(&format!("{MEMORY}{below}")).await.is(200);
-        assert_eq!(
-            page.text().matches(r#"method="post""#).count(),
-            1,
-            "only signing out: {below}"
-        );
+        let forms = page.text().matches(r#"method="post""#).count();
+        assert_eq!(forms, 1, "only signing out: {below}");
         assert!(!page.text().contains("#change"), "{below}");
     }
 }
@@ -129,10 +113,8 @@ async fn a_record_leads_to_its_run_and_to_the_passage_that_it_quotes() {
     }))
     .await
     .agent();
-    let said = format!(
-        "{}Root cause: RabbitMQ drops <unacknowledged> jobs after 30 minutes.",
-        "Nothing yet. ".repeat(900)
-    );
+    let said =
+        "Nothing yet. ".repeat(900) + "Root cause: RabbitMQ drops <unacknowledged> jobs after 30 minutes.";
     let update = json!({"task": "Find out why jobs vanish", "messages": [
         {"role": "user", "content": "Go on."}, {"role": "assistant", "content": said}]});
     let update = memory.updated(update).await;
@@ -142,28 +124,24 @@ async fn a_record_leads_to_its_run_and_to_the_passage_that_it_quotes() {
     let record = browser.get(&format!("{MEMORY}/records/KL-1")).await.is(200);
     holds(record.text(), &[&format!(r#"href="{run}""#)]);
     let passage = format!(r##"href="{run}#message-2-at-"##);
-    let (_, behind) = record
-        .text()
-        .split_once(&passage)
-        .unwrap_or_else(|| panic!("{}", record.text()));
+    let behind = record.text().split_once(&passage);
+    let (_, behind) = behind.unwrap_or_else(|| panic!("{}", record.text()));
     let id = format!("message-2-at-{}", behind.split('"').next().unwrap());
 
     let page = browser.get(&run).await.is(200);
-    assert!(
-        page.text().contains(&format!(r#"<mark id="{id}">"#)),
-        "{id}: {}",
-        page.text()
-    );
-    assert!(shows(&page, "<unacknowledged>") && page.text().contains("bytes are not shown"));
-    assert!(page.text().contains(r#"id="message-1""#) && page.text().contains("Find out why jobs vanish"));
+    let mark = format!(r#"<mark id="{id}">"#);
+    let parts = [
+        &mark,
+        "bytes are not shown",
+        r#"id="message-1""#,
+        "Find out why jobs vanish",
+    ];
+    holds(page.text(), &parts);
+    assert!(shows(&page, "<unacknowledged>"));
 
     for below in ["/versions/1", "/timeline"] {
         let page = browser.get(&format!("{MEMORY}{below}")).await.is(200);
-        assert!(
-            page.text().contains(&format!(r#"href="{run}""#)),
-            "{below}: {}",
-            page.text()
-        );
+        holds(page.text(), &[&format!(r#"href="{run}""#)]);
     }
     let version = memory.get_json("contexts/1").await.json();
     assert_eq!(version["update_id"], update["update_id"]);

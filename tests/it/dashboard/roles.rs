@@ -1,52 +1,29 @@
 //! What each role sees and may do.
 
-use super::{Browser, furnish, pages};
+use super::{Browser, entries, furnish, pages};
 use crate::access::with_admin;
 use serde_json::json;
 
 /// Every form that changes something.
 fn forms(vault: &str, run: &str) -> Vec<String> {
-    let memory = format!("/ui/vaults/{vault}/memories/agent");
-    [
-        "edit".to_owned(),
-        "delete".to_owned(),
-        "versions/1/restore".to_owned(),
-        "versions/1/redact".to_owned(),
-        "handoff".to_owned(),
-        "records".to_owned(),
-        "records/KL-1/correct".to_owned(),
-        "records/KL-1/archive".to_owned(),
-        format!("updates/{run}/approve"),
-        format!("updates/{run}/reject"),
-        format!("updates/{run}/cancel"),
-    ]
-    .iter()
-    .map(|below| format!("{memory}/{below}"))
-    .chain([
-        "/ui/keys".to_owned(),
-        "/ui/keys/x/revoke".to_owned(),
-        "/ui/keys/x/rotate".to_owned(),
-    ])
-    .collect()
+    let all = "edit delete versions/1/restore versions/1/redact handoff records records/KL-1/correct \
+               records/KL-1/archive updates/RUN/approve updates/RUN/reject updates/RUN/cancel";
+    let all = all.replace("RUN", run);
+    let of_memory = all
+        .split(' ')
+        .map(|below| format!("/ui/vaults/{vault}/memories/agent/{below}"));
+    let of_keys = ["/ui/keys", "/ui/keys/x/revoke", "/ui/keys/x/rotate"].map(str::to_owned);
+    of_memory.chain(of_keys).collect()
 }
 
-const FIELDS: [(&str, &str); 7] = [
-    ("text", "x"),
-    ("name", "agent"),
-    ("role", "admin"),
-    ("reason", "x"),
-    ("sure", "yes"),
-    ("once", "x"),
-    ("if_match", "x"),
-];
+const FIELDS: &str = "text=x&name=agent&role=admin&reason=x&sure=yes&once=x&if_match=x";
 
 #[tokio::test]
 async fn a_reader_reads_every_page_and_changes_nothing() {
     let (service, admin) = with_admin().await;
     let [run, _] = furnish(&service, Some(&admin.token), "acme").await;
-    let reader = admin
-        .make(json!({"name": "eve", "role": "reader", "vaults": ["acme"]}))
-        .await;
+    let reader = json!({"name": "eve", "role": "reader", "vaults": ["acme"]});
+    let reader = admin.make(reader).await;
     let browser = Browser::signed_in(&service, &reader.token).await;
     let before = service.count("memory_contexts").await;
     for path in pages("acme", &run) {
@@ -56,18 +33,17 @@ async fn a_reader_reads_every_page_and_changes_nothing() {
         }
     }
     for path in forms("acme", &run) {
-        browser.send(&path, &FIELDS).await.is(403);
+        browser.send(&path, &entries(FIELDS)).await.is(403);
     }
     assert_eq!(service.count("memory_contexts").await, before);
     assert_eq!(service.count("api_keys").await, 2);
-    for path in [
-        "/ui/keys",
-        "/ui/service",
-        "/ui/vaults/acme/memories/agent/edit",
-        "/ui/vaults/acme/memories/agent/delete",
-    ] {
-        browser.get(path).await.is(403);
-    }
+    let mut browser = browser;
+    let table = "
+        GET /ui/keys → 403
+        GET /ui/service → 403
+        GET ./edit → 403
+        GET ./delete → 403";
+    browser.session(table).await;
 }
 
 #[tokio::test]
@@ -78,9 +54,8 @@ async fn nothing_of_another_tenant_is_on_any_page() {
     let vault = format!("other-{canary}");
     let [theirs, _] = furnish(&service, Some(&admin.token), &vault).await;
     admin.put(&vault, &format!("# {canary}\n")).await.is(201);
-    let own = admin
-        .make(json!({"name": "ann", "role": "admin", "vaults": ["acme"]}))
-        .await;
+    let own = json!({"name": "ann", "role": "admin", "vaults": ["acme"]});
+    let own = admin.make(own).await;
     let browser = Browser::signed_in(&service, &own.token).await;
     let mut looked = pages("acme", &run);
     looked.extend([
@@ -99,14 +74,12 @@ async fn nothing_of_another_tenant_is_on_any_page() {
         assert!(!page.text().contains(&theirs), "{path}");
     }
     for path in forms(&vault, &theirs).iter().filter(|path| path.contains(&vault)) {
-        let status = browser.send(path, &FIELDS).await.status;
+        let status = browser.send(path, &entries(FIELDS)).await.status;
         assert_eq!(status, 404, "{path}");
     }
-    browser.get(&format!("/ui/vaults/{vault}/stream")).await.is(404);
-    browser
-        .get(&format!("/ui/vaults/{vault}/memories/agent/edit"))
-        .await
-        .is(404);
+    for below in ["stream", "memories/agent/edit"] {
+        browser.get(&format!("/ui/vaults/{vault}/{below}")).await.is(404);
+    }
     // An administrator of some vaults does not see data of all vaults.
     browser.get("/ui/service").await.is(403);
 }

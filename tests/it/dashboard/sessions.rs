@@ -1,22 +1,21 @@
 //! Signing in and out, and the end of sessions.
 
-use super::{Browser, place};
+use super::Browser;
 use crate::access::with_admin;
-use crate::harness::{Answer, Service};
-use reqwest::Method;
+use crate::harness::{Answer, Service, holds};
+use reqwest::{Method, Response};
 use serde_json::json;
+use std::time::Duration;
+use tokio::time::timeout;
 
 #[tokio::test]
 async fn without_keys_nobody_signs_in() {
     let service = Service::start().await;
     let mut browser = Browser::new(&service);
     let page = browser.visit("/ui/").await.is(200);
-    let cookie = page.header("set-cookie");
-    for part in ["HttpOnly", "SameSite=Strict", "Path=/ui"] {
-        assert!(cookie.contains(part), "{cookie}");
-    }
-    let answer = browser.get("/ui/sign-in").await.is(303);
-    assert_eq!(place(&answer), "/ui/");
+    let parts = ["HttpOnly", "SameSite=Strict", "Path=/ui"];
+    holds(page.header("set-cookie"), &parts);
+    browser.session("GET /ui/sign-in → 303 /ui/").await;
 }
 
 #[tokio::test]
@@ -32,10 +31,8 @@ async fn with_keys_a_page_redirects_to_the_form_and_the_form_back_to_the_page() 
     let table = format!("{sign_in}&next=/ui/vaults/acme → 303 /ui/vaults/acme");
     let answer = browser.session(&table).await;
     browser.keep_cookie(&answer);
-    assert_ne!(
-        browser.cookie, before,
-        "a session that somebody planted would be theirs, too"
-    );
+    // A session that somebody planted would be theirs, too.
+    assert_ne!(browser.cookie, before);
     let table = format!("GET /ui/vaults/acme → 200\n{sign_in}&next=https://attacker.example/ → 303 /ui/");
     browser.session(&table).await;
 }
@@ -71,9 +68,8 @@ async fn a_session_is_stored_as_its_hash_and_the_key_not_at_all() {
 async fn pages_accept_a_session_and_routes_a_key() {
     let (service, admin) = with_admin().await;
     let browser = Browser::signed_in(&service, &admin.token).await;
-    Answer::to(browser.request(Method::GET, "/v1/vaults"))
-        .await
-        .unauthorized();
+    let route = browser.request(Method::GET, "/v1/vaults");
+    Answer::to(route).await.unauthorized();
     let with_key = Browser::new(&service);
     let request = with_key.request(Method::GET, "/ui/vaults/acme");
     Answer::to(request.bearer_auth(&admin.token)).await.is(303);
@@ -87,19 +83,16 @@ async fn a_session_ends_with_its_key() {
     browser.get("/ui/vaults/acme").await.is(200);
     admin.delete(&format!("/v1/keys/{}", key.key_id)).await.is(204);
     browser.get("/ui/vaults/acme").await.is(303);
-    let fields = [("text", "x"), ("once", "a"), ("if_match", "")];
+    let mut browser = browser;
     browser
-        .send("/ui/vaults/acme/memories/m/edit", &fields)
-        .await
-        .is(401);
+        .session("SEND ./edit < text=x&once=a&if_match= → 401")
+        .await;
     assert_eq!(service.count("memories").await, 0);
     // A rotation ends the sessions of the old secret.
     let key = admin.make(json!({"name": "ben", "role": "writer"})).await;
     let browser = Browser::signed_in(&service, &key.token).await;
-    admin
-        .post(&format!("/v1/keys/{}/rotate", key.key_id), &json!({}))
-        .await
-        .is(200);
+    let rotate = format!("/v1/keys/{}/rotate", key.key_id);
+    admin.post(&rotate, &json!({})).await.is(200);
     browser.get("/ui/vaults/acme").await.is(303);
 }
 
@@ -107,10 +100,10 @@ async fn a_session_ends_with_its_key() {
 async fn a_session_expires_and_its_row_is_purged() {
     let (service, admin) = with_admin().await;
     let browser = Browser::signed_in(&service, &admin.token).await;
-    service.clock.advance(std::time::Duration::from_secs(6 * 86_400));
+    service.clock.advance(Duration::from_secs(6 * 86_400));
     browser.get("/ui/vaults/acme").await.is(200);
     assert_eq!(service.storage().purge_sessions().await.unwrap(), 0);
-    service.clock.advance(std::time::Duration::from_secs(2 * 86_400));
+    service.clock.advance(Duration::from_secs(2 * 86_400));
     browser.get("/ui/vaults/acme").await.is(303);
     assert_eq!(service.storage().purge_sessions().await.unwrap(), 1);
     assert_eq!(service.count("sessions").await, 0);
@@ -141,10 +134,13 @@ async fn an_open_stream_ends_with_its_session_at_once() {
     Browser::new(&service).get("/ui/vaults/acme/stream").await.is(303);
     let (mut stream, mut stays) = (open(&browser).await, open(&other).await);
     browser.send("/ui/sign-out", &[]).await.is(303);
-    let ended = async { while stream.chunk().await.unwrap().is_some() {} };
-    tokio::time::timeout(std::time::Duration::from_secs(1), ended)
-        .await
-        .expect("the stream of the session that ended");
+    let ends = async |stream: &mut Response, seconds: u64| {
+        let ended = async { while stream.chunk().await.unwrap().is_some() {} };
+        timeout(Duration::from_secs(seconds), ended)
+            .await
+            .expect("the stream ends");
+    };
+    ends(&mut stream, 1).await;
     // The other session of the same key goes on.
     admin.put("acme", "text").await.is(201);
     let goes_on = async {
@@ -155,18 +151,14 @@ async fn an_open_stream_ends_with_its_session_at_once() {
             }
         }
     };
-    tokio::time::timeout(std::time::Duration::from_secs(20), goes_on)
-        .await
-        .expect("the stream of the other session");
+    let goes_on = timeout(Duration::from_secs(20), goes_on).await;
+    goes_on.expect("the stream of the other session");
     // Signed out at another instance.
     let instance = service.beside(None).await;
     let mut there = Browser::new(&instance);
     there.cookie.clone_from(&other.cookie);
     there.send("/ui/sign-out", &[]).await.is(303);
-    let ended = async { while stays.chunk().await.unwrap().is_some() {} };
-    tokio::time::timeout(std::time::Duration::from_secs(10), ended)
-        .await
-        .expect("the stream of the session that another instance ended");
+    ends(&mut stays, 10).await;
 }
 
 #[tokio::test]
@@ -174,7 +166,7 @@ async fn a_key_has_a_bounded_number_of_sessions_and_the_oldest_end() {
     let (service, admin) = with_admin().await;
     let first = Browser::signed_in(&service, &admin.token).await;
     for _ in 0..100 {
-        service.clock.advance(std::time::Duration::from_secs(1));
+        service.clock.advance(Duration::from_secs(1));
         Browser::signed_in(&service, &admin.token).await;
     }
     assert_eq!(service.count("sessions").await, 100);
@@ -186,14 +178,11 @@ async fn behind_a_proxy_with_tls_the_cookie_is_secure() {
     let (service, admin) = with_admin().await;
     let mut browser = Browser::new(&service);
     browser.visit("/ui/sign-in").await;
-    let form = browser
-        .form("/ui/sign-in", &[("key", &admin.token)])
-        .header("Origin", "https://memory.example")
-        .header("Sec-Fetch-Site", "same-origin");
-    let answer = Answer::to(form).await.is(303);
-    assert!(
-        answer.header("set-cookie").ends_with("; Secure"),
-        "{}",
-        answer.header("set-cookie")
-    );
+    let form = browser.form("/ui/sign-in", &[("key", &admin.token)]);
+    let form = form.header("Origin", "https://memory.example");
+    let answer = Answer::to(form.header("Sec-Fetch-Site", "same-origin"))
+        .await
+        .is(303);
+    let cookie = answer.header("set-cookie");
+    assert!(cookie.ends_with("; Secure"), "{cookie}");
 }

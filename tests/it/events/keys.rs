@@ -76,12 +76,10 @@ async fn the_caller_of_an_async_update_is_its_actor_and_other_tenants_get_no_eve
     let admin = first_admin(&service).await;
     let writer = json!({"name": "acme-agent", "role": "writer", "vaults": ["acme"]});
     let writer = admin.make(writer).await;
-    let reader = admin
-        .make(json!({"name": "r", "role": "reader", "vaults": ["acme"]}))
-        .await;
-    let other = admin
-        .make(json!({"name": "o", "role": "writer", "vaults": ["other"]}))
-        .await;
+    let reader = json!({"name": "r", "role": "reader", "vaults": ["acme"]});
+    let reader = admin.make(reader).await;
+    let other = json!({"name": "o", "role": "writer", "vaults": ["other"]});
+    let other = admin.make(other).await;
     let memory = "/v1/vaults/acme/memories/agent";
     let later = async |content: &str| {
         let body = dictate(json!({"learnings": learning(content)}));

@@ -7,12 +7,12 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
+use working_memory::storage::events::EventKind;
 
 async fn page(service: &Service, query: &str, position: Option<&str>) -> Value {
     let path = format!("/v1/vaults/acme/events{query}");
-    let mut request = service
-        .request(Method::GET, &path)
-        .header("Accept", "application/json");
+    let request = service.request(Method::GET, &path);
+    let mut request = request.header("Accept", "application/json");
     if let Some(id) = position {
         request = request.header("Last-Event-ID", id);
     }
@@ -20,11 +20,8 @@ async fn page(service: &Service, query: &str, position: Option<&str>) -> Value {
 }
 
 fn versions(events: &Value) -> Vec<i64> {
-    let items = events["items"].as_array().unwrap();
-    items
-        .iter()
-        .map(|event| event["version"].as_i64().unwrap())
-        .collect()
+    let items = events["items"].as_array().unwrap().iter();
+    items.map(|event| event["version"].as_i64().unwrap()).collect()
 }
 
 #[tokio::test]
@@ -114,10 +111,8 @@ async fn concurrent_writers_and_reconnecting_clients() {
     let mut received: BTreeMap<&str, Vec<i64>> = BTreeMap::new();
     for event in &seen {
         let memory = event.data["memory_id"].as_str().unwrap();
-        received
-            .entry(memory)
-            .or_default()
-            .push(event.data["version"].as_i64().unwrap());
+        let versions = received.entry(memory).or_default();
+        versions.push(event.data["version"].as_i64().unwrap());
     }
     let complete: Vec<i64> = (1..=i64::try_from(WRITERS * TEXTS).unwrap()).collect();
     for name in &names {
@@ -160,30 +155,14 @@ async fn a_client_far_behind_reads_from_the_database() {
     let memory = "agent".parse().unwrap();
     let mut slow = Watch::vault(&service, "", None).await;
     for _ in 0..6 {
-        let events: Vec<_> = (0..500)
-            .map(|_| {
-                service
-                    .storage()
-                    .event(&memory, working_memory::storage::events::EventKind::Handoff)
-            })
-            .collect();
+        let event = |_| service.storage().event(&memory, EventKind::Handoff);
+        let events: Vec<_> = (0..500).map(event).collect();
         service.storage().append_events(&vault, &events).await.unwrap();
     }
-    let numbers: Vec<i64> = slow
-        .take(3_000)
-        .await
-        .iter()
-        .map(|event| {
-            event
-                .id
-                .as_ref()
-                .unwrap()
-                .split('-')
-                .next()
-                .unwrap()
-                .parse()
-                .unwrap()
-        })
-        .collect();
+    let number = |event: &Sent| {
+        let (number, _) = event.id.as_ref().unwrap().split_once('-').unwrap();
+        number.parse().unwrap()
+    };
+    let numbers: Vec<i64> = slow.take(3_000).await.iter().map(number).collect();
     assert_eq!(numbers, (1..=3_000).collect::<Vec<_>>());
 }

@@ -37,17 +37,10 @@ async fn the_steps_are_streamed_one_by_one_and_the_response_last() {
 async fn each_step_is_streamed_once_whatever_comes_of_the_update() {
     let (_, memory) = Dictated::new().service().await.agent();
     let mut body = dictate(json!({"learnings": learning("one")}));
-    for (number, (member, value)) in [
-        ("dry_run", json!(true)),
-        ("mode", json!("propose")),
-        ("mode", json!("apply")),
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        body["dry_run"] = json!(false);
-        body[member] = value;
-        for key in [None, Some(format!("k-{number}"))] {
+    for (dry_run, mode) in [(true, "apply"), (false, "propose"), (false, "apply")] {
+        body["dry_run"] = json!(dry_run);
+        body["mode"] = json!(mode);
+        for key in [None, Some(format!("k-{mode}-{dry_run}"))] {
             let mut request = streaming(&memory, &body);
             if let Some(key) = &key {
                 request = request.header("Idempotency-Key", key);

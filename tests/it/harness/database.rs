@@ -34,11 +34,8 @@ impl Database {
     async fn of_template(server: PgConnectOptions, template: &str) -> Self {
         let name = format!("wm_test_{}", unique());
         let mut connection = server.connect().await.unwrap();
-        execute(
-            &mut connection,
-            &format!("CREATE DATABASE {name} TEMPLATE {template}"),
-        )
-        .await;
+        let create = format!("CREATE DATABASE {name} TEMPLATE {template}");
+        execute(&mut connection, &create).await;
         Self { server, name }
     }
 
@@ -63,11 +60,8 @@ impl Drop for Database {
                 .unwrap();
             runtime.block_on(async {
                 let mut connection = server.connect().await.unwrap();
-                execute(
-                    &mut connection,
-                    &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"),
-                )
-                .await;
+                let drop = format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)");
+                execute(&mut connection, &drop).await;
             });
         });
         // If the server is gone, so is the database; a failed test must show its own failure.
@@ -98,37 +92,26 @@ fn server() -> PgConnectOptions {
 async fn template(server: &PgConnectOptions) -> String {
     let name = format!("wm_template_{:016x}", fingerprint());
     let mut connection = server.connect().await.unwrap();
-    sqlx::query("SELECT pg_advisory_lock($1)")
-        .bind(TEMPLATE_LOCK)
-        .execute(&mut connection)
-        .await
-        .unwrap();
-    let complete: Option<bool> =
-        sqlx::query_scalar("SELECT datistemplate FROM pg_database WHERE datname = $1")
-            .bind(&name)
-            .fetch_optional(&mut connection)
-            .await
-            .unwrap();
+    let lock = format!("SELECT pg_advisory_lock({TEMPLATE_LOCK})");
+    execute(&mut connection, &lock).await;
+    let complete = "SELECT datistemplate FROM pg_database WHERE datname = $1";
+    let complete = sqlx::query_scalar::<_, bool>(complete).bind(&name);
+    let complete = complete.fetch_optional(&mut connection).await.unwrap();
     if complete != Some(true) {
         // A template that exists and is not marked as complete was left by a process that died while creating it.
-        execute(
-            &mut connection,
-            &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"),
-        )
-        .await;
+        let drop = format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)");
+        execute(&mut connection, &drop).await;
         execute(&mut connection, &format!("CREATE DATABASE {name}")).await;
         make_schema(&server.clone().database(&name)).await;
+        let finish = format!("ALTER DATABASE {name} IS_TEMPLATE true ALLOW_CONNECTIONS false");
+        execute(&mut connection, &finish).await;
+        // A background worker of the extension is connected to each database, and a database in use cannot be copied.
+        let others = format!("FROM pg_stat_activity WHERE datname = '{name}'");
         execute(
             &mut connection,
-            &format!("ALTER DATABASE {name} IS_TEMPLATE true ALLOW_CONNECTIONS false"),
+            &format!("SELECT pg_terminate_backend(pid) {others}"),
         )
         .await;
-        // A background worker of the extension is connected to each database, and a database in use cannot be copied.
-        sqlx::query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1")
-            .bind(&name)
-            .execute(&mut connection)
-            .await
-            .unwrap();
     }
     connection.close().await.unwrap();
     name

@@ -157,7 +157,7 @@ impl Memory {
 
     /// POST the restoration of a version.
     pub(crate) async fn restore(&self, reference: &str) -> Answer {
-        Answer::to(self.request(Method::POST, &format!("contexts/{reference}/restore"))).await
+        self.post_empty(&format!("contexts/{reference}/restore")).await
     }
 
     /// POST the redaction of a version.
@@ -180,11 +180,7 @@ impl Memory {
 
     /// POST operations as JSON, with a query.
     pub(crate) async fn ask(&self, query: &str, body: Value) -> Answer {
-        Answer::to(
-            self.request(Method::POST, &format!("operations{query}"))
-                .json(&body),
-        )
-        .await
+        self.post(&format!("operations{query}"), &body).await
     }
 
     /// A request to POST an update, to be extended.

@@ -1,6 +1,6 @@
 //! A primary and its standby: real PostgreSQL servers on this machine.
 
-use super::Target;
+use super::{Target, eventually};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use sqlx::{Connection, PgConnection};
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -30,43 +30,23 @@ impl Pair {
     /// Both run, and the standby replicates. A database `wm` is empty.
     pub(crate) async fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+        std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).unwrap();
         if let Some((user, group)) = account() {
             chown(folder.path(), Some(user), Some(group)).unwrap();
         }
         let data = folder.path().join("first");
-        run(program("initdb")
-            .args([
-                "-U",
-                "wm",
-                "-E",
-                "UTF8",
-                "--locale=C",
-                "--auth=trust",
-                "--no-sync",
-            ])
-            .arg("-D")
-            .arg(&data));
+        let initdb = "-U wm -E UTF8 --locale=C --auth=trust --no-sync -D";
+        run(program("initdb").args(initdb.split(' ')).arg(&data));
         let first = Server::start(folder.path(), "first", 5432);
         first.answers().await;
         first.execute("postgres", "CREATE DATABASE wm").await;
+        let copy = folder.path().join("second");
+        let backup = "-U wm -p 5432 -R -X stream -c fast --no-sync -h";
         run(program("pg_basebackup")
-            .args([
-                "-U",
-                "wm",
-                "-p",
-                "5432",
-                "-R",
-                "-X",
-                "stream",
-                "-c",
-                "fast",
-                "--no-sync",
-                "-h",
-            ])
+            .args(backup.split(' '))
             .arg(folder.path())
             .arg("-D")
-            .arg(folder.path().join("second")));
+            .arg(copy));
         let second = Server::start(folder.path(), "second", 5433);
         second.answers().await;
         Self {
@@ -86,20 +66,16 @@ impl Pair {
 impl Server {
     fn start(folder: &Path, name: &str, port: u16) -> Self {
         let data = folder.join(name);
-        let settings = [
-            "listen_addresses=".to_owned(),
-            format!("port={port}"),
-            format!("unix_socket_directories={}", folder.display()),
-            "fsync=off".to_owned(),
-            "max_connections=60".to_owned(),
-            "shared_buffers=16MB".to_owned(),
-            "wal_receiver_status_interval=1".to_owned(),
-        ];
+        let settings = format!(
+            "listen_addresses= port={port} unix_socket_directories={} fsync=off max_connections=60 shared_buffers=16MB \
+             wal_receiver_status_interval=1",
+            folder.display()
+        );
         let log = std::fs::File::create(folder.join(format!("{name}.log"))).unwrap();
         let child = program("postgres")
             .arg("-D")
             .arg(&data)
-            .args(settings.iter().flat_map(|setting| ["-c", setting]))
+            .args(settings.split(' ').flat_map(|setting| ["-c", setting]))
             .stdin(Stdio::null())
             .stderr(log.try_clone().unwrap())
             .stdout(log)
@@ -119,13 +95,8 @@ impl Server {
     }
 
     async fn answers(&self) {
-        for _ in 0..600 {
-            if self.connect("postgres").await.is_ok() {
-                return;
-            }
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
-        panic!("the server on port {} does not answer", self.port);
+        let what = format!("the server on port {} answers", self.port);
+        eventually(&what, async || self.connect("postgres").await.is_ok()).await;
     }
 
     async fn connect(&self, database: &str) -> sqlx::Result<PgConnection> {
@@ -193,9 +164,6 @@ fn program(name: &str) -> Command {
 
 fn run(command: &mut Command) {
     let output = command.stdin(Stdio::null()).output().unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
 }

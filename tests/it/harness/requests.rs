@@ -54,22 +54,15 @@ impl Service {
             } else if let Some((table, count)) =
                 row.strip_prefix("ROWS ").and_then(|rows| rows.rsplit_once(' '))
             {
-                assert_eq!(
-                    self.count(&format!("{table}{of_it}")).await.to_string(),
-                    count,
-                    "{story}: rows of {table}"
-                );
+                let found = self.count(&format!("{table}{of_it}")).await.to_string();
+                assert_eq!(found, count, "{story}: rows of {table}");
             } else {
                 let (asked, expected) = row.split_once(" → ").unwrap_or_else(|| panic!("no arrow: {row}"));
                 let (expected, keep) = expected.split_once(" ⇒ ").unwrap_or((expected, ""));
                 let (status, expected) = expected.split_once(' ').unwrap_or((expected, ""));
                 let answer = self.asked(&base, asked).await;
-                assert_eq!(
-                    answer.status.to_string(),
-                    status,
-                    "{story}: {row}: {}",
-                    answer.text()
-                );
+                let (found, text) = (answer.status.to_string(), answer.text());
+                assert_eq!(found, status, "{story}: {row}: {text}");
                 for (name, place) in keep.split(' ').filter_map(|keep| keep.split_once('=')) {
                     kept.push((format!("${name}"), answer.part(place).replace('\n', "\\n")));
                 }
@@ -153,21 +146,15 @@ fn is_expected(row: &str, answer: &Answer, expected: &str) {
         }
         rest = more;
     }
-    if let Some(text) = rest.strip_prefix('=') {
+    let text = || answer.text();
+    if let Some(whole) = rest.strip_prefix('=') {
         // A whole answer that was kept may have escapes of its own.
-        assert!(
-            answer.text() == text || answer.text() == plain(text),
-            "{row}: {}",
-            answer.text()
-        );
+        let is_met = text() == whole || text() == plain(whole);
+        assert!(is_met, "{row}: {}", text());
     } else if let Some(begin) = rest.strip_prefix('^') {
-        assert!(
-            answer.text().starts_with(&plain(begin)),
-            "{row}: {}",
-            answer.text()
-        );
+        assert!(text().starts_with(&plain(begin)), "{row}: {}", text());
     } else if let Some(part) = rest.strip_prefix('~') {
-        holds(answer.text(), &[&plain(part)]);
+        holds(text(), &[&plain(part)]);
     } else {
         let (words, members) = rest.split_at(rest.find('{').unwrap_or(rest.len()));
         let mut words = words.split_ascii_whitespace();
@@ -176,10 +163,8 @@ fn is_expected(row: &str, answer: &Answer, expected: &str) {
             None => serde_json::from_slice(&answer.body).unwrap_or_default(),
         };
         if !members.is_empty() {
-            has(
-                &body,
-                serde_json::from_str(members).unwrap_or_else(|error| panic!("{error}: {row}")),
-            );
+            let members = serde_json::from_str(members);
+            has(&body, members.unwrap_or_else(|error| panic!("{error}: {row}")));
         }
     }
 }

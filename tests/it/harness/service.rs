@@ -131,11 +131,8 @@ impl Service {
                 memories: config.limits.vault_memories,
                 bytes: config.limits.vault_bytes,
             });
-        let embedder = config
-            .embeddings
-            .settings()
-            .unwrap()
-            .map(|settings| Embedder::new(settings).unwrap());
+        let embedder = config.embeddings.settings().unwrap();
+        let embedder = embedder.map(|settings| Embedder::new(settings).unwrap());
         let storage = storage.embedding(embedder.is_some());
         // As the program does when it starts.
         if super::database::is_distributed() {
@@ -144,13 +141,8 @@ impl Service {
         let models = models.unwrap_or_else(|| Models::from_config(&config.llm).unwrap());
         let settings = Settings::of(&config);
         let prompts = Prompts::load(None).unwrap();
-        let pipeline = Pipeline::new(
-            storage.clone(),
-            (models, embedder),
-            prompts,
-            clock.clone(),
-            &config,
-        );
+        let models = (models, embedder);
+        let pipeline = Pipeline::new(storage.clone(), models, prompts, clock.clone(), &config);
         let state = AppState::new(storage.clone(), pipeline.clone(), clock.clone(), settings.clone());
         let stopping = state.stopping.clone();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -187,15 +179,8 @@ impl Service {
     /// Starts executing queued updates. Workers stop when the service shuts down, after `grace` at the latest.
     pub(crate) fn work(&self, grace: Duration) -> Workers {
         let clock: Arc<dyn Clock> = self.clock.clone();
-        let stopping = self.stopping.clone();
-        Workers::start(
-            &self.storage,
-            &self.pipeline,
-            &clock,
-            &self.settings,
-            stopping,
-            grace,
-        )
+        let (storage, stopping) = (&self.storage, self.stopping.clone());
+        Workers::start(storage, &self.pipeline, &clock, &self.settings, stopping, grace)
     }
 
     /// Starts the background tasks of an instance.
@@ -421,11 +406,9 @@ impl Service {
 
     /// How many rows a table has, perhaps of those that meet a condition.
     pub(crate) async fn count(&self, table: &str) -> i64 {
-        let statement = format!("SELECT count(*) FROM {table}");
-        sqlx::query_scalar(sqlx::AssertSqlSafe(statement))
-            .fetch_one(self.rows())
-            .await
-            .unwrap()
+        let statement = sqlx::AssertSqlSafe(format!("SELECT count(*) FROM {table}"));
+        let count = sqlx::query_scalar(statement).fetch_one(self.rows());
+        count.await.unwrap()
     }
 }
 

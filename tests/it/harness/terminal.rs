@@ -18,7 +18,8 @@ pub(crate) fn terminal() -> (File, impl Fn() -> File) {
     tcsetwinsize(&control, size).unwrap();
     let name = ptsname(&control, Vec::new()).unwrap();
     let open = move || {
-        File::options()
+        let mut options = File::options();
+        options
             .read(true)
             .write(true)
             .open(name.to_str().unwrap())

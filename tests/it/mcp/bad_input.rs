@@ -1,7 +1,7 @@
 //! Invalid input is a tool error that says what to do, and saves nothing.
 
 use super::{ask, asked, call, message, posting, refused};
-use crate::harness::{Answer, Service};
+use crate::harness::{Answer, Service, holds};
 use reqwest::Method;
 use serde_json::json;
 
@@ -46,8 +46,7 @@ async fn wrong_arguments_are_named() {
     for row in WRONG.lines() {
         let (request, error_text) = row.split_once(" → ").unwrap();
         let result = asked(&service, request).await;
-        let text = refused(&result);
-        assert!(text.contains(error_text), "{row}: {text}");
+        assert!(refused(&result).contains(error_text), "{row}: {result}");
     }
     assert_eq!(service.count("memory_contexts").await, 1);
 }
@@ -56,27 +55,31 @@ async fn wrong_arguments_are_named() {
 async fn an_unknown_tool_and_arguments_that_are_no_object_are_errors_for_the_model() {
     let service = Service::start().await;
     let unknown = call(&service, "memory_forget", json!({})).await;
-    assert!(refused(&unknown).contains("memory_read"), "{unknown}");
-    let no_object = ask(
-        &service,
-        "tools/call",
-        json!({"name": "memory_read", "arguments": [1]}),
-    )
-    .await;
-    assert!(refused(&no_object["result"]).contains("object"), "{no_object}");
-    let nameless = ask(&service, "tools/call", json!({"arguments": {}})).await;
-    assert_eq!(nameless["error"]["code"], -32602, "{nameless}");
-    for method in ["resources/read", "prompts/get"] {
-        let faulty = ask(&service, method, json!({"uri": 1, "name": 1})).await;
-        assert_eq!(faulty["error"]["code"], -32602, "{faulty}");
+    holds(refused(&unknown), &["memory_read"]);
+    let no_object = json!({"name": "memory_read", "arguments": [1]});
+    let no_object = ask(&service, "tools/call", no_object).await;
+    holds(refused(&no_object["result"]), &["object"]);
+    for (method, params, code) in [
+        ("tools/call", json!({"arguments": {}}), -32602),
+        ("resources/read", json!({"uri": 1}), -32602),
+        ("prompts/get", json!({"name": 1}), -32602),
+        ("tools/forget", json!({}), -32601),
+    ] {
+        let faulty = ask(&service, method, params).await;
+        assert_eq!(faulty["error"]["code"], code, "{faulty}");
     }
-    let method = ask(&service, "tools/forget", json!({})).await;
-    assert_eq!(method["error"]["code"], -32601, "{method}");
 }
 
 #[tokio::test]
 async fn an_invalid_message_is_a_json_rpc_error() {
     let service = Service::start().await;
+    let send = |media_type: &'static str, body: String| {
+        Answer::to(
+            posting(&service, "")
+                .header("Content-Type", media_type)
+                .body(body),
+        )
+    };
     for (body, code) in [
         ("{", -32700),
         ("", -32700),
@@ -84,37 +87,25 @@ async fn an_invalid_message_is_a_json_rpc_error() {
         ("{\"id\": 7}", -32600),
         ("\"tools/list\"", -32600),
     ] {
-        let request = posting(&service, "")
-            .header("Content-Type", "application/json")
-            .body(body);
-        let answer = Answer::to(request).await.is(400).json();
+        let answer = send("application/json", body.to_owned()).await.is(400).json();
         assert_eq!(answer["error"]["code"], code, "{body}: {answer}");
     }
-    let plain = posting(&service, "")
-        .header("Content-Type", "text/plain")
-        .body("{}");
-    Answer::to(plain)
-        .await
-        .problem(415, "unsupported-media-type", None);
-    let large = posting(&service, "")
-        .header("Content-Type", "application/json")
-        .body(vec![b' '; 2 * 1024 * 1024]);
-    Answer::to(large).await.problem(413, "too-large", None);
+    let plain = send("text/plain", "{}".to_owned()).await;
+    plain.problem(415, "unsupported-media-type", None);
+    let large = send("application/json", " ".repeat(2 << 20)).await;
+    large.problem(413, "too-large", None);
+    let list = message("tools/list", json!({}));
     for (accept, status) in [
         ("*/*;q=0.5", 200),
         ("application/*, text/event-stream", 200),
         ("application/json", 406),
         ("application/json, text/event-stream;q=0", 406),
     ] {
-        let request = service
-            .request(Method::POST, "/mcp")
-            .header("Accept", accept)
-            .json(&message("tools/list", json!({})));
-        let answer = Answer::to(request).await;
+        let request = service.request(Method::POST, "/mcp").header("Accept", accept);
+        let answer = Answer::to(request.json(&list)).await;
         assert_eq!(answer.status, status, "{accept}: {}", answer.text());
     }
-    let version = posting(&service, "")
-        .json(&message("tools/list", json!({})))
-        .header("MCP-Protocol-Version", "1999-01-01");
+    let version = posting(&service, "").json(&list);
+    let version = version.header("MCP-Protocol-Version", "1999-01-01");
     assert!(matches!(Answer::to(version).await.status, 200 | 400));
 }

@@ -30,6 +30,11 @@ pub(super) async fn ask(service: &Service, method: &str, params: Value) -> Value
     Answer::to(request).await.is(200).json()
 }
 
+/// The error code of the response to a message.
+pub(super) async fn code(service: &Service, method: &str, params: Value) -> Value {
+    ask(service, method, params).await["error"]["code"].clone()
+}
+
 /// A schema, or the one that it refers to.
 pub(super) fn resolved<'s>(whole: &'s Value, schema: &'s Value) -> &'s Value {
     match schema["$ref"].as_str() {
@@ -40,12 +45,8 @@ pub(super) fn resolved<'s>(whole: &'s Value, schema: &'s Value) -> &'s Value {
 
 /// The result of a tool.
 pub(super) async fn call(service: &Service, tool: &str, arguments: Value) -> Value {
-    let answer = ask(
-        service,
-        "tools/call",
-        json!({"name": tool, "arguments": arguments}),
-    )
-    .await;
+    let params = json!({"name": tool, "arguments": arguments});
+    let answer = ask(service, "tools/call", params).await;
     assert!(answer["result"].is_object(), "{answer}");
     answer["result"].clone()
 }

@@ -1,6 +1,6 @@
 //! Resources and pages.
 
-use super::{agent, ask, call, done};
+use super::{agent, ask, call, code, done};
 use crate::harness::{Memory, Service, each, has};
 use serde_json::{Value, json};
 
@@ -8,26 +8,24 @@ async fn read(service: &Service, uri: &str) -> Value {
     ask(service, "resources/read", json!({"uri": uri})).await
 }
 
+/// The resources of a memory, with their media types and a part of their texts.
+const RESOURCES: &str = "memory://guidance | text/markdown | Keep one concise document
+memory://guidance/managed | text/markdown | A line that you leave out is archived
+memory://acme/agent/context | text/markdown | a fact
+memory://acme/agent/prompt | text/markdown | a fact
+memory://acme/agent/window | text/markdown | 
+memory://acme/agent/handoff | text/markdown | KL-1
+memory://acme/agent/contexts/1 | text/markdown | a fact
+memory://acme/agent/records/KL-1 | application/json | a fact";
+
 #[tokio::test]
 async fn all_resources_of_a_memory_can_be_read() {
     let service = Service::start().await;
     let edit = json!({"learnings": {"add": [{"reason": "r", "content": "a fact"}]}});
     done(&call(&service, "memory_edit", agent(edit)).await);
     done(&call(&service, "memory_handoff", agent(json!({"refresh": true}))).await);
-    for (uri, media_type, holds) in [
-        ("memory://guidance", "text/markdown", "Keep one concise document"),
-        (
-            "memory://guidance/managed",
-            "text/markdown",
-            "A line that you leave out is archived",
-        ),
-        ("memory://acme/agent/context", "text/markdown", "a fact"),
-        ("memory://acme/agent/prompt", "text/markdown", "a fact"),
-        ("memory://acme/agent/window", "text/markdown", ""),
-        ("memory://acme/agent/handoff", "text/markdown", "KL-1"),
-        ("memory://acme/agent/contexts/1", "text/markdown", "a fact"),
-        ("memory://acme/agent/records/KL-1", "application/json", "a fact"),
-    ] {
+    for row in RESOURCES.lines() {
+        let [uri, media_type, holds] = row.split(" | ").collect::<Vec<_>>().try_into().unwrap();
         let contents = read(&service, uri).await["result"]["contents"][0].clone();
         has(
             &contents,
@@ -35,18 +33,18 @@ async fn all_resources_of_a_memory_can_be_read() {
         );
         assert!(contents["text"].is_string(), "{uri}: {contents}");
     }
-    for uri in [
-        "memory://acme/none/context",
-        "memory://acme/agent/contexts/9",
-        "memory://acme/agent/records/KL-9",
+    for (below, code) in [
+        ("acme/none/context", -32002),
+        ("acme/agent/contexts/9", -32002),
+        ("acme/agent/records/KL-9", -32002),
+        ("acme", -32602),
+        ("../agent/context", -32602),
     ] {
-        let answer = read(&service, uri).await;
-        assert_eq!(answer["error"]["code"], -32002, "{uri}: {answer}");
+        let answer = read(&service, &format!("memory://{below}")).await;
+        assert_eq!(answer["error"]["code"], code, "{below}: {answer}");
     }
-    for uri in ["memory://acme", "file:///etc/passwd", "memory://../agent/context"] {
-        let answer = read(&service, uri).await;
-        assert_eq!(answer["error"]["code"], -32602, "{uri}: {answer}");
-    }
+    let file = read(&service, "file:///etc/passwd").await;
+    assert_eq!(file["error"]["code"], -32602);
     let templates = ask(&service, "resources/templates/list", json!({})).await;
     has(&templates, json!({"/result/resourceTemplates#": 6}));
 }
@@ -65,9 +63,7 @@ async fn lists_continue_after_their_cursor() {
             cursor => json!({ "cursor": cursor }),
         };
         let page = ask(&service, "resources/list", params).await["result"].clone();
-        for resource in page["resources"].as_array().unwrap() {
-            uris.push(resource["uri"].as_str().unwrap().to_owned());
-        }
+        uris.extend(each(&page["resources"], "uri").into_iter().map(str::to_owned));
         cursor = page["nextCursor"].clone();
         if cursor.is_null() {
             break;
@@ -75,8 +71,8 @@ async fn lists_continue_after_their_cursor() {
     }
     assert_eq!(uris.len(), 62);
     assert_eq!(uris[..2], ["memory://guidance", "memory://guidance/managed"]);
-    let bad = ask(&service, "resources/list", json!({"cursor": "zz"})).await;
-    assert_eq!(bad["error"]["code"], -32602, "{bad}");
+    let bad = json!({"cursor": "zz"});
+    assert_eq!(code(&service, "resources/list", bad).await, -32602);
 
     for number in 0..60 {
         service.memory(&format!("m{number:02}")).write("a word").await;
@@ -100,10 +96,8 @@ async fn a_memory_without_a_document_is_listed_and_is_no_resource() {
     let items = json!([{"content": "x"}]);
     service.memory("items").put_json("items/a", items).await.is(200);
     let listed = call(&service, "memory_list", json!({"vault": "acme"})).await;
-    has(
-        done(&listed),
-        json!({"/items/*/memory_id": ["items", "written"], "/items/*/version": [0, 1]}),
-    );
+    let items = json!({"/items/*/memory_id": ["items", "written"], "/items/*/version": [0, 1]});
+    has(done(&listed), items);
     let page = ask(&service, "resources/list", json!({})).await["result"].clone();
     let uris = each(&page["resources"], "uri").join(" ");
     let expected = "memory://guidance memory://guidance/managed memory://acme/written/context";

@@ -1,7 +1,7 @@
 //! `memory_update`: queued, synchronous, and with progress.
 
 use super::{agent, call, done, message, posting};
-use crate::harness::{Answer, Service, has};
+use crate::harness::{Answer, Service, has, holds};
 use serde_json::{Value, json};
 
 const MESSAGES: &str = "The root cause was that CI has no database, so we commit the prepared query data.";
@@ -58,39 +58,32 @@ async fn a_history_of_a_model_s_interface_is_taken_and_its_schema_says_so() {
     let run = service.memory("agent").read(&format!("updates/{id}")).await;
     let request = run["request"].to_string();
     let all = "Why is the build red?|[image]|[tool call run_tests]|1 failed|[tool call Bash]|a.rs";
-    for part in all.split('|') {
-        assert!(request.contains(part), "{part}: {request}");
-    }
+    holds(&request, &all.split('|').collect::<Vec<_>>());
 }
 
 #[tokio::test]
 async fn its_steps_are_sent_when_progress_is_requested() {
     let service = Service::start().await;
     let params = json!({"name": "memory_update", "arguments": arguments(json!({"wait": true})), "_meta": {"progressToken": "p1"}});
-    let answer = Answer::to(posting(&service, "").json(&message("tools/call", params)))
-        .await
-        .is(200);
+    let request = posting(&service, "").json(&message("tools/call", params));
+    let answer = Answer::to(request).await.is(200);
     assert_eq!(answer.header("content-type"), "text/event-stream");
-    let events: Vec<Value> = answer
+    let lines = answer
         .text()
         .lines()
-        .filter_map(|line| line.strip_prefix("data:"))
-        .filter_map(|data| serde_json::from_str(data.trim()).ok())
-        .collect();
+        .filter_map(|line| line.strip_prefix("data:"));
+    let events = lines.filter_map(|data| serde_json::from_str(data.trim()).ok());
+    let events: Vec<Value> = events.collect();
     let (result, progress) = events.split_last().unwrap();
     assert_eq!(done(&result["result"])["status"], "applied");
     assert!(progress.len() > 2, "{events:?}");
     let mut last = 0.0;
     for notification in progress {
-        has(
-            notification,
-            json!({"method": "notifications/progress", "/params/progressToken": "p1"}),
-        );
+        let expected = json!({"method": "notifications/progress", "/params/progressToken": "p1"});
+        has(notification, expected);
         let now = notification["params"]["progress"].as_f64().unwrap();
-        assert!(
-            now > last && notification["params"]["message"].is_string(),
-            "{notification}"
-        );
+        let is_told = notification["params"]["message"].is_string();
+        assert!(now > last && is_told, "{notification}");
         last = now;
     }
 }

@@ -1,8 +1,6 @@
 //! Keys: a reader views, a writer edits, and another tenant sees nothing.
 
 use crate::access::with_admin;
-use crate::harness::Answer;
-use reqwest::Method;
 use serde_json::json;
 
 const TOOL: &str = "/v1/vaults/acme/memory-tool?root=agent";
@@ -11,20 +9,16 @@ const TOOL: &str = "/v1/vaults/acme/memory-tool?root=agent";
 async fn a_reader_views_and_does_not_edit() {
     let (service, admin) = with_admin().await;
     let create = json!({"command": "create", "path": "/memories/a", "file_text": "x"});
-    Answer::to(admin.request(Method::POST, TOOL).json(&create))
-        .await
-        .is(200);
-    let reader = admin
-        .make(json!({"name": "r", "role": "reader", "vaults": ["acme"]}))
-        .await;
-    let send = async |command| Answer::to(reader.request(Method::POST, TOOL).json(&command)).await;
-    let view = send(json!({"command": "view", "path": "/memories/a"}))
-        .await
-        .is(200)
-        .json();
-    assert_eq!(view["is_error"], false, "{view}");
-    let unknown = send(json!({"command": "undo"})).await.is(200).json();
-    assert_eq!(unknown["is_error"], true, "{unknown}");
+    admin.post(TOOL, &create).await.is(200);
+    let reader = json!({"name": "r", "role": "reader", "vaults": ["acme"]});
+    let reader = admin.make(reader).await;
+    for (command, is_error) in [
+        (json!({"command": "view", "path": "/memories/a"}), false),
+        (json!({"command": "undo"}), true),
+    ] {
+        let answer = reader.post(TOOL, &command).await.is(200).json();
+        assert_eq!(answer["is_error"], is_error, "{answer}");
+    }
     for edit in [
         create,
         json!({"command": "create"}),
@@ -33,7 +27,7 @@ async fn a_reader_views_and_does_not_edit() {
         json!({"command": "delete", "path": "/memories/a"}),
         json!({"command": "rename", "old_path": "/memories/a", "new_path": "/memories/b"}),
     ] {
-        send(edit).await.forbidden();
+        reader.post(TOOL, &edit).await.forbidden();
     }
     assert_eq!(service.count("memory_contexts").await, 1);
 }

@@ -4,7 +4,7 @@ use super::Files;
 use crate::harness::{Answer, Service};
 use futures::future::join_all;
 use reqwest::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[tokio::test]
 async fn sixteen_concurrent_replacements_in_one_file_are_all_applied() {
@@ -15,14 +15,9 @@ async fn sixteen_concurrent_replacements_in_one_file_are_all_applied() {
         let (old, new) = (format!("<{n}>"), format!("done {n}"));
         files.run(json!({"command": "str_replace", "path": "/memories/a", "old_str": old, "new_str": new}))
     });
-    let mut versions: Vec<_> = join_all(edits)
-        .await
-        .iter()
-        .map(|answer| {
-            assert_eq!(answer["is_error"], false, "{answer}");
-            answer["version"].as_i64().unwrap()
-        })
-        .collect();
+    let answers = join_all(edits).await;
+    let versions = answers.iter().map(|answer| answer["version"].as_i64());
+    let mut versions: Vec<_> = versions.map(|version| version.expect("an edit")).collect();
     versions.sort_unstable();
     assert_eq!(versions, (2..=17).collect::<Vec<_>>());
     let done: String = (0..16).map(|n| format!("done {n}\n")).collect();
@@ -38,13 +33,9 @@ async fn of_concurrent_creations_at_one_path_one_succeeds_and_no_file_is_below_a
         files[n % 2].run(json!({"command": "create", "path": path, "file_text": format!("by {n}")}))
     };
     let answers = join_all((0..12).map(|n| create(n, "/memories/a"))).await;
-    let won: Vec<_> = answers
-        .iter()
-        .filter(|answer| answer["is_error"] == false)
-        .collect();
-    assert_eq!(won.len(), 1, "{answers:?}");
-    let lost = answers.iter().filter(|answer| answer["is_error"] == true);
-    for answer in lost {
+    let has_won = |answer: &&Value| answer["is_error"] == false;
+    assert_eq!(answers.iter().filter(has_won).count(), 1, "{answers:?}");
+    for answer in answers.iter().filter(|answer| answer["is_error"] == true) {
         assert_eq!(answer["content"], "File /memories/a already exists");
     }
     assert_eq!(service.count("memories").await, 1);
@@ -52,11 +43,7 @@ async fn of_concurrent_creations_at_one_path_one_succeeds_and_no_file_is_below_a
     for round in 0..6 {
         let (file, below) = (format!("/memories/r{round}"), format!("/memories/r{round}/below"));
         let answers = join_all((0..8).map(|n| create(n, if n % 3 == 0 { &file } else { &below }))).await;
-        let won = answers
-            .iter()
-            .filter(|answer| answer["is_error"] == false)
-            .count();
-        assert_eq!(won, 1, "{answers:?}");
+        assert_eq!(answers.iter().filter(has_won).count(), 1, "{answers:?}");
     }
 }
 
@@ -73,9 +60,8 @@ async fn concurrent_commands_leave_a_valid_tree() {
         })
         .collect();
     join_all(commands.into_iter().map(|command| files.run(command))).await;
-    let paths: Vec<String> = service
-        .values("SELECT path FROM memory_paths ORDER BY path")
-        .await;
+    let paths = "SELECT path FROM memory_paths ORDER BY path";
+    let paths: Vec<String> = service.values(paths).await;
     assert!(!paths.is_empty());
     for path in &paths {
         let below = format!("{path}/");
@@ -89,20 +75,17 @@ async fn concurrent_puts_of_a_new_file_are_written_or_stale() {
     let service = Service::start().await;
     let put = |name: &str, n: usize| {
         let path = format!("/v1/vaults/acme/memory-tool/files?root=agent&path=/memories/{name}");
-        let request = service
-            .request(Method::PUT, &path)
-            .header("Content-Type", "text/plain");
-        request.body(format!("by {n}"))
+        let request = service.request(Method::PUT, &path);
+        request
+            .header("Content-Type", "text/plain")
+            .body(format!("by {n}"))
     };
     for answer in join_all((0..8).map(|n| Answer::to(put("a", n)))).await {
         answer.is(201);
     }
     let new = |n| Answer::to(put("b", n).header("If-None-Match", "*"));
-    let mut statuses: Vec<u16> = join_all((0..8).map(new))
-        .await
-        .iter()
-        .map(|answer| answer.status)
-        .collect();
+    let answers = join_all((0..8).map(new)).await;
+    let mut statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
     statuses.sort_unstable();
     assert_eq!(statuses, [201, 412, 412, 412, 412, 412, 412, 412]);
 }

@@ -16,18 +16,14 @@ const ANSWERS: &str = r#"{"command": "create", "path": "/memories/notes.md", "fi
 #[tokio::test]
 async fn every_command_returns_the_text_of_the_reference() {
     let (_, files) = Files::start("agent").await;
-    assert_eq!(
-        files.view("/memories").await,
-        "Here're the files and directories up to 2 levels deep in /memories, excluding hidden items:\n0B\t/memories"
-    );
+    let head =
+        "Here're the files and directories up to 2 levels deep in /memories, excluding hidden items:\n";
+    assert_eq!(files.view("/memories").await, format!("{head}0B\t/memories"));
     files.commands(false, ANSWERS).await;
     files.create("/memories/d/.hidden", "12345").await;
     files.create("/memories/d/e/f", "").await;
-    assert_eq!(
-        files.view("/memories").await,
-        "Here're the files and directories up to 2 levels deep in /memories, excluding hidden items:\n\
-         22B\t/memories\n22B\t/memories/d/\n0B\t/memories/d/e/\n17B\t/memories/d/n.md"
-    );
+    let all = "22B\t/memories\n22B\t/memories/d/\n0B\t/memories/d/e/\n17B\t/memories/d/n.md";
+    assert_eq!(files.view("/memories").await, format!("{head}{all}"));
     let delete = r#"{"command": "delete", "path": "/memories/d"} → Successfully deleted /memories/d"#;
     files.commands(false, delete).await;
     assert!(files.view("/memories").await.ends_with("items:\n0B\t/memories"));
@@ -89,8 +85,7 @@ async fn errors_have_the_text_of_the_reference() {
     ] {
         files.refused(command).await;
     }
-    assert_eq!(service.count("memories").await, 2);
-    assert_eq!(service.count("memory_contexts").await, 2);
+    assert_eq!(service.counts(["memories", "memory_contexts"]).await, [2, 2]);
 }
 
 #[tokio::test]
@@ -99,9 +94,8 @@ async fn the_error_for_a_range_without_lines_names_the_valid_range() {
     files.create("/memories/a", "1\n2\n3").await;
     for range in r#"[4, 5]/[3, 2]/[1, -2]/[1]/[1, 2, 3]/["1", 2]/[1.5, 2]/[]/1/"1-2"/{}"#.split('/') {
         let range: Value = serde_json::from_str(range).unwrap();
-        let refused = files
-            .refused(json!({"command": "view", "path": "/memories/a", "view_range": range}))
-            .await;
+        let view = json!({"command": "view", "path": "/memories/a", "view_range": range});
+        let refused = files.refused(view).await;
         assert!(refused.contains("[1, 3]"), "{range}: {refused}");
     }
     for range in [json!(null), json!([1, -1]), json!([0, 99])] {
@@ -114,17 +108,10 @@ async fn the_error_for_a_range_without_lines_names_the_valid_range() {
 async fn optional_members_may_be_omitted_and_unknown_ones_are_ignored() {
     let (_, files) = Files::start("agent").await;
     files.create("/memories/a", "xyz").await;
-    for (old, more) in [
-        ("x", json!({})),
-        ("y", json!({"new_str": null, "reason": "tidy"})),
-    ] {
-        let mut command = json!({"command": "str_replace", "path": "/memories/a", "old_str": old});
-        command
-            .as_object_mut()
-            .unwrap()
-            .extend(more.as_object().unwrap().clone());
-        files.told(command).await;
-    }
+    let table = r#"
+        {"command": "str_replace", "path": "/memories/a", "old_str": "x"} → ~edited
+        {"command": "str_replace", "path": "/memories/a", "old_str": "y", "new_str": null, "reason": "tidy"} → ~edited"#;
+    files.commands(false, table).await;
     assert!(files.view("/memories/a").await.ends_with("\n     1\tz"));
 }
 
@@ -156,22 +143,13 @@ async fn only_an_unreadable_request_is_a_problem() {
 #[tokio::test]
 async fn roots_and_vaults_are_separate() {
     let (service, files) = Files::start("one").await;
+    let other = Files::of(&service, "two");
     let first = files.create("/memories/a", "one").await;
-    let second = Files::of(&service, "two").create("/memories/a", "two").await;
-    assert_ne!(first, second);
-    files
-        .told(json!({"command": "delete", "path": "/memories/a"}))
-        .await;
-    assert!(
-        Files::of(&service, "two")
-            .view("/memories/a")
-            .await
-            .ends_with("\ttwo")
-    );
-    let foreign = service.request(Method::POST, "/v1/vaults/other/memory-tool?root=two");
-    let view: Value = Answer::to(foreign.json(&json!({"command": "view", "path": "/memories/a"})))
-        .await
-        .is(200)
-        .json();
-    assert_eq!(view["is_error"], true, "{view}");
+    assert_ne!(other.create("/memories/a", "two").await, first);
+    let delete = json!({"command": "delete", "path": "/memories/a"});
+    files.told(delete).await;
+    assert!(other.view("/memories/a").await.ends_with("\ttwo"));
+    let view = json!({"command": "view", "path": "/memories/a"});
+    let foreign = service.post("/v1/vaults/other/memory-tool?root=two", &view).await;
+    assert_eq!(foreign.is(200).json()["is_error"], true);
 }

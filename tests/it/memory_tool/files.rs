@@ -1,7 +1,7 @@
 //! `/v1/vaults/{vault_id}/memory-tool/files`: the same files for programs, with versions and preconditions.
 
 use super::Files;
-use crate::harness::{Answer, Service, each, has};
+use crate::harness::{Answer, Service, each, has, holds};
 use reqwest::{Method, RequestBuilder};
 use serde_json::json;
 use url::form_urlencoded::byte_serialize;
@@ -28,33 +28,21 @@ async fn a_file_is_put_changed_listed_and_removed_with_preconditions() {
     let made = put(&service, "/memories/n/a.md", "one\n", NEW).await.is(201);
     let first = made.header("ETag").to_owned();
     let body = made.json();
-    has(
-        &body,
-        json!({"path": "/memories/n/a.md", "version": 1, "bytes": 4, "unchanged": false}),
-    );
+    let made = json!({"path": "/memories/n/a.md", "version": 1, "bytes": 4, "unchanged": false});
+    has(&body, made);
     let id = body["memory_id"].as_str().unwrap().to_owned();
     assert_eq!(first, format!("\"{}\"", body["context_id"].as_str().unwrap()));
     assert!(files.view("/memories/n/a.md").await.contains("one"));
     put(&service, "/memories/n/a.md", "two", NEW).await.stale();
 
-    let changed = put(&service, "/memories/n/a.md", "", ("If-Match", &first))
-        .await
-        .is(201);
+    let change =
+        async |text: &str, tag: &str| put(&service, "/memories/n/a.md", text, ("If-Match", tag)).await;
+    let changed = change("", &first).await.is(201);
     let second = changed.header("ETag").to_owned();
-    assert_eq!(
-        (
-            service.memory(&id).text().await.as_str(),
-            &changed.json()["version"]
-        ),
-        ("", &json!(2))
-    );
-    put(&service, "/memories/n/a.md", "x", ("If-Match", &first))
-        .await
-        .stale();
-    let same = put(&service, "/memories/n/a.md", "", ("If-Match", &second))
-        .await
-        .is(200)
-        .json();
+    assert_eq!(changed.json()["version"], 2);
+    assert_eq!(service.memory(&id).text().await, "");
+    change("x", &first).await.stale();
+    let same = change("", &second).await.is(200).json();
     has(&same, json!({"unchanged": true, "version": 2}));
 
     files.create("/memories/b.md", "b").await;
@@ -74,16 +62,12 @@ async fn a_file_is_put_changed_listed_and_removed_with_preconditions() {
         |tag: &str| at(&service, Method::DELETE, "/memories/n/a.md").header("If-Match", tag.to_owned());
     Answer::to(delete(&first)).await.stale();
     Answer::to(delete(&second)).await.is(204);
-    Answer::to(delete(&second))
-        .await
-        .problem(404, "not-found", Some("path"));
+    let gone = Answer::to(delete(&second)).await;
+    gone.problem(404, "not-found", Some("path"));
     // Its memory stays, and a new file at its path is another memory.
     service.memory(&id).get("context").await.is(200);
     let again = put(&service, "/memories/n/a.md", "new", NEW).await.is(201).json();
-    assert!(
-        again["memory_id"] != id.as_str() && again["version"] == 1,
-        "{again}"
-    );
+    has(&again, json!({"version": 1, "memory_id!": id}));
 }
 
 #[tokio::test]
@@ -114,10 +98,6 @@ async fn an_invalid_file_is_rejected_and_nothing_is_created() {
     let json = service.request(Method::PUT, &format!("{FILES}&path=/memories/j.md"));
     let json = json.header("Content-Type", "application/json").body(r#""a\nb""#);
     Answer::to(json).await.is(201);
-    assert!(
-        Files::of(&service, "agent")
-            .view("/memories/j.md")
-            .await
-            .contains("b")
-    );
+    let view = Files::of(&service, "agent").view("/memories/j.md").await;
+    holds(&view, &["b"]);
 }

@@ -7,9 +7,8 @@ use serde_json::json;
 #[tokio::test]
 async fn every_edit_is_a_version_with_its_actor_and_its_history() {
     let (service, files) = Files::start("agent").await;
-    let id = files
-        .create("/memories/a.md", "# Key Learnings\n- KL-1 because x: y\n")
-        .await;
+    let text = "# Key Learnings\n- KL-1 because x: y\n";
+    let id = files.create("/memories/a.md", text).await;
     assert!(id.starts_with("a.md-"), "{id}");
     let edit =
         json!({"command": "str_replace", "path": "/memories/a.md", "old_str": "x: y", "new_str": "x: z"});
@@ -25,9 +24,7 @@ async fn every_edit_is_a_version_with_its_actor_and_its_history() {
     let table = r#"
         GET contexts → 200 {"/items/*/source": ["tool", "tool", "tool"], "/items/1/actor_id": "ann"}
         GET records/KL-1 → 200 {"content": "z"}
-        GET blame | Accept: application/json → 200 {"/lines/1/version": 2}"#;
-    memory.requests(table).await;
-    let table = r#"
+        GET blame | Accept: application/json → 200 {"/lines/1/version": 2}
         GET log → 200
         GET contexts/2/diff?base=1 → 200 ~+- KL-1 because x: z
         GET context | Accept: application/json → 200 {"source": "tool"}"#;
@@ -120,56 +117,39 @@ async fn an_edit_that_changes_nothing_creates_no_version() {
 #[tokio::test]
 async fn a_deleted_file_stays_a_memory_and_a_new_file_at_its_path_is_another() {
     let (service, files) = Files::start("agent").await;
+    let on = |command: &str, path: &str| json!({"command": command, "path": path});
     let old = files.create("/memories/d/a", "old").await;
     let other = files.create("/memories/d/b", "other").await;
-    let deleted = files
-        .run(json!({"command": "delete", "path": "/memories/d/a"}))
-        .await;
+    let deleted = files.run(on("delete", "/memories/d/a")).await;
     has(&deleted, json!({"memory_id": old, "version": 1}));
-    files
-        .refused(json!({"command": "view", "path": "/memories/d/a"}))
-        .await;
+    files.refused(on("view", "/memories/d/a")).await;
     assert_eq!(service.memory(&old).text().await, "old");
     let new = files.create("/memories/d/a", "new").await;
     assert_ne!(new, old);
-    let directory = files
-        .run(json!({"command": "delete", "path": "/memories/d"}))
-        .await;
-    assert_eq!(
-        (&directory["is_error"], directory.get("memory_id")),
-        (&json!(false), None)
-    );
+    let directory = files.run(on("delete", "/memories/d")).await;
+    has(&directory, json!({"is_error": false}));
+    assert_eq!(directory.get("memory_id"), None);
     for (id, text) in [(&old, "old"), (&other, "other"), (&new, "new")] {
         assert_eq!(service.memory(id).text().await, text);
     }
-    files
-        .refused(json!({"command": "view", "path": "/memories/d"}))
-        .await;
+    files.refused(on("view", "/memories/d")).await;
 }
 
 #[tokio::test]
 async fn renaming_preserves_id_and_history_and_creates_no_version() {
     let (service, files) = Files::start("agent").await;
+    let rename = |old: &str, new: &str| json!({"command": "rename", "old_path": old, "new_path": new});
     let a = files.create("/memories/d/a", "a").await;
     let b = files.create("/memories/d/e/b", "b").await;
     let apart = files.create("/memories/d-e", "c").await;
-    let renamed = files
-        .run(json!({"command": "rename", "old_path": "/memories/d/a", "new_path": "/memories/d/e/a"}))
-        .await;
+    let renamed = files.run(rename("/memories/d/a", "/memories/d/e/a")).await;
     has(&renamed, json!({"memory_id": a, "version": 1}));
-    files
-        .told(json!({"command": "rename", "old_path": "/memories/d", "new_path": "/memories/x/y"}))
-        .await;
-    for (path, id) in [
-        ("/memories/x/y/e/a", &a),
-        ("/memories/x/y/e/b", &b),
-        ("/memories/d-e", &apart),
-    ] {
-        let view = files.run(json!({"command": "view", "path": path})).await;
-        has(&view, json!({"memory_id": id, "version": 1}));
+    files.told(rename("/memories/d", "/memories/x/y")).await;
+    for (path, id) in [("/x/y/e/a", &a), ("/x/y/e/b", &b), ("/d-e", &apart)] {
+        let view = json!({"command": "view", "path": format!("/memories{path}")});
+        has(&files.run(view).await, json!({"memory_id": id, "version": 1}));
     }
-    files
-        .refused(json!({"command": "view", "path": "/memories/d"}))
-        .await;
+    let gone = json!({"command": "view", "path": "/memories/d"});
+    files.refused(gone).await;
     assert_eq!(service.count("memory_contexts").await, 3);
 }

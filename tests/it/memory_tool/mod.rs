@@ -8,7 +8,7 @@ mod memories;
 mod paths;
 mod transfer;
 
-use crate::harness::{Answer, Service};
+use crate::harness::{Answer, Service, has};
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 
@@ -78,11 +78,9 @@ impl Files {
 
     /// Creates a file; returns the id of its memory.
     pub(super) async fn create(&self, path: &str, text: &str) -> String {
-        let answer = self
-            .run(json!({"command": "create", "path": path, "file_text": text}))
-            .await;
-        assert_eq!(answer["is_error"], false, "{answer}");
-        assert_eq!(answer["version"], 1, "{answer}");
+        let create = json!({"command": "create", "path": path, "file_text": text});
+        let answer = self.run(create).await;
+        has(&answer, json!({"is_error": false, "version": 1}));
         answer["memory_id"].as_str().unwrap().to_owned()
     }
 

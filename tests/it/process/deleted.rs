@@ -1,7 +1,7 @@
 //! Memories that are deleted and made again on two instances, one of which is killed in between: nothing of a deleted one
 //! comes back, every acknowledged proposal was stored, and the events tell one order.
 
-use super::program::{Program, folder};
+use super::program::{Program, folder, with_models};
 use crate::harness::{Answer, Database, eventually};
 use crate::pipeline::dictated::learning;
 use crate::pipeline::stub::{Reply, Stub};
@@ -40,26 +40,21 @@ async fn nothing_of_a_deleted_memory_comes_back() {
         let named = said.rsplit("insight-").next().unwrap();
         let named = named.split('.').next().unwrap().to_owned();
         counting.lock().unwrap().insert(named.clone());
-        Reply::After(
-            Duration::from_millis(150),
-            Box::new(Reply::Text(learning(&format!("insight-{named}")))),
-        )
+        let learned = Reply::Text(learning(&format!("insight-{named}")));
+        Reply::After(Duration::from_millis(150), Box::new(learned))
     })
     .await;
     let database = Database::create().await;
     let url = database.url();
-    let environment = [
-        ("DATABASE_URL", url.as_str()),
-        ("WORKING_MEMORY__LLM__PROVIDER", "openai"),
-        ("WORKING_MEMORY__LLM__BASE_URL", stub.address()),
-        ("WORKING_MEMORY__LLM__MODEL", "stub"),
-        ("WORKING_MEMORY__PIPELINE__QUEUE__LEASE_SECONDS", "3"),
-        ("WORKING_MEMORY__DATABASE__MAX_CONNECTIONS", "8"),
-    ];
+    let environment = with_models(&url, stub.address());
     let folders = [folder(), folder()];
     let mut one = Program::start_with(folders[0].path(), &environment).await;
     let other = Program::start_with(folders[1].path(), &environment).await;
-    let mut rows = PgConnection::connect(&url).await.unwrap();
+    let mut connection = PgConnection::connect(&url).await.unwrap();
+    let mut rows = async |statement: String| -> i64 {
+        let count = sqlx::query_scalar(sqlx::AssertSqlSafe(statement));
+        count.fetch_one(&mut connection).await.unwrap()
+    };
     let mut proposed = Vec::new();
 
     for generation in 0..GENERATIONS {
@@ -77,10 +72,9 @@ async fn nothing_of_a_deleted_memory_comes_back() {
             (0..2).all(|number| asked.contains(&format!("{generation}-{number}")))
         })
         .await;
+        let queued = format!("updates WHERE strpos(request::text, 'insight-{generation}-2.') > 0");
         eventually("the third one is queued", async || {
-            let held = "SELECT EXISTS (SELECT 1 FROM updates WHERE strpos(request::text, $1) > 0)";
-            let held = sqlx::query_scalar::<_, bool>(held).bind(format!("insight-{generation}-2."));
-            held.fetch_one(&mut rows).await.unwrap()
+            rows(format!("SELECT count(*) FROM {queued}")).await > 0
         })
         .await;
         let is_killed = generation == GENERATIONS / 2;
@@ -109,12 +103,7 @@ async fn nothing_of_a_deleted_memory_comes_back() {
             }
         }
         eventually("no update runs", async || {
-            let running: i64 =
-                sqlx::query_scalar("SELECT count(*) FROM updates WHERE queue_place IS NOT NULL")
-                    .fetch_one(&mut rows)
-                    .await
-                    .unwrap();
-            running == 0
+            rows("SELECT count(*) FROM updates WHERE queue_place IS NOT NULL".to_owned()).await == 0
         })
         .await;
         for table in ["memory_contexts", "records", "updates", "search_entries"] {
@@ -122,11 +111,7 @@ async fn nothing_of_a_deleted_memory_comes_back() {
                 "SELECT count(*) FROM {table} AS t WHERE strpos(t::text, 'insight-{generation}') > 0
                     OR strpos(t::text, 'generation-{generation}') > 0"
             );
-            let held: i64 = sqlx::query_scalar(sqlx::AssertSqlSafe(statement))
-                .fetch_one(&mut rows)
-                .await
-                .unwrap();
-            assert_eq!(held, 0, "{table} holds generation {generation}");
+            assert_eq!(rows(statement).await, 0, "{table} holds generation {generation}");
         }
     }
 

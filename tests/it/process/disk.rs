@@ -1,8 +1,7 @@
 //! A database whose disk is full: a small file system in memory, which a test can fill.
 
 use super::program::{Program, command, folder};
-use crate::harness::{Answer, eventually};
-use reqwest::Method;
+use crate::harness::{eventually, has, holds, lacks};
 use rustix::process::Signal;
 use serde_json::json;
 use std::fs;
@@ -44,11 +43,8 @@ impl SmallDisk {
     fn fill(&self, free: u64) {
         let found = rustix::fs::statvfs(self.data()).unwrap();
         let bytes = (found.f_bavail * found.f_frsize).saturating_sub(free);
-        fs::write(
-            self.data().join("filler"),
-            vec![b'x'; usize::try_from(bytes).unwrap()],
-        )
-        .unwrap();
+        let filler = vec![b'x'; usize::try_from(bytes).unwrap()];
+        fs::write(self.data().join("filler"), filler).unwrap();
     }
 
     fn make_room(&self) {
@@ -89,16 +85,14 @@ async fn a_full_disk_is_reported_until_there_is_room() {
         answer.problem(503, "unavailable", None);
         refused += 1;
         let readiness = program.get("/readyz").await.problem(503, "unavailable", None);
-        assert_eq!(readiness["not_ready"], json!(["writes"]), "{readiness}");
-        let detail = readiness["detail"].as_str().unwrap();
-        assert!(detail.contains("the disk of the database is full"), "{detail}");
+        let full = "the disk of the database is full";
+        has(&readiness, json!({"not_ready": ["writes"], "detail~": full}));
         if refused == 10 {
             break;
         }
     }
     assert_eq!(refused, 10, "the disk was never full");
-    let request = program.request(Method::GET, "first", "context");
-    assert_eq!(Answer::to(request).await.is(200).text(), "kept\n");
+    assert_eq!(program.read("first", "context").await.is(200).text(), "kept\n");
 
     disk.make_room();
     eventually("it is ready again", async || {
@@ -123,15 +117,13 @@ async fn a_start_on_a_full_disk_says_so_and_what_to_do() {
     assert!(!output.status.success(), "{said}");
     let folder = disk.data().canonicalize().unwrap();
     assert!(said.contains(&*folder.to_string_lossy()), "{said}");
-    for part in ["is full", "free space on it or make it larger", "is unchanged"] {
-        assert!(said.contains(part), "{said}");
-    }
-    for blamed in ["account", "DATA_DIR"] {
-        assert!(!said.contains(blamed), "{said}");
-    }
+    holds(
+        &said,
+        &["is full", "free space on it or make it larger", "is unchanged"],
+    );
+    lacks(&said, &["account", "DATA_DIR"]);
 
     disk.make_room();
     let program = Program::start(disk.path()).await;
-    let request = program.request(Method::GET, "first", "context");
-    assert_eq!(Answer::to(request).await.is(200).text(), "kept\n");
+    assert_eq!(program.read("first", "context").await.is(200).text(), "kept\n");
 }

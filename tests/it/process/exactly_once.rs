@@ -42,24 +42,22 @@ impl Writing {
                 break;
             }
             let text = format!("writer {writer} text {number}.");
+            let below =
+                |address: &str, what: &str| format!("{address}/v1/vaults/v/memories/m{memory}/{what}");
             match number % 4 {
                 0 => {
-                    let request = |address: &str| {
-                        client
-                            .put(format!("{address}/v1/vaults/v/memories/m{memory}/context"))
+                    let put = |address: &str| {
+                        let request = client.put(below(address, "context"));
+                        request
                             .header("Content-Type", "text/plain")
                             .body(format!("# Facts\n{text}\n"))
                     };
-                    self.ask(&text, "put", 201, request).await;
+                    self.ask(&text, "put", 201, put).await;
                 }
                 1 => {
                     let task = json!({"intent": text, "summary": "done"});
-                    let request = |address: &str| {
-                        client
-                            .post(format!("{address}/v1/vaults/v/memories/m{memory}/tasks"))
-                            .json(&task)
-                    };
-                    self.ask(&text, "record", 201, request).await;
+                    let record = |address: &str| client.post(below(address, "tasks")).json(&task);
+                    self.ask(&text, "record", 201, record).await;
                 }
                 2 => self.edit_file(&client, &text, (writer, number)).await,
                 _ => self.review(&client, &text, memory).await,
@@ -81,11 +79,8 @@ impl Writing {
             json!({"command": "delete", "path": path}),
         ];
         for (step, command) in commands.iter().enumerate() {
-            let request = |address: &str| {
-                client
-                    .post(format!("{address}/v1/vaults/v/memory-tool?root=r"))
-                    .json(command)
-            };
+            let tool = |address: &str| format!("{address}/v1/vaults/v/memory-tool?root=r");
+            let request = |address: &str| client.post(tool(address)).json(command);
             let reply = self.ask(text, &format!("tool-{step}"), 200, request).await;
             assert_eq!(reply["is_error"], false, "{text} {command}: {reply}");
         }
@@ -95,12 +90,11 @@ impl Writing {
     async fn review(&self, client: &reqwest::Client, text: &str, memory: usize) {
         let below = |address: &str, what: &str| format!("{address}/v1/vaults/v/memories/p{memory}/{what}");
         let propose = |address: &str| {
-            client
-                .post(below(address, "operations?mode=propose"))
-                .header("Content-Type", "text/plain")
-                .body(format!(
-                    "KEY_LEARNINGS:\n  ADD:\n    - because it was said: {text}\n"
-                ))
+            let request = client.post(below(address, "operations?mode=propose"));
+            let request = request.header("Content-Type", "text/plain");
+            request.body(format!(
+                "KEY_LEARNINGS:\n  ADD:\n    - because it was said: {text}\n"
+            ))
         };
         let proposed = self.ask(text, "propose", 200, propose).await;
         let id = proposed["update_id"].as_str().unwrap().to_owned();
@@ -140,15 +134,14 @@ impl Writing {
                 }
                 Err(_) => (0, Value::Null),
             };
-            match status {
-                status if status == expected => break body,
-                0 | 503 => tokio::time::sleep(Duration::from_millis(30)).await,
-                // Another conflict would mean that it was executed already.
-                409 if body["type"] == "urn:working-memory:problem:still-running" => {
-                    tokio::time::sleep(Duration::from_millis(30)).await;
-                }
-                other => panic!("{what} {text}: {other} {body}"),
+            if status == expected {
+                break body;
             }
+            // Another conflict would mean that it was executed already.
+            let is_running = body["type"] == "urn:working-memory:problem:still-running";
+            let is_asked_again = matches!(status, 0 | 503) || status == 409 && is_running;
+            assert!(is_asked_again, "{what} {text}: {status} {body}");
+            tokio::time::sleep(Duration::from_millis(30)).await;
         };
         self.done.fetch_add(1, Ordering::Relaxed);
         reply
@@ -240,38 +233,35 @@ async fn every_request_with_a_key_is_executed_once_despite_crashes() {
     });
 
     let mut connection = database(folder.path()).await;
-    let texts: Vec<String> = sqlx::query_scalar("SELECT context FROM memory_contexts WHERE source = 'put'")
-        .fetch_all(&mut connection)
-        .await
-        .unwrap();
-    let tasks: Vec<String> =
-        sqlx::query_scalar("SELECT intent FROM records WHERE kind = 'T' AND intent IS NOT NULL")
-            .fetch_all(&mut connection)
-            .await
-            .unwrap();
-    let files: Vec<String> = sqlx::query_scalar(
-        "SELECT context FROM memory_paths JOIN memories USING (vault_id, memory_id)
-         JOIN memory_contexts USING (vault_id, memory_id)
-         WHERE memory_contexts.context_id = memories.head_context_id AND path LIKE '/memories/done/%'",
-    )
-    .fetch_all(&mut connection)
-    .await
-    .unwrap();
-    let learnings: Vec<String> =
-        sqlx::query_scalar("SELECT content FROM records WHERE kind = 'KL' AND content IS NOT NULL")
-            .fetch_all(&mut connection)
-            .await
-            .unwrap();
     let mut times: BTreeMap<String, usize> = BTreeMap::new();
-    let mut count = |text: &str| *times.entry(text.to_owned()).or_default() += 1;
-    for text in texts {
-        count(text.trim_start_matches("# Facts\n").trim_end());
-    }
-    for file in files {
-        count(file.strip_prefix("written:\n").unwrap_or(&file).trim_end());
-    }
-    for text in tasks.iter().chain(&learnings) {
-        count(text);
+    for (statement, before) in [
+        (
+            "SELECT context FROM memory_contexts WHERE source = 'put'",
+            "# Facts\n",
+        ),
+        (
+            "SELECT intent FROM records WHERE kind = 'T' AND intent IS NOT NULL",
+            "",
+        ),
+        (
+            "SELECT context FROM memory_paths JOIN memories USING (vault_id, memory_id)
+             JOIN memory_contexts USING (vault_id, memory_id)
+             WHERE memory_contexts.context_id = memories.head_context_id AND path LIKE '/memories/done/%'",
+            "written:\n",
+        ),
+        (
+            "SELECT content FROM records WHERE kind = 'KL' AND content IS NOT NULL",
+            "",
+        ),
+    ] {
+        let texts: Vec<String> = sqlx::query_scalar(statement)
+            .fetch_all(&mut connection)
+            .await
+            .unwrap();
+        for text in texts {
+            let text = text.strip_prefix(before).unwrap_or(&text).trim_end();
+            *times.entry(text.to_owned()).or_default() += 1;
+        }
     }
     let mut attempts = 0;
     for text in written.into_iter().flatten() {

@@ -22,17 +22,14 @@ enum Fate {
 }
 
 /// A program whose pool and listener each connect to the first server by a relay.
-async fn behind(pair: &Pair, folder: &std::path::Path, more: &[(&str, &str)]) -> (Program, Relay, Relay) {
-    let (pool, listener) = (
-        Relay::to(pair.first.target()).await,
-        Relay::to(pair.first.target()).await,
-    );
+async fn behind(pair: &Pair, folder: &std::path::Path) -> (Program, Relay, Relay) {
+    let pool = Relay::to(pair.first.target()).await;
+    let listener = Relay::to(pair.first.target()).await;
     let (url, listen_url) = (pool.url(&pair.url()), listener.url(&pair.url()));
-    let mut environment = vec![
+    let environment = [
         ("DATABASE_URL", url.as_str()),
         ("WORKING_MEMORY__DATABASE__LISTEN_URL", listen_url.as_str()),
     ];
-    environment.extend_from_slice(more);
     let program = Program::start_with(folder, &environment).await;
     (program, pool, listener)
 }
@@ -43,13 +40,10 @@ async fn write_on(program: &Program, stop: &AtomicBool, created: &AtomicU64) {
         let mut count = 0;
         while !stop.load(Ordering::Relaxed) {
             count += 1;
-            let answer = program
-                .put(&format!("m{number}"), &format!("text {count}\n"))
-                .await;
+            let text = format!("text {count}\n");
+            let answer = program.put(&format!("m{number}"), &text).await;
             match answer.status {
-                201 => {
-                    created.fetch_add(1, Ordering::Relaxed);
-                }
+                201 => drop(created.fetch_add(1, Ordering::Relaxed)),
                 503 => {
                     assert!(answer.headers.contains_key("retry-after"), "{}", answer.text());
                     tokio::time::sleep(Duration::from_millis(200)).await;
@@ -80,7 +74,7 @@ async fn works_again(program: &Program, created: &AtomicU64, promoted: Instant, 
 async fn goes_on_after(fate: Fate) {
     let pair = Pair::start().await;
     let folder = folder();
-    let (program, pool, listener) = behind(&pair, folder.path(), &[]).await;
+    let (program, pool, listener) = behind(&pair, folder.path()).await;
     let (stop, created) = (AtomicBool::new(false), AtomicU64::new(0));
     let failover = async {
         more_are_created(&created).await;
@@ -136,10 +130,8 @@ async fn writes_continue_after_the_server_was_read_only() {
 async fn finds_the_promoted(fate: Fate) {
     let pair = Pair::start().await;
     let folder = folder();
-    let (first, second) = (
-        Relay::to(pair.first.target()).await,
-        Relay::to(pair.second.target()).await,
-    );
+    let first = Relay::to(pair.first.target()).await;
+    let second = Relay::to(pair.second.target()).await;
     let url = format!(
         "postgres://wm@{},{}/wm?sslmode=disable&target_session_attrs=read-write",
         second.address(),
@@ -212,19 +204,17 @@ async fn a_silent_database_does_not_block_the_shutdown() {
 async fn no_cached_read_is_stale_while_the_listener_is_on_the_old_primary() {
     let pair = Pair::start().await;
     let (folder, other_folder) = (folder(), folder());
-    let (here, pool, listener) = behind(&pair, folder.path(), &[]).await;
-    let (there, other_pool, other_listener) = behind(&pair, other_folder.path(), &[]).await;
+    let (here, pool, listener) = behind(&pair, folder.path()).await;
+    let (there, other_pool, other_listener) = behind(&pair, other_folder.path()).await;
     there.put("agent", "0").await.is(201);
     let read = async || {
-        let answer = Answer::to(here.request(Method::GET, "agent", "context")).await;
+        let answer = here.read("agent", "context").await;
         (answer.status == 200).then(|| answer.text().parse::<u64>().unwrap())
     };
     let hits = async || {
         let metrics = here.get("/metrics").await;
-        let line = metrics
-            .text()
-            .lines()
-            .find(|line| line.starts_with("head_cache_requests_total{result=\"hit\"}"));
+        let mut lines = metrics.text().lines();
+        let line = lines.find(|line| line.starts_with("head_cache_requests_total{result=\"hit\"}"));
         line.and_then(|line| line.rsplit(' ').next()?.parse::<f64>().ok())
             .unwrap_or_default()
     };
@@ -255,21 +245,14 @@ async fn no_cached_read_is_stale_while_the_listener_is_on_the_old_primary() {
             let requested_at = Instant::now();
             let Some(found) = read().await else { continue };
             reads += 1;
-            let bound = acknowledged
-                .iter()
-                .rev()
-                .find(|(at, _)| requested_at.duration_since(*at) > Duration::from_secs(1));
-            assert!(
-                bound.is_none_or(|(_, least)| found >= *least),
-                "{found} is older than {bound:?}"
-            );
+            let is_old = |at: Instant| requested_at.duration_since(at) > Duration::from_secs(1);
+            let bound = acknowledged.iter().rev().find(|(at, _)| is_old(*at));
+            let is_fresh = bound.is_none_or(|(_, least)| found >= *least);
+            assert!(is_fresh, "{found} is older than {bound:?}");
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
-    assert!(
-        acknowledged.len() > 10 && reads > 50,
-        "{} {reads}",
-        acknowledged.len()
-    );
+    let writes = acknowledged.len();
+    assert!(writes > 10 && reads > 50, "{writes} {reads}");
     drop(listener);
 }

@@ -1,7 +1,7 @@
 //! One of two instances is killed while it runs queued updates: each update is applied, and once.
 
-use super::program::{Program, folder};
-use crate::harness::{Answer, Database, eventually};
+use super::program::{Program, folder, with_models};
+use crate::harness::{Answer, Database, each, eventually};
 use crate::pipeline::dictated::learning;
 use crate::pipeline::stub::{Reply, Stub};
 use futures::future::join_all;
@@ -28,8 +28,7 @@ async fn queue_line(instances: [&Program; 2], memory: usize) -> Vec<String> {
 }
 
 async fn read(program: &Program, memory: usize, below: &str) -> Value {
-    let request = program.request(Method::GET, &format!("m{memory}"), below);
-    Answer::to(request).await.is(200).json()
+    program.read(&format!("m{memory}"), below).await.is(200).json()
 }
 
 /// How many updates of all memories have this status.
@@ -43,30 +42,15 @@ async fn count(program: &Program, status: &str) -> usize {
 async fn all_updates_of_a_killed_instance_finish_once() {
     let stub = Stub::start(|model_request| {
         let said = model_request.body.to_string();
-        let named = said
-            .split("insight-")
-            .nth(1)
-            .unwrap()
-            .split('.')
-            .next()
-            .unwrap()
-            .to_owned();
-        Reply::After(
-            Duration::from_millis(60),
-            Box::new(Reply::Text(learning(&format!("insight {named}")))),
-        )
+        let named = said.split("insight-").nth(1).unwrap();
+        let named = named.split('.').next().unwrap();
+        let learned = Reply::Text(learning(&format!("insight {named}")));
+        Reply::After(Duration::from_millis(60), Box::new(learned))
     })
     .await;
     let database = Database::create().await;
     let url = database.url();
-    let environment = [
-        ("DATABASE_URL", url.as_str()),
-        ("WORKING_MEMORY__LLM__PROVIDER", "openai"),
-        ("WORKING_MEMORY__LLM__BASE_URL", stub.address()),
-        ("WORKING_MEMORY__LLM__MODEL", "stub"),
-        ("WORKING_MEMORY__PIPELINE__QUEUE__LEASE_SECONDS", "3"),
-        ("WORKING_MEMORY__DATABASE__MAX_CONNECTIONS", "8"),
-    ];
+    let environment = with_models(&url, stub.address());
     let folders = [folder(), folder()];
     let mut dying = Program::start_with(folders[0].path(), &environment).await;
     let living = Program::start_with(folders[1].path(), &environment).await;
@@ -74,10 +58,8 @@ async fn all_updates_of_a_killed_instance_finish_once() {
     let lines = join_all((0..MEMORIES).map(|memory| queue_line([&dying, &living], memory))).await;
     dying.signal(Signal::KILL);
     dying.ended().await;
-    assert!(
-        count(&living, "queued").await > 0,
-        "there was nothing left to finish"
-    );
+    let left = count(&living, "queued").await;
+    assert!(left > 0, "there was nothing left to finish");
 
     eventually("all have ended", async || {
         count(&living, "applied").await == MEMORIES * UPDATES
@@ -92,12 +74,7 @@ async fn all_updates_of_a_killed_instance_finish_once() {
         let head = read(&living, memory, "contexts?limit=1").await;
         assert_eq!(head["items"][0]["version"], UPDATES);
         let records = read(&living, memory, "records?limit=500").await;
-        let contents = records["items"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|record| record["content"].to_string());
-        let contents: Vec<String> = contents.collect();
+        let contents = each(&records["items"], "content");
         assert_eq!(contents.len(), UPDATES);
         assert_eq!(contents.into_iter().collect::<BTreeSet<_>>().len(), UPDATES);
     }

@@ -1,6 +1,7 @@
 //! Configurations with which `serve` does not start, and its error messages.
 
 use super::program::{command, folder};
+use crate::harness::holds;
 use std::fs;
 use std::path::Path;
 
@@ -15,56 +16,35 @@ fn refusal(folder: &Path, environment: &[(&str, &str)]) -> String {
 }
 
 #[test]
-fn a_reachable_address_is_rejected_without_api_keys() {
-    let folder = folder();
-    for bind in ["0.0.0.0:0", "[::]:0"] {
-        let error_output = refusal(folder.path(), &[("WORKING_MEMORY__HTTP__BIND", bind)]);
-        assert!(
-            error_output.starts_with("working-memory: http.bind is "),
-            "{error_output}"
-        );
-        assert!(
-            error_output.contains(bind)
-                && error_output.contains("working-memory keys create")
-                && error_output.contains("http.allow_open = true"),
-            "{error_output}"
-        );
-    }
-}
-
-#[test]
-fn an_unknown_setting_is_named() {
-    let folder = folder();
-    let error_output = refusal(folder.path(), &[("WORKING_MEMORY__LIMITS__CONTEXT_BYTE", "5")]);
-    assert!(error_output.contains("context_byte"), "{error_output}");
-    let error_output = refusal(folder.path(), &[("WORKING_MEMORY__LIMIT__CONTEXT_BYTES", "5")]);
-    assert!(error_output.contains("limit"), "{error_output}");
-    fs::write(
-        folder.path().join("working-memory.toml"),
-        "[pipeline]\nmax_reprompt = 2\n",
-    )
-    .unwrap();
-    let error_output = refusal(folder.path(), &[]);
-    assert!(error_output.contains("max_reprompt"), "{error_output}");
-}
-
-#[test]
-fn invalid_values_are_named_with_their_setting() {
+fn settings_that_no_service_starts_with_are_named() {
     let folder = folder();
     let table = "
+        HTTP__BIND=0.0.0.0:0 → http.bind is 0.0.0.0:0 | working-memory keys create | http.allow_open = true
+        HTTP__BIND=[::]:0 → http.bind is [::]:0 | working-memory keys create | http.allow_open = true
+        LIMITS__CONTEXT_BYTE=5 → context_byte
+        LIMIT__CONTEXT_BYTES=5 → limit
         PIPELINE__MAX_ADDITIONS=0 → pipeline.max_additions
         LLM__BASE_URL=not a url → llm.base_url
         PIPELINE__PROMPTS_DIR=/no/such/folder → pipeline.prompts_dir
         HTTP__BIND=nowhere → bind
+        HTTP__TLS__CERTIFICATE=no.crt; HTTP__TLS__KEY=no.key → http.tls.certificate no.crt
         TELEMETRY__OTLP_ENDPOINT=http://user:hidden@collector → telemetry.otlp_endpoint";
     for row in table.trim().lines() {
-        let (variable, key) = row.trim().split_once(" → ").unwrap();
-        let (name, value) = variable.split_once('=').unwrap();
-        let name = format!("WORKING_MEMORY__{name}");
-        let error_output = refusal(folder.path(), &[(&name, value)]);
+        let (variables, parts) = row.trim().split_once(" → ").unwrap();
+        let variables = variables
+            .split("; ")
+            .map(|variable| variable.split_once('=').unwrap());
+        let variables = variables.map(|(name, value)| (format!("WORKING_MEMORY__{name}"), value));
+        let variables: Vec<_> = variables.collect();
+        let environment: Vec<_> = variables.iter().map(|(name, value)| (&**name, *value)).collect();
+        let said = refusal(folder.path(), &environment);
         assert!(
-            error_output.contains(key) && !error_output.contains("hidden"),
-            "{error_output}"
+            said.starts_with("working-memory: ") && !said.contains("hidden"),
+            "{said}"
         );
+        holds(&said, &parts.split(" | ").collect::<Vec<_>>());
     }
+    let file = folder.path().join("working-memory.toml");
+    fs::write(file, "[pipeline]\nmax_reprompt = 2\n").unwrap();
+    holds(refusal(folder.path(), &[]), &["max_reprompt"]);
 }

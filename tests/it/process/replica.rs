@@ -26,12 +26,7 @@ fn address_of_second(pair: &Pair) -> String {
 }
 
 async fn read(program: &Program, rest: &str) -> Answer {
-    Answer::to(program.request(Method::GET, "agent", rest)).await
-}
-
-async fn fresh(program: &Program, rest: &str, wanted: &str) -> Answer {
-    let request = program.request(Method::GET, "agent", rest);
-    Answer::to(request.header("Cache-Control", wanted)).await
+    program.read("agent", rest).await
 }
 
 fn versions(answer: &Answer) -> usize {
@@ -65,9 +60,8 @@ async fn pause(pair: &Pair) {
 }
 
 async fn resume(pair: &Pair) {
-    pair.second
-        .execute("postgres", "SELECT pg_wal_replay_resume()")
-        .await;
+    let resumed = "SELECT pg_wal_replay_resume()";
+    pair.second.execute("postgres", resumed).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -81,8 +75,7 @@ async fn stale_reads_use_the_standby_and_missing_rows_the_primary() {
     standby_answers(&program, 3).await;
     let old = read(&program, "contexts/2").await;
     assert!(old.headers.contains_key(LAG) && old.is(200).text() == "two\n");
-    let found = program.get("/v1/vaults/v/memories?limit=5").await;
-    assert_eq!(found.status, 200);
+    program.get("/v1/vaults/v/memories?limit=5").await.is(200);
 
     pause(&pair).await;
     program.put("agent", "four\n").await.is(201);
@@ -96,23 +89,19 @@ async fn stale_reads_use_the_standby_and_missing_rows_the_primary() {
         assert_eq!(answer.is(200).text(), "four\n", "{rest}");
     }
     for wanted in ["no-cache", "max-age=0"] {
-        let answer = fresh(&program, "contexts", wanted).await;
-        assert!(
-            !answer.headers.contains_key(LAG) && versions(&answer) == 4,
-            "{wanted}"
-        );
+        let request = program.request(Method::GET, "agent", "contexts");
+        let answer = Answer::to(request.header("Cache-Control", wanted)).await;
+        let is_fresh = versions(&answer) == 4 && !answer.headers.contains_key(LAG);
+        assert!(is_fresh, "{wanted}");
     }
-    let missing = program.get("/v1/vaults/v/memories/nobody/contexts").await;
-    assert_eq!(missing.status, 404);
+    program.read("nobody", "contexts").await.is(404);
 
     // A pruned version is not returned any more.
-    let redact = program
-        .request(Method::POST, "agent", "contexts/2/redact")
-        .json(&serde_json::json!({"reason": "a secret"}));
+    let redact = program.request(Method::POST, "agent", "contexts/2/redact");
+    let redact = redact.json(&serde_json::json!({"reason": "a secret"}));
     Answer::to(redact).await.is(200);
-    read(&program, "contexts/2")
-        .await
-        .problem(410, "gone", Some("ref"));
+    let gone = read(&program, "contexts/2").await;
+    gone.problem(410, "gone", Some("ref"));
     resume(&pair).await;
     standby_answers(&program, 4).await;
     let metrics = program.get("/metrics").await;

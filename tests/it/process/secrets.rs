@@ -1,7 +1,7 @@
 //! Secrets of the service are never revealed, also where other servers send them back: the key of its model, the password of
 //! its database, and secrets in requests.
 
-use super::program::{Program, folder};
+use super::program::{Program, folder, with_models};
 use crate::harness::{Answer, Database, eventually};
 use crate::pipeline::dictated::learning;
 use crate::pipeline::stub::{Reply, Stub};
@@ -34,14 +34,9 @@ async fn no_secret_is_in_any_response_log_or_row() {
     let password = url.password().unwrap_or("5ec7e7-of-the-database").to_owned();
     url.set_password(Some(&password)).unwrap();
     let folder = folder();
-    let environment = [
-        ("DATABASE_URL", url.as_str()),
-        ("WORKING_MEMORY__LLM__PROVIDER", "openai"),
-        ("WORKING_MEMORY__LLM__BASE_URL", stub.address()),
-        ("WORKING_MEMORY__LLM__MODEL", "stub"),
-        ("WORKING_MEMORY__LLM__API_KEY", MODEL_KEY),
-        ("WORKING_MEMORY__LOG__FILTER", "trace"),
-    ];
+    let mut environment = with_models(url.as_str(), stub.address());
+    environment.push(("WORKING_MEMORY__LLM__API_KEY", MODEL_KEY));
+    environment.push(("WORKING_MEMORY__LOG__FILTER", "trace"));
     let program = Program::start_with(folder.path(), &environment).await;
     let sent = ["5ec7e7-cookie", "5ec7e7-query", "5ec7e7-path", "5ec7e7-task"];
     let update = |body| {
@@ -70,10 +65,8 @@ async fn no_secret_is_in_any_response_log_or_row() {
         responses += program.get(&path).await.text();
     }
     let log = program.log().await;
-    assert!(
-        log.contains("/chat/completions") || log.contains("model.call"),
-        "{log}"
-    );
+    let is_traced = log.contains("/chat/completions") || log.contains("model.call");
+    assert!(is_traced, "{log}");
 
     for secret in [MODEL_KEY, &password] {
         assert!(!log.contains(secret), "{secret} in the log");

@@ -1,12 +1,12 @@
 //! A service from its first start to its graceful shutdown.
 
-use super::program::{Program, command, folder};
-use crate::harness::{Answer, eventually, has, holds};
+use super::keys::fails;
+use super::program::{Program, command, folder, lines};
+use crate::harness::{Answer, eventually, has, lacks};
 use reqwest::Method;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::io::Write;
-use std::process::Stdio;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -24,12 +24,7 @@ async fn a_new_service_is_ready_in_seconds_and_keeps_its_data_after_a_restart() 
         .json(&json!({"task": "Wrote the parser. Next: wire it to the route."}));
     let answer = Answer::to(update).await.is(200).json();
     has(&answer, json!({"status": "applied", "version": 2}));
-    let text = program
-        .get("/v1/vaults/v/memories/agent/context")
-        .await
-        .is(200)
-        .text()
-        .to_owned();
+    let text = program.read("agent", "context").await.is(200).text().to_owned();
     assert!(text.starts_with("# Notes\nmine\n"), "{text}");
 
     // There is no certificate to reload.
@@ -42,14 +37,7 @@ async fn a_new_service_is_ready_in_seconds_and_keeps_its_data_after_a_restart() 
     assert!(program.ended().await.success());
     let again = Program::start(folder.path()).await;
     assert!(again.ready_after < Duration::from_secs(15));
-    assert_eq!(
-        again
-            .get("/v1/vaults/v/memories/agent/context")
-            .await
-            .is(200)
-            .text(),
-        text
-    );
+    assert_eq!(again.read("agent", "context").await.is(200).text(), text);
 }
 
 #[tokio::test]
@@ -78,7 +66,7 @@ async fn a_shutdown_finishes_the_request_in_progress() {
     assert!(answer.contains("HTTP/1.1 201"), "{answer}");
     assert!(program.ended().await.success());
     let again = Program::start(folder.path()).await;
-    let stored = again.get("/v1/vaults/v/memories/agent/context").await.is(200);
+    let stored = again.read("agent", "context").await.is(200);
     assert_eq!(stored.text(), "to the last");
 }
 
@@ -87,14 +75,9 @@ async fn a_second_service_on_one_folder_is_rejected_and_the_first_continues() {
     let folder = folder();
     let program = Program::start(folder.path()).await;
 
-    let second = command(folder.path(), &[])
-        .stderr(Stdio::piped())
-        .output()
-        .unwrap();
+    let second = command(folder.path(), &[]).output().unwrap();
 
-    assert_eq!(second.status.code(), Some(1));
-    let error_output = String::from_utf8_lossy(&second.stderr);
-    holds(&error_output, &["is in use by another working-memory service"]);
+    fails(&second, &["is in use by another working-memory service"]);
     program.put("agent", "still here").await.is(201);
 }
 
@@ -102,41 +85,24 @@ async fn a_second_service_on_one_folder_is_rejected_and_the_first_continues() {
 async fn items_are_logged_by_id_and_not_by_category_or_content() {
     let folder = folder();
     let program = Program::start(folder.path()).await;
-    let send = async |method: Method, below: &str, body: &str| {
-        let request = program.request(method, "m", below);
-        Answer::to(
-            request
-                .header("Content-Type", "application/json")
-                .body(body.to_owned()),
-        )
-        .await
+    let send = async |method: Method, below: &str, body: Value| {
+        Answer::to(program.request(method, "m", below).json(&body)).await
     };
-    let item = r#"{"category": "User notes", "content": "sekret"}"#;
-    let added = send(Method::POST, "items", item).await.is(201).json();
-    let id = added["item_id"].as_str().unwrap();
-    send(
-        Method::POST,
-        "items",
-        r#"{"category": "free", "content": "sekret"}"#,
-    )
-    .await
-    .invalid("category");
-    send(Method::DELETE, &format!("items/{id}"), "").await.is(204);
-    send(Method::DELETE, "items?category=style", "").await.is(200);
+    let item = |category: &str| json!({"category": category, "content": "sekret"});
+    let added = send(Method::POST, "items", item("User notes")).await;
+    let id = added.is(201).json()["item_id"].as_str().unwrap().to_owned();
+    let refused = send(Method::POST, "items", item("free")).await;
+    refused.invalid("category");
+    send(Method::DELETE, &format!("items/{id}"), json!({}))
+        .await
+        .is(204);
+    send(Method::DELETE, "items?category=style", json!({}))
+        .await
+        .is(200);
     let log = program.log().await;
-    let details: Vec<String> = log
-        .lines()
-        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
-        .filter_map(|line| Some(line["detail"].as_str()?.to_owned()))
-        .collect();
-    assert_eq!(
-        details,
-        [
-            format!("items added: {id}"),
-            "items refused".to_owned(),
-            format!("items removed: {id}"),
-            "items removed: 0".to_owned(),
-        ]
-    );
-    assert!(!log.contains("sekret") && !log.contains("User notes"), "{log}");
+    let lines = lines(&log);
+    let details: Vec<&str> = lines.iter().filter_map(|line| line["detail"].as_str()).collect();
+    let (added, removed) = (format!("items added: {id}"), format!("items removed: {id}"));
+    assert_eq!(details, [&added, "items refused", &removed, "items removed: 0"]);
+    lacks(&log, &["sekret", "User notes"]);
 }

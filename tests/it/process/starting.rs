@@ -1,14 +1,12 @@
 //! A service whose database is unavailable when it starts.
 
-use super::program::{PATIENCE, Program, command, folder};
-use crate::harness::{Answer, Database, Relay, Target, eventually, has};
+use super::program::{PATIENCE, Program, folder, lines};
+use crate::harness::{Answer, Database, Relay, Target, eventually, has, holds, lacks};
 use reqwest::Method;
-use rustix::process::{Pid, Signal, kill_process};
-use serde_json::{Value, json};
+use rustix::process::Signal;
+use serde_json::json;
 use sqlx::postgres::PgConnectOptions;
-use std::fs::{self, File};
-use std::path::Path;
-use std::process::Child;
+use std::fs;
 use std::str::FromStr;
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -30,39 +28,6 @@ fn url_at(database: &Database, port: u16) -> String {
     format!("postgres://{user}:{password}@127.0.0.1:{port}/{name}")
 }
 
-/// Killed when the value is dropped, if it still runs.
-struct Started(Child);
-
-impl Drop for Started {
-    fn drop(&mut self) {
-        // It may have exited already.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// Starts the program and waits for the log line with this message. Returns its address.
-async fn listening(folder: &Path, url: &str) -> (Started, String) {
-    let log = folder.join("service.log");
-    let child = command(folder, &[("DATABASE_URL", url)])
-        .stderr(File::create(&log).unwrap())
-        .spawn()
-        .unwrap();
-    let child = Started(child);
-    let mut address = String::new();
-    eventually("it listens", async || {
-        let text = fs::read_to_string(&log).unwrap();
-        let mut lines = text
-            .lines()
-            .filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        let starting = lines.find(|line| line["message"] == "starting");
-        address = starting.map_or_else(String::new, |line| line["url"].as_str().unwrap().to_owned());
-        !address.is_empty()
-    })
-    .await;
-    (child, address)
-}
-
 fn client() -> reqwest::Client {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let client = reqwest::Client::builder().no_proxy().tls_certs_only([]);
@@ -77,7 +42,8 @@ async fn a_service_reports_that_it_waits_for_its_database_and_then_starts() {
     let url = url_at(&database, port);
     let parsed = Url::parse(&url).unwrap();
     let (password, name) = (parsed.password().unwrap(), parsed.path().trim_start_matches('/'));
-    let (_child, address) = listening(folder.path(), &url).await;
+    let program = Program::start_until("starting", folder.path(), &[("DATABASE_URL", &url)]).await;
+    let address = &program.address;
     let client = client();
     let get = async |path: &str| Answer::to(client.request(Method::GET, format!("{address}{path}"))).await;
 
@@ -85,10 +51,8 @@ async fn a_service_reports_that_it_waits_for_its_database_and_then_starts() {
     let readiness = get("/readyz").await;
     assert!(readiness.headers.contains_key("retry-after") && readiness.headers.contains_key("x-request-id"));
     let readiness = readiness.problem(503, "unavailable", None);
-    has(
-        &readiness,
-        json!({"not_ready": ["database"], "checks": {"database": "failed", "schema": "unknown", "writes": "unknown"}}),
-    );
+    let checks = json!({"database": "failed", "schema": "unknown", "writes": "unknown"});
+    has(&readiness, json!({"not_ready": ["database"], "checks": checks}));
     for path in ["/v1/vaults", "/v1/keys", "/metrics", "/none"] {
         let readiness = get(path).await.problem(503, "unavailable", None);
         assert!(!readiness.to_string().contains(name), "{readiness}");
@@ -107,18 +71,13 @@ async fn a_service_reports_that_it_waits_for_its_database_and_then_starts() {
     .await;
     get("/v1/vaults").await.is(200);
     let log = fs::read_to_string(folder.path().join("service.log")).unwrap();
-    assert!(
-        log.contains("waiting for the database") && !log.contains(password),
-        "{log}"
-    );
-    let lines: Vec<Value> = log
-        .lines()
-        .filter_map(|line| serde_json::from_str(line).ok())
-        .collect();
+    holds(&log, &["waiting for the database"]);
+    lacks(&log, &[password]);
+    let lines = lines(&log);
     assert!(lines.iter().any(|line| line["message"] == "models"), "{log}");
-    let probed = lines.iter().filter(|line| line["status"] == 503);
+    let mut probed = lines.iter().filter(|line| line["status"] == 503).peekable();
     assert!(
-        probed.clone().count() > 0 && probed.clone().all(|line| line["level"] == "INFO"),
+        probed.peek().is_some() && probed.all(|line| line["level"] == "INFO"),
         "{log}"
     );
 }
@@ -139,16 +98,12 @@ async fn an_address_names_its_server_in_the_query_alone() {
         Some(folder) => folder.display().to_string(),
         None => server.get_host().to_owned(),
     };
-    let (user, name, port) = (
-        server.get_username(),
-        server.get_database().unwrap(),
-        server.get_port(),
-    );
+    let (user, name) = (server.get_username(), server.get_database().unwrap());
+    let port = server.get_port();
     let parsed = Url::parse(&database.url()).unwrap();
     let password = parsed
         .password()
-        .map(|password| format!(":{password}"))
-        .unwrap_or_default();
+        .map_or_else(String::new, |word| format!(":{word}"));
     // The second server of the list does not exist.
     let nowhere = free_port().await;
     for url in [
@@ -158,9 +113,8 @@ async fn an_address_names_its_server_in_the_query_alone() {
         let folder = folder();
         let program = Program::start_with(folder.path(), &[("DATABASE_URL", &url)]).await;
         program.put("m", "text\n").await.is(201);
-        Answer::to(program.request_to(Method::DELETE, "/v1/vaults/v/memories/m"))
-            .await
-            .is(204);
+        let delete = program.request_to(Method::DELETE, "/v1/vaults/v/memories/m");
+        Answer::to(delete).await.is(204);
     }
 }
 
@@ -168,15 +122,8 @@ async fn an_address_names_its_server_in_the_query_alone() {
 async fn a_service_that_waits_for_its_database_stops_on_sigterm() {
     let folder = folder();
     let url = format!("postgres://nobody@127.0.0.1:{}/nothing", free_port().await);
-    let (mut child, _) = listening(folder.path(), &url).await;
-    kill_process(Pid::from_child(&child.0), Signal::TERM).unwrap();
-    let ended = tokio::time::timeout(Duration::from_secs(20), async {
-        loop {
-            if let Some(status) = child.0.try_wait().unwrap() {
-                return status;
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    });
+    let mut program = Program::start_until("starting", folder.path(), &[("DATABASE_URL", &url)]).await;
+    program.signal(Signal::TERM);
+    let ended = tokio::time::timeout(Duration::from_secs(20), program.ended());
     assert!(ended.await.unwrap().success());
 }

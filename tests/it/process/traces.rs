@@ -77,8 +77,8 @@ async fn answer(State(seen): State<Arc<Seen>>, uri: Uri, headers: HeaderMap, bod
     }
     let parent = headers
         .get("traceparent")
-        .map(|value| value.to_str().unwrap().to_owned());
-    seen.parents.lock().unwrap().push(parent.unwrap_or_default());
+        .map_or("", |value| value.to_str().unwrap());
+    seen.parents.lock().unwrap().push(parent.to_owned());
     let text = "CURRENT_PROGRESS:\n  In Progress:\n    - Wire it\n";
     let choice = json!({ "message": { "role": "assistant", "content": text }, "finish_reason": "stop" });
     axum::Json(json!({ "choices": [choice] })).into_response()
@@ -93,11 +93,10 @@ async fn an_update_is_one_trace_from_the_callers_span_to_the_commit() {
     let (folder, outside, database) = (folder(), Outside::start().await, Database::create().await);
     let mut program = outside.service(folder.path(), &database).await;
 
-    let update = program
-        .request(Method::POST, "agent", "update")
-        .header("traceparent", format!("00-{TRACE}-{CALLER}-01"))
-        .json(&json!({"task": "Wire the very-secret-text", "roles": ["progress"]}));
-    Answer::to(update).await.is(200);
+    let update = program.request(Method::POST, "agent", "update");
+    let update = update.header("traceparent", format!("00-{TRACE}-{CALLER}-01"));
+    let body = json!({"task": "Wire the very-secret-text", "roles": ["progress"]});
+    Answer::to(update.json(&body)).await.is(200);
     program.signal(Signal::TERM);
     assert!(program.ended().await.success());
 
@@ -117,11 +116,8 @@ async fn an_update_is_one_trace_from_the_callers_span_to_the_commit() {
         ("db.memories.change", find("update.save")),
         ("db.memory_contexts.save", find("db.memories.change")),
     ] {
-        assert_eq!(
-            hex(&find(child).parent_span_id),
-            hex(&parent.span_id),
-            "{child} of {names:?}"
-        );
+        let parent_id = &find(child).parent_span_id;
+        assert_eq!(*parent_id, parent.span_id, "{child} of {names:?}");
     }
     let sent_on = outside.seen.parents.lock().unwrap().clone();
     let call = hex(&find("model.call").span_id);
@@ -150,8 +146,7 @@ async fn a_streamed_update_is_in_the_trace_of_its_request_and_a_queued_one_has_i
     let queued = update("Prefer", "respond-async").await.is(202).json();
     let run = format!("updates/{}", queued["update_id"].as_str().unwrap());
     eventually("it has ended", async || {
-        let run = Answer::to(program.request(Method::GET, "agent", &run)).await;
-        !run.is(200).json()["finished_at"].is_null()
+        !program.read("agent", &run).await.is(200).json()["finished_at"].is_null()
     })
     .await;
     program.signal(Signal::TERM);

@@ -14,14 +14,15 @@ async fn agent() -> String {
     export(&service.database_url(), &["--vault", "acme", "--memory", "agent"])
 }
 
-async fn is_empty(database: &Database) {
+/// Imports a file into a database that has nothing: it must fail with this error, and nothing is stored.
+async fn refused_whole(database: &Database, arguments: &[&str], text: &str, said: &str) {
+    refuses(&database.url(), arguments, text, said);
     let mut connection = sqlx::PgConnection::connect(&database.url()).await.unwrap();
-    let rows: i64 = sqlx::query_scalar(
-        "SELECT (SELECT count(*) FROM memories) + (SELECT count(*) FROM records) + (SELECT count(*) FROM updates)",
-    )
-    .fetch_one(&mut connection)
-    .await
-    .unwrap();
+    let stored = "SELECT (SELECT count(*) FROM memories) + (SELECT count(*) FROM records) + (SELECT count(*) FROM updates)";
+    let rows: i64 = sqlx::query_scalar(stored)
+        .fetch_one(&mut connection)
+        .await
+        .unwrap();
     assert_eq!(rows, 0);
 }
 
@@ -29,13 +30,8 @@ async fn is_empty(database: &Database) {
 async fn refused(database: &Database, original: &str, line: usize, change: impl Fn(&mut Value), said: &str) {
     let mut file = File::of(original);
     change(&mut file.0[line]);
-    refuses(
-        &database.url(),
-        &[],
-        &file.sealed(),
-        &format!("line {}: {said}", line + 1),
-    );
-    is_empty(database).await;
+    let said = format!("line {}: {said}", line + 1);
+    refused_whole(database, &[], &file.sealed(), &said).await;
 }
 
 /// A member of a line, a value that it may not have, and the error.
@@ -158,19 +154,15 @@ async fn a_record_that_is_told_as_active_stands_in_the_newest_document() {
 
 #[tokio::test]
 async fn what_the_versions_know_counts_more_than_a_record_line() {
-    let file = File::of(include_str!("../../data/transfer/version-1.jsonl"));
-    let made_up = |wanted: &str| {
-        let mut file = File(file.0.clone());
-        for line in &mut file.0 {
-            if line["record"]["kind"] == "KL" && line["record"]["content"] == wanted {
-                line["record"]["content"] = json!("made up");
-                line["record"]["created_version"] = json!(2);
-            }
+    let mut file = File::of(include_str!("../../data/transfer/version-1.jsonl"));
+    for line in &mut file.0 {
+        if line["record"]["kind"] == "KL" && line["record"]["content"] == "stays" {
+            line["record"]["content"] = json!("made up");
+            line["record"]["created_version"] = json!(2);
         }
-        file.sealed()
-    };
+    }
     let service = Service::start().await;
-    let output = super::program::import(&service.database_url(), &[], &made_up("stays"));
+    let output = super::program::import(&service.database_url(), &[], &file.sealed());
     assert!(output.status.success(), "{output:?}");
     let record = service.memory("redacted").read("records/KL-1").await;
     has(&record, json!({"content": "stays", "created_version": 1}));
@@ -182,94 +174,52 @@ async fn ids_of_versions_are_unique_and_counters_cover_all_records() {
     let mut twice = File::of(&file);
     let first = twice.first("context");
     twice.0[first + 1]["context"]["context_id"] = twice.0[first]["context"]["context_id"].clone();
-    refuses(
-        &database.url(),
-        &[],
-        &twice.sealed(),
-        "stands twice in this memory",
-    );
-    let low = |line: &mut Value| line["memory"]["learning_counter"] = json!(0);
-    refused_at_context(&database, &file, low).await;
-    is_empty(&database).await;
+    refused_whole(&database, &[], &twice.sealed(), "stands twice in this memory").await;
+    let said = "line 3: context: it has a record with a number over";
+    let mut low = File::of(&file);
+    let memory = low.first("memory");
+    low.0[memory]["memory"]["learning_counter"] = json!(0);
+    refused_whole(&database, &[], &low.sealed(), said).await;
     // A task that went directly to the archive stands in the operations alone.
     let mut historic = File::of(&file);
     historic.0[first]["context"]["operations"] = json!([{"op": "history", "id": "T-99", "content": "done"}]);
-    let said = "line 3: context: it has a record with a number over";
-    refuses(&database.url(), &[], &historic.sealed(), said);
-    is_empty(&database).await;
-}
-
-async fn refused_at_context(database: &Database, original: &str, change: impl Fn(&mut Value)) {
-    let mut file = File::of(original);
-    let memory = file.first("memory");
-    change(&mut file.0[memory]);
-    refuses(
-        &database.url(),
-        &[],
-        &file.sealed(),
-        "line 3: context: it has a record with a number over",
-    );
+    refused_whole(&database, &[], &historic.sealed(), said).await;
 }
 
 #[tokio::test]
 async fn changed_and_truncated_files_are_detected() {
     let (file, database) = (agent().await, Database::create().await);
     let changed = file.replacen("漢字", "漢子", 1);
-    refuses(
-        &database.url(),
-        &[],
-        &changed,
-        "the lines of agent are not those that were exported",
-    );
-    is_empty(&database).await;
+    let said = "the lines of agent are not those that were exported";
+    refused_whole(&database, &[], &changed, said).await;
     for (end, _) in file.match_indices('\n').step_by(3) {
         if file[end + 1..].lines().count() > 1 {
-            refuses(&database.url(), &[], &file[..=end], "it is cut off");
-            is_empty(&database).await;
+            refused_whole(&database, &[], &file[..=end], "it is cut off").await;
         }
     }
-    refuses(
-        &database.url(),
-        &[],
-        "",
-        "the file ends behind line 0, but a header was expected: it is cut off",
-    );
+    let said = "the file ends behind line 0, but a header was expected: it is cut off";
+    refused_whole(&database, &[], "", said).await;
     let header = file.lines().next().unwrap();
-    refuses(
-        &database.url(),
-        &[],
-        header,
-        "line 1: it has no end: the file is cut off",
-    );
+    let said = "line 1: it has no end: the file is cut off";
+    refused_whole(&database, &[], header, said).await;
 }
 
 #[tokio::test]
 async fn invalid_lines_are_rejected_and_limited() {
     let database = Database::create().await;
-    let url = database.url();
     let long = format!("{{\"header\":\"{}\"}}\n", "x".repeat(5_000));
-    refuses(
-        &url,
-        &["--max-line-bytes", "1000"],
-        &long,
-        "line 1: it is longer than 1000 bytes",
-    );
+    let most = ["--max-line-bytes", "1000"];
+    refused_whole(&database, &most, &long, "line 1: it is longer than 1000 bytes").await;
     let deep = format!("{{\"header\":{}}}\n", "[".repeat(200_000));
-    refuses(&url, &[], &deep, "line 1: expected a header, but ");
-    refuses(
-        &url,
-        &[],
-        "not json\n",
-        "line 1: expected a header, but expected value at column 1",
-    );
-    refuses(&url, &[], "\n", "line 1: expected a header, but EOF");
-    refuses(
-        &url,
-        &[],
-        "{\"thing\":{}}\n",
-        "line 1: expected a header, but unknown variant `thing`",
-    );
-    is_empty(&database).await;
+    for (text, said) in [
+        (deep.as_str(), ""),
+        ("not json\n", "expected value at column 1"),
+        ("\n", "EOF"),
+        ("{\"thing\":{}}\n", "unknown variant `thing`"),
+    ] {
+        let said = format!("line 1: expected a header, but {said}");
+        refused_whole(&database, &[], text, &said).await;
+    }
 }
 
 #[tokio::test]
@@ -280,8 +230,7 @@ async fn deeply_nested_values_of_runs_are_rejected() {
     lines.0[run]["run"]["request"] = json!("DEEP");
     let deep = format!("{}1{}", "[".repeat(5_000), "]".repeat(5_000));
     let text = lines.sealed().replacen("\"DEEP\"", &deep, 1);
-    refuses(&database.url(), &[], &text, "recursion limit exceeded");
-    is_empty(&database).await;
+    refused_whole(&database, &[], &text, "recursion limit exceeded").await;
 }
 
 #[tokio::test]
@@ -295,12 +244,8 @@ async fn append_rejects_another_text_under_a_known_id() {
     // The memory does not have this head; otherwise the file would count as imported already.
     file.0[first + 1]["context"]["context_id"] = json!("foreign");
     file.0[1]["memory"]["head_context_id"] = json!("foreign");
+    let (url, append) = (service.database_url(), ["--on-conflict", "append"]);
     let said = "is version 1 of the memory already, with another text";
-    refuses(
-        &service.database_url(),
-        &["--on-conflict", "append"],
-        &file.sealed(),
-        said,
-    );
+    refuses(&url, &append, &file.sealed(), said);
     assert_eq!(service.memory("agent").text().await, "two");
 }

@@ -1,7 +1,7 @@
 //! Prompt items of a memory and of the vault in an export.
 
-use super::program::{exported, imported};
-use crate::harness::Service;
+use super::program::{copied, exported, imported};
+use crate::harness::{Service, holds};
 use serde_json::{Value, json};
 use working_memory::storage::transfer::OnConflict;
 
@@ -15,22 +15,10 @@ async fn items_are_exported_with_their_memory_and_their_vault() {
     memory.write("# Facts\nf\n").await;
     let items = json!([{"content": "x", "metadata": {"a": 1}}, {"content": "y", "expires_at": "2026-12-01T00:00:00Z"}]);
     put(&service, &memory.path("items/rules"), items).await;
-    put(
-        &service,
-        "/v1/vaults/acme/items/style",
-        json!([{"content": "Short."}]),
-    )
-    .await;
-    let file = exported(service.storage(), "acme").await;
+    let of_vault = json!([{"content": "Short."}]);
+    put(&service, "/v1/vaults/acme/items/style", of_vault).await;
 
-    let other = Service::start().await;
-    let done = imported(other.storage(), &file, None, OnConflict::Fail).await;
-    assert_eq!(done.unwrap().created, 1);
-    assert_eq!(exported(other.storage(), "acme").await, file);
-    let done = imported(other.storage(), &file, None, OnConflict::Fail).await;
-    assert_eq!(done.unwrap().unchanged, 1);
-    assert_eq!(exported(other.storage(), "acme").await, file);
-    let copy = other.memory("agent");
+    let copy = copied(&service, 1).await.memory("agent");
     assert_eq!(copy.get("items").await.json(), memory.get("items").await.json());
     assert_eq!(copy.get("prompt").await.text(), memory.get("prompt").await.text());
 }
@@ -39,12 +27,8 @@ async fn items_are_exported_with_their_memory_and_their_vault() {
 async fn changed_and_invalid_items_are_rejected() {
     let (service, memory) = Service::start().await.agent();
     memory.write("# Facts\nf\n").await;
-    put(
-        &service,
-        &memory.path("items/style"),
-        json!([{"content": "as it was"}]),
-    )
-    .await;
+    let items = json!([{"content": "as it was"}]);
+    put(&service, &memory.path("items/style"), items).await;
     let file = String::from_utf8(exported(service.storage(), "acme").await).unwrap();
     // The head of a memory that has items alone.
     let other = Service::start().await;
@@ -66,7 +50,10 @@ async fn changed_and_invalid_items_are_rejected() {
         ),
         (&bare, "\"head_version\":0", "\"head_version\":-1", "head_version"),
     ] {
-        is_refused(&other, file, (from, to), said).await;
+        let changed = file.replace(from, to);
+        let import = imported(other.storage(), changed.as_bytes(), None, OnConflict::Fail);
+        holds(import.await.unwrap_err(), &[said]);
+        assert_eq!(other.count("prompt_items").await, 0, "{to}");
     }
 }
 
@@ -85,25 +72,13 @@ async fn a_memory_of_items_alone_is_exported_too() {
     let expires = json!([{"content": "x", "expires_at": "2026-11-21T02:00:03Z"}]);
     put(&service, &expired.path("items/style"), expires.clone()).await;
     let mixed = service.memory("d-mixed");
-    put(
-        &service,
-        &mixed.path("items/style"),
-        json!([{"content": "stays"}]),
-    )
-    .await;
+    let stays = json!([{"content": "stays"}]);
+    put(&service, &mixed.path("items/style"), stays).await;
     service.clock.advance(std::time::Duration::from_millis(500));
     put(&service, &mixed.path("items/late"), expires).await;
     service.clock.advance(std::time::Duration::from_secs(1));
     let file = exported(service.storage(), "acme").await;
-
-    let other = Service::start().await;
-    let done = imported(other.storage(), &file, None, OnConflict::Fail).await;
-    assert_eq!(done.unwrap().created, 3);
-    assert_eq!(exported(other.storage(), "acme").await, file);
-    let again = imported(other.storage(), &file, None, OnConflict::Fail)
-        .await
-        .unwrap();
-    assert_eq!((again.created, again.unchanged), (0, 3));
+    let other = copied(&service, 3).await;
     let about = async |service: &Service| service.read("/v1/vaults/acme/memories/b-items").await;
     assert_eq!(about(&other).await, about(&service).await);
     let copy = other.memory("b-items");
@@ -112,12 +87,8 @@ async fn a_memory_of_items_alone_is_exported_too() {
     assert_eq!(stored, ["rules", "style"]);
 
     // A copy that lacks what was added since is not taken for the same.
-    put(
-        &service,
-        &memory.path("items/style"),
-        json!([{"content": "three"}]),
-    )
-    .await;
+    let three = json!([{"content": "three"}]);
+    put(&service, &memory.path("items/style"), three).await;
     let newer = exported(service.storage(), "acme").await;
     let refused = imported(other.storage(), &newer, None, OnConflict::Fail).await;
     assert!(refused.is_err_and(|error| error.contains("exists already")));
@@ -128,24 +99,7 @@ async fn a_memory_of_items_alone_is_exported_too() {
     let own = third.memory("b-items");
     put(&third, &own.path("items/style"), json!([{"content": "own"}])).await;
     let before = own.get("items").await.json();
-    assert!(
-        imported(third.storage(), &file, None, OnConflict::Fail)
-            .await
-            .is_err()
-    );
+    let refused = imported(third.storage(), &file, None, OnConflict::Fail).await;
+    refused.unwrap_err();
     assert_eq!(own.get("items").await.json(), before);
-}
-
-/// A file in which one text was replaced by another is rejected with this error.
-async fn is_refused(other: &Service, file: &str, (from, to): (&str, &str), said: &str) {
-    let error = imported(
-        other.storage(),
-        file.replace(from, to).as_bytes(),
-        None,
-        OnConflict::Fail,
-    )
-    .await
-    .unwrap_err();
-    assert!(error.contains(said), "{to}: {error}");
-    assert_eq!(other.count("prompt_items").await, 0);
 }

@@ -1,6 +1,6 @@
 //! The program as its users run it, and a database filled by a service.
 
-use crate::harness::Service;
+use crate::harness::{Service, holds};
 use serde_json::json;
 use std::io::Write as _;
 use std::path::Path;
@@ -25,9 +25,8 @@ pub(super) fn program(database: &str, arguments: &[&str]) -> Command {
 /// Exports a vault to standard output; it must succeed.
 #[track_caller]
 pub(crate) fn export(database: &str, arguments: &[&str]) -> String {
-    let output = program(database, &[&["export"], arguments].concat())
-        .output()
-        .unwrap();
+    let mut export = program(database, &[&["export"], arguments].concat());
+    let output = export.output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
     assert_eq!(stderr(&output), "", "no progress where there is no terminal");
     String::from_utf8(output.stdout).unwrap()
@@ -83,6 +82,24 @@ pub(crate) async fn imported(
     Ok(done)
 }
 
+/// Another service that imported the vault `acme` of this one, which had so many memories: it exports the same file, and a
+/// second import changes nothing.
+pub(crate) async fn copied(service: &Service, memories: u64) -> Service {
+    let file = exported(service.storage(), "acme").await;
+    let other = Service::start().await;
+    let done = imported(other.storage(), &file, None, OnConflict::Fail)
+        .await
+        .unwrap();
+    assert_eq!((done.created, done.unchanged), (memories, 0));
+    assert_eq!(exported(other.storage(), "acme").await, file);
+    let again = imported(other.storage(), &file, None, OnConflict::Fail)
+        .await
+        .unwrap();
+    assert_eq!((again.created, again.unchanged), (0, memories));
+    assert_eq!(exported(other.storage(), "acme").await, file);
+    other
+}
+
 /// Imports; so many memories must be new, appended to, unchanged and skipped.
 #[track_caller]
 pub(crate) fn imports(database: &str, arguments: &[&str], text: &str, counts: [u64; 4]) {
@@ -103,11 +120,7 @@ pub(super) fn refuses(database: &str, arguments: &[&str], text: &str, said: &str
 pub(super) fn refuses_with(code: i32, database: &str, (arguments, text): (&[&str], &str), said: &str) {
     let output = import(database, arguments, text);
     assert_eq!(output.status.code(), Some(code), "{}", stderr(&output));
-    assert!(
-        stderr(&output).contains(said),
-        "{said:?} is not in {:?}",
-        stderr(&output)
-    );
+    holds(stderr(&output), &[said]);
 }
 
 /// The path of a test's file.

@@ -32,11 +32,11 @@ async fn the_file_has_a_header_and_every_row_in_order() {
     assert_eq!(count("record"), 0, "all of them follow from the versions");
     assert_eq!(count("run"), service.count("updates").await);
     assert_eq!(lines.last().unwrap()["footer"]["memories"], 3);
-    let memories: Vec<_> = lines
+    let memories = lines
         .iter()
-        .filter_map(|line| line["memory"]["memory_id"].as_str())
-        .collect();
-    assert_eq!(memories, ["Upper", "agent", "plain"], "by bytes, in any database");
+        .filter_map(|line| line["memory"]["memory_id"].as_str());
+    let expected = ["Upper", "agent", "plain"];
+    assert!(memories.eq(expected), "by bytes, in any database: {file}");
 }
 
 #[tokio::test]
@@ -71,11 +71,9 @@ async fn an_imported_run_whose_outcome_has_another_form_has_a_page() {
     let other = Service::start().await;
     imports(&other.database_url(), &[], &file.sealed(), [1, 0, 0, 0]);
 
-    let page = other
-        .get(&format!("/ui/vaults/acme/memories/agent/updates/{id}"))
-        .await;
+    let page = format!("/ui/vaults/acme/memories/agent/updates/{id}");
 
-    holds(page.is(200).text(), &[&id]);
+    holds(other.get(&page).await.is(200).text(), &[&id]);
 }
 
 /// The records of a memory, whole.
@@ -99,10 +97,8 @@ async fn a_file_of_version_1_is_imported_with_everything_in_it() {
         let stored = service.memory(memory).read(&format!("records/{id}")).await;
         for member in "status content created_version created_at created_by epic task_id".split(' ') {
             let (told, stored) = (told.get(member), stored.get(member));
-            assert!(
-                told.is_none() || told == stored,
-                "{memory} {id} {member}: {told:?} {stored:?}"
-            );
+            let is_kept = told.is_none() || told == stored;
+            assert!(is_kept, "{memory} {id} {member}: {told:?} {stored:?}");
         }
         assert_eq!(stored["archive_reason"], told["archive_reason"], "{memory} {id}");
     }
@@ -133,6 +129,15 @@ async fn records_of_versions_that_are_gone_are_told_by_lines_of_their_own() {
     assert_eq!(records(&copy, "agent").await, records(&service, "agent").await);
 }
 
+/// A member of a handoff, a value that it may not have, and the error.
+const HANDOFF: &str = r#"number = 0 → number: must be over 0
+number = 9223372036854775807 → number: must be at most
+window_seconds = 0 → window_seconds: must be a duration
+base_version = 99 → base_version: must be a version of the memory
+citations = [{"line": "x"}] → citations: 
+manifest = "x" → manifest: must be an object
+markdown = "\u0000" → markdown: must be free of NUL"#;
+
 #[tokio::test]
 async fn handoffs_are_exported_and_imported() {
     let service = filled().await;
@@ -149,22 +154,12 @@ async fn handoffs_are_exported_and_imported() {
     let handoff = agent.get_json("handoff").await.is(200).json();
     assert_eq!(copied["markdown"], handoff["markdown"]);
 
-    for (member, value, said) in [
-        ("number", json!(0), "number: must be over 0"),
-        ("number", json!(i64::MAX), "number: must be at most"),
-        ("window_seconds", json!(0), "window_seconds: must be a duration"),
-        (
-            "base_version",
-            json!(99),
-            "base_version: must be a version of the memory",
-        ),
-        ("citations", json!([{"line": "x"}]), "citations: "),
-        ("manifest", json!("x"), "manifest: must be an object"),
-        ("markdown", json!("\0"), "markdown: must be free of NUL"),
-    ] {
+    for row in HANDOFF.lines() {
+        let (place, said) = row.split_once(" → ").unwrap();
+        let (member, value) = place.split_once(" = ").unwrap();
         let mut lines = File::of(&file);
         let handoff = lines.first("handoff");
-        lines.0[handoff]["handoff"][member] = value;
+        lines.0[handoff]["handoff"][member] = serde_json::from_str(value).unwrap();
         refuses(&other.url(), &["--into-vault", "v"], &lines.sealed(), said);
     }
 }
@@ -206,12 +201,10 @@ async fn a_file_is_created_only_when_it_is_complete() {
     assert_eq!(export(&url, &["--vault", "acme", "--output", &file]), "");
     let written = std::fs::read_to_string(&file).unwrap();
     assert_eq!(written, export(&url, &["--vault", "acme"]));
-    let missing: Vec<_> = "export --vault acme --memory nobody --output"
-        .split(' ')
-        .collect();
-    let output = program(&url, &[&missing[..], &[&file]].concat())
-        .output()
-        .unwrap();
+    let missing = [
+        "export", "--vault", "acme", "--memory", "nobody", "--output", &file,
+    ];
+    let output = program(&url, &missing).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     holds(stderr(&output), &["the vault acme has no memory nobody"]);
     // The old file stays, and nothing unfinished is left.

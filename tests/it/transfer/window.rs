@@ -16,15 +16,10 @@ async fn filled() -> Service {
         });
         post("tasks", task).await.is(201);
     }
-    post("decisions", json!({"decision": "a", "reason": "b"}))
-        .await
-        .is(201);
-    post(
-        "decisions",
-        json!({"decision": "c", "reason": "d", "supersedes": "D-1"}),
-    )
-    .await
-    .is(201);
+    let second = json!({"decision": "c", "reason": "d", "supersedes": "D-1"});
+    for decision in [json!({"decision": "a", "reason": "b"}), second] {
+        post("decisions", decision).await.is(201);
+    }
     let history = json!({"history": [{"time": "2026-09-02T00:00:00Z", "intent": "Old", "epic": "k"}]});
     post("window/import", history).await.is(201);
     service
@@ -36,12 +31,8 @@ async fn a_file_that_gives_two_tasks_one_id_is_refused() {
     let file = export(&service.database_url(), &["--vault", "acme"]);
     let twice = File::of(&file.replace("task-2", "task-1")).sealed();
     let other = Database::create().await;
-    refuses(
-        &other.url(),
-        &[],
-        &twice,
-        "task_id: two tasks of the memory have the same",
-    );
+    let said = "task_id: two tasks of the memory have the same";
+    refuses(&other.url(), &[], &twice, said);
 }
 
 #[tokio::test]
@@ -53,30 +44,26 @@ async fn unknown_fields_of_a_task_are_preserved_and_validated() {
         .execute("UPDATE records SET details = '{\"priority\": \"high\"}' WHERE epic = 'e'")
         .await;
     let file = export(&service.database_url(), &["--vault", "acme"]);
-    assert_eq!(
-        file.matches(r#""epic":"e","details":{"priority":"high"}}"#)
-            .count(),
-        2,
-        "{file}"
-    );
+    let details = file.matches(r#""epic":"e","details":{"priority":"high"}}"#);
+    assert_eq!(details.count(), 2, "{file}");
     let other = Database::create().await;
     imports(&other.url(), &[], &file, [1, 0, 0, 0]);
     assert_eq!(export(&other.url(), &["--vault", "acme"]), file);
 
-    for (details, said) in [
-        (json!([]), "details: must be an object"),
-        (json!("x"), "details: must be an object"),
-        (json!({"priority": "\0"}), "details: must be free of NUL"),
+    for (member, value, said) in [
+        ("details", json!([]), "details: must be an object"),
+        ("details", json!("x"), "details: must be an object"),
+        (
+            "details",
+            json!({"priority": "\0"}),
+            "details: must be free of NUL",
+        ),
+        ("kind", json!("D"), "null on what is no task"),
     ] {
         let mut lines = File::of(&file);
         let task_line = lines.0.iter_mut().find(|line| line["record"]["epic"] == "e");
-        task_line.unwrap()["record"]["details"] = details;
+        task_line.unwrap()["record"][member] = value;
         let other = Database::create().await;
         refuses(&other.url(), &[], &lines.sealed(), said);
     }
-    let mut lines = File::of(&file);
-    let task_line = lines.0.iter_mut().find(|line| line["record"]["epic"] == "e");
-    task_line.unwrap()["record"]["kind"] = json!("D");
-    let other = Database::create().await;
-    refuses(&other.url(), &[], &lines.sealed(), "null on what is no task");
 }

@@ -247,25 +247,3 @@ fn many_deletions_at_once_look_like_a_mistake() {
     assert!(deletes_too_much(4, 7));
     assert!(!deletes_too_much(4, 8));
 }
-
-#[test]
-fn too_many_deletions_do_nothing() {
-    let mut world = World::default();
-    for number in 0..6 {
-        let path = format!("{number}.md");
-        world.folder.insert(path, number.to_string());
-    }
-    run(&mut world);
-    assert!(equal(&world) && world.service.len() == 6);
-    // As if another service answered at the address.
-    world.service.clear();
-    let bases = world.saved.clone();
-    let mut engine = Engine::new(&mut world, bases);
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let failure = runtime.block_on(engine.run(false)).unwrap_err();
-    assert!(
-        failure.sentence.contains("6 files would be removed"),
-        "{failure:?}"
-    );
-    assert_eq!(world.folder.len(), 6);
-}

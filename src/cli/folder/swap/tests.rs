@@ -36,10 +36,8 @@ fn only_what_was_seen_is_replaced_or_removed() {
     let (folder, tree) = folder();
     assert_eq!(create(&tree, "a.md", b"1", "").unwrap(), Placed::Done);
     assert_eq!(create(&tree, "a.md", b"2", "").unwrap(), Placed::Changed);
-    assert_eq!(
-        replace(&tree, "a.md", b"2", &h("other")).unwrap(),
-        Placed::Changed
-    );
+    let replaced = replace(&tree, "a.md", b"2", &h("other"));
+    assert_eq!(replaced.unwrap(), Placed::Changed);
     assert_eq!(files(&folder), of(&[("a.md", "1")]));
     assert_eq!(replace(&tree, "a.md", b"2", &h("1")).unwrap(), Placed::Done);
     assert_eq!(replace(&tree, "b.md", b"2", &h("1")).unwrap(), Placed::Changed);
@@ -117,10 +115,8 @@ fn leftovers_of_a_killed_program_are_repaired() {
     // A text that the service has as a version needs no copy.
     let (folder, tree) = folder();
     fs::write(folder.path().join(swap("new")), "old").unwrap();
-    assert_eq!(
-        recovered(&tree, "", &swap("new"), |_, sha256| sha256 == h("old")).unwrap(),
-        None
-    );
+    let kept = recovered(&tree, "", &swap("new"), |_, sha256| sha256 == h("old"));
+    assert_eq!(kept.unwrap(), None);
     assert_eq!(files(&folder), of(&[]));
 }
 

@@ -40,13 +40,9 @@ fn a_handoff_is_in_its_runs_folder_and_current() {
     let memory_ref = memory_ref("a:b@c", "m..x");
     let workspace = workspace(home.path(), &memory_ref);
     let path = put(&workspace, &handoff(&memory_ref, "h1", "# One\n")).unwrap();
-    assert_eq!(
-        path,
-        home.path().join("workspace/current/a:b@c/m..x/WORKING_MEMORY.md")
-    );
-    let run = home
-        .path()
-        .join("workspace/2026/11/21/working-memory-20261121T105500Z-h1");
+    let at = |path: &str| home.path().join("workspace").join(path);
+    assert_eq!(path, at("current/a:b@c/m..x/WORKING_MEMORY.md"));
+    let run = at("2026/11/21/working-memory-20261121T105500Z-h1");
     assert_eq!(fs::read_to_string(run.join(MARKDOWN)).unwrap(), "# One\n");
     let manifest: serde_json::Value = serde_json::from_slice(&fs::read(run.join(MANIFEST)).unwrap()).unwrap();
     assert_eq!(manifest["cited"], json!(["KL-1@7"]));

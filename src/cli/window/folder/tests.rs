@@ -45,16 +45,11 @@ fn told(tasks: &[ImportedTask]) -> Vec<String> {
 
 /// `decision <- reason` of each.
 fn made(parsed: &Parsed) -> Vec<String> {
-    let decisions = parsed.folder.window.decisions.iter();
-    decisions
-        .map(|made| {
-            format!(
-                "{} <- {}",
-                made.decision,
-                made.reason.as_deref().unwrap_or_default()
-            )
-        })
-        .collect()
+    let told = |made: &ImportedDecision| {
+        let reason = made.reason.as_deref().unwrap_or_default();
+        format!("{} <- {reason}", made.decision)
+    };
+    parsed.folder.window.decisions.iter().map(told).collect()
 }
 
 /// What was not placed.
@@ -129,29 +124,20 @@ fn a_folder_of_people_is_read_as_far_as_it_goes() {
                      - [2026-11-20] Keep it small because we are few\n";
     let history =
         "# History\n\n## 2026-10-01\n- Began\n* Went on\n\n- `2026-10-02` T-4 Wrote code: a lot\n- no date\n";
+    let rules = "# Project\nBe kind.\n\n## Anti-goals\n- no ORM\n- no magic\n";
+    let epic = "- 2026-10-02 Wrote code: a lot\n- 2026-10-03 More\n";
     let files = [
-        (
-            RULES,
-            "# Project\nBe kind.\n\n## Anti-goals\n- no ORM\n- no magic\n",
-        ),
+        (RULES, rules),
         (STATUS, status),
         (DECISIONS, decisions),
         (HISTORY, history),
-        (
-            "archive/epics/Start.md",
-            "- 2026-10-02 Wrote code: a lot\n- 2026-10-03 More\n",
-        ),
+        ("archive/epics/Start.md", epic),
         ("notes.txt", "left alone"),
     ];
     let parsed = parse(files, day("2026-12-01"));
     let Folder { rules, window } = &parsed.folder;
-    assert_eq!(
-        rules,
-        &[
-            "# Project\nBe kind.",
-            "# Project\n## Anti-goals\n- no ORM\n- no magic"
-        ]
-    );
+    let anti_goals = "# Project\n## Anti-goals\n- no ORM\n- no magic";
+    assert_eq!(rules, &["# Project\nBe kind.", anti_goals]);
     let status = Status::new(Some("ship it"), Some("the net"));
     assert!(window.status.says_the_same(&status), "{:?}", window.status);
     assert_eq!(window.tasks[0].time, day("2026-11-20"));
@@ -165,39 +151,22 @@ fn a_folder_of_people_is_read_as_far_as_it_goes() {
         let epic = task.details.epic.as_deref().unwrap_or("-");
         format!("{} {} {epic}", time.date_naive(), task.intent)
     });
-    assert_eq!(
-        history.collect::<Vec<_>>(),
-        [
-            "2026-10-01 Began -",
-            "2026-10-01 Went on -",
-            "2026-10-02 Wrote code Start",
-            "2026-10-02 no date -",
-            "2026-10-03 More Start",
-        ]
-    );
+    let expected = "2026-10-01 Began -|2026-10-01 Went on -|2026-10-02 Wrote code Start|2026-10-02 no date -|\
+                    2026-10-03 More Start";
+    assert!(history.eq(expected.split('|')), "{window:?}");
     assert_eq!(left(&parsed), ["we are late"]);
-    assert_eq!(
-        (parsed.unplaced[0].file.as_str(), parsed.unplaced[0].line),
-        (STATUS, 8)
-    );
+    let place = (parsed.unplaced[0].file.as_str(), parsed.unplaced[0].line);
+    assert_eq!(place, (STATUS, 8));
 }
 
 #[test]
 fn lines_of_a_document_are_entries() {
-    let files = [
-        (
-            STATUS,
-            "- T-7 [2026-11-21T02:00:00Z] Fix: fixed\n- T-6 not dated: no\n",
-        ),
-        (DECISIONS, "- D-3 [2026-11-21T02:00:00Z] because fast: use rust\n"),
-    ];
-    let parsed = parse(files, day("2026-12-01"));
+    let status = "- T-7 [2026-11-21T02:00:00Z] Fix: fixed\n- T-6 not dated: no\n";
+    let decisions = "- D-3 [2026-11-21T02:00:00Z] because fast: use rust\n";
+    let parsed = parse([(STATUS, status), (DECISIONS, decisions)], day("2026-12-01"));
     let tasks = &parsed.folder.window.tasks;
     assert_eq!(told(tasks), [" | Fix | fixed", " | not dated | no"]);
-    assert_eq!(
-        tasks.iter().map(|task| task.time).collect::<Vec<_>>(),
-        [time(0); 2]
-    );
+    assert!(tasks.iter().all(|task| task.time == time(0)), "{tasks:?}");
     assert_eq!(tasks[1].record, Some("T-6".parse().unwrap()));
     assert_eq!(made(&parsed), ["use rust <- fast"]);
     assert_eq!(parsed.folder.window.decisions[0].time, time(0));
@@ -233,22 +202,15 @@ fn bullets_without_a_date_are_entries_where_the_file_is_a_list_of_them() {
     let tasks = &parsed.folder.window.tasks;
     let id = |task: &ImportedTask| task.task.task_id.as_ref().map(ToString::to_string);
     let derived = id(&tasks[1]);
-    assert!(
-        derived.as_ref().is_some_and(|id| id.starts_with("import-")),
-        "{tasks:?}"
-    );
-    assert_eq!(
-        told(tasks),
-        [
-            "task-1 | Bootstrapped | ",
-            " | Wired it | all tests",
-            "task_2 | Deployed | no quota"
-        ]
-    );
-    assert!(
-        tasks.iter().all(|task| task.time == day("2026-11-20")),
-        "{tasks:?}"
-    );
+    assert!(derived.as_ref().unwrap().starts_with("import-"), "{tasks:?}");
+    let expected = [
+        "task-1 | Bootstrapped | ",
+        " | Wired it | all tests",
+        "task_2 | Deployed | no quota",
+    ];
+    assert_eq!(told(tasks), expected);
+    let is_dated = |task: &ImportedTask| task.time == day("2026-11-20");
+    assert!(tasks.iter().all(is_dated), "{tasks:?}");
     assert!(tasks[2].task.has_failed());
     // The newest is last in a file that is appended to.
     let decisions = [
@@ -258,15 +220,10 @@ fn bullets_without_a_date_are_entries_where_the_file_is_a_list_of_them() {
     assert_eq!(made(&parsed), decisions);
     assert_eq!(parsed.folder.window.decisions[0].reason, None);
     assert_eq!(left(&parsed), ["- [ ] Ship", "- rest", "- ask Ann"]);
-    let later = parse(
-        [(STATUS, "## Recent Tasks\n- [x] Wired it: all tests\n")],
-        time(99),
-    );
-    assert_eq!(
-        id(&later.folder.window.tasks[0]),
-        derived,
-        "it is known again at any time"
-    );
+    // It is known again at any time.
+    let again = "## Recent Tasks\n- [x] Wired it: all tests\n";
+    let later = parse([(STATUS, again)], time(99));
+    assert_eq!(id(&later.folder.window.tasks[0]), derived);
 }
 
 #[test]
@@ -294,61 +251,44 @@ fn what_looks_like_no_id_is_an_intent() {
     }
 }
 
-#[test]
-fn a_line_that_a_person_changed_counts_more_than_its_comment() {
+/// A folder with this task alone, T-1.
+fn one_task(id: &str, intent: &str, summary: &str, members: &Value) -> Folder {
+    let task = ImportedTask {
+        time: time(0),
+        record: Some("T-1".parse().unwrap()),
+        task: Task {
+            task_id: Some(id.parse().unwrap()),
+            intent: intent.to_owned(),
+            summary: summary.to_owned(),
+            details: details(members),
+        },
+    };
     let window = WindowImport {
-        tasks: vec![ImportedTask {
-            time: time(0),
-            record: Some("T-1".parse().unwrap()),
-            task: Task {
-                task_id: Some("t1".parse().unwrap()),
-                intent: "Two\nlines".to_owned(),
-                summary: "Done".to_owned(),
-                details: details(&json!({"outcome": {"a": "<!-- x -->"}, "epic": "E"})),
-            },
-        }],
+        tasks: vec![task],
         ..WindowImport::default()
     };
-    let folder = Folder {
+    Folder {
         window,
         ..Folder::default()
-    };
+    }
+}
+
+#[test]
+fn a_line_that_a_person_changed_counts_more_than_its_comment() {
+    let members = json!({"outcome": {"a": "<!-- x -->"}, "epic": "E"});
+    let folder = one_task("t1", "Two\nlines", "Done", &members);
     let mut files = render(&folder);
     assert_eq!(read(&files).folder, folder);
     files[1].1 = files[1].1.replace("Two lines", "Three lines");
     let changed = read(&files).folder.window.tasks.remove(0).task;
     assert_eq!((changed.intent.as_str(), changed.task_id), ("Three lines", None));
-    assert_eq!(
-        (changed.details.outcome, changed.details.epic),
-        (
-            folder.window.tasks[0].task.details.outcome.clone(),
-            Some("E".to_owned())
-        )
-    );
+    assert_eq!(changed.details, details(&members));
 }
 
 fn words() -> impl Strategy<Value = String> {
-    let odd = prop::sample::select(vec![
-        "- ",
-        "* ",
-        "because ",
-        ": ",
-        "<!-- ",
-        " -->",
-        "T-3 ",
-        "[2026-11-21] ",
-        "\n",
-        "# ",
-        "Goal: ",
-        "Reason: ",
-        "—",
-        "**",
-        "\\<!-- rule -->",
-        "<!-- rule -->\n",
-        " because ",
-        "```",
-        "\"",
-    ]);
+    let odd = "- |* |because |: |<!-- | -->|T-3 |[2026-11-21] |\n|# |Goal: |Reason: |—|**|\\<!-- rule -->|\
+               <!-- rule -->\n| because |```|\"";
+    let odd = prop::sample::select(odd.split('|').collect::<Vec<_>>());
     prop::collection::vec(prop_oneof!["\\PC{0,6}", odd.prop_map(str::to_owned)], 1..6)
         .prop_map(|parts| parts.concat())
 }
@@ -400,10 +340,8 @@ fn tasks() -> impl Strategy<Value = Vec<ImportedTask>> {
 fn no_heading_of_the_rules_is_skipped_unseen() {
     let text = "# Project\n\n## Rules\n- a\n\n# Anti-Goals\n\n## Storage\n- an ORM\n\n## Later\n\n# Empty\n";
     let parsed1 = parsed([(RULES, text)]);
-    assert_eq!(
-        parsed1.folder.rules,
-        ["# Project\n## Rules\n- a", "# Anti-Goals\n## Storage\n- an ORM"]
-    );
+    let rules = ["# Project\n## Rules\n- a", "# Anti-Goals\n## Storage\n- an ORM"];
+    assert_eq!(parsed1.folder.rules, rules);
     assert_eq!(left(&parsed1), ["## Later", "# Empty"]);
     let lines: Vec<_> = parsed1.unplaced.iter().map(|line| line.line).collect();
     assert_eq!(lines, [11, 13]);
@@ -466,11 +404,7 @@ fn what_is_not_done_is_no_task_and_what_failed_says_so() {
 #[test]
 fn a_task_without_words_is_reported_once() {
     let parsed = parsed([(STATUS, "## Recent Tasks\n- Intent:\n- Summary: done\n")]);
-    let lines = parsed.unplaced.iter().map(|line| (line.line, line.text.as_str()));
-    assert_eq!(
-        lines.collect::<Vec<_>>(),
-        [(2, "- Intent:"), (3, "- Summary: done")]
-    );
+    assert_eq!(left(&parsed), ["- Intent:", "- Summary: done"]);
 }
 
 #[test]
@@ -491,18 +425,9 @@ fn decisions_are_read_in_the_forms_that_people_write() {
 
 #[test]
 fn position_counts_where_no_date_does() {
-    let list = |lines: &mut dyn Iterator<Item = i32>, mark: &str| -> String {
-        lines
-            .map(|number| format!("- {mark}{number}: Step {number}\n"))
-            .collect()
-    };
-    let newest = |file: &str, end, by| Newest {
-        file: file.to_owned(),
-        end,
-        by,
-    };
     // Ids that fall, and a status without any.
-    let status = format!("## Recent Tasks\n{}", list(&mut (1..=7).rev(), "task-"));
+    let status: String = (1..=7).rev().map(|n| format!("- task-{n}: Step {n}\n")).collect();
+    let status = format!("## Recent Tasks\n{status}");
     let parsed2 = parsed([(STATUS, status.as_str())]);
     assert_eq!(told(&parsed2.folder.window.tasks)[0], "task-7 | Step 7 | ");
     let plain = parsed([(STATUS, "## Recent Tasks\n- Third\n- Second\n- First\n")]);
@@ -510,34 +435,19 @@ fn position_counts_where_no_date_does() {
     // Dates count before ids, and what has none has the date beside it.
     let dated = "## Recent Tasks\n- task-1: undated\n- 2026-11-01 task-9: a\n- 2026-11-02 task-3: b\n- task-2: last\n";
     let parsed3 = parsed([(STATUS, dated)]);
-    let times: Vec<_> = parsed3.folder.window.tasks.iter().map(|task| task.time).collect();
-    assert_eq!(
-        times,
-        ["2026-11-02", "2026-11-02", "2026-11-01", "2026-11-01"].map(day)
-    );
+    let times = parsed3.folder.window.tasks.iter().map(|task| task.time);
+    let days = ["2026-11-02", "2026-11-02", "2026-11-01", "2026-11-01"];
+    assert_eq!(times.collect::<Vec<_>>(), days.map(day));
     assert_eq!(told(&parsed3.folder.window.tasks)[0], "task-2 | last | ");
-    assert_eq!(parsed3.newest, [newest(STATUS, End::Last, By::Dates)]);
+    let (file, end, by) = (STATUS.to_owned(), End::Last, By::Dates);
+    assert_eq!(parsed3.newest, [Newest { file, end, by }]);
 }
 
 #[test]
 fn a_task_of_several_lines_is_written_once() {
-    let window = WindowImport {
-        tasks: vec![ImportedTask {
-            time: time(0),
-            record: Some("T-1".parse().unwrap()),
-            task: Task {
-                task_id: Some("task-1".parse().unwrap()),
-                intent: "Add parser: lines\nand words".to_owned(),
-                summary: "FSM over lines.\n\n- 60 tests".to_owned(),
-                details: details(&json!({"outcome": {"success": false, "exit": 3}, "epic": "E"})),
-            },
-        }],
-        ..WindowImport::default()
-    };
-    let folder = Folder {
-        window,
-        ..Folder::default()
-    };
+    let members = json!({"outcome": {"success": false, "exit": 3}, "epic": "E"});
+    let summary = "FSM over lines.\n\n- 60 tests";
+    let folder = one_task("task-1", "Add parser: lines\nand words", summary, &members);
     let files = render(&folder);
     let shown = files[1].1.split("## Recent Tasks\n\n").nth(1).unwrap();
     assert_eq!(
