@@ -4,6 +4,7 @@ use super::dictated::{Dictated, LEARNING, PROGRESS, dictate, learning};
 use super::stored::is_sound;
 use crate::harness::{Service, each, has, holds};
 use serde_json::json;
+use working_memory::config::Config;
 use working_memory::domain::operation::Role;
 use working_memory::llm::ChatRole;
 
@@ -29,10 +30,8 @@ async fn a_retry_prompt_has_the_models_answer_the_faults_and_the_existing_ids() 
     assert_eq!(after[..before.len()], before[..]);
     assert_eq!(after[1].speaker, ChatRole::Assistant);
     assert_eq!(after[1].text, first);
-    let fragments: Vec<_> = "missing_reason|> - no reason here|unknown_id|KL-99|KL-3, KL-8"
-        .split('|')
-        .collect();
-    holds(&after[2].text, &fragments);
+    let fragments = "missing_reason|> - no reason here|unknown_id|KL-99|KL-3, KL-8".split('|');
+    holds(&after[2].text, &fragments.collect::<Vec<_>>());
     assert_eq!(requests[0].system, requests[1].system);
     for role in [Role::Progress, Role::Verbatim] {
         assert_eq!(models.asked(role).len(), 1);
@@ -54,16 +53,13 @@ async fn the_second_answer_replaces_faulty_items_and_valid_ones_are_preserved() 
     let models = Dictated::new();
     let service = models.service().await;
     let mended = learning("mended");
+    let both = FAULTY.replace("no reason here", "because x: mended");
     let cases = [
         (&*mended, "mended kept", ""),
-        (
-            "KEY_LEARNINGS:\n  ADD:\n    - because good: kept\n    - because x: mended\n",
-            "kept mended",
-            "",
-        ),
+        (&both, "kept mended", ""),
         ("KEY_LEARNINGS: NO CHANGE", "kept", ""),
         (
-            "KEY_LEARNINGS:\n  ADD:\n    - still none\n",
+            &FAULTY.replace("    - because good: kept\n", ""),
             "kept",
             "missing_reason",
         ),
@@ -75,16 +71,10 @@ async fn the_second_answer_replaces_faulty_items_and_valid_ones_are_preserved() 
         let update = dictate(json!({"learnings": [FAULTY, second]}));
         let answer = service.memory(&name).updated(update).await;
 
-        assert_eq!(
-            each(&answer["operations"], "content").join(" "),
-            contents,
-            "{second}"
-        );
-        assert_eq!(
-            each(&answer["rejected"], "kind").join(" "),
-            rejected,
-            "{second}: {answer}"
-        );
+        let applied = each(&answer["operations"], "content").join(" ");
+        assert_eq!(applied, contents, "{second}");
+        let kinds = each(&answer["rejected"], "kind").join(" ");
+        assert_eq!(kinds, rejected, "{second}: {answer}");
         is_sound(&service, &name).await;
     }
 }
@@ -94,13 +84,11 @@ async fn a_valid_progress_of_the_first_answer_is_used_unless_the_second_has_one(
     let first = format!("{PROGRESS}SOMETHING_ELSE:\n  - x\n");
     let models = Dictated::new();
     let service = models.service().await;
+    let faulty = "CURRENT_PROGRESS:\n  Completed:\n    - All of it\n";
     let cases = [
-        ("CURRENT_PROGRESS: NO CHANGE".to_owned(), "- Wire it"),
-        (super::dictated::progress("Test it"), "- Test it"),
-        (
-            "CURRENT_PROGRESS:\n  Completed:\n    - All of it\n".to_owned(),
-            "- Wire it",
-        ),
+        ("CURRENT_PROGRESS: NO CHANGE", "- Wire it"),
+        (&super::dictated::progress("Test it"), "- Test it"),
+        (faulty, "- Wire it"),
     ];
     for (number, (second, bullet)) in cases.into_iter().enumerate() {
         let name = format!("agent-{number}");
@@ -139,10 +127,9 @@ async fn every_correctable_fault_is_retried_and_the_rest_is_reported() {
         let text = format!("{header}:\n  {}\n", item.replacen(": ", ":\n    ", 1));
         let name = format!("agent-{number}");
         let answer = service.memory(&name).updated(dictate(json!({role: text}))).await;
-        has(
-            &answer,
-            json!({"/rejected/*/kind": [kind], "/rejected/0/section": role, "status": "unchanged"}),
-        );
+        let expected =
+            json!({"/rejected/*/kind": [kind], "/rejected/0/section": role, "status": "unchanged"});
+        has(&answer, expected);
         assert_eq!(answer["models"][role]["reprompts"], 1, "{kind}");
         assert_eq!(service.count("memories").await, 0);
     }
@@ -150,36 +137,23 @@ async fn every_correctable_fault_is_retried_and_the_rest_is_reported() {
 
 #[tokio::test]
 async fn an_answer_without_a_section_is_retried_with_a_warning() {
-    let template = working_memory_template();
-    let models = Dictated::new();
-    let service = models.service().await;
-    let cases = [
-        "",
-        " \n\n",
-        "Sure! Everything went fine.",
-        "(none)",
-        "{\"add\": []}",
-    ];
-    for (number, text) in cases.into_iter().enumerate() {
+    let service = Dictated::new().service().await;
+    let cases = "/ \n\n/Sure! Everything went fine./(none)/{\"add\": []}";
+    for (number, text) in cases.split('/').enumerate() {
         let name = format!("agent-{number}");
         let update = dictate(json!({"learnings": text}));
         let answer = service.memory(&name).updated(update).await;
-        has(
-            &answer,
-            json!({"/warnings/*/kind": ["no_section"], "/models/learnings/reprompts": 1}),
-        );
+        let expected = json!({"/warnings/*/kind": ["no_section"], "/models/learnings/reprompts": 1});
+        has(&answer, expected);
     }
-    let update = dictate(json!({"verbatim": template}));
-    let answer = service.memory("agent").updated(update).await;
-    has(&answer, json!({"operations": []}));
-    for kind in each(&answer["rejected"], "kind") {
-        assert!(["placeholder", "unknown_id"].contains(&kind), "{answer}");
-    }
-}
-
-/// The template of DESIGN, returned unchanged.
-fn working_memory_template() -> &'static str {
-    "VERBATIM_CONTEXT:\n  ADD:\n    - because <reason>: <label> => <snippet, to the next bullet of this list>\n  ARCHIVE:\n    - VC-<n> because <reason>\n"
+    let mut strict = dictate(json!({"learnings": "(none)"}));
+    strict["on_invalid"] = json!("fail");
+    let problem = service
+        .memory("agent")
+        .update(strict)
+        .await
+        .problem(422, "invalid", None);
+    has(&problem, json!({"/rejected/0/kind": "no_section"}));
 }
 
 #[tokio::test]
@@ -198,19 +172,16 @@ async fn faults_that_a_retry_cannot_correct_are_not_retried() {
     for (number, (text, kind)) in cases.into_iter().enumerate() {
         let name = format!("agent-{number}");
         let memory = service.memory(&name);
-        memory.write("# Key Learnings\n- KL-1 because x: gone\n").await;
-        memory
-            .write("# Key Learnings\n- KL-2 because x: old insight\n")
-            .await;
+        for record in ["KL-1 because x: gone", "KL-2 because x: old insight"] {
+            memory.write(format!("# Key Learnings\n- {record}\n")).await;
+        }
 
         let mut update = dictate(json!({"learnings": text}));
         update["on_invalid"] = json!("fail");
         let answer = memory.updated(update).await;
 
-        has(
-            &answer,
-            json!({"/rejected/*/kind": [kind], "/models/learnings/reprompts": 0}),
-        );
+        let expected = json!({"/rejected/*/kind": [kind], "/models/learnings/reprompts": 0});
+        has(&answer, expected);
         assert!(answer["rejected"][0]["text"].as_str().unwrap().len() < 2_100);
         is_sound(&service, &name).await;
     }
@@ -238,11 +209,8 @@ async fn a_truncated_answer_is_retried_and_its_last_item_dropped() {
 async fn the_number_of_retries_is_configured() {
     for rounds in [0, 1, 2] {
         let models = Dictated::new();
-        let service = Service::start_with(
-            |config| config.pipeline.max_reprompts = rounds,
-            Some(models.models()),
-        )
-        .await;
+        let configure = |config: &mut Config| config.pipeline.max_reprompts = rounds;
+        let service = Service::start_with(configure, Some(models.models())).await;
         let update = dictate(json!({"learnings": [FAULTY, FAULTY, learning("third")]}));
 
         let answer = service.memory("agent").updated(update).await;

@@ -1,26 +1,26 @@
 //! Model servers that constrain the output to a JSON schema.
 
 use super::stub::{Reply, Stub};
-use crate::harness::{Service, each, holds};
+use crate::harness::{Memory, Service, each, has, holds};
 use serde_json::json;
 use working_memory::config::llm::{Constrain, Provider};
 use working_memory::domain::operation::Role;
 
-fn no_change(role: Role) -> Reply {
-    Reply::Text(format!("{}: NO CHANGE\n", role.header()))
-}
-
-#[tokio::test]
-async fn each_role_gets_the_schema_of_its_section_with_the_ids_of_the_memory() {
-    let stub = Stub::start(|request| no_change(request.role())).await;
+/// A service whose model server constrains to a schema.
+async fn constrained(stub: &Stub) -> Memory {
     let configure = stub.configure(Provider::Openai, 0);
     let service = Service::configured(|config| {
         configure(config);
         config.llm.constrain = Constrain::JsonSchema;
         config.pipeline.max_additions = 2;
-    })
-    .await;
-    let memory = service.memory("agent");
+    });
+    service.await.agent().1
+}
+
+#[tokio::test]
+async fn each_role_gets_the_schema_of_its_section_with_the_ids_of_the_memory() {
+    let stub = Stub::start(|request| Reply::Text(format!("{}: NO CHANGE\n", request.role().header()))).await;
+    let memory = constrained(&stub).await;
     let text = "# Key Learnings\n- KL-4 because old: stays\n- KL-7 because new: too\n";
     memory.write(text).await;
 
@@ -28,11 +28,8 @@ async fn each_role_gets_the_schema_of_its_section_with_the_ids_of_the_memory() {
 
     let schema = |role| stub.asked(role)[0].body["response_format"]["json_schema"]["schema"].clone();
     let learnings = &schema(Role::Learnings)["properties"];
-    assert_eq!(
-        learnings["archive"]["items"]["properties"]["id"]["enum"],
-        json!(["KL-4", "KL-7"])
-    );
-    assert_eq!(learnings["add"]["maxItems"], 2);
+    let ids = json!({"/archive/items/properties/id/enum": ["KL-4", "KL-7"], "/add/maxItems": 2});
+    has(learnings, ids);
     assert!(schema(Role::Progress)["properties"]["in_progress"].is_object());
     let verbatim = &schema(Role::Verbatim)["properties"];
     assert_eq!(verbatim["archive"], json!(null), "there is no snippet to archive");
@@ -52,27 +49,20 @@ async fn an_answer_of_the_schema_is_applied_and_its_faults_name_what_was_written
         Role::Progress => json!({"completed": [], "in_progress": ["Wire the parser"], "remaining": []}),
     };
     let stub = Stub::start(move |request| Reply::Text(said(request.role()).to_string())).await;
-    let configure = stub.configure(Provider::Openai, 0);
-    let service = Service::configured(|config| {
-        configure(config);
-        config.llm.constrain = Constrain::JsonSchema;
-    })
-    .await;
-    let memory = service.memory("agent");
+    let memory = constrained(&stub).await;
 
     let task = json!({"task": "wired it: the parser needs wiring"});
     let answer = memory.updated(task).await;
 
     let kinds = each(&answer["rejected"], "kind");
     assert_eq!(kinds, ["missing_reason", "unknown_id"], "{answer}");
-    holds(
-        answer["rejected"][0]["text"].as_str().unwrap(),
-        &["the parser is slow"],
-    );
-    let text = memory.text().await;
-    holds(&text, &["because it bit us; twice: the parser needs wiring\n"]);
-    assert!(text.contains("because next: run => wired it\n"), "{text}");
-    assert!(text.contains("## In Progress\n- Wire the parser\n"), "{text}");
+    has(&answer, json!({"/rejected/0/text~": "the parser is slow"}));
+    let lines = [
+        "because it bit us; twice: the parser needs wiring\n",
+        "because next: run => wired it\n",
+        "## In Progress\n- Wire the parser\n",
+    ];
+    holds(memory.text().await, &lines);
     // The model reads its own answer again, as it wrote it.
     let again = stub.asked(Role::Learnings)[1].body["messages"].clone();
     assert_eq!(again[2]["content"], said(Role::Learnings).to_string());

@@ -4,6 +4,7 @@ use super::dictated::{Gate, dictate, learning, progress};
 use crate::harness::{Answer, Memory, Service, has};
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};
+use sqlx::{Postgres, Transaction};
 use std::time::Duration;
 use working_memory::domain::ids::VaultId;
 use working_memory::domain::operation::Role;
@@ -16,11 +17,8 @@ async fn old_memory(memory: &Memory) {
     for text in ["# Notes\none\n", "# Notes\ntwo\n"] {
         memory.write(text).await;
     }
-    memory
-        .write(format!(
-            "# Notes\n{SECRET}\n\n# Key Learnings\n- KL-1 because a: b\n"
-        ))
-        .await;
+    let text = format!("# Notes\n{SECRET}\n\n# Key Learnings\n- KL-1 because a: b\n");
+    memory.write(text).await;
 }
 
 /// Deletes the memory, and makes another one under its id with at least as many versions.
@@ -33,13 +31,18 @@ async fn made_anew(memory: &Memory) {
 
 /// Nothing of the deleted memory is left, and the new one is as it was put.
 async fn is_untouched(service: &Service, memory: &Memory) {
-    let held = service.tables_that_hold(SECRET).await;
-    assert_eq!(held, [""; 0]);
-    let document = memory.get("context").await.is(200);
-    assert_eq!(document.text(), "# Notes\nanew 3\n");
-    let runs = memory.read("updates").await;
-    assert_eq!(runs["items"], json!([]));
+    assert_eq!(service.tables_that_hold(SECRET).await, [""; 0]);
+    assert_eq!(memory.text().await, "# Notes\nanew 3\n");
+    assert_eq!(memory.read("updates").await["items"], json!([]));
     assert_eq!(service.count("memory_contexts").await, 4);
+}
+
+/// A transaction that holds the rows of all memories.
+async fn holder(service: &Service) -> Transaction<'static, Postgres> {
+    let mut holder = service.rows().begin().await.unwrap();
+    let rows = sqlx::query("SELECT FROM memories FOR UPDATE");
+    rows.execute(&mut *holder).await.unwrap();
+    holder
 }
 
 /// The answer to a request whose memory is made anew while its model is asked.
@@ -58,17 +61,11 @@ fn update() -> Value {
 
 #[tokio::test]
 async fn an_update_that_began_before_the_deletion_is_409_in_every_form() {
-    let with = |member: &str, value: Value| {
-        let mut body = update();
-        body[member] = value;
-        body
-    };
-    for body in [
-        update(),
-        with("dry_run", json!(true)),
-        with("mode", json!("propose")),
-        dictate(json!({"fails": "learnings"})),
-    ] {
+    let [mut dry, mut proposed] = [update(), update()];
+    dry["dry_run"] = json!(true);
+    proposed["mode"] = json!("propose");
+    let failing = dictate(json!({"fails": "learnings"}));
+    for body in [update(), dry, proposed, failing] {
         let (gate, service, memory) = Gate::agent(Role::Learnings).await;
         old_memory(&memory).await;
 
@@ -152,13 +149,9 @@ async fn every_acknowledged_proposal_was_stored() {
             200 => {
                 let id = answer.json()["update_id"].as_str().unwrap().to_owned();
                 // The deletion takes the run with it; that it was stored is known by its event.
-                let told: i64 = sqlx::query_scalar(
-                    "SELECT count(*) FROM events WHERE kind = 'proposed' AND update_id = $1",
-                )
-                .bind(&id)
-                .fetch_one(service.rows())
-                .await
-                .unwrap();
+                let proposed = "SELECT update_id FROM events WHERE kind = 'proposed'";
+                let told: Vec<String> = service.values(proposed).await;
+                let told = told.iter().filter(|told| **told == id).count();
                 assert_eq!(told, 1, "round {round}: acknowledged, and not stored");
             }
             _ => {
@@ -178,16 +171,11 @@ async fn every_acknowledged_proposal_was_stored() {
 async fn operations_are_repeated_only_so_often_while_progress_moves() {
     let service = Service::configured(|config| config.pipeline.max_rebases = 0).await;
     let memory = service.memory("agent");
-    memory
-        .write("# Current Progress\n## In Progress\n- first\n")
-        .await;
-    let mut holder = service.rows().begin().await.unwrap();
-    sqlx::query("SELECT FROM memories FOR UPDATE")
-        .execute(&mut *holder)
-        .await
-        .unwrap();
+    let progress_of = |bullet: &str| format!("# Current Progress\n## In Progress\n- {bullet}\n");
+    memory.write(progress_of("first")).await;
+    let holder = holder(&service).await;
 
-    let put = memory.put("# Current Progress\n## In Progress\n- second\n");
+    let put = memory.put(progress_of("second"));
     let apply = async {
         service.waits_for_locks(1).await;
         memory.apply(&progress("mine")).await
@@ -200,22 +188,15 @@ async fn operations_are_repeated_only_so_often_while_progress_moves() {
 
     put.is(201);
     let problem = answer.conflict();
-    let run = problem["update_id"].as_str().unwrap();
-    let run = memory.read(&format!("updates/{run}")).await;
-    assert_eq!(run["status"], "conflict");
-    let document = memory.get("context").await.is(200);
-    assert_eq!(document.text(), "# Current Progress\n## In Progress\n- second\n");
+    assert_eq!(memory.run_of(&problem).await["status"], "conflict");
+    assert_eq!(memory.text().await, progress_of("second"));
 }
 
 #[tokio::test]
 async fn words_of_the_deleted_memory_are_not_indexed_for_the_new_one() {
     let (service, memory) = Service::start().await.agent();
     old_memory(&memory).await;
-    let mut deletion = service.rows().begin().await.unwrap();
-    sqlx::query("SELECT FROM memories FOR UPDATE")
-        .execute(&mut *deletion)
-        .await
-        .unwrap();
+    let mut deletion = holder(&service).await;
     let (storage, vault) = (service.storage().clone(), "acme".parse::<VaultId>().unwrap());
     // It has read the old memory, and waits for its row.
     let indexing = tokio::spawn(async move { storage.index_vault(&vault).await });
@@ -282,34 +263,29 @@ async fn an_update_of_a_memory_that_others_make_meanwhile_is_merged_into_it() {
     assert!(text.contains("theirs") && text.contains("late"), "{text}");
 }
 
-/// The answer to an update with a key whose version is replaced and redacted while a model is asked.
-async fn redacted_meanwhile(gate: &Gate, memory: &Memory, body: &Value) -> Value {
-    let (answer, ()) = tokio::join!(
-        Answer::to(memory.updating(body).header("Idempotency-Key", "k")),
-        async {
-            gate.asked().await;
-            memory.write("# Notes\nwithout it\n").await;
-            memory.redact("1").await.is(200);
-            gate.open();
-        }
-    );
-    answer.is(200).json()
+/// A service, and its answer to an update with a key whose version is replaced and redacted while a model is asked; the answer is
+/// not given again.
+async fn redacted_meanwhile(body: &Value) -> (Service, Value) {
+    let (gate, service, memory) = Gate::agent(Role::Learnings).await;
+    let text = format!("# Key Learnings\n- KL-1 because a: {SECRET}\n");
+    memory.write(text).await;
+    let keyed = || memory.updating(body).header("Idempotency-Key", "k");
+    let (answer, ()) = tokio::join!(Answer::to(keyed()), async {
+        gate.asked().await;
+        memory.write("# Notes\nwithout it\n").await;
+        memory.redact("1").await.is(200);
+        gate.open();
+    });
+    Answer::to(keyed()).await.is(410);
+    (service, answer.is(200).json())
 }
 
 #[tokio::test]
 async fn a_proposal_that_models_made_of_a_version_that_was_redacted_meanwhile_quotes_nothing() {
-    let (gate, service, memory) = Gate::agent(Role::Learnings).await;
-    memory
-        .write(format!("# Key Learnings\n- KL-1 because a: {SECRET}\n"))
-        .await;
     let mut body = dictate(json!({ "learnings": learning(&format!("rotate {SECRET}")) }));
     body["mode"] = json!("propose");
-
-    redacted_meanwhile(&gate, &memory, &body).await;
-
+    let (service, _) = redacted_meanwhile(&body).await;
     assert_eq!(service.tables_that_hold(SECRET).await, [""; 0]);
-    let again = memory.updating(&body).header("Idempotency-Key", "k");
-    Answer::to(again).await.is(410);
 }
 
 #[tokio::test]
@@ -319,20 +295,11 @@ async fn an_update_that_ends_after_its_version_was_redacted_is_stored_without_it
         (learning("late") + &archive, "applied"),
         (format!("KEY_LEARNINGS:\n{archive}"), "unchanged"),
     ] {
-        let (gate, service, memory) = Gate::agent(Role::Learnings).await;
-        memory
-            .write(format!("# Key Learnings\n- KL-1 because a: {SECRET}\n"))
-            .await;
-        let body = dictate(json!({ "learnings": learnings }));
-
-        let answer = redacted_meanwhile(&gate, &memory, &body).await;
-
+        let (service, answer) = redacted_meanwhile(&dictate(json!({ "learnings": learnings }))).await;
         has(&answer, json!({ "status": status, "base_version": 1 }));
         let holding = service.tables_that_hold(SECRET).await;
         for table in ["updates", "idempotency_keys"] {
             assert!(!holding.iter().any(|name| name == table), "{status}: {holding:?}");
         }
-        let again = memory.updating(&body).header("Idempotency-Key", "k");
-        Answer::to(again).await.is(410);
     }
 }

@@ -1,9 +1,10 @@
 //! Operations are checked against the caller's input: unsupported examples, snippets and insights, archives without a cause,
 //! and credentials are rejected; and the evidence of a change is returned wherever the change is.
 
-use crate::harness::{Service, Step, each, has, holds, lacks, scripted};
+use crate::harness::{Memory, Service, Step, each, has, holds, lacks, scripted};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
+use working_memory::config::Config;
 use working_memory::domain::evidence::Strictness;
 use working_memory::domain::operation::Role;
 use working_memory::llm::Models;
@@ -22,6 +23,13 @@ fn models(answers: Value) -> Models {
 
 async fn service(answers: Value) -> Service {
     Service::with_models(models(answers)).await
+}
+
+/// The memory of a service that checks so strictly.
+async fn strict(evidence: Strictness, answers: Value) -> Memory {
+    let configure = |config: &mut Config| config.pipeline.evidence = evidence;
+    let service = Service::start_with(configure, Some(models(answers))).await;
+    service.agent().1
 }
 
 fn body() -> Value {
@@ -52,11 +60,9 @@ async fn additions_without_evidence_in_the_input_are_rejected_one_by_one() {
 
     let founded = "RabbitMQ drops jobs that are unacknowledged for 30 minutes";
     let snippet = "\ttest:\n\t\tcargo  test --all";
-    has(
-        &answer,
-        json!({"/rejected/*/kind": ["ungrounded", "example", "secret", "not_verbatim"],
-               "/operations/*/content": [founded, snippet], "/models/learnings/reprompts": 1}),
-    );
+    let expected = json!({"/rejected/*/kind": ["ungrounded", "example", "secret", "not_verbatim"],
+                          "/operations/*/content": [founded, snippet], "/models/learnings/reprompts": 1});
+    has(&answer, expected);
     lacks(answer.to_string(), &["hunter2"]);
     assert_eq!(memory.read("records/VC-1").await["content"], snippet);
 }
@@ -69,19 +75,6 @@ const LEARNED: &str = "# Key Learnings\n- KL-1 because a: whales sing at dusk\n-
 fn archives(ids: &str) -> String {
     let lines = ids.split(", ").map(|id| format!("    - {id}\n"));
     format!("KEY_LEARNINGS:\n  ARCHIVE:\n{}", lines.collect::<String>())
-}
-
-#[tokio::test]
-async fn too_many_archives_are_all_rejected() {
-    let four = archives("KL-1 because gone, KL-2 because gone, KL-3 because gone, KL-4 because gone");
-    let (_, memory) = service(json!({"learnings": four})).await.agent();
-    memory.write(LEARNED).await;
-    let answer = memory.updated(body()).await;
-    let mut kinds = kinds(&answer);
-    kinds.sort_unstable();
-    let expected = "too_many_archives too_many_archives uncalled_archive uncalled_archive";
-    assert_eq!(kinds.join(" "), expected);
-    assert_eq!(answer["status"], "unchanged");
 }
 
 /// Each: a name, the document before, a section with what its model answers, and what the service answers.
@@ -116,6 +109,13 @@ async fn each_item_of_an_answer_is_checked() {
             archives("KL-1 because gone, KL-2 because it is 90 days now, KL-3 because it gets a queue of its own"),
             json!({"/rejected/*/kind": ["uncalled_archive"], "/operations/*/id": ["KL-2", "KL-3"],
                    "/operations/0/evidence/0/quote": "The retention limit of KL-2 is now 90 days."}),
+        ),
+        (
+            "too many archives are all rejected",
+            LEARNED,
+            "learnings",
+            archives("KL-1 because gone, KL-2 because gone, KL-3 because gone, KL-4 because gone"),
+            json!({"/rejected/*/kind": ["uncalled_archive", "too_many_archives", "too_many_archives", "uncalled_archive"], "status": "unchanged"}),
         ),
         (
             "an archive is rejected with its related addition",
@@ -227,52 +227,37 @@ async fn without_messages_nothing_is_refused_for_its_words_and_no_model_is_asked
     let learnings = "KEY_LEARNINGS:\n  ADD:\n    - because sessions last: cookies expire after an hour\n";
     let service = service(json!({"progress": progress, "learnings": learnings})).await;
     let memory = service.memory("agent");
-    memory
-        .write("# Current Progress\n## In Progress\n- Design the form\n")
-        .await;
+    let begin = "# Current Progress\n## In Progress\n- Design the form\n";
+    memory.write(begin).await;
 
     let task = json!({"task": "Add refresh tokens to the login flow"});
     let answer = memory.updated(task).await;
 
-    has(
-        &answer,
-        json!({"rejected": [], "status": "applied", "/warnings/*/kind": vec!["ungrounded"; 4]}),
-    );
+    let expected = json!({"rejected": [], "status": "applied", "/warnings/*/kind": vec!["ungrounded"; 4]});
+    has(&answer, expected);
     for role in Role::ALL {
-        has(
-            &answer["models"][role.name()],
-            json!({"attempts": 1, "reprompts": 0}),
-        );
+        let once = json!({"attempts": 1, "reprompts": 0});
+        has(&answer["models"][role.name()], once);
     }
     holds(memory.text().await, &["- Rotate session cookies on each use\n"]);
 }
 
 #[tokio::test]
 async fn a_request_may_be_stricter_than_the_service_and_not_laxer() {
-    let (_, memory) = Service::start_with(
-        |config| config.pipeline.evidence = Strictness::Warn,
-        Some(models(json!({"learnings": UNFOUNDED}))),
-    )
-    .await
-    .agent();
+    let memory = strict(Strictness::Warn, json!({"learnings": UNFOUNDED})).await;
     let with = |evidence: &str| {
         let mut body = body();
         body["evidence"] = json!(evidence);
         body
     };
-    let strict = memory.updated(with("reject")).await;
-    has(&strict, json!({"/rejected/*/kind": ["ungrounded"]}));
+    let stricter = memory.updated(with("reject")).await;
+    has(&stricter, json!({"/rejected/*/kind": ["ungrounded"]}));
     let problem = memory.update(with("off")).await.invalid("evidence");
-    has(
-        &problem,
-        json!({"detail~": ["pipeline.evidence = warn", "`warn` or `reject`"]}),
-    );
+    let why = json!({"detail~": ["pipeline.evidence = warn", "`warn` or `reject`"]});
+    has(&problem, why);
     memory.update(with("never")).await.is(422);
-    let configured = memory.updated(with("warn")).await;
-    has(
-        &configured,
-        json!({"rejected": [], "/warnings/*/kind": ["ungrounded"]}),
-    );
+    let configured = json!({"rejected": [], "/warnings/*/kind": ["ungrounded"]});
+    has(&memory.updated(with("warn")).await, configured);
 }
 
 #[tokio::test]
@@ -285,12 +270,7 @@ async fn a_credential_is_accepted_only_without_an_evidence_check() {
         "CURRENT_PROGRESS:\n  In Progress:\n    - Move the renderer\n    - Paint with password=hunter5\n";
     let answers = json!({"learnings": learnings, "verbatim": verbatim, "progress": progress});
     for (evidence, secrets) in [(Strictness::Warn, 4), (Strictness::Off, 0)] {
-        let (_, memory) = Service::start_with(
-            |config| config.pipeline.evidence = evidence,
-            Some(models(answers.clone())),
-        )
-        .await
-        .agent();
+        let memory = strict(evidence, answers.clone()).await;
         let answer = memory.updated(body()).await;
         assert_eq!(kinds(&answer), vec!["secret"; secrets], "{answer}");
         let text = memory.text().await;
@@ -300,28 +280,22 @@ async fn a_credential_is_accepted_only_without_an_evidence_check() {
 
 #[tokio::test]
 async fn strictness_is_configured_and_operations_of_agents_are_not_checked() {
-    for (evidence, rejected, warned) in [
-        (Strictness::Reject, 1, 0),
-        (Strictness::Warn, 0, 1),
-        (Strictness::Off, 0, 0),
-    ] {
-        let (service, memory) = Service::start_with(
-            |config| config.pipeline.evidence = evidence,
-            Some(models(json!({"learnings": UNFOUNDED}))),
-        )
-        .await
-        .agent();
+    use Strictness::{Off, Reject, Warn};
+    for (evidence, rejected, warned) in [(Reject, 1, 0), (Warn, 0, 1), (Off, 0, 0)] {
+        let memory = strict(evidence, json!({"learnings": UNFOUNDED})).await;
         let answer = memory.updated(body()).await;
         has(&answer, json!({"rejected#": rejected, "warnings#": warned}));
 
-        let applied = service.memory("other").applied(UNFOUNDED).await;
+        memory.delete().await.is(204);
+        let applied = memory.applied(UNFOUNDED).await;
         has(&applied, json!({"rejected": [], "/operations/0/evidence": []}));
     }
 }
 
 #[tokio::test]
-async fn evidence_is_returned_with_the_change_its_record_and_its_line_until_redaction() {
+async fn evidence_is_returned_with_the_change_its_record_its_line_and_searches_until_redaction() {
     let (service, memory) = service(json!({"learnings": FOUNDED})).await.agent();
+    service.listen().await;
     memory.write("# Notes\nfree\n").await;
 
     let answer = memory.updated(body()).await;
@@ -332,13 +306,18 @@ async fn evidence_is_returned_with_the_change_its_record_and_its_line_until_reda
     let place = |name: &str| usize::try_from(first[name].as_u64().unwrap()).unwrap();
     let quote = &MESSAGE[place("start")..place("end")];
     assert_eq!(first["quote"], quote);
-    assert_eq!(
-        quote,
-        "Root cause: RabbitMQ drops unacknowledged jobs after 30 minutes."
-    );
-    assert_eq!(memory.read("records/KL-1").await["evidence"], evidence);
+    assert_eq!(Some(quote), MESSAGE.lines().next());
+    let is_shown = async |evidence: &Value| {
+        assert_eq!(memory.read("records/KL-1").await["evidence"], *evidence);
+        let search = "/v1/vaults/acme/search?q=unacknowledged&consistent=true";
+        has(
+            &service.read(search).await,
+            json!({"/items/0/evidence": evidence}),
+        );
+    };
+    is_shown(&evidence).await;
     assert_eq!(memory.read("records").await["items"][0]["evidence"], evidence);
-    let blame = memory.get_json("blame").await.is(200).json();
+    let blame = memory.read("blame").await;
     for line in blame["lines"].as_array().unwrap() {
         let is_record = line["text"].as_str().unwrap().starts_with("- KL-1");
         let expected = if is_record { evidence.clone() } else { json!([]) };
@@ -348,31 +327,10 @@ async fn evidence_is_returned_with_the_change_its_record_and_its_line_until_reda
     let text = memory.text().await;
     memory.write(format!("{text}\nmore\n")).await;
     memory.redact("2").await.is(200);
-    assert_eq!(memory.read("records/KL-1").await["evidence"], json!([]));
+    is_shown(&json!([])).await;
     memory.delete().await.is(204);
-    assert_eq!(
-        service.tables_that_hold("unacknowledged jobs").await,
-        Vec::<String>::new()
-    );
-}
-
-#[tokio::test]
-async fn searches_return_the_evidence_of_a_record_until_redaction() {
-    let service = service(json!({"learnings": FOUNDED})).await;
-    service.listen().await;
-    let memory = service.memory("agent");
-    let update = memory.updated(body()).await;
-    let text = memory.text().await;
-    memory.write(format!("{text}\nmore\n")).await;
-    let found = || async {
-        let page = service
-            .get("/v1/vaults/acme/search?q=unacknowledged&consistent=true")
-            .await;
-        page.is(200).json()["items"][0].clone()
-    };
-    assert_eq!(found().await["evidence"], update["operations"][0]["evidence"]);
-    memory.redact("1").await.is(200);
-    has(&found().await, json!({"evidence": []}));
+    let held = service.tables_that_hold("unacknowledged jobs").await;
+    assert_eq!(held, [""; 0]);
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! The prompts of a run are stored without duplicates, and returned, exported and imported as they were.
 
-use crate::harness::{Answer, Service, Step, holds, lacks, scripted};
+use crate::harness::{Service, Step, holds, lacks, scripted};
 use crate::transfer::program::export;
 use serde_json::{Value, json};
 use working_memory::domain::operation::Role;
@@ -19,9 +19,8 @@ fn models() -> Models {
 }
 
 fn said() -> Value {
-    let lines: Vec<String> = (0..200)
-        .map(|n| format!("line {n} of the output: zwölf parsers were read and none was found"))
-        .collect();
+    let line = |n| format!("line {n} of the output: zwölf parsers were read and none was found");
+    let lines: Vec<String> = (0..200).map(line).collect();
     json!({
         "task": "Remember the key of the staging server.",
         "messages": [
@@ -41,15 +40,10 @@ async fn stored(service: &Service) -> Vec<(Value, i64)> {
 
 /// The first run of an exported vault.
 fn exported_run(file: &str) -> Value {
-    file.lines()
-        .map(|line| serde_json::from_str::<Value>(line).unwrap())
-        .find_map(|line| line.get("run").cloned())
-        .unwrap()
-}
-
-async fn shown(service: &Service, answer: &Value) -> Answer {
-    let run = format!("updates/{}", answer["update_id"].as_str().unwrap());
-    service.memory("agent").get(&run).await
+    let mut lines = file
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    lines.find_map(|line| line.get("run").cloned()).unwrap()
 }
 
 #[tokio::test]
@@ -62,7 +56,7 @@ async fn messages_are_kept_once_a_run_and_instructions_once_a_vault() {
     let (kept, bytes) = stored(&service).await.remove(0);
     assert!(bytes < 6_000, "{bytes}: {kept}");
 
-    let run = shown(&service, &first).await.is(200).json();
+    let run = memory.run_of(&first).await;
 
     let exchanges = run["exchanges"].as_array().unwrap();
     assert_eq!(exchanges.len(), 3);
@@ -79,22 +73,17 @@ async fn messages_are_kept_once_a_run_and_instructions_once_a_vault() {
 #[tokio::test]
 async fn what_the_captured_version_says_is_not_kept_with_the_run() {
     let (service, memory) = Service::with_models(models()).await.agent();
-    let lines: Vec<String> = (1..=30)
-        .map(|n| format!("- KL-{n} because it was seen: the lexer keeps the spaces at the end of line {n}"))
-        .collect();
-    let section = lines.join("\n");
+    let line = |n| format!("- KL-{n} because it was seen: the lexer keeps the spaces at the end of line {n}");
+    let section = (1..=30).map(line).collect::<Vec<_>>().join("\n");
     memory.write(&format!("# Key Learnings\n{section}\n")).await;
     let answer = memory.updated(said()).await;
-    let run = shown(&service, &answer).await.is(200).json();
+    let run = memory.run_of(&answer).await;
 
     let (kept, _) = stored(&service).await.remove(0);
     assert_eq!(kept["base"], 1);
     assert!(!kept.to_string().contains("the lexer keeps"), "{kept}");
     let exchanges_of = |run: &Value| run["exchanges"].to_string();
-    assert!(
-        exchanges_of(&run).contains(&section.replace('\n', "\\n")),
-        "{run}"
-    );
+    holds(exchanges_of(&run), &[&section.replace('\n', "\\n")]);
     let file = export(&service.database_url(), &["--vault", "acme"]);
     let exported = exported_run(&file);
     assert_eq!(exported["exchanges"], run["exchanges"]);
@@ -106,7 +95,7 @@ async fn what_the_captured_version_says_is_not_kept_with_the_run() {
         .execute(service.rows())
         .await
         .unwrap();
-    let run = shown(&service, &answer).await.is(200).json();
+    let run = memory.run_of(&answer).await;
     holds(exchanges_of(&run), &["not kept any more"]);
     lacks(exchanges_of(&run), &["the lexer keeps"]);
 }
@@ -118,16 +107,11 @@ async fn a_redaction_covers_texts_that_are_stored_in_parts() {
     let answer = memory.updated(said()).await;
     memory.write("# Notes\nnew\n").await;
     memory.write("# Notes\nnewer\n").await;
-    assert!(
-        service
-            .tables_that_hold("Quagga7351")
-            .await
-            .contains(&"updates".to_owned())
-    );
+    let holding = service.tables_that_hold("Quagga7351").await;
+    assert!(holding.contains(&"updates".to_owned()), "{holding:?}");
 
     memory.redact("2").await.is(200);
 
     assert_eq!(service.tables_that_hold("Quagga7351").await, [""; 0]);
-    let run = shown(&service, &answer).await.is(200).json();
-    assert_eq!(run["exchanges"], json!([]));
+    assert_eq!(memory.run_of(&answer).await["exchanges"], json!([]));
 }

@@ -4,48 +4,39 @@ use super::dictated::{Dictated, LEARNING, dictate, progress};
 use super::stored::is_sound;
 use crate::harness::{Service, has, holds};
 use serde_json::json;
+use working_memory::config::Config;
 
 #[tokio::test]
-async fn a_document_over_its_limit_is_rejected_with_both_sizes_and_the_run_is_stored() {
-    let models = Dictated::new();
-    let service =
-        Service::start_with(|config| config.limits.context_bytes = 200, Some(models.models())).await;
-    let memory = service.memory("agent");
-    memory.write("x".repeat(150)).await;
-
-    let problem = memory
-        .update(dictate(json!({"learnings": LEARNING})))
-        .await
-        .invalid("context");
-
-    has(&problem, json!({"before": 150, "limit": 200}));
-    let bytes = problem["actual"].as_u64().unwrap();
-    let detail = problem["detail"].as_str().unwrap();
-    assert!(
-        bytes > 200 && detail.contains("150") && detail.contains(&bytes.to_string()),
-        "{detail}"
-    );
-    let run = memory.run_of(&problem).await;
-    has(&run, json!({"status": "failed", "version": null}));
-    assert!(run["exchanges"].to_string().contains("pin the tool chain"));
-    assert_eq!(service.counts(["memory_contexts", "records"]).await, [1, 0]);
-}
-
-#[tokio::test]
-async fn a_document_of_exactly_the_limit_is_accepted() {
+async fn a_document_of_exactly_the_limit_is_accepted_and_of_one_over_it_the_run_is_stored() {
     let models = Dictated::new();
     let probe = models.service().await;
     let update = dictate(json!({"learnings": LEARNING}));
     let answer = probe.memory("agent").updated(update.clone()).await;
     let bytes = answer["document"]["bytes"].as_u64().unwrap() as usize;
-    for (cap, status) in [(bytes, 200), (bytes - 1, 422)] {
-        let service =
-            Service::start_with(|config| config.limits.context_bytes = cap, Some(models.models())).await;
-        let answer = service.memory("agent").update(update.clone()).await.is(status);
-        if status == 200 {
-            assert_eq!(answer.json()["document"]["percent_of_cap"], 100.0);
-        }
-    }
+    let limited = async |limit: usize| {
+        let configure = |config: &mut Config| config.limits.context_bytes = limit;
+        Service::start_with(configure, Some(models.models()))
+            .await
+            .agent()
+    };
+    let accepted = limited(bytes).await.1.updated(update.clone()).await;
+    assert_eq!(accepted["document"]["percent_of_cap"], 100.0);
+
+    let (service, memory) = limited(bytes - 1).await;
+    memory.write("# A").await;
+    let problem = memory.update(update).await.invalid("context");
+    let actual = problem["actual"].as_u64().unwrap();
+    has(
+        &problem,
+        json!({"before": 3, "limit": bytes - 1, "detail~": [3, actual]}),
+    );
+    assert!(actual > bytes as u64, "{problem}");
+    let run = memory.run_of(&problem).await;
+    has(
+        &run,
+        json!({"status": "failed", "version": null, "exchanges~": "pin the tool chain"}),
+    );
+    assert_eq!(service.counts(["memory_contexts", "records"]).await, [1, 0]);
 }
 
 #[tokio::test]

@@ -19,6 +19,15 @@ fn update(number: usize) -> Value {
     dictate(json!({"learnings": learning(&format!("insight {number}")), "millis": 5}))
 }
 
+/// One update each of so many memories at once, which all succeed.
+async fn work_together(service: &Service, count: usize) {
+    let work = |number| async move {
+        let memory = service.memory(&format!("agent-{number}"));
+        memory.updated(json!({"task": "Work together"})).await;
+    };
+    join_all((0..count).map(work)).await;
+}
+
 async fn every_learning_is_there_once(service: &Service, count: usize) {
     let versions = versions(service, "agent").await;
     assert_eq!(versions.len(), count);
@@ -37,12 +46,8 @@ async fn twenty_concurrent_updates_of_one_memory_each_add_their_record() {
     let answers = join_all((0..20).map(|number| memory.update(update(number)))).await;
 
     let answers: Vec<Value> = answers.into_iter().map(|answer| answer.is(200).json()).collect();
-    let mut responses: Vec<_> = answers
-        .iter()
-        .map(|answer| answer["version"].as_i64().unwrap())
-        .collect();
-    responses.sort_unstable();
-    assert_eq!(responses, (1..=20).collect::<Vec<_>>());
+    let versions = answers.iter().map(|answer| answer["version"].as_i64().unwrap());
+    assert_eq!(versions.collect::<BTreeSet<_>>(), (1..=20).collect());
     // One after another: each read the version of the one before, so nothing was merged and no model was called twice.
     assert!(answers.iter().all(|answer| answer["rebased"] == false));
     assert_eq!(models.asked(Role::Learnings).len(), 20);
@@ -89,15 +94,9 @@ async fn no_connection_is_held_while_models_think() {
         config.database.max_connections = 1;
     })
     .await;
-    let names: Vec<String> = (0..20).map(|number| format!("agent-{number}")).collect();
 
-    let answers = join_all(names.iter().map(|name| async {
-        let memory = service.memory(name);
-        memory.update(json!({"task": "Work together"})).await
-    }))
-    .await;
+    work_together(&service, 20).await;
 
-    answers.into_iter().for_each(|answer| drop(answer.is(200)));
     assert_eq!(service.count("memory_contexts").await, 20);
 }
 
@@ -115,16 +114,10 @@ async fn an_update_goes_on_while_its_steps_are_written() {
         config.database.max_connections = 1;
     })
     .await;
-    let names: Vec<String> = (0..30).map(|number| format!("agent-{number}")).collect();
     let begun = Instant::now();
 
-    let answers = join_all(names.iter().map(|name| async {
-        let memory = service.memory(name);
-        memory.update(json!({"task": "Work together"})).await
-    }))
-    .await;
+    work_together(&service, 30).await;
 
-    answers.into_iter().for_each(|answer| drop(answer.is(200)));
     // None waited for the connection until it gave up, after ten seconds.
     assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
     // The calls that ended together were counted together.
@@ -145,10 +138,8 @@ async fn an_update_beyond_the_queue_limit_is_rejected_with_retry_after() {
         let seconds: u64 = refused.header("retry-after").parse().unwrap();
         assert!(seconds >= 1);
         let problem = refused.problem(429, "too-many-requests", None);
-        has(
-            &problem,
-            json!({"limit": 64, "limit_name": "pipeline.queue_per_memory"}),
-        );
+        let limit = json!({"limit": 64, "limit_name": "pipeline.queue_per_memory"});
+        has(&problem, limit);
     }
     for _ in 0..64 {
         gate.open();

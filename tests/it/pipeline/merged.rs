@@ -3,7 +3,6 @@
 use super::dictated::{Gate, dictate, learning, progress};
 use super::stored::is_sound;
 use crate::harness::{Answer, Memory, has};
-use reqwest::Method;
 use serde_json::{Value, json};
 use working_memory::domain::operation::Role;
 
@@ -20,9 +19,8 @@ async fn meanwhile(gate: &Gate, memory: &Memory, update: Value, other: impl Futu
 #[tokio::test]
 async fn free_text_and_records_of_another_writer_survive() {
     let (gate, service, memory) = Gate::agent(Role::Learnings).await;
-    memory
-        .write("# Notes\nold\n\n# Key Learnings\n- KL-1 because x: mine\n")
-        .await;
+    let mine = "# Notes\nold\n\n# Key Learnings\n- KL-1 because x: mine\n";
+    memory.write(mine).await;
     let update = dictate(json!({"learnings": learning("new"), "progress": progress("Go on")}));
 
     let answer = meanwhile(&gate, &memory, update, async {
@@ -31,13 +29,11 @@ async fn free_text_and_records_of_another_writer_survive() {
     });
 
     let answer = answer.await.is(200).json();
-    has(
-        &answer,
-        json!({"rebased": true, "base_version": 1, "version": 3, "diff^": "--- version 2\n+++ version 3\n"}),
-    );
-    let text = memory.text().await;
+    let merged =
+        json!({"rebased": true, "base_version": 1, "version": 3, "diff^": "--- version 2\n+++ version 3\n"});
+    has(&answer, merged);
     assert_eq!(
-        text,
+        memory.text().await,
         "# Notes\nnew words\n\n# Key Learnings\n- KL-1 because x: mine\n- KL-2 because y: theirs\n\
          - KL-3 [2026-11-21T02:00:00Z] because it is certain: new\n\n# Facts\n1\n\n# Current Progress\n\
          ## In Progress\n- Go on\n"
@@ -52,11 +48,9 @@ async fn a_learning_that_was_added_concurrently_is_not_added_twice() {
     let answer = meanwhile(&gate, &memory, dictate(json!({"learnings": text})), async {
         memory.applied(&learning("pin the tool chain")).await;
     });
-    has(
-        &answer.await.is(200).json(),
-        json!({"/rejected/*/kind": ["duplicate"], "/rejected/0/text~": "Pin the  tool chain", "/operations/0/id": "KL-2",
-               "base_version": 0}),
-    );
+    let expected = json!({"/rejected/*/kind": ["duplicate"], "/rejected/0/text~": "Pin the  tool chain",
+                          "/operations/0/id": "KL-2", "base_version": 0});
+    has(&answer.await.is(200).json(), expected);
     is_sound(&service, "agent").await;
 }
 
@@ -64,9 +58,8 @@ async fn a_learning_that_was_added_concurrently_is_not_added_twice() {
 async fn a_record_that_was_archived_concurrently_is_not_archived_twice() {
     for by_operation in [true, false] {
         let (gate, service, memory) = Gate::agent(Role::Learnings).await;
-        memory
-            .write("# Key Learnings\n- KL-1 because x: y\n- KL-2 because x: z\n")
-            .await;
+        let both = "# Key Learnings\n- KL-1 because x: y\n- KL-2 because x: z\n";
+        memory.write(both).await;
         let text = "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because the model says so\n";
 
         let answer = meanwhile(&gate, &memory, dictate(json!({"learnings": text})), async {
@@ -77,11 +70,9 @@ async fn a_record_that_was_archived_concurrently_is_not_archived_twice() {
             }
         });
 
-        has(
-            &answer.await.is(200).json(),
-            json!({"/rejected/*/kind": ["already_archived"], "status": "unchanged", "rebased": true, "base_version": 1,
-                   "version": 2}),
-        );
+        let unchanged = json!({"/rejected/*/kind": ["already_archived"], "status": "unchanged", "rebased": true,
+                               "base_version": 1, "version": 2});
+        has(&answer.await.is(200).json(), unchanged);
         let expected = ["left out by version 2", "first"][usize::from(by_operation)];
         assert_eq!(memory.read("records/KL-1").await["archive_reason"], expected);
         is_sound(&service, "agent").await;
@@ -92,29 +83,25 @@ async fn a_record_that_was_archived_concurrently_is_not_archived_twice() {
 async fn concurrently_changed_progress_is_retried_on_the_new_head() {
     let (gate, _, memory) = Gate::agent(Role::Progress).await;
     memory.write("# Current Progress\n## In Progress\n- Mine\n").await;
+    let theirs = "# Current Progress\n## In Progress\n- Theirs\n";
     let update = dictate(json!({"progress": progress("The model's"), "learnings": learning("kept")}));
 
     let (answer, ()) = tokio::join!(memory.update(update), async {
         gate.asked().await;
-        memory
-            .write("# Current Progress\n## In Progress\n- Theirs\n")
-            .await;
+        memory.write(theirs).await;
         gate.open();
         gate.asked().await;
         gate.open();
     });
 
     let answer = answer.is(200).json();
-    has(
-        &answer,
-        json!({"rebased": true, "base_version": 1, "version": 3, "/models/progress/attempts": 2,
-               "/models/learnings/attempts": 1}),
-    );
+    let merged = json!({"rebased": true, "base_version": 1, "version": 3, "/models/progress/attempts": 2,
+                        "/models/learnings/attempts": 1});
+    has(&answer, merged);
     let run = memory.run_of(&answer).await;
     let exchanges = run["exchanges"].as_array().unwrap().iter();
-    let shown: Vec<_> = exchanges
-        .filter(|exchange| exchange["section"] == "progress")
-        .collect();
+    let shown = exchanges.filter(|exchange| exchange["section"] == "progress");
+    let shown: Vec<_> = shown.collect();
     for (exchange, bullet) in shown.iter().zip(["- Mine", "- Theirs"]) {
         has(exchange, json!({"/messages/0/content~": bullet}));
     }
@@ -180,10 +167,8 @@ async fn with_a_precondition_any_concurrent_change_is_412() {
     let tag = memory.get("context").await.is(200).header("etag").to_owned();
     for (name, header, value) in [("agent", "If-Match", tag.as_str()), ("new", "If-None-Match", "*")] {
         let memory = service.memory(name);
-        let request = memory
-            .request(Method::POST, "update")
-            .header(header, value)
-            .json(&dictate(json!({"learnings": learning("lost")})));
+        let update = dictate(json!({"learnings": learning("lost")}));
+        let request = memory.updating(&update).header(header, value);
 
         let (answer, ()) = tokio::join!(Answer::to(request), async {
             gate.asked().await;
@@ -224,9 +209,7 @@ async fn a_client_that_disconnects_leaves_no_lock() {
 
     let next = dictate(json!({"learnings": learning("next")}));
     let answer = meanwhile(&gate, &memory, next, async {}).await;
-    has(
-        &answer.is(200).json(),
-        json!({"version": 1, "/operations/0/content": "next"}),
-    );
+    let first = json!({"version": 1, "/operations/0/content": "next"});
+    has(&answer.is(200).json(), first);
     memory.write("a writer").await;
 }

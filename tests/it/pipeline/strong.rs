@@ -2,7 +2,7 @@
 //! of what they hold may be lost on the way into the memory.
 
 use super::stub::{Reply, Stub};
-use crate::harness::{Memory, Service, has};
+use crate::harness::{Memory, Service, each, has};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use working_memory::config::llm::Provider;
@@ -16,23 +16,12 @@ struct Session {
     prior: Option<String>,
     task: String,
     messages: Value,
-    answers: Answers,
+    answers: Value,
 }
 
-#[derive(Deserialize)]
-struct Answers {
-    progress: String,
-    learnings: String,
-    verbatim: String,
-}
-
-impl Answers {
-    fn of(&self, role: Role) -> &str {
-        match role {
-            Role::Progress => &self.progress,
-            Role::Learnings => &self.learnings,
-            Role::Verbatim => &self.verbatim,
-        }
+impl Session {
+    fn answer(&self, role: Role) -> &str {
+        self.answers[role.name()].as_str().unwrap()
     }
 }
 
@@ -42,10 +31,8 @@ fn sessions() -> Vec<Session> {
 
 /// The session that a request is about.
 fn session_of<'s>(sessions: &'s [Session], input: &str) -> &'s Session {
-    sessions
-        .iter()
-        .find(|session| input.contains(&session.task))
-        .unwrap()
+    let mut all = sessions.iter();
+    all.find(|session| input.contains(&session.task)).unwrap()
 }
 
 /// Plays a session, and checks that nothing of it was rejected.
@@ -55,8 +42,8 @@ async fn play(memory: &Memory, session: &Session) -> String {
     }
     let body = json!({"task": session.task, "messages": session.messages});
     let answer = memory.updated(body).await;
-    assert_eq!(answer["rejected"], json!([]), "{}", session.id);
-    assert_eq!(answer["warnings"], json!([]), "{}", session.id);
+    let faults = [&answer["rejected"], &answer["warnings"]];
+    assert_eq!(faults, [&json!([]), &json!([])], "{}", session.id);
     memory.text().await
 }
 
@@ -83,7 +70,7 @@ async fn nothing_of_a_good_answer_is_lost() {
     let answers = sessions();
     let stub = Stub::start(move |asked| {
         let input = asked.body["messages"][1]["content"].as_str().unwrap();
-        Reply::text(session_of(&answers, input).answers.of(asked.role()))
+        Reply::text(session_of(&answers, input).answer(asked.role()))
     })
     .await;
     let service = Service::configured(stub.configure(Provider::Openai, 0)).await;
@@ -91,7 +78,7 @@ async fn nothing_of_a_good_answer_is_lost() {
         let memory = service.memory(&session.id);
         let document = play(&memory, &session).await;
         for role in Role::ALL {
-            let (kept, archived) = said(session.answers.of(role));
+            let (kept, archived) = said(session.answer(role));
             for line in &kept {
                 assert!(document.contains(line), "{}: {line}\n{document}", session.id);
             }
@@ -111,9 +98,8 @@ async fn nothing_of_a_good_answer_is_lost() {
 
 #[tokio::test]
 async fn the_number_of_additions_grows_with_the_input_up_to_the_setting_and_the_rest_is_reported() {
-    let additions: String = (1..=10)
-        .map(|number| format!("    - because it is measured: gauge {number} shows water\n"))
-        .collect();
+    let addition = |number| format!("    - because it is measured: gauge {number} shows water\n");
+    let additions: String = (1..=10).map(addition).collect();
     let answer = format!("KEY_LEARNINGS:\n  ADD:\n{additions}");
     let stub = Stub::start(move |_| Reply::text(&answer)).await;
     let service = Service::configured(stub.configure(Provider::Openai, 0)).await;
@@ -123,24 +109,12 @@ async fn the_number_of_additions_grows_with_the_input_up_to_the_setting_and_the_
         let memory = service.memory(&name);
         let task = "gauge 1 2 3 4 5 6 7 8 9 10 shows water";
         let filling = "x".repeat(bytes.saturating_sub(task.len()).max(1));
-        let body = json!({
-            "task": task,
-            "messages": [{"role": "user", "content": filling}],
-            "roles": ["learnings"],
-        });
+        let messages = json!([{"role": "user", "content": filling}]);
+        let body = json!({"task": task, "messages": messages, "roles": ["learnings"]});
         let answer = memory.updated(body).await;
-        let records = memory.read("records").await;
-        assert_eq!(
-            records["items"].as_array().unwrap().len(),
-            most,
-            "{bytes}: {answer}"
-        );
-        let rejected = answer["rejected"].as_array().unwrap();
-        assert_eq!(rejected.len(), 10 - most, "{bytes}: {answer}");
-        assert!(
-            rejected.iter().all(|fault| fault["kind"] == "too_many_additions"),
-            "{answer}"
-        );
+        has(&memory.read("records").await, json!({"items#": most}));
+        let rejected = vec!["too_many_additions"; 10 - most];
+        assert_eq!(each(&answer["rejected"], "kind"), rejected, "{bytes}: {answer}");
         let input = stub.asked(Role::Learnings).last().unwrap().body["messages"][1]["content"].clone();
         let told = format!("Most items under ADD: {most}\n");
         assert!(input.as_str().unwrap().contains(&told), "{bytes}");

@@ -21,10 +21,6 @@ use working_memory::domain::operation::Role;
 pub(crate) enum Reply {
     /// This text, in the form of the requested API.
     Text(String),
-    /// The same, as a list of parts.
-    Parts(Vec<String>),
-    /// The same, stopped at the token limit.
-    CutOff(String),
     /// A status with an error object, and `Retry-After`.
     Status(u16, Option<&'static str>, &'static str),
     /// A body without any wrapping.
@@ -42,6 +38,10 @@ pub(crate) enum Reply {
 impl Reply {
     pub(crate) fn text(text: &str) -> Self {
         Self::Text(text.to_owned())
+    }
+
+    pub(crate) fn raw(body: impl AsRef<[u8]>) -> Self {
+        Self::Raw(body.as_ref().to_vec())
     }
 }
 
@@ -63,12 +63,11 @@ impl Asked {
 
     /// The constant instructions.
     pub(crate) fn system(&self) -> &str {
-        let system = if self.is_openai() {
-            &self.body["messages"][0]["content"]
-        } else {
-            &self.body["system"][0]["text"]
+        let place = match self.is_openai() {
+            true => "/messages/0/content",
+            false => "/system/0/text",
         };
-        system.as_str().unwrap()
+        self.body.pointer(place).unwrap().as_str().unwrap()
     }
 
     /// The role of the request, as the instructions say.
@@ -127,11 +126,8 @@ impl Stub {
     /// Every request to a role so far.
     pub(crate) fn asked(&self, role: Role) -> Vec<Asked> {
         let asked = self.shared.asked.lock().unwrap();
-        asked
-            .iter()
-            .filter(|asked| asked.role() == role)
-            .cloned()
-            .collect()
+        let of_role = asked.iter().filter(|asked| asked.role() == role);
+        of_role.cloned().collect()
     }
 }
 
@@ -157,36 +153,18 @@ async fn answer(State(shared): State<Arc<Shared>>, uri: Uri, headers: HeaderMap,
 }
 
 async fn respond(asked: &Asked, reply: Reply) -> Response {
-    let form = |content: Value, cut_off: bool| {
-        let body = if asked.is_openai() {
-            let reason = if cut_off { "length" } else { "stop" };
-            json!({
-                "id": "x", "object": "chat.completion",
-                "choices": [{ "index": 0, "finish_reason": reason,
-                              "message": { "role": "assistant", "content": content } }],
-                "usage": { "prompt_tokens": 1200, "completion_tokens": 34 },
-            })
-        } else {
-            let reason = if cut_off { "max_tokens" } else { "end_turn" };
-            json!({
-                "id": "x", "type": "message", "role": "assistant", "content": content, "stop_reason": reason,
-                "usage": { "input_tokens": 1200, "output_tokens": 34 },
-            })
-        };
-        axum::Json(body).into_response()
-    };
-    let part = |text: String| json!({ "type": "text", "text": text });
-    let content = |text: String| {
-        if asked.is_openai() {
-            json!(text)
-        } else {
-            json!([part(text)])
-        }
-    };
     match reply {
-        Reply::Text(text) => form(content(text), false),
-        Reply::Parts(texts) => form(texts.into_iter().map(part).collect(), false),
-        Reply::CutOff(text) => form(content(text), true),
+        Reply::Text(text) if asked.is_openai() => axum::Json(json!({
+            "id": "x", "object": "chat.completion",
+            "choices": [{ "index": 0, "finish_reason": "stop", "message": { "role": "assistant", "content": text } }],
+            "usage": { "prompt_tokens": 1200, "completion_tokens": 34 },
+        }))
+        .into_response(),
+        Reply::Text(text) => axum::Json(json!({
+            "id": "x", "type": "message", "role": "assistant", "content": [{ "type": "text", "text": text }],
+            "stop_reason": "end_turn", "usage": { "input_tokens": 1200, "output_tokens": 34 },
+        }))
+        .into_response(),
         Reply::Status(code, retry_after, message) => {
             let mut headers = HeaderMap::new();
             if let Some(value) = retry_after {

@@ -60,29 +60,23 @@ async fn three_concurrent_model_calls_create_one_version_with_a_complete_report(
         for role in ["progress", "learnings", "verbatim"] {
             let report = &answer["models"][role];
             assert!(report["millis"].is_u64(), "{report}");
-            has(
-                report,
-                json!({"model": "stub", "attempts": 1, "reprompts": 0, "input_tokens": 1200, "output_tokens": 34}),
-            );
+            let counted = json!({"model": "stub", "attempts": 1, "reprompts": 0, "input_tokens": 1200, "output_tokens": 34});
+            has(report, counted);
         }
         let text = memory.text().await;
-        assert_eq!(
-            text,
-            format!(
-                "# Notes\nmine\n\n# Key Learnings\n- KL-4 because old: stays\n- KL-5 {time} because it bit us: pin the \
+        let expected = format!(
+            "# Notes\nmine\n\n# Key Learnings\n- KL-4 because old: stays\n- KL-5 {time} because it bit us: pin the \
                  tool chain\n\n# Current Progress\n{progress}\n# Verbatim Context\n- VC-1 {time} because next: run => \
                  cargo test\n"
-            )
         );
+        assert_eq!(text, expected);
         assert_eq!(answer["document"]["bytes"], text.len());
         let run = memory.run_of(&answer).await;
         has(&run, json!({"status": "applied", "version": 2}));
         for (exchange, role) in run["exchanges"].as_array().unwrap().iter().zip(Role::ALL) {
-            has(
-                exchange,
-                json!({"section": role.name(), "system": stub.asked(role)[0].system(), "answer": answer_of(role),
-                       "/messages/0/content~": "wire it, pin"}),
-            );
+            let asked = json!({"section": role.name(), "system": stub.asked(role)[0].system(), "answer": answer_of(role),
+                               "/messages/0/content~": "wire it, pin"});
+            has(exchange, asked);
             assert!(exchange["millis"].is_u64());
         }
         assert!(!run.to_string().contains("sk-secret"));
@@ -92,15 +86,13 @@ async fn three_concurrent_model_calls_create_one_version_with_a_complete_report(
 
 #[tokio::test]
 async fn answers_that_change_nothing_create_no_version_and_no_memory() {
-    let models = Dictated::new();
-    let (service, memory) = models.service().await.agent();
+    let (service, memory) = Dictated::new().service().await.agent();
 
     let answer = memory.updated(dictate(json!({}))).await;
 
-    has(
-        &answer,
-        json!({"status": "unchanged", "base_version": 0, "version": 0, "context_id": null, "diff": ""}),
-    );
+    let unchanged =
+        json!({"status": "unchanged", "base_version": 0, "version": 0, "context_id": null, "diff": ""});
+    has(&answer, unchanged);
     memory.get("context").await.missing();
     assert_eq!(service.counts(["memories", "updates"]).await, [0, 1]);
 
