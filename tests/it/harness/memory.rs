@@ -157,7 +157,8 @@ impl Memory {
 
     /// POST the restoration of a version.
     pub(crate) async fn restore(&self, reference: &str) -> Answer {
-        self.post_empty(&format!("contexts/{reference}/restore")).await
+        let below = format!("contexts/{reference}/restore");
+        Answer::to(self.request(Method::POST, &below)).await
     }
 
     /// POST the redaction of a version.

@@ -86,7 +86,7 @@ async fn every_kind_of_failure_has_its_own_error_and_saves_only_the_run() {
         // The model is named with its address, and without its key.
         let detail = problem["detail"].as_str().unwrap();
         let model = format!("(openai, {address})");
-        holds(detail, &["the learnings model", &model, said]);
+        holds(detail, &["the learnings model failed: ", &model, said]);
         lacks(detail, &["key"]);
         lacks(problem.to_string(), &["sk-secret"]);
         let run = served.service.memory("agent").run_of(&problem).await;
