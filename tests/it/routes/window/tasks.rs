@@ -11,12 +11,11 @@ use working_memory::config::window::VaultWindow;
 async fn a_task_creates_the_memory_and_is_first_in_the_document_until_it_leaves_the_window() {
     let table = r##"
         § a task creates the memory and is first in the document
-        POST tasks < {"task_id": "t1", "intent": "Fix: the\nparser", "summary": "First line.\nSecond: line", "outcome": {"tests": 60, "ok": [true, 1.5, null]}, "epic": "DSL"} → 201 | x-context-version: 1 | location: /v1/vaults/acme/memories/$memory/records/T-1 | {"record_id": "T-1", "version": 1, "unchanged": false, "archived": []} ⇒ tag=etag created=/created_at
+        POST tasks < {"task_id": "t1", "intent": "Fix: the\nparser", "summary": "First line.\nSecond: line", "outcome": {"tests": 60, "ok": [true, 1.5, null]}, "epic": "DSL"} → 201 | x-context-version: 1 | location: /v1/vaults/acme/memories/$memory/records/T-1 | {"record_id": "T-1", "version": 1, "unchanged": false, "archived": [], "task_id": "t1", "intent": "Fix: the\nparser", "summary": "First line.\nSecond: line", "outcome": {"tests": 60, "ok": [true, 1.5, null]}, "epic": "DSL"} ⇒ tag=etag created=/created_at
         GET context → 200 | etag: $tag | =# Active Context\nGoal: none\nBlocker: none\nUpdated: 2026-11-21T02:00:00Z\n\n# Recent Tasks\n- T-1 [2026-11-21T02:00:00Z] t1: Fix: the parser: First line. Second: line\n
         GET records/T-1 → 200 {"task_id": "t1", "intent": "Fix: the\nparser", "summary": "First line.\nSecond: line", "outcome": {"tests": 60, "ok": [true, 1.5, null]}, "epic": "DSL", "created_at": "$created"} ⇒ record==
         GET records?kind=T → 200 {"items": [$record]}
         GET log → 200 {"/items/0/source": "task", "/items/0/log": "+ T-1 t1: Fix: the parser: First line. Second: line"}
-        POST tasks < {"task_id": "t1", "intent": "Fix: the\nparser", "summary": "First line.\nSecond: line", "outcome": {"tests": 60, "ok": [true, 1.5, null]}, "epic": "DSL"} → 200 {"unchanged": true, "task_id": "t1", "outcome": {"tests": 60, "ok": [true, 1.5, null]}}
         § the oldest task beyond the window is archived in the same version
         POST tasks < {"task_id": "task-1", "intent": "Step 1", "summary": "Done. All of it."} → 201
         POST tasks < {"task_id": "task-2", "intent": "Step 2", "summary": "Done. All of it."} → 201
