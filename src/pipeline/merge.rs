@@ -1,18 +1,23 @@
 //! Step 5, shared by `/update`, `/operations` and approvals: the items of a run are merged into the current head, without losing
 //! changes of other writers.
 
+use crate::domain::document;
 use crate::domain::dsl::Parsed;
+use crate::domain::ids::RecordId;
 use crate::domain::memory::{ChangedDocument, OperationName, View, apply, validate};
 use crate::domain::operation::{Operation, Role};
-use crate::domain::window::{Change, SessionRecord, Sizes, WindowRows};
+use crate::domain::window::{Change, SessionRecord, Sizes, Status, WindowRows};
 use crate::pipeline::PipelineError;
-use crate::pipeline::check::Accepted;
+use crate::pipeline::check::{Accepted, mentioned};
 use crate::pipeline::prompts::section_of;
 use crate::pipeline::report::Rejection;
 use crate::pipeline::review::rewrites_progress;
 use crate::pipeline::run::Running;
 use crate::storage::Head;
 use chrono::{DateTime, Utc};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::iter::once;
 
 /// The memory with the items applied.
 #[derive(Debug)]
@@ -29,8 +34,76 @@ pub(super) struct Merged {
     pub(super) numbers: Vec<Option<usize>>,
 }
 
-/// Applies the items of a run, which were validated against its snapshots, to the head. Of an approved proposal progress that
-/// was changed since is rejected.
+/// What records say, by id.
+pub(super) type RecordTexts = BTreeMap<RecordId, String>;
+
+/// What those records say that the items name.
+pub(super) fn texts_of(document: &str, items: &[Accepted]) -> RecordTexts {
+    let ids = mentioned(items.iter().map(|item| &item.operation));
+    if ids.is_empty() {
+        return RecordTexts::new();
+    }
+    let named = document::records(document).into_iter();
+    let named = named.filter(|record| ids.contains(&record.id));
+    let text = |label: Option<String>, content| match label {
+        Some(label) => format!("{label} => {content}"),
+        None => content,
+    };
+    named
+        .map(|record| (record.id, text(record.label, record.content)))
+        .collect()
+}
+
+/// Leaves out what was decided about a record that says something else now: it would take away a text that nobody judged. An
+/// addition that was to replace such a record is made beside it.
+fn still_meant<'a>(
+    accepted: &'a [Accepted],
+    before: &RecordTexts,
+    head: &Head,
+) -> (Cow<'a, [Accepted]>, Vec<Rejection>) {
+    let now = texts_of(&head.text, accepted);
+    let is_other = |(id, text): &(&RecordId, &String)| now.get(id).is_some_and(|now| now != *text);
+    let changed: BTreeSet<RecordId> = before.iter().filter(is_other).map(|(id, _)| *id).collect();
+    if changed.is_empty() {
+        return (accepted.into(), Vec::new());
+    }
+    let (mut meant, mut rejected) = (Vec::new(), Vec::new());
+    for item in accepted {
+        let named = mentioned(once(&item.operation));
+        let Some(id) = named.intersection(&changed).next() else {
+            meant.push(item.clone());
+            continue;
+        };
+        let detail = format!("{id} was changed meanwhile; what it says now stays.");
+        rejected.push(Rejection {
+            index: item.written.index,
+            ..Rejection::new(
+                item.operation.role(),
+                "record_changed",
+                detail,
+                &item.written.text,
+            )
+        });
+        if item.operation.replaces() == Some(*id) {
+            let mut addition = item.clone();
+            addition.operation.set_replaced(None);
+            meant.push(addition);
+        }
+    }
+    (meant.into(), rejected)
+}
+
+/// Whether goal or blocker are others than when the run began, or when its proposal was made.
+pub(super) fn is_status_moved(running: &Running, head: &Head) -> bool {
+    let before = match &running.review {
+        Some(review) => review.proposal.status_before.clone(),
+        None => Some(Status::of(&running.base.text)),
+    };
+    before.is_some_and(|before| !before.says_the_same(&Status::of(&head.text)))
+}
+
+/// Applies the items of a run, which were validated against its snapshots, to the head, but for those about records that were
+/// changed since. Of an approved proposal progress that was changed since is rejected.
 ///
 /// # Errors
 /// Why nothing may be saved; a conflict if another writer changed progress, which must be asked for again on this head.
@@ -46,7 +119,9 @@ pub(super) fn merge(head: &Head, running: &Running) -> Result<Merged, PipelineEr
             .iter()
             .cloned()
             .partition(|item| moved && rewrites_progress(item));
+        let (held, changed) = still_meant(&held, &review.proposal.records_before, head);
         let mut merged = merge_onto(head, &held, head.version != review.base_version, running)?;
+        merged.rejected.extend(changed);
         let detail = "Current Progress was changed after this was proposed; it stays as it is.";
         let late = late
             .iter()
@@ -65,8 +140,14 @@ pub(super) fn merge(head: &Head, running: &Running) -> Result<Merged, PipelineEr
     if moved && accepted.iter().any(rewrites_progress) {
         return Err(running.conflict());
     }
-    let rebased = head.context_id != running.base.context_id;
-    merge_onto(head, accepted, rebased, running)
+    if head.context_id == running.base.context_id {
+        return merge_onto(head, accepted, false, running);
+    }
+    let before = texts_of(&running.base.text, accepted);
+    let (accepted, changed) = still_meant(accepted, &before, head);
+    let mut merged = merge_onto(head, &accepted, true, running)?;
+    merged.rejected.extend(changed);
+    Ok(merged)
 }
 
 /// Applies those items that are valid on the head.

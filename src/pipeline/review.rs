@@ -3,10 +3,12 @@
 
 use crate::domain::ids::{KeyId, RecordId, UpdateId};
 use crate::domain::memory::Limits;
-use crate::domain::operation::Operation;
+use crate::domain::operation::{Operation, Role};
 use crate::domain::text::one_line;
-use crate::domain::window::SessionRecord;
+use crate::domain::window::{SessionRecord, Status};
 use crate::pipeline::check::Accepted;
+use crate::pipeline::merge::{RecordTexts, texts_of};
+use crate::pipeline::prompts::section_of;
 use crate::pipeline::report::UpdateAnswer;
 use crate::pipeline::request::read_stored;
 use crate::pipeline::run::{Results, Review, Running};
@@ -243,6 +245,12 @@ pub(super) struct Proposal {
     /// The progress at the time of the proposal, if an operation rewrites it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) progress_before: Option<String>,
+    /// What the records that operations name said at that time.
+    #[serde(default, skip_serializing_if = "RecordTexts::is_empty")]
+    pub(super) records_before: RecordTexts,
+    /// Goal and blocker at that time, if the record writes one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) status_before: Option<Status>,
     /// The record of the session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) record: Option<SessionRecord>,
@@ -251,10 +259,10 @@ pub(super) struct Proposal {
 }
 
 impl Proposal {
-    /// Creates a proposal from operations in the order in which they are applied.
+    /// Creates a proposal on a document, from operations in the order in which they are applied.
     pub(super) fn new(
         operations: &[Accepted],
-        progress_before: &str,
+        document: &str,
         record: Option<&SessionRecord>,
         key: Option<&KeyId>,
     ) -> Self {
@@ -262,7 +270,14 @@ impl Proposal {
         Self {
             form: FORM,
             operations: operations.to_vec(),
-            progress_before: rewrites.then(|| progress_before.to_owned()),
+            progress_before: rewrites.then(|| {
+                let progress = section_of(document, Role::Progress);
+                progress.trim_end().to_owned()
+            }),
+            records_before: texts_of(document, operations),
+            status_before: record
+                .filter(|record| record.goal.is_some() || record.blocker.is_some())
+                .map(|_| Status::of(document)),
             record: record.cloned(),
             key_id: key.cloned(),
         }

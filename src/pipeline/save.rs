@@ -9,8 +9,7 @@ use crate::domain::window::{SessionRecord, Sizes, WindowRows};
 use crate::domain::{changelog, document};
 use crate::fair;
 use crate::pipeline::check::{Accepted, mentioned};
-use crate::pipeline::merge::{Merged, merge, write_record};
-use crate::pipeline::prompts::section_of;
+use crate::pipeline::merge::{Merged, is_status_moved, merge, write_record};
 use crate::pipeline::report::{
     DocumentReport, OperationReport, Rejection, UpdateAnswer, UpdateStatus, Warning,
 };
@@ -19,6 +18,7 @@ use crate::pipeline::run::Running;
 use crate::pipeline::{Mode, Pipeline, PipelineError};
 use crate::storage::updates::{Run, RunKind, RunStatus};
 use crate::storage::{AlsoRead, Decision, Head, NewVersion, Source};
+use std::borrow::Cow;
 
 /// The answer to a run, and its row, if no version stores it.
 type RunResult = (UpdateAnswer, Option<Box<Run>>);
@@ -86,9 +86,15 @@ impl Pipeline {
             items,
             numbers,
             rebased,
-            ..
+            rejected: mut since,
+            more_rejected,
         } = merged;
         let mut window = WindowRows::default();
+        let record = record.map(|record| match is_status_moved(running, head) {
+            true => without_status(record, &mut since),
+            false => Cow::Borrowed(record),
+        });
+        let record = record.as_deref();
         if let Some(record) = record {
             let (tasks, decisions) = self.config.window.of_vault(running.to.vault.as_str());
             let sizes = Sizes {
@@ -107,14 +113,13 @@ impl Pipeline {
         };
         let proposal = match &running.mode {
             Mode::Propose { key } if status == UpdateStatus::Proposed => {
-                let before = section_of(&head.text, Role::Progress).trim_end();
-                Some(Proposal::new(&items, before, record, key.as_ref()))
+                Some(Proposal::new(&items, &head.text, record, key.as_ref()))
             }
             _ => None,
         };
         let mut rejected = running.results.rejected.clone();
-        rejected.extend(merged.rejected);
-        let more_rejected = running.results.more_rejected + merged.more_rejected;
+        rejected.extend(since);
+        let more_rejected = running.results.more_rejected + more_rejected;
         let (version, context_id) = match status {
             UpdateStatus::Applied => (head.version + 1, Some(head.next_context_id.clone())),
             _ => (head.version, head.context_id.clone()),
@@ -217,6 +222,20 @@ impl Pipeline {
 fn says_the_same(known: &RecordLife, record: &SessionRecord) -> bool {
     let reported = known.reported.as_ref();
     reported.is_none_or(|reported| *reported == record.task)
+}
+
+/// A record without goal and blocker, which another writer has changed meanwhile.
+fn without_status<'r>(record: &'r SessionRecord, rejected: &mut Vec<Rejection>) -> Cow<'r, SessionRecord> {
+    let Some(said) = record.goal.as_ref().or(record.blocker.as_ref()) else {
+        return Cow::Borrowed(record);
+    };
+    let detail = "Goal and blocker were changed meanwhile; they stay as they are now.";
+    rejected.push(Rejection::new(None, "status_moved", detail, said));
+    Cow::Owned(SessionRecord {
+        goal: None,
+        blocker: None,
+        ..record.clone()
+    })
 }
 
 /// Why the record of an approved proposal is not written.

@@ -2,6 +2,10 @@ use super::*;
 use crate::pipeline::check::WrittenItem;
 use serde_json::json;
 
+/// The document that it was made on.
+const DOCUMENT: &str = "# Active Context\nGoal: ship\n\n# Current Progress\n- before\n\n# Key Learnings\n- KL-1 because r: old\n- KL-7 \
+                        because r: not named\n\n# Verbatim Context\n- VC-2 because r: l => s\n";
+
 /// A proposal as it is stored.
 fn literal() -> Value {
     json!({
@@ -19,7 +23,9 @@ fn literal() -> Value {
             {"op": "archive", "id": "VC-2", "reason": "old", "text": "- as written"},
         ],
         "progress_before": "- before",
-        "record": {"intent": "i", "summary": "s"},
+        "records_before": {"KL-1": "old", "VC-2": "l => s"},
+        "status_before": {"goal": "ship", "blocker": null, "updated": null},
+        "record": {"intent": "i", "summary": "s", "goal": "rest"},
         "key_id": "k-1",
     })
 }
@@ -32,9 +38,14 @@ fn a_proposal_has_one_stored_form() {
     let record = read.record.unwrap();
     let key = "k-1".parse().unwrap();
     assert_eq!(
-        json!(Proposal::new(&operations, "- before", Some(&record), Some(&key))),
+        json!(Proposal::new(&operations, DOCUMENT, Some(&record), Some(&key))),
         literal()
     );
+    let mut earlier = literal();
+    for member in ["records_before", "status_before"] {
+        earlier.as_object_mut().unwrap().remove(member);
+    }
+    assert_eq!(json!(Proposal::read(&earlier).unwrap()), earlier);
 }
 
 #[test]
@@ -53,6 +64,8 @@ fn a_proposal_that_cannot_be_read_whole_is_an_error() {
         ("/operations/2/evidence/0/index", json!("3")),
         ("/operations/3/id", json!("VC2")),
         ("/progress_before", json!(7)),
+        ("/records_before/KL-1", json!(null)),
+        ("/status_before/goal", json!(7)),
         ("/record/summary", json!(null)),
         ("/record", json!([])),
         ("/key_id", json!("not a key id")),
@@ -100,7 +113,7 @@ fn what_is_approved_alone_replaces_nothing_that_stays() {
             index: None,
         },
     });
-    let proposal = Proposal::new(&accepted, "- before", None, None);
+    let proposal = Proposal::new(&accepted, DOCUMENT, None, None);
     let replaces = |numbers: &[usize]| proposal.chosen(numbers)[0].operation.replaces();
     assert_eq!(replaces(&[0]), None, "KL-1 is not to be archived");
     assert_eq!(replaces(&[0, 1]), "KL-1".parse().ok());

@@ -80,6 +80,28 @@ async fn a_record_that_was_archived_concurrently_is_not_archived_twice() {
 }
 
 #[tokio::test]
+async fn a_record_whose_text_was_changed_concurrently_is_neither_archived_nor_replaced() {
+    let (gate, service, memory) = Gate::agent(Role::Learnings).await;
+    let mine = "# Key Learnings\n- KL-1 because x: the port is 8080\n- KL-2 because y: as it was\n";
+    memory.write(mine).await;
+    let text = "KEY_LEARNINGS:\n  ADD:\n    - because it moved: the port is now 9090\n  ARCHIVE:\n    - KL-1 because the port is 9090\n    - KL-2 because the model says so\n";
+
+    let answer = meanwhile(&gate, &memory, dictate(json!({"learnings": text})), async {
+        memory.write(mine.replace("8080", "7070")).await;
+    });
+
+    let merged =
+        json!({"/rejected/*/kind": ["record_changed"], "/rejected/0/text~": "KL-1", "status": "applied"});
+    has(&answer.await.is(200).json(), merged);
+    let text = memory.text().await;
+    assert!(
+        text.contains("7070") && text.contains("9090") && !text.contains("KL-2"),
+        "{text}"
+    );
+    is_sound(&service, "agent").await;
+}
+
+#[tokio::test]
 async fn concurrently_changed_progress_is_retried_on_the_new_head() {
     let (gate, _, memory) = Gate::agent(Role::Progress).await;
     memory.write("# Current Progress\n## In Progress\n- Mine\n").await;

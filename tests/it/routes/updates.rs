@@ -47,6 +47,17 @@ async fn a_proposal_changes_nothing_until_it_is_decided_and_is_decided_once() {
         POST updates/$id/approve → 200 {"/rejected/*/kind": ["progress_moved", "already_archived", "duplicate"], "status": "applied", "rebased": true}
         GET context → 200 ~- Something else
         GET context → 200 ~cache the build
+        § what was proposed about a record that says something else by now is rejected
+        PUT context < # Key Learnings\n- KL-1 because x: old\n- KL-2 because x: slow\n- KL-3 because x: as it was\n → 201
+        POST operations?mode=propose < {"operations": [{"op": "archive", "id": "KL-1", "reason": "r"}, {"op": "add", "section": "learnings", "reason": "r", "content": "fast", "replaces": "KL-2"}, {"op": "archive", "id": "KL-3", "reason": "r"}]} → 200 {"status": "proposed"} ⇒ id=/update_id
+        PUT context < # Key Learnings\n- KL-1 because x: never on Fridays\n- KL-2 because x: slow at night\n- KL-3 because y: as it was\n → 201
+        POST updates/$id/approve → 200 {"/rejected/*/kind": ["record_changed", "record_changed"], "/rejected/0/detail~": "KL-1", "status": "applied"}
+        GET context | Accept: application/json → 200 {"context~": ["KL-1 because x: never on Fridays", "KL-2 because x: slow at night", ": fast"], "context!": "KL-3"}
+        § a proposed goal does not overwrite one that was set since
+        POST update < {"task": "go on", "mode": "propose", "record": {"intent": "i", "summary": "s", "goal": "ship"}} → 200 {"status": "proposed"} ⇒ id=/update_id
+        PUT status < {"goal": "repair", "blocker": "no database"} → 201
+        POST updates/$id/approve → 200 {"/rejected/*/kind": ["status_moved"], "/rejected/0/text": "ship", "status": "applied"}
+        GET window | Accept: application/json → 200 {"/status/goal": "repair", "/status/blocker": "no database", "tasks#": 1}
         § an approval in which nothing applies is decided without a version
         PUT context < # Key Learnings\n- KL-1 because x: old\n → 201
         POST operations?mode=propose < KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because it is wrong\n → 200 {"status": "proposed"} ⇒ id=/update_id
