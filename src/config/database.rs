@@ -20,7 +20,7 @@ section! {
         /// Maximum lag of the standby in seconds, an hour at most; if it is more, the primary is used.
         pub replica_max_lag_seconds: u64 = 10, in 1..=3_600;
         /// Maximum number of connections.
-        pub max_connections: u32 = 16, in 1..=u32::MAX;
+        pub max_connections: u32 = 16, in 1..=10_000;
         /// Whether prepared statements are named and kept. If unset, they are unless the database is behind a pooler; true
         /// for one that tracks them (PgBouncer from 1.21 on, with `max_prepared_statements`).
         pub prepared_statements: Option<bool> = None;

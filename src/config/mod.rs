@@ -23,6 +23,7 @@ pub mod window;
 use secrecy::SecretString;
 use serde::Deserialize;
 use std::collections::HashMap;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// The default file.
@@ -111,6 +112,21 @@ fn wanted_number(error: &config::ConfigError) -> Option<(String, String)> {
     }
 }
 
+/// The text of a configuration file; `None` if there is none and none was named. One that is there and cannot be read would
+/// otherwise count as no settings: the service would be open, and have another database.
+fn text_of(file: Option<&Path>) -> Result<Option<String>, ConfigError> {
+    let path = file.unwrap_or(Path::new(DEFAULT_FILE));
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            let shown = path.display();
+            Err(ConfigError::Invalid(format!("cannot read {shown}: {error}")))
+        }
+        Err(_) if file.is_some() => Err(ConfigError::NoSuchFile(path.to_owned())),
+        Err(_) => Ok(None),
+    }
+}
+
 impl Config {
     /// Reads the configuration. `file` is a file that must exist; without it `working-memory.toml` of
     /// the working folder is read if it exists. `environment` is the process's.
@@ -127,14 +143,9 @@ impl Config {
             .filter(|(_, value)| !value.is_empty())
             .collect();
         let mut builder = config::Config::builder();
-        if let Some(path) = file.filter(|path| !path.exists()) {
-            return Err(ConfigError::NoSuchFile(path.to_owned()));
+        if let Some(text) = text_of(file)? {
+            builder = builder.add_source(config::File::from_str(&text, config::FileFormat::Toml));
         }
-        builder = builder.add_source(
-            config::File::from(file.unwrap_or(Path::new(DEFAULT_FILE)))
-                .format(config::FileFormat::Toml)
-                .required(file.is_some()),
-        );
         if let Some(url) = environment.get("DATABASE_URL") {
             // The service's own variable, added below, takes precedence.
             let shared = config::Config::builder().set_override("database.url", url.as_str())?;

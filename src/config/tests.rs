@@ -21,6 +21,20 @@ fn refused(variables: &[(&str, &str)]) -> String {
     load(variables).unwrap_err().to_string()
 }
 
+#[test]
+fn a_file_that_cannot_be_read_is_an_error_and_not_no_settings() {
+    let folder = tempfile::tempdir().unwrap();
+    let latin = folder.path().join("latin.toml");
+    std::fs::write(&latin, b"# \xe4\n[http]\nrequire_keys = true\n").unwrap();
+    for file in [&latin, folder.path()] {
+        let error = Config::load(Some(file), []).unwrap_err().to_string();
+        assert!(
+            error.contains(&format!("cannot read {}", file.display())),
+            "{error}"
+        );
+    }
+}
+
 /// The environment's name of a setting.
 fn variable(key: &str) -> String {
     format!("WORKING_MEMORY__{}", key.to_uppercase().replace('.', "__"))
