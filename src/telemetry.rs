@@ -74,10 +74,12 @@ where
 }
 
 fn filter_of(directives: &str) -> EnvFilter {
-    // At finer levels this crate writes whole messages, and bodies are never logged.
-    let quiet = Directive::from_str("rmcp=warn").ok();
+    // At finer levels the first writes whole messages, and bodies are never logged; the second writes what it ignores of a
+    // database URL, which may be a password.
+    let quiet = ["rmcp=warn", "sqlx_postgres::options=error"];
     quiet
         .into_iter()
+        .filter_map(|directive| Directive::from_str(directive).ok())
         .fold(EnvFilter::new(directives), EnvFilter::add_directive)
 }
 

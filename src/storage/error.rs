@@ -51,6 +51,12 @@ pub enum StorageError {
          database.data_dir). Keys, events and handoffs are not carried over: docs/transfer.md"
     )]
     EarlierSchema(i64),
+    /// The schema is newer than the last migration of this program. Nothing was changed.
+    #[error(
+        "the schema of the database is newer than this program (it has migration {0}); run the program that migrated it, or a \
+         newer one. Nothing was changed"
+    )]
+    NewerSchema(i64),
     /// The memory was deleted after the change began. Nothing was saved.
     #[error("the memory was deleted meanwhile")]
     MemoryDeleted,

@@ -4,8 +4,8 @@
 //! - It notifies this instance itself: when the listening connection receives the notification, the invalidation lease
 //!   is renewed ([`crate::storage::head_cache`]).
 //! - It commits, which shows that writes succeed and not only that the database answers.
-//! - Any live database answers it at once. If it is not answered, and nothing else is either, the database is
-//!   considered silent ([`crate::storage::database::liveness`]), and everything that waits for it fails.
+//! - Any live database answers it at once. If it is not answered or not connected, and nothing else is answered either, the
+//!   database is considered silent ([`crate::storage::database::liveness`]), and everything that waits for it fails.
 //!
 //! It is sent several times a second while the database is in use, and rarely otherwise.
 
@@ -40,6 +40,12 @@ impl Storage {
                 Ok(Ok(false)) => Ok(()),
                 Ok(Ok(true)) => Err(BLOCKED_AS_READ_ONLY),
                 Ok(Err(error)) if has_code(error, READ_ONLY) => Err(BLOCKED_AS_READ_ONLY),
+                // Connections are refused, as by a server that was stopped.
+                Ok(Err(StorageError::Unavailable(sqlx::Error::Io(_))))
+                    if !self.liveness.answered_within(SILENCE) =>
+                {
+                    Err(SILENT)
+                }
                 Ok(Err(_)) => Err("a test write failed"),
                 Err(_) if self.liveness.answered_since(begun) => Err("a test write had no answer in time"),
                 Err(_) => Err(SILENT),

@@ -34,7 +34,8 @@ impl Hosts {
     /// An invalid URL, a list of ports that does not match the list of hosts, or a URL that requires a standby.
     pub(in crate::storage) fn parse(url: &str) -> Result<Self, StorageError> {
         let urls = split(url).map_err(|problem| sqlx::Error::Configuration(problem.into()))?;
-        let servers: Result<_, _> = urls.iter().map(|url| PgConnectOptions::from_str(url)).collect();
+        let server = |url: &String| PgConnectOptions::from_str(url).map(without_brackets);
+        let servers: Result<_, _> = urls.iter().map(server).collect();
         Ok(Self { servers: servers? })
     }
 
@@ -77,6 +78,18 @@ impl Hosts {
             .collect();
         let message = format!("no server of the database takes writes: {}", reasons.join("; "));
         Err(sqlx::Error::Io(io::Error::new(io::ErrorKind::NotConnected, message)).into())
+    }
+}
+
+/// The driver looks up the address of `[::1]` with the brackets of the URL.
+fn without_brackets(server: PgConnectOptions) -> PgConnectOptions {
+    let address = server
+        .get_host()
+        .strip_prefix('[')
+        .and_then(|host| host.strip_suffix(']'));
+    match address.map(str::to_owned) {
+        Some(address) => server.host(&address),
+        None => server,
     }
 }
 
@@ -230,7 +243,8 @@ mod tests {
             postgres://u@/d?host=%2Frun%2Fone&port=7 → u@/run/one:7
             postgres:///d?user=u&host=a&port=7 → u@a:7
             postgres://u@%2Frun%2Fone:7/d → u@/run/one:7
-            postgres://u@/d?hostaddr=127.0.0.1&port=7 → u@127.0.0.1:7";
+            postgres://u@/d?hostaddr=127.0.0.1&port=7 → u@127.0.0.1:7
+            postgres://u@[::1]:1,[::2]:2/d → u@::1:1 u@::2:2";
         for (url, wanted) in rows(table) {
             assert_eq!(servers(url), wanted, "{url}");
         }

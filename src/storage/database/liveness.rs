@@ -189,6 +189,11 @@ impl Liveness {
         self.state().answered > time
     }
 
+    /// Whether anything was answered within the last `time`.
+    pub(in crate::storage) fn answered_within(&self, time: Duration) -> bool {
+        self.state().answered.elapsed() < time
+    }
+
     /// Counts a statement as waiting until the returned guard is dropped.
     pub(in crate::storage) fn begin(&self) -> Waiting<'_> {
         self.in_flight.fetch_add(1, Ordering::Relaxed);
@@ -229,7 +234,7 @@ impl Drop for Waiting<'_> {
 
 /// The error returned while the database is silent.
 pub(in crate::storage) fn silence() -> sqlx::Error {
-    let problem = "the database is silent: its connections are open and nothing is answered";
+    let problem = "the database is silent: it answers nothing";
     sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, problem))
 }
 

@@ -108,6 +108,7 @@ async fn refuse_earlier_schema(connection: &mut PgConnection) -> Result<(), Stor
 fn into_storage_error(error: MigrateError) -> StorageError {
     match error {
         MigrateError::Execute(inner) | MigrateError::ExecuteMigration(inner, _) => inner.into(),
+        MigrateError::VersionMissing(newest) => StorageError::NewerSchema(newest),
         other => StorageError::Internal(sqlx::Error::Migrate(Box::new(other))),
     }
 }

@@ -89,10 +89,11 @@ impl Storage {
         let connect = connect_options(hosts.first(), options.prepared_statements);
         let head_cache = Arc::new(HeadCache::new(options.head_cache_bytes));
         let liveness = Arc::new(Liveness::default());
-        let set_up = |connections| {
+        let set_up = |connections, kept| {
             let (begun, caching) = (liveness.clone(), head_cache.clone());
             let pool = pool_options(&liveness)
                 .max_connections(connections)
+                .min_connections(kept)
                 .acquire_timeout(options.acquire_timeout)
                 .after_connect(move |connection, _| {
                     let (liveness, head_cache) = (begun.clone(), caching.clone());
@@ -114,8 +115,9 @@ impl Storage {
             false => most,
         };
         Ok(Self {
-            pool: set_up(most),
-            own: set_up(OWN_CONNECTIONS),
+            pool: set_up(most, 0),
+            // Kept open, so that requests do not take the last connections of the server from them.
+            own: set_up(OWN_CONNECTIONS, OWN_CONNECTIONS),
             connections: limit(of_vaults),
             searches: limit(most / CONNECTIONS_PER_SEARCH),
             events: limit(OWN_CONNECTIONS - 1),
