@@ -132,7 +132,7 @@ proptest! {
     #[test]
     fn everything_but_the_rules_can_be_dropped_and_each_piece_once(items in items(), document in document()) {
         let parts = whole(&items, &document).parts;
-        let steps = drops(&parts, None);
+        let steps = drops(&parts, None, |_| true);
         let mut seen = BTreeSet::new();
         for step in &steps {
             prop_assert!(parts[step.part].name != "rules");

@@ -56,34 +56,41 @@ pub struct Dropped {
 ///    as a whole.
 ///
 /// `rules` are never dropped. With a query, the records of step 1 that are not relevant ([`Relevance`]) are
-/// dropped first, in that order, then the others, within each section the least relevant first.
+/// dropped first, in that order, then the others, within each section the least relevant first. Before all of them go the records
+/// that are too large by themselves (`fits`): others would be dropped for nothing.
 #[must_use]
-pub fn drops(parts: &[Part], query: Option<&Relevance>) -> Vec<DropStep> {
+pub fn drops(parts: &[Part], query: Option<&Relevance>, fits: impl Fn(&Piece) -> bool) -> Vec<DropStep> {
     let place = |name: &str| parts.iter().position(|part| part.name == name);
     let whole = |part| DropStep { part, piece: None };
-    let mut of_records: Vec<(bool, DropStep)> = Vec::new();
+    let mut of_records: Vec<(Rank, DropStep)> = Vec::new();
+    let rank = |fits, score| match (fits, score) {
+        (false, _) => Rank::TooLarge,
+        (true, 0) => Rank::Any,
+        (true, _) => Rank::Wanted,
+    };
     for name in BY_RECORD {
         let Some(part) = place(name) else { continue };
         let pieces = parts[part].pieces.iter().enumerate();
-        let mut records: Vec<(usize, usize)> = pieces
+        let mut records: Vec<((bool, usize), usize)> = pieces
             .filter(|(_, piece)| matches!(piece.id, PieceId::Record(_)))
-            .map(|(place, piece)| (query.map_or(0, |query| query.score(piece)), place))
+            .map(|(place, piece)| ((fits(piece), query.map_or(0, |query| query.score(piece))), place))
             .collect();
         if matches!(name, "recent_tasks" | "decisions") {
             // Their newest record is at the top.
             records.reverse();
         }
         // The sort is stable: among equally relevant records the oldest stays first.
-        records.sort_by_key(|(score, _)| *score);
+        records.sort_by_key(|(order, _)| *order);
         // The rest is dropped with the last record.
         let last = records.pop();
-        of_records.extend(records.into_iter().map(|(score, piece)| {
+        of_records.extend(records.into_iter().map(|((fits, score), piece)| {
             let piece = Some(piece);
-            (score > 0, DropStep { part, piece })
+            (rank(fits, score), DropStep { part, piece })
         }));
-        of_records.push((last.is_some_and(|(score, _)| score > 0), whole(part)));
+        let last = last.map_or(Rank::Any, |((fits, score), _)| rank(fits, score));
+        of_records.push((last, whole(part)));
     }
-    of_records.sort_by_key(|(is_wanted, _)| *is_wanted);
+    of_records.sort_by_key(|(rank, _)| *rank);
     let mut steps: Vec<DropStep> = of_records.into_iter().map(|(_, step)| step).collect();
     steps.extend(place(FREE).map(whole));
     let others = parts.iter().enumerate().rev();
@@ -91,6 +98,16 @@ pub fn drops(parts: &[Part], query: Option<&Relevance>) -> Vec<DropStep> {
     steps.extend(others.map(|(part, _)| whole(part)));
     steps.extend(AFTER_CATEGORIES.into_iter().filter_map(place).map(whole));
     steps
+}
+
+/// The order of records, before that of their sections.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    /// It does not fit even alone.
+    TooLarge,
+    Any,
+    /// The query asks for it.
+    Wanted,
 }
 
 /// Applies as few steps of [`drops`] as needed to make the parts fit. Returns the remaining parts and what
@@ -105,7 +122,7 @@ pub(super) fn fit(
     max_tokens: usize,
     count: Count<'_>,
 ) -> Result<(Vec<Part>, Vec<Dropped>), OverBudget> {
-    let steps = drops(&parts, query);
+    let all_steps = drops(&parts, query, |_| true);
     let tokens_without = |steps: &[DropStep]| {
         let kept = remaining(&parts, steps);
         let all = parts.iter().zip(&kept).enumerate();
@@ -118,10 +135,11 @@ pub(super) fn fit(
     if tokens_without(&[]) <= max_tokens {
         return Ok((parts, Vec::new()));
     }
-    let needed = tokens_without(&steps);
-    if needed > max_tokens {
+    let needed = tokens_without(&all_steps);
+    let Some(room) = max_tokens.checked_sub(needed) else {
         return Err(OverBudget { needed });
-    }
+    };
+    let steps = drops(&parts, query, |piece| count(&piece.text) <= room);
     // The token count falls with every step.
     let numbers: Vec<usize> = (0..=steps.len()).collect();
     let enough = numbers.partition_point(|number| tokens_without(&steps[..*number]) > max_tokens);

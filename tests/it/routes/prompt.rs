@@ -49,6 +49,10 @@ async fn parts_of_a_prompt_are_selected_by_name_and_of_a_time_and_the_same_state
         GET prompt?max_tokens=many → 422 invalid max_tokens
         GET prompt?exclud=rules → 422 invalid exclud
         GET prompt | Accept: text/html → 406 not-acceptable
+        § a record that no budget has room for leaves the room to others
+        PUT context < # Key Learnings\n- KL-1 because x: small\n- KL-2 because x: (a b ×2000)\n → 201
+        GET prompt?max_tokens=200 → 200 ~KL-1 because x: small
+        GET prompt?max_tokens=200&query=b → 200 ~KL-1 because x: small
         § the same state has the same etag and is not sent twice
         PUT context < # Facts\nf\n → 201
         GET prompt → 200 ⇒ timed=etag
