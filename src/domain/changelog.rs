@@ -4,6 +4,7 @@ use super::document::Record;
 use super::ids::RecordId;
 use super::memory::{AppliedOperation, OperationName, RecordChange};
 use super::text::lines::{clipped, start_of};
+use super::text::one_line;
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
@@ -22,7 +23,7 @@ pub const PUT: &str = "document put";
 /// What the restoration of an older version does, for [`of_text`].
 #[must_use]
 pub fn restored(version: i64, reason: Option<&str>) -> String {
-    let because = reason.map_or_else(String::new, |reason| format!(" (because {})", cut(reason)));
+    let because = reason.map_or_else(String::new, |reason| format!(" (because {})", one_line(reason)));
     format!("version {version} restored{because}")
 }
 

@@ -227,7 +227,9 @@ pub fn import_window(
     let (imported, present) = imported.unknown(&mut known, has_goal);
     let counts = ImportCounts::of(&imported);
     if counts.status > 0 {
-        change.replace_status(imported.status);
+        let mut status = imported.status;
+        status.blocker = status.blocker.or_else(|| change.status.blocker.clone());
+        change.replace_status(status);
     }
     if let Some(updated) = updated {
         change.as_of(updated);

@@ -3,6 +3,7 @@
 use crate::domain::ids::{ActorId, MemoryId, RecordId, UpdateId, VaultId};
 use crate::domain::memory::OperationName;
 use crate::domain::redaction::{LostRecord, Quotations, Redaction};
+use crate::domain::text::one_line;
 use crate::storage::contexts::{Context, ContextMetadata, ContextRef, find_context};
 use crate::storage::database::connection::Connection;
 use crate::storage::database::transaction::Ending;
@@ -165,7 +166,7 @@ async fn clear_version(
         now,
         actor.as_str(),
         reason,
-        format!("redacted: {reason}"),
+        format!("redacted: {}", one_line(reason)),
         hash,
     )
     .execute(connection)

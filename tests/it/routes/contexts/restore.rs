@@ -29,7 +29,8 @@ async fn restoring_creates_a_new_version_with_its_records_if_the_preconditions_o
         POST contexts/1/restore | If-None-Match: $head → 412 precondition-failed
         POST contexts/1/restore | If-None-Match: * → 412 precondition-failed
         ROWS memory_contexts 2
-        POST contexts/1/restore | If-Match: $head → 201
+        POST contexts/1/restore | If-Match: $head < {"reason": "one\nand two"} → 201
+        GET log → 200 {"/items/0/log^": "version 1 restored (because one and two)"}
         § missing and redacted versions cannot be restored
         POST contexts/1/restore → 404 not-found ref
         ROWS memories 0

@@ -50,6 +50,10 @@ async fn the_window_has_a_status_tasks_and_decisions_that_are_written_one_by_one
         PUT status < {"blocker": "review"} → 201 {"goal": "ship", "blocker": "review"}
         PUT status < {"goal": null} → 201 {"goal": null, "blocker": "review"}
         PUT status < {"goal": "rest", "blocker": "none"} → 201 {"goal": "rest", "blocker": null}
+        § an imported goal leaves a blocker that is there
+        PUT status < {"blocker": "waiting for legal"} → 201
+        POST window/import < {"status": {"goal": "ship"}} → 201
+        GET window | Accept: application/json → 200 {"/status/goal": "ship", "/status/blocker": "waiting for legal"}
         § updated is set by every change, and free text stays
         PUT context < # Active Context\nGoal: ship\n* a note\n\n# Facts\n\ttab  \r\n```\n# no heading\n```\n → 201
         +61
