@@ -197,7 +197,7 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
         let mut rebuild = Rebuild::new(Vec::new(), Vec::new());
         let mut rows = sqlx::query_as!(
             ContextLine,
-            "SELECT context_id, version, actor_id, creation_time, source, bytes, update_id, operations, log, context,
+            "SELECT context_id, version, actor_id, creation_time, source, bytes, update_id, operations, log, context, line_origins,
                     redacted_at, redacted_by, redaction_reason, redacted_sha256
              FROM memory_contexts
              WHERE vault_id = $1 AND memory_id = $2
@@ -206,7 +206,13 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
             memory.as_str(),
         )
         .fetch(connection);
-        while let Some(row) = rows.try_next().await? {
+        // The number of a version whose lines say which lines of the next are new.
+        let mut before = 0;
+        while let Some(mut row) = rows.try_next().await? {
+            if row.version == before + 1 || row.is_redacted() {
+                row.line_origins = None;
+            }
+            before = if row.is_redacted() { 0 } else { row.version };
             row.add_to(&mut rebuild);
             self.write(&Line::Context(Box::new(row))).await?;
         }

@@ -133,6 +133,9 @@ pub(super) struct ContextLine {
     pub(super) operations: Option<Value>,
     pub(super) log: String,
     pub(super) context: String,
+    /// Which versions introduced its lines, where the text before it, from which that follows, is missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) line_origins: Option<Vec<i64>>,
     /// For a redacted version, whose context is empty: when, by whom and why it was redacted, and the text's hash.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) redacted_at: Option<DateTime<Utc>>,
@@ -262,6 +265,11 @@ impl ContextLine {
         let is_list = operations.is_none_or(Value::is_array);
         let is_stored = operations.is_none_or(evidence::is_stored);
         let form = "with evidence in the form in which versions store it";
+        let is_earlier =
+            |pair: &[i64]| matches!(pair, [from, lines] if (1..=self.version).contains(from) && *lines > 0);
+        let are_origins = |runs: &Vec<i64>| runs.chunks(2).all(is_earlier);
+        let are_origins = self.line_origins.as_ref().is_none_or(are_origins);
+        let runs = "pairs of an earlier version and a number of lines";
         let reason = self.redaction_reason.as_deref();
         let is_reason = reason.is_none_or(|reason| !reason.trim().is_empty());
         let is_hash = |hash: &str| hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -271,6 +279,7 @@ impl ContextLine {
             ("redacted_at", self.redacted_at.is_none_or(is_exact), TIME),
             ("operations", is_list, "a list or null"),
             ("operations", is_stored, form),
+            ("line_origins", are_origins, runs),
             ("redaction_reason", is_reason, "a text that is not blank"),
             ("redacted_sha256", is_hash, "64 hexadecimal digits"),
         ])?;

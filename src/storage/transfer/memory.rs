@@ -402,8 +402,8 @@ async fn insert_context(
     sqlx::query!(
         "INSERT INTO memory_contexts (vault_id, memory_id, context_id, actor_id, context, creation_time, version,
                                       source, bytes, update_id, operations, log,
-                                      redacted_at, redacted_by, redaction_reason, redacted_sha256)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
+                                      redacted_at, redacted_by, redaction_reason, redacted_sha256, line_origins)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)",
         vault.as_str(),
         memory.as_str(),
         line.context_id.as_str(),
@@ -420,6 +420,7 @@ async fn insert_context(
         line.redacted_by.as_ref().map(|by| by.as_str()),
         line.redaction_reason,
         line.redacted_sha256,
+        line.line_origins.as_deref(),
     )
     .execute(connection)
     .await?;

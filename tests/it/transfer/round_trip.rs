@@ -127,6 +127,10 @@ async fn records_of_versions_that_are_gone_are_told_by_lines_of_their_own() {
     let copy = Service::start().await;
     super::program::import(&copy.database_url(), &[], &file);
     assert_eq!(records(&copy, "agent").await, records(&service, "agent").await);
+    // Nor does a line get another author.
+    let blame = async |service: &Service| service.memory("agent").read("blame").await["lines"].clone();
+    assert_eq!(blame(&copy).await, blame(&service).await);
+    assert_eq!(export(&copy.database_url(), &["--vault", "acme"]), file);
 }
 
 /// A member of a handoff, a value that it may not have, and the error.
