@@ -112,10 +112,14 @@ fn wanted_number(error: &config::ConfigError) -> Option<(String, String)> {
     }
 }
 
+fn path_of(file: Option<&Path>) -> &Path {
+    file.unwrap_or(Path::new(DEFAULT_FILE))
+}
+
 /// The text of a configuration file; `None` if there is none and none was named. One that is there and cannot be read would
 /// otherwise count as no settings: the service would be open, and have another database.
 fn text_of(file: Option<&Path>) -> Result<Option<String>, ConfigError> {
-    let path = file.unwrap_or(Path::new(DEFAULT_FILE));
+    let path = path_of(file);
     match std::fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() != ErrorKind::NotFound => {
@@ -155,7 +159,12 @@ impl Config {
             .prefix_separator("__")
             .separator("__")
             .source(Some(environment.clone()));
-        let read = builder.add_source(own).build()?;
+        let read = builder.add_source(own).build().map_err(|error| match error {
+            config::ConfigError::FileParse { cause, .. } => {
+                ConfigError::Invalid(format!("{}: {cause}", path_of(file).display()))
+            }
+            other => other.into(),
+        })?;
         if let Some(removed) = removed_settings(&read) {
             return Err(ConfigError::Removed(removed));
         }

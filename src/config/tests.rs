@@ -33,6 +33,11 @@ fn a_file_that_cannot_be_read_is_an_error_and_not_no_settings() {
             "{error}"
         );
     }
+    let broken = folder.path().join("broken.toml");
+    std::fs::write(&broken, "[http\n").unwrap();
+    let error = Config::load(Some(&broken), []).unwrap_err().to_string();
+    let named = format!("{}: TOML parse error", broken.display());
+    assert!(error.contains(&named), "{error}");
 }
 
 /// The environment's name of a setting.
