@@ -276,7 +276,7 @@ impl Proposal {
             }),
             records_before: texts_of(document, operations),
             status_before: record
-                .filter(|record| record.goal.is_some() || record.blocker.is_some())
+                .filter(|record| record.sets_status())
                 .map(|_| Status::of(document)),
             record: record.cloned(),
             key_id: key.cloned(),

@@ -90,10 +90,12 @@ impl Pipeline {
             more_rejected,
         } = merged;
         let mut window = WindowRows::default();
-        let record = record.map(|record| match is_status_moved(running, head) {
-            true => without_status(record, &mut since),
-            false => Cow::Borrowed(record),
-        });
+        let record = record.map(
+            |record| match record.sets_status() && is_status_moved(running, head) {
+                true => Cow::Owned(without_status(record, &mut since)),
+                false => Cow::Borrowed(record),
+            },
+        );
         let record = record.as_deref();
         if let Some(record) = record {
             let (tasks, decisions) = self.config.window.of_vault(running.to.vault.as_str());
@@ -225,17 +227,20 @@ fn says_the_same(known: &RecordLife, record: &SessionRecord) -> bool {
 }
 
 /// A record without goal and blocker, which another writer has changed meanwhile.
-fn without_status<'r>(record: &'r SessionRecord, rejected: &mut Vec<Rejection>) -> Cow<'r, SessionRecord> {
-    let Some(said) = record.goal.as_ref().or(record.blocker.as_ref()) else {
-        return Cow::Borrowed(record);
-    };
+fn without_status(record: &SessionRecord, rejected: &mut Vec<Rejection>) -> SessionRecord {
+    let said = record.goal.as_deref().or(record.blocker.as_deref());
     let detail = "Goal and blocker were changed meanwhile; they stay as they are now.";
-    rejected.push(Rejection::new(None, "status_moved", detail, said));
-    Cow::Owned(SessionRecord {
+    rejected.push(Rejection::new(
+        None,
+        "status_moved",
+        detail,
+        said.unwrap_or_default(),
+    ));
+    SessionRecord {
         goal: None,
         blocker: None,
         ..record.clone()
-    })
+    }
 }
 
 /// Why the record of an approved proposal is not written.

@@ -122,7 +122,6 @@ pub(super) fn fit(
     max_tokens: usize,
     count: Count<'_>,
 ) -> Result<(Vec<Part>, Vec<Dropped>), OverBudget> {
-    let all_steps = drops(&parts, query, |_| true);
     let tokens_without = |steps: &[DropStep]| {
         let kept = remaining(&parts, steps);
         let all = parts.iter().zip(&kept).enumerate();
@@ -135,7 +134,7 @@ pub(super) fn fit(
     if tokens_without(&[]) <= max_tokens {
         return Ok((parts, Vec::new()));
     }
-    let needed = tokens_without(&all_steps);
+    let needed = tokens_without(&drops(&parts, query, |_| true));
     let Some(room) = max_tokens.checked_sub(needed) else {
         return Err(OverBudget { needed });
     };

@@ -141,7 +141,7 @@ impl<'t> Change<'t> {
             self.edit.rewrite_progress(body);
         }
         self.add_task(&record.task)?;
-        if record.goal.is_some() || record.blocker.is_some() {
+        if record.sets_status() {
             let goal = record.goal.as_deref().map(Some);
             self.set_status(goal, Some(record.blocker.as_deref()));
         }
@@ -248,6 +248,14 @@ pub struct SessionRecord {
     /// The blocker.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocker: Option<String>,
+}
+
+impl SessionRecord {
+    /// Whether it has a goal or a blocker.
+    #[must_use]
+    pub fn sets_status(&self) -> bool {
+        self.goal.is_some() || self.blocker.is_some()
+    }
 }
 
 /// Places in [`Progress::TITLES`](crate::domain::operation::Progress).

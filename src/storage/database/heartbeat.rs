@@ -42,7 +42,7 @@ impl Storage {
                 Ok(Err(error)) if has_code(error, READ_ONLY) => Err(BLOCKED_AS_READ_ONLY),
                 // Connections are refused, as by a server that was stopped.
                 Ok(Err(StorageError::Unavailable(sqlx::Error::Io(_))))
-                    if !self.liveness.answered_within(SILENCE) =>
+                    if !self.liveness.answered_since(begun - SILENCE) =>
                 {
                     Err(SILENT)
                 }

@@ -189,11 +189,6 @@ impl Liveness {
         self.state().answered > time
     }
 
-    /// Whether anything was answered within the last `time`.
-    pub(in crate::storage) fn answered_within(&self, time: Duration) -> bool {
-        self.state().answered.elapsed() < time
-    }
-
     /// Counts a statement as waiting until the returned guard is dropped.
     pub(in crate::storage) fn begin(&self) -> Waiting<'_> {
         self.in_flight.fetch_add(1, Ordering::Relaxed);

@@ -206,13 +206,13 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
             memory.as_str(),
         )
         .fetch(connection);
-        // The number of a version whose lines say which lines of the next are new.
-        let mut before = 0;
+        // The version whose lines say which lines of the next are new, if its text is there; the first adds to nothing.
+        let mut before = Some(0);
         while let Some(mut row) = rows.try_next().await? {
-            if row.version == before + 1 || row.is_redacted() {
+            if before == Some(row.version - 1) || row.is_redacted() {
                 row.line_origins = None;
             }
-            before = if row.is_redacted() { 0 } else { row.version };
+            before = (!row.is_redacted()).then_some(row.version);
             row.add_to(&mut rebuild);
             self.write(&Line::Context(Box::new(row))).await?;
         }
