@@ -65,7 +65,7 @@ To run a service
   import acme.jsonl --into-vault copy
   rebuild-records --help
   embeddings status
-  with-postgres -- psql
+  with-postgres -- sh -c 'psql "$DATABASE_URL"'
   openapi
   completions bash
   man sync

@@ -105,7 +105,11 @@ fn become_account(config: &Config) -> Result<(), Box<dyn Error>> {
     prepared(config).map_err(|error| Failure::usage(error.to_string()))?;
     let data_dir = std::path::absolute(data_dir)?;
     account.make_data_dir(&data_dir)?;
-    let error = account.this_program().args(std::env::args_os().skip(1)).exec();
+    let mut program = account.this_program();
+    program.args(std::env::args_os().skip(1));
+    // The default folder of the account is another one than root's.
+    program.env("WORKING_MEMORY__DATABASE__DATA_DIR", data_dir);
+    let error = program.exec();
     Err(format!("cannot run this program as {}: {error}", account.name()).into())
 }
 

@@ -351,10 +351,14 @@ fn as_root_the_service_becomes_the_account() {
         std::thread::sleep(Duration::from_millis(50));
     }
     let owner = fs::metadata(&data_dir).unwrap().uid();
-    let status = fs::read_to_string(format!("/proc/{}/status", service.id())).unwrap();
+    let [status, environment] =
+        ["status", "environ"].map(|file| fs::read_to_string(format!("/proc/{}/{file}", service.id())).unwrap());
     kill_process(Pid::from_child(&service), Signal::TERM).unwrap();
     service.wait().unwrap();
     assert_ne!(owner, 0);
+    // Whatever the folder of an account is by default.
+    let named = format!("WORKING_MEMORY__DATABASE__DATA_DIR={}\0", data_dir.display());
+    holds(&environment, &[&named]);
     let ids = format!("\nUid:\t{owner}\t{owner}\t{owner}\t{owner}\n");
     holds(&status, &[&ids]);
     let groups = status.lines().find_map(|line| line.strip_prefix("Groups:"));
