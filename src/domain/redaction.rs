@@ -8,7 +8,8 @@
 //! - a **distinctive word** of at least eight bytes, with a digit, a symbol or inner capitals, such as a key,
 //!   an address or a host name: the usual purpose of a redaction, even if only that word was repeated.
 //!
-//! An ordinary single word is not a quotation: it would match half of everything written to the memory.
+//! An ordinary single word is not a quotation: it would match half of everything written to the memory. Only what operations
+//! and log lines say of a record itself is compared with its parts whatever their length ([`LostRecord`]).
 
 use super::changelog::quoted_start;
 use super::document::{ManagedSection, Record, records};
@@ -44,6 +45,18 @@ pub struct LostRecord {
     pub reason: Option<String>,
     /// Its content.
     pub content: Option<String>,
+}
+
+impl LostRecord {
+    /// Whether a line of a log is about this record and quotes what was lost of it, however short that is.
+    #[must_use]
+    pub fn is_quoted_in(&self, line: &str) -> bool {
+        let (id, is_border) = (self.id.to_string(), |c: char| !c.is_alphanumeric() && c != '-');
+        let parts = [&self.label, &self.reason, &self.content];
+        let mut starts = parts.into_iter().flatten().filter_map(|part| part.lines().next());
+        line.split(is_border).any(|word| word == id)
+            && starts.any(|start| !start.is_empty() && line.contains(quoted_start(start)))
+    }
 }
 
 /// Detects quotations of the removed text.
@@ -229,6 +242,13 @@ mod tests {
             reason: None,
             content: Some("one".to_owned()),
         };
+        for (line, is_one) in [
+            ("- KL-1 left out: one", true),
+            ("- KL-1 left out: uno", false),
+            ("- KL-11 left out: one", false),
+        ] {
+            assert_eq!(lost.is_quoted_in(line), is_one, "{line}");
+        }
         assert_eq!(redaction(text, &[kept]).lost_records(), [lost]);
     }
 }

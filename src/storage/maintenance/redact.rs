@@ -98,8 +98,9 @@ impl Storage {
         // Before the texts of versions are changed, because the texts of runs are unpacked with them.
         let runs = clear_runs(&mut transaction, &place, &quotations).await?;
         clear_version(&mut transaction, &place, &hash, (actor, reason), now).await?;
-        clear_words(&mut transaction, &place, &quotations).await?;
-        clear_records(&mut transaction, &place, &redaction.lost_records(), &quotations).await?;
+        let lost = redaction.lost_records();
+        clear_words(&mut transaction, &place, &lost, &quotations).await?;
+        clear_records(&mut transaction, &place, &lost, &quotations).await?;
         forget_handoffs(&mut transaction, vault, memory, version).await?;
         forget_vectors(&mut transaction, vault, memory).await?;
         let context_id = &metadata.context_id;
@@ -233,7 +234,9 @@ fn clear_record(row: &mut RecordRow, lost: Option<&LostRecord>, version: i64, qu
     }
     row.task_id.take_if(|id| quotations.are_in(id.as_str()));
     for text in [&mut row.intent, &mut row.summary, &mut row.epic] {
-        *text = text.take().map(|text| clear_lines(&text, quotations));
+        *text = text
+            .take()
+            .map(|text| clear_lines(&text, |line| quotations.are_in(line)));
     }
     // Including members that only a newer release knows.
     for value in [&mut row.outcome, &mut row.details].into_iter().flatten() {
@@ -295,11 +298,12 @@ async fn clear_runs(
     Ok(cleared)
 }
 
-/// Removes the quotations from the operations and logs of the other versions: the next version describes what it
-/// archived.
+/// Removes the quotations from the operations and logs of the other versions, and what these say of the lost records: the
+/// next version describes what it archived.
 async fn clear_words(
     connection: &mut Connection,
     place: &Place<'_>,
+    lost: &[LostRecord],
     quotations: &Quotations,
 ) -> Result<(), StorageError> {
     let mut after = 0;
@@ -319,13 +323,16 @@ async fn clear_words(
         .await?;
         let Some(last) = rows.last() else { return Ok(()) };
         after = last.version;
-        for mut row in rows {
-            let quoting = row.operations.as_mut().filter(|value| quotes(value, quotations));
-            if quoting.is_none() && !quotations.are_in(&row.log) {
-                continue;
+        for row in rows {
+            let mut operations = row.operations.clone();
+            for operation in operations.iter_mut().filter_map(Value::as_array_mut).flatten() {
+                clear_strings(operation, quotations);
+                clear_parts(operation, lost);
             }
-            if let Some(operations) = quoting {
-                clear_strings(operations, quotations);
+            let quotes = |line: &str| quotations.are_in(line) || lost.iter().any(|lost| lost.is_quoted_in(line));
+            let log = clear_lines(&row.log, quotes);
+            if (&operations, &log) == (&row.operations, &row.log) {
+                continue;
             }
             sqlx::query!(
                 "UPDATE memory_contexts SET operations = $4, log = $5
@@ -333,8 +340,8 @@ async fn clear_words(
                 place.vault.as_str(),
                 place.memory.as_str(),
                 row.version,
-                row.operations,
-                clear_lines(&row.log, quotations),
+                operations,
+                log,
             )
             .execute(&mut *connection)
             .await?;
@@ -345,13 +352,26 @@ async fn clear_words(
 /// The replacement for a quotation.
 const REDACTED: &str = "[redacted]";
 
-/// The text, with each line that contains a quotation replaced.
-fn clear_lines(text: &str, quotations: &Quotations) -> String {
+/// The text, with each line that quotes the redacted text replaced.
+fn clear_lines(text: &str, quotes: impl Fn(&str) -> bool) -> String {
     let lines: Vec<&str> = text
         .split('\n')
-        .map(|line| if quotations.are_in(line) { REDACTED } else { line })
+        .map(|line| if quotes(line) { REDACTED } else { line })
         .collect();
     lines.join("\n")
+}
+
+/// Replaces what an operation says of a record that was lost. The reason of an archiving is not of the record.
+fn clear_parts(operation: &mut Value, lost: &[LostRecord]) {
+    let is_of = |lost: &&LostRecord| operation["id"] == lost.id.to_string();
+    let Some(lost) = lost.iter().find(is_of) else { return };
+    let is_archiving = operation["op"] == "archive";
+    let reason = lost.reason.as_ref().filter(|_| !is_archiving);
+    for (member, part) in [("label", lost.label.as_ref()), ("reason", reason), ("content", lost.content.as_ref())] {
+        if part.is_some_and(|part| operation[member] == **part) {
+            operation[member] = REDACTED.into();
+        }
+    }
 }
 
 /// Replaces the strings that contain a quotation. The id of a record and the name of an operation say nothing and stay.

@@ -51,6 +51,13 @@ async fn the_text_of_a_version_is_redacted_wherever_only_this_version_contains_i
         PUT context < # Key Learnings\n- KL-1 because a: stays\n- KL-10001 because d: new\n → 201
         POST contexts/2/redact < {"reason": "it held a key"} → 200
         GET contexts/4/diff?base=1 | Accept: application/json → 200 {"base_version": 1, "version": 4}
+        § what the next version says of a record goes, however short it is
+        PUT context < # Notes\n → 201
+        PUT context < # Key Learnings\n- KL-1 because x: hunter2\n- KL-2 because y: stays\n → 201
+        PUT context < # Key Learnings\n- KL-2 because y: went\n → 201
+        POST contexts/2/redact < {"reason": "it held a password"} → 200
+        GET log → 200 ~[redacted]
+        HOLDING hunter2:
         § text that another version contains too stays
         POST operations < KEY_LEARNINGS:\n  ADD:\n    - because a: a lesson of many words\n → 200
         POST operations < KEY_LEARNINGS:\n  ADD:\n    - because b: another lesson\n → 200
