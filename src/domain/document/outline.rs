@@ -1,6 +1,6 @@
 //! Finds the sections, headings, records and fences of a document in one pass over its lines.
 
-use super::lines::{Fence, Line, begin_of, indent, is_blank, lines};
+use super::lines::{Fence, Line, indent, is_blank, lines};
 use crate::domain::ids::RecordKind;
 use std::collections::{HashMap, HashSet};
 use std::iter::successors;
@@ -103,15 +103,30 @@ pub fn closing_fence(text: &str) -> Option<String> {
 
 impl Layout {
     /// Parses a document. A byte order mark occupies no column. Linear.
+    ///
+    /// Beside a section with the service's title the one with an author's title is free. Whether there is one is known at
+    /// the end, so then the document is read again.
     pub(in crate::domain) fn of(text: &str) -> Self {
+        let mut titled = [false; ManagedSection::ALL.len()];
+        let layout = Self::read(text, titled);
+        let free = layout.sections().filter(|section| section.managed.is_none());
+        for own in free.filter_map(|section| ManagedSection::from_title(&section.title)) {
+            titled[own as usize] = true;
+        }
+        match titled.contains(&true) {
+            true => Self::read(text, titled),
+            false => layout,
+        }
+    }
+
+    fn read(text: &str, titled: [bool; ManagedSection::ALL.len()]) -> Self {
         let mut reading = Reading {
-            text,
             layout: Self::default(),
             open: Vec::new(),
             in_bullet: false,
             section: None,
             opened: [false; ManagedSection::ALL.len()],
-            titled: [None; ManagedSection::ALL.len()],
+            titled,
         };
         for line in lines(text) {
             reading.line(&line);
@@ -136,17 +151,8 @@ impl Layout {
     }
 }
 
-/// Whether a line of the document is the heading with the service's title of a section. Lines in code fences count
-/// too: the answer must not depend on what is read as managed, and an author who shows that title knows it.
-fn has_title_of(text: &str, section: ManagedSection) -> bool {
-    let text = &text[begin_of(text)..];
-    let mut lines = text.lines().filter_map(|line| line.strip_prefix("# "));
-    lines.any(|title| ManagedSection::from_title(title) == Some(section))
-}
-
 /// What was found so far, and what the lines that were read mean for the next one.
-struct Reading<'t> {
-    text: &'t str,
+struct Reading {
     layout: Layout,
     /// Indices of sections whose end has not been seen yet; each is the parent of the next.
     open: Vec<usize>,
@@ -155,11 +161,11 @@ struct Reading<'t> {
     section: Option<ManagedSection>,
     /// Which managed sections were opened, by their places in [`ManagedSection::ALL`].
     opened: [bool; ManagedSection::ALL.len()],
-    /// Whether a line has the service's own title of a section, of those that were asked for.
-    titled: [Option<bool>; ManagedSection::ALL.len()],
+    /// Which managed sections have a heading with the service's own title.
+    titled: [bool; ManagedSection::ALL.len()],
 }
 
-impl Reading<'_> {
+impl Reading {
     /// Reads the next line. Its first byte decides what it can be: most lines are text, or belong to a bullet.
     #[inline]
     fn line(&mut self, line: &Line<'_>) {
@@ -234,14 +240,9 @@ impl Reading<'_> {
     }
 
     /// The managed section that a level-1 heading opens.
-    fn managed(&mut self, title: &str) -> Option<ManagedSection> {
-        let (text, titled) = (self.text, &mut self.titled);
-        let authors = || {
-            let section = ManagedSection::from_authors_title(title)?;
-            let is_titled = titled[section as usize].get_or_insert_with(|| has_title_of(text, section));
-            (!*is_titled).then_some(section)
-        };
-        let section = ManagedSection::from_title(title).or_else(authors);
+    fn managed(&self, title: &str) -> Option<ManagedSection> {
+        let authors = ManagedSection::from_authors_title(title).filter(|section| !self.titled[*section as usize]);
+        let section = ManagedSection::from_title(title).or(authors);
         section.filter(|section| !self.opened[*section as usize])
     }
 }

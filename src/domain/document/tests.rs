@@ -262,6 +262,13 @@ fn beside_a_section_of_the_services_title_the_authors_is_free() {
         let ids: Vec<String> = records(text).iter().map(|record| record.id.to_string()).collect();
         assert_eq!(ids, ["KL-2"], "{text}");
     }
+    // In a code fence, also of the author's section, the title is text.
+    for text in [
+        "# Learnings\n- KL-1 a\n# Notes\n```\n# Key Learnings\n```\n",
+        "```\n# Key Learnings\n```\n# Learnings\n- KL-1 a\n",
+    ] {
+        assert_eq!(read(text), ["KL-1|-|-|-|a"], "{text}");
+    }
     // Of two with one title the first counts.
     let twice = "# Learnings\n- KL-1 a\n# Learnings\n- KL-2 b\n";
     assert_eq!(read(twice), ["KL-1|-|-|-|a"]);
