@@ -71,23 +71,25 @@ pub fn drops(parts: &[Part], query: Option<&Relevance>, fits: impl Fn(&Piece) ->
     for name in BY_RECORD {
         let Some(part) = place(name) else { continue };
         let pieces = parts[part].pieces.iter().enumerate();
-        let mut records: Vec<((bool, usize), usize)> = pieces
-            .filter(|(_, piece)| matches!(piece.id, PieceId::Record(_)))
-            .map(|(place, piece)| ((fits(piece), query.map_or(0, |query| query.score(piece))), place))
+        let mut records: Vec<(_, usize)> = pieces
+            .filter_map(|(place, piece)| match piece.id {
+                PieceId::Record(id) => {
+                    let score = query.map_or(0, |query| query.score(piece));
+                    Some(((fits(piece), score, id.is_none(), id), place))
+                }
+                _ => None,
+            })
             .collect();
-        if matches!(name, "recent_tasks" | "decisions") {
-            // Their newest record is at the top.
-            records.reverse();
-        }
-        // The sort is stable: among equally relevant records the oldest stays first.
-        records.sort_by_key(|(order, _)| *order);
+        // Among equally relevant records the oldest first: ids are given in the order of time, wherever the record stands. A
+        // bullet that has none yet is the newest.
+        records.sort();
         // The rest is dropped with the last record.
         let last = records.pop();
-        of_records.extend(records.into_iter().map(|((fits, score), piece)| {
+        of_records.extend(records.into_iter().map(|((fits, score, ..), piece)| {
             let piece = Some(piece);
             (rank(fits, score), DropStep { part, piece })
         }));
-        let last = last.map_or(Rank::Any, |((fits, score), _)| rank(fits, score));
+        let last = last.map_or(Rank::Any, |((fits, score, ..), _)| rank(fits, score));
         of_records.push((last, whole(part)));
     }
     of_records.sort_by_key(|(rank, _)| *rank);

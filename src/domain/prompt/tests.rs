@@ -78,6 +78,10 @@ fn under_a_budget_records_that_matter_to_the_query_are_kept_before_others() {
     }
     let without = shown(None, whole.len() - 25);
     assert!(!without.contains("T-1") && without.contains("KL-3"), "{without}");
+    // The oldest is that of the lowest number, wherever it stands.
+    let upwards = "# Decisions\n- D-1 first\n- D-2 second\n";
+    let text = selected(upwards, None, &[], upwards.len() - 5).text();
+    assert!(!text.contains("D-1") && text.contains("D-2"), "{text}");
 }
 
 #[test]
