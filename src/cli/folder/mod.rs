@@ -1,7 +1,6 @@
-//! The engine of the folders that this program keeps on disk. A [`tree`] from which no path leads out, texts that are
-//! replaced only if they are as expected ([`swap`]), and one state file a folder that says what was last equal on both
-//! sides. A folder may [`follow`] texts; where it is changed, too, the [`engine`] makes both sides equal, path by path. So the
-//! text of somebody else is never lost.
+//! The folders that this program keeps on disk. A [`tree`] from which no path leads out, texts that are replaced only if they
+//! are as expected ([`swap`]), and one state file a folder that says what was last equal on both sides. A folder may [`follow`]
+//! texts; where it is changed, too, `sync` makes both sides equal, path by path. So the text of somebody else is never lost.
 //!
 //! | folder | files | other side | state |
 //! |---|---|---|---|
@@ -9,7 +8,6 @@
 //! | `window export DIR` | rules, status, decisions, history, epics | a memory, which the folder follows | `.working-memory-folder.json`: hashes by path |
 //! | `$WORKING_MEMORY_HOME/workspace` | each run's handoff, and the current one | none: they are this program's alone | the manifest beside it: hash of the text |
 
-pub(super) mod engine;
 pub(super) mod file;
 pub(super) mod follow;
 pub(super) mod swap;

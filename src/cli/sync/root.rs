@@ -1,0 +1,490 @@
+//! Makes a folder and its root on the service equal: scans both, plans a step for each path, executes the steps, in rounds.
+//!
+//! Three states of a path are known: the last state that was equal on both sides (the base, stored beside the
+//! files), the current file in the folder, and the current version on the service. They determine one step. A step that
+//! finds another state than planned does nothing and is planned again in the next round. The bases are saved after each
+//! round; a step whose result was not saved leads to the same result when it is planned again: if both sides have
+//! changed they are compared, and equal content becomes the base. So a text that the other side has not seen is never
+//! overwritten, whenever the program stops.
+//!
+//! | base | folder | service | step |
+//! |---|---|---|---|
+//! | – | – | there | [`Step::Pull`] |
+//! | – | there | – | [`Step::Push`] as new |
+//! | – | there | there | [`Step::Compare`] |
+//! | there | – | – | [`Step::Forget`] |
+//! | there | – | as it was | [`Step::Unlink`] |
+//! | there | – | changed | [`Step::Pull`]: a change outlives a deletion |
+//! | there | as it was | – | [`Step::Remove`] |
+//! | there | changed | – | [`Step::Push`] as new, likewise |
+//! | there | as it was | as it was | [`Step::Nothing`] |
+//! | there | changed | as it was | [`Step::Push`] |
+//! | there | as it was | changed | [`Step::Pull`] |
+//! | there | changed | changed | [`Step::Compare`] |
+//!
+//! Files in the folder that cannot be read as text are skipped: nothing is done at their paths.
+
+use super::scan::{Local, ROOT, ScanResult, is_wanted, path_in_folder};
+use super::{NAME, State};
+use crate::cli::client::{Call, Exit, Failure, Method, Service, all, found};
+use crate::cli::folder::hash;
+use crate::cli::folder::swap::{self, Placed, conflict_paths};
+use crate::cli::folder::tree::Tree;
+use crate::domain::ids::{ContextId, MemoryId};
+use crate::http::responses::PutFileBody;
+use crate::storage::memories::paths::StoredFile;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, ErrorKind};
+
+/// The maximum number of rounds of one sync; more are needed only if others keep writing.
+const MAX_ROUNDS: usize = 20;
+
+/// Number of deletions that is always allowed.
+const FEW_DELETIONS: usize = 3;
+
+/// The route below the vault.
+const FILES: [&str; 2] = ["memory-tool", "files"];
+
+/// The last state of a file that was equal on both sides.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Base {
+    /// The memory that it is on the service.
+    memory_id: MemoryId,
+    /// That memory's version.
+    version: ContextId,
+    /// The SHA-256 of its text.
+    pub(super) sha256: String,
+}
+
+/// The step for a path. Each is done only if both sides are still as they were found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    /// Both sides are unchanged.
+    Nothing,
+    /// Send the folder's text.
+    Push,
+    /// Fetch the service's text.
+    Pull,
+    /// Fetch the service's text: if it equals the folder's text nothing is done, otherwise both are kept.
+    Compare,
+    /// Delete the file on the service.
+    Unlink,
+    /// Delete the file in the folder.
+    Remove,
+    /// The file was deleted on both sides: forget its base.
+    Forget,
+}
+
+/// Plans the step for a path, from the base, the folder and the service's version.
+fn plan(base: Option<&Base>, local: Option<&Local>, remote: Option<&ContextId>) -> Step {
+    let local = match local {
+        Some(Local::Unusable) => return Step::Nothing,
+        Some(Local::Text(hash)) => Some(hash),
+        None => None,
+    };
+    match (base, local, remote) {
+        (None, None, None) => Step::Nothing,
+        (None, None, Some(_)) => Step::Pull,
+        (None, Some(_), None) => Step::Push,
+        (None, Some(_), Some(_)) => Step::Compare,
+        (Some(_), None, None) => Step::Forget,
+        (Some(base), None, Some(remote)) if *remote == base.version => Step::Unlink,
+        (Some(_), None, Some(_)) => Step::Pull,
+        (Some(base), Some(local), None) if *local == base.sha256 => Step::Remove,
+        (Some(_), Some(_), None) => Step::Push,
+        (Some(base), Some(local), Some(remote)) => match (*local == base.sha256, *remote == base.version) {
+            (true, true) => Step::Nothing,
+            (false, true) => Step::Push,
+            (true, false) => Step::Pull,
+            (false, false) => Step::Compare,
+        },
+    }
+}
+
+/// Whether so many of the known files are to be deleted that it looks like a mistake, such as a folder that
+/// is not mounted or a wrong service address.
+fn deletes_too_much(deletions: usize, known: usize) -> bool {
+    deletions > FEW_DELETIONS && deletions * 2 > known
+}
+
+/// What a sync did.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Report {
+    /// Sent to the service.
+    pub(super) sent: BTreeSet<String>,
+    /// Written into the folder.
+    pub(super) received: BTreeSet<String>,
+    /// Removed from the service's tree.
+    pub(super) unlinked: BTreeSet<String>,
+    /// Removed from the folder.
+    pub(super) removed: BTreeSet<String>,
+    /// Files that both sides had changed, and the path of the copy of the folder's text.
+    pub(super) conflicts: BTreeMap<String, String>,
+    /// What was skipped in the folder and on the service, and why.
+    pub(super) skipped: BTreeMap<String, String>,
+}
+
+impl Report {
+    /// Whether anything was changed.
+    pub(super) fn is_quiet(&self) -> bool {
+        let changes = [&self.sent, &self.received, &self.unlinked, &self.removed];
+        changes.iter().all(|paths| paths.is_empty()) && self.conflicts.is_empty()
+    }
+}
+
+/// A folder, the root that it is synchronised with, and what both had last. No operation on either of them overwrites an
+/// unexpected state.
+pub(super) struct Root<'r> {
+    service: &'r Service,
+    tree: Tree,
+    state: State,
+    /// Whether files of all kinds are synchronised.
+    all: bool,
+    /// Texts that the service rejected, by path: they are not sent again.
+    refused: BTreeMap<String, (String, String)>,
+    report: Report,
+    /// Whether the state has changed since it was saved.
+    is_unsaved: bool,
+}
+
+impl<'r> Root<'r> {
+    pub(super) fn new(service: &'r Service, tree: Tree, state: State, all: bool) -> Self {
+        Self {
+            service,
+            tree,
+            state,
+            all,
+            refused: BTreeMap::new(),
+            report: Report::default(),
+            is_unsaved: false,
+        }
+    }
+
+    /// Makes both sides equal. With `deletions`, the number of deletions is not limited.
+    ///
+    /// # Errors
+    /// One of the sides cannot be read or written; completed steps stay. Or nothing was done, since too many files
+    /// would be deleted.
+    pub(super) async fn sync(&mut self, deletions: bool) -> Result<Report, Failure> {
+        self.report = Report::default();
+        for _ in 0..MAX_ROUNDS {
+            let round = self.round(deletions).await;
+            if std::mem::take(&mut self.is_unsaved) {
+                self.tree.save(NAME, &self.state)?;
+            }
+            if !round? {
+                return Ok(std::mem::take(&mut self.report));
+            }
+        }
+        Err(Failure::new(
+            Exit::Busy,
+            "the files change faster than they can be synchronised; nothing is lost, try again later",
+        ))
+    }
+
+    /// One scan and its steps. Returns whether there may be more to do.
+    async fn round(&mut self, deletions: bool) -> Result<bool, Failure> {
+        let local = self.local()?;
+        let remote = self.remote().await?;
+        // The root is saved also if there are no files yet.
+        self.is_unsaved |= self.state.files.is_empty();
+        let known = self.state.files.keys().chain(local.keys()).chain(remote.keys());
+        let paths: BTreeSet<&String> = known.collect();
+        let steps = paths.into_iter().map(|path| {
+            let version = remote.get(path).map(|file| &file.context_id);
+            (
+                path.clone(),
+                plan(self.state.files.get(path), local.get(path), version),
+            )
+        });
+        let steps: Vec<(String, Step)> = steps.filter(|(_, step)| *step != Step::Nothing).collect();
+        let count = |wanted: Step| steps.iter().filter(|(_, step)| *step == wanted).count();
+        let (here, there) = (count(Step::Remove), count(Step::Unlink));
+        if !deletions && deletes_too_much(here + there, self.state.files.len()) {
+            return Err(Failure::new(
+                Exit::Refused,
+                format!(
+                    "nothing was done: {here} files would be removed from the folder and {there} taken out of the service's \
+                     tree, which is more than half of what both have; if that is meant, say --allow-deletions"
+                ),
+            ));
+        }
+        let mut is_more = false;
+        for (path, step) in steps {
+            let found = match local.get(&path) {
+                Some(Local::Text(sha256)) => Some(sha256.as_str()),
+                _ => None,
+            };
+            is_more |= self.step(&path, step, found, remote.get(&path)).await?;
+        }
+        Ok(is_more)
+    }
+
+    /// The files of the folder, by path.
+    fn local(&mut self) -> Result<BTreeMap<String, Local>, Failure> {
+        let found = ScanResult::of(&self.tree, self.all);
+        let found = found.map_err(|error| self.tree.failed("", &error))?;
+        let (mut files, skipped) = (found.files, found.skipped);
+        for path in self.state.files.keys() {
+            if files.contains_key(path) {
+                continue;
+            }
+            // Of a folder that could not be read nothing is known.
+            if skipped
+                .keys()
+                .any(|skipped| skipped.ends_with('/') && path.starts_with(skipped))
+            {
+                files.insert(path.clone(), Local::Unusable);
+                continue;
+            }
+            match self.tree.read(path) {
+                // Below what is a file by now there is none.
+                Err(error) if error.kind() == ErrorKind::NotADirectory => {}
+                // A file behind a symbolic link does not count as deleted.
+                Err(_) => drop(files.insert(path.clone(), Local::Unusable)),
+                Ok(_) => {}
+            }
+        }
+        self.report.skipped = skipped;
+        Ok(files)
+    }
+
+    /// The files of the service, by path.
+    async fn remote(&mut self) -> Result<BTreeMap<String, StoredFile>, Failure> {
+        let list = || {
+            let call = self.service.of_vault(Method::GET, &FILES)?;
+            Ok(call.query("root", &self.state.root))
+        };
+        let entries: Vec<StoredFile> = all(list).await?;
+        let mut files = BTreeMap::new();
+        for entry in entries {
+            match path_in_folder(entry.path.as_str()) {
+                Ok(path) if is_wanted(path, self.all) => drop(files.insert(path.to_owned(), entry)),
+                Ok(_) => {}
+                Err(why) => drop(self.report.skipped.insert(entry.path.to_string(), why)),
+            }
+        }
+        Ok(files)
+    }
+
+    /// Executes a step on the text with this hash in the folder and this file of the service; returns whether another scan
+    /// is needed.
+    async fn step(
+        &mut self,
+        path: &str,
+        step: Step,
+        local: Option<&str>,
+        remote: Option<&StoredFile>,
+    ) -> Result<bool, Failure> {
+        match (step, local, remote) {
+            (Step::Push, ..) => self.push(path, remote).await,
+            (Step::Pull, _, Some(remote)) => self.pull(path, local, remote).await,
+            (Step::Compare, Some(local), Some(remote)) => self.compare(path, local, remote).await,
+            (Step::Unlink, _, Some(remote)) => self.unlink(path, remote).await,
+            (Step::Remove, Some(local), _) => self.remove(path, local).await,
+            (Step::Forget, ..) => {
+                self.forget(path);
+                Ok(false)
+            }
+            // The plan has no others.
+            _ => Ok(false),
+        }
+    }
+
+    /// Sends the folder's text in place of the service's file, or of nothing.
+    async fn push(&mut self, path: &str, remote: Option<&StoredFile>) -> Result<bool, Failure> {
+        // A file that is gone, or is no longer text, is handled by the next scan.
+        let text = self.read(path)?;
+        let Some(text) = text.and_then(|text| String::from_utf8(text).ok()) else {
+            return Ok(true);
+        };
+        let sha256 = hash(text.as_bytes());
+        if let Some((refused, why)) = self.refused.get(path)
+            && *refused == sha256
+        {
+            self.report.skipped.insert(path.to_owned(), why.clone());
+            return Ok(false);
+        }
+        let call = self.file(Method::PUT, path)?.text(text.into_bytes());
+        let expected = remote.map(|file| file.context_id.as_str());
+        let answer = call.on_version(expected)?.exchange().await?;
+        let status = answer.status;
+        match answer.into_success(&format!("file {path}")) {
+            Ok(answer) => {
+                let PutFileBody { file, .. } = answer.json()?;
+                self.report.sent.insert(path.to_owned());
+                self.note(path, file.memory_id, file.context_id, sha256);
+                Ok(true)
+            }
+            // Another version than expected: the next scan finds it.
+            Err(_) if status == 412 => Ok(true),
+            // These are caused by the file; others can continue.
+            Err(failure) if matches!(status, 409 | 413 | 422) => {
+                self.report
+                    .skipped
+                    .insert(path.to_owned(), failure.sentence.clone());
+                self.refused.insert(path.to_owned(), (sha256, failure.sentence));
+                Ok(false)
+            }
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// Writes the service's text in place of the folder's text with this hash, or of nothing.
+    async fn pull(&mut self, path: &str, local: Option<&str>, remote: &StoredFile) -> Result<bool, Failure> {
+        let Some((version, text)) = self.fetch(remote).await? else {
+            return Ok(true);
+        };
+        let done = match local {
+            Some(expected) => swap::replace(&self.tree, path, text.as_bytes(), expected),
+            None => swap::create(&self.tree, path, text.as_bytes(), ""),
+        };
+        let placed = self.placed(path, done)?;
+        if placed == Placed::Done {
+            self.report.received.insert(path.to_owned());
+            self.note(path, remote.memory_id.clone(), version, hash(text.as_bytes()));
+        }
+        Ok(placed != Placed::Blocked)
+    }
+
+    /// Both sides have changed: if the texts differ, the folder's text is copied beside its file before it is replaced.
+    async fn compare(&mut self, path: &str, local: &str, remote: &StoredFile) -> Result<bool, Failure> {
+        let Some((version, theirs)) = self.fetch(remote).await? else {
+            return Ok(true);
+        };
+        let sha256 = hash(theirs.as_bytes());
+        if sha256 == local {
+            self.note(path, remote.memory_id.clone(), version, sha256);
+            return Ok(false);
+        }
+        let Some(ours) = self.read(path)?.filter(|ours| hash(ours) == local) else {
+            return Ok(true);
+        };
+        let copy = swap::keep(&self.tree, path, conflict_paths(path, local), &ours);
+        let copy = copy.map_err(|error| self.tree.failed(path, &error))?;
+        let done = swap::replace(&self.tree, path, theirs.as_bytes(), local);
+        let placed = self.placed(path, done)?;
+        if placed == Placed::Done {
+            self.report.conflicts.insert(path.to_owned(), copy);
+            self.note(path, remote.memory_id.clone(), version, sha256);
+        }
+        Ok(placed != Placed::Blocked)
+    }
+
+    /// Removes the file from the service, if it still has this version.
+    async fn unlink(&mut self, path: &str, remote: &StoredFile) -> Result<bool, Failure> {
+        let call = self.file(Method::DELETE, path)?;
+        let call = call.if_match(Some(remote.context_id.as_str()))?;
+        let answer = call.exchange().await?;
+        if !matches!(answer.status, 404 | 412) {
+            answer.into_success(&format!("file {path}"))?;
+            self.report.unlinked.insert(path.to_owned());
+            self.forget(path);
+        }
+        Ok(true)
+    }
+
+    /// Removes the file from the folder, if it still has the text with this hash.
+    async fn remove(&mut self, path: &str, expected: &str) -> Result<bool, Failure> {
+        if !self.has_text(path).await? {
+            let why = format!(
+                "the service has neither the file nor its text: the memory was deleted, or this is another service; delete the \
+                 file here too, or send it again by removing {NAME}"
+            );
+            self.report.skipped.insert(path.to_owned(), why);
+            return Ok(false);
+        }
+        let done = swap::remove(&self.tree, path, expected);
+        let placed = self.placed(path, done)?;
+        if placed == Placed::Done {
+            self.report.removed.insert(path.to_owned());
+            self.forget(path);
+        }
+        Ok(placed != Placed::Blocked)
+    }
+
+    fn note(&mut self, path: &str, memory_id: MemoryId, version: ContextId, sha256: String) {
+        let base = Base {
+            memory_id,
+            version,
+            sha256,
+        };
+        self.state.files.insert(path.to_owned(), base);
+        self.is_unsaved = true;
+    }
+
+    fn forget(&mut self, path: &str) {
+        self.state.files.remove(path);
+        self.is_unsaved = true;
+    }
+
+    /// A request about a file.
+    fn file(&self, method: Method, path: &str) -> Result<Call<'_>, Failure> {
+        let call = self.service.of_vault(method, &FILES)?;
+        let call = call.query("root", &self.state.root);
+        Ok(call.query("path", format!("{ROOT}{path}")))
+    }
+
+    /// The newest version and text of a file of the service; `None` if its memory was deleted.
+    async fn fetch(&self, file: &StoredFile) -> Result<Option<(ContextId, String)>, Failure> {
+        let call = self
+            .service
+            .of_memory_named(&file.memory_id, Method::GET, &["context"])?;
+        let Some(answer) = found(call.accept("text/plain").send().await)? else {
+            return Ok(None);
+        };
+        let version = answer.version()?.trim_matches('"').parse();
+        let version = version.map_err(|_| Failure::failed("the answer has no valid version"))?;
+        Ok(Some((version, answer.text()?.to_owned())))
+    }
+
+    /// Whether the service has the text that a file had when both sides were equal. A file that is deleted there leaves its memory
+    /// with all versions; a deleted memory, another service or a new database has none of them.
+    async fn has_text(&self, path: &str) -> Result<bool, Failure> {
+        let Some(base) = self.state.files.get(path) else {
+            return Ok(false);
+        };
+        let version = ["contexts", base.version.as_str()];
+        let call = self
+            .service
+            .of_memory_named(&base.memory_id, Method::GET, &version)?;
+        let answer = call.exchange().await?;
+        match answer.status {
+            404 => Ok(false),
+            // It was redacted: what is not to be read there is not to be read here.
+            410 => Ok(true),
+            _ => answer.into_success(&format!("file {path}")).map(|_| true),
+        }
+    }
+
+    /// A file of the folder; `None` if it was deleted.
+    fn read(&self, path: &str) -> Result<Option<Vec<u8>>, Failure> {
+        let read = self.tree.read(path);
+        read.map_err(|error| self.tree.failed(path, &error))
+    }
+
+    /// The result of a change. An error of a single file is reported and the other files continue; a full disk ends the work.
+    fn placed(&mut self, path: &str, done: io::Result<Placed>) -> Result<Placed, Failure> {
+        use ErrorKind::{QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+        done.or_else(|error| match error.kind() {
+            StorageFull | QuotaExceeded | ReadOnlyFilesystem => Err(self.tree.failed(path, &error)),
+            _ => {
+                self.report.skipped.insert(path.to_owned(), error.to_string());
+                Ok(Placed::Blocked)
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_deletions_at_once_look_like_a_mistake() {
+        assert!(!deletes_too_much(3, 3));
+        assert!(deletes_too_much(4, 7));
+        assert!(!deletes_too_much(4, 8));
+    }
+}
