@@ -1,7 +1,7 @@
 //! The commands that send one request and print its answer: the options of each, its request, and how the answer is shown.
 
 use super::client::{
-    Call, Failure, MemoryRef, Method, PageArgs, Service, ServiceArgs, confirm, follow, read, read_json,
+    Call, Cell, Failure, MemoryRef, Method, PageArgs, Service, ServiceArgs, confirm, follow, read, read_json,
     read_text,
 };
 use super::show::{self, Show};
@@ -579,30 +579,33 @@ impl Request {
         let of_vault = |path: &str| to.of_vault(Method::GET, &[path]);
         let recorded = || Show::line(|out, body| show::done(out, body, "recorded"));
         Ok(match self {
-            Self::Vaults => {
-                let call = to.call(Method::GET, &["v1", "vaults"])?;
-                (call, Show::Table(show::VAULTS, "no vault has a memory yet"))
-            }
-            Self::Memories { .. } => {
-                let none = "the vault has no memories";
-                (of_vault("memories")?, Show::Table(show::MEMORIES, none))
-            }
-            Self::Versions => (get("contexts")?, Show::Table(show::VERSIONS, "no versions")),
-            Self::Log => (get("log")?, Show::Entries(show::log, "no changes")),
-            Self::Records(_) => (get("records")?, Show::Entries(show::record, "no records")),
-            Self::Sections => (get("sections")?, Show::Entries(show::section, "no sections")),
+            Self::Vaults => (
+                to.call(Method::GET, &["v1", "vaults"])?,
+                Show::List(show::VAULTS, None),
+            ),
+            Self::Memories { .. } => (of_vault("memories")?, Show::List(show::MEMORIES, None)),
+            Self::Versions => (get("contexts")?, Show::List(show::VERSIONS, None)),
+            Self::Log => (get("log")?, Show::List(show::LOG, Some(Cell::Text("log")))),
+            Self::Records(_) => (
+                get("records")?,
+                Show::List(show::RECORDS, Some(Cell::Text("content"))),
+            ),
+            Self::Sections => (get("sections")?, Show::List(show::SECTIONS, None)),
             Self::Search { .. } => {
                 let call = match memory {
                     Some(_) => get("search")?,
                     None => of_vault("search")?,
                 };
-                (call, Show::Entries(show::hit, "nothing was found"))
+                (call, Show::List(show::HITS, Some(show::EXTRACT)))
             }
-            Self::Updates { .. } => (of_vault("updates")?, Show::Entries(show::run, "no updates")),
+            Self::Updates { .. } => (
+                of_vault("updates")?,
+                Show::List(show::UPDATES, Some(show::OUTCOME)),
+            ),
             Self::Events { .. } => {
                 let call = of_vault("events")?.query("order", "newest");
                 let call = call.maybe("memory_id", memory);
-                (call, Show::Entries(show::event, "no events"))
+                (call, Show::List(show::EVENTS, Some(show::DETAILS)))
             }
             Self::Usage { .. } => (of_vault("usage")?, Show::Usage),
             Self::Get {
@@ -704,7 +707,10 @@ impl Items {
                 let replaced = Show::line(move |out, body| show::replaced(out, body, &category));
                 (call, replaced)
             }
-            ItemsCommand::List { .. } => (items(Method::GET, &[])?, Show::Entries(show::item, "no items")),
+            ItemsCommand::List { .. } => {
+                let list = Show::List(show::ITEMS, Some(Cell::Text("content")));
+                (items(Method::GET, &[])?, list)
+            }
             ItemsCommand::Remove {
                 item_id: Some(id), ..
             } => {

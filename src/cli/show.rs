@@ -1,15 +1,14 @@
 //! How the answers of the [routes](super::routes) are shown to people; with `--json` they are printed unchanged.
 
 use super::client::{
-    Cell, Column, Exit, Failure, Look, Output, ServiceResponse, note, text, time, when, write_table,
+    Cell, Column, Exit, Failure, Look, Output, ServiceResponse, note, text, write_entry, write_table,
 };
-use crate::domain::text::single_blanks;
 use serde_json::Value;
 
-/// The form of an answer. Lists come with what is said on standard error if they are empty.
+/// The form of an answer.
 pub(super) enum Show {
-    Table(&'static [Column], &'static str),
-    Entries(fn(&mut Output, &Value), &'static str),
+    /// A list: a table or, with a body, entries one below the other.
+    List(&'static [Column], Option<Cell>),
     /// A text above the table of the days.
     Usage,
     /// A text as it is.
@@ -54,15 +53,15 @@ impl Show {
             }
             Self::Applied => return applied(answer, json),
             _ if json => return answer.print_json(),
-            Self::Table(columns, none) => {
-                return list(answer, none, |out, _, items| write_table(out, columns, items));
-            }
-            Self::Entries(entry, none) => {
-                return list(answer, none, |out, _, items| {
-                    items.iter().for_each(|item| entry(out, item))
+            Self::List(columns, body) => {
+                return list(answer, |out, _, items| match body {
+                    None => write_table(out, columns, items),
+                    Some(body) => items
+                        .iter()
+                        .for_each(|item| write_entry(out, columns, *body, item)),
                 });
             }
-            Self::Usage => return list(answer, "no model was called", usage),
+            Self::Usage => return list(answer, usage),
             Self::Text => return Output::of_document().text(answer.text()?).write(),
             Self::Diff => return out.diff(answer.text()?).write(),
             Self::Blame => {
@@ -162,6 +161,78 @@ const DAYS: &[Column] = &[
     ("COST", Cell::Number("cost")),
 ];
 
+pub(super) const SECTIONS: &[Column] = &[
+    ("SECTION", Cell::Id("path")),
+    ("BEGINS", Cell::Number("start")),
+    ("ENDS", Cell::Number("end")),
+    ("MANAGED", Cell::Text("section")),
+];
+
+pub(super) const LOG: &[Column] = &[
+    ("version", Cell::Number("version")),
+    ("", Cell::Time("creation_time")),
+    ("", Cell::Text("actor_id")),
+    ("", Cell::Text("source")),
+];
+
+pub(super) const RECORDS: &[Column] = &[
+    ("", Cell::Id("record_id")),
+    ("", Cell::Time("created_at")),
+    ("because", Cell::Text("reason")),
+    ("label", Cell::Text("label")),
+    ("archived in version", Cell::Number("ended_version")),
+    ("because", Cell::Text("archive_reason")),
+    ("superseded by", Cell::Id("superseded_by")),
+];
+
+pub(super) const HITS: &[Column] = &[
+    ("", Cell::Id("memory_id")),
+    ("version", Cell::Number("version")),
+    ("", Cell::Id("record_id")),
+    ("", Cell::Text("status")),
+];
+
+/// An extract is HTML that contains only `<mark>` and five entities.
+pub(super) const EXTRACT: Cell = Cell::Made(|hit| {
+    let extract = text(hit, "extract");
+    unescaped(&extract.replace("<mark>", "").replace("</mark>", ""))
+});
+
+pub(super) const UPDATES: &[Column] = &[
+    ("", Cell::Id("update_id")),
+    ("", Cell::Text("status")),
+    ("in", Cell::Id("memory_id")),
+    ("", Cell::Time("created_at")),
+    ("by", Cell::Text("actor_id")),
+];
+
+pub(super) const OUTCOME: Cell = Cell::Made(|run| {
+    let outcome = &run["outcome"];
+    let outcome = outcome["log"].as_str().or_else(|| outcome["problem"].as_str());
+    outcome.unwrap_or_default().to_owned()
+});
+
+pub(super) const EVENTS: &[Column] = &[
+    ("", Cell::Time("time")),
+    ("", Cell::Text("kind")),
+    ("", Cell::Id("memory_id")),
+    ("version", Cell::Number("version")),
+    ("by", Cell::Text("actor")),
+    ("through", Cell::Text("source")),
+    ("run", Cell::Id("update_id")),
+];
+
+pub(super) const DETAILS: Cell = Cell::Made(|event| match &event["details"] {
+    Value::Null => String::new(),
+    details => details.to_string(),
+});
+
+pub(super) const ITEMS: &[Column] = &[
+    ("", Cell::Id("item_id")),
+    ("", Cell::Text("category")),
+    ("until", Cell::Time("expires_at")),
+];
+
 /// The entries of a member that is a list.
 fn entries<'v>(body: &'v Value, name: &str) -> &'v [Value] {
     body[name].as_array().map(Vec::as_slice).unwrap_or_default()
@@ -173,11 +244,7 @@ fn texts<'v>(body: &'v Value, name: &str) -> Vec<&'v str> {
 }
 
 /// Prints a page of a list, and on standard error how to continue it, or that it is empty.
-fn list(
-    answer: &ServiceResponse,
-    none: &str,
-    print: impl Fn(&mut Output, &Value, &[Value]),
-) -> Result<(), Failure> {
+fn list(answer: &ServiceResponse, print: impl Fn(&mut Output, &Value, &[Value])) -> Result<(), Failure> {
     let page: Value = answer.json()?;
     let items = page["items"].as_array();
     let items = items.ok_or_else(|| Failure::failed("the answer cannot be read: it has no items"))?;
@@ -186,95 +253,10 @@ fn list(
     out.write()?;
     match page["next_cursor"].as_str() {
         Some(cursor) => note(&format!("there are more: --cursor {cursor}")),
-        None if items.is_empty() => note(none),
+        None if items.is_empty() => note("the list is empty"),
         None => {}
     }
     Ok(())
-}
-
-pub(super) fn log(out: &mut Output, entry: &Value) {
-    let [actor, source] = ["actor_id", "source"].map(|name| text(entry, name));
-    out.paragraph()
-        .styled(Look::Id, &format!("version {}", entry["version"]))
-        .styled(
-            Look::Dim,
-            &format!(" {} {actor} {source}", time(entry, "creation_time")),
-        )
-        .end()
-        .indented("  ", &text(entry, "log"));
-}
-
-pub(super) fn record(out: &mut Output, record: &Value) {
-    let member = |name: &str| record[name].as_str();
-    out.styled(Look::Id, &text(record, "record_id"))
-        .styled(Look::Dim, &format!(" [{}]", text(record, "created_at")));
-    if let Some(reason) = member("reason") {
-        out.text(" because ").text(reason).text(":");
-    }
-    let content = text(record, "content");
-    match member("label") {
-        Some(label) => out.text(&format!(" {label} =>")).end().indented("  ", &content),
-        None => out.text(" ").text(&content).end(),
-    };
-    if let Some(version) = record["ended_version"].as_i64() {
-        out.styled(Look::Removed, &format!("  archived in version {version}"));
-        if let Some(reason) = member("archive_reason") {
-            out.text(" because ").text(reason);
-        }
-        if let Some(id) = member("superseded_by") {
-            out.text(", superseded by ").text(id);
-        }
-        out.end();
-    }
-}
-
-pub(super) fn section(out: &mut Output, section: &Value) {
-    let count = |name: &str| section[name].as_u64().unwrap_or_default();
-    // A level is one of six; larger values in a response are clamped.
-    let level = usize::try_from(count("level")).unwrap_or(6).clamp(1, 6);
-    let bytes = count("end").saturating_sub(count("start"));
-    out.text(&"  ".repeat(level - 1))
-        .styled(Look::Strong, &text(section, "title"))
-        .styled(Look::Dim, &format!(" {bytes} bytes"));
-    if let Some(name) = section["section"].as_str() {
-        out.text(" managed: ").styled(Look::Id, name);
-    }
-    out.end();
-}
-
-pub(super) fn run(out: &mut Output, run: &Value) {
-    let [status, memory, actor] = ["status", "memory_id", "actor_id"].map(|name| text(run, name));
-    let outcome = &run["outcome"];
-    let outcome = outcome["log"].as_str().or_else(|| outcome["problem"].as_str());
-    out.paragraph()
-        .styled(Look::Id, &text(run, "update_id"))
-        .text(&format!(" {status} in {memory}"))
-        .styled(Look::Dim, &format!(" {} {actor}", time(run, "created_at")))
-        .end()
-        .indented("  ", outcome.unwrap_or_default());
-}
-
-pub(super) fn hit(out: &mut Output, hit: &Value) {
-    out.styled(Look::Id, &text(hit, "memory_id"))
-        .styled(Look::Dim, &format!(" version {}", hit["version"]));
-    if let Some(id) = hit["record_id"].as_str() {
-        out.text(" ").styled(Look::Id, id);
-    }
-    if hit["status"] == "archived" {
-        out.styled(Look::Removed, " archived");
-    }
-    out.end().text("  ");
-    // An extract is HTML that contains only `<mark>` and five entities.
-    let extract = single_blanks(&text(hit, "extract"));
-    for (index, piece) in extract.split("<mark>").enumerate() {
-        let (inside, after) = match piece.split_once("</mark>") {
-            Some(pair) if index > 0 => pair,
-            _ => ("", piece),
-        };
-        out.styled(Look::Strong, &unescaped(inside))
-            .text(&unescaped(after));
-    }
-    out.end();
 }
 
 /// `&amp;` is replaced last: the result is text, not another entity.
@@ -286,39 +268,12 @@ fn unescaped(html: &str) -> String {
         .replace("&amp;", "&")
 }
 
-pub(super) fn event(out: &mut Output, event: &Value) {
-    let member = |name: &str| event[name].as_str().unwrap_or_default();
-    if member("kind").is_empty() {
-        // For example, that events may be missing.
-        out.text(&event.to_string()).end();
-        return;
-    }
-    out.styled(Look::Dim, &when(member("time")))
-        .text(" ")
-        .styled(Look::Strong, member("kind"))
-        .text(" ")
-        .styled(Look::Id, member("memory_id"));
-    if let Some(version) = event["version"].as_i64() {
-        out.text(&format!(" version {version}"));
-    }
-    for (word, name) in [("by", "actor"), ("through", "source"), ("run", "update_id")] {
-        if !member(name).is_empty() {
-            out.text(&format!(" {word} {}", member(name)));
-        }
-    }
-    for name in ["step", "role", "status"] {
-        if let Some(detail) = event["details"][name].as_str() {
-            out.text(&format!(" {name} {detail}"));
-        }
-    }
-    out.end();
-}
-
 /// Prints an event as it arrives: one line, with `--json` its JSON. Returns whether there is still a reader.
 pub(super) fn followed(data: &str, json: bool) -> Result<bool, Failure> {
     let mut out = Output::new();
     match serde_json::from_str::<Value>(data) {
-        Ok(value) if !json => event(&mut out, &value),
+        // One without a kind is not of the service: for example, that events may be missing.
+        Ok(event) if !json && event["kind"].is_string() => write_entry(&mut out, EVENTS, DETAILS, &event),
         _ => drop(out.text(data).end()),
     }
     out.is_read()
@@ -356,16 +311,6 @@ fn usage(out: &mut Output, body: &Value, days: &[Value]) {
         out.end();
         write_table(out, DAYS, days);
     }
-}
-
-pub(super) fn item(out: &mut Output, item: &Value) {
-    out.styled(Look::Id, &text(item, "item_id"))
-        .text(" ")
-        .styled(Look::Strong, &text(item, "category"));
-    if let Some(time) = item["expires_at"].as_str() {
-        out.styled(Look::Dim, &format!(" until {time}"));
-    }
-    out.text(": ").text(&single_blanks(&text(item, "content"))).end();
 }
 
 fn prompt(prompt: &Value) -> Result<(), Failure> {

@@ -21,4 +21,4 @@ pub(super) use settings::{
     Connection, FILE_NAME as PROJECT_FILE, KEY_VARIABLE, KeySource, MemoryArgs, MemoryRef, ServiceArgs,
     base_url, is_loopback, variable,
 };
-pub(super) use table::{Cell, Column, PageArgs, ago, all, text, time, when, write_table};
+pub(super) use table::{Cell, Column, PageArgs, ago, all, text, time, when, write_entry, write_table};

@@ -74,14 +74,6 @@ impl Output {
         self
     }
 
-    /// Begins a paragraph: an empty line, unless it is the first.
-    pub(in crate::cli) fn paragraph(&mut self) -> &mut Self {
-        if !self.text.is_empty() {
-            self.end();
-        }
-        self
-    }
-
     /// Ends a line.
     pub(in crate::cli) fn end(&mut self) -> &mut Self {
         self.text.push('\n');

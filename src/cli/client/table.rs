@@ -16,10 +16,10 @@ use serde_json::Value;
 /// The maximum number of characters of a cell that is no id; longer ones are cut.
 const MAX_CELL: usize = 64;
 
-/// A column: its title, and what its cells show of an entry.
+/// A column: its title, and what its cells show of an entry. In the line of an entry the title is a word before the cell.
 pub(in crate::cli) type Column = (&'static str, Cell);
 
-/// The cell of an entry: a member of it by its name, or what a function makes of it.
+/// The cell of an entry: a member of it by its name, or what a function makes of it. A missing member is an empty cell.
 #[derive(Clone, Copy)]
 pub(in crate::cli) enum Cell {
     Text(&'static str),
@@ -37,7 +37,7 @@ impl Cell {
             Self::Time(name) => time(entry, name),
             Self::Made(cell) => cell(entry),
             Self::Number(name) => match &entry[name] {
-                Value::Null => "-".to_owned(),
+                Value::Null => String::new(),
                 number if number.is_f64() => format!("{:.4}", number.as_f64().unwrap_or_default()),
                 number => number.to_string(),
             },
@@ -81,6 +81,26 @@ pub(in crate::cli) fn write_table(out: &mut Output, columns: &[Column], entries:
     }
 }
 
+/// Adds an entry: in a line its cells that are not empty, and below it the lines of its body.
+pub(in crate::cli) fn write_entry(out: &mut Output, line: &[Column], body: Cell, entry: &Value) {
+    let mut before = "";
+    for (title, cell) in line {
+        let shown = single_blanks(&cell.of(entry));
+        if shown.is_empty() {
+            continue;
+        }
+        out.text(std::mem::replace(&mut before, " "));
+        if !title.is_empty() {
+            out.styled(Look::Dim, title).text(" ");
+        }
+        match cell {
+            Cell::Id(_) => out.styled(Look::Id, &shown),
+            _ => out.text(&shown),
+        };
+    }
+    out.end().indented("  ", &body.of(entry));
+}
+
 /// A member that is a text.
 pub(in crate::cli) fn text(entry: &Value, name: &str) -> String {
     entry[name].as_str().unwrap_or_default().to_owned()
@@ -91,7 +111,7 @@ pub(in crate::cli) fn time(entry: &Value, name: &str) -> String {
     when(&text(entry, name))
 }
 
-/// A cell on one line, cut if it is too long. Escaped here, so that its width is known.
+/// A cell of a table: on one line, cut if it is too long, `-` if it is empty. Escaped here, so that its width is known.
 fn shown(cell: Cell, entry: &Value) -> String {
     let most = match cell {
         Cell::Id(_) => MAX_ID_BYTES,
@@ -99,6 +119,7 @@ fn shown(cell: Cell, entry: &Value) -> String {
     };
     let cell = visible(&single_blanks(&cell.of(entry))).into_owned();
     match cell.char_indices().nth(most) {
+        None if cell.is_empty() => "-".to_owned(),
         None => cell,
         Some((end, _)) => format!("{}…", &cell[..end]),
     }

@@ -34,7 +34,7 @@ async fn versions_blame_vaults_and_usage_are_listed_in_each_format() {
     let (_service, user) = User::served().await;
     user.session(
         r"
-        vaults → = ⇒ =no vault has a memory yet\n
+        vaults → = ⇒ =the list is empty\n
         put --actor ann < one\n
         put --actor bob < one\ntwo | 2\n
         versions -n 1 ⇒ --cursor
@@ -43,7 +43,7 @@ async fn versions_blame_vaults_and_usage_are_listed_in_each_format() {
         2 vaults -o yaml
         2 vaults -o xml
         2 vaults --json -o table
-        usage → memories      1, no limit\n ⇒ no model was called
+        usage → memories      1, no limit\n ⇒ the list is empty
         5 usage --from soon
         vaults --color always → \e[33macme\e[0m",
     )
@@ -84,8 +84,8 @@ async fn a_list_takes_the_options_of_its_route_and_refuses_those_that_it_would_i
         put --memory other < deploys\n
         operations < KEY_LEARNINGS:\n  ADD:\n    - because it was said: deploys freeze on Fridays\n
         search deploys --consistent → other version 1\n
-        search deploys --memory agent --kind kl --mode text --consistent → ^agent version 2 KL-1\n
-        search deploys --memory agent --status archived --consistent → = ⇒ =nothing was found\n
+        search deploys --memory agent --kind kl --mode text --consistent → ^agent version 2 KL-1 active\n
+        search deploys --memory agent --status archived --consistent → = ⇒ =the list is empty\n
         2 vaults --memory agent ⇒ --memory
         2 vaults --vault acme ⇒ --vault
         2 memories --memory agent ⇒ --memory

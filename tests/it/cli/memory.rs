@@ -55,8 +55,8 @@ async fn an_update_and_operations_report_applied_and_rejected_items() {
         9 operations < KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-99: it is gone\n → rejected  ⇒ none of the items
         operations - < {json} → as JSON
         5 operations --on-invalid fail < {items} ⇒ \n  missing_reason: 
-        records --kind kl →  because it was measured: small pools are fast\n
-        sections → Key Learnings | managed: learnings
+        records --kind kl →  because it was measured\n  small pools are fast\n
+        sections → \nKey Learnings  | learnings\n
         records --status archived --json → {{"items": []}}"#
     ))
     .await;
@@ -148,7 +148,7 @@ async fn items_are_added_and_removed_one_by_one_and_by_category() {
         items remove --category 'User notes' → =removed 1 of User notes\n
         items put --category rules --file - < be\nbrief
         items put --category rules --file - < be\nbrief → =rules unchanged\n
-        items list --category rules →  rules: be brief\n$
+        items list --category rules →  rules\n  be\n  brief\n$
         items list --category rules --vault-wide → =
         items remove --category rules
         2 items remove ..
