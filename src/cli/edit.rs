@@ -45,7 +45,7 @@ impl Edit {
         }
         match saved? {
             None => Output::new().text("unchanged").end().write(),
-            Some(answer) => Show::Version.print(&answer, self.service.is_json()),
+            Some(answer) => Show::done("saved").print(&answer, self.service.is_json()),
         }
     }
 

@@ -12,7 +12,7 @@ use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use serde::ser::Error as _;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -577,7 +577,6 @@ impl Request {
         let get = |path: &str| to.of_memory(Method::GET, &[path]);
         let post = |below: &[&str]| to.of_memory(Method::POST, below);
         let of_vault = |path: &str| to.of_vault(Method::GET, &[path]);
-        let recorded = || Show::line(|out, body| show::done(out, body, "recorded"));
         Ok(match self {
             Self::Vaults => (
                 to.call(Method::GET, &["v1", "vaults"])?,
@@ -628,9 +627,12 @@ impl Request {
             Self::Prompt { .. } => (get("prompt")?, Show::Prompt),
             Self::Put { file, .. } => {
                 let call = to.of_memory(Method::PUT, &["context"])?.text(read(file)?);
-                (call, Show::Version)
+                (call, Show::done("saved"))
             }
-            Self::Restore { version } => (post(&["contexts", version.as_str(), "restore"])?, Show::Version),
+            Self::Restore { version } => (
+                post(&["contexts", version.as_str(), "restore"])?,
+                Show::done("saved"),
+            ),
             Self::Redact { version, yes, .. } => {
                 let MemoryRef { vault, memory } = to.memory_ref()?;
                 let question = format!(
@@ -640,7 +642,7 @@ impl Request {
                 confirm(&question, *yes)?;
                 (
                     post(&["contexts", version.as_str(), "redact"])?,
-                    Show::line(show::redacted),
+                    Show::done("redacted"),
                 )
             }
             Self::Delete { yes } => {
@@ -653,9 +655,8 @@ impl Request {
                 };
                 let question = format!("Delete memory {memory} of vault {vault} with {goes} permanently?");
                 confirm(&question, *yes)?;
-                let done = json!({ "deleted": memory.as_str(), "vault_id": vault.as_str() });
-                let call = to.of_memory(Method::DELETE, &[])?;
-                (call, Show::Gone("deleted", memory.to_string(), done))
+                let done = Show::Done(format!("deleted {memory}"));
+                (to.of_memory(Method::DELETE, &[])?, done)
             }
             Self::Update { .. } => (post(&["update"])?, Show::Applied),
             Self::Operations { file, .. } => {
@@ -668,14 +669,11 @@ impl Request {
             }
             Self::Reject { update_id, .. } => (
                 post(&["updates", update_id.as_str(), "reject"])?,
-                Show::line(show::rejected),
+                Show::done("rejected"),
             ),
-            Self::Task { .. } => (post(&["tasks"])?, recorded()),
-            Self::Decision { .. } => (post(&["decisions"])?, recorded()),
-            Self::SetStatus { .. } => {
-                let set = Show::line(|out, body| show::done(out, body, "status set"));
-                (to.of_memory(Method::PUT, &["status"])?, set)
-            }
+            Self::Task { .. } => (post(&["tasks"])?, Show::done("recorded")),
+            Self::Decision { .. } => (post(&["decisions"])?, Show::done("recorded")),
+            Self::SetStatus { .. } => (to.of_memory(Method::PUT, &["status"])?, Show::done("status set")),
             Self::Items(items) => items.call(to)?,
         })
     }
@@ -700,12 +698,10 @@ impl Items {
             }
         };
         Ok(match &self.command {
-            ItemsCommand::Add { .. } => (items(Method::POST, &[])?, Show::line(show::added)),
+            ItemsCommand::Add { .. } => (items(Method::POST, &[])?, Show::done("added")),
             ItemsCommand::Put { category, file } => {
                 let call = items(Method::PUT, &[category])?.text(read(file)?);
-                let category = category.clone();
-                let replaced = Show::line(move |out, body| show::replaced(out, body, &category));
-                (call, replaced)
+                (call, Show::Done(format!("replaced {category}")))
             }
             ItemsCommand::List { .. } => {
                 let list = Show::List(show::ITEMS, Some(Cell::Text("content")));
@@ -713,15 +709,8 @@ impl Items {
             }
             ItemsCommand::Remove {
                 item_id: Some(id), ..
-            } => {
-                let call = items(Method::DELETE, &[id])?;
-                (call, Show::Gone("removed", id.clone(), json!({})))
-            }
-            ItemsCommand::Remove { category, .. } => {
-                let category = category.clone().unwrap_or_default();
-                let removed = Show::line(move |out, body| show::removed(out, body, &category));
-                (items(Method::DELETE, &[])?, removed)
-            }
+            } => (items(Method::DELETE, &[id])?, Show::Done(format!("removed {id}"))),
+            ItemsCommand::Remove { .. } => (items(Method::DELETE, &[])?, Show::done("removed")),
         })
     }
 }

@@ -16,23 +16,16 @@ pub(super) enum Show {
     Blame,
     Diff,
     Prompt,
-    /// The version that was made.
-    Version,
     /// What an update, operations or an approval did.
     Applied,
-    /// One line that says what a write did.
-    Line(Line),
-    /// An answer without a body: what was done to what, and the same as JSON.
-    Gone(&'static str, String, Value),
+    /// What another write did, such as `recorded`, unless the answer says that it changed nothing.
+    Done(String),
 }
 
-/// Adds the line of an answer.
-type Line = Box<dyn Fn(&mut Output, &Value)>;
-
 impl Show {
-    /// One line that says what a write did.
-    pub(super) fn line(line: impl Fn(&mut Output, &Value) + 'static) -> Self {
-        Self::Line(Box::new(line))
+    /// What a write did.
+    pub(super) fn done(what: &str) -> Self {
+        Self::Done(what.to_owned())
     }
 
     /// Whether the answer is requested as text.
@@ -42,85 +35,32 @@ impl Show {
 
     /// Prints an answer.
     pub(super) fn print(&self, answer: &ServiceResponse, json: bool) -> Result<(), Failure> {
-        let mut out = Output::new();
         match self {
-            Self::Gone(done, what, as_json) => {
-                match json {
-                    true => out.text(&as_json.to_string()),
-                    false => out.text(done).text(" ").styled(Look::Id, what),
-                };
-                return out.end().write();
-            }
-            Self::Applied => return applied(answer, json),
-            _ if json => return answer.print_json(),
-            Self::List(columns, body) => {
-                return list(answer, |out, _, items| match body {
-                    None => write_table(out, columns, items),
-                    Some(body) => items
-                        .iter()
-                        .for_each(|item| write_entry(out, columns, *body, item)),
-                });
-            }
-            Self::Usage => return list(answer, usage),
-            Self::Text => return Output::of_document().text(answer.text()?).write(),
-            Self::Diff => return out.diff(answer.text()?).write(),
+            Self::Applied => applied(answer, json),
+            _ if json => answer.print_json(),
+            Self::List(columns, body) => list(answer, |out, _, items| match body {
+                None => write_table(out, columns, items),
+                Some(body) => items
+                    .iter()
+                    .for_each(|item| write_entry(out, columns, *body, item)),
+            }),
+            Self::Usage => list(answer, usage),
+            Self::Text => Output::of_document().text(answer.text()?).write(),
+            Self::Diff => Output::new().diff(answer.text()?).write(),
             Self::Blame => {
+                let mut out = Output::new();
                 for line in answer.text()?.split_inclusive('\n') {
                     match line.split_once(" | ") {
                         Some((origin, text)) => out.styled(Look::Dim, origin).text(" | ").text(text),
                         None => out.text(line),
                     };
                 }
-                return out.write();
+                out.write()
             }
-            Self::Prompt => return prompt(&answer.json()?),
-            Self::Version => return version(&answer.json()?),
-            Self::Line(line) => line(&mut out, &answer.json()?),
+            Self::Prompt => prompt(&answer.json()?),
+            Self::Done(what) => done(what, answer),
         }
-        out.end().write()
     }
-}
-
-pub(super) fn redacted(out: &mut Output, body: &Value) {
-    out.text("redacted version ")
-        .styled(Look::Id, &body["version"].to_string());
-    if let Some(sha256) = body["redacted_sha256"].as_str() {
-        out.styled(Look::Dim, &format!(" (its SHA-256 was {sha256})"));
-    }
-}
-
-pub(super) fn rejected(out: &mut Output, body: &Value) {
-    out.styled(Look::Id, &text(body, "update_id"))
-        .text(&format!(" is {}", text(body, "status")));
-}
-
-pub(super) fn added(out: &mut Output, body: &Value) {
-    out.text("added ").styled(Look::Id, &text(body, "item_id"));
-}
-
-/// A write into the window: what it did, unless it was done before.
-pub(super) fn done(out: &mut Output, body: &Value, done: &str) {
-    let is_unchanged = body["unchanged"] == true;
-    out.text(if is_unchanged { "unchanged" } else { done });
-    if let Some(id) = body["record_id"].as_str() {
-        out.text(" ").styled(Look::Id, id);
-    }
-    if let Some(version) = body["version"].as_i64() {
-        out.text(&format!(", version {version}"));
-    }
-}
-
-pub(super) fn replaced(out: &mut Output, body: &Value, category: &str) {
-    let is_unchanged = body["unchanged"] == true;
-    out.styled(Look::Id, category).text(match is_unchanged {
-        true => " unchanged",
-        false => " replaced",
-    });
-}
-
-pub(super) fn removed(out: &mut Output, body: &Value, category: &str) {
-    out.text(&format!("removed {} of ", body["removed"]))
-        .styled(Look::Id, category);
 }
 
 pub(super) const VAULTS: &[Column] = &[
@@ -332,19 +272,30 @@ fn dropped_part(part: &Value) -> String {
     format!("{name} ({})", ids.join(" "))
 }
 
-/// Prints the response of a request that put a text as the newest version.
-fn version(made: &Value) -> Result<(), Failure> {
-    let Some(number) = made["version"].as_i64() else {
-        return Err(Failure::failed("the answer cannot be read: it has no version"));
+/// Prints what a write did, the ids and the version that its answer names, and its warnings.
+fn done(what: &str, answer: &ServiceResponse) -> Result<(), Failure> {
+    let body: Value = match answer.status {
+        204 => Value::Null,
+        _ => answer.json()?,
     };
-    let unchanged = made["unchanged"].as_bool().unwrap_or_default();
     let mut out = Output::new();
-    out.text("version ").styled(Look::Id, &number.to_string());
-    out.text(if unchanged { ", unchanged" } else { "" })
-        .styled(Look::Dim, &format!(" ({})", text(made, "context_id")))
-        .end()
-        .write()?;
-    for warning in entries(made, "warnings") {
+    let is_unchanged = body["unchanged"] == true;
+    out.text(if is_unchanged { "unchanged" } else { what });
+    for name in ["record_id", "item_id", "update_id", "category"] {
+        if let Some(id) = body[name].as_str() {
+            out.text(" ").styled(Look::Id, id);
+        }
+    }
+    for (name, before) in [("version", " version "), ("removed", " items: ")] {
+        if let Some(number) = body[name].as_i64() {
+            out.text(before).styled(Look::Id, &number.to_string());
+        }
+    }
+    if let Some(id) = body["context_id"].as_str() {
+        out.styled(Look::Dim, &format!(" ({id})"));
+    }
+    out.end().write()?;
+    for warning in entries(&body, "warnings") {
         let (mut line, records) = (text(warning, "detail"), texts(warning, "records"));
         if !records.is_empty() {
             line += &format!(": {}", records.join(", "));

@@ -33,8 +33,8 @@ async fn a_document_is_edited_and_put() {
     let (_service, user) = with_editor(script).await;
     user.session(
         r"
-        edit → ^version 1 (
-        edit → ^version 2 (
+        edit → ^saved version 1 (
+        edit → ^saved version 2 (
         get → =line\nline\n",
     )
     .await;
@@ -81,7 +81,7 @@ async fn a_text_that_drops_most_of_the_document_is_put_with_the_option_that_the_
         5 put < mine\n ⇒ or pass --confirm-collapse\n
         5 edit ⇒ or pass --confirm-collapse\n | your text is kept in
         5 api PUT /v1/vaults/{vault}/memories/{memory}/context --input editor.sh ⇒ ?confirm=collapse
-        edit --confirm-collapse → ^version 2 (",
+        edit --confirm-collapse → ^saved version 2 (",
     )
     .await;
 }

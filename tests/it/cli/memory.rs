@@ -12,10 +12,10 @@ async fn a_document_is_put_and_returned_byte_for_byte() {
     let user = user.with("WORKING_MEMORY_ACTOR", "me@desk");
     let text = "# Notes\r\n\ttabs \x1b[31mand all\u{202e}\n\nno end";
     user.file("notes.md", text);
-    user.session("put notes.md → ^version 1 (").await;
+    user.session("put notes.md → ^saved version 1 (").await;
     assert_eq!(user.done("get").await.out, text);
     let again = user.done_with("put -", text).await;
-    assert!(again.out.starts_with("version 1, unchanged"), "{again:?}");
+    assert!(again.out.starts_with("unchanged version 1 ("), "{again:?}");
 
     let head = user.done("get --json").await.json();
     has(&head, json!({"context": text, "actor_id": "me@desk"}));
@@ -31,7 +31,7 @@ async fn a_document_is_put_and_returned_byte_for_byte() {
         get --section Notes → second
         diff → \n+second\n
         diff 1 --base 2 → \n-second\n
-        restore 1 → ^version 3 (
+        restore 1 → ^saved version 3 (
         log -n 2 → ^version 3  | \nversion 2  ⇒ --cursor",
     )
     .await;
@@ -145,9 +145,9 @@ async fn items_are_added_and_removed_one_by_one_and_by_category() {
         {add} {{}} < Likes tea.\n
         2 {add} [ < Likes tea.\n
         items remove {id} → =removed {id}\n
-        items remove --category 'User notes' → =removed 1 of User notes\n
+        items remove --category 'User notes' → =removed items: 1\n
         items put --category rules --file - < be\nbrief
-        items put --category rules --file - < be\nbrief → =rules unchanged\n
+        items put --category rules --file - < be\nbrief → =unchanged\n
         items list --category rules →  rules\n  be\n  brief\n$
         items list --category rules --vault-wide → =
         items remove --category rules

@@ -11,7 +11,7 @@ const COMMANDS: [(&str, &str, &str); 5] = [
     (
         "task Parser --summary Built --task-id abc --epic dsl --outcome report.json",
         r#"POST tasks {"intent": "Parser", "summary": "Built", "task_id": "abc", "epic": "dsl", "outcome": {"tests": 12}}"#,
-        "recorded T-7, version 9\n",
+        "recorded T-7 version 9\n",
     ),
     (
         "decision SQL --because speed --supersedes D-3",
