@@ -219,33 +219,15 @@ pub(super) fn followed(data: &str, json: bool) -> Result<bool, Failure> {
     out.is_read()
 }
 
+/// The members of the answer and of its totals, a line each, above the table of the days.
 fn usage(out: &mut Output, body: &Value, days: &[Value]) {
-    let of_limit = |name: &str, limit: &str| match body[limit].as_u64() {
-        Some(limit) => format!("{} of {limit}", body[name]),
-        None => format!("{}, no limit", body[name]),
-    };
-    let mut line = |name: &str, value: &str| {
-        out.styled(Look::Dim, &format!("{name:<14}")).text(value).end();
-    };
-    line("memories", &of_limit("memories", "memories_limit"));
-    line("bytes", &of_limit("bytes", "bytes_limit"));
-    line("tokens today", &of_limit("tokens_today", "tokens_per_day"));
-    let totals = &body["totals"];
-    let cost = totals["cost"].as_f64();
-    let cost = cost.map(|cost| format!(", {cost:.4} {}", text(body, "currency")));
-    let spent = format!(
-        "{} calls ({} failed), {} tokens read, {} written{}",
-        totals["calls"],
-        totals["failures"],
-        totals["input_tokens"],
-        totals["output_tokens"],
-        cost.unwrap_or_default()
-    );
-    line(&format!("since {}", text(body, "from")), "");
-    line(&format!("to {}", text(body, "to")), &spent);
-    let without_price = texts(body, "without_price");
-    if !without_price.is_empty() {
-        line("no price of", &without_price.join(", "));
+    let members = [body, &body["totals"]].into_iter().filter_map(Value::as_object);
+    for (name, value) in members.flatten() {
+        if matches!(name.as_str(), "totals" | "items" | "next_cursor") {
+            continue;
+        }
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        out.styled(Look::Dim, &format!("{name:<20}")).text(&value).end();
     }
     if !days.is_empty() {
         out.end();

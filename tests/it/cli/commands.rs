@@ -43,7 +43,7 @@ async fn versions_blame_vaults_and_usage_are_listed_in_each_format() {
         2 vaults -o yaml
         2 vaults -o xml
         2 vaults --json -o table
-        usage → memories      1, no limit\n ⇒ the list is empty
+        usage → memories            1\nmemories_limit      null\n | \ncalls               0\n ⇒ the list is empty
         5 usage --from soon
         vaults --color always → \e[33macme\e[0m",
     )
