@@ -2,16 +2,14 @@
 //! in this process or, as root, in a process of another account that runs `with-postgres`.
 
 use super::run::Stop;
-use crate::storage::embedded::folder::{is_new_name, new_name};
+use crate::storage::embedded::folder::new_name;
 use crate::storage::embedded::{Account, EmbeddedOptions, EmbeddedServer};
 use clap::Args;
-use rustix::fs::{FlockOperation, flock};
 use rustix::process::{Pid, Signal};
 use std::error::Error;
 use std::ffi::OsString;
 use std::fs;
 use std::io::IsTerminal;
-use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, ExitStatus, Stdio};
@@ -50,9 +48,6 @@ impl WithPostgres {
         };
         let throw_away = self.data_dir.is_none();
         let is_root = rustix::process::geteuid().is_root();
-        if throw_away && !is_root {
-            remove_abandoned(&std::env::temp_dir()).await;
-        }
         let data_dir = self
             .data_dir
             .clone()
@@ -127,34 +122,6 @@ async fn wait(mut child: Child, stop: &mut Stop) -> ExitCode {
                     let _ = rustix::process::kill_process(pid, signal);
                 }
             }
-        }
-    }
-}
-
-/// Removes folders in `base` that killed runs left behind: folders with our name, owned by our user, whose lock
-/// is free, and which are old enough that their owner is not just about to lock them.
-async fn remove_abandoned(base: &Path) {
-    const YOUNG: Duration = Duration::from_secs(600);
-    let own_user = rustix::process::geteuid().as_raw();
-    let entries = fs::read_dir(base).into_iter().flatten().flatten();
-    for dir in entries
-        .filter(|entry| is_new_name(&entry.file_name()))
-        .map(|entry| entry.path())
-    {
-        let ours = fs::symlink_metadata(&dir).is_ok_and(|found| found.is_dir() && found.uid() == own_user);
-        // Check the owner first: in a folder of another user the lock may be anything.
-        let Some(Ok(lock)) = ours.then(|| fs::File::open(dir.join("service.lock"))) else {
-            continue;
-        };
-        let age = lock
-            .metadata()
-            .and_then(|found| found.modified())
-            .ok()
-            .and_then(|time| time.elapsed().ok());
-        if age.is_some_and(|age| age > YOUNG)
-            && flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok()
-        {
-            remove(&dir).await;
         }
     }
 }

@@ -101,37 +101,6 @@ fn a_start_that_is_interrupted_leaves_no_files() {
     }
 }
 
-#[test]
-fn only_files_of_killed_runs_are_removed() {
-    if ran_as_account() {
-        return;
-    }
-    let temporary = folder();
-    let make = |name: &str| {
-        let dir = temporary.path().join(name);
-        fs::create_dir(&dir).unwrap();
-        let lock = fs::File::create(dir.join("service.lock")).unwrap();
-        lock.set_modified(lock.metadata().unwrap().modified().unwrap() - Duration::from_secs(3600))
-            .unwrap();
-        (dir, lock)
-    };
-    let (abandoned, _) = make("working-memory-00000000000000aa");
-    let (in_use, lock) = make("working-memory-00000000000000bb");
-    rustix::fs::flock(&lock, rustix::fs::FlockOperation::NonBlockingLockExclusive).unwrap();
-    let (other, _) = make("working-memory-notes");
-    let (young, lock_of_young) = make("working-memory-00000000000000cc");
-    lock_of_young
-        .set_modified(fs::metadata(temporary.path()).unwrap().modified().unwrap())
-        .unwrap();
-    let status = with_postgres(&[], "true")
-        .env("TMPDIR", temporary.path())
-        .status()
-        .unwrap();
-    assert!(status.success());
-    assert!(!abandoned.exists());
-    assert!(in_use.exists() && other.exists() && young.exists());
-}
-
 /// The service is killed, its server shuts down by itself, and the next start finds everything that was committed.
 #[tokio::test]
 async fn after_the_owner_is_killed_the_next_start_has_the_data() {

@@ -176,7 +176,7 @@ pub(crate) fn new_name(base: &Path) -> PathBuf {
 }
 
 /// Whether `name` has the form that [`new_name`] generates.
-pub(crate) fn is_new_name(name: &OsStr) -> bool {
+fn is_new_name(name: &OsStr) -> bool {
     let random = name.to_str().and_then(|name| name.strip_prefix(NAME_PREFIX));
     random.is_some_and(|random| random.len() == 16 && random.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
