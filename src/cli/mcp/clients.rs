@@ -4,8 +4,8 @@ use crate::cli::client::{Connection, Failure, KEY_VARIABLE, KeySource};
 use crate::cli::folder::file::write_file;
 use clap::ValueEnum;
 use etcetera::base_strategy::{BaseStrategy, choose_native_strategy};
-use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
-use jsonc_parser::{ParseOptions, json};
+use jsonc_parser::ParseOptions;
+use jsonc_parser::cst::{CstInputValue, CstRootNode};
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt as _;
@@ -111,7 +111,7 @@ impl Client {
             Self::ClaudeCode => ("mcpServers", Some("${WORKING_MEMORY_API_KEY}")),
             Self::ClaudeDesktop => ("mcpServers", None),
             Self::Cursor => ("mcpServers", Some("${env:WORKING_MEMORY_API_KEY}")),
-            Self::Vscode => ("servers", Some("${input:working-memory-key}")),
+            Self::Vscode => ("servers", None),
             Self::Codex => ("mcp_servers", Some(KEY_VARIABLE)),
             Self::Zed => ("context_servers", None),
         }
@@ -138,8 +138,8 @@ impl Client {
         let key = variable.filter(|_| connection.key == KeySource::Variable);
         if connection.key == KeySource::Variable && key.is_none() {
             return Err(Failure::usage(format!(
-                "this client does not hand {KEY_VARIABLE} on, and a key does not belong into its configuration: \
-                 write the key into a file of your own and name it with --key-file"
+                "this client's configuration cannot take the key from {KEY_VARIABLE}: write it into a file of your own and \
+                 name that with --key-file"
             )));
         }
         Ok(Entry {
@@ -182,36 +182,8 @@ impl Client {
             Some(property) => property.set_value(server),
             None => drop(servers.append(NAME, server)),
         }
-        if self == Self::Vscode && entry.key.is_some() {
-            ask_for_key(&object)?;
-        }
         Ok(root.to_string())
     }
-}
-
-/// Lets VS Code ask its user for the key, unless it does already.
-fn ask_for_key(object: &CstObject) -> Result<(), String> {
-    const INPUT: &str = "working-memory-key";
-    let inputs = object
-        .array_value_or_create("inputs")
-        .ok_or("its `inputs` is not a JSON array")?;
-    let is_there = inputs.elements().iter().any(|element| {
-        let id = element
-            .as_object()
-            .and_then(|object| object.get("id"))
-            .and_then(|id| id.value());
-        id.and_then(|id| id.as_string_lit()?.decoded_value().ok())
-            .is_some_and(|id| id == INPUT)
-    });
-    if !is_there {
-        inputs.append(json!({
-            "description": "API key of working-memory",
-            "id": INPUT,
-            "password": true,
-            "type": "promptString",
-        }));
-    }
-    Ok(())
 }
 
 fn in_toml(text: &str, entry: &Entry) -> Result<String, String> {

@@ -149,6 +149,7 @@ async fn a_client_that_hands_no_variable_on_takes_the_key_of_a_file() {
         2 mcp --print-config notepad
         2 mcp --print-config zed ⇒ --key-file
         2 mcp --print-config claude-desktop ⇒ --key-file
+        2 mcp --print-config vscode ⇒ --key-file
         mcp --print-config zed --key-file key → --key-file | /key" | !wm_secret_key
         mcp --print-config claude-desktop --key-file key → --key-file | /key" | !wm_secret_key"#,
     )
@@ -165,7 +166,6 @@ async fn install_adds_to_what_a_file_holds_and_a_second_time_changes_nothing() {
     user.file(".codex/config.toml", "model = \"o\" # fast\n");
     for (client, place, kept) in [
         ("cursor", ".cursor/mcp.json", &["// mine", "\"other\""][..]),
-        ("vscode", ".vscode/mcp.json", &[]),
         ("claude-code", ".mcp.json", &[]),
         (
             "codex",
