@@ -2,7 +2,9 @@
 //!
 //! The formats are the hosts' own and change. Unknown lines are ignored, and all sizes are limited.
 
+use regex::bytes::Regex;
 use serde_json::{Value, json};
+use std::sync::LazyLock;
 
 /// The maximum size of the messages of one update as JSON, in bytes; of more, the newest.
 const MOST_BYTES: usize = 768 * 1024;
@@ -29,8 +31,6 @@ pub(super) struct Conversation {
 /// Parses these lines. Where there is too much, the newest counts.
 pub(super) fn parse(lines: &[u8]) -> Conversation {
     let lines = lines.split(|byte| *byte == b'\n');
-    let read =
-        |line: &[u8]| serde_json::from_slice(line).or_else(|_| serde_json::from_slice(&whole_pairs(line)));
     let lines = lines.filter_map(|line| read(line).ok());
     let mut all: Vec<Value> = lines.flat_map(|line| messages_of(&line)).collect();
     let request = all.iter().find_map(request_of);
@@ -44,32 +44,15 @@ pub(super) fn parse(lines: &[u8]) -> Conversation {
     Conversation { messages, request }
 }
 
-/// The line with U+FFFD for each escape of half a surrogate pair. Hosts in JavaScript write one where they cut a text inside a
-/// character, and it is no JSON of any text.
-fn whole_pairs(line: &[u8]) -> Vec<u8> {
-    let unit = |at: usize| {
-        let digits = line.get(at..at + 6)?.strip_prefix(b"\\u")?;
-        u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
-    };
-    let mut kept = Vec::with_capacity(line.len());
-    let mut at = 0;
-    while at < line.len() {
-        let (length, is_half) = match (unit(at), unit(at + 6)) {
-            (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => (12, false),
-            (Some(0xd800..=0xdfff), _) => (6, true),
-            // A backslash and what it escapes, which may be another one.
-            _ if line[at] == b'\\' => (2, false),
-            _ => (1, false),
-        };
-        let end = line.len().min(at + length);
-        kept.extend_from_slice(if is_half {
-            b"\\ufffd".as_slice()
-        } else {
-            &line[at..end]
-        });
-        at = end;
-    }
-    kept
+/// An escape of half a surrogate pair.
+static HALF: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}").expect("a valid expression"));
+
+/// A line as JSON. Hosts in JavaScript write half a surrogate pair where they cut a text inside a character, and that is no
+/// JSON of any text: in such a line each half is U+FFFD.
+fn read(line: &[u8]) -> serde_json::Result<Value> {
+    serde_json::from_slice(line)
+        .or_else(|_| serde_json::from_slice(&HALF.replace_all(line, br"\ufffd".as_slice())))
 }
 
 /// A member that is a text; empty without one.
