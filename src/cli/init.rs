@@ -1,6 +1,6 @@
 //! `working-memory init`: writes which memory the work in this folder belongs to, and offers to install the git hook.
 
-use super::client::{Failure, MemoryArgs, Output, PROJECT_FILE, answered, base_url, confirm, variable};
+use super::client::{Failure, MemoryArgs, Output, PROJECT_FILE, base_url, confirm, variable};
 use crate::cli::folder::file::write_file;
 use crate::domain::ids::{ActorId, MemoryId, VaultId};
 use clap::Args;
@@ -16,7 +16,7 @@ const HOOK: &str = include_str!("../../examples/git/post-commit");
 /// The default vault.
 const DEFAULT_VAULT: &str = "main";
 
-/// Arguments of `init`. Missing ones are asked for on a terminal.
+/// Arguments of `init`.
 #[derive(Debug, Args)]
 pub struct Init {
     /// Address of the service; without it the environment's or http://127.0.0.1:8080.
@@ -28,11 +28,8 @@ pub struct Init {
     #[arg(long, value_name = "ACTOR")]
     actor: Option<ActorId>,
     /// Install the git hook that records each commit as a task.
-    #[arg(long, overrides_with = "no_git_hook")]
-    git_hook: bool,
-    /// Do not offer the git hook.
     #[arg(long)]
-    no_git_hook: bool,
+    git_hook: bool,
     /// Replace an existing file.
     #[arg(long)]
     force: bool,
@@ -74,9 +71,6 @@ impl Init {
 
     /// Installs the hook, if there is a repository and the user wants it; returns a message about it.
     fn hook(&self) -> Result<Option<String>, Failure> {
-        if self.no_git_hook {
-            return Ok(None);
-        }
         let Some(hook) = hooks_folder().map(|folder| folder.join("post-commit")) else {
             return match self.git_hook {
                 true => Err(Failure::failed("there is no git repository here for the hook")),
@@ -108,7 +102,7 @@ impl Init {
     }
 }
 
-/// The value of the option, of the environment, of the prompt on the terminal, or the default.
+/// The value of the option, of the environment, or the default.
 fn chosen<T: FromStr<Err: std::fmt::Display> + Clone>(
     what: &str,
     option: Option<&T>,
@@ -117,15 +111,9 @@ fn chosen<T: FromStr<Err: std::fmt::Display> + Clone>(
     if let Some(option) = option {
         return Ok(option.clone());
     }
-    let mut value =
-        variable(&format!("WORKING_MEMORY_{}", what.to_uppercase())).unwrap_or_else(|| default.to_owned());
-    if let Some(answer) = answered(&format!("{what} [{value}]: "))
-        && !answer.is_empty()
-    {
-        value = answer;
-    }
+    let variable = variable(&format!("WORKING_MEMORY_{}", what.to_uppercase()));
+    let value = variable.unwrap_or_else(|| default.to_owned());
     value
-        .trim()
         .parse()
         .map_err(|rule| Failure::usage(format!("the {what} {value:?} {rule}; name one with --{what}")))
 }

@@ -49,23 +49,17 @@ pub(in crate::cli) fn read_json(path: &Path) -> Result<Box<RawValue>, Failure> {
         .map_err(|error| Failure::usage(format!("{} is not JSON: {error}", path.display())))
 }
 
-/// Asks on the terminal; `None` without one. An answer that cannot be read is empty.
-pub(in crate::cli) fn answered(question: &str) -> Option<String> {
+/// Asks on the terminal whether to do something; `None` without one. An answer that cannot be read is no.
+pub(super) fn ask(question: &str) -> Option<bool> {
     let (input, mut err) = (std::io::stdin(), std::io::stderr());
     if !input.is_terminal() || !err.is_terminal() {
         return None;
     }
-    let _ = write!(err, "{}", visible(question));
+    let _ = write!(err, "{} [y/N] ", visible(question));
     let _ = err.flush();
     let mut answer = String::new();
     let _ = input.read_line(&mut answer);
-    Some(answer.trim().to_owned())
-}
-
-/// Asks whether to do something.
-pub(super) fn ask(question: &str) -> Option<bool> {
-    let answer = answered(&format!("{question} [y/N] "))?;
-    Some(["y", "yes"].contains(&answer.to_lowercase().as_str()))
+    Some(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
 }
 
 /// Asks on the terminal; without a terminal `--yes` is required.

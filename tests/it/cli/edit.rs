@@ -116,7 +116,7 @@ async fn a_file_that_a_killed_program_left_behind_stops_no_later_one() {
     let user = User::nobody();
     // In a container every program may have the same process number.
     let script = format!(
-        "touch .working-memory.$$.part && exec {} init --vault acme --memory agent --no-git-hook",
+        "touch .working-memory.$$.part && exec {} init --vault acme --memory agent",
         super::program::PROGRAM
     );
     let done = user.command("sh", &["-c", &script]).output().await.unwrap();
