@@ -1,7 +1,7 @@
 //! `working-memory edit`: opens the document in an editor and puts it back if it has not changed meanwhile. On any
 //! failure the edited text stays in a file.
 
-use super::client::{Exit, Failure, Method, Output, Service, ServiceArgs, ServiceResponse, found, note};
+use super::client::{Exit, Failure, Method, Output, Service, ServiceArgs, ServiceResponse, found};
 use super::handoff;
 use super::show::Show;
 use crate::cli::folder::file::write_file;
@@ -69,32 +69,25 @@ impl Edit {
             .on_version(tag)?;
         let answer = call.exchange().await?;
         match answer.status {
-            412 => Err(overtaken(service, tag, &answer.json().unwrap_or_default()).await),
+            412 => Err(overtaken(tag, &answer.json().unwrap_or_default())),
             _ => answer.into_success("the document").map(Some),
         }
     }
 }
 
-/// Shows what another writer changed, and explains how to continue.
-async fn overtaken(service: &Service, before: Option<&str>, problem: &Value) -> Failure {
-    let (before, now) = (
-        before.map(|tag| tag.trim_matches('"')),
-        problem["current"].as_str(),
-    );
-    if let (Some(before), Some(now)) = (before, now)
-        && let Ok(call) = service.of_memory(Method::GET, &["contexts", now, "diff"])
-        && let Ok(answer) = call.query("base", before).accept("text/plain").send().await
-        && let Ok(diff) = answer.text()
-    {
-        note("the document was changed meanwhile:");
-        note(diff.trim_end());
-    }
+/// Explains how to continue after another writer's change.
+fn overtaken(before: Option<&str>, problem: &Value) -> Failure {
+    let now = problem["current"].as_str();
+    let look = match (before, now) {
+        (Some(before), Some(now)) => format!("diff {now} --base {}", before.trim_matches('"')),
+        _ => "get".to_owned(),
+    };
     let if_match = now.map(|now| format!(" --if-match {now}")).unwrap_or_default();
     Failure::new(
         Exit::Refused,
         format!(
-            "nothing was saved, since the document is another one by now; bring its changes into your text, and put it \
-             with `working-memory put FILE{if_match}`"
+            "nothing was saved, since the document is another one by now; look at it with `working-memory {look}`, bring \
+             its changes into your text, and put it with `working-memory put FILE{if_match}`"
         ),
     )
 }

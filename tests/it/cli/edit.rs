@@ -45,12 +45,12 @@ async fn a_document_is_edited_and_put() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_concurrent_change_is_shown_and_the_edited_text_is_saved_in_a_file() {
+async fn a_concurrent_change_is_named_and_the_edited_text_is_saved_in_a_file() {
     let program = super::program::PROGRAM;
     let script = format!("printf 'theirs\\n' | {program} put >/dev/null; printf 'mine\\n' > \"$1\"");
     let (_service, user) = with_editor(&script).await;
     user.done_with("put", "base\n").await;
-    let said = r"\n-base\n | \n+theirs\n | nothing was saved | --if-match  | your text is kept in ";
+    let said = "nothing was saved | working-memory diff  | --if-match  | your text is kept in ";
     user.session(&format!("5 edit ⇒ {said}\nget → =theirs\\n")).await;
     assert_eq!(kept(&user), ["mine\n"]);
 }
