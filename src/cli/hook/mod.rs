@@ -213,6 +213,12 @@ async fn send_new(service: &Service, folder: &Path, source: &Source) -> Result<(
             return Ok(());
         };
         let conversation = transcript::parse(&text);
+        if conversation.skipped > 0 {
+            let skipped = conversation.skipped;
+            note(&format!(
+                "working-memory: {skipped} older messages of the transcript are skipped"
+            ));
+        }
         if !conversation.messages.is_empty() {
             position.begin(&span, source)?;
             send(service, &position.key(&span), &conversation).await?;

@@ -124,6 +124,12 @@ impl Position {
             false => 0,
         };
         let from = sent.max(length.saturating_sub(MOST_BYTES));
+        if from > sent {
+            let skipped = from - sent;
+            note(&format!(
+                "working-memory: {skipped} older bytes of the transcript are skipped"
+            ));
+        }
         let mut text = bytes(transcript, from, length)?;
         let end = text
             .iter()

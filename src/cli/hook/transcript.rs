@@ -24,6 +24,8 @@ const MOST_OF_REQUEST: usize = 300;
 pub(super) struct Conversation {
     /// The messages, oldest first, in the format of `/update`.
     pub(super) messages: Vec<Value>,
+    /// The number of older messages, for which there is no room.
+    pub(super) skipped: usize,
     /// The user's first request, in one line.
     pub(super) request: Option<String>,
 }
@@ -40,8 +42,12 @@ pub(super) fn parse(lines: &[u8]) -> Conversation {
         room = room.saturating_sub(size);
         room > 0
     });
-    let messages = all.split_off(all.len() - newest.count());
-    Conversation { messages, request }
+    let skipped = all.len() - newest.count();
+    Conversation {
+        messages: all.split_off(skipped),
+        skipped,
+        request,
+    }
 }
 
 /// An escape of half a surrogate pair.

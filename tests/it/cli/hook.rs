@@ -152,6 +152,26 @@ async fn a_failed_piece_is_retried_with_its_key_until_it_succeeds() {
 }
 
 #[tokio::test]
+async fn what_is_skipped_of_a_long_transcript_is_said() {
+    let stub = Stub::by(answers).await;
+    let user = User::of(&stub.url);
+    let old = ("x".repeat(1_023) + "\n").repeat(9 * 1_024);
+    let messages: String = (0..2_100)
+        .map(|number| says("user", &format!("message {number}")))
+        .collect();
+    user.file("transcript.jsonl", &(old + &messages));
+    let done = end(&user).await;
+    holds(
+        &done.err,
+        &[
+            " older bytes of the transcript are skipped",
+            " 100 older messages of",
+        ],
+    );
+    assert_eq!(sent(&stub), ["message 100"]);
+}
+
+#[tokio::test]
 async fn what_a_session_could_not_send_is_sent_at_the_end_of_the_next_one() {
     let stub = Stub::by(answers).await;
     let user = unsent().await.with("WORKING_MEMORY_URL", &stub.url);
