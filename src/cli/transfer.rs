@@ -1,7 +1,7 @@
 //! `working-memory export` and `import`: a vault as a file of JSON Lines, or a memory as Markdown.
 
 use crate::cli::client::{Failure, MemoryArgs, Method, Output, Service, ServiceArgs};
-use crate::cli::folder::file::{NewFile, write_file};
+use crate::cli::folder::file::{new_file, place, write_file};
 use crate::cli::offline::{Access, on_database};
 use crate::config::limits::MOST_BYTES;
 use crate::domain::bring::as_markdown;
@@ -85,11 +85,12 @@ impl Export {
             return self.write_to(storage, &mut out).await;
         };
         // It contains whole documents: readable by its owner only.
-        let (new, file) = NewFile::create(path, 0o600)?;
+        let new = new_file(path, 0o600)?;
+        let file = new.as_file().try_clone()?;
         let mut out = BufWriter::new(tokio::fs::File::from_std(file));
         self.write_to(storage, &mut out).await?;
         out.into_inner().sync_all().await?;
-        Ok(new.place(true)?)
+        Ok(place(new, path, true)?)
     }
 
     async fn write_to(
