@@ -1,6 +1,6 @@
 //! Exports a vault as lines: one read-only snapshot for each memory, rows written as they arrive.
 
-use super::lines::{ContextLine, Counts, End, Footer, HandoffLine, Header, Line, MemoryLine, PathLine};
+use super::lines::{ContextLine, End, Footer, HandoffLine, Header, Line, MemoryLine, PathLine};
 use super::{FORMAT, FORMAT_VERSION};
 use crate::domain::history::{Rebuild, RecordLife};
 use crate::domain::ids::{MemoryId, VaultId};
@@ -68,7 +68,6 @@ impl Storage {
             out,
             line: Vec::new(),
             hash: Sha256::new(),
-            counts: Counts::default(),
             memories: 0,
         };
         let header = Header {
@@ -126,8 +125,6 @@ struct Export<'e, W> {
     line: Vec<u8>,
     /// The hash of this memory's lines.
     hash: Sha256,
-    /// Their numbers.
-    counts: Counts,
     /// Complete memories.
     memories: u64,
 }
@@ -140,7 +137,7 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
         let Some(row) = self.row(&mut snapshot, memory, now).await? else {
             return Ok(());
         };
-        (self.hash, self.counts) = (Sha256::new(), Counts::default());
+        self.hash.reset();
         self.write(&Line::Memory(Box::new(row))).await?;
         let following = self.contexts(&mut snapshot, memory).await?;
         self.records(&mut snapshot, memory, following).await?;
@@ -152,7 +149,6 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
         self.memories += 1;
         let end = End {
             memory_id: memory.clone(),
-            counts: self.counts,
             sha256: hex::encode(self.hash.finalize_reset()),
         };
         self.write(&Line::End(end)).await
@@ -318,7 +314,6 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
     }
 
     async fn write(&mut self, line: &Line) -> Result<(), ExportError> {
-        self.counts.add(line);
         self.line.clear();
         serde_json::to_writer(&mut self.line, line).map_err(|error| ExportError::Write(error.into()))?;
         self.line.push(b'\n');

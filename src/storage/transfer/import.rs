@@ -2,7 +2,7 @@
 
 use super::lines::{Footer, Line, MemoryLine, check_item};
 use super::memory::MemoryImport;
-use crate::domain::ids::{MemoryId, VaultId};
+use crate::domain::ids::VaultId;
 use crate::domain::prompt::PromptItem;
 use crate::domain::text::has_nul;
 use crate::storage::prompt_items::{self, ItemOwner};
@@ -170,20 +170,10 @@ impl<R: AsyncBufRead + Unpin> Import<'_, R> {
             other => return Err(unexpected(expected, &other)),
         };
         let expected = "a memory or the footer";
-        let mut last: Option<MemoryId> = None;
         loop {
             match self.next(expected).await? {
-                Line::VaultItem(item) if last.is_none() => self.vault_item(&vault, &item).await?,
-                Line::Memory(line) => {
-                    let memory = &line.memory_id;
-                    if last.as_ref().is_some_and(|last| last >= memory) {
-                        return Err(problem(format!(
-                            "memory_id: {memory} must come before the memory above it, and only once"
-                        )));
-                    }
-                    last = Some(memory.clone());
-                    self.memory(&vault, *line).await?;
-                }
+                Line::VaultItem(item) => self.vault_item(&vault, &item).await?,
+                Line::Memory(line) => self.memory(&vault, *line).await?,
                 Line::Footer(Footer { memories }) if memories == self.memories => break,
                 Line::Footer(Footer { memories }) => {
                     let were = self.memories;

@@ -51,49 +51,12 @@ pub(super) struct Header {
     pub(super) vault_id: VaultId,
 }
 
-/// The last line of a memory: what must have preceded it.
+/// The last line of a memory. Files of earlier programs count its lines here as well, which the hash makes needless.
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct End {
     pub(super) memory_id: MemoryId,
-    #[serde(flatten)]
-    pub(super) counts: Counts,
+    /// The hash of the lines before it, the memory's own line included.
     pub(super) sha256: String,
-}
-
-/// Number of lines of each kind in a memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub(super) struct Counts {
-    pub(super) contexts: u64,
-    pub(super) records: u64,
-    pub(super) runs: u64,
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub(super) handoffs: u64,
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub(super) items: u64,
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub(super) paths: u64,
-}
-
-impl Counts {
-    /// Counts a line of a memory.
-    pub(super) fn add(&mut self, line: &Line) {
-        let of_kind = match line {
-            Line::Context(_) => &mut self.contexts,
-            Line::Record(_) => &mut self.records,
-            Line::Run(_) => &mut self.runs,
-            Line::Handoff(_) => &mut self.handoffs,
-            Line::Item(_) => &mut self.items,
-            Line::Path(_) => &mut self.paths,
-            _ => return,
-        };
-        *of_kind += 1;
-    }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 /// The last line.

@@ -2,7 +2,7 @@
 
 use super::import::{ImportOptions, Imported, LineError, OnConflict, problem, unexpected};
 use super::lines::{
-    ContextLine, Counts, End, HandoffLine, Line, MemoryLine, PathLine, RunLine, check_item, check_record,
+    ContextLine, End, HandoffLine, Line, MemoryLine, PathLine, RunLine, check_item, check_record,
 };
 use crate::domain::ids::{Category, ContextId, MemoryId, RecordId, UpdateId, VaultId};
 use crate::domain::memory::Counters;
@@ -19,7 +19,6 @@ use crate::storage::write::{Prepared, operation_details, save_locked};
 use crate::storage::{Class, Head, NewVersion, Source, Storage, StorageError};
 use chrono::{DateTime, SecondsFormat, Utc};
 use std::collections::{BTreeSet, HashSet};
-use std::fmt::Display;
 use std::slice::from_ref;
 
 /// What happens to the lines of a memory.
@@ -32,19 +31,6 @@ enum Target {
     Ignore { is_same: bool },
 }
 
-/// The kinds of lines of a memory, in the order in which they stand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, strum::Display)]
-#[strum(serialize_all = "lowercase")]
-enum Kind {
-    Context,
-    Record,
-    Run,
-    Handoff,
-    #[strum(serialize = "prompt item")]
-    Item,
-    Path,
-}
-
 /// A memory during its import.
 pub(super) struct MemoryImport<'i> {
     storage: &'i Storage,
@@ -53,9 +39,6 @@ pub(super) struct MemoryImport<'i> {
     line: MemoryLine,
     transaction: Connection,
     target: Target,
-    counts: Counts,
-    /// The kind of the last line, and its key.
-    last: Option<(Kind, String, i64)>,
     /// The categories of its items.
     categories: BTreeSet<Category>,
     /// The newest version's number, id and time.
@@ -113,37 +96,15 @@ impl<'i> MemoryImport<'i> {
             line,
             transaction,
             target,
-            counts: Counts::default(),
-            last: None,
             categories: BTreeSet::new(),
             newest: None,
             active: HashSet::new(),
         })
     }
 
-    /// Requires that lines are in the order of their kinds, and those of a kind in the order of their keys, each once.
-    fn follows(&mut self, kind: Kind, key: (&str, i64), shown: &dyn Display) -> Result<(), LineError> {
-        let place = (kind, key.0.to_owned(), key.1);
-        match &self.last {
-            Some((last, ..)) if *last > kind => {
-                return Err(problem(format!(
-                    "a {kind} stands behind {last}s; it must come before them"
-                )));
-            }
-            Some(last) if *last >= place => {
-                return Err(problem(format!(
-                    "{shown} must come before the {kind} above it, and only once"
-                )));
-            }
-            _ => self.last = Some(place),
-        }
-        Ok(())
-    }
-
     /// Checks the next line of the memory, and does with it what happens to the memory's lines.
     pub(super) async fn line(&mut self, line: Line) -> Result<(), LineError> {
         self.check(&line)?;
-        self.counts.add(&line);
         if matches!(self.target, Target::Create) {
             return self.store(&line).await;
         }
@@ -154,38 +115,22 @@ impl<'i> MemoryImport<'i> {
         Ok(())
     }
 
-    /// Requires that a line is one of a memory, valid, and in its place.
+    /// Requires that a line is one of a memory, and valid.
     fn check(&mut self, line: &Line) -> Result<(), LineError> {
         let head_version = self.line.head_version;
         match line {
             Line::Context(line) => self.check_context(line),
             Line::Record(line) => {
                 let id = check_record(line, head_version)?;
-                self.follows(Kind::Record, (id.kind.prefix(), id.number), &id)?;
                 if id.number > self.line.counters().get(id.kind) {
                     return Err(problem(format!("{id}: its number is over the memory's counter")));
                 }
                 Ok(())
             }
-            Line::Run(line) => {
-                line.check(head_version)?;
-                let id = line.update_id.as_str();
-                self.follows(Kind::Run, (id, 0), &format_args!("update_id: {id}"))
-            }
-            Line::Handoff(line) => {
-                line.check(head_version)?;
-                let number = line.number;
-                self.follows(Kind::Handoff, ("", number), &format_args!("number: {number}"))
-            }
-            Line::Item(item) => {
-                check_item(item, self.options.max_document_bytes)?;
-                let id = item.item_id.as_str();
-                self.follows(Kind::Item, (id, 0), &format_args!("item_id: {id}"))
-            }
-            Line::Path(line) => {
-                line.place(self.vault)?;
-                self.follows(Kind::Path, ("", 0), &"path: the only one of a memory")
-            }
+            Line::Run(line) => line.check(head_version),
+            Line::Handoff(line) => line.check(head_version),
+            Line::Item(item) => check_item(item, self.options.max_document_bytes),
+            Line::Path(line) => line.place(self.vault).map(drop),
             other => Err(unexpected("a line of this memory or its end", other)),
         }
     }
@@ -199,7 +144,6 @@ impl<'i> MemoryImport<'i> {
                 line.version
             )));
         }
-        self.follows(Kind::Context, ("", line.version), &"")?;
         let at = self.newest.as_ref().map(|(.., at)| *at);
         if at.is_some_and(|before| line.creation_time < before) {
             return Err(problem(
@@ -330,25 +274,23 @@ impl<'i> MemoryImport<'i> {
 
     /// Checks that the lines are those that were exported, and that they make a memory.
     fn check_end(&self, end: &End, hash: &str) -> Result<(), LineError> {
-        let (line, counts) = (&self.line, self.counts);
+        let line = &self.line;
         let memory = &line.memory_id;
         if end.memory_id != *memory {
             return Err(problem(format!(
                 "memory_id: the end of {memory} is expected here"
             )));
         }
-        if end.counts != counts || end.sha256 != hash {
+        if end.sha256 != hash {
             return Err(problem(format!(
-                "the lines of {memory} are not those that were exported: {counts:?} with the sha256 {hash} came before this \
-                 line"
+                "the lines of {memory} are not those that were exported: their sha256 is {hash}"
             )));
         }
         let Some((version, id, at)) = &self.newest else {
-            let others = counts.records + counts.runs + counts.handoffs + counts.paths;
-            if line.head_version > 0 || counts.items == 0 || others > 0 {
-                return Err(problem(format!("the memory {memory} has no context")));
-            }
-            return Ok(());
+            return match line.head_version {
+                0 => Ok(()),
+                _ => Err(problem(format!("the memory {memory} has no context"))),
+            };
         };
         if line.head_version != *version || line.head_context_id.as_ref() != Some(id) {
             return Err(problem(format!(

@@ -12,11 +12,12 @@
 //!     {"handoff": {…}}    its handoffs, by number
 //!     {"item": {…}}       its prompt items, by item_id
 //!     {"path": {…}}       its path as a file of the memory tool, if it is one
-//!   {"end": {memory_id, contexts, records, runs, handoffs, items, paths, sha256}}
+//!   {"end": {memory_id, sha256}}
 //! {"footer": {memories}}
 //! ```
 //!
-//! - Memories are sorted by id, and everything else in the stated order, so that equal vaults give equal bytes.
+//! - Memories are sorted by id, and everything else in the stated order, so that equal vaults give equal bytes. An import
+//!   requires only the order of versions.
 //! - `sha256` is the hash of all lines of the memory before the end line, including line ends.
 //! - A file without a footer is truncated. The complete memories in it are valid.
 //! - Version 1 has a line for every record, and no handoffs. It is read in the same way.
