@@ -4,12 +4,8 @@ use super::lines::{Footer, Line, MemoryLine, check_item};
 use super::memory::MemoryImport;
 use crate::domain::ids::VaultId;
 use crate::domain::prompt::PromptItem;
-use crate::domain::text::has_nul;
 use crate::storage::prompt_items::{self, ItemOwner};
 use crate::storage::{Class, Storage, StorageError};
-use memchr::memmem;
-use serde_json::{Value, error::Category};
-use serde_path_to_error::Segment;
 use sha2::{Digest as _, Sha256};
 use std::slice::from_ref;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncReadExt as _};
@@ -79,17 +75,22 @@ pub(super) enum LineError {
     Storage(StorageError),
 }
 
+/// The class of the error codes of values that PostgreSQL cannot store, as texts with a NUL.
+const DATA_EXCEPTION: &str = "22";
+
 impl From<StorageError> for LineError {
     fn from(error: StorageError) -> Self {
-        let constraint = match &error {
-            StorageError::Internal(sqlx::Error::Database(found)) => found.constraint(),
-            _ => None,
+        let StorageError::Internal(sqlx::Error::Database(found)) = &error else {
+            return Self::Storage(error);
         };
-        match constraint {
+        match found.constraint() {
             // In record lines or in the operations of versions.
             Some("records_task_id_key") => problem("task_id: two tasks of the memory have the same"),
             Some("memory_contexts_pkey") => problem("context_id: it stands twice in this memory"),
             Some(constraint) => problem(format!("the database does not accept it: {constraint}")),
+            None if found.code().is_some_and(|code| code.starts_with(DATA_EXCEPTION)) => {
+                problem(format!("the database does not accept it: {}", found.message()))
+            }
             None => Self::Storage(error),
         }
     }
@@ -230,7 +231,7 @@ impl<R: AsyncBufRead + Unpin> Import<'_, R> {
                 self.number
             )));
         }
-        parse(&self.line, expected).map_err(LineError::Problem)
+        parse(&self.line, expected)
     }
 
     /// Reads a line, and adds the one before it to the hash. `false` at the end of the file.
@@ -265,52 +266,16 @@ impl<R: AsyncBufRead + Unpin> Import<'_, R> {
 /// Maximum characters shown of a parser's message, which may quote the line.
 const MESSAGE_CHARS: usize = 300;
 
-/// How messages of serde begin about a value that has another form; any other message is about what a member says.
-const OTHER_FORM: [&str; 4] = ["invalid ", "missing ", "unknown ", "duplicate "];
-
 /// Parses a line.
-fn parse(line: &[u8], expected: &str) -> Result<Line, String> {
-    let mut parser = serde_json::Deserializer::from_slice(line);
-    let parsed: Result<Line, _> = serde_path_to_error::deserialize(&mut parser);
-    let (member, error) = match parsed {
-        Ok(line_read) => match parser.end() {
-            Ok(()) => return without_nul(line).map(|()| line_read),
-            Err(error) => (None, error),
-        },
-        Err(error) => {
-            let member = error.path().iter().find_map(|segment| match segment {
-                Segment::Map { key } => Some(key.clone()),
-                _ => None,
-            });
-            (member, error.into_inner())
-        }
-    };
-    // The parser's line and column refer to the single line, so only the column is of use here.
-    let message = error.to_string();
-    let message = message.split(" at line ").next().unwrap_or_default();
-    let message: String = message.chars().take(MESSAGE_CHARS).collect();
-    let is_of_form =
-        error.classify() != Category::Data || OTHER_FORM.iter().any(|form| message.starts_with(form));
-    let column = error.column();
-    Err(match member {
-        Some(member) if !is_of_form => format!("{member}: {message}"),
-        Some(member) if error.is_data() => {
-            format!("expected {expected}, but {member}: {message} at column {column}")
-        }
-        _ => format!("expected {expected}, but {message} at column {column}"),
+fn parse(line: &[u8], expected: &str) -> Result<Line, LineError> {
+    serde_json::from_slice(line).map_err(|error| {
+        // The parser's line and column refer to the single line, so only the column is of use here.
+        let message = error.to_string();
+        let message = message.split(" at line ").next().unwrap_or_default();
+        let message: String = message.chars().take(MESSAGE_CHARS).collect();
+        problem(format!(
+            "expected {expected}, but {message} at column {}",
+            error.column()
+        ))
     })
-}
-
-/// Requires that no text of a line has a NUL, which PostgreSQL cannot store. Documents are checked by themselves.
-fn without_nul(line: &[u8]) -> Result<(), String> {
-    if memmem::find(line, br"\u0000").is_none() {
-        return Ok(());
-    }
-    let line: Value = serde_json::from_slice(line).map_err(|error| error.to_string())?;
-    let kinds = line.as_object().into_iter().flat_map(serde_json::Map::values);
-    let mut members = kinds.filter_map(Value::as_object).flatten();
-    match members.find(|(name, value)| *name != "context" && has_nul(value)) {
-        Some((name, _)) => Err(format!("{name}: must be free of NUL characters")),
-        None => Ok(()),
-    }
 }

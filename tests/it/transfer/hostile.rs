@@ -37,8 +37,8 @@ async fn refused(database: &Database, original: &str, line: usize, change: impl 
 /// A member of a line, a value that it may not have, and the error.
 const MEMBERS: &str = r#"header.format = "other" → format: working-memory of a version from 1 to 2 is expected
 header.version = 3 → format: working-memory of a version from 1 to 2 is expected
-header.vault_id = "a/b" → vault_id: must be 1 to 128
-memory.memory_id = "../x" → memory_id: must be 1 to 128
+header.vault_id = "a/b" → expected a header, but must be 1 to 128
+memory.memory_id = "../x" → expected a memory or the footer, but must be 1 to 128
 memory.head_version = 0 → head_version: must be 1 or more
 memory.head_version = 9223372036854775807 → head_version: must be at most
 memory.task_counter = -1 → task_counter: must be 0 or more
@@ -47,14 +47,14 @@ memory.changed_at = "2026-11-21T02:00:00.000000001Z" → changed_at: must be a t
 memory.created_at = "+12026-11-21T02:00:00Z" → created_at: must be a time
 context.version = 0 → version: a number over 0 is expected here, not 0
 context.version = "1" → expected a context
-context.context_id = "" → context_id: must be 1 to 128
-context.actor_id = "a b" → actor_id: must be 1 to 128
-context.source = "magic" → source: "magic" is not known
+context.context_id = "" → expected a context
+context.actor_id = "a b" → expected a context
+context.source = "magic" → expected a context
 context.bytes = 7 → bytes: must be the size
-context.update_id = "-" → update_id: must be 1 to 128
+context.update_id = "-" → expected a context
 context.operations = {"op": "add"} → operations: must be a list or null
-context.operations = [{"op": "\u0000"}] → operations: must be free of NUL
-context.log = "a\u0000" → log: must be free of NUL
+context.operations = [{"op": "\u0000"}] → the database does not accept it: unsupported Unicode escape
+context.log = "a\u0000" → the database does not accept it: invalid byte sequence
 context.line_origins = [99, 1] → line_origins: must be pairs
 context.line_origins = [1] → line_origins: must be pairs
 context.redaction_reason = " " → redaction_reason: must be a text
@@ -62,18 +62,18 @@ context.redacted_sha256 = "abc" → redacted_sha256: must be 64
 context.context = "a\u0000b" → context: the context contains a NUL
 context.context = " \n" → context: the context is empty or blank
 context.vault_id = "other" → expected a context
-record.kind = "XX" → kind: "XX" is not known
+record.kind = "XX" → expected a context
 record.number = 0 → number: must be 1 or more
 record.number = 77 → KL-77: its number is over the memory's counter
 record.status = "gone" → status: must be active or archived
 record.status = "active" → archive_reason: must be null while the record is active
 record.created_version = 99 → created_version: must be a version of the memory
-record.superseded_by = "x" → superseded_by:
-run.kind = "cron" → kind: "cron" is not known
+record.superseded_by = "x" → expected a context
+run.kind = "cron" → expected a context
 run.status = "resolved" → resolved_by: must be there exactly
 run.version = null → context_id: must be there exactly
 run.version = 99 → version: the memory has no such version
-run.request = {"\u0000": 1} → request: must be free of NUL
+run.request = {"\u0000": 1} → the database does not accept it: unsupported Unicode escape
 end.memory_id = "other" → memory_id: the end of agent is expected here"#;
 
 #[tokio::test]

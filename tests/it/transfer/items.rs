@@ -38,10 +38,10 @@ async fn changed_and_invalid_items_are_rejected() {
     let other = Service::start().await;
     for (file, from, to, said) in [
         (&file, "as it was", "as it is", "not those that were exported"),
-        (&file, "\"style\"", "\"a,b\"", "category"),
+        (&file, "\"style\"", "\"a,b\"", "expected a context"),
         (&file, "as it was", "  ", "content"),
-        (&file, "as it was", "a\\u0000", "content"),
-        (&file, "\"metadata\":{}", "\"metadata\":[]", "metadata"),
+        (&file, "as it was", "a\\u0000", "invalid byte sequence"),
+        (&file, "\"metadata\":{}", "\"metadata\":[]", "expected a map"),
         (
             &bare,
             "\"head_version\":0",

@@ -140,7 +140,7 @@ window_seconds = 0 → window_seconds: must be a duration
 base_version = 99 → base_version: must be a version of the memory
 citations = [{"line": "x"}] → citations: 
 manifest = "x" → manifest: must be an object
-markdown = "\u0000" → markdown: must be free of NUL"#;
+markdown = "\u0000" → the database does not accept it: invalid byte sequence"#;
 
 #[tokio::test]
 async fn handoffs_are_exported_and_imported() {
