@@ -10,7 +10,7 @@ mod run;
 
 pub(super) use insert::must_live_on;
 pub(super) use insert::redacted_json;
-pub(super) use insert::{RunJson, insert_runs, quotes_the_head_only};
+pub(super) use insert::{RunJson, insert_imported, insert_runs, quotes_the_head_only};
 pub(super) use run::Row;
 pub use run::{Run, RunKind, RunStatus};
 

@@ -1,6 +1,6 @@
 //! Exports a vault as lines: one read-only snapshot for each memory, rows written as they arrive.
 
-use super::lines::{ContextLine, End, Footer, HandoffLine, Header, Line, MemoryLine, PathLine};
+use super::lines::{ContextLine, End, Footer, HandoffLine, Header, Line, MemoryLine, PathLine, line_of};
 use super::{FORMAT, FORMAT_VERSION};
 use crate::domain::history::{Rebuild, RecordLife};
 use crate::domain::ids::{MemoryId, VaultId};
@@ -248,7 +248,7 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
         .await?;
         for id in ids {
             if let Some(run) = find_run(connection, self.vault, memory, &id).await? {
-                self.write(&Line::Run(Box::new(run.into()))).await?;
+                self.write(&line_of(&run)).await?;
             }
         }
         Ok(())

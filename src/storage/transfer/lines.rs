@@ -18,10 +18,10 @@ use crate::storage::memories::paths::FileTree;
 use crate::storage::records::RecordRow;
 use crate::storage::records::evidence;
 use crate::storage::records::projection::ProjectedVersion;
-use crate::storage::updates::{Run, RunKind, RunStatus};
+use crate::storage::updates::{Run, RunStatus};
 use chrono::{DateTime, Datelike as _, Timelike as _, Utc};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use strum::IntoStaticStr;
 
 /// A line of a file.
@@ -34,7 +34,7 @@ pub(super) enum Line {
     Memory(Box<MemoryLine>),
     Context(Box<ContextLine>),
     Record(Box<RecordRow>),
-    Run(Box<RunLine>),
+    Run(Value),
     Handoff(Box<HandoffLine>),
     Item(Box<PromptItem>),
     Path(Box<PathLine>),
@@ -108,27 +108,6 @@ pub(super) struct ContextLine {
     pub(super) redaction_reason: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) redacted_sha256: Option<String>,
-}
-
-/// A run of the pipeline.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct RunLine {
-    pub(super) update_id: UpdateId,
-    #[serde(with = "by_name")]
-    pub(super) kind: RunKind,
-    #[serde(with = "by_name")]
-    pub(super) status: RunStatus,
-    pub(super) actor_id: ActorId,
-    pub(super) created_at: DateTime<Utc>,
-    pub(super) finished_at: DateTime<Utc>,
-    pub(super) base_version: i64,
-    pub(super) version: Option<i64>,
-    pub(super) context_id: Option<ContextId>,
-    pub(super) resolved_by: Option<UpdateId>,
-    pub(super) request: Value,
-    pub(super) exchanges: Value,
-    pub(super) outcome: Value,
 }
 
 /// A handoff of the memory.
@@ -319,45 +298,43 @@ pub(super) fn check_record(line: &RecordRow, head_version: i64) -> Result<Record
     Ok(line.id())
 }
 
-impl RunLine {
-    pub(super) fn check(&self, head_version: i64) -> Result<(), LineError> {
-        let is_version = |version: i64| (1..=head_version).contains(&version);
-        let has_context = self.version.is_some() == self.context_id.is_some();
-        let has_resolver = (self.status == RunStatus::Resolved) == self.resolved_by.is_some();
-        require(&[
-            ("status", self.status.is_final(), "that of a run that has ended"),
-            ("created_at", is_exact(self.created_at), TIME),
-            ("finished_at", is_exact(self.finished_at), TIME),
-            ("base_version", self.base_version >= 0, NOT_NEGATIVE),
-            ("context_id", has_context, "there exactly if version is"),
-            ("resolved_by", has_resolver, "there exactly if status is resolved"),
-            ("exchanges", self.exchanges.is_array(), "a list"),
-        ])?;
-        match self.version.is_none_or(is_version) {
-            true => Ok(()),
-            false => Err(problem("version: the memory has no such version")),
-        }
+/// The line of a run: what the interface shows of it, without its vault and memory, which other lines name.
+pub(super) fn line_of(run: &Run) -> Line {
+    let mut line = json!(run);
+    if let Some(members) = line.as_object_mut() {
+        members.remove("vault_id");
+        members.remove("memory_id");
     }
+    Line::Run(line)
 }
 
-impl From<Run> for RunLine {
-    fn from(run: Run) -> Self {
-        Self {
-            update_id: run.update_id,
-            kind: run.kind,
-            status: run.status,
-            actor_id: run.actor_id,
-            created_at: run.created_at,
-            finished_at: run.finished_at.unwrap_or(run.created_at),
-            base_version: run.base_version,
-            version: run.version,
-            context_id: run.context_id,
-            resolved_by: run.resolved_by,
-            request: run.request,
-            exchanges: run.exchanges,
-            outcome: run.outcome,
-        }
+/// The run of a line.
+pub(super) fn run_of(mut line: Value, (vault, memory): (&VaultId, &MemoryId)) -> Result<Run, LineError> {
+    if let Some(members) = line.as_object_mut() {
+        members.insert("vault_id".to_owned(), json!(vault));
+        members.insert("memory_id".to_owned(), json!(memory));
+        // Files of earlier programs do not tell it.
+        members.entry("attempts").or_insert(json!(1));
     }
+    Run::deserialize(line).map_err(|error| problem(format!("expected a run, but {error}")))
+}
+
+/// Checks a run of a memory.
+pub(super) fn check_run(run: &Run, head_version: i64) -> Result<(), LineError> {
+    let is_version = |version: i64| (1..=head_version).contains(&version);
+    let has_context = run.version.is_some() == run.context_id.is_some();
+    let has_resolver = (run.status == RunStatus::Resolved) == run.resolved_by.is_some();
+    let has_ended = run.status.is_final() && run.finished_at.is_some();
+    require(&[
+        ("status", has_ended, "that of a run that has ended"),
+        ("created_at", is_exact(run.created_at), TIME),
+        ("finished_at", run.finished_at.is_none_or(is_exact), TIME),
+        ("base_version", run.base_version >= 0, NOT_NEGATIVE),
+        ("version", run.version.is_none_or(is_version), OF_MEMORY),
+        ("context_id", has_context, "there exactly if version is"),
+        ("resolved_by", has_resolver, "there exactly if status is resolved"),
+        ("exchanges", run.exchanges.is_array(), "a list"),
+    ])
 }
 
 impl HandoffLine {

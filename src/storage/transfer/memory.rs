@@ -2,7 +2,7 @@
 
 use super::import::{ImportOptions, Imported, LineError, OnConflict, problem, unexpected};
 use super::lines::{
-    ContextLine, End, HandoffLine, Line, MemoryLine, PathLine, RunLine, check_item, check_record,
+    ContextLine, End, HandoffLine, Line, MemoryLine, PathLine, check_item, check_record, check_run, run_of,
 };
 use crate::domain::ids::{Category, ContextId, MemoryId, RecordId, UpdateId, VaultId};
 use crate::domain::memory::Counters;
@@ -13,13 +13,12 @@ use crate::storage::maintenance::rebuild::project_versions;
 use crate::storage::memories::paths::{self, Found};
 use crate::storage::prompt_items::{self, ItemOwner};
 use crate::storage::records::{self, history};
-use crate::storage::updates::exchanges::pack_whole;
+use crate::storage::updates::insert_imported;
 use crate::storage::usage::stored::{self, Stored};
 use crate::storage::write::{Prepared, operation_details, save_locked};
 use crate::storage::{Class, Head, NewVersion, Source, Storage, StorageError};
 use chrono::{DateTime, SecondsFormat, Utc};
 use std::collections::{BTreeSet, HashSet};
-use std::slice::from_ref;
 
 /// What happens to the lines of a memory.
 enum Target {
@@ -106,7 +105,7 @@ impl<'i> MemoryImport<'i> {
     pub(super) async fn line(&mut self, line: Line) -> Result<(), LineError> {
         self.check(&line)?;
         if matches!(self.target, Target::Create) {
-            return self.store(&line).await;
+            return self.store(line).await;
         }
         if let (Target::Append(append), Line::Context(line)) = (&mut self.target, line) {
             let of = (self.vault, &self.line.memory_id);
@@ -127,10 +126,11 @@ impl<'i> MemoryImport<'i> {
                 }
                 Ok(())
             }
-            Line::Run(line) => line.check(head_version),
             Line::Handoff(line) => line.check(head_version),
             Line::Item(item) => check_item(item, self.options.max_document_bytes),
             Line::Path(line) => line.place(self.vault).map(drop),
+            // Checked when it is stored.
+            Line::Run(_) => Ok(()),
             other => Err(unexpected("a line of this memory or its end", other)),
         }
     }
@@ -167,11 +167,11 @@ impl<'i> MemoryImport<'i> {
     }
 
     /// Stores a line of a memory that is created.
-    async fn store(&mut self, line: &Line) -> Result<(), LineError> {
+    async fn store(&mut self, line: Line) -> Result<(), LineError> {
         let of = (self.vault, &self.line.memory_id);
         match line {
             Line::Context(line) => {
-                insert_context(&mut self.transaction, of, line).await?;
+                insert_context(&mut self.transaction, of, &line).await?;
                 if line.version == self.line.head_version {
                     let records = document::records(&line.context).into_iter();
                     self.active = records.map(|record| record.id).collect();
@@ -184,19 +184,23 @@ impl<'i> MemoryImport<'i> {
                         "{id}.status: the newest document does not have it"
                     )));
                 }
-                records::write(&mut self.transaction, of, from_ref(line)).await?;
+                records::write(&mut self.transaction, of, &[*line]).await?;
             }
-            Line::Run(line) => insert_run(&mut self.transaction, of, line).await?,
-            Line::Handoff(line) => insert_handoff(&mut self.transaction, of, line).await?,
+            Line::Run(line) => {
+                let run = run_of(line, of)?;
+                check_run(&run, self.line.head_version)?;
+                insert_imported(&mut self.transaction, &run).await?;
+            }
+            Line::Handoff(line) => insert_handoff(&mut self.transaction, of, &line).await?,
             Line::Item(item) => {
                 let owner = ItemOwner {
                     vault: self.vault.clone(),
                     memory: Some(self.line.memory_id.clone()),
                 };
-                prompt_items::insert(&mut self.transaction, &owner, from_ref(item)).await?;
                 self.categories.insert(item.category.clone());
+                prompt_items::insert(&mut self.transaction, &owner, &[*item]).await?;
             }
-            Line::Path(line) => self.link(line).await?,
+            Line::Path(line) => self.link(&line).await?,
             _ => {}
         }
         Ok(())
@@ -363,39 +367,6 @@ async fn insert_context(
         line.redaction_reason,
         line.redacted_sha256,
         line.line_origins.as_deref(),
-    )
-    .execute(connection)
-    .await?;
-    Ok(())
-}
-
-/// Stores a run unchanged, unless the id exists. A memory may have runs before it exists.
-#[tracing::instrument(name = "db.updates.import", skip_all)]
-async fn insert_run(
-    connection: &mut Connection,
-    (vault, memory): (&VaultId, &MemoryId),
-    line: &RunLine,
-) -> Result<(), StorageError> {
-    sqlx::query!(
-        "INSERT INTO updates (vault_id, memory_id, update_id, kind, status, actor_id, created_at, finished_at,
-                                  base_version, version, context_id, resolved_by, request, exchanges, outcome)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
-             ON CONFLICT (vault_id, memory_id, update_id) DO NOTHING",
-        vault.as_str(),
-        memory.as_str(),
-        line.update_id.as_str(),
-        line.kind.name(),
-        line.status.name(),
-        line.actor_id.as_str(),
-        line.created_at,
-        line.finished_at,
-        line.base_version,
-        line.version,
-        line.context_id.as_ref().map(ContextId::as_str),
-        line.resolved_by.as_ref().map(UpdateId::as_str),
-        line.request,
-        pack_whole(&line.request, &line.exchanges),
-        line.outcome,
     )
     .execute(connection)
     .await?;

@@ -46,60 +46,47 @@ impl Packed {
     /// Packs exchanges: each text once, instructions separately, and without quotations of `base`, if given.
     pub(in crate::storage) fn of(base: Option<(i64, &str)>, request: &Value, exchanges: &Value) -> Self {
         let mut instructions = BTreeMap::new();
-        let exchanges = pack(base, request, exchanges, |text| {
-            let hash = hex::encode(Sha256::digest(text.as_bytes()));
-            let named = json!({ INSTRUCTIONS: hash });
-            instructions.insert(hash, text.to_owned());
-            named
-        });
-        Self {
-            exchanges,
-            instructions,
-        }
-    }
-}
-
-/// Packs exchanges with the instructions inside. For imported runs: their instructions may be anything, and rows of
-/// `run_instructions` are never deleted.
-pub(in crate::storage) fn pack_whole(request: &Value, exchanges: &Value) -> Value {
-    pack(None, request, exchanges, Value::from)
-}
-
-fn pack<'r>(
-    base: Option<(i64, &'r str)>,
-    request: &'r Value,
-    exchanges: &'r Value,
-    mut system: impl FnMut(&'r str) -> Value,
-) -> Value {
-    let entries = match exchanges {
-        Value::Array(entries) if !entries.is_empty() && entries.iter().all(may_be_packed) => entries,
-        other => return other.clone(),
-    };
-    let mut texts = Texts::default();
-    texts.add(base.map_or("", |(_, text)| text));
-    texts_of(request).for_each(|text| texts.add(text));
-    let mut packed = entries.clone();
-    for (entry, packed) in entries.iter().zip(&mut packed) {
-        if let (Some(text), Some(place)) = (entry["system"].as_str(), packed.get_mut("system")) {
-            *place = system(text);
-        }
-        for (turn, at) in turns(entry).iter().zip(0..) {
-            let text = turn["content"].as_str();
-            if let (Some(text), Some(place)) = (text, packed.pointer_mut(&format!("/messages/{at}/content")))
-            {
+        let entries = match exchanges {
+            Value::Array(entries) if !entries.is_empty() && entries.iter().all(may_be_packed) => entries,
+            other => {
+                return Self {
+                    exchanges: other.clone(),
+                    instructions,
+                };
+            }
+        };
+        let mut texts = Texts::default();
+        texts.add(base.map_or("", |(_, text)| text));
+        texts_of(request).for_each(|text| texts.add(text));
+        let mut packed = entries.clone();
+        for (entry, packed) in entries.iter().zip(&mut packed) {
+            if let (Some(text), Some(place)) = (entry["system"].as_str(), packed.get_mut("system")) {
+                let hash = hex::encode(Sha256::digest(text.as_bytes()));
+                *place = json!({ INSTRUCTIONS: hash });
+                instructions.insert(hash, text.to_owned());
+            }
+            for (turn, at) in turns(entry).iter().zip(0..) {
+                let text = turn["content"].as_str();
+                let place = packed.pointer_mut(&format!("/messages/{at}/content"));
+                if let (Some(text), Some(place)) = (text, place) {
+                    *place = texts.cut(text);
+                }
+                texts.add(text.unwrap_or_default());
+            }
+            let text = entry["answer"].as_str();
+            if let (Some(text), Some(place)) = (text, packed.get_mut("answer")) {
                 *place = texts.cut(text);
             }
             texts.add(text.unwrap_or_default());
         }
-        let text = entry["answer"].as_str();
-        if let (Some(text), Some(place)) = (text, packed.get_mut("answer")) {
-            *place = texts.cut(text);
+        let exchanges = match base {
+            Some((version, _)) if texts.base_is_named => json!({ PACKED: packed, BASE: version }),
+            _ => json!({ PACKED: packed }),
+        };
+        Self {
+            exchanges,
+            instructions,
         }
-        texts.add(text.unwrap_or_default());
-    }
-    match base {
-        Some((version, _)) if texts.base_is_named => json!({ PACKED: packed, BASE: version }),
-        _ => json!({ PACKED: packed }),
     }
 }
 

@@ -148,7 +148,18 @@ pub(super) async fn insert_rows(
             row.push_bind(text).push_unseparated("::text::jsonb");
         }
     });
+    statement.push(" ON CONFLICT (vault_id, memory_id, update_id) DO NOTHING");
     execute_rows(connection, statement, runs.len()).await
+}
+
+/// Stores a run of an imported memory, unless its id exists: a memory may have runs before it exists.
+pub(in crate::storage) async fn insert_imported(
+    connection: &mut Connection,
+    run: &Run,
+) -> Result<(), StorageError> {
+    let runs = [(run, &RunJson::of(run))];
+    insert_instructions(connection, &runs).await?;
+    insert_rows(connection, &runs, None).await
 }
 
 /// Stores the instructions that runs refer to, unless their vaults already have them; in one order, so that no two
