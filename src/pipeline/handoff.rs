@@ -77,12 +77,16 @@ pub enum HandoffError {
     Storage(#[from] StorageError),
 }
 
-/// Computes the freshness of a handoff at this moment.
+/// Computes the freshness of a handoff of a memory at this moment.
 ///
 /// # Errors
 /// Database errors.
-pub async fn judge(storage: &Storage, handoff: &Handoff) -> Result<Freshness, StorageError> {
-    let facts = storage.handoff_facts(handoff).await?;
+pub async fn judge(
+    storage: &Storage,
+    of: (&VaultId, &MemoryId),
+    handoff: &Handoff,
+) -> Result<Freshness, StorageError> {
+    let facts = storage.handoff_facts(of, handoff).await?;
     Ok(freshness(
         &handoff.markdown,
         &handoff.citations,
@@ -117,7 +121,7 @@ impl Pipeline {
             let latest = self.storage.handoff(vault, memory, None).await?;
             let number = latest.as_ref().map_or(0, |handoff| handoff.number);
             if let Some(handoff) = latest {
-                let freshness = judge(&self.storage, &handoff).await?;
+                let freshness = judge(&self.storage, (vault, memory), &handoff).await?;
                 let fits = freshness.status == Status::Fresh && window == handoff.window;
                 // With `force`, only one that was created after the request arrived, for the same folder.
                 let is_new = || {
@@ -136,7 +140,7 @@ impl Pipeline {
             let snapshot = read.await?.ok_or(HandoffError::NoMemory)?;
             let handoff = self.make_handoff(request, &snapshot, window, number + 1).await?;
             let refreshed = Refreshed {
-                freshness: judge(&self.storage, &handoff).await?,
+                freshness: judge(&self.storage, (vault, memory), &handoff).await?,
                 handoff,
                 is_new: true,
             };
@@ -169,8 +173,6 @@ impl Pipeline {
         let handoff_id: HandoffId = self.clock.new_id().into();
         let of = (&handoff_id, window);
         Ok(Handoff {
-            vault_id: request.vault.clone(),
-            memory_id: request.memory.clone(),
             manifest: manifest(of, snapshot, &material, &rendered, written.as_ref()),
             handoff_id,
             number,

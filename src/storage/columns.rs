@@ -96,7 +96,7 @@ impl Type<Postgres> for Window {
 impl<'r> Decode<'r, Postgres> for Window {
     fn decode(value: PgValueRef<'r>) -> Result<Self, BoxDynError> {
         let seconds = <i64 as Decode<'r, Postgres>>::decode(value)?;
-        Ok(Self::of_seconds(seconds)?)
+        Ok(Self::try_from(seconds)?)
     }
 }
 

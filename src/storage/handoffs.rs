@@ -13,17 +13,15 @@ use crate::storage::records::history::Row;
 use crate::storage::write::lock_memory;
 use crate::storage::{Class, Storage, StorageError, contexts, events, records};
 use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::slice::from_ref;
 
-/// A stored handoff.
-#[derive(Debug, Clone, PartialEq)]
+/// A stored handoff of a memory, also as a file of an export has it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Handoff {
-    /// The vault.
-    pub vault_id: VaultId,
-    /// The memory.
-    pub memory_id: MemoryId,
     /// Its id.
     pub handoff_id: HandoffId,
     /// 1, 2, 3 … within the memory; the largest number is the newest.
@@ -33,6 +31,7 @@ pub struct Handoff {
     /// The actor that requested it.
     pub generated_by: ActorId,
     /// How far back it looks.
+    #[serde(rename = "window_seconds")]
     pub window: Window,
     /// The newest version at that moment.
     pub base_version: i64,
@@ -59,8 +58,8 @@ impl Storage {
         memory: &MemoryId,
         id: Option<&HandoffId>,
     ) -> Result<Option<Handoff>, StorageError> {
-        let found = self.handoffs((vault, memory), id, None, 1, true).await?;
-        Ok(found.into_iter().next())
+        let mut found = list(&mut self.reader().await?, (vault, memory), id, None, 1, true).await?;
+        Ok(found.pop())
     }
 
     /// Handoffs with numbers below `before` (all if `None`), newest first, at most `limit`, without Markdown and
@@ -75,38 +74,8 @@ impl Storage {
         before: Option<i64>,
         limit: i64,
     ) -> Result<Vec<Handoff>, StorageError> {
-        self.handoffs((vault, memory), None, before, limit, false).await
-    }
-
-    /// A memory keeps few handoffs, so that they are read in the order of their numbers whatever is wanted.
-    #[tracing::instrument(name = "db.handoffs.list", skip_all)]
-    async fn handoffs(
-        &self,
-        (vault, memory): (&VaultId, &MemoryId),
-        id: Option<&HandoffId>,
-        before: Option<i64>,
-        limit: i64,
-        is_whole: bool,
-    ) -> Result<Vec<Handoff>, StorageError> {
-        let handoffs = sqlx::query_as!(
-            Handoff,
-            r#"SELECT vault_id, memory_id, handoff_id, number, generated_at, generated_by, window_seconds AS "window",
-                      base_version, base_context_id, base_time, CASE WHEN $6 THEN markdown ELSE '' END AS "markdown!",
-                      manifest, CASE WHEN $6 THEN citations ELSE '[]' END AS "citations!: FromJson<Vec<CitedLine>>"
-               FROM handoffs
-               WHERE vault_id = $1 AND memory_id = $2 AND ($3::text IS NULL OR handoff_id = $3) AND number < $4
-               ORDER BY number DESC
-               LIMIT $5"#,
-            vault.as_str(),
-            memory.as_str(),
-            id.map(HandoffId::as_str),
-            before.unwrap_or(i64::MAX),
-            limit,
-            is_whole,
-        )
-        .fetch_all(&mut self.reader().await?)
-        .await?;
-        Ok(handoffs)
+        let mut reader = self.reader().await?;
+        list(&mut reader, (vault, memory), None, before, limit, false).await
     }
 
     /// Saves a handoff as the newest one under the lock of the memory's row, with the answer to the request if that has an
@@ -123,7 +92,7 @@ impl Storage {
         keep: i64,
         answer: Option<&ClaimedAnswer>,
     ) -> Result<bool, StorageError> {
-        let (vault, memory) = (&handoff.vault_id, &handoff.memory_id);
+        let (vault, memory) = (&snapshot.vault, &snapshot.memory);
         let event = self
             .transaction("db.handoffs.save", |mut transaction| async move {
                 if lock_memory(&mut transaction, vault, memory).await?.is_none() {
@@ -140,7 +109,7 @@ impl Storage {
                 if newest + 1 != handoff.number || !may_be_quoted(&mut transaction, snapshot).await? {
                     return Ok(transaction.roll_back_with(None));
                 }
-                insert(&mut transaction, handoff).await?;
+                insert(&mut transaction, (vault, memory), handoff).await?;
                 sqlx::query!(
                     "DELETE FROM handoffs WHERE vault_id = $1 AND memory_id = $2 AND number <= $3",
                     vault.as_str(),
@@ -166,13 +135,51 @@ impl Storage {
     }
 }
 
-async fn insert(connection: &mut Connection, handoff: &Handoff) -> Result<(), StorageError> {
+/// Handoffs of a memory, the newest first, without Markdown and citations unless they are to be whole. A memory keeps few, so
+/// that they are read in the order of their numbers whatever is wanted.
+#[tracing::instrument(name = "db.handoffs.list", skip_all)]
+pub(super) async fn list(
+    connection: &mut Connection,
+    (vault, memory): (&VaultId, &MemoryId),
+    id: Option<&HandoffId>,
+    before: Option<i64>,
+    limit: i64,
+    is_whole: bool,
+) -> Result<Vec<Handoff>, StorageError> {
+    let handoffs = sqlx::query_as!(
+        Handoff,
+        r#"SELECT handoff_id, number, generated_at, generated_by, window_seconds AS "window", base_version, base_context_id,
+                  base_time, CASE WHEN $6 THEN markdown ELSE '' END AS "markdown!", manifest,
+                  CASE WHEN $6 THEN citations ELSE '[]' END AS "citations!: FromJson<Vec<CitedLine>>"
+           FROM handoffs
+           WHERE vault_id = $1 AND memory_id = $2 AND ($3::text IS NULL OR handoff_id = $3) AND number < $4
+           ORDER BY number DESC
+           LIMIT $5"#,
+        vault.as_str(),
+        memory.as_str(),
+        id.map(HandoffId::as_str),
+        before.unwrap_or(i64::MAX),
+        limit,
+        is_whole,
+    )
+    .fetch_all(connection)
+    .await?;
+    Ok(handoffs)
+}
+
+/// Stores a handoff of a memory.
+#[tracing::instrument(name = "db.handoffs.insert", skip_all)]
+pub(super) async fn insert(
+    connection: &mut Connection,
+    (vault, memory): (&VaultId, &MemoryId),
+    handoff: &Handoff,
+) -> Result<(), StorageError> {
     sqlx::query!(
         "INSERT INTO handoffs (vault_id, memory_id, handoff_id, number, generated_at, generated_by, window_seconds,
                                base_version, base_context_id, base_time, markdown, manifest, citations)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
-        handoff.vault_id.as_str(),
-        handoff.memory_id.as_str(),
+        vault.as_str(),
+        memory.as_str(),
         handoff.handoff_id.as_str(),
         handoff.number,
         handoff.generated_at,
@@ -311,13 +318,17 @@ impl Storage {
         }))
     }
 
-    /// The current facts for evaluating a handoff: the records it cites, and the changes since its version.
+    /// The current facts for evaluating a handoff of a memory: the records it cites, and the changes since its version.
     ///
     /// # Errors
     /// Database errors.
     #[tracing::instrument(name = "db.handoffs.facts", skip_all)]
-    pub async fn handoff_facts(&self, handoff: &Handoff) -> Result<CurrentFacts, StorageError> {
-        let (vault, memory) = (&handoff.vault_id, &handoff.memory_id);
+    pub async fn handoff_facts(
+        &self,
+        (vault, memory): (&VaultId, &MemoryId),
+        handoff: &Handoff,
+    ) -> Result<CurrentFacts, StorageError> {
+        let of = (vault, memory);
         let cited: BTreeSet<RecordId> = handoff
             .citations
             .iter()
@@ -343,9 +354,9 @@ impl Storage {
         // Records change only with versions.
         if facts.newer.is_some() {
             // Of several changes of a record the last one stays.
-            let cited = changes_since(&mut connection, handoff, Some(&ids), i64::MAX).await?;
+            let cited = changes_since(&mut connection, of, handoff, Some(&ids), i64::MAX).await?;
             facts.cited_changes = cited.into_iter().map(|event| (event.id, event)).collect();
-            facts.changes = changes_since(&mut connection, handoff, None, CHANGES_NAMED as i64).await?;
+            facts.changes = changes_since(&mut connection, of, handoff, None, CHANGES_NAMED as i64).await?;
             facts.has_more_changes = facts.changes.len() >= CHANGES_NAMED;
         }
         Ok(facts)
@@ -379,6 +390,7 @@ async fn with_replacements(
 /// so the index on time finds them.
 async fn changes_since(
     connection: &mut Connection,
+    (vault, memory): (&VaultId, &MemoryId),
     handoff: &Handoff,
     of: Option<&[RecordId]>,
     limit: i64,
@@ -392,8 +404,8 @@ async fn changes_since(
            AND ($5::text[] IS NULL OR (kind, number) IN (SELECT * FROM unnest($5, $6::bigint[])))
          ORDER BY at, version, kind, number
          LIMIT $7",
-        handoff.vault_id.as_str(),
-        handoff.memory_id.as_str(),
+        vault.as_str(),
+        memory.as_str(),
         handoff.base_time,
         handoff.base_version,
         kinds.as_deref(),

@@ -3,6 +3,7 @@
 
 use crate::domain::duration;
 use chrono::TimeDelta;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
@@ -10,7 +11,8 @@ use std::str::FromStr;
 pub const MAX_SECONDS: i64 = 366 * 86_400;
 
 /// A duration from one second to 366 days, in whole seconds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "i64", into = "i64")]
 pub struct Window(i64);
 
 /// Why a text or a number is not a valid window. The message may be shown to a client.
@@ -23,18 +25,6 @@ pub struct InvalidWindow;
 impl Window {
     /// Two hours.
     pub const DEFAULT: Self = Self(7_200);
-
-    /// Creates a window of this many seconds.
-    ///
-    /// # Errors
-    ///
-    /// Less than 1, or more than [`MAX_SECONDS`].
-    pub fn of_seconds(seconds: i64) -> Result<Self, InvalidWindow> {
-        (1..=MAX_SECONDS)
-            .contains(&seconds)
-            .then_some(Self(seconds))
-            .ok_or(InvalidWindow)
-    }
 
     /// Its length in seconds.
     #[must_use]
@@ -68,12 +58,30 @@ impl Window {
     }
 }
 
+/// A window of this many seconds.
+impl TryFrom<i64> for Window {
+    type Error = InvalidWindow;
+
+    fn try_from(seconds: i64) -> Result<Self, InvalidWindow> {
+        (1..=MAX_SECONDS)
+            .contains(&seconds)
+            .then_some(Self(seconds))
+            .ok_or(InvalidWindow)
+    }
+}
+
+impl From<Window> for i64 {
+    fn from(window: Window) -> Self {
+        window.0
+    }
+}
+
 impl FromStr for Window {
     type Err = InvalidWindow;
 
     fn from_str(text: &str) -> Result<Self, InvalidWindow> {
         let seconds = duration::seconds(text).and_then(|seconds| i64::try_from(seconds).ok());
-        Self::of_seconds(seconds.ok_or(InvalidWindow)?)
+        Self::try_from(seconds.ok_or(InvalidWindow)?)
     }
 }
 

@@ -1,7 +1,7 @@
 //! `M/handoff` and `M/handoffs`: the newest handoff with its freshness, the kept ones, and the refresh.
 
 use crate::domain::handoff::{Freshness, Window, Workspace, preface};
-use crate::domain::ids::HandoffId;
+use crate::domain::ids::{HandoffId, MemoryId, VaultId};
 use crate::http::extract::body::{Object, OptionalJsonBody};
 use crate::http::extract::caller::{Actor, ActorHeader, UnderClaim};
 use crate::http::extract::headers::{Accept, ConditionHeaders, Conditions, Representation};
@@ -57,12 +57,17 @@ pub(crate) struct HandoffBody {
 }
 
 impl HandoffBody {
-    /// A handoff as JSON. `refreshed` is set in the response of a refresh.
-    pub(crate) fn of(handoff: Handoff, freshness: &Freshness, refreshed: Option<bool>) -> Self {
+    /// A handoff of a memory as JSON. `refreshed` is set in the response of a refresh.
+    fn of(
+        (vault, memory): (&VaultId, &MemoryId),
+        handoff: Handoff,
+        freshness: &Freshness,
+        refreshed: Option<bool>,
+    ) -> Self {
         Self {
             handoff_id: handoff.handoff_id.to_string(),
-            vault_id: handoff.vault_id.to_string(),
-            memory_id: handoff.memory_id.to_string(),
+            vault_id: vault.to_string(),
+            memory_id: memory.to_string(),
             generated_at: handoff.generated_at,
             generated_by: handoff.generated_by.to_string(),
             window: handoff.window.to_string(),
@@ -79,12 +84,13 @@ impl HandoffBody {
 /// Responds with a handoff and its present freshness, which the entity tag covers: as JSON, or as Markdown below the preface.
 async fn judged(
     state: &AppState,
+    of: (&VaultId, &MemoryId),
     handoff: Handoff,
     representation: Representation,
     conditions: &Conditions,
 ) -> Result<Response, Problem> {
-    let freshness = judge(&state.storage, &handoff).await?;
-    let body = HandoffBody::of(handoff, &freshness, None);
+    let freshness = judge(&state.storage, of, &handoff).await?;
+    let body = HandoffBody::of(of, handoff, &freshness, None);
     let text = match representation {
         Representation::Json => serde_json::to_string(&body).map_err(Problem::internal)?,
         _ => body.preface + &body.markdown,
@@ -115,13 +121,13 @@ pub(crate) struct HandoffEntry {
     model: Option<Value>,
 }
 
-impl From<Handoff> for HandoffEntry {
-    fn from(mut handoff: Handoff) -> Self {
+impl HandoffEntry {
+    fn of((vault, memory): (&VaultId, &MemoryId), mut handoff: Handoff) -> Self {
         let model = handoff.manifest.get_mut("model").map(Value::take);
         Self {
             handoff_id: handoff.handoff_id.to_string(),
-            vault_id: handoff.vault_id.to_string(),
-            memory_id: handoff.memory_id.to_string(),
+            vault_id: vault.to_string(),
+            memory_id: memory.to_string(),
             generated_at: handoff.generated_at,
             generated_by: handoff.generated_by.to_string(),
             window: handoff.window.to_string(),
@@ -162,7 +168,8 @@ pub(crate) async fn get_handoff(
         )
         .with("freshness", "missing"));
     };
-    judged(&state, handoff, representation, &conditions).await
+    let of = (&vault_id, &memory_id);
+    judged(&state, of, handoff, representation, &conditions).await
 }
 
 /// Whether the newest handoff can be relied on.
@@ -199,7 +206,7 @@ pub(crate) async fn get_handoff_status(
     let handoff = state.storage.handoff(&vault_id, &memory_id, None).await?;
     let handoff = handoff.as_ref();
     let freshness = match handoff {
-        Some(handoff) => judge(&state.storage, handoff).await?,
+        Some(handoff) => judge(&state.storage, (&vault_id, &memory_id), handoff).await?,
         None => {
             contexts::require(&state, &vault_id, &memory_id).await?;
             Freshness::missing()
@@ -240,7 +247,7 @@ pub(crate) async fn list_handoffs(
     Ok(Json(page.of(
         handoffs,
         |handoff| handoff.number,
-        HandoffEntry::from,
+        |handoff| HandoffEntry::of((&vault_id, &memory_id), handoff),
     )))
 }
 
@@ -271,7 +278,10 @@ pub(crate) async fn get_handoff_artifact(
         Problem::not_found("there is no such memory or handoff").with("field", "handoff_id")
     })?;
     match representation {
-        Representation::Json => judged(&state, handoff, representation, &conditions).await,
+        Representation::Json => {
+            let of = (&vault_id, &memory_id);
+            judged(&state, of, handoff, representation, &conditions).await
+        }
         _ => conditions.answer(representation, handoff.markdown),
     }
 }
@@ -362,18 +372,19 @@ pub(crate) async fn refresh_handoff(
             .map(|Object(workspace)| checked(workspace))
             .transpose()?,
     };
-    let under = claim.answering(refreshed);
+    let of = (&request.vault, &request.memory);
+    let under = claim.answering(|done| refreshed(of, done));
     let done = state.pipeline.refresh_handoff(&request, under.as_ref()).await?;
-    Ok(refreshed(&done))
+    Ok(refreshed(of, &done))
 }
 
 /// The response to a refresh.
-fn refreshed(done: &Refreshed) -> KeptAnswer {
+fn refreshed(of: (&VaultId, &MemoryId), done: &Refreshed) -> KeptAnswer {
     let status = match done.is_new {
         true => StatusCode::CREATED,
         false => StatusCode::OK,
     };
-    let body = HandoffBody::of(done.handoff.clone(), &done.freshness, Some(done.is_new));
+    let body = HandoffBody::of(of, done.handoff.clone(), &done.freshness, Some(done.is_new));
     KeptAnswer::json(status, &body)
 }
 

@@ -1,6 +1,6 @@
 //! Exports a vault as lines: one read-only snapshot for each memory, rows written as they arrive.
 
-use super::lines::{ContextLine, End, Footer, HandoffLine, Header, Line, MemoryLine, PathLine, line_of};
+use super::lines::{ContextLine, End, Footer, Header, Line, MemoryLine, PathLine, line_of};
 use super::{FORMAT, FORMAT_VERSION};
 use crate::domain::history::{Rebuild, RecordLife};
 use crate::domain::ids::{MemoryId, VaultId};
@@ -9,7 +9,7 @@ use crate::storage::database::connection::Connection;
 use crate::storage::prompt_items::{ItemFilter, ItemOwner, live_items};
 use crate::storage::records::RecordRow;
 use crate::storage::updates::find_run;
-use crate::storage::{Class, Storage, StorageError, records};
+use crate::storage::{Class, Storage, StorageError, handoffs, records};
 use chrono::{DateTime, Utc};
 use futures::TryStreamExt as _;
 use sha2::{Digest as _, Sha256};
@@ -256,20 +256,10 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
 
     /// The handoffs by number.
     async fn handoffs(&mut self, connection: &mut Connection, memory: &MemoryId) -> Result<(), ExportError> {
-        let vault = self.vault;
-        let mut rows = sqlx::query_as!(
-            HandoffLine,
-            r#"SELECT handoff_id, number, generated_at, generated_by, window_seconds AS "window_seconds: i64", base_version,
-                      base_context_id, base_time, markdown, manifest, citations
-               FROM handoffs
-               WHERE vault_id = $1 AND memory_id = $2
-               ORDER BY number"#,
-            vault.as_str(),
-            memory.as_str(),
-        )
-        .fetch(connection);
-        while let Some(row) = rows.try_next().await? {
-            self.write(&Line::Handoff(Box::new(row))).await?;
+        let of = (self.vault, memory);
+        let newest_first = handoffs::list(connection, of, None, None, i64::MAX, true).await?;
+        for handoff in newest_first.into_iter().rev() {
+            self.write(&Line::Handoff(Box::new(handoff))).await?;
         }
         Ok(())
     }

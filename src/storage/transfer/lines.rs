@@ -3,17 +3,15 @@
 use super::import::{LineError, problem};
 use super::{FORMAT, FORMAT_VERSION, OLDEST_VERSION};
 use crate::domain::document::{self, Marks};
-use crate::domain::handoff::{CitedLine, Window};
 use crate::domain::history::{Rebuild, VersionMark};
-use crate::domain::ids::{
-    ActorId, ContextId, HandoffId, MemoryId, RecordId, RecordKind, RootName, UpdateId, VaultId,
-};
+use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordId, RecordKind, RootName, UpdateId, VaultId};
 use crate::domain::memory::Counters;
 use crate::domain::memory_files::FilePath;
 use crate::domain::prompt::{PromptItem, check_writable};
 use crate::domain::window::TaskDetails;
 use crate::storage::Source;
 use crate::storage::columns::by_name;
+use crate::storage::handoffs::Handoff;
 use crate::storage::memories::paths::FileTree;
 use crate::storage::records::RecordRow;
 use crate::storage::records::evidence;
@@ -35,7 +33,7 @@ pub(super) enum Line {
     Context(Box<ContextLine>),
     Record(Box<RecordRow>),
     Run(Value),
-    Handoff(Box<HandoffLine>),
+    Handoff(Box<Handoff>),
     Item(Box<PromptItem>),
     Path(Box<PathLine>),
     End(End),
@@ -108,23 +106,6 @@ pub(super) struct ContextLine {
     pub(super) redaction_reason: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) redacted_sha256: Option<String>,
-}
-
-/// A handoff of the memory.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct HandoffLine {
-    pub(super) handoff_id: HandoffId,
-    pub(super) number: i64,
-    pub(super) generated_at: DateTime<Utc>,
-    pub(super) generated_by: ActorId,
-    pub(super) window_seconds: i64,
-    pub(super) base_version: i64,
-    pub(super) base_context_id: ContextId,
-    pub(super) base_time: DateTime<Utc>,
-    pub(super) markdown: String,
-    pub(super) manifest: Value,
-    pub(super) citations: Value,
 }
 
 /// The path of the memory as a file of the memory tool.
@@ -337,23 +318,17 @@ pub(super) fn check_run(run: &Run, head_version: i64) -> Result<(), LineError> {
     ])
 }
 
-impl HandoffLine {
-    pub(super) fn check(&self, head_version: i64) -> Result<(), LineError> {
-        let is_version = (1..=head_version).contains(&self.base_version);
-        require(&[
-            ("number", self.number > 0, "over 0"),
-            ("number", self.number <= MOST, AT_MOST),
-            ("generated_at", is_exact(self.generated_at), TIME),
-            ("base_version", is_version, OF_MEMORY),
-            ("base_time", is_exact(self.base_time), TIME),
-            ("manifest", self.manifest.is_object(), "an object"),
-        ])?;
-        Window::of_seconds(self.window_seconds)
-            .map_err(|refusal| problem(format!("window_seconds: {refusal}")))?;
-        Vec::<CitedLine>::deserialize(&self.citations)
-            .map(drop)
-            .map_err(|refusal| problem(format!("citations: {refusal}")))
-    }
+/// Checks a handoff of a memory.
+pub(super) fn check_handoff(handoff: &Handoff, head_version: i64) -> Result<(), LineError> {
+    let is_version = (1..=head_version).contains(&handoff.base_version);
+    require(&[
+        ("number", handoff.number > 0, "over 0"),
+        ("number", handoff.number <= MOST, AT_MOST),
+        ("generated_at", is_exact(handoff.generated_at), TIME),
+        ("base_version", is_version, OF_MEMORY),
+        ("base_time", is_exact(handoff.base_time), TIME),
+        ("manifest", handoff.manifest.is_object(), "an object"),
+    ])
 }
 
 /// Checks an item of a memory or of the vault.

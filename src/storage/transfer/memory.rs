@@ -2,7 +2,7 @@
 
 use super::import::{ImportOptions, Imported, LineError, OnConflict, problem, unexpected};
 use super::lines::{
-    ContextLine, End, HandoffLine, Line, MemoryLine, PathLine, check_item, check_record, check_run, run_of,
+    ContextLine, End, Line, MemoryLine, PathLine, check_handoff, check_item, check_record, check_run, run_of,
 };
 use crate::domain::ids::{Category, ContextId, MemoryId, RecordId, UpdateId, VaultId};
 use crate::domain::memory::Counters;
@@ -16,7 +16,7 @@ use crate::storage::records::{self, history};
 use crate::storage::updates::insert_imported;
 use crate::storage::usage::stored::{self, Stored};
 use crate::storage::write::{Prepared, operation_details, save_locked};
-use crate::storage::{Class, Head, NewVersion, Source, Storage, StorageError};
+use crate::storage::{Class, Head, NewVersion, Source, Storage, StorageError, handoffs};
 use chrono::{DateTime, SecondsFormat, Utc};
 use std::collections::{BTreeSet, HashSet};
 
@@ -126,7 +126,7 @@ impl<'i> MemoryImport<'i> {
                 }
                 Ok(())
             }
-            Line::Handoff(line) => line.check(head_version),
+            Line::Handoff(line) => check_handoff(line, head_version),
             Line::Item(item) => check_item(item, self.options.max_document_bytes),
             Line::Path(line) => line.place(self.vault).map(drop),
             // Checked when it is stored.
@@ -191,7 +191,7 @@ impl<'i> MemoryImport<'i> {
                 check_run(&run, self.line.head_version)?;
                 insert_imported(&mut self.transaction, &run).await?;
             }
-            Line::Handoff(line) => insert_handoff(&mut self.transaction, of, &line).await?,
+            Line::Handoff(line) => handoffs::insert(&mut self.transaction, of, &line).await?,
             Line::Item(item) => {
                 let owner = ItemOwner {
                     vault: self.vault.clone(),
@@ -367,35 +367,6 @@ async fn insert_context(
         line.redaction_reason,
         line.redacted_sha256,
         line.line_origins.as_deref(),
-    )
-    .execute(connection)
-    .await?;
-    Ok(())
-}
-
-#[tracing::instrument(name = "db.handoffs.import", skip_all)]
-async fn insert_handoff(
-    connection: &mut Connection,
-    (vault, memory): (&VaultId, &MemoryId),
-    line: &HandoffLine,
-) -> Result<(), StorageError> {
-    sqlx::query!(
-        "INSERT INTO handoffs (vault_id, memory_id, handoff_id, number, generated_at, generated_by, window_seconds,
-                                   base_version, base_context_id, base_time, markdown, manifest, citations)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
-        vault.as_str(),
-        memory.as_str(),
-        line.handoff_id.as_str(),
-        line.number,
-        line.generated_at,
-        line.generated_by.as_str(),
-        line.window_seconds,
-        line.base_version,
-        line.base_context_id.as_str(),
-        line.base_time,
-        line.markdown,
-        line.manifest,
-        line.citations,
     )
     .execute(connection)
     .await?;

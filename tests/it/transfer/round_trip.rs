@@ -136,9 +136,9 @@ async fn records_of_versions_that_are_gone_are_told_by_lines_of_their_own() {
 /// A member of a handoff, a value that it may not have, and the error.
 const HANDOFF: &str = r#"number = 0 → number: must be over 0
 number = 9223372036854775807 → number: must be at most
-window_seconds = 0 → window_seconds: must be a duration
+window_seconds = 0 → must be a duration
 base_version = 99 → base_version: must be a version of the memory
-citations = [{"line": "x"}] → citations: 
+citations = [{"line": "x"}] → expected a context
 manifest = "x" → manifest: must be an object
 markdown = "\u0000" → the database does not accept it: invalid byte sequence"#;
 
