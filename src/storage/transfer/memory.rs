@@ -15,7 +15,7 @@ use crate::storage::prompt_items::{self, ItemOwner};
 use crate::storage::records::{self, history};
 use crate::storage::updates::insert_imported;
 use crate::storage::usage::stored::{self, Stored};
-use crate::storage::write::{Prepared, operation_details, save_locked};
+use crate::storage::write::{Prepared, lock_memory, operation_details, save_locked};
 use crate::storage::{Class, Head, NewVersion, Source, Storage, StorageError, handoffs};
 use chrono::{DateTime, SecondsFormat, Utc};
 use std::collections::{BTreeSet, HashSet};
@@ -56,22 +56,17 @@ impl<'i> MemoryImport<'i> {
     ) -> Result<Self, LineError> {
         let memory = &line.memory_id;
         let mut transaction = storage.begin(Class::Maintenance).await?;
-        let (is_same, is_free) = match &line.head_context_id {
+        let is_same = match &line.head_context_id {
             Some(head) => {
                 let there = find_version(&mut transaction, (vault, memory), head, "").await?;
-                (
-                    there.is_some_and(|there| there.version == line.head_version),
-                    true,
-                )
+                there.is_some_and(|there| there.version == line.head_version)
             }
-            None => {
-                let is_same = is_same_memory(&mut transaction, vault, &line).await?;
-                (is_same == Some(true), is_same.is_none())
-            }
+            // Prompt items have no history by which one memory could be told from another.
+            None => lock_memory(&mut transaction, vault, memory).await?.is_some(),
         };
         let target = if is_same {
             Target::Ignore { is_same }
-        } else if is_free && insert_memory(&mut transaction, vault, &line).await? {
+        } else if insert_memory(&mut transaction, vault, &line).await? {
             Target::Create
         } else {
             match options.on_conflict {
@@ -81,11 +76,10 @@ impl<'i> MemoryImport<'i> {
                          it is, with --on-conflict append the versions it does not have are added behind its newest"
                     )));
                 }
-                // Items have no history to append to.
-                OnConflict::Append if line.head_version > 0 => Target::Append(Box::new(
+                OnConflict::Append => Target::Append(Box::new(
                     Append::begin(&mut transaction, storage, vault, &line).await?,
                 )),
-                OnConflict::Append | OnConflict::Skip => Target::Ignore { is_same },
+                OnConflict::Skip => Target::Ignore { is_same },
             }
         };
         Ok(Self {
@@ -371,26 +365,6 @@ async fn insert_context(
     .execute(connection)
     .await?;
     Ok(())
-}
-
-/// Whether a memory that has no document in the file has all of the file: it was created at the same time, and not changed
-/// last before. `None` if it does not exist.
-#[tracing::instrument(name = "db.memories.import_present", skip_all)]
-async fn is_same_memory(
-    connection: &mut Connection,
-    vault: &VaultId,
-    line: &MemoryLine,
-) -> Result<Option<bool>, StorageError> {
-    let is_same = sqlx::query_scalar!(
-        r#"SELECT created_at = $3 AND changed_at >= $4 AS "is_same!" FROM memories WHERE vault_id = $1 AND memory_id = $2"#,
-        vault.as_str(),
-        line.memory_id.as_str(),
-        line.created_at,
-        line.changed_at,
-    )
-    .fetch_optional(connection)
-    .await?;
-    Ok(is_same)
 }
 
 /// A version that a memory has.
