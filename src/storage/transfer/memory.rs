@@ -103,7 +103,9 @@ impl<'i> MemoryImport<'i> {
         }
         if let (Target::Append(append), Line::Context(line)) = (&mut self.target, line) {
             let of = (self.vault, &self.line.memory_id);
-            append.context(&mut self.transaction, of, *line).await?;
+            append
+                .context(&mut self.transaction, self.storage, of, *line)
+                .await?;
         }
         Ok(())
     }
@@ -235,11 +237,8 @@ impl<'i> MemoryImport<'i> {
                 done.unchanged += 1;
                 return Ok(());
             }
-            // The appended versions were counted when they were saved, and the first of them has left the event.
-            Target::Append(append) => {
-                append.name_newest(&mut self.transaction, vault).await?;
-                Vec::new()
-            }
+            // The appended versions were counted and announced when they were saved.
+            Target::Append(_) => Vec::new(),
             Target::Create if self.line.head_version == 0 => {
                 let of_items = self.categories.iter();
                 of_items
@@ -435,6 +434,7 @@ impl Append {
     async fn context(
         &mut self,
         connection: &mut Connection,
+        storage: &Storage,
         of: (&VaultId, &MemoryId),
         line: ContextLine,
     ) -> Result<(), LineError> {
@@ -465,6 +465,7 @@ impl Append {
             None => {}
         }
         self.head.next_context_id = line.context_id;
+        self.head.next_event_id = storage.clock.new_id().to_string();
         // Only a file may be blank, and stays a file.
         let source = if document::is_blank(&line.context) {
             Source::Tool
@@ -489,21 +490,6 @@ impl Append {
         self.head.counters = counters;
         self.head.origins = prepared.origins;
         self.appended += 1;
-        Ok(())
-    }
-
-    /// Makes the event of the import name the newest version: all appended ones share its id, so the first has written it.
-    #[tracing::instrument(name = "db.events.import", skip_all)]
-    async fn name_newest(&self, connection: &mut Connection, vault: &VaultId) -> Result<(), StorageError> {
-        sqlx::query!(
-            "UPDATE events SET version = $3, context_id = $4, actor_id = NULL WHERE vault_id = $1 AND event_id = $2",
-            vault.as_str(),
-            self.head.next_event_id,
-            self.head.version,
-            self.head.context_id.as_ref().map(ContextId::as_str),
-        )
-        .execute(connection)
-        .await?;
         Ok(())
     }
 }
