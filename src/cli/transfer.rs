@@ -3,7 +3,6 @@
 use crate::cli::client::{Failure, MemoryArgs, Method, Output, Service, ServiceArgs};
 use crate::cli::folder::file::{new_file, place, write_file};
 use crate::cli::offline::{Access, on_database};
-use crate::config::limits::MOST_BYTES;
 use crate::domain::bring::as_markdown;
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::storage::Storage;
@@ -122,9 +121,6 @@ pub struct Import {
     /// What to do with a memory that exists and is not the one in the file.
     #[arg(long, value_enum, default_value_t = Conflict::Fail)]
     on_conflict: Conflict,
-    /// The longest line that is accepted, in bytes. A line is kept in memory as a whole.
-    #[arg(long, value_name = "BYTES", default_value_t = 64 * 1024 * 1024)]
-    max_line_bytes: usize,
     /// Read this file instead of `working-memory.toml` [env: WORKING_MEMORY_CONFIG].
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -182,8 +178,6 @@ impl Import {
                 Conflict::Skip => OnConflict::Skip,
                 Conflict::Append => OnConflict::Append,
             },
-            max_line_bytes: self.max_line_bytes,
-            max_document_bytes: MOST_BYTES,
         };
         Ok(storage.import_vault(input, &options, done).await?)
     }

@@ -51,5 +51,5 @@ BLOCKS = {
         "kubectl apply": "there is no cluster here; scripts/test-packaging.sh looks at the manifests",
         "migrate --distribute": "there is no Citus here; tests/it/distribute.rs runs it with one that stands in",
     },
-    "docs/transfer.md": {"--max-line-bytes N]": "it is a synopsis; docs/tour.md runs both commands"},
+    "docs/transfer.md": {"--on-conflict fail|skip|append]": "it is a synopsis; docs/tour.md runs both commands"},
 }

@@ -23,6 +23,9 @@ pub enum OnConflict {
     Append,
 }
 
+/// Maximum length of a line in bytes: a line is in memory as a whole.
+const MAX_LINE_BYTES: u64 = 256 << 20;
+
 /// Options of an import.
 #[derive(Debug, Clone)]
 pub struct ImportOptions {
@@ -30,10 +33,6 @@ pub struct ImportOptions {
     pub into_vault: Option<VaultId>,
     /// How to handle existing memories.
     pub on_conflict: OnConflict,
-    /// Maximum length of a line in bytes; a line is in memory as a whole.
-    pub max_line_bytes: usize,
-    /// Maximum size of a document in bytes.
-    pub max_document_bytes: usize,
 }
 
 /// The result of an import.
@@ -193,7 +192,7 @@ impl<R: AsyncBufRead + Unpin> Import<'_, R> {
 
     /// Stores an item of the vault, unless it exists.
     async fn vault_item(&mut self, vault: &VaultId, item: &PromptItem) -> Result<(), LineError> {
-        check_item(item, self.options.max_document_bytes)?;
+        check_item(item)?;
         let owner = ItemOwner {
             vault: vault.clone(),
             memory: None,
@@ -238,10 +237,8 @@ impl<R: AsyncBufRead + Unpin> Import<'_, R> {
     async fn read(&mut self) -> Result<bool, LineError> {
         self.hash.update(&self.line);
         self.line.clear();
-        let limit = self.options.max_line_bytes;
-        let most = limit as u64 + 1;
         let read = (&mut self.input)
-            .take(most)
+            .take(MAX_LINE_BYTES + 1)
             .read_until(b'\n', &mut self.line)
             .await
             .map_err(|source| {
@@ -254,10 +251,8 @@ impl<R: AsyncBufRead + Unpin> Import<'_, R> {
         if self.line.ends_with(b"\n") {
             return Ok(true);
         }
-        Err(match read as u64 == most {
-            true => problem(format!(
-                "it is longer than {limit} bytes; --max-line-bytes allows more"
-            )),
+        Err(match read as u64 > MAX_LINE_BYTES {
+            true => problem(format!("it is longer than {MAX_LINE_BYTES} bytes")),
             false => problem("it has no end: the file is cut off"),
         })
     }

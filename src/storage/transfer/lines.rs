@@ -2,6 +2,7 @@
 
 use super::import::{LineError, problem};
 use super::{FORMAT, FORMAT_VERSION, OLDEST_VERSION};
+use crate::config::limits::MOST_BYTES;
 use crate::domain::document::{self, Marks};
 use crate::domain::history::{Rebuild, VersionMark};
 use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordId, RecordKind, RootName, UpdateId, VaultId};
@@ -183,7 +184,7 @@ impl MemoryLine {
 }
 
 impl ContextLine {
-    pub(super) fn check(&self, max_bytes: usize) -> Result<(), LineError> {
+    pub(super) fn check(&self) -> Result<(), LineError> {
         let operations = self.operations.as_ref();
         let is_list = operations.is_none_or(Value::is_array);
         let is_stored = operations.is_none_or(evidence::is_stored);
@@ -210,8 +211,8 @@ impl ContextLine {
             return Ok(());
         }
         let checked = match self.source {
-            Source::Tool => document::check_file(&self.context, max_bytes),
-            _ => document::check(&self.context, max_bytes),
+            Source::Tool => document::check_file(&self.context, MOST_BYTES),
+            _ => document::check(&self.context, MOST_BYTES),
         };
         checked.map_err(|refusal| problem(format!("context: {refusal}")))?;
         let is_size = i32::try_from(self.context.len()) == Ok(self.bytes);
@@ -332,13 +333,13 @@ pub(super) fn check_handoff(handoff: &Handoff, head_version: i64) -> Result<(), 
 }
 
 /// Checks an item of a memory or of the vault.
-pub(super) fn check_item(item: &PromptItem, max_bytes: usize) -> Result<(), LineError> {
+pub(super) fn check_item(item: &PromptItem) -> Result<(), LineError> {
     check_writable(&item.category).map_err(|reserved| problem(format!("category: {reserved}")))?;
     let is_text = !document::is_blank(&item.content);
-    let fits = item.content.len() <= max_bytes;
+    let fits = item.content.len() <= MOST_BYTES;
     require(&[
         ("content", is_text, "a text that is not blank"),
-        ("content", fits, &format!("at most {max_bytes} bytes")),
+        ("content", fits, &format!("at most {MOST_BYTES} bytes")),
         ("expires_at", item.expires_at.is_none_or(is_exact), TIME),
         ("created_at", is_exact(item.created_at), TIME),
     ])

@@ -123,7 +123,7 @@ impl<'i> MemoryImport<'i> {
                 Ok(())
             }
             Line::Handoff(line) => check_handoff(line, head_version),
-            Line::Item(item) => check_item(item, self.options.max_document_bytes),
+            Line::Item(item) => check_item(item),
             Line::Path(line) => line.place(self.vault).map(drop),
             // Checked when it is stored.
             Line::Run(_) => Ok(()),
@@ -132,7 +132,7 @@ impl<'i> MemoryImport<'i> {
     }
 
     fn check_context(&mut self, line: &ContextLine) -> Result<(), LineError> {
-        line.check(self.options.max_document_bytes)?;
+        line.check()?;
         let before = self.newest.as_ref().map_or(0, |(version, ..)| *version);
         if line.version <= before {
             return Err(problem(format!(

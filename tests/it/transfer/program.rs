@@ -73,8 +73,6 @@ pub(crate) async fn imported(
     let options = ImportOptions {
         into_vault: into_vault.map(|vault| vault.parse().unwrap()),
         on_conflict,
-        max_line_bytes: 1 << 20,
-        max_document_bytes: 1 << 20,
     };
     let mut done = Imported::default();
     let import = storage.import_vault(file, &options, &mut done);
