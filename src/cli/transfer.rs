@@ -7,7 +7,7 @@ use crate::domain::bring::as_markdown;
 use crate::domain::ids::{MemoryId, VaultId};
 use crate::storage::Storage;
 use crate::storage::transfer::{ImportOptions, Imported, OnConflict};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use std::error::Error;
 use std::fs::File;
 use std::os::fd::AsFd as _;
@@ -118,23 +118,18 @@ pub struct Import {
     /// Import into this vault instead of the one that was exported.
     #[arg(long, value_name = "VAULT")]
     into_vault: Option<VaultId>,
-    /// What to do with a memory that exists and is not the one in the file.
-    #[arg(long, value_enum, default_value_t = Conflict::Fail)]
-    on_conflict: Conflict,
+    /// What happens if a memory exists and is not the one in the file: fail ends the import, and memories imported before stay;
+    /// skip leaves it unchanged; append adds versions that it does not have after its newest.
+    #[arg(long, default_value = "fail", value_parser = on_conflict)]
+    on_conflict: OnConflict,
     /// Read this file instead of `working-memory.toml` [env: WORKING_MEMORY_CONFIG].
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 }
 
-/// `--on-conflict`.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Conflict {
-    /// The import ends; memories imported before stay.
-    Fail,
-    /// The memory is unchanged.
-    Skip,
-    /// Versions that the memory does not have are added after its newest.
-    Append,
+fn on_conflict(name: &str) -> Result<OnConflict, String> {
+    name.parse()
+        .map_err(|_| "must be fail, skip or append".to_owned())
 }
 
 impl Import {
@@ -173,11 +168,7 @@ impl Import {
     ) -> Result<(), Box<dyn Error>> {
         let options = ImportOptions {
             into_vault: self.into_vault.clone(),
-            on_conflict: match self.on_conflict {
-                Conflict::Fail => OnConflict::Fail,
-                Conflict::Skip => OnConflict::Skip,
-                Conflict::Append => OnConflict::Append,
-            },
+            on_conflict: self.on_conflict,
         };
         Ok(storage.import_vault(input, &options, done).await?)
     }

@@ -8,10 +8,12 @@ use crate::storage::prompt_items::{self, ItemOwner};
 use crate::storage::{Class, Storage, StorageError};
 use sha2::{Digest as _, Sha256};
 use std::slice::from_ref;
+use strum::EnumString;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncReadExt as _};
 
 /// How to handle a memory that exists and differs from the one in the file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString)]
+#[strum(serialize_all = "snake_case")]
 pub enum OnConflict {
     /// The import fails.
     Fail,
