@@ -4,6 +4,7 @@ use super::lines::{ContextLine, End, Footer, Header, Line, MemoryLine, PathLine,
 use super::{FORMAT, FORMAT_VERSION};
 use crate::domain::history::{Rebuild, RecordLife};
 use crate::domain::ids::{MemoryId, VaultId};
+use crate::domain::memory_files::FilePath;
 use crate::storage::database::connect::SEE_ONE_MOMENT;
 use crate::storage::database::connection::Connection;
 use crate::storage::prompt_items::{ItemFilter, ItemOwner, live_items};
@@ -291,7 +292,7 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
     async fn path(&mut self, connection: &mut Connection, memory: &MemoryId) -> Result<(), ExportError> {
         let path = sqlx::query_as!(
             PathLine,
-            "SELECT root, path FROM memory_paths WHERE vault_id = $1 AND memory_id = $2",
+            r#"SELECT root, path AS "path: FilePath" FROM memory_paths WHERE vault_id = $1 AND memory_id = $2"#,
             self.vault.as_str(),
             memory.as_str(),
         )

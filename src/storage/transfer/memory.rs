@@ -10,7 +10,7 @@ use crate::domain::{changelog, document};
 use crate::storage::database::connection::Connection;
 use crate::storage::events::{self, EventKind, NewEvent};
 use crate::storage::maintenance::rebuild::project_versions;
-use crate::storage::memories::paths::{self, Found};
+use crate::storage::memories::paths::{self, FileTree, Found};
 use crate::storage::prompt_items::{self, ItemOwner};
 use crate::storage::records::{self, history};
 use crate::storage::updates::insert_imported;
@@ -112,21 +112,19 @@ impl<'i> MemoryImport<'i> {
 
     /// Requires that a line is one of a memory, and valid.
     fn check(&mut self, line: &Line) -> Result<(), LineError> {
-        let head_version = self.line.head_version;
         match line {
             Line::Context(line) => self.check_context(line),
-            Line::Record(line) => {
-                let id = check_record(line, head_version)?;
-                if id.number > self.line.counters().get(id.kind) {
-                    return Err(problem(format!("{id}: its number is over the memory's counter")));
-                }
-                Ok(())
+            Line::Record(line) => check_record(line, &self.line),
+            Line::Handoff(line) => check_handoff(line, self.line.head_version),
+            Line::Item(item) => {
+                self.categories.insert(item.category.clone());
+                check_item(item)
             }
-            Line::Handoff(line) => check_handoff(line, head_version),
-            Line::Item(item) => check_item(item),
-            Line::Path(line) => line.place(self.vault).map(drop),
-            // Checked when it is stored.
-            Line::Run(_) => Ok(()),
+            Line::Path(_) if self.line.head_version == 0 => {
+                Err(problem("path: a memory without a version is no file"))
+            }
+            // A run is checked when it is stored, and a path is one by its type.
+            Line::Run(_) | Line::Path(_) => Ok(()),
             other => Err(unexpected("a line of this memory or its end", other)),
         }
     }
@@ -193,18 +191,20 @@ impl<'i> MemoryImport<'i> {
                     vault: self.vault.clone(),
                     memory: Some(self.line.memory_id.clone()),
                 };
-                self.categories.insert(item.category.clone());
                 prompt_items::insert(&mut self.transaction, &owner, &[*item]).await?;
             }
-            Line::Path(line) => self.link(&line).await?,
+            Line::Path(line) => self.link(*line).await?,
             _ => {}
         }
         Ok(())
     }
 
     /// Links a created memory at its path, unless another file occupies or blocks it.
-    async fn link(&mut self, line: &PathLine) -> Result<(), LineError> {
-        let (tree, path) = line.place(self.vault)?;
+    async fn link(&mut self, PathLine { root, path }: PathLine) -> Result<(), LineError> {
+        let tree = FileTree {
+            vault: self.vault.clone(),
+            root,
+        };
         paths::hold_root(&mut self.transaction, &tree).await?;
         let found = paths::find(&mut self.transaction, &tree, &path).await?;
         if matches!(found, Found::Nothing) {
@@ -284,9 +284,9 @@ impl<'i> MemoryImport<'i> {
             )));
         }
         let Some((version, id, at)) = &self.newest else {
-            return match line.head_version {
-                0 => Ok(()),
-                _ => Err(problem(format!("the memory {memory} has no context"))),
+            return match line.head_version == 0 && !self.categories.is_empty() {
+                true => Ok(()),
+                false => Err(problem(format!("the memory {memory} has no context"))),
             };
         };
         if line.head_version != *version || line.head_context_id.as_ref() != Some(id) {

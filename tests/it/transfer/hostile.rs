@@ -1,16 +1,22 @@
-//! Manipulated files: each is rejected with its line, and its memory is not changed.
+//! Manipulated files: each is rejected with its line, and its memory is not changed, or leaves a memory that works.
 
-use super::program::{export, filled, refuses};
+use super::program::{export, filled, imported, refuses};
 use super::sealed::File;
-use crate::harness::{Database, Service, has};
+use crate::harness::{Answer, Database, OPERATIONS, Service, has, holds};
+use reqwest::Method;
 use serde_json::{Value, json};
 use sqlx::Connection as _;
+use working_memory::storage::transfer::OnConflict;
 
 /// The memory `agent` of a filled service, as a file. What was said in the version that was redacted stands in lines of
 /// records.
 async fn agent() -> String {
     let service = filled().await;
-    service.memory("agent").redact("2").await.is(200);
+    let agent = service.memory("agent");
+    agent.redact("2").await.is(200);
+    agent.post("handoff/refresh", json!({})).await.is(201);
+    let items = json!([{"content": "Short."}]);
+    agent.put_json("items/style", items).await.is(200);
     export(&service.database_url(), &["--vault", "acme", "--memory", "agent"])
 }
 
@@ -26,77 +32,162 @@ async fn refused_whole(database: &Database, arguments: &[&str], text: &str, said
     assert_eq!(rows, 0);
 }
 
-/// Changes one line, corrects the hash, and expects this error, with the line's number.
-async fn refused(database: &Database, original: &str, line: usize, change: impl Fn(&mut Value), said: &str) {
-    let mut file = File::of(original);
-    change(&mut file.0[line]);
-    let said = format!("line {}: {said}", line + 1);
-    refused_whole(database, &[], &file.sealed(), &said).await;
-}
-
-/// A member of a line, a value that it may not have, and the error.
+/// A member of a line, a value that no export writes, and the error, or that it is taken.
 const MEMBERS: &str = r#"header.format = "other" → format: working-memory of a version from 1 to 2 is expected
 header.version = 3 → format: working-memory of a version from 1 to 2 is expected
 header.vault_id = "a/b" → expected a header, but must be 1 to 128
 memory.memory_id = "../x" → expected a memory or the footer, but must be 1 to 128
-memory.head_version = 0 → head_version: must be 1 or more
+memory.head_version = 0 → memories_head_check
 memory.head_version = 9223372036854775807 → head_version: must be at most
-memory.task_counter = -1 → task_counter: must be 0 or more
-memory.head_context_id = null → head_context_id: must be the id of the newest version
+memory.head_context_id = null → memories_head_check
+memory.learning_counter = 9223372036854775807 → taken
+memory.decision_counter = -1 → taken
 memory.changed_at = "2026-11-21T02:00:00.000000001Z" → changed_at: must be a time
 memory.created_at = "+12026-11-21T02:00:00Z" → created_at: must be a time
 context.version = 0 → version: a number over 0 is expected here, not 0
-context.version = "1" → expected a context
 context.context_id = "" → expected a context
-context.actor_id = "a b" → expected a context
-context.source = "magic" → expected a context
 context.bytes = 7 → bytes: must be the size
-context.update_id = "-" → expected a context
 context.operations = {"op": "add"} → operations: must be a list or null
-context.operations = [{"op": "\u0000"}] → the database does not accept it: unsupported Unicode escape
-context.log = "a\u0000" → the database does not accept it: invalid byte sequence
+context.operations = [{"op": "add", "id": "KL-1", "evidence": [1]}] → operations: must be with evidence
+context.operations = [{"op": "\u0000"}] → unsupported Unicode escape
+context.operations = [1, {"op": "add", "id": "KL-1", "evidence": 1}] → taken
+context.log = "a\u0000" → invalid byte sequence
 context.line_origins = [99, 1] → line_origins: must be pairs
-context.line_origins = [1] → line_origins: must be pairs
+context.line_origins = [1, 9223372036854775807] → taken
 context.redaction_reason = " " → redaction_reason: must be a text
-context.redacted_sha256 = "abc" → redacted_sha256: must be 64
+context.redacted_by = "me" → memory_contexts_redacted_check
 context.context = "a\u0000b" → context: the context contains a NUL
 context.context = " \n" → context: the context is empty or blank
-context.vault_id = "other" → expected a context
-record.kind = "XX" → expected a context
-record.number = 0 → number: must be 1 or more
-record.number = 77 → KL-77: its number is over the memory's counter
-record.status = "gone" → status: must be active or archived
-record.status = "active" → archive_reason: must be null while the record is active
+record.number = 0 → number: must be from 1 to
+record.number = 77 → number: must be from 1 to the memory's counter
+record.status = "gone" → records_status_check
+record.status = "active" → status: the newest document does not have it
 record.created_version = 99 → created_version: must be a version of the memory
-record.superseded_by = "x" → expected a context
-run.kind = "cron" → expected a context
-run.status = "resolved" → resolved_by: must be there exactly
-run.version = null → context_id: must be there exactly
-run.version = 99 → version: the memory has no such version
-run.request = {"\u0000": 1} → the database does not accept it: unsupported Unicode escape
+record.created_at = "+12026-11-21T02:00:00Z" → the database does not accept it
+record.marks = "until never" → marks: must be
+record.task_id = "t" → records_task_check
+record.superseded_by = "D-9223372036854775807" → taken
+run.kind = "cron" → expected a run
+run.status = "queued" → updates_queue_check
+run.status = "proposed" → taken
+run.finished_at = null → updates_queue_check
+run.created_at = "+12026-11-21T02:00:00Z" → created_at: must be a time
+run.attempts = -1 → updates_attempts_check
+run.base_version = -1 → base_version: must be
+run.base_version = 99 → taken
+run.version = null → updates_version_check
+run.version = 99 → version: must be a version of the memory
+run.request = {"\u0000": 1} → unsupported Unicode escape
+run.exchanges = {"packed": 1} → exchanges: must be a list
+run.exchanges = [{"system": {"instructions": "x"}, "answer": [[0, 0, 99]]}] → taken
+run.outcome = {"in_version": 1} → taken
+handoff.number = 9223372036854775807 → number: must be at most
+handoff.window_seconds = 0 → must be a duration
+handoff.base_version = 0 → handoffs_base_check
+handoff.base_version = 99 → base_version: must be a version of the memory
+handoff.citations = [{"line": 18446744073709551615, "cited": []}] → taken
+handoff.manifest = "x" → manifest: must be an object
+handoff.manifest = {"model": 1, "inputs": 1} → taken
+handoff.markdown = "\u0000" → invalid byte sequence
+item.category = "a,b" → expected a context
+item.content = " " → content: must be a text
+item.expires_at = "+12026-11-21T02:00:00Z" → expires_at: must be a time
 end.memory_id = "other" → memory_id: the end of agent is expected here"#;
 
+/// Writes to the memory `agent`; the last one deletes it.
+const WRITES: &str = r##"PUT context "# Key Learnings\n- KL-1 because y: first\n"
+POST operations "KEY_LEARNINGS:\n  ADD:\n    - because it is new: one\n  ARCHIVE:\n    - KL-1 because it is over\n"
+POST update {"task": "Wrote the parser. Next: wire it up."}
+POST tasks {"task_id": "t-1", "intent": "Step", "summary": "Done."}
+POST decisions {"decision": "a", "reason": "b"}
+PUT status {"status": "Works."}
+POST consolidate {}
+POST updates/{update_id}/reject {}
+POST handoff/refresh {}
+POST contexts/1/restore {}
+POST contexts/1/redact {"reason": "Theirs."}
+DELETE  {}"##;
+
+/// Every read of the memory of a file and its pages, then every write, ends without an internal error.
+async fn works(service: &Service, file: &File, row: &str) {
+    let named = |kind: &str, member: &str| {
+        file.0[file.first(kind)][kind][member]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    let run = named("run", "update_id");
+    let fill = |path: &str| {
+        let path = path.replace("{vault_id}", "acme").replace("{memory_id}", "agent");
+        let path = path.replace("{ref}", "1").replace("{record_id}", "KL-1");
+        let path = path.replace("{handoff_id}", &named("handoff", "handoff_id"));
+        path.replace("{item}", &named("item", "item_id"))
+            .replace("{update_id}", &run)
+    };
+    let routes = OPERATIONS
+        .iter()
+        .filter(|operation| operation.method == Method::GET);
+    let routes = routes.map(|operation| operation.path.to_owned());
+    let pages = " /timeline /blame /records /records/KL-2 /updates /updates/{update_id} /window /handoff /versions/1 /prompt";
+    let pages = pages
+        .split(' ')
+        .map(|page| format!("/ui/vaults/acme/memories/agent{page}"));
+    for path in routes.filter(|path| path.contains("{memory_id}")).chain(pages) {
+        let answer = service.get(&fill(&path)).await;
+        assert!(answer.status < 500, "{row}: {path}: {}", answer.text());
+    }
+    for write in WRITES.lines() {
+        let (method, write) = write.split_once(' ').unwrap();
+        let (below, body) = write.split_once(' ').unwrap();
+        let path = format!("/v1/vaults/acme/memories/agent/{}", fill(below));
+        let request = service.request(method.parse().unwrap(), path.trim_end_matches('/'));
+        let request = match serde_json::from_str(body).unwrap() {
+            Value::String(text) => request.header("Content-Type", "text/plain").body(text),
+            _ if method == "DELETE" => request,
+            body => request.json(&body),
+        };
+        let answer = Answer::to(request).await;
+        assert!(answer.status < 500, "{row}: {write}: {}", answer.text());
+    }
+}
+
 #[tokio::test]
-async fn every_member_of_every_line_is_checked() {
-    let (file, database) = (agent().await, Database::create().await);
-    let lines = File::of(&file);
+async fn a_changed_file_is_refused_with_its_line_or_leaves_a_memory_that_works() {
+    let (file, service) = (agent().await, Service::start().await);
     let too_long = format!(
         r#"context.context = "{}" → context: the context has 11534336 bytes"#,
         "x".repeat(11 << 20)
     );
     for row in MEMBERS.lines().chain([too_long.as_str()]) {
-        let (place, row) = row.split_once(" = ").unwrap();
-        let (value, said) = row.split_once(" → ").unwrap();
+        let (place, value) = row.split_once(" = ").unwrap();
+        let (value, said) = value.split_once(" → ").unwrap();
         let (kind, member) = place.split_once('.').unwrap();
-        let line = lines.first(kind);
-        let change = |found: &mut Value| found[kind][member] = serde_json::from_str(value).unwrap();
-        refused(&database, &file, line, change, said).await;
+        let mut changed = File::of(&file);
+        let line = changed.first(kind);
+        changed.0[line][kind][member] = serde_json::from_str(value).unwrap();
+        let text = File(changed.0.clone()).sealed();
+        match imported(service.storage(), text.as_bytes(), None, OnConflict::Fail).await {
+            Ok(_) => {
+                assert_eq!(said, "taken", "{place}");
+                works(&service, &changed, place).await;
+            }
+            Err(error) => holds(error, &[&format!("line {}: ", line + 1), said]),
+        }
+        let tables = [
+            "memories",
+            "memory_contexts",
+            "records",
+            "updates",
+            "handoffs",
+            "prompt_items",
+        ];
+        assert_eq!(service.counts(tables).await, [0; 6], "{place}");
     }
     // A footer comes after its memories were imported.
     let mut file = File::of(&file);
     file.0.last_mut().unwrap()["footer"]["memories"] = json!(2);
     let said = "memories: the footer counts 2, the file has 1";
-    refuses(&database.url(), &[], &file.sealed(), said);
+    refuses(&service.database_url(), &[], &file.sealed(), said);
 }
 
 /// What is done to the lines of a file, and the error. The first line of a kind is changed, or the line of a number.
@@ -122,21 +213,6 @@ async fn lines_out_of_place_are_refused() {
         }
         refuses(&url, &["--into-vault", "v"], &file.sealed(), said);
     }
-}
-
-#[tokio::test]
-async fn a_record_that_is_told_as_active_stands_in_the_newest_document() {
-    let (file, database) = (agent().await, Database::create().await);
-    let record = File::of(&file).first("record");
-    let revive = |line: &mut Value| {
-        let line = &mut line["record"];
-        line["status"] = json!("active");
-        for member in "ended_version ended_at ended_by archive_reason superseded_by".split(' ') {
-            line[member] = json!(null);
-        }
-    };
-    let said = "KL-2.status: the newest document does not have it";
-    refused(&database, &file, record, revive, said).await;
 }
 
 #[tokio::test]

@@ -1,7 +1,8 @@
 //! Prompt items of a memory and of the vault in an export.
 
-use super::program::{copied, exported, imported};
-use crate::harness::{Service, holds};
+use super::program::{copied, exported, imported, refuses};
+use super::sealed::File;
+use crate::harness::Service;
 use serde_json::{Value, json};
 use working_memory::storage::transfer::OnConflict;
 
@@ -21,40 +22,6 @@ async fn items_are_exported_with_their_memory_and_their_vault() {
     let copy = copied(&service, 1).await.memory("agent");
     assert_eq!(copy.get("items").await.json(), memory.get("items").await.json());
     assert_eq!(copy.get("prompt").await.text(), memory.get("prompt").await.text());
-}
-
-#[tokio::test]
-async fn changed_and_invalid_items_are_rejected() {
-    let (service, memory) = Service::start().await.agent();
-    memory.write("# Facts\nf\n").await;
-    let items = json!([{"content": "as it was"}]);
-    put(&service, &memory.path("items/style"), items).await;
-    let file = String::from_utf8(exported(service.storage(), "acme").await).unwrap();
-    // The head of a memory that has items alone.
-    let other = Service::start().await;
-    let bare = other.memory("bare");
-    put(&other, &bare.path("items/style"), json!([{"content": "one"}])).await;
-    let bare = String::from_utf8(exported(other.storage(), "acme").await).unwrap();
-    let other = Service::start().await;
-    for (file, from, to, said) in [
-        (&file, "as it was", "as it is", "not those that were exported"),
-        (&file, "\"style\"", "\"a,b\"", "expected a context"),
-        (&file, "as it was", "  ", "content"),
-        (&file, "as it was", "a\\u0000", "invalid byte sequence"),
-        (&file, "\"metadata\":{}", "\"metadata\":[]", "expected a map"),
-        (
-            &bare,
-            "\"head_version\":0",
-            "\"head_version\":1",
-            "head_context_id",
-        ),
-        (&bare, "\"head_version\":0", "\"head_version\":-1", "head_version"),
-    ] {
-        let changed = file.replace(from, to);
-        let import = imported(other.storage(), changed.as_bytes(), None, OnConflict::Fail);
-        holds(import.await.unwrap_err(), &[said]);
-        assert_eq!(other.count("prompt_items").await, 0, "{to}");
-    }
 }
 
 #[tokio::test]
@@ -85,6 +52,22 @@ async fn a_memory_of_items_alone_is_exported_too() {
     assert_eq!(copy.get("items").await.json(), memory.get("items").await.json());
     let stored: Vec<String> = other.values("SELECT details ->> 'category' FROM events WHERE memory_id = 'b-items' AND kind = 'items' ORDER BY 1").await;
     assert_eq!(stored, ["rules", "style"]);
+
+    // Items are no file, and nothing is no memory.
+    let mut changed = File::of(&String::from_utf8(file.clone()).unwrap());
+    let item = changed.first("item");
+    changed.0[item + 1] = json!({"path": {"root": "agent", "path": "/memories/x"}});
+    let url = other.database_url();
+    let said = "path: a memory without a version is no file";
+    refuses(
+        &url,
+        &["--into-vault", "v"],
+        &File(changed.0.clone()).sealed(),
+        said,
+    );
+    changed.0.drain(item..item + 2);
+    let said = "the memory b-items has no context";
+    refuses(&url, &["--into-vault", "v"], &changed.sealed(), said);
 
     // Other items of the same memory are not merged with these.
     let third = Service::start().await;
