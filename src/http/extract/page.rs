@@ -2,7 +2,7 @@
 
 use crate::fair;
 use crate::http::extract::headers::Representation;
-use crate::http::extract::params::{SentParams, within};
+use crate::http::extract::params::{list_of, read_query, within};
 use crate::http::problem::Problem;
 use crate::storage::Rows;
 use axum::Json;
@@ -30,7 +30,7 @@ pub(crate) struct Page {
     /// Where the page begins: `next_cursor` of the page before.
     #[param(min_length = 1)]
     cursor: Option<String>,
-    /// The list with all its filters: [`SentParams::list`].
+    /// The list with all its filters: [`list_of`].
     #[serde(skip)]
     list: String,
 }
@@ -39,10 +39,9 @@ impl<S: Send + Sync> FromRequestParts<S> for Page {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        let query = SentParams::new(&parts.uri)?;
-        let mut page: Self = query.read()?;
+        let mut page: Self = read_query(&parts.uri)?;
         within("limit", page.limit, 1..=MAX_LIMIT)?;
-        page.list = query.list();
+        page.list = list_of(&parts.uri);
         Ok(page)
     }
 }
@@ -136,7 +135,8 @@ impl<T: Serialize> List<T> {
     ) -> Result<Response, Problem> {
         let next = self.next_cursor.as_ref().map(|cursor| {
             let (list, limit) = (&page.list, page.limit());
-            let next = format!("<{list}limit={limit}&cursor={cursor}>; rel=\"next\"");
+            let joint = if list.ends_with('?') { "" } else { "&" };
+            let next = format!("<{list}{joint}limit={limit}&cursor={cursor}>; rel=\"next\"");
             // Ids and cursors contain only characters that are allowed in a header.
             Ok::<_, Problem>([(LINK, HeaderValue::try_from(next).map_err(Problem::internal)?)])
         });

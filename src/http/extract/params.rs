@@ -1,8 +1,8 @@
 //! The parameters of a path and of a query.
 //!
 //! A segment of a path that is not UTF-8 after decoding is 400; an invalid id is 422. Query parameters are read strictly: one that the
-//! operation does not document, a repeated or an invalid one is 422 with its name, one that cannot be decoded is 400. Otherwise a
-//! misspelled filter would return everything. axum's extractor passes over what it does not know and replaces what it cannot decode.
+//! operation does not document, a repeated or an invalid one is 422 with its name, one that is not UTF-8 is 400. Otherwise a
+//! misspelled filter would return everything: serde passes over what a struct does not have.
 
 use crate::domain::ids::{KeyId, MemoryId, VaultId};
 use crate::http::openapi;
@@ -13,19 +13,16 @@ use axum::extract::{FromRequestParts, MatchedPath, RawPathParams};
 use axum::http::request::Parts;
 use axum::http::{Method, Uri};
 use chrono::{DateTime, Utc};
-use percent_encoding::percent_decode_str;
-use serde::de::value::{Error, MapDeserializer, SeqDeserializer};
-use serde::de::{DeserializeOwned, Error as _, IntoDeserializer, Visitor};
-use serde::{Deserializer, forward_to_deserialize_any};
+use serde::de::DeserializeOwned;
+use serde::de::value::{Error, SeqDeserializer};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::sync::LazyLock;
-use url::form_urlencoded::Serializer;
-use utoipa::IntoParams;
-use utoipa::openapi::path::{Parameter, ParameterIn};
-use utoipa::openapi::{RefOr, Required};
+use url::form_urlencoded::{self, Parse, Serializer};
+use utoipa::openapi::RefOr;
+use utoipa::openapi::path::ParameterIn;
 
 /// A tuple of the ids in a path, in their order there.
 #[derive(Debug)]
@@ -112,11 +109,11 @@ impl<S: Send + Sync> FromRequestParts<S> for ItemPath {
 #[derive(Debug)]
 pub(crate) struct Query<T>(pub(crate) T);
 
-impl<S: Send + Sync, T: DeserializeOwned + IntoParams> FromRequestParts<S> for Query<T> {
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        SentParams::new(&parts.uri)?.read().map(Self)
+        read_query(&parts.uri).map(Self)
     }
 }
 
@@ -154,182 +151,67 @@ pub(crate) fn documented(parts: &Parts) -> Option<&'static Vec<String>> {
 /// Rejects query parameters that the operation does not have.
 ///
 /// # Errors
-/// 422 that names the parameter, 400 if one cannot be decoded.
+/// 422 that names the parameter, 400 if one is not UTF-8.
 pub(crate) fn reject_unknown(parts: &Parts) -> Result<(), Problem> {
-    let asked = parts.uri.query().and_then(|_| documented(parts));
-    asked.map_or(Ok(()), |known| SentParams::new(&parts.uri)?.only(known))
+    let Some(known) = parts.uri.query().and_then(|_| documented(parts)) else {
+        return Ok(());
+    };
+    for (name, value) in pairs(&parts.uri) {
+        if [&name, &value]
+            .iter()
+            .any(|text| text.contains(char::REPLACEMENT_CHARACTER))
+        {
+            let detail =
+                format!("the query parameter {name} is not UTF-8 when its percent-encoding is decoded");
+            return Err(Problem::malformed(&name, detail));
+        }
+        if !known.iter().any(|known| *known == name) {
+            let known = match known.as_slice() {
+                [] => "none".to_owned(),
+                known => known.join(", "),
+            };
+            let detail = format!("the query parameter {name} is not known here; known: {known}");
+            return Err(Problem::invalid(&name, detail));
+        }
+    }
+    Ok(())
 }
 
-/// The decoded parameters of a request, each with its values.
-#[derive(Debug)]
-pub(crate) struct SentParams<'u> {
-    uri: &'u Uri,
-    sent: BTreeMap<String, Values>,
+/// The decoded parameters of a query. What is not UTF-8 has U+FFFD in its place; an invalid escape is left as it is.
+fn pairs(uri: &Uri) -> Parse<'_> {
+    form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes())
+}
+
+/// Reads the parameters of one struct.
+///
+/// # Errors
+/// 422 that names the parameter.
+pub(crate) fn read_query<T: DeserializeOwned>(uri: &Uri) -> Result<T, Problem> {
+    let query = serde_urlencoded::Deserializer::new(pairs(uri));
+    serde_path_to_error::deserialize(query).map_err(|error| {
+        let path = error.path().to_string();
+        let message = error.inner().to_string();
+        let name = match path.as_str() {
+            // It is missing or given twice: only serde's message has its name.
+            "." => message.split('`').nth(1).unwrap_or_default(),
+            name => name,
+        };
+        Problem::invalid(name, format!("{name}: {message}"))
+    })
 }
 
 /// The parameters that say which page of a list is asked for, not which list.
 const OF_PAGES: [&str; 3] = ["cursor", "last_event_id", "limit"];
 
-impl<'u> SentParams<'u> {
-    pub(crate) fn new(uri: &'u Uri) -> Result<Self, Problem> {
-        let mut sent: BTreeMap<String, Values> = BTreeMap::new();
-        let query = uri.query().unwrap_or_default();
-        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            let name = decode(name).ok_or_else(|| {
-                Problem::malformed(
-                    "query",
-                    "the name of a query parameter is not percent-encoded UTF-8",
-                )
-            })?;
-            let value = decode(value).ok_or_else(|| {
-                Problem::malformed(
-                    &name,
-                    format!("the query parameter {name} is not percent-encoded UTF-8"),
-                )
-            })?;
-            sent.entry(name).or_default().0.push(value);
-        }
-        Ok(Self { uri, sent })
-    }
-
-    /// The list that is asked for: its path, and the parameters that choose its entries. Those of a page can follow.
-    pub(crate) fn list(&self) -> String {
-        let mut list = format!("{}?", self.uri.path());
-        for (name, Values(values)) in &self.sent {
-            if !OF_PAGES.contains(&name.as_str()) {
-                let pairs = values.iter().map(|value| (name, value));
-                let pairs = Serializer::new(String::new()).extend_pairs(pairs).finish();
-                list.push_str(&pairs);
-                list.push('&');
-            }
-        }
-        list
-    }
-
-    /// Reads the parameters of one struct.
-    ///
-    /// # Errors
-    /// 422 that names the parameter.
-    pub(crate) fn read<T: DeserializeOwned + IntoParams>(&self) -> Result<T, Problem> {
-        serde_path_to_error::deserialize(self).map_err(|error| {
-            let name = match error.path().iter().next() {
-                Some(_) => error.path().to_string(),
-                None => self.missing::<T>(),
-            };
-            Problem::invalid(&name, format!("{name}: {}", error.inner()))
-        })
-    }
-
-    /// The name of the required parameter that is not given.
-    fn missing<T: IntoParams>(&self) -> String {
-        let is_missing =
-            |param: &Parameter| param.required == Required::True && !self.sent.contains_key(&param.name);
-        let missing = T::into_params(|| None).into_iter().find(is_missing);
-        missing.map(|param| param.name).unwrap_or_default()
-    }
-
-    fn only(&self, known: &[String]) -> Result<(), Problem> {
-        let Some(name) = self.sent.keys().find(|name| !known.contains(name)) else {
-            return Ok(());
-        };
-        let known = match known {
-            [] => "none".to_owned(),
-            known => known.join(", "),
-        };
-        let detail = format!("the query parameter {name} is not known here; known: {known}");
-        Err(Problem::invalid(name, detail))
-    }
-}
-
-/// What a query holds for one struct: serde says which fields that has.
-impl<'de> Deserializer<'de> for &SentParams<'_> {
-    type Error = Error;
-
-    fn deserialize_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        fields: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, Error> {
-        let sent = self.sent.iter();
-        let own = sent.filter(|(name, _)| fields.contains(&name.as_str()));
-        let own = own.map(|(name, values)| (name.as_str(), values.clone()));
-        visitor.visit_map(MapDeserializer::new(own))
-    }
-
-    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {
-        Err(Error::custom("only a struct has named parameters"))
-    }
-
-    forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
-        newtype_struct seq tuple tuple_struct map enum identifier ignored_any
-    }
-}
-
-/// The values of a parameter. Only a list may have several.
-#[derive(Debug, Clone, Default)]
-struct Values(Vec<String>);
-
-impl Values {
-    fn one(mut self) -> Result<String, Error> {
-        match (self.0.pop(), self.0.is_empty()) {
-            (Some(value), true) => Ok(value),
-            _ => Err(Error::custom("may be given only once")),
-        }
-    }
-
-    fn parsed<T: FromStr>(self, expected: &str) -> Result<T, Error> {
-        let value = self.one()?;
-        value.parse().map_err(|_| Error::custom(expected))
-    }
-}
-
-impl IntoDeserializer<'_, Error> for Values {
-    type Deserializer = Self;
-
-    fn into_deserializer(self) -> Self {
-        self
-    }
-}
-
-impl<'de> Deserializer<'de> for Values {
-    type Error = Error;
-
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        visitor.visit_string(self.one()?)
-    }
-
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        visitor.visit_some(self)
-    }
-
-    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        visitor.visit_bool(self.parsed("must be one of: true, false")?)
-    }
-
-    fn deserialize_u32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        let has_sign = self.0.iter().any(|value| value.starts_with('+'));
-        let expected = "must be a whole number";
-        if has_sign {
-            return Err(Error::custom(expected));
-        }
-        visitor.visit_u32(self.parsed(expected)?)
-    }
-
-    fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        visitor.visit_f32(self.parsed("must be a number")?)
-    }
-
-    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        visitor.visit_seq(SeqDeserializer::new(self.0.into_iter()))
-    }
-
-    forward_to_deserialize_any! {
-        i8 i16 i32 i64 i128 u8 u16 u64 u128 f64 char str string bytes byte_buf unit unit_struct newtype_struct tuple
-        tuple_struct map struct enum identifier ignored_any
-    }
+/// The list that is asked for: its path, and the parameters that choose its entries.
+pub(crate) fn list_of(uri: &Uri) -> String {
+    let mut chosen: Vec<_> = pairs(uri)
+        .filter(|(name, _)| !OF_PAGES.contains(&name.as_ref()))
+        .collect();
+    chosen.sort();
+    let list = format!("{}?", uri.path());
+    let begin = list.len();
+    Serializer::for_suffix(list, begin).extend_pairs(chosen).finish()
 }
 
 /// Checks that a number is within a range.
@@ -370,47 +252,29 @@ pub(crate) fn time(name: &str, text: Option<&String>) -> Result<Option<DateTime<
     Ok(Some(time?.to_utc()))
 }
 
-/// Decodes a name or value; `None` if an escape is invalid or the bytes are not UTF-8.
-fn decode(text: &str) -> Option<String> {
-    let is_escape = |rest: &str| {
-        let digits = rest.as_bytes().get(..2);
-        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
-    };
-    // The decoder leaves an invalid escape as it is.
-    if !text.split('%').skip(1).all(is_escape) {
-        return None;
-    }
-    let spaced = text.replace('+', " ");
-    let decoded = percent_decode_str(&spaced).decode_utf8().ok()?;
-    Some(decoded.into_owned())
-}
-
 #[cfg(test)]
 mod query_tests {
     use super::*;
     use crate::http::problem::Kind;
     use serde::Deserialize;
 
-    #[derive(Debug, Default, PartialEq, Deserialize, IntoParams)]
+    #[derive(Debug, Default, PartialEq, Deserialize)]
     struct Sample {
         q: Option<String>,
         flag: Option<bool>,
         n: Option<u32>,
-        names: Option<Vec<String>>,
     }
 
     fn read(query: &str) -> Result<Sample, Kind> {
         let uri: Uri = format!("/?{query}").parse().unwrap();
-        let read = SentParams::new(&uri).and_then(|sent| sent.read());
-        read.map_err(|problem| problem.kind())
+        read_query(&uri).map_err(|problem| problem.kind())
     }
 
     #[test]
     fn names_and_values_are_decoded() {
-        let sample = read("q=a+b%2Bc%C3%A4&&flag=true&names=a,b&names=c").unwrap();
+        let sample = read("q=a+b%2Bc%C3%A4&&flag=true&other=x").unwrap();
         assert_eq!(sample.q.as_deref(), Some("a b+cä"));
         assert_eq!(sample.flag, Some(true));
-        assert_eq!(sample.names, Some(vec!["a,b".to_owned(), "c".to_owned()]));
         assert_eq!(read("q=").unwrap().q.as_deref(), Some(""));
         assert_eq!(read(""), Ok(Sample::default()));
     }

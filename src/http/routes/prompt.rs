@@ -197,10 +197,10 @@ const MOST_TOKENS: u32 = 10_000_000;
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct PromptParams {
-    /// Only these parts: names separated by commas; may be repeated. A name that no part and no
+    /// Only these parts: names separated by commas. A name that no part and no
     /// item's category has is refused.
-    #[param(value_type = Option<String>, min_length = 1)]
-    include: Option<Vec<String>>,
+    #[param(min_length = 1)]
+    include: Option<String>,
     /// The IANA time zone of the date and time, such as `Europe/Berlin`; UTC without it.
     #[param(min_length = 1, max_length = 64)]
     timezone: Option<String>,
@@ -211,9 +211,8 @@ pub(crate) struct PromptParams {
     /// How many tokens the prompt may have (vocabulary `cl100k_base`).
     #[param(minimum = 1, maximum = 10_000_000)]
     max_tokens: Option<u32>,
-    /// None of these parts: names separated by commas; may be repeated.
-    #[param(value_type = Option<String>)]
-    exclude: Option<Vec<String>>,
+    /// None of these parts: names separated by commas.
+    exclude: Option<String>,
     /// What the prompt is for, at most 1,000 bytes: with `max_tokens`, records that have none of its words are left out
     /// before those that have some.
     #[param(max_length = 1000)]
@@ -224,9 +223,8 @@ pub(crate) struct PromptParams {
 const MAX_QUERY_BYTES: usize = 1_000;
 
 /// The names in a comma-separated parameter. They are trimmed; empty ones are ignored.
-fn names(values: &[String]) -> BTreeSet<String> {
-    let names = values.iter().flat_map(|value| value.split(','));
-    let names = names.map(str::trim).filter(|name| !name.is_empty());
+fn names(list: &str) -> BTreeSet<String> {
+    let names = list.split(',').map(str::trim).filter(|name| !name.is_empty());
     names.map(str::to_owned).collect()
 }
 

@@ -72,11 +72,7 @@ async fn bad_ids_parameters_and_headers_are_named_on_every_route() {
         at(&format!("%FF%FE/memories/m/{below}")).await.malformed("path");
         let path = format!("v/memories/m/{below}");
         at(&format!("{path}?bogus=1")).await.invalid("bogus");
-        for undecodable in ["%FF", "%", "%f", "%zz", "%+1"] {
-            at(&format!("{path}?bogus={undecodable}"))
-                .await
-                .malformed("bogus");
-        }
+        at(&format!("{path}?bogus=%FF")).await.malformed("bogus");
         if route.0 == "GET" {
             continue;
         }

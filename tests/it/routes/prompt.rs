@@ -34,9 +34,9 @@ async fn parts_of_a_prompt_are_selected_by_name_and_of_a_time_and_the_same_state
         PUT items/workflow < workflow → 200
         PUT context < # Facts\nf\n\n# Decisions\n- D-1 d\n → 201
         GET prompt?include=rules,%20workflow → 200 =rules\n\nworkflow
-        GET prompt?include=workflow&include=rules,key_learnings → 200 =rules\n\nworkflow
+        GET prompt?include=workflow,rules,key_learnings → 200 =rules\n\nworkflow
         GET prompt?include=key_learnings → 200 =
-        GET prompt?exclude=datetime,free&exclude=style,workflow → 200 =rules\n\n# Decisions\n- D-1 d
+        GET prompt?exclude=datetime,free,style,workflow → 200 =rules\n\n# Decisions\n- D-1 d
         GET prompt?include=rules,style&exclude=rules → 200 =style
         GET prompt?include=free → 200 =# Facts\nf
         GET prompt?include=datetime&timezone=Asia/Tokyo → 200 =Current date and time: Saturday, 2026-11-21 11:00 (Asia/Tokyo, UTC+09:00)
