@@ -84,7 +84,7 @@ export interface Call {
   writes?: boolean;
   /** Whether it waits for models. */
   slow?: boolean;
-  /** Whether the response is a stream, and without a key, as a stored response would be sent as a whole. */
+  /** Whether the response is a stream, and without a key, as a stored response has only its end. */
   stream?: boolean;
 }
 

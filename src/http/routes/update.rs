@@ -32,10 +32,9 @@ use futures::StreamExt;
 use futures::stream::{self, unfold};
 use serde::Deserialize;
 use serde_json::Value;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use strum::VariantNames as _;
-use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::sync::mpsc::unbounded_channel;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tracing::Instrument;
@@ -160,20 +159,14 @@ pub(crate) async fn update_context(
 /// Runs an update, or queues it, and answers as the client prefers.
 pub(super) async fn respond(
     state: &AppState,
-    mut request: UpdateRequest,
+    request: UpdateRequest,
     claim: UnderClaim,
     response_mode: ResponseMode,
 ) -> Result<Response, Problem> {
     match response_mode {
-        ResponseMode::Sync(slot) => {
-            if let Some(slot) = slot {
-                // It waits for models, and is limited as an update.
-                slot.leave();
-            }
-            request.idempotency = claim.answering(ok);
-            Ok(ok(&state.pipeline.update(request).await?).into_response())
-        }
-        ResponseMode::Stream(slot, admission) => streamed(state, request, claim, (slot, admission)).await,
+        ResponseMode::Sync(slot) => at_end(state, request, claim, slot, ok).await,
+        ResponseMode::Stream(slot, _) if claim.0.is_some() => at_end(state, request, claim, slot, done).await,
+        ResponseMode::Stream(slot, admission) => streamed(state, request, slot, admission).await,
         ResponseMode::Async => {
             let run = state
                 .pipeline
@@ -184,9 +177,37 @@ pub(super) async fn respond(
     }
 }
 
+/// Runs an update, and responds at its end.
+async fn at_end(
+    state: &AppState,
+    mut request: UpdateRequest,
+    claim: UnderClaim,
+    slot: Option<Slot>,
+    response: fn(&UpdateAnswer) -> KeptAnswer,
+) -> Result<Response, Problem> {
+    if let Some(slot) = slot {
+        // It waits for models, and is limited as an update.
+        slot.leave();
+    }
+    request.idempotency = claim.answering(response);
+    Ok(response(&state.pipeline.update(request).await?).into_response())
+}
+
 /// The response of an update that has ended.
 pub(super) fn ok(answer: &UpdateAnswer) -> KeptAnswer {
     KeptAnswer::json(StatusCode::OK, answer)
+}
+
+/// The stream of an update that runs once for its key: the last event alone, since it is stored for retries with what the
+/// update saves.
+fn done(answer: &UpdateAnswer) -> KeptAnswer {
+    KeptAnswer {
+        status: StatusCode::OK.as_u16(),
+        headers: EVENT_STREAM
+            .map(|(name, value)| (name.to_string(), value.to_owned()))
+            .to_vec(),
+        body: frame("done", None, answer).to_vec(),
+    }
 }
 
 /// The response for a queued update, with the location of its run.
@@ -445,8 +466,8 @@ const EARLY: Duration = Duration::from_millis(250);
 async fn streamed(
     state: &AppState,
     mut request: UpdateRequest,
-    claim: UnderClaim,
-    (slot, admission): (Option<Slot>, Admission),
+    slot: Option<Slot>,
+    admission: Admission,
 ) -> Result<Response, Problem> {
     let open = OpenStream::new(state)?;
     if let Some(slot) = &slot {
@@ -455,9 +476,6 @@ async fn streamed(
     }
     let (sender, mut steps) = unbounded_channel();
     request.watcher = Some(sender);
-    if claim.0.is_some() {
-        return whole(state, request, claim, steps).await;
-    }
     let (pipeline, time) = (state.pipeline.clone(), state.settings.update_timeout);
     let work = async move {
         let _slot = slot;
@@ -488,44 +506,6 @@ async fn streamed(
         }
     });
     Ok(open.response(state, first.chain(steps).chain(end), admission))
-}
-
-/// The whole stream as one response, after the end of the update: it is stored for retries with what the update saves, so
-/// it has the steps that follow a save already. A failure has its own status, which decides whether a retry runs again.
-///
-/// It runs in the task of the request, which continues if the client disconnects.
-async fn whole(
-    state: &AppState,
-    mut request: UpdateRequest,
-    claim: UnderClaim,
-    steps: UnboundedReceiver<Step>,
-) -> Result<Response, Problem> {
-    let steps = Mutex::new((steps, Vec::new()));
-    let told = Arc::new(move |answer: &UpdateAnswer| {
-        let mut steps = steps.lock().unwrap_or_else(PoisonError::into_inner);
-        let (waiting, seen) = &mut *steps;
-        while let Ok(step) = waiting.try_recv() {
-            // The answer knows these, whether they were sent already or are still to come.
-            if !matches!(step, Step::Merged { .. } | Step::Saved { .. }) {
-                seen.push(shown(&step));
-            }
-        }
-        let ending = answer.ending();
-        let ending = ending.iter().map(shown).chain([frame("done", None, answer)]);
-        let frames: Vec<Bytes> = seen.iter().cloned().chain(ending).collect();
-        let headers = EVENT_STREAM.map(|(name, value)| (name.to_string(), value.to_owned()));
-        KeptAnswer {
-            status: StatusCode::OK.as_u16(),
-            headers: headers.to_vec(),
-            body: frames.concat(),
-        }
-    });
-    let kept = told.clone();
-    request.idempotency = claim.answering(move |answer: &UpdateAnswer| kept(answer));
-    let time = state.settings.update_timeout;
-    let result = timeout(time, Box::pin(state.pipeline.update(request))).await;
-    let answer = result.map_err(|_| Problem::given_up(time))??;
-    Ok(told(&answer).into_response())
 }
 
 fn shown(step: &Step) -> Bytes {

@@ -125,7 +125,7 @@ class Steps(Source[UpdateStep]):
     """The steps of an update. It continues without its reader, and cannot be streamed again."""
 
     def __init__(self, call: Call[types.UpdateAnswer]) -> None:
-        # With an Idempotency-Key, which is only sent if the caller has one, the steps come as a whole at the end.
+        # With an Idempotency-Key, which is only sent if the caller has one, `done` is the only step.
         self._call = replace(call, accept=EVENT_STREAM, keyed=False)
         self._failures = 0
         self._update_id: str | None = None
