@@ -198,8 +198,8 @@ const OPAQUE: [&str; 7] = [
     "encrypted_stdout",
 ];
 
-/// The supported types of parts, for error messages.
-const KNOWN: &str = "text, input_text, output_text, refusal, image, image_url, input_image, audio, input_audio, \
+/// The supported types of parts, separated by commas.
+pub const KNOWN: &str = "text, input_text, output_text, refusal, image, image_url, input_image, audio, input_audio, \
                      video, video_url, file, input_file, document, container_upload, search_result, tool_use, \
                      server_tool_use, mcp_tool_use, tool_result, mcp_tool_result, web_search_tool_result, \
                      web_fetch_tool_result, code_execution_tool_result, bash_code_execution_tool_result, \

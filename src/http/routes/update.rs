@@ -38,6 +38,7 @@ use tokio::sync::mpsc::unbounded_channel;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tracing::Instrument;
+use utoipa::openapi::schema::{ObjectBuilder, Type};
 
 /// What was done, for the models to update the document with.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
@@ -296,8 +297,8 @@ enum MessageContent {
 #[derive(serde::Deserialize, utoipa::ToSchema)]
 #[expect(dead_code, reason = "documents what the pipeline reads")]
 struct MessagePart {
-    /// What it is.
-    r#type: MessagePartType,
+    #[schema(schema_with = part_types)]
+    r#type: String,
     /// For a text.
     text: Option<String>,
     /// For a refusal.
@@ -314,40 +315,16 @@ struct MessagePart {
     title: Option<String>,
 }
 
-/// The types of parts. Images, sounds and files are kept as `[image]`, `[audio]`, `[video]` and `[file NAME]`, without
-/// their bytes; what a model thinks is left out.
-#[derive(serde::Deserialize, utoipa::ToSchema)]
-#[serde(rename_all = "snake_case")]
-enum MessagePartType {
-    Text,
-    InputText,
-    OutputText,
-    Refusal,
-    Image,
-    ImageUrl,
-    InputImage,
-    Audio,
-    InputAudio,
-    Video,
-    VideoUrl,
-    File,
-    InputFile,
-    Document,
-    ContainerUpload,
-    SearchResult,
-    ToolUse,
-    ServerToolUse,
-    McpToolUse,
-    ToolResult,
-    McpToolResult,
-    WebSearchToolResult,
-    WebFetchToolResult,
-    CodeExecutionToolResult,
-    BashCodeExecutionToolResult,
-    TextEditorCodeExecutionToolResult,
-    Thinking,
-    RedactedThinking,
-    Reasoning,
+/// The types of parts, as the pipeline knows them.
+fn part_types() -> utoipa::openapi::Object {
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .description(Some(
+            "What it is. Images, sounds and files are kept as `[image]`, `[audio]`, `[video]` and `[file NAME]`, without their bytes; \
+             what a model thinks is left out.",
+        ))
+        .enum_values(Some(history::KNOWN.split(", ")))
+        .build()
 }
 
 /// A call of a tool.
