@@ -28,7 +28,7 @@ mod visit;
 pub(crate) use api::Routes;
 pub(crate) use failure::{as_page, reload_page};
 pub(crate) use router::router;
-pub(crate) use visit::{PageServices, SessionBackend, Visitor};
+pub(crate) use visit::{PageServices, Visitor};
 
 /// The path of the pages.
 pub(crate) const ROOT: &str = "/ui";

@@ -6,11 +6,11 @@ use crate::dashboard::failure::Failure;
 use crate::dashboard::form::Refused;
 use crate::dashboard::link;
 use crate::domain::access::Caller;
+use crate::http::dashboard::Sessions;
 use crate::storage::Storage;
-use async_trait::async_trait;
 use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Method, StatusCode};
+use axum::http::{Method, StatusCode};
 use chrono::{DateTime, Utc};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub(crate) struct PageServices {
     /// The clock.
     pub(crate) clock: Arc<dyn Clock>,
     /// Signing in and out.
-    pub(crate) sessions: Arc<dyn SessionBackend>,
+    pub(crate) sessions: Arc<Sessions>,
     /// The largest document, in bytes.
     pub(crate) context_bytes: usize,
     /// For what the database reports about itself.
@@ -192,24 +192,4 @@ impl<S: Send + Sync> FromRequestParts<S> for Visitor {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
         present(parts)
     }
-}
-
-/// Signing in and out.
-#[async_trait]
-pub(crate) trait SessionBackend: Send + Sync {
-    /// Starts a session with a key and returns the value of `Set-Cookie`. `None`: the key is not valid.
-    ///
-    /// # Errors
-    /// A problem, as a route returns it.
-    async fn sign_in(
-        &self,
-        key: &str,
-        headers: &HeaderMap,
-    ) -> Result<Option<String>, axum::response::Response>;
-
-    /// Ends the session of a request and returns the value of `Set-Cookie`.
-    ///
-    /// # Errors
-    /// A problem, as a route returns it.
-    async fn sign_out(&self, headers: &HeaderMap) -> Result<String, axum::response::Response>;
 }

@@ -1,17 +1,15 @@
-//! Mounts the dashboard: provides its pages with the services they need, and implements sign-in and sign-out.
+//! Mounts the dashboard: provides its pages with the services they need, sign-in and sign-out among them.
 
 use super::middleware::carried;
 use super::middleware::session;
 use super::problem::Problem;
 use super::state::AppState;
-use crate::dashboard::{PageServices, Routes, SessionBackend};
+use crate::dashboard::{PageServices, Routes};
 use crate::domain::access::Token;
 use crate::storage::access::sessions::{SESSION_DAYS, Session};
-use async_trait::async_trait;
 use axum::Router;
 use axum::http::header::ORIGIN;
 use axum::http::{Extensions, HeaderMap};
-use axum::response::{IntoResponse, Response};
 use std::sync::Arc;
 use tokio::time::Instant;
 
@@ -30,7 +28,7 @@ impl Pages {
             routes,
             services: PageServices {
                 clock: state.clock.clone(),
-                sessions: Arc::new(DashboardSessions(state.clone())),
+                sessions: Arc::new(Sessions(state.clone())),
                 context_bytes: state.settings.context_bytes,
                 storage: state.storage.clone(),
             },
@@ -45,10 +43,11 @@ impl Pages {
 }
 
 /// Sign-in and sign-out with the API keys of this service.
-struct DashboardSessions(AppState);
+pub(crate) struct Sessions(AppState);
 
-impl DashboardSessions {
-    async fn begin(&self, key: &str, headers: &HeaderMap) -> Result<Option<String>, Problem> {
+impl Sessions {
+    /// Starts a session with a key and returns the value of `Set-Cookie`. `None`: the key is not valid.
+    pub(crate) async fn sign_in(&self, key: &str, headers: &HeaderMap) -> Result<Option<String>, Problem> {
         let Some(token) = Token::parse(key) else {
             return Ok(None);
         };
@@ -74,7 +73,8 @@ impl DashboardSessions {
         Ok(Some(session::cookie(session.expose(), Some(seconds), secure)))
     }
 
-    async fn end(&self, headers: &HeaderMap) -> Result<String, Problem> {
+    /// Ends the session of a request and returns the value of `Set-Cookie`.
+    pub(crate) async fn sign_out(&self, headers: &HeaderMap) -> Result<String, Problem> {
         if let Some(session) = session::of(headers) {
             self.0.storage.end_session(&session.hash()).await?;
             self.0.gate.wake();
@@ -88,18 +88,5 @@ impl DashboardSessions {
             .get(ORIGIN)
             .is_some_and(|origin| origin.as_bytes().starts_with(b"https://"));
         self.0.settings.tls.is_some() || by_proxy
-    }
-}
-
-#[async_trait]
-impl SessionBackend for DashboardSessions {
-    async fn sign_in(&self, key: &str, headers: &HeaderMap) -> Result<Option<String>, Response> {
-        self.begin(key, headers)
-            .await
-            .map_err(IntoResponse::into_response)
-    }
-
-    async fn sign_out(&self, headers: &HeaderMap) -> Result<String, Response> {
-        self.end(headers).await.map_err(IntoResponse::into_response)
     }
 }

@@ -3,7 +3,7 @@
 //! A request passes `middleware`, its route file, typed extractors (`extract`), and a storage transaction or the
 //! pipeline. Errors become a `problem`.
 
-mod dashboard;
+pub(crate) mod dashboard;
 mod extract;
 mod feed;
 mod middleware;

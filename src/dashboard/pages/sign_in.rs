@@ -43,7 +43,7 @@ pub(in crate::dashboard) async fn sign_in(form: Form<Visitor>) -> Result<Respons
     let next = form.fields.text("next").to_owned();
     let signed_in = match form.services.sessions.sign_in(&key, &form.headers).await {
         Ok(signed_in) => signed_in,
-        Err(problem) => return Ok(problem),
+        Err(problem) => return Ok(problem.into_response()),
     };
     let Some(cookie) = signed_in else {
         let mut response = self::form(&form.visit, next, true)?;
@@ -57,7 +57,7 @@ pub(in crate::dashboard) async fn sign_in(form: Form<Visitor>) -> Result<Respons
 pub(in crate::dashboard) async fn sign_out(form: Form<Visit>) -> Result<Response, Failure> {
     match form.services.sessions.sign_out(&form.headers).await {
         Ok(cookie) => Ok(([(SET_COOKIE, cookie)], Redirect::to("/ui/sign-in")).into_response()),
-        Err(problem) => Ok(problem),
+        Err(problem) => Ok(problem.into_response()),
     }
 }
 

@@ -25,7 +25,7 @@ const MODULES: [(&str, &str); 18] = [
     ("mcp", "domain route_request telemetry"),
     (
         "dashboard",
-        "clock domain http::responses pipeline::report random route_request storage telemetry",
+        "clock domain http::dashboard http::responses pipeline::report random route_request storage telemetry",
     ),
     (
         "http",
