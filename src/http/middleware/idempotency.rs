@@ -28,11 +28,9 @@ use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, IF_MATCH, IF_NONE_MATCH};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
-use futures::FutureExt;
 use sha2::{Digest, Sha256};
 use std::convert::Infallible;
 use std::mem::take;
-use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::time::Duration;
 use tokio::time::Instant;
 use tracing::Instrument;
@@ -154,9 +152,6 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 /// How often a claim is renewed: several times while it is valid ([`crate::storage::idempotency::LEASE`]).
 const RENEWED_EVERY: Duration = Duration::from_secs(1);
 
-/// How often storing a response is attempted: the work is done, and without the response a retry would repeat it.
-const KEEP_TRIES: u32 = 3;
-
 /// Extension of a response that quotes a memory which is not in the request's path. The stored response is then
 /// deleted with that memory, as if it were in the path.
 #[derive(Debug, Clone)]
@@ -216,10 +211,7 @@ pub(super) async fn once(state: &AppState, time: Duration, mut call: Box<Call>) 
         response
     };
     let task = tokio::spawn(Party::current().scope(work).in_current_span());
-    task.await.map_err(|error| match error.try_into_panic() {
-        Ok(panic) => resume_unwind(panic),
-        Err(error) => Problem::internal(error),
-    })
+    task.await.map_err(Problem::internal)
 }
 
 /// The limit of the largest body that any route accepts.
@@ -290,17 +282,10 @@ struct Running {
 
 impl Running {
     async fn run(self, work: impl Future<Output = Response> + Send) -> Response {
-        let work = AssertUnwindSafe(work).catch_unwind();
-        let worked = tokio::select! {
-            worked = work => worked,
+        // If the work panics, the claim is no longer renewed, and a retry takes it over.
+        let response = tokio::select! {
+            response = work => response,
             never = self.renew() => match never {},
-        };
-        let response = match worked {
-            Ok(response) => response,
-            Err(panic) => {
-                self.release().await;
-                resume_unwind(panic);
-            }
         };
         self.end(response).await
     }
@@ -314,6 +299,7 @@ impl Running {
         }
         let (parts, body) = response.into_parts();
         let about = parts.extensions.get::<AnswerAbout>();
+        let about = about.map(|AnswerAbout(memory)| memory);
         let body = match to_bytes(body, usize::MAX).await {
             Ok(body) => body,
             Err(error) => return Problem::internal(error).into_response(),
@@ -327,7 +313,12 @@ impl Running {
                 .collect(),
             body: body.to_vec(),
         };
-        if !self.keep(answer, about).await {
+        let answer = ClaimedAnswer {
+            claim: self.claim.clone(),
+            answer,
+        };
+        if let Err(error) = self.storage.answer_key(&answer, about).await {
+            tracing::warn!(%error, "the answer for an idempotency key could not be kept");
             // Nothing was saved, or its answer is stored already.
             self.release().await;
         }
@@ -342,25 +333,6 @@ impl Running {
                 tracing::warn!(%error, "the claim of an idempotency key could not be renewed");
             }
         }
-    }
-
-    /// Stores the response; `false` if all attempts failed.
-    async fn keep(&self, answer: KeptAnswer, about: Option<&AnswerAbout>) -> bool {
-        let answer = ClaimedAnswer {
-            claim: self.claim.clone(),
-            answer,
-        };
-        let about = about.map(|AnswerAbout(memory)| memory);
-        for tried in 1..=KEEP_TRIES {
-            match self.storage.answer_key(&answer, about).await {
-                Ok(()) => return true,
-                Err(error) => {
-                    tracing::warn!(%error, tried, "the answer for an idempotency key could not be kept")
-                }
-            }
-            tokio::time::sleep(LONGEST_PAUSE).await;
-        }
-        false
     }
 
     /// Releases the claim, so that a retry runs at once. If that fails, a retry takes the claim over when it is not renewed any
