@@ -29,7 +29,7 @@ impl Pages {
             services: PageServices {
                 clock: state.clock.clone(),
                 sessions: Arc::new(Sessions(state.clone())),
-                context_bytes: state.settings.context_bytes,
+                context_bytes: state.settings.config.limits.context_bytes,
                 storage: state.storage.clone(),
             },
         }

@@ -329,7 +329,7 @@ mod tests {
 
     /// The layer of [`router`] around handlers that fail, with this time limit.
     fn misbehaving(mut settings: Settings, time: Duration) -> Router {
-        settings.http.require_keys = Some(false);
+        settings.config.http.require_keys = Some(false);
         let state = state(settings);
         let work = around(&state, time, RouteKind::Work(Weighs::Work));
         let router = Router::new()
@@ -352,7 +352,7 @@ mod tests {
     async fn one_request_too_many_waits_a_second_for_its_turn() {
         let refused_if_first_takes = async |time: Duration| {
             let mut settings = Settings::default();
-            settings.http.max_requests = 1;
+            settings.config.http.max_requests = 1;
             let router = misbehaving(settings, time);
             let first = tokio::spawn(ask(router.clone(), "/hangs"));
             tokio::task::yield_now().await;

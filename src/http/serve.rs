@@ -92,7 +92,7 @@ where
     let places = Arc::new(Semaphore::new(settings.max_connections));
     // So that one address cannot use up all connections.
     let unauthenticated = FairSemaphore::new(ShareLimits {
-        of_vault: match settings.http.max_connections_per_address {
+        of_vault: match settings.config.http.max_connections_per_address {
             0 => usize::MAX,
             most => most,
         },
@@ -151,7 +151,7 @@ impl<R: Fn() -> Router + Send + Sync + 'static> Connections<R> {
         if self.settings.tls.is_some() {
             return;
         }
-        let most = self.settings.http.max_connections_per_address;
+        let most = self.settings.config.http.max_connections_per_address;
         let refused = tower::service_fn(move |_: Request<Incoming>| {
             let detail = format!(
                 "this address has {most} open connections that have shown no key, which is the limit"

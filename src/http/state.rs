@@ -3,11 +3,7 @@
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::config::hosts::Authority;
-use crate::config::http::HttpConfig;
-use crate::config::limits::{Guard, LimitsConfig};
 use crate::config::llm::LlmConfig;
-use crate::config::prices::Price;
-use crate::config::window::WindowConfig;
 use crate::fair::{self, ShareLimits};
 use crate::http::feed::Feeds;
 use crate::http::middleware::access::{Gate, Rates};
@@ -17,7 +13,6 @@ use crate::pipeline::Pipeline;
 use crate::storage::Storage;
 use crate::storage::usage::DayOfModel;
 use crate::tokens::Tokens;
-use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
@@ -59,17 +54,17 @@ impl AppState {
     /// The state of one instance.
     #[must_use]
     pub fn new(storage: Storage, pipeline: Pipeline, clock: Arc<dyn Clock>, settings: Settings) -> Self {
-        let slots = fair::FairSemaphore::new(ShareLimits::of_requests(settings.http.max_requests));
+        let slots = fair::FairSemaphore::new(ShareLimits::of_requests(settings.config.http.max_requests));
         Self(Arc::new(Shared {
             gate: Arc::new(Gate::new(storage.clone(), &settings)),
             rates: Arc::new(Rates::new(&settings)),
             budget: Arc::new(Budget::new(&settings)),
             streams: fair::FairSemaphore::new(ShareLimits {
-                total: settings.max_streams,
+                total: settings.config.events.max_streams,
                 // So that neither a vault nor a key takes all of them.
-                of_vault: settings.max_streams.div_ceil(2),
-                of_key: settings.max_streams.div_ceil(2),
-                ..ShareLimits::of(settings.max_streams)
+                of_vault: settings.config.events.max_streams.div_ceil(2),
+                of_key: settings.config.events.max_streams.div_ceil(2),
+                ..ShareLimits::of(settings.config.events.max_streams)
             }),
             feeds: Arc::new(Feeds::new(storage.clone())),
             stopping: CancellationToken::new(),
@@ -112,19 +107,11 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 /// The currency of `llm.prices`: what the providers publish their prices in.
 pub(crate) const CURRENCY: &str = "USD";
 
-/// Limits of requests. Sizes are in bytes.
+/// The configuration, what follows from it, and constants that tests shorten. Sizes are in bytes.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// `http`: limits and access.
-    pub http: HttpConfig,
-    /// `limits.context_bytes`: the largest document.
-    pub context_bytes: usize,
-    /// `limits.body_bytes`: the largest request body other than a document.
-    pub body_bytes: usize,
-    /// `guard.collapse`: what to do with a PUT that removes much of the document.
-    pub guard: Guard,
-    /// `window`: how many recent tasks and decisions a document contains.
-    pub window: WindowConfig,
+    /// The configuration.
+    pub config: Config,
     /// The time limit for receiving a request's header, and for an idle connection.
     pub header_timeout: Duration,
     /// The time limit for receiving a body.
@@ -145,23 +132,17 @@ pub struct Settings {
     pub own_hosts: Vec<Authority>,
     /// TLS, if configured; set by the code that reads the files.
     pub tls: Option<Arc<Tls>>,
-    /// `events.max_streams`: the maximum number of open streams; others are rejected with 503.
-    pub max_streams: usize,
     /// The interval of comments on a stream without events.
     pub heartbeat: Duration,
     /// How long a shutdown waits for running requests.
     pub shutdown_grace: Duration,
-    /// `llm.prices`: the prices of models by name.
-    pub prices: BTreeMap<String, Price>,
-    /// `limits`: what vaults may use.
-    pub limits: LimitsConfig,
 }
 
 impl Settings {
     /// The cost of a model on a day, if it has a price.
     pub(crate) fn cost(&self, day: &DayOfModel) -> Option<f64> {
         let spent = &day.spent;
-        let price = self.prices.get(&day.model)?;
+        let price = self.config.llm.prices.get(&day.model)?;
         Some(price.of(
             spent.input_tokens,
             spent.cached_tokens,
@@ -176,11 +157,7 @@ impl Settings {
         let request_timeout = Duration::from_secs(config.http.request_timeout_seconds);
         let askings = (1 + config.pipeline.max_reprompts).saturating_mul(1 + config.pipeline.max_rebases);
         Self {
-            http: config.http.clone(),
-            context_bytes: config.limits.context_bytes,
-            body_bytes: config.limits.body_bytes,
-            guard: config.guard.collapse,
-            window: config.window.clone(),
+            config: config.clone(),
             header_timeout: HEADER_TIMEOUT,
             body_timeout: BODY_TIMEOUT.min(request_timeout.mul_f64(2.0 / 3.0)),
             request_timeout,
@@ -189,7 +166,6 @@ impl Settings {
                 .saturating_add(request_timeout),
             // Every stream holds a connection while it is open.
             max_connections: config.http.max_connections + config.events.max_streams,
-            max_streams: config.events.max_streams,
             heartbeat: HEARTBEAT,
             max_header_bytes: MAX_HEADER_BYTES,
             max_headers: MAX_HEADERS,
@@ -197,8 +173,6 @@ impl Settings {
             tls: None,
             own_hosts: config.http.own_hosts(),
             shutdown_grace: Duration::from_secs(config.http.shutdown_timeout_seconds),
-            prices: config.llm.prices.clone(),
-            limits: config.limits.clone(),
         }
     }
 }

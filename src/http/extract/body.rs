@@ -37,7 +37,7 @@ impl Limit {
     pub(crate) fn of_bodies(settings: &Settings) -> Self {
         Self {
             name: "limits.body_bytes",
-            bytes: settings.body_bytes,
+            bytes: settings.config.limits.body_bytes,
         }
     }
 
@@ -45,7 +45,7 @@ impl Limit {
     pub(crate) fn of_documents(settings: &Settings) -> Self {
         Self {
             name: "limits.context_bytes",
-            bytes: settings.context_bytes,
+            bytes: settings.config.limits.context_bytes,
         }
     }
 }

@@ -319,8 +319,8 @@ impl Rates {
     pub(crate) fn new(settings: &Settings) -> Self {
         let quota = |rate| NonZeroU32::new(rate).map(Quota::per_minute);
         Self {
-            per_key: quota(settings.http.rate_per_key),
-            per_address: quota(settings.http.rate_per_address),
+            per_key: quota(settings.config.http.rate_per_key),
+            per_address: quota(settings.config.http.rate_per_address),
             buckets: Cache::new(BUCKETS),
         }
     }
@@ -420,8 +420,8 @@ impl Gate {
     pub(crate) fn new(storage: Storage, settings: &Settings) -> Self {
         Self {
             storage,
-            required: settings.http.require_keys,
-            may_be_open: settings.http.may_be_open(),
+            required: settings.config.http.require_keys,
+            may_be_open: settings.config.http.may_be_open(),
             closed: AtomicBool::new(false),
             known: Mutex::new(None),
             reading: tokio::sync::Mutex::new(None),
@@ -654,7 +654,7 @@ mod tests {
     #[test]
     fn the_buckets_are_bounded_in_number() {
         let mut settings = Settings::default();
-        settings.http.rate_per_key = 2;
+        settings.config.http.rate_per_key = 2;
         let rates = Rates::new(&settings);
         for number in 0..BUCKETS * 2 {
             let key = Subject::Key(format!("k{number}").parse().unwrap());

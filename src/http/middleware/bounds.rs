@@ -300,11 +300,10 @@ pub(crate) struct Budget {
 
 impl Budget {
     pub(crate) fn new(settings: &Settings) -> Self {
-        let largest = settings.context_bytes.max(settings.body_bytes);
-        let limit = settings
-            .http
-            .max_bytes_in_flight
-            .max(largest.saturating_mul(LARGEST_BODIES));
+        let limits = &settings.config.limits;
+        let largest = limits.context_bytes.max(limits.body_bytes);
+        let least = largest.saturating_mul(LARGEST_BODIES);
+        let limit = settings.config.http.max_bytes_in_flight.max(least);
         Self {
             limit,
             carried: FairSemaphore::new(ShareLimits::of(limit / 2)),
@@ -440,12 +439,10 @@ mod tests {
     use super::*;
 
     fn budget(bytes: usize) -> Budget {
-        let mut settings = Settings {
-            context_bytes: 100,
-            body_bytes: 100,
-            ..Settings::default()
-        };
-        settings.http.max_bytes_in_flight = bytes;
+        let mut settings = Settings::default();
+        settings.config.limits.context_bytes = 100;
+        settings.config.limits.body_bytes = 100;
+        settings.config.http.max_bytes_in_flight = bytes;
         Budget::new(&settings)
     }
 

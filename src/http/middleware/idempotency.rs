@@ -216,7 +216,7 @@ pub(super) async fn once(state: &AppState, time: Duration, mut call: Box<Call>) 
 
 /// The limit of the largest body that any route accepts.
 fn largest_body(settings: &Settings) -> Limit {
-    if settings.context_bytes > settings.body_bytes {
+    if settings.config.limits.context_bytes > settings.config.limits.body_bytes {
         Limit::of_documents(settings)
     } else {
         Limit::of_bodies(settings)

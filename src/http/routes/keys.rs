@@ -226,7 +226,7 @@ pub(crate) async fn create_key(
     let now = state.clock.now();
     let mut new = request.checked(&caller, now)?;
     if caller.scope != VaultScope::All {
-        new.quota = Some((caller.scope.clone(), state.settings.limits.vault_keys));
+        new.quota = Some((caller.scope.clone(), state.settings.config.limits.vault_keys));
     }
     let (key, token) = state.storage.create_key(new).await?;
     state.gate.forget();

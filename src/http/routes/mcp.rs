@@ -123,14 +123,11 @@ pub(crate) async fn speak_mcp(
     // The transport looks for both by name, and not for ranges such as `*/*`.
     let both = HeaderValue::from_static("application/json, text/event-stream");
     parts.headers.insert(ACCEPT, both);
-    let document = state
-        .settings
-        .context_bytes
-        .saturating_mul(BYTES_PER_DOCUMENT_BYTE);
+    let limits = &state.settings.config.limits;
+    let document = limits.context_bytes.saturating_mul(BYTES_PER_DOCUMENT_BYTE);
     let limit = Limit {
         name: "limits.body_bytes",
-        bytes: state
-            .settings
+        bytes: limits
             .body_bytes
             .max(document.saturating_add(BYTES_AROUND_A_DOCUMENT)),
     };

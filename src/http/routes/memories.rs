@@ -158,7 +158,7 @@ pub(crate) async fn get_memory(
             active: count(RecordStatus::Active),
             archived: count(RecordStatus::Archived),
         },
-        bytes_limit: state.settings.context_bytes,
+        bytes_limit: state.settings.config.limits.context_bytes,
         open_proposals,
     }))
 }

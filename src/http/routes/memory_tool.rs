@@ -188,7 +188,7 @@ async fn carry_out(
     claim: UnderClaim,
 ) -> Result<FileChange, WriteError> {
     let storage = &state.storage;
-    let cap = state.settings.context_bytes;
+    let cap = state.settings.config.limits.context_bytes;
     let under = claim.answering(answer);
     let under = under.as_ref();
     let write = |path, if_directory| FileWrite {
@@ -359,7 +359,7 @@ pub(crate) async fn put_memory_file(
 ) -> Result<Response, Problem> {
     let (tree, path) = params.file(vault_id)?;
     let text = read_text(&state, request).await?;
-    let cap = state.settings.context_bytes;
+    let cap = state.settings.config.limits.context_bytes;
     if text.len() > cap {
         let actual = Some(text.len() as u64);
         return Err(Problem::too_large("body", "limits.context_bytes", cap, actual));

@@ -76,7 +76,7 @@ pub(crate) async fn get_prompt(
     // Records of an older version are compared only by text.
     if as_of.is_none() {
         let bytes = context.as_ref().map_or(0, |context| context.text.len());
-        note = about_memory(bytes, state.settings.context_bytes, open_proposals);
+        note = about_memory(bytes, state.settings.config.limits.context_bytes, open_proposals);
         if let Some(query) = &selection.query {
             let meaning = state.pipeline.meaning();
             let near = meaning.near_records(&vault_id, &memory_id, query).await?;

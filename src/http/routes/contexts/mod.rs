@@ -238,7 +238,7 @@ pub(crate) async fn list_contexts(
     if versions.items.is_empty() {
         require(&state, &vault_id, &memory_id).await?;
     }
-    let cap = state.settings.context_bytes;
+    let cap = state.settings.config.limits.context_bytes;
     let show = |version| ContextBody::of(&version, cap);
     Ok(Json(page.of(versions, |version| version.version, show)))
 }
@@ -376,7 +376,7 @@ fn answer(
     }
     Ok(match representation {
         Representation::Json => {
-            let mut body = ContextBody::of(metadata, state.settings.context_bytes);
+            let mut body = ContextBody::of(metadata, state.settings.config.limits.context_bytes);
             body.context = Some(section.unwrap_or_else(|| context.text.clone()));
             (headers, Json(body)).into_response()
         }

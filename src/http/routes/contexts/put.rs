@@ -106,7 +106,7 @@ pub(crate) async fn put_context(
     request: Request,
 ) -> Result<KeptAnswer, Problem> {
     let text = read_document(&state, request).await?;
-    let guard = match (state.settings.guard, confirm) {
+    let guard = match (state.settings.config.guard.collapse, confirm) {
         (Guard::Reject, Some(Confirm::Collapse)) => Guard::Warn,
         (guard, _) => guard,
     };
@@ -120,12 +120,12 @@ pub(crate) async fn put_context(
         idempotency: answering(&state, claim),
     };
     let put = Box::pin(state.storage.put_context(job)).await?;
-    Ok(answer(state.settings.context_bytes, &put))
+    Ok(answer(state.settings.config.limits.context_bytes, &put))
 }
 
 /// The answer that is stored with the version, if the request has an idempotency key.
 fn answering(state: &AppState, claim: UnderClaim) -> Option<Answering<'static, Put>> {
-    let limit = state.settings.context_bytes;
+    let limit = state.settings.config.limits.context_bytes;
     claim.answering(move |put| answer(limit, put))
 }
 
@@ -155,7 +155,7 @@ pub(in crate::http::routes) async fn read_text_or_json(
 ) -> Result<(MediaType, String), Problem> {
     let of_text = Limit::of_documents(&state.settings);
     let of_json = Limit {
-        bytes: state.settings.body_bytes.max(of_text.bytes),
+        bytes: state.settings.config.limits.body_bytes.max(of_text.bytes),
         ..Limit::of_bodies(&state.settings)
     };
     let accepted = [(MediaType::Plain, of_text), (MediaType::Json, of_json)];
@@ -169,7 +169,7 @@ async fn read_document(state: &AppState, request: Request) -> Result<String, Pro
     } else {
         text
     };
-    match document::check(&text, state.settings.context_bytes) {
+    match document::check(&text, state.settings.config.limits.context_bytes) {
         Ok(()) => Ok(text),
         Err(InvalidDocument::TooLarge { bytes, limit }) => Err(Problem::too_large(
             "context",
@@ -250,11 +250,11 @@ pub(crate) async fn restore_context(
         actor,
         reason: reason.as_deref().map(checked).transpose()?.map(str::to_owned),
         preconditions: conditions.for_write(),
-        limit: state.settings.context_bytes,
+        limit: state.settings.config.limits.context_bytes,
         idempotency: answering(&state, claim),
     };
     let restored = state.storage.restore_context(&job).await?;
-    Ok(answer(state.settings.context_bytes, &restored))
+    Ok(answer(state.settings.config.limits.context_bytes, &restored))
 }
 
 /// Why the text is to be taken out.
@@ -299,7 +299,10 @@ pub(crate) async fn redact_context(
         .storage
         .redact_context(&vault_id, &memory_id, &entry, &actor, reason, &preconditions)
         .await?;
-    Ok(Json(ContextBody::of(&redacted, state.settings.context_bytes)))
+    Ok(Json(ContextBody::of(
+        &redacted,
+        state.settings.config.limits.context_bytes,
+    )))
 }
 
 fn checked(reason: &str) -> Result<&str, Problem> {

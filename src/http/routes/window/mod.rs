@@ -39,12 +39,12 @@ impl FromRequestParts<AppState> for WriterOf {
         let Path((vault, memory)) = MemoryPath::from_request_parts(parts, state).await?;
         let Actor(actor) = Actor::from_request_parts(parts, state).await?;
         let conditions = Conditions::from_request_parts(parts, state).await?;
-        let (tasks, decisions) = state.settings.window.of_vault(vault.as_str());
+        let (tasks, decisions) = state.settings.config.window.of_vault(vault.as_str());
         Ok(Self(Writer {
             sizes: Sizes {
                 tasks,
                 decisions,
-                context_bytes: state.settings.context_bytes,
+                context_bytes: state.settings.config.limits.context_bytes,
             },
             vault,
             memory,
