@@ -11,7 +11,6 @@ import type { BetaRunnableTool } from "@anthropic-ai/sdk/lib/tools/BetaRunnableT
 import { ToolError } from "@anthropic-ai/sdk/lib/tools/ToolError";
 import type { BetaMemoryTool20250818, BetaMemoryTool20250818Command } from "@anthropic-ai/sdk/resources/beta";
 import type { WriteOptions } from "./transport.js";
-import type { MemoryToolCommand } from "./types.js";
 import type { Vault } from "./vault.js";
 
 /** Options of the tool. */
@@ -56,7 +55,7 @@ async function relay(
   command: BetaMemoryTool20250818Command,
   options: WriteOptions,
 ): Promise<string> {
-  const { content, is_error: isError } = await vault.files.run(root, command as MemoryToolCommand, options);
+  const { content, is_error: isError } = await vault.files.run(root, { ...command }, options);
   if (isError) throw new ToolError(content);
   return content;
 }

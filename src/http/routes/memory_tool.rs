@@ -34,42 +34,6 @@ pub(crate) struct RootParams {
     root: RootName,
 }
 
-/// The `input` of a `tool_use` block of the tool `memory` (`memory_20250818`). Which members a command needs stands in
-/// their descriptions; others are passed over.
-#[derive(utoipa::ToSchema)]
-#[schema(as = MemoryToolCommand, example = json!({"command": "create", "path": "/memories/preferences.md", "file_text": "Likes tea.\n"}))]
-#[expect(dead_code, reason = "documents what Command::read reads")]
-pub(crate) struct CommandBody {
-    /// `view`, `create`, `str_replace`, `insert`, `delete` or `rename`.
-    #[schema(example = "view")]
-    command: String,
-    /// For all but `rename`: `/memories` or a path below it.
-    #[schema(nullable = false, example = "/memories")]
-    path: Option<String>,
-    /// For `view` of a file: the first and the last line, counted from 1; -1 as the last means the end.
-    view_range: Option<Vec<i64>>,
-    /// For `create`: the whole text.
-    #[schema(nullable = false)]
-    file_text: Option<String>,
-    /// For `str_replace`: a text that occurs in the file exactly once.
-    #[schema(nullable = false)]
-    old_str: Option<String>,
-    /// For `str_replace`: the replacement; empty if missing or null.
-    new_str: Option<String>,
-    /// For `insert`: the line after which to insert; 0 inserts before the first.
-    #[schema(nullable = false, minimum = 0)]
-    insert_line: Option<i64>,
-    /// For `insert`: the lines.
-    #[schema(nullable = false)]
-    insert_text: Option<String>,
-    /// For `rename`: the present path.
-    #[schema(nullable = false)]
-    old_path: Option<String>,
-    /// For `rename`: nothing may exist there.
-    #[schema(nullable = false)]
-    new_path: Option<String>,
-}
-
 /// What the `tool_result` block says.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct MemoryToolAnswer<'a> {
@@ -99,7 +63,12 @@ pub(crate) struct MemoryToolAnswer<'a> {
     post,
     path = "/v1/vaults/{vault_id}/memory-tool",
     params(RootParams, ActorHeader),
-    request_body(content = CommandBody, content_type = "application/json"),
+    request_body(
+        content = HashMap<String, Value>,
+        content_type = "application/json",
+        description = "The `input` of a `tool_use` block of the tool `memory` (`memory_20250818`): its `command` and the members that it needs; others are passed over.",
+        example = json!({"command": "create", "path": "/memories/preferences.md", "file_text": "Likes tea.\n"})
+    ),
     responses(
         (status = 200, description = "The command was executed or, with `is_error`, refused.", body = MemoryToolAnswer),
         (status = 403, description = "The key has the role `reader`, and the command is not `view`."),
