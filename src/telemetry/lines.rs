@@ -1,12 +1,14 @@
 //! Buffered writing of log lines: lines are collected for a moment and written together, since a write per line costs as
 //! much as answering a small request. (A channel to a writing thread costs more: it wakes that thread for every line.)
 //!
-//! A thread that logs waits for the writer only if more than [`MOST_BYTES`] are buffered. The buffer is written when the
-//! [`Guard`] is dropped; a process that is killed loses the lines of its last [`BATCH_DELAY`].
+//! A thread that logs writes, and waits for who writes already, only if more than [`MOST_BYTES`] are buffered. The buffer is
+//! written when the [`Guard`] is dropped; a process that is killed loses the lines of its last [`BATCH_DELAY`].
 
 use std::io::{self, Write};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::mem::take;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::Duration;
 use tracing_subscriber::fmt::MakeWriter;
 
@@ -16,103 +18,77 @@ const BATCH_DELAY: Duration = Duration::from_millis(10);
 /// The size limit of the buffer.
 const MOST_BYTES: usize = 256 * 1024;
 
-/// The buffer of lines to be written.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Lines(Arc<Shared>);
+/// The lines to be written.
+#[derive(Clone)]
+pub(super) struct Lines {
+    shared: Arc<Shared>,
+    /// Tells the writing thread of the first line in an empty buffer. The thread ends with the last sender.
+    first_line: SyncSender<()>,
+}
 
-#[derive(Debug, Default)]
 struct Shared {
-    state: Mutex<State>,
-    /// Signalled when lines were added, or at the end.
-    line_added: Condvar,
-    /// Signalled when the buffer was taken by the writer.
-    space_freed: Condvar,
+    buffer: Mutex<Vec<u8>>,
+    /// Locked before the buffer by who writes, so that lines keep their order. The buffer is not locked during a write.
+    out: Mutex<Box<dyn Write + Send>>,
 }
 
-#[derive(Debug, Default)]
-struct State {
-    buffer: Vec<u8>,
-    ends: bool,
-}
-
-/// Writes the buffer when it is dropped, and ends the writer. Later lines are lost.
-#[derive(Debug)]
-pub struct Guard {
-    lines: Lines,
-    writer: Option<JoinHandle<()>>,
-}
+/// Writes the buffer when it is dropped.
+pub struct Guard(Arc<Shared>);
 
 impl Lines {
-    /// Starts a thread that writes the lines to `out`; the guard ends it.
+    /// Starts a thread that writes the lines to `out`.
     ///
     /// # Errors
     /// The thread cannot be started.
     pub(super) fn to(out: impl Write + Send + 'static) -> io::Result<(Self, Guard)> {
-        let lines = Self::default();
-        let shared = lines.0.clone();
-        let writer = thread::Builder::new()
-            .name("log".to_owned())
-            .spawn(move || shared.write_to(out))?;
-        let guard = Guard {
-            lines: lines.clone(),
-            writer: Some(writer),
-        };
-        Ok((lines, guard))
+        let shared = Arc::new(Shared {
+            buffer: Mutex::default(),
+            out: Mutex::new(Box::new(out)),
+        });
+        let (first_line, begun) = sync_channel(1);
+        let written = shared.clone();
+        thread::Builder::new().name("log".to_owned()).spawn(move || {
+            while begun.recv().is_ok() {
+                thread::sleep(BATCH_DELAY);
+                written.write_out();
+            }
+        })?;
+        let guard = Guard(shared.clone());
+        Ok((Self { shared, first_line }, guard))
     }
 }
 
-impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
-    fn write_to(&self, mut out: impl Write) {
-        let mut lines = Vec::new();
-        loop {
-            let waits = |state: &mut State| state.buffer.is_empty() && !state.ends;
-            let state = self.line_added.wait_while(self.state(), waits);
-            let ends = state.unwrap_or_else(PoisonError::into_inner).ends;
-            if !ends {
-                let waits = |state: &mut State| state.buffer.len() < MOST_BYTES && !state.ends;
-                drop(
-                    self.line_added
-                        .wait_timeout_while(self.state(), BATCH_DELAY, waits),
-                );
-            }
-            std::mem::swap(&mut self.state().buffer, &mut lines);
-            self.space_freed.notify_all();
-            // A write error must not stop the service, and cannot be logged.
-            let _ = out.write_all(&lines).and_then(|()| out.flush());
-            if ends && lines.is_empty() {
-                return;
-            }
-            lines.clear();
-        }
+impl Shared {
+    fn write_out(&self) {
+        let mut out = lock(&self.out);
+        let lines = take(&mut *lock(&self.buffer));
+        // A write error must not stop the service, and cannot be logged.
+        let _ = out.write_all(&lines).and_then(|()| out.flush());
     }
 }
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        self.lines.0.state().ends = true;
-        self.lines.0.line_added.notify_all();
-        if let Some(writer) = self.writer.take() {
-            // A writer that panicked has nothing left to write.
-            let _ = writer.join();
-        }
+        self.0.write_out();
     }
 }
 
 impl Write for &Lines {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        let waits = |state: &mut State| state.buffer.len() >= MOST_BYTES && !state.ends;
-        let state = self.0.space_freed.wait_while(self.0.state(), waits);
-        let mut state = state.unwrap_or_else(PoisonError::into_inner);
-        let is_first = state.buffer.is_empty();
-        state.buffer.extend_from_slice(line);
-        let is_much = state.buffer.len() >= MOST_BYTES;
-        drop(state);
-        if is_first || is_much {
-            self.0.line_added.notify_one();
+        let mut buffer = lock(&self.shared.buffer);
+        let is_first = buffer.is_empty();
+        buffer.extend_from_slice(line);
+        let is_much = buffer.len() >= MOST_BYTES;
+        drop(buffer);
+        if is_much {
+            self.shared.write_out();
+        } else if is_first {
+            // If it was told already, it still has to look.
+            let _ = self.first_line.try_send(());
         }
         Ok(line.len())
     }
