@@ -1,12 +1,11 @@
-//! The metrics of requests, and those that failed lately. They are counted so often that the metric handles are cached instead of being looked up by all
+//! The metrics of requests. They are counted so often that the metric handles are cached instead of being looked up by all
 //! labels each time.
 
 use crate::telemetry::{REQUEST_SECONDS, REQUESTS_RUNNING, REQUESTS_TOTAL};
-use chrono::{DateTime, Utc};
 use foldhash::fast::RandomState;
 use metrics::{Counter, Gauge, Histogram};
-use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError, RwLock};
+use std::collections::HashMap;
+use std::sync::{LazyLock, PoisonError, RwLock};
 use std::time::Duration;
 
 /// The metric handles of requests of one method and route that ended with one status.
@@ -58,42 +57,4 @@ fn remember(method: &'static str, route: &str, status: u16) {
         .entry(route.into())
         .or_default()
         .push(((method, status), ended));
-}
-
-/// How many are kept.
-const KEPT: usize = 30;
-
-/// A failed request, with the members of its log line.
-#[derive(Debug, Clone)]
-pub struct FailedRequest {
-    /// When it ended.
-    pub at: DateTime<Utc>,
-    /// Its method.
-    pub method: &'static str,
-    /// Its route, as in the table of routes.
-    pub route: Arc<str>,
-    /// Its status.
-    pub status: u16,
-    /// How long it took.
-    pub millis: u64,
-    /// Its id, as in the log.
-    pub request_id: String,
-    /// The cause.
-    pub cause: Option<Arc<str>>,
-}
-
-static FAILED: Mutex<VecDeque<FailedRequest>> = Mutex::new(VecDeque::new());
-
-/// Adds a request, and drops the oldest.
-pub fn keep_failed(failed: FailedRequest) {
-    let mut kept = FAILED.lock().unwrap_or_else(PoisonError::into_inner);
-    kept.truncate(KEPT - 1);
-    kept.push_front(failed);
-}
-
-/// The kept requests, newest first.
-#[must_use]
-pub fn recently_failed() -> Vec<FailedRequest> {
-    let kept = FAILED.lock().unwrap_or_else(PoisonError::into_inner);
-    kept.iter().cloned().collect()
 }

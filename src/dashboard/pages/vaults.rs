@@ -10,7 +10,6 @@ use crate::http::responses::{List, UsageBody};
 use crate::storage::database::server::ServerState;
 use crate::storage::memories::{MemorySummary, VaultSummary};
 use crate::storage::updates::queue::QueueState;
-use crate::telemetry::requests::{self, FailedRequest};
 use askama::Template;
 use axum::http::{Method, StatusCode};
 use axum::response::{Redirect, Response};
@@ -152,7 +151,6 @@ struct ServiceView {
     not_ready: Option<Refusal>,
     database: Option<ServerState>,
     queue: Option<QueueState>,
-    failed: Vec<FailedRequest>,
 }
 
 /// Shows the state.
@@ -175,6 +173,5 @@ pub(in crate::dashboard) async fn service(visit: Visit) -> Result<Response, Fail
         not_ready: (!ready.status.is_success()).then(|| Refusal::read(&ready.body)),
         database: database.ok(),
         queue: queue.ok(),
-        failed: requests::recently_failed(),
     })
 }

@@ -10,7 +10,7 @@ use crate::dashboard;
 use crate::domain::ids::MAX_ID_BYTES;
 use crate::http::middleware::{Call, bounds};
 use crate::http::problem::{Cause, MEDIA_TYPE, Passing, Problem};
-use crate::telemetry::requests::{self, FailedRequest};
+use crate::telemetry::requests;
 use crate::telemetry::traces;
 use axum::body::{Body, HttpBody, to_bytes};
 use axum::extract::{MatchedPath, Request};
@@ -196,8 +196,7 @@ fn method_label(method: &Method) -> &'static str {
 ///
 /// The line contains the method, the route pattern, a hash of the vault's id, the status, the duration in milliseconds, the
 /// request id and, for a failure, its cause. It never contains a body, a key, a query or an id from a path.
-struct LogLine<'c> {
-    clock: &'c dyn Clock,
+struct LogLine {
     method: &'static str,
     /// The matched route.
     route: Option<MatchedPath>,
@@ -221,8 +220,8 @@ fn vault_hash(vault: &str) -> Arc<str> {
     hash
 }
 
-impl<'c> LogLine<'c> {
-    fn start(request: &Parts, vault: Option<Arc<str>>, clock: &'c dyn Clock) -> Self {
+impl LogLine {
+    fn start(request: &Parts, vault: Option<Arc<str>>, clock: &dyn Clock) -> Self {
         // A UUID is visible ASCII.
         let new_id = || {
             let mut text = Uuid::encode_buffer();
@@ -231,7 +230,6 @@ impl<'c> LogLine<'c> {
         let request_id = safe_id(&request.headers).cloned().map_or_else(new_id, Ok);
         requests::began();
         Self {
-            clock,
             method: method_label(&request.method),
             route: request.extensions.get::<MatchedPath>().cloned(),
             vault,
@@ -280,19 +278,10 @@ impl<'c> LogLine<'c> {
         tracing::error!(
             method, route, vault, status, millis, request_id, cause, detail, "request"
         );
-        requests::keep_failed(FailedRequest {
-            at: self.clock.now(),
-            method,
-            route: route.into(),
-            status,
-            millis,
-            request_id: request_id.to_owned(),
-            cause: cause.map(Into::into),
-        });
     }
 }
 
-impl Drop for LogLine<'_> {
+impl Drop for LogLine {
     fn drop(&mut self) {
         if !self.is_written {
             self.write(None);

@@ -55,7 +55,7 @@ async fn changes_since_a_version_are_marked() {
 async fn the_state_of_the_service_is_shown() {
     let service = Service::start().await;
     service.memory("agent").write("one\n").await;
-    let table = "GET /ui/service → 200 ready | PostgreSQL | schema | 0 waiting | Recent errors";
+    let table = "GET /ui/service → 200 ready | PostgreSQL | schema | 0 waiting";
     Browser::new(&service).session(table).await;
 }
 
