@@ -57,9 +57,6 @@ impl Account {
     pub fn this_program(&self) -> Command {
         // This link is followed whether the account may read the program's folder or not.
         let mut command = Command::new("/proc/self/exe");
-        if !Path::new("/proc/self/exe").exists() {
-            command = Command::new(std::env::current_exe().unwrap_or_else(|_| "working-memory".into()));
-        }
         // Without root's home folder, which the account cannot read, its own is the one of `/etc/passwd`.
         command.uid(self.uid).gid(self.gid).env_remove("HOME");
         command

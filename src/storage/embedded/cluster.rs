@@ -80,31 +80,20 @@ fn remove(unfinished: &Path) -> Result<(), EmbeddedError> {
 const HBA: &str = "# Written by working-memory at every start.\n\
                    local all all peer map=working_memory\n";
 
-/// Used if users of the operating system have no names, so that no mapping is possible: only the permissions of the
-/// socket's folder protect the server.
-const HBA_WITHOUT_NAMES: &str = "# Written by working-memory at every start.\n\
-                                 local all all trust\n";
-
 /// Writes both files.
 pub(super) async fn write_access(cluster: &Path) -> Result<(), EmbeddedError> {
-    let (hba, ident) = match name_of(rustix::process::geteuid().as_raw()).await {
-        // Root may become any user, so it is let in by its own name.
-        Some(own) => (
-            HBA,
-            format!(
-                "# Written by working-memory at every start.\nworking_memory \"{own}\" {USER}\nworking_memory root {USER}\n"
-            ),
-        ),
-        None => {
-            tracing::warn!(
-                "the user of the service has no name in this system: whoever may enter the folder of the database's \
-                 socket is let in"
-            );
-            (HBA_WITHOUT_NAMES, String::new())
-        }
-    };
+    let uid = rustix::process::geteuid().as_raw();
+    let own = name_of(uid).await.ok_or_else(|| {
+        EmbeddedError::Unusable(format!(
+            "the user of the service ({uid}) has no name in this system, by which PostgreSQL could let it in"
+        ))
+    })?;
+    // Root may become any user, so it is let in by its own name.
+    let ident = format!(
+        "# Written by working-memory at every start.\nworking_memory \"{own}\" {USER}\nworking_memory root {USER}\n"
+    );
     put(cluster, "pg_ident.conf", &ident)?;
-    put(cluster, "pg_hba.conf", hba)
+    put(cluster, "pg_hba.conf", HBA)
 }
 
 /// The name of a user, if it has one that can be written to the file. Asks `id`, because the system may know users that
@@ -113,8 +102,9 @@ async fn name_of(uid: u32) -> Option<String> {
     let asked = Command::new("id").args(["-nu", &uid.to_string()]).output().await;
     let asked = asked.ok().filter(|output| output.status.success())?;
     let name = String::from_utf8(asked.stdout).ok()?.trim_end().to_owned();
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._@$-".contains(&byte);
-    (!name.is_empty() && name.bytes().all(is_plain)).then_some(name)
+    // It is quoted; a slash at its beginning would make it a pattern.
+    let is_writable = !name.starts_with('/') && !name.contains(|c: char| c == '"' || c.is_control());
+    (!name.is_empty() && is_writable).then_some(name)
 }
 
 /// Replaces a file of the cluster atomically.

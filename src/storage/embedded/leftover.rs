@@ -3,7 +3,6 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::process::Command;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal};
@@ -77,28 +76,14 @@ impl PidFile {
     }
 
     /// Whether it is a running server of this cluster: this user runs it, and its command line contains the
-    /// folder.
+    /// folder. A system without `/proc` does not tell; there the server ends by itself soon after its service.
     fn runs(&self, cluster: &Path, user: u32) -> bool {
         if rustix::process::test_kill_process(self.pid) == Err(rustix::io::Errno::SRCH) {
             return false;
         }
-        let number = self.pid.as_raw_nonzero().to_string();
-        let (found_user, command_line) = if Path::new("/proc/self/cmdline").exists() {
-            let process = Path::new("/proc").join(number);
-            let user = fs::metadata(&process).map(|found| found.uid()).ok();
-            (user, fs::read(process.join("cmdline")).unwrap_or_default())
-        } else {
-            let ps = Command::new("ps")
-                .args(["-ww", "-o", "uid=,command=", "-p", &number])
-                .output();
-            let printed = ps.map(|output| output.stdout).unwrap_or_default();
-            let printed = String::from_utf8_lossy(&printed).into_owned();
-            let user = printed
-                .split_whitespace()
-                .next()
-                .and_then(|user| user.parse().ok());
-            (user, printed.into_bytes())
-        };
+        let process = Path::new("/proc").join(self.pid.as_raw_nonzero().to_string());
+        let found_user = fs::metadata(&process).map(|found| found.uid()).ok();
+        let command_line = fs::read(process.join("cmdline")).unwrap_or_default();
         found_user == Some(user)
             && String::from_utf8_lossy(&command_line).contains(&*cluster.to_string_lossy())
     }
@@ -120,6 +105,7 @@ fn parse(text: &str) -> Option<PidFile> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::process::Command;
 
     #[test]
     fn the_pid_file_names_process_and_socket_folder_unless_a_crash_cut_it_short() {
