@@ -62,7 +62,7 @@ impl Sessions {
             return Ok(None);
         }
         // Always a new session id, never the one the browser sent: an attacker could have set it (session fixation).
-        let session = session::new()?;
+        let session = session::new();
         let begun = Session {
             key_id: token.key_id().clone(),
             secret: token.hash(),

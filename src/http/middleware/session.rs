@@ -70,7 +70,7 @@ async fn admit(
     let visit = match shown {
         Some(token) => (visitor(&token), None),
         None => {
-            let token = new()?;
+            let token = new();
             (visitor(&token), Some(token))
         }
     };
@@ -105,13 +105,8 @@ async fn holder(state: &AppState, token: &SessionToken) -> Result<Option<(Caller
 }
 
 /// A new session id, without a signed-in visitor.
-///
-/// # Errors
-/// 500 if the operating system provides no random bytes.
-pub(crate) fn new() -> Result<SessionToken, Problem> {
-    let secret =
-        random::secret_bytes().ok_or_else(|| Problem::internal("the machine gives no randomness"))?;
-    Ok(SessionToken::new(&secret))
+pub(crate) fn new() -> SessionToken {
+    SessionToken::new(&random::secret_bytes())
 }
 
 /// The session in the request's cookie.

@@ -94,7 +94,6 @@ impl From<KeyError> for Problem {
             KeyError::TooManyWithin { limit } => Self::new(Kind::Conflict, message)
                 .with("limit", limit)
                 .with("limit_name", "limits.vault_keys"),
-            KeyError::NoRandomness => Self::internal(message),
             KeyError::Storage(error) => error.into(),
         }
     }

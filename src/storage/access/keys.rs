@@ -11,9 +11,6 @@ use chrono::{DateTime, TimeDelta, Utc};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The fewest keys that a list reads at once.
-const ROWS_AT_ONCE: i64 = 500;
-
 /// The vault id of rows that belong to the installation.
 pub(in crate::storage) const INSTALLATION: &str = "*";
 
@@ -60,9 +57,6 @@ pub enum KeyError {
         /// The maximum.
         limit: u64,
     },
-    /// The machine's random generator failed.
-    #[error("the machine gives no randomness to make a secret of")]
-    NoRandomness,
     /// The database.
     #[error(transparent)]
     Storage(#[from] StorageError),
@@ -131,7 +125,6 @@ async fn read(
     connection: &mut Connection,
     (only, after): (Option<&KeyId>, Option<&KeyId>),
     active_at: Option<DateTime<Utc>>,
-    limit: i64,
 ) -> Result<Vec<Row>, StorageError> {
     let rows = sqlx::query_as!(
         Row,
@@ -140,13 +133,11 @@ async fn read(
          FROM api_keys
          WHERE vault_id = $1 AND ($2::text IS NULL OR key_id = $2) AND key_id > COALESCE($3::text, '')
            AND ($4::timestamptz IS NULL OR (revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $4)))
-         ORDER BY key_id
-         LIMIT $5",
+         ORDER BY key_id",
         INSTALLATION,
         only.map(KeyId::as_str),
         after.map(KeyId::as_str),
         active_at,
-        limit,
     )
     .fetch_all(connection)
     .await?;
@@ -200,17 +191,14 @@ impl Storage {
     /// Creates a key. The token is the only place where its secret is ever shown.
     ///
     /// # Errors
-    /// [`KeyError::TooMany`], [`KeyError::TooManyWithin`], [`KeyError::NoRandomness`], or database errors.
+    /// [`KeyError::TooMany`], [`KeyError::TooManyWithin`], or database errors.
     #[tracing::instrument(name = "db.api_keys.insert", skip_all)]
     pub async fn create_key(&self, new: NewKey) -> Result<(ApiKey, Token), KeyError> {
         let now = self.clock.now();
         // The last digits of the UUID are random; the first are the time, which is useless here.
         let id = self.clock.new_id().simple().to_string();
-        let key_id: KeyId = id[20..].parse().map_err(|_| KeyError::NoRandomness)?;
-        let token = Token::new(
-            key_id.clone(),
-            &random::secret_bytes().ok_or(KeyError::NoRandomness)?,
-        );
+        let key_id: KeyId = id[20..].parse().expect("twelve digits are an id");
+        let token = Token::new(key_id.clone(), &random::secret_bytes());
         let hash = token.hash();
         let key = self
             .transaction("db.api_keys.insert", |transaction| {
@@ -226,7 +214,7 @@ impl Storage {
     /// Database errors.
     #[tracing::instrument(name = "db.api_keys.get", skip_all)]
     pub async fn key(&self, key_id: &KeyId) -> Result<Option<ApiKey>, StorageError> {
-        let found = read(&mut self.reader().await?, (Some(key_id), None), None, 1).await?;
+        let found = read(&mut self.reader().await?, (Some(key_id), None), None).await?;
         Ok(found.into_iter().next().map(ApiKey::from))
     }
 
@@ -242,26 +230,12 @@ impl Storage {
         after: Option<&KeyId>,
         limit: i64,
     ) -> Result<Vec<ApiKey>, StorageError> {
-        let mut after = after.cloned();
-        let mut found = Vec::new();
-        // A page of few keys may be behind many that are not within.
-        let batch = limit.max(ROWS_AT_ONCE);
-        loop {
-            let rows = read(&mut self.reader().await?, (None, after.as_ref()), None, batch).await?;
-            let is_last = i64::try_from(rows.len()).is_ok_and(|rows| rows < batch);
-            after = rows.last().map(|row| row.key_id.clone());
-            for row in rows {
-                let key = ApiKey::from(row);
-                if within.includes(&key.scope) {
-                    found.push(key);
-                }
-            }
-            let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
-            if is_last || found.len() >= wanted {
-                found.truncate(wanted);
-                return Ok(found);
-            }
-        }
+        let rows = read(&mut self.reader().await?, (None, after), None).await?;
+        let keys = rows.into_iter().map(ApiKey::from);
+        let within = keys.filter(|key| within.includes(&key.scope));
+        Ok(within
+            .take(usize::try_from(limit).unwrap_or(usize::MAX))
+            .collect())
     }
 
     /// Revokes a key. Repeating it changes nothing. `false` if the key does not exist.
@@ -284,14 +258,11 @@ impl Storage {
     /// Gives a key a new secret. The previous secret stays valid for `grace`; an older one becomes invalid at once.
     ///
     /// # Errors
-    /// [`KeyError::NotFound`], [`KeyError::Ended`], [`KeyError::NoRandomness`], or database errors.
+    /// [`KeyError::NotFound`], [`KeyError::Ended`], or database errors.
     #[tracing::instrument(name = "db.api_keys.rotate", skip_all)]
     pub async fn rotate_key(&self, key_id: &KeyId, grace: TimeDelta) -> Result<(ApiKey, Token), KeyError> {
         let now = self.clock.now();
-        let token = Token::new(
-            key_id.clone(),
-            &random::secret_bytes().ok_or(KeyError::NoRandomness)?,
-        );
+        let token = Token::new(key_id.clone(), &random::secret_bytes());
         let hash = token.hash();
         let until = (grace > TimeDelta::zero()).then(|| now + grace);
         let rotate = || {
@@ -377,7 +348,7 @@ impl Storage {
 
 /// The keys that are valid now, with the hashes of their secrets.
 async fn active(connection: &mut Connection, now: DateTime<Utc>) -> Result<Vec<ActiveKey>, StorageError> {
-    let rows = read(connection, (None, None), Some(now), i64::MAX).await?;
+    let rows = read(connection, (None, None), Some(now)).await?;
     rows.into_iter().map(ActiveKey::try_from).collect()
 }
 
