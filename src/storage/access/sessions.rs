@@ -9,9 +9,6 @@ use chrono::TimeDelta;
 /// How long a session lasts.
 pub const SESSION_DAYS: i64 = 7;
 
-/// Maximum sessions of a key; the oldest ends when another one begins.
-const MOST_PER_KEY: i64 = 100;
-
 /// The credentials that started a session.
 #[derive(Debug, Clone)]
 pub struct Session {
@@ -30,7 +27,7 @@ impl Storage {
     pub async fn begin_session(&self, hash: &SecretHash, session: &Session) -> Result<(), StorageError> {
         let now = self.clock.now();
         let until = now + TimeDelta::days(SESSION_DAYS);
-        self.transaction("db.sessions.insert", |mut transaction| async move {
+        let insert = || {
             sqlx::query!(
                 "INSERT INTO sessions (vault_id, session_hash, key_id, secret_hash, created_at, expires_at)
                  VALUES ($1, $2, $3, $4, $5, $6)",
@@ -41,24 +38,9 @@ impl Storage {
                 now,
                 until,
             )
-            .execute(&mut transaction)
-            .await?;
-            sqlx::query!(
-                "DELETE FROM sessions
-                 WHERE vault_id = $1
-                   AND session_hash IN (SELECT session_hash FROM sessions
-                                        WHERE vault_id = $1 AND key_id = $2
-                                        ORDER BY created_at DESC, session_hash
-                                        OFFSET $3)",
-                INSTALLATION,
-                session.key_id.as_str(),
-                MOST_PER_KEY,
-            )
-            .execute(&mut transaction)
-            .await?;
-            Ok(transaction.commit_with(()))
-        })
-        .await
+        };
+        self.execute(Class::Write, "db.sessions.insert", insert).await?;
+        Ok(())
     }
 
     /// The session with this hash, unless it has expired. Does not check whether its key is still valid.

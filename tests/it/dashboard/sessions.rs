@@ -162,18 +162,6 @@ async fn an_open_stream_ends_with_its_session_at_once() {
 }
 
 #[tokio::test]
-async fn a_key_has_a_bounded_number_of_sessions_and_the_oldest_end() {
-    let (service, admin) = with_admin().await;
-    let first = Browser::signed_in(&service, &admin.token).await;
-    for _ in 0..100 {
-        service.clock.advance(Duration::from_secs(1));
-        Browser::signed_in(&service, &admin.token).await;
-    }
-    assert_eq!(service.count("sessions").await, 100);
-    first.get("/ui/vaults/acme").await.is(303);
-}
-
-#[tokio::test]
 async fn behind_a_proxy_with_tls_the_cookie_is_secure() {
     let (service, admin) = with_admin().await;
     let mut browser = Browser::new(&service);
