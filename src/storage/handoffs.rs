@@ -96,7 +96,7 @@ impl Storage {
         let event = self
             .transaction("db.handoffs.save", |mut transaction| async move {
                 if lock_memory(&mut transaction, vault, memory).await?.is_none() {
-                    return Ok(transaction.roll_back_with(None));
+                    return Ok((transaction.rollback().await?, None));
                 }
                 let newest = sqlx::query_scalar!(
                     r#"SELECT COALESCE(max(number), 0) AS "number!" FROM handoffs
@@ -107,7 +107,7 @@ impl Storage {
                 .fetch_one(&mut transaction)
                 .await?;
                 if newest + 1 != handoff.number || !may_be_quoted(&mut transaction, snapshot).await? {
-                    return Ok(transaction.roll_back_with(None));
+                    return Ok((transaction.rollback().await?, None));
                 }
                 insert(&mut transaction, (vault, memory), handoff).await?;
                 sqlx::query!(
@@ -127,7 +127,7 @@ impl Storage {
                 if let Some(answer) = answer {
                     keep_answers(&mut transaction, &[(answer, Some(memory))], None).await?;
                 }
-                Ok::<_, StorageError>(transaction.commit_with(Some(event)))
+                Ok::<_, StorageError>((transaction, Some(event)))
             })
             .await?;
         self.appended(vault, event.as_slice());

@@ -154,14 +154,14 @@ impl Storage {
                     .await?;
                     if !has_document && items.is_empty() && runs.rows_affected() == 0 {
                         // At most expired items were there, which nobody saw any more.
-                        return Ok(transaction.commit_with(None));
+                        return Ok((transaction, None));
                     }
                     delete_answers(&mut transaction, vault, memory).await?;
                     let event = self.event(memory, EventKind::MemoryDeleted);
                     let change = (held, Stored::default());
                     stored::count(&mut transaction, vault, &event.event_id, change).await?;
                     events::append(&mut transaction, vault, std::slice::from_ref(&event)).await?;
-                    Ok::<_, WriteError>(transaction.commit_with(Some(event)))
+                    Ok::<_, WriteError>((transaction, Some(event)))
                 },
             )
             .await?

@@ -17,7 +17,6 @@ use crate::domain::ids::{ContextId, MemoryId, RecordId, VaultId};
 use crate::domain::search::vector;
 use crate::fair;
 use crate::storage::database::connection::Connection;
-use crate::storage::database::transaction::Ending;
 use crate::storage::{Class, Storage, StorageError};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
@@ -315,7 +314,7 @@ async fn write(
     heads: &[PendingHead],
     words: &[String],
     embeds: bool,
-) -> Result<Ending<()>, StorageError> {
+) -> Result<(Connection, ()), StorageError> {
     let vaults: Vec<&str> = heads.iter().map(|head| head.vault_id.as_str()).collect();
     let memories: Vec<&str> = heads.iter().map(|head| head.memory_id.as_str()).collect();
     let identities: Vec<&str> = heads.iter().map(|head| head.identity.as_str()).collect();
@@ -360,5 +359,5 @@ async fn write(
     )
     .execute(&mut transaction)
     .await?;
-    Ok(transaction.commit_with(()))
+    Ok((transaction, ()))
 }

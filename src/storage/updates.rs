@@ -75,7 +75,7 @@ impl Storage {
                     events.extend(self.replace_proposals(&mut transaction, run).await?);
                 }
                 events::append(&mut transaction, &run.vault_id, &events).await?;
-                Ok::<_, StorageError>(transaction.commit_with(events))
+                Ok::<_, StorageError>((transaction, events))
             })
             .await?;
         self.appended(&run.vault_id, &events);

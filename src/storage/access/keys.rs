@@ -5,7 +5,7 @@ use crate::domain::access::{AccessRole, ApiKey, SecretHash, Token, VaultScope};
 use crate::domain::ids::{ActorId, KeyId, VaultId};
 use crate::random;
 use crate::storage::database::connection::Connection;
-use crate::storage::database::transaction::{Ending, TransactionError, lock_name};
+use crate::storage::database::transaction::{TransactionError, lock_name};
 use crate::storage::{Class, Storage, StorageError};
 use chrono::{DateTime, TimeDelta, Utc};
 use std::collections::HashMap;
@@ -150,7 +150,7 @@ async fn insert(
     new: &NewKey,
     (key_id, hash): (&KeyId, &SecretHash),
     now: DateTime<Utc>,
-) -> Result<Ending<ApiKey>, KeyError> {
+) -> Result<(Connection, ApiKey), KeyError> {
     lock_name(&mut transaction, "creation of keys").await?;
     let active = active(&mut transaction, now).await?;
     if active.len() >= MAX_ACTIVE_KEYS {
@@ -184,7 +184,7 @@ async fn insert(
     )
     .fetch_one(&mut transaction)
     .await?;
-    Ok(transaction.commit_with(row.into()))
+    Ok((transaction, row.into()))
 }
 
 impl Storage {
@@ -283,7 +283,7 @@ impl Storage {
         };
         let rotated = self.transaction("db.api_keys.rotate", |mut transaction| async move {
             let row = rotate().fetch_optional(&mut transaction).await?;
-            Ok::<_, StorageError>(transaction.commit_with(row))
+            Ok::<_, StorageError>((transaction, row))
         });
         match rotated.await? {
             Some(row) => Ok((row.into(), token)),

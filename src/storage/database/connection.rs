@@ -90,9 +90,10 @@ impl Connection {
         Ok(self)
     }
 
-    /// Rolls the transaction back, if one is open.
-    pub(in crate::storage) async fn rollback(mut self) -> Result<(), Error> {
-        self.end("ROLLBACK").await
+    /// Rolls the transaction back, if one is open, and returns the connection.
+    pub(in crate::storage) async fn rollback(mut self) -> Result<Self, StorageError> {
+        self.end("ROLLBACK").await?;
+        Ok(self)
     }
 
     async fn end(&mut self, statement: &'static str) -> Result<(), Error> {

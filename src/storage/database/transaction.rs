@@ -3,13 +3,13 @@
 //! # Named transactions
 //!
 //! [`Storage::transaction`] runs a change of several statements: it begins a transaction, passes it to a closure, and
-//! commits or rolls back as the closure says. The name is that of the span, `db.<table>.<verb>`, and the label of the
-//! metrics `transactions_total` and `transaction_repeats_total`.
+//! commits it when the closure returns it with its result, unless the closure has rolled it back. The name is that of the
+//! span, `db.<table>.<verb>`, and the label of the metrics `transactions_total` and `transaction_repeats_total`.
 //!
 //! ```text
 //! self.transaction("db.sessions.insert", |mut transaction| async move {
 //!     insert(&mut transaction, …).await?;
-//!     Ok(transaction.commit_with(()))
+//!     Ok((transaction, ()))
 //! })
 //! .await
 //! ```
@@ -55,46 +55,6 @@ use sqlx::query::Query;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// How the closure of a named transaction ends it.
-#[derive(Debug)]
-#[must_use]
-pub(in crate::storage) struct Ending<T> {
-    transaction: Connection,
-    value: T,
-    commits: bool,
-}
-
-impl Connection {
-    /// Ends a named transaction with a commit; `value` is its result.
-    pub(in crate::storage) fn commit_with<T>(self, value: T) -> Ending<T> {
-        Ending {
-            transaction: self,
-            value,
-            commits: true,
-        }
-    }
-
-    /// Ends a named transaction with a rollback; `value` is its result.
-    pub(in crate::storage) fn roll_back_with<T>(self, value: T) -> Ending<T> {
-        Ending {
-            transaction: self,
-            value,
-            commits: false,
-        }
-    }
-}
-
-impl<T> Ending<T> {
-    /// Commits or rolls back. Returns the result and whether it was committed.
-    async fn end(self) -> Result<(T, bool), StorageError> {
-        match self.commits {
-            true => drop(self.transaction.commit().await?),
-            false => self.transaction.rollback().await?,
-        }
-        Ok((self.value, self.commits))
-    }
-}
-
 impl Storage {
     /// Runs a transaction of a request that changes data. `body` may be called again.
     pub(in crate::storage) async fn transaction<T, E, F>(
@@ -104,7 +64,7 @@ impl Storage {
     ) -> Result<T, E>
     where
         E: TransactionError,
-        F: Future<Output = Result<Ending<T>, E>>,
+        F: Future<Output = Result<(Connection, T), E>>,
     {
         self.transaction_for(Class::Write, name, body).await
     }
@@ -118,7 +78,7 @@ impl Storage {
     ) -> Result<T, E>
     where
         E: TransactionError,
-        F: Future<Output = Result<Ending<T>, E>>,
+        F: Future<Output = Result<(Connection, T), E>>,
     {
         run(name, || self.begin(class), body).await
     }
@@ -135,7 +95,7 @@ impl Storage {
         let begin = || self.on_primary(class, class == Class::Sweep);
         run(name, begin, |mut connection| async move {
             let done = query().execute(&mut connection).await?;
-            Ok(connection.commit_with(done.rows_affected()))
+            Ok((connection, done.rows_affected()))
         })
         .await
     }
@@ -151,13 +111,17 @@ async fn run<T, E, B, F>(
 where
     E: TransactionError,
     B: Future<Output = Result<Connection, StorageError>>,
-    F: Future<Output = Result<Ending<T>, E>>,
+    F: Future<Output = Result<(Connection, T), E>>,
 {
     let (begin, body) = (&begin, &body);
     let attempt = move || async move {
         let transaction = begin().await?;
+        let is_begun = transaction.is_in_transaction();
         // Boxed, because the futures above it are moved during a request.
-        Box::pin(body(transaction)).await?.end().await.map_err(E::from)
+        let (transaction, value) = Box::pin(body(transaction)).await?;
+        let is_rolled_back = is_begun && !transaction.is_in_transaction();
+        transaction.commit().await.map_err(StorageError::from)?;
+        Ok((value, !is_rolled_back))
     };
     let mut repeats = 0;
     let done = loop {

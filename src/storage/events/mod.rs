@@ -150,7 +150,7 @@ impl Storage {
                 .execute(&mut transaction)
                 .await?;
             append(&mut transaction, vault, events).await?;
-            Ok::<_, StorageError>(transaction.commit_with(()))
+            Ok::<_, StorageError>((transaction, ()))
         })
         .await?;
         self.appended(vault, events);

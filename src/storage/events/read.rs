@@ -296,7 +296,7 @@ impl Storage {
                 .fetch_all(&mut transaction)
                 .await?;
                 let Some(newest) = numbered.iter().max_by_key(|event| event.sequence) else {
-                    return Ok(transaction.roll_back_with(0));
+                    return Ok((transaction.rollback().await?, 0));
                 };
                 sqlx::query!(
                     "UPDATE event_streams SET last_sequence = $2, last_event_id = $3 WHERE vault_id = $1",
@@ -306,7 +306,7 @@ impl Storage {
                 )
                 .execute(&mut transaction)
                 .await?;
-                Ok::<_, StorageError>(transaction.commit_with(newest.sequence - last))
+                Ok::<_, StorageError>((transaction, newest.sequence - last))
             },
         )
         .await
@@ -378,7 +378,7 @@ impl Storage {
                 )
                 .execute(&mut transaction)
                 .await?;
-                Ok::<_, StorageError>(transaction.commit_with(done.rows_affected()))
+                Ok::<_, StorageError>((transaction, done.rows_affected()))
             });
             total += delete.await?;
         }

@@ -60,7 +60,7 @@ impl Storage {
             "db.records.rebuild",
             |mut transaction| async move {
                 if lock_memory(&mut transaction, vault, memory).await?.is_none() {
-                    return Ok(transaction.roll_back_with(None));
+                    return Ok((transaction.rollback().await?, None));
                 }
                 let mended = project_versions(&mut transaction, vault, memory).await?;
                 if mended {
@@ -70,7 +70,7 @@ impl Storage {
                     };
                     notify(&mut transaction, from_ref(&notification)).await?;
                 }
-                Ok(transaction.commit_with(Some(mended)))
+                Ok((transaction, Some(mended)))
             },
         )
         .await

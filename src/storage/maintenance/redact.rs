@@ -6,7 +6,6 @@ use crate::domain::redaction::{LostRecord, Quotations, Redaction};
 use crate::domain::text::one_line;
 use crate::storage::contexts::{Context, ContextMetadata, ContextRef, find_context};
 use crate::storage::database::connection::Connection;
-use crate::storage::database::transaction::Ending;
 use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::handoffs::forget_handoffs;
 use crate::storage::idempotency::{Redacted, delete_redacted_answers};
@@ -69,7 +68,7 @@ impl Storage {
         reference: &ContextRef,
         (actor, reason): (&ActorId, &str),
         preconditions: &Preconditions,
-    ) -> Result<Ending<(ContextMetadata, Option<NewEvent>)>, WriteError> {
+    ) -> Result<(Connection, (ContextMetadata, Option<NewEvent>)), WriteError> {
         let head = lock_memory(&mut transaction, vault, memory).await?;
         let newest = head.as_ref().map(|head| head.version);
         preconditions.check(head.as_ref().and_then(|head| head.context_id.as_ref()), newest)?;
@@ -79,7 +78,7 @@ impl Storage {
         };
         let version = metadata.version;
         if metadata.redaction.is_some() {
-            return Ok(transaction.roll_back_with((metadata, None)));
+            return Ok((transaction.rollback().await?, (metadata, None)));
         }
         if version == head.version {
             return Err(WriteError::IsHead { version });
@@ -125,7 +124,7 @@ impl Storage {
         stored::count(&mut transaction, vault, &event.event_id, change).await?;
         events::append(&mut transaction, vault, from_ref(&event)).await?;
         let redacted = redacted.ok_or(WriteError::NotFound(Missing::Version))?.metadata;
-        Ok(transaction.commit_with((redacted, Some(event))))
+        Ok((transaction, (redacted, Some(event))))
     }
 }
 

@@ -110,7 +110,7 @@ impl Storage {
                 let (vault, memory) = (&candidate.vault_id, &candidate.memory_id);
                 // A restore makes an archived record active again: it must not happen between this check and the deletion.
                 let Some(head) = lock_memory(&mut transaction, vault, memory).await? else {
-                    return Ok(transaction.roll_back_with(0));
+                    return Ok((transaction.rollback().await?, 0));
                 };
                 let deleted = sqlx::query_scalar!(
                     r#"WITH gone AS (
@@ -135,7 +135,7 @@ impl Storage {
                 )
                 .fetch_one(&mut transaction)
                 .await?;
-                Ok(transaction.commit_with(u64::try_from(deleted).unwrap_or_default()))
+                Ok((transaction, u64::try_from(deleted).unwrap_or_default()))
             },
         )
         .await

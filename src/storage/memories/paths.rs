@@ -416,7 +416,7 @@ impl Storage {
             unlink(&mut transaction, tree, &paths).await?;
             let change = FileChange::of(path, files, deleted(path));
             keep_one(&mut transaction, under, change.memory(), &change).await?;
-            Ok::<_, WriteError>(transaction.commit_with(change))
+            Ok::<_, WriteError>((transaction, change))
         })
         .await
     }
@@ -442,7 +442,7 @@ impl Storage {
             let head = head.ok_or(WriteError::NotFound(Missing::File))?;
             preconditions.check(head.context_id.as_ref(), None)?;
             unlink(&mut transaction, tree, &[path.as_str()]).await?;
-            Ok::<_, WriteError>(transaction.commit_with(()))
+            Ok::<_, WriteError>((transaction, ()))
         })
         .await
     }
@@ -494,7 +494,7 @@ impl Storage {
             .await?;
             let change = FileChange::of(from, files, renamed(from, to));
             keep_one(&mut transaction, under, change.memory(), &change).await?;
-            Ok::<_, WriteError>(transaction.commit_with(change))
+            Ok::<_, WriteError>((transaction, change))
         })
         .await
     }

@@ -55,7 +55,7 @@ impl Storage {
                     let changed = self
                         .changed(&mut transaction, owner, Some(category), Some(actor))
                         .await?;
-                    Ok::<_, WriteError>(transaction.commit_with((item, changed)))
+                    Ok::<_, WriteError>((transaction, (item, changed)))
                 }
             })
             .await?;
@@ -92,7 +92,7 @@ impl Storage {
                         items: present,
                         unchanged: true,
                     };
-                    return Ok(transaction.roll_back_with((replaced, None)));
+                    return Ok((transaction.rollback().await?, (replaced, None)));
                 }
                 delete(&mut transaction, owner, filter, now).await?;
                 let stored = |item: &NewItem| self.stored(owner, category, item.clone(), actor, now);
@@ -107,7 +107,7 @@ impl Storage {
                 let changed = self
                     .changed(&mut transaction, owner, Some(category), Some(actor))
                     .await?;
-                Ok::<_, WriteError>(transaction.commit_with((replaced, changed)))
+                Ok::<_, WriteError>((transaction, (replaced, changed)))
             })
             .await?;
         self.appended(&owner.vault, changed.as_slice());
@@ -127,7 +127,7 @@ impl Storage {
                 let changed = self
                     .changed(&mut transaction, owner, removed.first(), None)
                     .await?;
-                Ok::<_, StorageError>(transaction.commit_with((removed.len(), changed)))
+                Ok::<_, StorageError>((transaction, (removed.len(), changed)))
             })
             .await?;
         self.appended(&owner.vault, changed.as_slice());
@@ -367,7 +367,7 @@ impl Storage {
                         .execute(&mut transaction)
                         .await?;
                         delete_empty(&mut transaction, owner).await?;
-                        Ok::<_, StorageError>(transaction.commit_with(purged.rows_affected()))
+                        Ok::<_, StorageError>((transaction, purged.rows_affected()))
                     },
                 );
                 let purged = failing.pass_over(owner.vault.as_str(), purge.await)?;

@@ -19,7 +19,6 @@ use crate::domain::search::PassageHash;
 use crate::domain::search::passages::{distance, sign_bytes, signs, similarity};
 use crate::fair;
 use crate::storage::database::connection::Connection;
-use crate::storage::database::transaction::Ending;
 use crate::storage::records::RecordStatus;
 use crate::storage::write::lock_memory;
 use crate::storage::{Class, Storage, StorageError};
@@ -121,9 +120,9 @@ async fn save(
     (vault, memory): (&VaultId, &MemoryId),
     (space, dimensions): (&str, usize),
     known: &HashMap<PassageHash, StoredVector>,
-) -> Result<Ending<bool>, StorageError> {
+) -> Result<(Connection, bool), StorageError> {
     if lock_memory(&mut transaction, vault, memory).await?.is_none() {
-        return Ok(transaction.roll_back_with(true));
+        return Ok((transaction.rollback().await?, true));
     }
     // After the lock: a concurrent switch of models either marks the memory after this transaction or is visible here.
     let current = sqlx::query_scalar!(
@@ -133,10 +132,10 @@ async fn save(
         .fetch_optional(&mut transaction)
         .await?;
     if current.as_deref() != Some(space) {
-        return Ok(transaction.roll_back_with(false));
+        return Ok((transaction.rollback().await?, false));
     }
     let Some(sources) = read_sources(&mut transaction, vault, memory).await? else {
-        return Ok(transaction.roll_back_with(true));
+        return Ok((transaction.rollback().await?, true));
     };
     let (mut hashes, mut flags, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
     let (mut signs, mut vectors) = (Vec::new(), Vec::new());
@@ -192,7 +191,7 @@ async fn save(
         .execute(&mut transaction)
         .await?;
     }
-    Ok(transaction.commit_with(true))
+    Ok((transaction, true))
 }
 
 /// Deletes the vectors of a memory in the transaction of a redaction; they are created again from the remaining text.

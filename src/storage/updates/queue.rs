@@ -123,13 +123,13 @@ impl Storage {
                 must_live_on(&mut transaction, (vault, memory), run.identity.as_deref()).await?;
                 let place = match next_place(&mut transaction, run, limits).await? {
                     Ok(place) => place,
-                    Err(full) => return Ok(transaction.roll_back_with(Err(full))),
+                    Err(full) => return Ok((transaction.rollback().await?, Err(full))),
                 };
                 let (stored, place) = (RunJson::of(run), Some((place, preconditions)));
                 insert_rows(&mut transaction, &[(run, &stored)], place).await?;
                 events::append(&mut transaction, vault, from_ref(event)).await?;
                 keep_one(&mut transaction, under, Some(memory), run).await?;
-                Ok::<_, StorageError>(transaction.commit_with(Ok(())))
+                Ok::<_, StorageError>((transaction, Ok(())))
             })
             .await?;
         if queued.is_ok() {
@@ -299,7 +299,7 @@ impl Storage {
             )
             .fetch_optional(&mut transaction)
             .await?;
-            Ok(transaction.commit_with(row))
+            Ok((transaction, row))
         });
         let row = match claimed.await {
             Ok(Some(row)) => row,
@@ -424,10 +424,10 @@ impl Storage {
         let is_held = self
             .transaction(name, |mut transaction| async move {
                 if end().execute(&mut transaction).await?.rows_affected() == 0 {
-                    return Ok(transaction.roll_back_with(false));
+                    return Ok((transaction.rollback().await?, false));
                 }
                 events::append(&mut transaction, vault, from_ref(event)).await?;
-                Ok::<_, StorageError>(transaction.commit_with(true))
+                Ok::<_, StorageError>((transaction, true))
             })
             .await?;
         if is_held {
@@ -459,11 +459,11 @@ impl Storage {
                 let ended = finish(due, None, RunStatus::Cancelled, self.clock.now(), None);
                 let ended = ended.execute(&mut transaction).await?;
                 if ended.rows_affected() == 0 {
-                    return Ok(transaction.roll_back_with(None));
+                    return Ok((transaction.rollback().await?, None));
                 }
                 let run = find_run(&mut transaction, vault, memory, id).await?;
                 events::append(&mut transaction, vault, from_ref(event)).await?;
-                Ok::<_, StorageError>(transaction.commit_with(run))
+                Ok::<_, StorageError>((transaction, run))
             })
             .await?;
         let Some(run) = cancelled else {

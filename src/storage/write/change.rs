@@ -93,7 +93,7 @@ impl Storage {
                 let (new, result) = match decide(&head)? {
                     Decision::Save(new, result) => (*new, result),
                     // At most the row of a memory that is not created was written.
-                    Decision::Keep(result) => return Ok(transaction.roll_back_with((None, result))),
+                    Decision::Keep(result) => return Ok((transaction.rollback().await?, (None, result))),
                 };
                 self.check_quotas(&mut transaction, vault, !head.exists(), new.text.len())
                     .await?;
@@ -101,7 +101,7 @@ impl Storage {
                 let prepared = Prepared::new(head, Some(counted), of, new);
                 save_locked(&mut transaction, &prepared).await?;
                 let saved = Some((Box::new(prepared), token));
-                Ok::<_, E>(transaction.commit_with((saved, result)))
+                Ok::<_, E>((transaction, (saved, result)))
             })
             .await?;
         if let Some((prepared, token)) = saved {

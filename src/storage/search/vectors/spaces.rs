@@ -209,7 +209,7 @@ impl Storage {
             "db.memories.mark_for_embedding",
             |mut transaction| async move {
                 let marked = mark().fetch_one(&mut transaction).await?;
-                Ok(transaction.commit_with(marked.last))
+                Ok((transaction, marked.last))
             },
         )
         .await
