@@ -14,7 +14,7 @@ use crate::http::problem::Problem;
 use crate::http::routes::contexts::put::read_text_or_json;
 use crate::http::state::AppState;
 use crate::storage::idempotency::KeptAnswer;
-use crate::storage::memories::paths::{FileChange, FileEntry, FileTree, FileWrite, StoredFile, WrittenFile};
+use crate::storage::memories::paths::{FileChange, FileEntry, FileTree, FileWrite, StoredFile};
 use crate::storage::{Head, WriteError};
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
@@ -139,7 +139,7 @@ fn about(file: Option<StoredFile>, answer: KeptAnswer) -> Response {
 }
 
 /// The response to a command.
-fn answer(FileChange { response, file }: &FileChange) -> KeptAnswer {
+fn answer(FileChange { response, file, .. }: &FileChange) -> KeptAnswer {
     let answer = MemoryToolAnswer {
         content: response,
         is_error: false,
@@ -171,10 +171,12 @@ async fn carry_out(
             FileEntry::File(file, text) => Ok(FileChange {
                 response: view_file(&path, &text, range.as_ref())?,
                 file: Some(file),
+                unchanged: true,
             }),
             FileEntry::Directory(listing) if listing.exists() => Ok(FileChange {
                 response: listing.render(),
                 file: None,
+                unchanged: true,
             }),
             FileEntry::Directory(_) => Err(Refusal::NoSuchPath(path).into()),
         },
@@ -203,7 +205,7 @@ async fn carry_out(
             let write = write(&path, Refusal::NotAFile(path.clone()));
             storage.write_file(write, under, edit_of(&path, edit)).await
         }
-        Command::Delete { path } => storage.unlink_files(tree, &path, under).await,
+        Command::Delete { path } => storage.unlink_files(tree, &path, None, under).await,
         Command::Rename { from, to } => storage.rename_files(tree, &from, &to, under).await,
     }
 }
@@ -349,21 +351,23 @@ pub(crate) async fn put_memory_file(
         Ok(file.clone())
     };
     let written = state.storage.write_file(write, under.as_ref(), put).await?;
-    let about = Extension(AnswerAbout(written.file.memory_id.clone()));
-    Ok((about, put_answer(&written)).into_response())
+    let answer = put_answer(&written);
+    Ok(about(written.file, answer))
 }
 
-fn put_answer(WrittenFile { file, unchanged, .. }: &WrittenFile) -> KeptAnswer {
+fn put_answer(FileChange { file, unchanged, .. }: &FileChange) -> KeptAnswer {
+    let file = file.clone().expect("a file that is written is one");
     let status = if *unchanged {
         StatusCode::OK
     } else {
         StatusCode::CREATED
     };
+    let etag = ETag::of(&file.context_id);
     let body = PutFileBody {
-        file: file.clone(),
+        file,
         unchanged: *unchanged,
     };
-    KeptAnswer::json(status, &body).with(ETAG, ETag::of(&file.context_id))
+    KeptAnswer::json(status, &body).with(ETAG, etag)
 }
 
 async fn read_text(state: &AppState, request: Request) -> Result<String, Problem> {
@@ -398,7 +402,7 @@ pub(crate) async fn unlink_memory_file(
     let (tree, path) = params.file(vault_id)?;
     state
         .storage
-        .unlink_file(&tree, &path, &conditions.for_write())
+        .unlink_files(&tree, &path, Some(&conditions.for_write()), None)
         .await?;
     Ok(StatusCode::NO_CONTENT)
 }

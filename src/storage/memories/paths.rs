@@ -74,17 +74,6 @@ impl StoredFile {
     }
 }
 
-/// The result of writing a file.
-#[derive(Debug)]
-pub struct WrittenFile {
-    /// The file as it is now.
-    pub file: StoredFile,
-    /// Whether it had this text already, so that no version was created.
-    pub unchanged: bool,
-    /// The message for the model.
-    pub response: String,
-}
-
 /// The result of a command.
 #[derive(Debug)]
 pub struct FileChange {
@@ -92,15 +81,8 @@ pub struct FileChange {
     pub response: String,
     /// The file, if the command concerned one.
     pub file: Option<StoredFile>,
-}
-
-impl From<WrittenFile> for FileChange {
-    fn from(written: WrittenFile) -> Self {
-        Self {
-            response: written.response,
-            file: Some(written.file),
-        }
-    }
+    /// Whether a file that was to be written had this text already, so that no version was created.
+    pub unchanged: bool,
 }
 
 impl Storage {
@@ -310,12 +292,12 @@ impl Storage {
     /// # Errors
     /// As [`WriteError`] says.
     #[tracing::instrument(name = "db.memory_paths.write", skip_all)]
-    pub async fn write_file<T: From<WrittenFile>>(
+    pub async fn write_file(
         &self,
         write: FileWrite<'_>,
-        under: Option<&Answering<'_, T>>,
+        under: Option<&Answering<'_, FileChange>>,
         edit: impl Fn(Option<&Head>) -> Result<Edited, WriteError>,
-    ) -> Result<T, WriteError> {
+    ) -> Result<FileChange, WriteError> {
         let FileWrite { tree, path, .. } = write;
         loop {
             let (memory, at) = match find(&mut self.reader().await?, tree, path).await? {
@@ -351,19 +333,17 @@ impl Storage {
 
 impl FileWrite<'_> {
     /// The version with this text, or none if the newest one has it.
-    fn version<T: From<WrittenFile>>(
+    fn version(
         &self,
         memory: &MemoryId,
         head: &Head,
         Edited { text, response }: Edited,
-        under: Option<&Answering<'_, T>>,
-    ) -> Decision<T> {
-        let written = |metadata, unchanged| {
-            T::from(WrittenFile {
-                file: StoredFile::of(self.path, metadata),
-                unchanged,
-                response,
-            })
+        under: Option<&Answering<'_, FileChange>>,
+    ) -> Decision<FileChange> {
+        let written = |metadata, unchanged| FileChange {
+            response,
+            file: Some(StoredFile::of(self.path, metadata)),
+            unchanged,
         };
         if let Some(newest) = head.metadata.as_ref().filter(|_| head.text == text) {
             return Decision::Keep(written(newest.clone(), true));
@@ -383,8 +363,11 @@ impl FileChange {
     /// The change of these files at or below a path.
     fn of(path: &FilePath, mut files: Vec<StoredFile>, response: String) -> Self {
         files.retain(|file| file.path == *path);
-        let file = files.pop();
-        Self { response, file }
+        Self {
+            response,
+            file: files.pop(),
+            unchanged: false,
+        }
     }
 
     /// The memory of the file, if there is one.
@@ -395,7 +378,8 @@ impl FileChange {
 
 impl Storage {
     /// Unlinks a file, or all files of a directory. The memories stay, with all their versions. Returns the unlinked
-    /// file's version, if it was a single file.
+    /// file's version, if it was a single file. With `preconditions` only a file is unlinked, for whose newest version
+    /// they hold.
     ///
     /// # Errors
     /// As [`WriteError`] says.
@@ -404,6 +388,7 @@ impl Storage {
         &self,
         tree: &FileTree,
         path: &FilePath,
+        preconditions: Option<&Preconditions>,
         under: Option<&Answering<'_, FileChange>>,
     ) -> Result<FileChange, WriteError> {
         if path.is_root() {
@@ -411,38 +396,21 @@ impl Storage {
         }
         self.transaction("db.memory_paths.unlink", |mut transaction| async move {
             hold_root(&mut transaction, tree).await?;
+            if let Some(preconditions) = preconditions {
+                let Found::File(memory) = find(&mut transaction, tree, path).await? else {
+                    return Err(WriteError::NotFound(Missing::File));
+                };
+                // Locked, so that no edit comes between the look and the deed.
+                let head = lock_memory(&mut transaction, &tree.vault, &memory).await?;
+                let head = head.ok_or(WriteError::NotFound(Missing::File))?;
+                preconditions.check(head.context_id.as_ref(), None)?;
+            }
             let files = files_at(&mut transaction, tree, path).await?;
             let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
             unlink(&mut transaction, tree, &paths).await?;
             let change = FileChange::of(path, files, deleted(path));
             keep_one(&mut transaction, under, change.memory(), &change).await?;
             Ok::<_, WriteError>((transaction, change))
-        })
-        .await
-    }
-
-    /// Unlinks a file if the preconditions hold for its newest version.
-    ///
-    /// # Errors
-    /// As [`WriteError`] says.
-    #[tracing::instrument(name = "db.memory_paths.unlink_file", skip_all)]
-    pub async fn unlink_file(
-        &self,
-        tree: &FileTree,
-        path: &FilePath,
-        preconditions: &Preconditions,
-    ) -> Result<(), WriteError> {
-        self.transaction("db.memory_paths.unlink_file", |mut transaction| async move {
-            hold_root(&mut transaction, tree).await?;
-            let Found::File(memory) = find(&mut transaction, tree, path).await? else {
-                return Err(WriteError::NotFound(Missing::File));
-            };
-            // Locked, so that no edit comes between the look and the deed.
-            let head = lock_memory(&mut transaction, &tree.vault, &memory).await?;
-            let head = head.ok_or(WriteError::NotFound(Missing::File))?;
-            preconditions.check(head.context_id.as_ref(), None)?;
-            unlink(&mut transaction, tree, &[path.as_str()]).await?;
-            Ok::<_, WriteError>((transaction, ()))
         })
         .await
     }
