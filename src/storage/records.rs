@@ -9,7 +9,6 @@ use crate::domain::history::{LifeEnd, RecordLife, VersionMark};
 use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, TaskId, VaultId};
 use crate::domain::listed;
 use crate::domain::window::{Task, TaskDetails};
-use crate::storage::columns::by_name;
 use crate::storage::database::connection::Connection;
 use crate::storage::pages::{Reading, Rows};
 use crate::storage::{Storage, StorageError};
@@ -24,7 +23,6 @@ use strum::{EnumString, IntoStaticStr, VariantNames};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RecordRow {
-    #[serde(with = "by_name")]
     pub(super) kind: RecordKind,
     pub(super) number: i64,
     pub(super) status: String,

@@ -27,7 +27,6 @@ pub use read::{Event, Place, StreamState};
 
 use crate::domain::ids::{ActorId, ContextId, MemoryId, UpdateId, VaultId};
 use crate::domain::listed;
-use crate::storage::columns::by_name;
 use crate::storage::database::connection::Connection;
 use crate::storage::database::listen;
 use crate::storage::database::notification::Notification;
@@ -84,7 +83,6 @@ pub struct NewEvent {
     #[serde(skip)]
     pub memory: MemoryId,
     /// The kind.
-    #[serde(serialize_with = "by_name::serialize")]
     pub kind: EventKind,
     /// The time.
     pub created_at: DateTime<Utc>,
