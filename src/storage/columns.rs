@@ -131,29 +131,3 @@ impl From<FromJson<Self>> for Vec<CitedLine> {
         lines
     }
 }
-
-/// Names of enumerations in JSON, as columns have them.
-pub(in crate::storage) mod by_name {
-    use serde::de::{Deserialize as _, Deserializer, Error as _};
-    use serde::ser::Serializer;
-    use std::str::FromStr;
-
-    /// Writes the name.
-    pub(in crate::storage) fn serialize<T: Copy + Into<&'static str>, S: Serializer>(
-        value: &T,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str((*value).into())
-    }
-
-    /// Reads the name.
-    pub(in crate::storage) fn deserialize<'de, T: FromStr, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<T, D::Error> {
-        let name = String::deserialize(deserializer)?;
-        name.parse().map_err(|_| {
-            let shown: String = name.chars().take(40).collect();
-            D::Error::custom(format_args!("{shown:?} is not known to this program"))
-        })
-    }
-}

@@ -10,7 +10,6 @@ use crate::domain::memory::Counters;
 use crate::domain::memory_files::FilePath;
 use crate::domain::prompt::{PromptItem, check_writable};
 use crate::storage::Source;
-use crate::storage::columns::by_name;
 use crate::storage::handoffs::Handoff;
 use crate::storage::records::RecordRow;
 use crate::storage::records::evidence;
@@ -86,7 +85,6 @@ pub(super) struct ContextLine {
     pub(super) version: i64,
     pub(super) actor_id: ActorId,
     pub(super) creation_time: DateTime<Utc>,
-    #[serde(with = "by_name")]
     pub(super) source: Source,
     pub(super) bytes: i32,
     pub(super) update_id: Option<UpdateId>,
