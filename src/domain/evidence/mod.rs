@@ -13,7 +13,6 @@ mod archives;
 mod examples;
 mod input;
 mod judge;
-mod occurring;
 mod verbatim;
 
 pub use archives::{Addition, JudgedArchive, name_replaced};

@@ -4,10 +4,10 @@
 //! the input.
 
 use super::input::{Evidence, Input, quote_of};
-use super::occurring::occurring;
 use crate::domain::document::Fence;
 use crate::domain::text::lines::offset_in;
 use crate::domain::text::{folded, single_blanks};
+use aho_corasick::AhoCorasick;
 use foldhash::fast::RandomState;
 use memchr::memmem::Finder;
 use std::cell::OnceCell;
@@ -79,6 +79,24 @@ fn unfenced(snippet: &str) -> Option<&str> {
     fence.is_closed_by(closing.trim()).then_some(content)
 }
 
+/// Those of the wanted texts that occur in any of the others, but for the empty one.
+fn occurring<'t>(
+    wanted: &HashSet<String, RandomState>,
+    texts: impl Iterator<Item = &'t str>,
+) -> HashSet<String, RandomState> {
+    let wanted: Vec<&String> = wanted.iter().filter(|text| !text.is_empty()).collect();
+    let finder =
+        AhoCorasick::new(&wanted).expect("the limits of the automaton are far above an answer's size");
+    let mut is_seen = vec![false; wanted.len()];
+    for text in texts {
+        for found in finder.find_overlapping_iter(text) {
+            is_seen[found.pattern().as_usize()] = true;
+        }
+    }
+    let found = wanted.into_iter().zip(is_seen).filter(|(_, is_seen)| *is_seen);
+    found.map(|(text, _)| text.clone()).collect()
+}
+
 /// The texts from which snippets may be copied.
 #[derive(Debug)]
 pub(super) struct Sources<'a> {
@@ -146,7 +164,7 @@ impl<'a> Sources<'a> {
         let copied = self.copied.get_or_init(|| {
             let input = self.input.iter().map(|source| &source.folded);
             let texts = input.chain(&self.known).map(String::as_str);
-            occurring(self.lines.iter().cloned(), texts)
+            occurring(&self.lines, texts)
         });
         snippet.lines().find(|line| {
             let line = single_blanks(line);
@@ -159,7 +177,7 @@ impl<'a> Sources<'a> {
         let said = self.said.get_or_init(|| {
             let input = self.input.iter().map(|source| source.folded.to_lowercase());
             let input: Vec<String> = input.collect();
-            occurring(self.wordless.iter().cloned(), input.iter().map(String::as_str))
+            occurring(&self.wordless, input.iter().map(String::as_str))
         });
         let text = folded(text);
         !text.is_empty() && said.contains(&text)
@@ -169,6 +187,22 @@ impl<'a> Sources<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_text_occurs_if_it_is_a_part_of_another(
+            wanted in proptest::collection::hash_set("[abé]{1,6}", 0..12),
+            texts in proptest::collection::vec("[abé]{0,20}", 0..4),
+        ) {
+            let wanted: HashSet<String, RandomState> = wanted.into_iter().collect();
+            let found = occurring(&wanted, texts.iter().map(String::as_str));
+            for text in wanted {
+                let is_part = texts.iter().any(|other| other.contains(&text));
+                prop_assert_eq!(found.contains(&text), is_part, "{}", text);
+            }
+        }
+    }
 
     /// The passage of the input that equals a snippet.
     fn found<'a>(input: &Input<'a>, snippet: &str) -> Option<(&'a str, Evidence)> {
