@@ -182,19 +182,24 @@ pub(in crate::storage) async fn insert_of_records(
     memory: &MemoryId,
 ) -> Result<(), StorageError> {
     let rows = super::all(connection, (vault, memory)).await?;
-    let events = rows.into_iter().map(RecordLife::from).flat_map(|stored| {
-        let RecordLife {
-            record, born, end, ..
-        } = stored;
-        // A record that was added directly to the archive was added and ended by one version.
-        let end = end.filter(|end| end.mark.version != born.version);
-        let end = end.map(|end| (ChangeKind::end(end.superseded_by), end.mark));
-        let events = once((ChangeKind::Added, born)).chain(end);
-        events.map(move |(change, mark)| RecordEvent {
-            id: record.id,
-            change,
-            mark,
-        })
-    });
+    let is_in_the_document = |life: &RecordLife| {
+        let end = life.end.as_ref();
+        // A record that was added directly to the archive has no history.
+        end.is_none_or(|end| end.mark.version != life.born.version)
+    };
+    let lives = rows.into_iter().map(RecordLife::from).filter(is_in_the_document);
+    let events = lives.flat_map(
+        |RecordLife {
+             record, born, end, ..
+         }| {
+            let end = end.map(|end| (ChangeKind::end(end.superseded_by), end.mark));
+            let events = once((ChangeKind::Added, born)).chain(end);
+            events.map(move |(change, mark)| RecordEvent {
+                id: record.id,
+                change,
+                mark,
+            })
+        },
+    );
     insert(connection, vault, memory, &events.collect::<Vec<_>>()).await
 }

@@ -216,7 +216,7 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
         Ok(rebuild.finish().0)
     }
 
-    /// Those records that do not follow from the versions, as when a version was pruned or redacted.
+    /// Those records that do not follow from the versions: all of them if a version was pruned or redacted.
     async fn records(
         &mut self,
         connection: &mut Connection,

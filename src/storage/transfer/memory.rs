@@ -4,6 +4,7 @@ use super::import::{ImportOptions, Imported, LineError, OnConflict, problem, une
 use super::lines::{
     ContextLine, End, Line, MemoryLine, PathLine, check_handoff, check_item, check_record, check_run, run_of,
 };
+use crate::domain::document::Record;
 use crate::domain::ids::{Category, ContextId, MemoryId, RecordId, UpdateId, VaultId};
 use crate::domain::memory::Counters;
 use crate::domain::{changelog, document};
@@ -18,7 +19,7 @@ use crate::storage::usage::stored::{self, Stored};
 use crate::storage::write::{Prepared, lock_memory, operation_details, save_locked};
 use crate::storage::{Class, Head, NewVersion, Source, Storage, StorageError, handoffs};
 use chrono::{DateTime, SecondsFormat, Utc};
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 /// What happens to the lines of a memory.
 enum Target {
@@ -43,7 +44,7 @@ pub(super) struct MemoryImport<'i> {
     /// The newest version's number, id and time.
     newest: Option<(i64, ContextId, DateTime<Utc>)>,
     /// The records in the newest version.
-    active: HashSet<RecordId>,
+    active: HashMap<RecordId, Record>,
 }
 
 impl<'i> MemoryImport<'i> {
@@ -91,7 +92,7 @@ impl<'i> MemoryImport<'i> {
             target,
             categories: BTreeSet::new(),
             newest: None,
-            active: HashSet::new(),
+            active: HashMap::new(),
         })
     }
 
@@ -168,15 +169,17 @@ impl<'i> MemoryImport<'i> {
                 insert_context(&mut self.transaction, of, &line).await?;
                 if line.version == self.line.head_version {
                     let records = document::records(&line.context).into_iter();
-                    self.active = records.map(|record| record.id).collect();
+                    self.active = records.map(|record| (record.id, record)).collect();
                 }
             }
             Line::Record(line) => {
                 let id = line.id();
-                if line.status == "active" && !self.active.contains(&id) {
-                    return Err(problem(format!(
-                        "{id}.status: the newest document does not have it"
-                    )));
+                let is_so = |record: &Record| {
+                    (&record.label, &record.reason) == (&line.label, &line.reason)
+                        && record.content == line.content
+                };
+                if line.status == "active" && !self.active.get(&id).is_some_and(is_so) {
+                    return Err(problem(format!("{id}: the newest document does not have it so")));
                 }
                 records::write(&mut self.transaction, of, &[*line]).await?;
             }
