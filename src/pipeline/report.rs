@@ -3,7 +3,6 @@
 use super::Step;
 use super::check::WrittenItem;
 use crate::domain::document;
-use crate::domain::evidence::Evidence;
 use crate::domain::ids::{ContextId, MemoryId, UpdateId, VaultId};
 use crate::domain::memory::AppliedOperation;
 use crate::domain::operation::{Fault, Role};
@@ -75,51 +74,6 @@ pub struct Warning {
     #[schema(nullable = false)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<usize>,
-}
-
-/// One change that was made.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct OperationReport {
-    /// The number by which it is approved; only of a proposal, and not of what belongs to its record.
-    #[schema(nullable = false)]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub number: Option<usize>,
-    /// `rewrite_progress`, `add` or `archive`; with a record also `rewrite_status`.
-    #[schema(examples("add"))]
-    pub op: String,
-    /// The record it made or archived.
-    #[schema(required, examples("KL-3"))]
-    pub id: Option<String>,
-    /// The label of a verbatim record.
-    #[schema(required)]
-    pub label: Option<String>,
-    /// Why.
-    #[schema(required)]
-    pub reason: Option<String>,
-    /// The insight, snippet or new progress; of an archived record what it said.
-    #[schema(required)]
-    pub content: Option<String>,
-    /// For an archived record, the one that replaces it; absent if none does.
-    #[schema(nullable = false, examples("KL-4"))]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub superseded_by: Option<String>,
-    /// What of the task and the messages carries it, at most two passages; of a model's change only.
-    pub evidence: Vec<Evidence>,
-}
-
-impl From<&AppliedOperation> for OperationReport {
-    fn from(operation: &AppliedOperation) -> Self {
-        Self {
-            number: None,
-            op: operation.op.name().to_owned(),
-            id: operation.id.map(|id| id.to_string()),
-            label: operation.label.clone(),
-            reason: operation.reason.clone(),
-            content: operation.content.clone(),
-            superseded_by: operation.superseded_by.map(|id| id.to_string()),
-            evidence: operation.evidence.clone(),
-        }
-    }
 }
 
 /// What a role's model cost.
@@ -219,7 +173,7 @@ pub struct UpdateAnswer {
     /// Whether the memory had moved since it was captured.
     pub rebased: bool,
     /// What was changed.
-    pub operations: Vec<OperationReport>,
+    pub operations: Vec<AppliedOperation>,
     /// What was not applied; of each text the first 200 items.
     pub rejected: Vec<Rejection>,
     /// How many more items were not applied; absent if those are all.

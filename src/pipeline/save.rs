@@ -10,9 +10,7 @@ use crate::domain::{changelog, document};
 use crate::fair;
 use crate::pipeline::check::{Accepted, mentioned};
 use crate::pipeline::merge::{Merged, is_status_moved, merge, write_record};
-use crate::pipeline::report::{
-    DocumentReport, OperationReport, Rejection, UpdateAnswer, UpdateStatus, Warning,
-};
+use crate::pipeline::report::{DocumentReport, Rejection, UpdateAnswer, UpdateStatus, Warning};
 use crate::pipeline::review::Proposal;
 use crate::pipeline::run::Running;
 use crate::pipeline::{Mode, Pipeline, PipelineError};
@@ -126,7 +124,7 @@ impl Pipeline {
             UpdateStatus::Applied => (head.version + 1, Some(head.next_context_id.clone())),
             _ => (head.version, head.context_id.clone()),
         };
-        let operations = applied.operations.iter();
+        let operations = applied.operations.iter().cloned();
         let answer = UpdateAnswer {
             status,
             // A dry run or a proposal is computed on the current head, which is then its base.
@@ -139,9 +137,9 @@ impl Pipeline {
             rebased,
             operations: operations
                 .zip(numbers.into_iter().chain(std::iter::repeat(None)))
-                .map(|(operation, number)| OperationReport {
+                .map(|(operation, number)| AppliedOperation {
                     number: number.filter(|_| proposal.is_some()),
-                    ..OperationReport::from(operation)
+                    ..operation
                 })
                 .collect(),
             log: log(running, &applied.operations, &changes, (&rejected, more_rejected)),

@@ -8,9 +8,11 @@ use crate::dashboard::layout::{self, Page};
 use crate::dashboard::visit::Visit;
 use crate::domain::document::records;
 use crate::domain::dsl;
+use crate::domain::ids::RecordId;
+use crate::domain::memory::{AppliedOperation, OperationName};
 use crate::domain::operation::{Fault, Role};
 use crate::http::responses::ContextBody;
-use crate::pipeline::report::{OperationReport, Rejection, Warning};
+use crate::pipeline::report::{Rejection, Warning};
 use crate::storage::memories::MemorySummary;
 use crate::storage::updates::{Run, RunKind, RunStatus};
 use askama::Template;
@@ -46,7 +48,7 @@ struct View {
 
 /// A change of the run.
 struct Change {
-    operation: OperationReport,
+    operation: AppliedOperation,
     /// An earlier change has the same number, so both are taken or left together.
     belongs_to: Option<usize>,
     /// What the record that takes the place of an archived one says, as it stands now or as this run writes it.
@@ -58,7 +60,7 @@ struct Change {
 #[serde(default)]
 struct Outcome {
     problem: Option<String>,
-    operations: Vec<OperationReport>,
+    operations: Vec<AppliedOperation>,
     rejected: Vec<Rejection>,
     warnings: Vec<Warning>,
     diff: String,
@@ -175,30 +177,28 @@ fn stored<T: Default + serde::de::DeserializeOwned>(json: Value) -> T {
 }
 
 /// The changes of a run, archived records beside what takes their place in the document.
-fn changes(operations: Vec<OperationReport>, document: Option<&str>) -> Vec<Change> {
-    let mut texts: HashMap<String, String> = document
+fn changes(operations: Vec<AppliedOperation>, document: Option<&str>) -> Vec<Change> {
+    let mut texts: HashMap<RecordId, String> = document
         .map(records)
         .into_iter()
         .flatten()
-        .map(|record| (record.id.to_string(), record.content))
+        .map(|record| (record.id, record.content))
         .collect();
-    for operation in operations.iter().filter(|operation| operation.op == "add") {
-        texts.extend(operation.id.clone().zip(operation.content.clone()));
+    let added = |operation: &&AppliedOperation| operation.op == OperationName::Add;
+    for operation in operations.iter().filter(added) {
+        texts.extend(operation.id.zip(operation.content.clone()));
     }
     let mut seen = HashSet::new();
-    let change = |operation: OperationReport| Change {
+    let change = |operation: AppliedOperation| Change {
         belongs_to: operation.number.filter(|number| !seen.insert(*number)),
-        kept: operation
-            .superseded_by
-            .as_ref()
-            .and_then(|id| texts.get(id).cloned()),
+        kept: operation.superseded_by.and_then(|id| texts.get(&id).cloned()),
         operation,
     };
     operations.into_iter().map(change).collect()
 }
 
 /// What the run was given.
-fn inputs(request: &Value, operations: &[OperationReport]) -> Vec<Input> {
+fn inputs(request: &Value, operations: &[AppliedOperation]) -> Vec<Input> {
     let quoted: Vec<_> = operations
         .iter()
         .flat_map(|operation| &operation.evidence)

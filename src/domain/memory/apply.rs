@@ -8,12 +8,13 @@ use crate::domain::evidence::Evidence;
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::{AddedRecord, Operation};
 use chrono::{DateTime, Utc};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet};
 use strum::{IntoStaticStr, VariantNames};
+use utoipa::ToSchema;
 
 /// The kind of change that an operation made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantNames, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantNames, Serialize, Deserialize)]
 #[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 pub enum OperationName {
@@ -37,24 +38,34 @@ impl OperationName {
     }
 }
 
-/// An applied operation, described as it is in the document. In JSON as it is stored.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+/// One change that was made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(as = OperationReport)]
 pub struct AppliedOperation {
-    /// The kind of change.
+    /// The number by which it is approved; only of a proposal, and not of what belongs to its record.
+    #[schema(nullable = false)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub number: Option<usize>,
+    /// `rewrite_progress`, `add` or `archive`; with a record also `rewrite_status`.
+    #[schema(value_type = String, examples("add"))]
     pub op: OperationName,
-    /// The record added, archived or marked.
+    /// The record it made or archived.
+    #[schema(required, value_type = Option<String>, examples("KL-3"))]
     pub id: Option<RecordId>,
-    /// The record's label; VC only.
+    /// The label of a verbatim record.
+    #[schema(required)]
     pub label: Option<String>,
-    /// For an addition the record's reason, for another change the reason of the change.
+    /// Why.
+    #[schema(required)]
     pub reason: Option<String>,
-    /// The record's content, its marks after a change of them, or the new body of `Current Progress`.
+    /// The insight, snippet or new progress; of an archived record what it said.
+    #[schema(required)]
     pub content: Option<String>,
-    /// The record that replaces an archived one.
+    /// For an archived record, the one that replaces it; absent if none does.
+    #[schema(nullable = false, value_type = Option<String>, examples("KL-4"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub superseded_by: Option<RecordId>,
-    /// Passages of the update's input that support it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    /// What of the task and the messages carries it, at most two passages; of a model's change only.
     pub evidence: Vec<Evidence>,
     /// The index of the operation that made it, of those that [`apply`] was given.
     #[serde(skip)]
@@ -156,6 +167,7 @@ impl AppliedOperation {
     /// Describes a section without records that was written anew.
     pub(in crate::domain) fn of_section(op: OperationName, content: String) -> Self {
         Self {
+            number: None,
             op,
             id: None,
             label: None,
