@@ -67,7 +67,6 @@ pub use render::{Expiry, Marks, NotATime, Until, written_time};
 pub use lines::Fence;
 pub(in crate::domain) use lines::{TAB, indent, indentation, lines};
 pub(in crate::domain) use outline::{Layout, heading_of};
-pub(in crate::domain) use progress::progress_parts;
 pub(in crate::domain) use record::{
     Entry, end_of_reason, entries, entries_of, normalised_snippet, pinned, reason_end, record_at,
 };

@@ -6,18 +6,16 @@ use crate::domain::operation::Progress;
 use crate::domain::text::{is_nothing, visible_line};
 use std::ops::Range;
 
-/// The part below one heading, by the indices of lines.
-pub(in crate::domain) struct ProgressPart {
+/// The part below one heading.
+struct ProgressPart {
     /// The list, by its place in [`Progress::TITLES`]; `None` for any other part.
-    pub(in crate::domain) list: Option<usize>,
-    /// Its heading and the lines below it.
-    pub(in crate::domain) lines: Range<usize>,
-    /// The lines of each bullet, without blank lines after it.
-    pub(in crate::domain) bullets: Vec<Range<usize>>,
+    list: Option<usize>,
+    /// The indices of the lines of each bullet, without blank lines after it.
+    bullets: Vec<Range<usize>>,
 }
 
 /// The parts of a body of `Current Progress`, of which these are the lines. What stands in a fence is no bullet. Linear.
-pub(in crate::domain) fn progress_parts(lines: &[&str]) -> Vec<ProgressPart> {
+fn progress_parts(lines: &[&str]) -> Vec<ProgressPart> {
     let mut parts: Vec<ProgressPart> = Vec::new();
     let mut fence: Option<Fence> = None;
     let mut is_open = false;
@@ -37,16 +35,13 @@ pub(in crate::domain) fn progress_parts(lines: &[&str]) -> Vec<ProgressPart> {
                 let mut titles = Progress::TITLES.iter();
                 parts.push(ProgressPart {
                     list: titles.position(|known| known.eq_ignore_ascii_case(title)),
-                    lines: place..place,
                     bullets: Vec::new(),
                 });
             }
         }
-        let Some(part) = parts.last_mut() else { continue };
-        part.lines.end = place + 1;
-        if !is_open {
+        let Some(part) = parts.last_mut().filter(|_| is_open) else {
             continue;
-        }
+        };
         match part.bullets.last_mut().filter(|_| continues) {
             // Blank lines after a bullet do not belong to it.
             Some(_) if bare.is_empty() => {}

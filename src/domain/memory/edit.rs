@@ -447,7 +447,7 @@ pub(in crate::domain) fn append_section(
 }
 
 /// Ends the last line of a text.
-pub(in crate::domain) fn end_line(text: &mut String) {
+fn end_line(text: &mut String) {
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }

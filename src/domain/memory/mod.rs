@@ -16,8 +16,8 @@ mod tests;
 mod validate;
 
 pub use apply::{AppliedOperation, OperationName, apply};
+pub(in crate::domain) use edit::append_section;
 pub use edit::{ChangedDocument, Counters, Edit, EditError};
-pub(in crate::domain) use edit::{append_section, end_line};
 pub use project::{Collapse, CollapseKind, RecordChange, collapse, project};
 pub use validate::{View, validate};
 

@@ -2,18 +2,17 @@
 
 use super::status::Status;
 use super::task::{Task, task_line, without_reason};
-use crate::domain::document::{ManagedSection, entries, managed_body, pinned, progress_parts, records};
-use crate::domain::ids::{RecordId, RecordKind};
-use crate::domain::memory::{
-    AppliedOperation, ChangedDocument, Counters, Edit, EditError, OperationName, end_line,
+use crate::domain::document::{
+    ManagedSection, entries, managed_body, pinned, progress_body, progress_of, records,
 };
-use crate::domain::operation::AddedRecord;
-use crate::domain::text::{folded, one_line};
+use crate::domain::ids::{RecordId, RecordKind};
+use crate::domain::memory::{AppliedOperation, ChangedDocument, Counters, Edit, EditError, OperationName};
+use crate::domain::operation::{AddedRecord, Progress};
+use crate::domain::text::{bare_words, folded, is_nothing, one_line};
 use chrono::SubsecRound as _;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
-use std::ops::Range;
 
 /// Limits of the window and of the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,8 +135,7 @@ impl<'t> Change<'t> {
     ///
     /// [`EditError`]
     pub fn end_session(&mut self, record: &SessionRecord) -> Result<(), EditError> {
-        let progress = managed_body(self.document, ManagedSection::CurrentProgress);
-        if let Some(body) = completed(progress, &record.task.intent) {
+        if let Some(body) = completed(self.document, &record.task.intent) {
             self.edit.rewrite_progress(body);
         }
         self.add_task(&record.task)?;
@@ -258,70 +256,36 @@ impl SessionRecord {
     }
 }
 
-/// Places in [`Progress::TITLES`](crate::domain::operation::Progress).
-const COMPLETED: usize = 0;
-const IN_PROGRESS: usize = 1;
-
-/// Moves the bullets of `In Progress` that equal the intent, as one bullet, to the end of `Completed`.
-/// Returns `None` if there is none. All other lines stay, except headings that would have no content.
-fn completed(body: &str, intent: &str) -> Option<String> {
-    let lines: Vec<&str> = body
-        .trim_end_matches(['\n', '\r'])
-        .split_inclusive('\n')
-        .collect();
-    let parts = progress_parts(&lines);
+/// The body of `Current Progress` with the bullets of `In Progress` that equal the intent moved, as one bullet, to the end of
+/// `Completed`. `None` if there is none, or if the lists do not hold all that a person has written there.
+fn completed(document: &str, intent: &str) -> Option<String> {
+    let mut progress = progress_of(document);
+    let body = managed_body(document, ManagedSection::CurrentProgress);
+    if content_of(body) != content_of(&progress_body(&progress)) {
+        return None;
+    }
     let wanted = folded(intent);
-    let is_equal = |bullet: &Range<usize>| {
-        let text = lines[bullet.clone()].concat();
-        folded(&one_line(&text).replacen(['-', '*'], "", 1)) == wanted
-    };
-    let of = |list: usize| parts.iter().filter(move |part| part.list == Some(list));
-    let done: Vec<&Range<usize>> = of(IN_PROGRESS)
-        .flat_map(|part| &part.bullets)
-        .filter(|bullet| is_equal(bullet))
-        .collect();
-    let moved = lines[(*done.first()?).clone()].concat();
-    let is_known = of(COMPLETED).flat_map(|part| &part.bullets).any(is_equal);
-    let mut removed = vec![false; lines.len()];
-    for line in done.iter().flat_map(|bullet| (*bullet).clone()) {
-        removed[line] = true;
+    let is_equal = |bullet: &str| folded(bullet) == wanted;
+    let done = progress.in_progress.extract_if(.., |bullet| is_equal(bullet));
+    let moved = done.collect::<Vec<_>>().into_iter().next()?;
+    if !progress.completed.iter().any(|bullet| is_equal(bullet)) {
+        progress.completed.push(moved);
     }
-    for part in of(IN_PROGRESS) {
-        let mut below = part.lines.clone().skip(1);
-        let had_one = part.bullets.iter().any(|bullet| removed[bullet.start]);
-        if had_one && below.all(|line| removed[line] || lines[line].trim().is_empty()) {
-            removed[part.lines.clone()].fill(true);
-        }
+    Some(progress_body(&progress))
+}
+
+/// The words of a body of `Current Progress` in any order, without its titles and without lines that say that there is nothing.
+fn content_of(body: &str) -> Vec<String> {
+    let lines = body.lines().map(bare_words).filter(|line| {
+        let is_title = |title: &&str| title.eq_ignore_ascii_case(line);
+        !is_nothing(line) && !Progress::TITLES.iter().any(is_title)
+    });
+    let mut words = Vec::new();
+    for line in lines {
+        words.extend(line.split(' ').map(str::to_owned));
     }
-    let into = of(COMPLETED).next();
-    let place = match into {
-        Some(part) => {
-            let last = part
-                .lines
-                .clone()
-                .rev()
-                .find(|line| !lines[*line].trim().is_empty());
-            last.map_or(part.lines.end, |line| line + 1)
-        }
-        None => of(IN_PROGRESS).next()?.lines.start,
-    };
-    let mut text = String::with_capacity(body.len() + 16);
-    for line in 0..=lines.len() {
-        if line == place && !is_known {
-            if into.is_none() {
-                end_line(&mut text);
-                text.push_str("## Completed\n");
-            }
-            end_line(&mut text);
-            text.push_str(&moved);
-            end_line(&mut text);
-        }
-        if line < lines.len() && !removed[line] {
-            text.push_str(lines[line]);
-        }
-    }
-    end_line(&mut text);
-    Some(text)
+    words.sort_unstable();
+    words
 }
 
 #[cfg(test)]

@@ -52,16 +52,16 @@ fn bullets_of_a_person_are_the_status_and_are_written_where_they_stand() {
 }
 
 #[test]
-fn the_bullet_of_the_intent_moves_and_all_other_lines_stay() {
+fn the_bullet_of_the_intent_moves_where_no_other_text_is_lost() {
     let table = r"
-        ## Completed\n- a\n\n## In Progress\n- Wire  THE\n  parser\n- b\n ⇒ ## Completed\n- a\n- Wire  THE\n  parser\n\n## In Progress\n- b\n
+        ## Completed\n- a\n\n## In Progress\n- Wire  THE\n  parser\n- b\n ⇒ ## Completed\n- a\n- Wire THE parser\n## In Progress\n- b\n
         ## In Progress\n- wire the parser\n ⇒ ## Completed\n- wire the parser\n
-        prose\n## In Progress:\n* wire the parser\n\n- b\n## Remaining\n- wire the parser ⇒ prose\n## Completed\n* wire the parser\n## In Progress:\n\n- b\n## Remaining\n- wire the parser\n
+        ## In Progress:\n* wire the parser\n\n- b\n## Completed\n- None\n## Remaining\n- wire the parser ⇒ ## Completed\n- wire the parser\n## In Progress\n- b\n## Remaining\n- wire the parser\n
         ## In Progress\n- wire the parser\n- Wire the parser\n## Completed\n- wire The parser\n ⇒ ## Completed\n- wire The parser\n";
     for row in table.trim().lines() {
         let row = row.trim_start().replace("\\n", "\n");
         let (body, expected) = row.split_once(" ⇒ ").unwrap();
-        let moved = completed(body, "Wire the\nparser");
+        let moved = completed(&format!("# Current Progress\n{body}"), "Wire the\nparser");
         assert_eq!(moved.as_deref(), Some(expected), "{body}");
     }
     for body in [
@@ -69,9 +69,10 @@ fn the_bullet_of_the_intent_moves_and_all_other_lines_stay() {
         "## In Progress\n- wire the parser too\n",
         "## Completed\n- wire the parser\n",
         "## In Progress\n```\n- wire the parser\n```\n",
-        "- wire the parser\n",
+        "prose\n## In Progress\n- wire the parser\n",
     ] {
-        assert_eq!(completed(body, "Wire the parser"), None, "{body}");
+        let document = format!("# Current Progress\n{body}");
+        assert_eq!(completed(&document, "Wire the parser"), None, "{body}");
     }
 }
 
