@@ -33,8 +33,8 @@ const SAMPLES: [(&str, &str, &str); 7] = [
     (
         "letta",
         "agent.af",
-        "agent: 0 learnings, 2 sections added; 0 already there; version 1\nnot kept:\n  agent.af:15: the description of block \
-         human\n  agent.af:3: of agent Helper: system prompt, 1 messages, settings\n  agent.af: tools (1)\n",
+        "agent: 0 learnings, 2 sections added; 0 already there; version 1\nnot kept:\n  agent.af: the description of block \
+         human\n  agent.af: of agent Helper: system prompt, 1 messages, settings\n  agent.af: tools (1)\n",
     ),
     (
         "letta",
@@ -117,15 +117,15 @@ async fn records_have_their_place_as_reason_and_the_times_of_their_system() {
     assert_eq!(
         document,
         format!(
-            "# Key Learnings\n- KL-1 [2025-03-01T10:00:00Z] because from mem0.json:16, {id}2: Ann works on the parser\n\
-             - KL-2 [2025-03-02T17:30:00Z] because from mem0.json:6, {id}1, updated 2025-04-01T15:00:00Z, categories \
+            "# Key Learnings\n- KL-1 [2025-03-01T10:00:00Z] because from mem0.json, {id}2: Ann works on the parser\n\
+             - KL-2 [2025-03-02T17:30:00Z] because from mem0.json, {id}1, updated 2025-04-01T15:00:00Z, categories \
              preferences, metadata {{\"source\":\"chat\"}}: Ann prefers short answers\n"
         )
     );
     user.session(
         r#"
-        records --memory user-ann --json → {"/items/1/content": "Ann prefers short answers", "/items/1/reason^": "from mem0.json:6, "}
-        bring --from letta --json agent.af passages.json → {"/memories/0/version": 1, "/memories/0/added/0/place": "agent.af:15", "/memories/0/added/3/record_id": "KL-2", "not_kept#": 3}"#,
+        records --memory user-ann --json → {"/items/1/content": "Ann prefers short answers", "/items/1/reason^": "from mem0.json, "}
+        bring --from letta --json agent.af passages.json → {"/memories/0/version": 1, "/memories/0/added/0/place": "agent.af", "/memories/0/added/3/record_id": "KL-2", "not_kept#": 3}"#,
     )
     .await;
 }
@@ -144,7 +144,7 @@ async fn files_with_credentials_or_of_another_form_are_refused_before_anything_i
         (
             "mem0",
             ["mem0.json", "escaped.json"],
-            "escaped.json:1: credential\n",
+            "escaped.json: credential\n",
         ),
         ("mem0", ["mem0.json", "broken.json"], form),
     ] {

@@ -5,46 +5,36 @@ use super::{Piece, Pieces, brief, memory_of};
 use crate::domain::document::written_time;
 use crate::domain::text::one_line;
 use chrono::{DateTime, NaiveDateTime, Utc};
-use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde::de::{DeserializeOwned, Error as _, IgnoredAny};
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
-use serde_json::value::RawValue;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 const MEM0: &str = "expected the JSON of mem0's get_all: {\"results\": [{\"memory\": \"…\", \"user_id\": \"…\"}]}, or that list";
 const LETTA: &str = "expected Letta's agent file (an object with agents and blocks, or with core_memory) or a list of \
                      archival passages ([{\"text\": \"…\"}])";
 
-/// Reads JSON; the place of a failure is that in the whole file.
-fn read<'t, T: Deserialize<'t>>(file: &SourceFile, part: &'t str, form: &str) -> Result<T, BadInput> {
-    serde_json::from_str(part).map_err(|error| {
-        let lines = part.split_inclusive('\n').take(error.line().saturating_sub(1));
-        let in_part = lines.map(str::len).sum::<usize>() + error.column().saturating_sub(1);
+/// Reads a file of JSON, of which this form was expected.
+fn read<T: DeserializeOwned>(file: &SourceFile, form: &str) -> Result<T, BadInput> {
+    serde_json::from_str(&file.text).map_err(|error| {
+        let before = file.text.split_inclusive('\n');
+        let before = before.take(error.line().saturating_sub(1)).map(str::len);
+        let at = before.sum::<usize>() + error.column().saturating_sub(1);
         let what = error.to_string();
         let what = what.split(" at line ").next().unwrap_or_default();
-        file.bad(
-            at(file, part) + in_part.min(part.len()),
-            format!("{what}; {form}"),
-        )
+        file.bad(at.min(file.text.len()), format!("{what}; {form}"))
     })
-}
-
-/// Where a part of the file's text begins.
-fn at(file: &SourceFile, part: &str) -> usize {
-    part.as_ptr().addr().saturating_sub(file.text.as_ptr().addr())
 }
 
 /// A time of RFC 3339, or without an offset, which is UTC.
-fn time(file: &SourceFile, part: &str, text: Option<&str>) -> Result<Option<DateTime<Utc>>, BadInput> {
-    let Some(text) = text else { return Ok(None) };
-    let read = DateTime::parse_from_rfc3339(text).map(|time| time.to_utc());
+fn time<'de, D: Deserializer<'de>>(json: D) -> Result<Option<DateTime<Utc>>, D::Error> {
+    let Some(text) = Option::<String>::deserialize(json)? else {
+        return Ok(None);
+    };
+    let read = DateTime::parse_from_rfc3339(&text).map(|time| time.to_utc());
     let read = read.or_else(|_| text.parse::<NaiveDateTime>().map(|time| time.and_utc()));
-    read.map(Some).map_err(|_| {
-        file.bad(
-            at(file, part),
-            "created_at and updated_at must be times such as 2024-07-01T12:00:00Z",
-        )
-    })
+    read.map(Some)
+        .map_err(|_| D::Error::custom("created_at and updated_at must be times such as 2024-07-01T12:00:00Z"))
 }
 
 /// Adds a learning, if it has a text.
@@ -74,9 +64,8 @@ fn tags(name: &str, tags: Option<&Vec<String>>) -> Option<String> {
 }
 
 #[derive(Deserialize)]
-struct Mem0Page<'t> {
-    #[serde(borrow)]
-    results: Vec<&'t RawValue>,
+struct Mem0Page {
+    results: Vec<Mem0Entry>,
     #[serde(default)]
     relations: Option<Vec<IgnoredAny>>,
 }
@@ -91,8 +80,10 @@ struct Mem0Entry {
     run_id: Option<String>,
     metadata: Option<Value>,
     categories: Option<Vec<String>>,
-    created_at: Option<String>,
-    updated_at: Option<String>,
+    #[serde(default, deserialize_with = "time")]
+    created_at: Option<DateTime<Utc>>,
+    #[serde(default, deserialize_with = "time")]
+    updated_at: Option<DateTime<Utc>>,
     #[serde(flatten)]
     rest: BTreeMap<String, Value>,
 }
@@ -104,18 +95,17 @@ struct Mem0Entry {
 /// The file has another form.
 pub fn mem0(file: &SourceFile) -> Result<Pieces, BadInput> {
     let (list, relations) = match file.text.trim_start().starts_with('[') {
-        true => (read::<Vec<&RawValue>>(file, &file.text, MEM0)?, None),
+        true => (read::<Vec<Mem0Entry>>(file, MEM0)?, None),
         false => {
-            let page: Mem0Page<'_> = read(file, &file.text, MEM0)?;
+            let page: Mem0Page = read(file, MEM0)?;
             (page.results, page.relations)
         }
     };
     let mut found = Pieces::default();
     let mut not_kept: BTreeMap<String, usize> = BTreeMap::new();
-    for part in list.into_iter().map(RawValue::get) {
-        let entry: Mem0Entry = read(file, part, MEM0)?;
-        let created = time(file, part, entry.created_at.as_deref())?;
-        let updated = time(file, part, entry.updated_at.as_deref())?.filter(|time| Some(*time) != created);
+    for entry in list {
+        let created = entry.created_at;
+        let updated = entry.updated_at.filter(|time| Some(*time) != created);
         let owners = [
             ("user", &entry.user_id),
             ("agent", &entry.agent_id),
@@ -139,7 +129,7 @@ pub fn mem0(file: &SourceFile) -> Result<Pieces, BadInput> {
         let learning = Piece {
             memory,
             text: one_line(&entry.memory),
-            place: file.place(at(file, part)),
+            place: file.name.clone(),
             detail: details(others.chain(detail)),
             time: created,
             ..Piece::default()
@@ -159,13 +149,10 @@ pub fn mem0(file: &SourceFile) -> Result<Pieces, BadInput> {
 }
 
 #[derive(Deserialize)]
-struct AgentFile<'t> {
-    #[serde(borrow)]
-    agents: Option<Vec<&'t RawValue>>,
-    #[serde(borrow)]
-    core_memory: Option<Vec<&'t RawValue>>,
-    #[serde(borrow)]
-    blocks: Option<Vec<&'t RawValue>>,
+struct AgentFile {
+    agents: Option<Vec<Agent>>,
+    core_memory: Option<IgnoredAny>,
+    blocks: Option<Vec<Block>>,
     files: Option<Vec<IgnoredAny>>,
     sources: Option<Vec<IgnoredAny>>,
     tools: Option<Vec<IgnoredAny>>,
@@ -174,13 +161,11 @@ struct AgentFile<'t> {
 }
 
 #[derive(Deserialize)]
-struct Agent<'t> {
+struct Agent {
     name: Option<String>,
     block_ids: Option<Vec<String>>,
-    #[serde(borrow)]
-    memory_blocks: Option<Vec<&'t RawValue>>,
-    #[serde(borrow)]
-    core_memory: Option<Vec<&'t RawValue>>,
+    memory_blocks: Option<Vec<Block>>,
+    core_memory: Option<Vec<Block>>,
     messages: Option<Vec<IgnoredAny>>,
     system: Option<String>,
 }
@@ -197,7 +182,8 @@ struct Block {
 struct Passage {
     text: String,
     id: Option<String>,
-    created_at: Option<String>,
+    #[serde(default, deserialize_with = "time")]
+    created_at: Option<DateTime<Utc>>,
     tags: Option<Vec<String>>,
     metadata: Option<Value>,
 }
@@ -213,37 +199,35 @@ pub fn letta(file: &SourceFile) -> Result<Pieces, BadInput> {
     if file.text.trim_start().starts_with('[') {
         return passages(file);
     }
-    let whole: AgentFile<'_> = read(file, &file.text, LETTA)?;
-    let agents: Vec<&str> = match (&whole.agents, &whole.core_memory) {
-        (Some(agents), _) => agents.iter().map(|agent| agent.get()).collect(),
-        (None, Some(_)) => vec![&file.text],
+    let whole: AgentFile = read(file, LETTA)?;
+    let agents = match (whole.agents, whole.core_memory) {
+        (Some(agents), _) => agents,
+        // The first version is one agent.
+        (None, Some(_)) => vec![read(file, LETTA)?],
         (None, None) => return Err(file.bad(0, LETTA)),
     };
-    let mut shared: Vec<(&str, Block, bool)> = Vec::new();
+    let mut shared: Vec<(Block, bool)> = Vec::new();
     let mut of_id: HashMap<String, Vec<usize>> = HashMap::new();
-    for part in whole.blocks.iter().flatten().map(|block| block.get()) {
-        let block: Block = read(file, part, LETTA)?;
+    for block in whole.blocks.into_iter().flatten() {
         if let Some(id) = &block.id {
             of_id.entry(id.clone()).or_default().push(shared.len());
         }
-        shared.push((part, block, false));
+        shared.push((block, false));
     }
     let mut found = Pieces::default();
     let is_only = agents.len() == 1;
-    for part in agents {
-        let agent: Agent<'_> = read(file, part, LETTA)?;
+    for agent in agents {
         let name = agent.name.unwrap_or_else(|| "without a name".to_owned());
         let memory = (!is_only).then(|| memory_of("agent", &name));
-        let mut add = |part: &str, block: &Block| {
+        let mut add = |block: &Block| {
             let label = block.label.as_deref().unwrap_or("block");
-            let place = file.place(at(file, part));
             let description = block.description.as_deref().unwrap_or_default();
             if !description.trim().is_empty() {
-                let left = format!("{place}: the description of block {}", brief(label));
+                let left = format!("{}: the description of block {}", file.name, brief(label));
                 found.left.push(left);
             }
             if !block.value.trim().is_empty() {
-                let section = Piece::section(label, &block.value, place);
+                let section = Piece::section(label, &block.value, file.name.clone());
                 found.pieces.push(Piece {
                     memory: memory.clone(),
                     ..section
@@ -253,33 +237,26 @@ pub fn letta(file: &SourceFile) -> Result<Pieces, BadInput> {
         let mut seen = HashSet::new();
         for id in agent.block_ids.iter().flatten().filter(|id| seen.insert(*id)) {
             for index in of_id.get(id).into_iter().flatten() {
-                let (part, block, is_used) = &mut shared[*index];
-                add(part, block);
+                let (block, is_used) = &mut shared[*index];
+                add(block);
                 *is_used = true;
             }
         }
-        for part in [&agent.memory_blocks, &agent.core_memory]
-            .into_iter()
-            .flatten()
-            .flatten()
-        {
-            add(part.get(), &read(file, part.get(), LETTA)?);
-        }
+        let own = [&agent.memory_blocks, &agent.core_memory];
+        own.into_iter().flatten().flatten().for_each(add);
         let messages = agent.messages.map_or(0, |messages| messages.len());
         let system = agent.system.is_some_and(|system| !system.is_empty());
         let system = if system { "system prompt, " } else { "" };
-        let place = file.place(at(file, part));
         found.left.push(format!(
-            "{place}: of agent {}: {system}{messages} messages, settings",
+            "{}: of agent {}: {system}{messages} messages, settings",
+            file.name,
             brief(&name)
         ));
     }
-    for (part, block, _) in shared.iter().filter(|(.., is_used)| !is_used) {
+    for (block, _) in shared.iter().filter(|(_, is_used)| !is_used) {
         let label = brief(block.label.as_deref().unwrap_or("block"));
-        found.left.push(format!(
-            "{}: block {label}, which no agent has",
-            file.place(at(file, part))
-        ));
+        let left = format!("{}: block {label}, which no agent has", file.name);
+        found.left.push(left);
     }
     let lists = [
         ("tools", whole.tools),
@@ -299,11 +276,7 @@ pub fn letta(file: &SourceFile) -> Result<Pieces, BadInput> {
 
 fn passages(file: &SourceFile) -> Result<Pieces, BadInput> {
     let mut found = Pieces::default();
-    for part in read::<Vec<&RawValue>>(file, &file.text, LETTA)?
-        .into_iter()
-        .map(RawValue::get)
-    {
-        let passage: Passage = read(file, part, LETTA)?;
+    for passage in read::<Vec<Passage>>(file, LETTA)? {
         let detail = [
             passage.id.as_deref().map(brief),
             tags("tags", passage.tags.as_ref()),
@@ -311,9 +284,9 @@ fn passages(file: &SourceFile) -> Result<Pieces, BadInput> {
         ];
         let learning = Piece {
             text: one_line(&passage.text),
-            place: file.place(at(file, part)),
+            place: file.name.clone(),
             detail: details(detail),
-            time: time(file, part, passage.created_at.as_deref())?,
+            time: passage.created_at,
             ..Piece::default()
         };
         add(&mut found, "passage", learning);

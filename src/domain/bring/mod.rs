@@ -38,7 +38,7 @@ pub struct Piece {
     pub title: Option<String>,
     /// The learning in one line, or the body of the section.
     pub text: String,
-    /// Its file and line, such as `CLAUDE.md:12`.
+    /// Its file and line, such as `CLAUDE.md:12`; of JSON the file.
     pub place: String,
     /// What else is known of it: the headings above it, or ids, tags and metadata.
     pub detail: String,
@@ -76,7 +76,7 @@ impl Piece {
         if let Some(closing) = closing_fence(&text) {
             text = format!("{text}\n{}", closing.trim_end());
         }
-        let file = place.rsplit_once(':').map_or("", |(file, _)| file);
+        let file = place.rsplit_once(':').map_or(place.as_str(), |(file, _)| file);
         let read = outline(&format!("# {}\n", one_line(title))).pop();
         let title = match read {
             Some(section) if section.managed.is_some() => format!("{} ({file})", section.title),

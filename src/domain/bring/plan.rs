@@ -29,7 +29,7 @@ pub struct Added {
     pub id: Option<RecordId>,
     /// The learning, or the title of the section.
     pub text: String,
-    /// Its file and line.
+    /// Its file, and its line in Markdown.
     pub place: String,
 }
 

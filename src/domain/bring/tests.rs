@@ -129,8 +129,8 @@ fn blocks_of_letta_are_sections_and_passages_learnings() {
     );
     let read = letta(&file("p.json", PASSAGES)).unwrap();
     let passages = [
-        "Invoices are numbered without gaps <- from p.json:11, passage-1",
-        "The staging database is reset every night <- from p.json:2, passage-2, tags staging",
+        "Invoices are numbered without gaps <- from p.json, passage-1",
+        "The staging database is reset every night <- from p.json, passage-2, tags staging",
     ];
     assert_eq!(shown(&read), passages);
     let two = "{\"agents\": [{\"name\": \"a\", \"block_ids\": [\"b\"]}, {\"name\": \"b\", \"block_ids\": [\"b\"]}],
@@ -141,7 +141,7 @@ fn blocks_of_letta_are_sections_and_passages_learnings() {
     assert_eq!(memories.collect::<Vec<_>>(), expected);
     assert_eq!(
         read.left.last().unwrap(),
-        "two.af:2: block of none, which no agent has"
+        "two.af: block of none, which no agent has"
     );
 }
 
@@ -198,7 +198,7 @@ fn a_file_of_another_form_is_rejected_with_its_place_and_the_form_that_was_expec
         mem0 | {"results": [\n  {"text": "a"}\n]} | f:2:15: missing field `memory` | mem0's get_all
         mem0 | [\n{"memory": 1}] | f:2:12: invalid type | mem0's get_all
         mem0 | [{"memory": "a"},\n{"memory": "b" | f:2:14: EOF | mem0's get_all
-        mem0 | [{"memory": "a", "created_at": "soon"}] | f:1:2: created_at | times such as
+        mem0 | [{"memory": "a", "created_at": "soon"}] | f:1:38: created_at | times such as
         letta | # A\n | f:1:1: expected value | agent file
         letta | {"results": []} | f:1:1: expected Letta's agent file | core_memory
         letta | {"agents": [],\n "blocks": {}} | f:2:11: invalid type | agent file
