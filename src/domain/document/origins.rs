@@ -59,22 +59,18 @@ impl Origins {
     }
 
     /// Computes the origins of the next version. `self` are the origins of `before`; `version` changed
-    /// `before` into `after`. Only the lines between the first and the last difference are compared.
+    /// `before` into `after`.
     #[must_use]
     pub fn after(&self, before: &str, after: &str, version: i64) -> Self {
         let (old, new): (Vec<&str>, Vec<&str>) = (lines(before).collect(), lines(after).collect());
         let mut versions: Vec<i64> = self.versions().take(old.len()).collect();
         versions.resize(old.len(), version);
-        let same = |(one, other): &(&&str, &&str)| one == other;
-        let head = old.iter().zip(&new).take_while(same).count();
-        let rest = old[head..].iter().rev().zip(new[head..].iter().rev());
-        let tail = rest.take_while(same).count();
-        let (was, is) = (head..old.len() - tail, head..new.len() - tail);
-        let matched = match_lines(&old[was.clone()], &versions[was.clone()], &new[is]);
-        let matched = matched.into_iter().map(|origin| origin.unwrap_or(version));
-        let all = versions[..head].iter().copied().chain(matched);
-        let runs = all.chain(versions[was.end..].iter().copied());
-        Self::from_runs(runs.map(|version| Run { version, lines: 1 }))
+        let matched = match_lines(&old, &versions, &new).into_iter();
+        let runs = matched.map(|origin| Run {
+            version: origin.unwrap_or(version),
+            lines: 1,
+        });
+        Self::from_runs(runs)
     }
 
     fn push(&mut self, run: Run) {
@@ -86,25 +82,11 @@ impl Origins {
     }
 }
 
-/// Above this many line pairs no diff is computed and only moved lines are matched, because a writer waits
-/// for the result.
-const MAX_LINE_PAIRS: usize = 16_000_000;
-
 /// For each new line, the version of the old line that it matches, if any.
 fn match_lines(old: &[&str], old_versions: &[i64], new: &[&str]) -> Vec<Option<i64>> {
     let mut versions = vec![None; new.len()];
     let mut removed: HashMap<&str, VecDeque<i64>, RandomState> = HashMap::default();
-    let ops = if old.len().saturating_mul(new.len()) > MAX_LINE_PAIRS {
-        vec![DiffOp::Replace {
-            old_index: 0,
-            old_len: old.len(),
-            new_index: 0,
-            new_len: new.len(),
-        }]
-    } else {
-        differences(old, new)
-    };
-    for op in ops {
+    for op in differences(old, new) {
         if let DiffOp::Equal {
             old_index,
             new_index,
