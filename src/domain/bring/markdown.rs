@@ -13,16 +13,13 @@
 use super::back::fence_around;
 use super::file::{BadInput, SourceFile};
 use super::{Piece, Pieces, brief};
-use crate::domain::document::{heading_of, indent, lines, outline};
+use crate::domain::document::{heading_of, lines, outline};
 use crate::domain::text::lines::offset_in;
 use crate::domain::text::one_line;
 use pulldown_cmark::{Event, Parser, Tag, TagEnd, TextMergeWithOffset};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ops::Range;
-
-/// How deep lists and quotes may be nested: each line is compared with all that are open.
-const MAX_NESTED: usize = 500;
 
 /// Whose Markdown it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,15 +36,12 @@ pub enum Note {
 ///
 /// # Errors
 ///
-/// It is JSON, or a note of basic-memory without readable front matter, or its lists are nested too deeply.
+/// It is JSON, or a note of basic-memory without readable front matter.
 pub fn markdown(file: &SourceFile, note: Note) -> Result<Pieces, BadInput> {
     let text = file.text.as_str();
     let first = text.trim_start();
     if first.starts_with(['{', '[']) && serde_json::from_str::<serde::de::IgnoredAny>(first).is_ok() {
         return Err(file.bad(text.len() - first.len(), "this is JSON; expected Markdown"));
-    }
-    if let Some(line) = lines(text).find(|line| nested(line.text) > MAX_NESTED) {
-        return Err(file.bad(line.start, "lists or quotes are nested too deeply here"));
     }
     let front = front_matter(file, note == Note::BasicMemory)?;
     let title = front.title.filter(|_| note == Note::BasicMemory);
@@ -305,26 +299,6 @@ fn whole_lines(text: &str, block: Range<usize>) -> Range<usize> {
     let last = block.start + text[block].trim_end().len();
     let end = text[last..].find('\n').map_or(text.len(), |lf| last + lf + 1);
     start..end
-}
-
-/// How deep the text of a line may be nested at most.
-fn nested(line: &str) -> usize {
-    let mut marks = 0;
-    for word in line.split_whitespace() {
-        let mark = word.trim_start_matches('>');
-        marks += word.len() - mark.len();
-        let number = mark.strip_suffix(['.', ')']);
-        let is_number = number.is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
-        if is_number || ["-", "*", "+"].contains(&mark) {
-            marks += 1;
-        } else if !mark.is_empty() {
-            break;
-        }
-    }
-    match marks {
-        0 => 0,
-        _ => marks + indent(line) / 2,
-    }
 }
 
 /// Whether an item says how its note is related to another: `type [[Target]] (context)`, with the type as one word or in

@@ -226,10 +226,6 @@ fn a_file_of_another_form_is_rejected_with_its_place_and_the_form_that_was_expec
         rejects(name, &text.replace("\\n", "\n"), begin, expected);
     }
     rejects("mem0", &deep, "f:2:1", "recursion limit");
-    for nested in ["- ", ">", "1. > "] {
-        let text = format!("a\n{}x", nested.repeat(501));
-        rejects("plain", &text, "f:2:1: ", "nested too deeply");
-    }
     for (bytes, said) in [
         (&b""[..], "f:1:1: the file is empty"),
         (b"\xef\xbb\xbf \n", "f:1:1: the file is empty"),

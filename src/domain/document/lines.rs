@@ -83,7 +83,7 @@ pub(in crate::domain) fn indentation(line: &[u8], most: usize) -> (usize, usize)
 }
 
 /// The column of the first character that is neither space nor tab.
-pub(in crate::domain) fn indent(line: &str) -> usize {
+pub(super) fn indent(line: &str) -> usize {
     indentation(line.as_bytes(), usize::MAX).1
 }
 

@@ -65,7 +65,7 @@ pub use record::{Record, location_of, record_ranges, records};
 pub use render::{Expiry, Marks, NotATime, Until, written_time};
 
 pub use lines::Fence;
-pub(in crate::domain) use lines::{TAB, indent, indentation, lines};
+pub(in crate::domain) use lines::{TAB, indentation, lines};
 pub(in crate::domain) use outline::{Layout, heading_of};
 pub(in crate::domain) use record::{
     Entry, end_of_reason, entries, entries_of, normalised_snippet, pinned, reason_end, record_at,
