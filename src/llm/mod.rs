@@ -12,8 +12,6 @@ mod error;
 pub mod history;
 pub mod openai;
 pub mod rules;
-#[cfg(test)]
-mod stub;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -304,30 +302,4 @@ fn role_model(client: Option<&Client>, settings: RoleSettings) -> Option<RoleMod
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nothing_configured_is_reported_at_the_start() {
-        let models = Models::from_config(&LlmConfig::default()).expect("models");
-        assert_eq!(
-            models.describe(),
-            "all roles: extractive (built-in rules, no model)"
-        );
-        assert!(models.for_role(Role::Progress).is_none() && models.for_handoff().is_none());
-    }
-
-    #[test]
-    fn roles_with_models_of_their_own_are_distinguished() {
-        let config: LlmConfig = serde_json::from_value(serde_json::json!({
-            "roles": {"progress": {"base_url": "http://localhost:1/v1", "model": "m", "api_key": "sk-secret"}},
-        }))
-        .expect("a readable section");
-        let line = Models::from_config(&config).expect("models").describe();
-        assert!(
-            line.starts_with("progress: m (openai, localhost:1/v1); learnings: extractive"),
-            "{line}"
-        );
-        assert!(!line.contains("secret"));
-    }
-}
+mod tests;

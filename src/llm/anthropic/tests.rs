@@ -1,4 +1,4 @@
-use super::super::stub::{Stub, client, ok, request, settings};
+use super::super::tests::stub::{Stub, client, ok, request, settings};
 use super::*;
 use crate::domain::operation::Role;
 

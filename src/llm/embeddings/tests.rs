@@ -1,6 +1,6 @@
 //! Valid and invalid responses of servers.
 
-use super::super::stub::{Reply, Stub, ok, reply};
+use super::super::tests::stub::{Reply, Stub, ok, reply};
 use super::*;
 use crate::config::embeddings::EmbeddingsConfig;
 

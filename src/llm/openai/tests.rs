@@ -1,7 +1,7 @@
 use std::time::{Duration, SystemTime};
 
 use super::super::ChatRole;
-use super::super::stub::{Reply, Stub, client, ok, reply, request, settings};
+use super::super::tests::stub::{Reply, Stub, client, ok, reply, request, settings};
 use super::*;
 use crate::domain::operation::Role;
 

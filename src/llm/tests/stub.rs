@@ -9,13 +9,13 @@ use secrecy::SecretString;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use super::endpoint::Client;
-use super::{ChatMessage, ChatRole, Request};
 use crate::config::llm::{Constrain, Provider, RoleSettings};
 use crate::domain::operation::Role;
+use crate::llm::endpoint::Client;
+use crate::llm::{ChatMessage, ChatRole, Request};
 
 /// How the server handles a request.
-pub(super) enum Reply {
+pub(in crate::llm) enum Reply {
     /// Sends these bytes and closes the connection.
     Bytes(Vec<u8>),
     /// Never answers.
@@ -25,7 +25,7 @@ pub(super) enum Reply {
 }
 
 /// A complete response.
-pub(super) fn reply(status: u16, headers: &str, body: impl AsRef<[u8]>) -> Reply {
+pub(in crate::llm) fn reply(status: u16, headers: &str, body: impl AsRef<[u8]>) -> Reply {
     let body = body.as_ref();
     let length = body.len();
     let head =
@@ -34,18 +34,18 @@ pub(super) fn reply(status: u16, headers: &str, body: impl AsRef<[u8]>) -> Reply
 }
 
 /// A successful response with this JSON.
-pub(super) fn ok(body: &serde_json::Value) -> Reply {
+pub(in crate::llm) fn ok(body: &serde_json::Value) -> Reply {
     reply(200, "content-type: application/json\r\n", body.to_string())
 }
 
-pub(super) struct Stub {
+pub(in crate::llm) struct Stub {
     port: u16,
     requests: Arc<Mutex<Vec<String>>>,
 }
 
 impl Stub {
     /// Handles requests in order with these replies, and then accepts no more.
-    pub(super) async fn start(replies: impl IntoIterator<Item = Reply>) -> Self {
+    pub(in crate::llm) async fn start(replies: impl IntoIterator<Item = Reply>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let port = listener.local_addr().expect("an address").port();
         let requests = Arc::new(Mutex::new(Vec::new()));
@@ -63,19 +63,19 @@ impl Stub {
     }
 
     /// The server's URL with this path.
-    pub(super) fn url(&self, path: &str) -> Url {
+    pub(in crate::llm) fn url(&self, path: &str) -> Url {
         format!("http://127.0.0.1:{}{path}", self.port)
             .parse()
             .expect("a URL")
     }
 
     /// All requests so far: head, an empty line, body.
-    pub(super) fn requests(&self) -> Vec<String> {
+    pub(in crate::llm) fn requests(&self) -> Vec<String> {
         self.requests.lock().expect("unpoisoned").clone()
     }
 
     /// The JSON body of a request.
-    pub(super) fn json(&self, index: usize) -> serde_json::Value {
+    pub(in crate::llm) fn json(&self, index: usize) -> serde_json::Value {
         let requests = self.requests();
         let (_, body) = requests[index].split_once("\r\n\r\n").expect("a body");
         serde_json::from_str(body).expect("JSON")
@@ -83,7 +83,7 @@ impl Stub {
 }
 
 /// Settings of a model.
-pub(super) fn settings() -> RoleSettings {
+pub(in crate::llm) fn settings() -> RoleSettings {
     RoleSettings {
         provider: Provider::Openai,
         base_url: None,
@@ -98,7 +98,7 @@ pub(super) fn settings() -> RoleSettings {
 }
 
 /// A minimal request of a role.
-pub(super) fn request(role: Role) -> Request {
+pub(in crate::llm) fn request(role: Role) -> Request {
     Request {
         role: Some(role),
         system: Arc::from("the instructions"),
@@ -111,7 +111,7 @@ pub(super) fn request(role: Role) -> Request {
 }
 
 /// A client for servers without TLS.
-pub(super) fn client() -> Client {
+pub(in crate::llm) fn client() -> Client {
     Client::new(false).expect("a client")
 }
 
