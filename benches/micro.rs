@@ -276,8 +276,7 @@ fn evidence() -> Work {
                     ground: None,
                 },
             };
-            let range = n..n + 1;
-            Item { operation, range }
+            Item::new(operation, n..n + 1)
         })
         .collect();
     let ids: Vec<RecordId> = (1..=25).map(|n| RecordId::new(RecordKind::Learning, n)).collect();

@@ -30,20 +30,25 @@ impl Parsed {
     /// Operations that were not read from a text: the range of each item is its position in the list.
     #[must_use]
     pub fn of(operations: impl IntoIterator<Item = Operation>) -> Self {
-        let numbered = operations.into_iter().enumerate();
-        let items = numbered.map(|(index, operation)| Item {
-            operation,
-            range: index..index,
-        });
+        let items = operations.into_iter();
+        Self::of_items(items.map(|operation| Item::new(operation, 0..0)).collect())
+    }
+
+    /// Items of any texts: the range of each becomes its position in the list.
+    #[must_use]
+    pub fn of_items(mut items: Vec<Item>) -> Self {
+        for (index, item) in items.iter_mut().enumerate() {
+            item.range = index..index;
+        }
         Self {
-            items: items.collect(),
+            items,
             ..Self::default()
         }
     }
 
     pub(super) fn accept(&mut self, operation: Operation, range: Range<usize>) {
         if self.items.len() < MAX_TEXT_ITEMS {
-            return self.items.push(Item { operation, range });
+            return self.items.push(Item::new(operation, range));
         }
         let detail = format!(
             "at most {MAX_TEXT_ITEMS} items are accepted at once; this one and those after it were not"
@@ -57,6 +62,13 @@ impl Parsed {
         match self.faults.len() < MAX_KEPT_FAULTS {
             true => self.faults.push(fault),
             false => self.omitted.add(&fault),
+        }
+    }
+
+    /// Counts the faults above the limit and drops them.
+    pub fn keep_few(&mut self) {
+        for fault in self.faults.drain(MAX_KEPT_FAULTS.min(self.faults.len())..) {
+            self.omitted.add(&fault);
         }
     }
 }

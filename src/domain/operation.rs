@@ -4,8 +4,11 @@
 
 use super::consolidation::Ground;
 use super::document::{Expiry, Marks};
+use super::evidence::Evidence;
 use super::ids::{RecordId, RecordKind};
+use super::text::masked;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::ops::Range;
 use strum::{EnumString, IntoStaticStr, VariantNames};
 
@@ -261,13 +264,64 @@ impl Operation {
     }
 }
 
-/// An operation and the position of its item in the input.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// An operation, where its item is in the input, how it was written there, and what supports it. A proposal stores it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Item {
     /// The operation.
+    #[serde(flatten)]
     pub operation: Operation,
     /// Byte range of the whole item in the input.
+    #[serde(skip)]
     pub range: Range<usize>,
+    /// The item as it was written; the parsers leave it empty.
+    #[serde(flatten)]
+    pub written: WrittenItem,
+    /// The evidence from the input; only for items of a model's answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<Evidence>,
+}
+
+impl Item {
+    /// An item of which only the operation and the place are known.
+    #[must_use]
+    pub fn new(operation: Operation, range: Range<usize>) -> Self {
+        Self {
+            operation,
+            range,
+            written: WrittenItem::default(),
+            evidence: Vec::new(),
+        }
+    }
+}
+
+/// An item as it was written.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct WrittenItem {
+    /// Its text.
+    pub text: String,
+    /// Its position in the list of operations; `None` for operations sent as text.
+    #[serde(skip)]
+    pub index: Option<usize>,
+}
+
+impl WrittenItem {
+    /// The item without credentials.
+    #[must_use]
+    pub fn masked(mut self) -> Self {
+        if let Cow::Owned(text) = masked(&self.text) {
+            self.text = text;
+        }
+        self
+    }
+}
+
+impl From<&str> for WrittenItem {
+    fn from(text: &str) -> Self {
+        Self {
+            text: text.to_owned(),
+            index: None,
+        }
+    }
 }
 
 /// The kinds of faults in an item or a text. The order is that of the table in the design: an item with
@@ -365,6 +419,10 @@ pub struct Fault {
     pub range: Range<usize>,
     /// A sentence that says what is wrong and how to correct it.
     pub detail: String,
+    /// The item that contains it, as it was written; the parsers leave it empty.
+    pub written: WrittenItem,
+    /// A notice only: it rejects nothing, although faults of its kind do.
+    pub is_notice: bool,
 }
 
 impl Fault {
@@ -377,7 +435,32 @@ impl Fault {
             id: None,
             range: 0..0,
             detail: detail.into(),
+            written: WrittenItem::default(),
+            is_notice: false,
         }
+    }
+
+    /// The same about an item.
+    #[must_use]
+    pub fn of_item(self, item: &Item) -> Self {
+        Self {
+            written: item.written.clone(),
+            ..self
+                .of(item.operation.names())
+                .at(item.operation.role(), item.range.clone())
+        }
+    }
+
+    /// Whether it rejects nothing.
+    #[must_use]
+    pub fn is_warning(&self) -> bool {
+        self.is_notice || self.kind.is_warning()
+    }
+
+    /// Whether the author of the text is asked to repair it.
+    #[must_use]
+    pub fn needs_repair(&self) -> bool {
+        !self.is_notice && self.kind.causes_repair()
     }
 
     /// The same about a record, if it is known.

@@ -1,15 +1,16 @@
 //! Steps 2 to 4 for one role: calls its model, reads and checks the answer, and asks again about faults.
 
-use super::check::{FoundFault, Reading, Source, as_parsed};
+use super::check::as_parsed;
 use super::report::{ModelReport, Warning, quote};
 use super::run::{Running, mask, spent_on};
 use super::steps::{Step, Steps};
 use crate::config::llm::Constrain;
 use crate::domain::consolidation::Share;
+use crate::domain::dsl::Parsed;
 use crate::domain::evidence::{Input, JudgeContext, Strictness};
 use crate::domain::ids::{RecordId, VaultId};
 use crate::domain::memory::{View, validate};
-use crate::domain::operation::{FaultKind, Operation, Role};
+use crate::domain::operation::{Fault, FaultKind, Operation, Role};
 use crate::domain::{document, dsl};
 use crate::fair;
 use crate::llm::{self, Answer, ChatMessage, ChatRole, ModelError, ModelOutcome, Request, RoleModel, rules};
@@ -34,7 +35,7 @@ const MAX_ARCHIVES: usize = 3;
 /// The result of a role.
 #[derive(Debug, Default)]
 pub(super) struct RoleOutcome {
-    pub(super) reading: Reading,
+    pub(super) reading: Parsed,
     pub(super) warnings: Vec<Warning>,
     pub(super) report: ModelReport,
     pub(super) exchanges: Vec<Value>,
@@ -112,19 +113,19 @@ impl Pipeline {
             };
             let is_json = asking.schema.is_some();
             let read = || parse(role, &text, is_json, stopped_at_limit);
-            let (mut parsed, source) = fair::on_cpu(text.len(), read).await;
+            let mut parsed = fair::on_cpu(text.len(), read).await;
             let mut reading = match expected {
                 Expected::Section(case) => {
                     // What is of other sections is for their roles.
                     let is_own = |section: Option<Role>| section.is_none_or(|section| section == role);
                     parsed.items.retain(|item| is_own(item.operation.role()));
                     parsed.faults.retain(|fault| is_own(fault.section));
-                    let case = case.map(|case| (case, &*outcome.reading.accepted));
-                    self.check(running, (parsed, &source), &[], case).await?
+                    let case = case.map(|case| (case, &*outcome.reading.items));
+                    self.check(running, parsed, &[], case).await?
                 }
                 Expected::Steps { earlier, .. } => {
                     let steps = consolidation::steps_only(parsed);
-                    self.check(running, (steps, &source), earlier, None).await?
+                    self.check(running, steps, earlier, None).await?
                 }
             };
             if round > 0 {
@@ -140,7 +141,7 @@ impl Pipeline {
             if !outcome.reading.needs_repair() {
                 break;
             }
-            let faults = describe(&outcome.reading.found);
+            let faults = describe(&outcome.reading.faults);
             let values = [("{faults}", faults.as_str()), ("{ids}", &listed(ids))];
             go_on(&mut asking, text, self.prompts.fill(Template::Again, &values));
         }
@@ -343,13 +344,13 @@ impl Pipeline {
     /// Merges two answers. The second one takes precedence. Valid items of the first that it does not contain are kept,
     /// and so is a valid rewrite of progress if the second has none. Faults of the first that the model was not asked
     /// about are still reported.
-    fn second_counts(&self, mut second: Reading, first: Reading, running: &Running) -> Reading {
-        let is_silent = |found: &FoundFault| found.fault.kind == FaultKind::NoSection;
-        let spoken = !second.found.iter().any(is_silent);
-        let rewritten = second.accepted.iter().any(rewrites_progress);
-        let earlier = second.accepted.iter().map(|item| item.operation.clone());
+    fn second_counts(&self, mut second: Parsed, first: Parsed, running: &Running) -> Parsed {
+        let is_silent = |fault: &Fault| fault.kind == FaultKind::NoSection;
+        let spoken = !second.faults.iter().any(is_silent);
+        let rewritten = second.items.iter().any(rewrites_progress);
+        let earlier = second.items.iter().map(|item| item.operation.clone());
         let earlier: Vec<Operation> = earlier.collect();
-        let mut left_out = first.accepted;
+        let mut left_out = first.items;
         left_out.retain(|item| !(rewritten && rewrites_progress(item)));
         // These items were valid before. Rejected now are only duplicates of the second answer and those above the limit.
         let view = View {
@@ -357,33 +358,34 @@ impl Pipeline {
             ended: &BTreeSet::new(),
             now: self.storage.now(),
         };
-        let again = dsl::Parsed::of(left_out.iter().map(|item| item.operation.clone()));
-        let kept = validate(again, &view, &earlier, &running.limits);
-        let mut found = first.found;
-        found.retain(|found| !found.needs_repair() || !spoken && !is_silent(found));
-        found.retain(|found| !second.found.iter().any(|again| again.says_the_same(found)));
-        found.append(&mut second.found);
+        let kept = validate(Parsed::of_items(left_out), &view, &earlier, &running.limits);
+        let mut faults = first.faults;
+        faults.retain(|fault| !fault.needs_repair() || !spoken && !is_silent(fault));
+        faults.retain(|fault| !second.faults.iter().any(|again| is_same(again, fault)));
+        faults.append(&mut second.faults);
         // Duplicates of the second answer are not reported; additions above the limit are.
         let surplus = kept.faults.into_iter();
-        let surplus = surplus.filter(|fault| fault.kind == FaultKind::TooManyAdditions);
-        found.extend(surplus.map(|fault| FoundFault::of(left_out[fault.range.start].written.clone(), fault)));
-        second.found = found;
-        let kept = kept.items.into_iter();
-        second
-            .accepted
-            .extend(kept.map(|item| left_out[item.range.start].clone()));
+        faults.extend(surplus.filter(|fault| fault.kind == FaultKind::TooManyAdditions));
+        second.faults = faults;
+        second.items.extend(kept.items);
         second.keep_few();
         second
     }
 }
 
+/// Whether both report the same fault of the same text.
+fn is_same(one: &Fault, other: &Fault) -> bool {
+    (one.kind, one.section) == (other.kind, other.section)
+        && one.written.text.trim() == other.written.text.trim()
+}
+
 /// The faults in the form in which they are sent to the model.
-fn describe(found: &[FoundFault]) -> String {
+fn describe(faults: &[Fault]) -> String {
     let mut text = String::new();
-    for FoundFault { fault, written, .. } in found.iter().filter(|found| found.needs_repair()) {
+    for fault in faults.iter().filter(|fault| fault.needs_repair()) {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "- {}: {}", fault.kind.name(), fault.detail);
-        for line in quote(&written.text).lines() {
+        for line in quote(&fault.written.text).lines() {
             let _ = writeln!(text, "  > {line}");
         }
     }
@@ -392,13 +394,14 @@ fn describe(found: &[FoundFault]) -> String {
 }
 
 /// Step 3: reads the answer of a role, or to a consolidation: JSON of the schema that was asked for, or else text.
-fn parse(role: Role, text: &str, is_of_schema: bool, is_cut_off: bool) -> (dsl::Parsed, Source<'_>) {
-    match is_of_schema.then(|| dsl::structured::read(role, text)).flatten() {
-        Some((parsed, items)) => (parsed, Source::Items(items)),
+fn parse(role: Role, text: &str, is_of_schema: bool, is_cut_off: bool) -> Parsed {
+    let parsed = match is_of_schema.then(|| dsl::structured::read(role, text)).flatten() {
+        Some((parsed, items)) => return parsed.quoting(|range| items[range.start].as_str().into()),
         // Text that does not match the schema is read as text, so that its author hears of the fault.
-        None if is_cut_off => (dsl::parse_cut_off(text), Source::Text(text)),
-        None => (dsl::parse(text), Source::Text(text)),
-    }
+        None if is_cut_off => dsl::parse_cut_off(text),
+        None => dsl::parse(text),
+    };
+    parsed.quoting(|range| text[range.clone()].into())
 }
 
 fn listed(ids: &[RecordId]) -> String {
@@ -438,12 +441,11 @@ impl Pipeline {
         let mut operations = fair::on_cpu(sent.bytes() + document.len(), heard).await;
         operations.retain(|operation| operation.role().is_some_and(|role| roles.contains(&role)));
         // The input is indexed once for the operations of all roles.
-        let mut reading = Reading::default();
+        let mut reading = Parsed::default();
         if !operations.is_empty() {
             let case = self.case(running, input, &sent);
-            let (parsed, source) = as_parsed(operations);
             let checked = case.map(|case| (case, [].as_slice()));
-            reading = self.check(running, (parsed, &source), &[], checked).await?;
+            reading = self.check(running, as_parsed(operations), &[], checked).await?;
             if case.is_some() {
                 reading.name_replaced(document);
             }

@@ -2,7 +2,7 @@
 //! code ([`crate::domain::consolidation`]), here and on the head that it is saved on; nothing is rewritten.
 
 use super::ask::{Expected, RoleOutcome, asking, schema};
-use super::check::{Accepted, FoundFault, Reading, as_parsed};
+use super::check::as_parsed;
 use super::prompts::{Template, quoted};
 use super::run::Running;
 use super::{
@@ -11,7 +11,7 @@ use super::{
 use crate::domain::consolidation::{Share, find};
 use crate::domain::document::{Record, Until, records};
 use crate::domain::dsl::requests::OperationRequest;
-use crate::domain::dsl::{self, structured};
+use crate::domain::dsl::{Parsed, structured};
 use crate::domain::evidence::Evidence;
 use crate::domain::ids::{MemoryId, RecordId, RecordKind, VaultId};
 use crate::domain::operation::{Fault, FaultKind, Operation, Role};
@@ -41,8 +41,7 @@ impl Pipeline {
             (find(document, now, &mut share), share)
         })
         .await;
-        let (parsed, source) = as_parsed(operations);
-        let found = self.check(running, (parsed, &source), &[], None).await?;
+        let found = self.check(running, as_parsed(operations), &[], None).await?;
         // A model is not asked for what may not go in this run.
         let speaker = self.models.for_role(Role::Learnings);
         let Some(speaker) = speaker.filter(|_| !share.is_used_up()) else {
@@ -55,7 +54,7 @@ impl Pipeline {
             .ask_what_goes(running, input, speaker, (&found, &share))
             .await?;
         self.keep_evidence(running, &mut outcome.reading).await?;
-        outcome.reading.accepted.splice(0..0, found.accepted);
+        outcome.reading.items.splice(0..0, found.items);
         Ok(outcome)
     }
 
@@ -95,9 +94,9 @@ impl Pipeline {
         running: &Running,
         input: &UpdateInput,
         speaker: &RoleModel,
-        (found, share): (&Reading, &Share),
+        (found, share): (&Parsed, &Share),
     ) -> Result<RoleOutcome, StorageError> {
-        let earlier: Vec<Operation> = found.accepted.iter().map(|item| item.operation.clone()).collect();
+        let earlier: Vec<Operation> = found.items.iter().map(|item| item.operation.clone()).collect();
         let gone: HashSet<RecordId> = earlier.iter().flat_map(Operation::leaving).collect();
         let mut shown = records(&running.progress_base().text);
         shown.retain(|record| !gone.contains(&record.id));
@@ -123,12 +122,12 @@ impl Pipeline {
     }
 
     /// Gives merged records the evidence of their parts.
-    async fn keep_evidence(&self, running: &Running, reading: &mut Reading) -> Result<(), StorageError> {
-        let merges = reading.accepted.iter().flat_map(|item| item.operation.merges());
+    async fn keep_evidence(&self, running: &Running, reading: &mut Parsed) -> Result<(), StorageError> {
+        let merges = reading.items.iter().flat_map(|item| item.operation.merges());
         let parts: Vec<RecordId> = merges.copied().collect();
         let (vault, memory) = running.to.place();
         let evidence = self.storage.evidence(vault, memory, &parts).await?;
-        for item in &mut reading.accepted {
+        for item in &mut reading.items {
             let parts = item.operation.merges().iter();
             let passages = parts.flat_map(|id| {
                 let of_part = evidence.get(id).into_iter().flatten();
@@ -141,35 +140,26 @@ impl Pipeline {
 }
 
 /// Refuses what is no step of a consolidation: it only archives on grounds, and merges.
-pub(super) fn steps_only(mut parsed: dsl::Parsed) -> dsl::Parsed {
+pub(super) fn steps_only(mut parsed: Parsed) -> Parsed {
     for item in parsed.items.extract_if(.., |item| !item.operation.is_grounded()) {
         let detail = "A consolidation adds and rewrites nothing: it archives a record as `duplicate of` or `superseded by` \
                       another one or as `expired`, or merges several.";
-        let fault = Fault::new(FaultKind::Uncovered, detail).of(item.operation.names());
-        parsed.faults.push(fault.at(item.operation.role(), item.range));
+        let fault = Fault::new(FaultKind::Uncovered, detail);
+        parsed.faults.push(fault.of_item(&item));
     }
     parsed
 }
 
 /// Refuses the steps that would take more than a run may.
-pub(super) fn within(mut reading: Reading, mut share: Share) -> Reading {
-    let mut refused = Vec::new();
-    reading.accepted.retain(|item: &Accepted| {
+pub(super) fn within(mut reading: Parsed, mut share: Share) -> Parsed {
+    let refused = reading.items.extract_if(.., |item| {
         let ids: Vec<RecordId> = item.operation.leaving().collect();
-        let may_go = share.take(&ids);
-        if !may_go {
-            refused.push((item.operation.role(), ids.first().copied(), item.written.clone()));
-        }
-        may_go
+        !share.take(&ids)
     });
-    for (section, id, written) in refused {
-        let detail =
-            "More of this section than may go in one run (consolidation.max_share): leave it to the next.";
-        let fault = Fault::new(FaultKind::TooManyArchives, detail)
-            .of(id)
-            .at(section, 0..0);
-        reading.found.push(FoundFault::of(written, fault));
-    }
+    let detail =
+        "More of this section than may go in one run (consolidation.max_share): leave it to the next.";
+    let refused = refused.map(|item| Fault::new(FaultKind::TooManyArchives, detail).of_item(&item));
+    reading.faults.extend(refused);
     reading.keep_few();
     reading
 }

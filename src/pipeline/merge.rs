@@ -5,10 +5,10 @@ use crate::domain::document;
 use crate::domain::dsl::Parsed;
 use crate::domain::ids::RecordId;
 use crate::domain::memory::{ChangedDocument, OperationName, View, apply, validate};
-use crate::domain::operation::{Operation, Role};
+use crate::domain::operation::{Item, Operation, Role};
 use crate::domain::window::{Change, SessionRecord, Sizes, Status, WindowRows};
 use crate::pipeline::PipelineError;
-use crate::pipeline::check::{Accepted, mentioned};
+use crate::pipeline::check::mentioned;
 use crate::pipeline::prompts::section_of;
 use crate::pipeline::report::Rejection;
 use crate::pipeline::review::rewrites_progress;
@@ -29,7 +29,7 @@ pub(super) struct Merged {
     /// Whether the head differs from the head snapshot.
     pub(super) rebased: bool,
     /// The items that were applied, in the order of their changes.
-    pub(super) items: Vec<Accepted>,
+    pub(super) items: Vec<Item>,
     /// For each change the index of its item.
     pub(super) numbers: Vec<Option<usize>>,
 }
@@ -38,7 +38,7 @@ pub(super) struct Merged {
 pub(super) type RecordTexts = BTreeMap<RecordId, String>;
 
 /// What those records say that the items name.
-pub(super) fn texts_of(document: &str, items: &[Accepted]) -> RecordTexts {
+pub(super) fn texts_of(document: &str, items: &[Item]) -> RecordTexts {
     let ids = mentioned(items.iter().map(|item| &item.operation));
     if ids.is_empty() {
         return RecordTexts::new();
@@ -57,10 +57,10 @@ pub(super) fn texts_of(document: &str, items: &[Accepted]) -> RecordTexts {
 /// Leaves out what was decided about a record that says something else now: it would take away a text that nobody judged. An
 /// addition that was to replace such a record is made beside it.
 fn still_meant<'a>(
-    accepted: &'a [Accepted],
+    accepted: &'a [Item],
     before: &RecordTexts,
     head: &Head,
-) -> (Cow<'a, [Accepted]>, Vec<Rejection>) {
+) -> (Cow<'a, [Item]>, Vec<Rejection>) {
     let now = texts_of(&head.text, accepted);
     let is_other = |(id, text): &(&RecordId, &String)| now.get(id).is_some_and(|now| now != *text);
     let changed: BTreeSet<RecordId> = before.iter().filter(is_other).map(|(id, _)| *id).collect();
@@ -115,7 +115,7 @@ pub(super) fn merge(head: &Head, running: &Running) -> Result<Merged, PipelineEr
     if let Some(review) = &running.review {
         let before = review.proposal.progress_before.as_deref().unwrap_or_default();
         let moved = progress_of(&head.text) != before;
-        let (late, held): (Vec<Accepted>, Vec<Accepted>) = accepted
+        let (late, held): (Vec<Item>, Vec<Item>) = accepted
             .iter()
             .cloned()
             .partition(|item| moved && rewrites_progress(item));
@@ -153,7 +153,7 @@ pub(super) fn merge(head: &Head, running: &Running) -> Result<Merged, PipelineEr
 /// Applies those items that are valid on the head.
 fn merge_onto(
     head: &Head,
-    accepted: &[Accepted],
+    accepted: &[Item],
     rebased: bool,
     running: &Running,
 ) -> Result<Merged, PipelineError> {
@@ -163,29 +163,18 @@ fn merge_onto(
         ended: &head.archived,
         now: head.now,
     };
-    let validated = validate(
-        Parsed::of(accepted.iter().map(|item| item.operation.clone())),
-        &view,
-        &[],
-        limits,
-    );
-    let rejected = validated
-        .faults
-        .iter()
-        .map(|fault| Rejection::of_fault(fault, &accepted[fault.range.start].written))
-        .collect();
-    let valid = validated.items.into_iter();
-    let (items, operations): (Vec<&Accepted>, Vec<Operation>) = valid
-        .map(|item| (&accepted[item.range.start], item.operation))
-        .unzip();
+    let validated = validate(Parsed::of_items(accepted.to_vec()), &view, &[], limits);
+    let rejected = validated.faults.iter().map(Rejection::of_fault).collect();
+    let items = validated.items;
+    let operations: Vec<Operation> = items.iter().map(|item| item.operation.clone()).collect();
     let mut applied = apply(&head.text, head.counters, &operations, head.now, limits)
         .map_err(|error| running.cannot_edit(error))?;
     // The items that were applied, in the order of their changes, and the number of each of them there.
-    let mut ordered: Vec<Accepted> = Vec::new();
+    let mut ordered: Vec<Item> = Vec::new();
     let mut numbers = vec![None; items.len()];
     for change in &mut applied.operations {
         let Some(cause) = change.cause else { continue };
-        let item = items[cause];
+        let item = &items[cause];
         let is_implied = change.op == OperationName::Archive && item.operation.archives().is_none();
         // The evidence of an addition is not that of the archivings that it implies.
         if !is_implied {

@@ -1,12 +1,13 @@
 //! `ApplyOperations`: applies operations that an agent sends as text or as a list, without a model.
 
-use super::check::{ITEM_BYTES, Reading, Source};
+use super::check::ITEM_BYTES;
 use super::report::{UpdateAnswer, quote};
 use super::run::{Results, Running, stored};
 use super::steps::count_end;
 use super::{Mode, OnInvalid, OperationsInput, OperationsRequest, Pipeline, PipelineError};
-use crate::domain::dsl;
 use crate::domain::dsl::requests::{self, OperationRequest};
+use crate::domain::dsl::{self, Parsed};
+use crate::domain::operation::WrittenItem;
 use crate::fair;
 use crate::storage::StorageError;
 use crate::storage::updates::{RunKind, RunStatus};
@@ -59,18 +60,18 @@ impl Pipeline {
         &self,
         request: &OperationsRequest,
         running: &Running,
-    ) -> Result<Reading, StorageError> {
-        let (parsed, source) = match &request.input {
+    ) -> Result<Parsed, StorageError> {
+        let parsed = match &request.input {
             OperationsInput::Text(text) => {
-                let parsed = fair::on_cpu(text.len(), || dsl::parse(text)).await;
-                (parsed, Source::Text(text))
+                let read = || dsl::parse(text).quoting(|range| text[range.clone()].into());
+                fair::on_cpu(text.len(), read).await
             }
-            OperationsInput::List(list) => {
-                let source = Source::List(list.iter().map(beginning).collect());
-                (requests::read(list), source)
-            }
+            OperationsInput::List(list) => requests::read(list).quoting(|range| WrittenItem {
+                text: beginning(&list[range.start]),
+                index: Some(range.start),
+            }),
         };
-        self.check(running, (parsed, &source), &[], None).await
+        self.check(running, parsed, &[], None).await
     }
 
     async fn check_resolvable(&self, request: &OperationsRequest) -> Result<(), PipelineError> {

@@ -1,7 +1,6 @@
 //! The response of an update. Its run stores it in the same form.
 
 use super::Step;
-use super::check::WrittenItem;
 use crate::domain::document;
 use crate::domain::ids::{ContextId, MemoryId, UpdateId, VaultId};
 use crate::domain::memory::AppliedOperation;
@@ -230,8 +229,9 @@ impl Rejection {
         }
     }
 
-    /// Builds a rejection from a fault and the item that contains it.
-    pub(super) fn of_fault(fault: &Fault, written: &WrittenItem) -> Self {
+    /// Builds a rejection from a fault.
+    pub(super) fn of_fault(fault: &Fault) -> Self {
+        let written = &fault.written;
         let (kind, detail) = (fault.kind.name(), placed(&fault.detail, written.index));
         Self {
             index: written.index,
@@ -252,7 +252,8 @@ impl Warning {
     }
 
     /// Builds a warning from a fault that prevented nothing from being applied.
-    pub(super) fn of_fault(fault: &Fault, index: Option<usize>) -> Self {
+    pub(super) fn of_fault(fault: &Fault) -> Self {
+        let index = fault.written.index;
         Self {
             index,
             ..Self::new(fault.section, fault.kind.name(), placed(&fault.detail, index))

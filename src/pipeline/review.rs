@@ -3,10 +3,9 @@
 
 use crate::domain::ids::{KeyId, RecordId, UpdateId};
 use crate::domain::memory::Limits;
-use crate::domain::operation::{Operation, Role};
+use crate::domain::operation::{Item, Operation, Role};
 use crate::domain::text::one_line;
 use crate::domain::window::{SessionRecord, Status};
-use crate::pipeline::check::Accepted;
 use crate::pipeline::merge::{RecordTexts, texts_of};
 use crate::pipeline::prompts::section_of;
 use crate::pipeline::report::UpdateAnswer;
@@ -241,7 +240,7 @@ const FORM: u32 = 1;
 pub(super) struct Proposal {
     form: u32,
     /// The operations, addressed by their index.
-    pub(super) operations: Vec<Accepted>,
+    pub(super) operations: Vec<Item>,
     /// The progress at the time of the proposal, if an operation rewrites it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) progress_before: Option<String>,
@@ -261,7 +260,7 @@ pub(super) struct Proposal {
 impl Proposal {
     /// Creates a proposal on a document, from operations in the order in which they are applied.
     pub(super) fn new(
-        operations: &[Accepted],
+        operations: &[Item],
         document: &str,
         record: Option<&SessionRecord>,
         key: Option<&KeyId>,
@@ -298,7 +297,7 @@ impl Proposal {
 
     /// The operations with these numbers, which must exist and be sorted. An addition does not supersede a record whose
     /// archive operation is not chosen too.
-    pub(super) fn chosen(&self, numbers: &[usize]) -> Vec<Accepted> {
+    pub(super) fn chosen(&self, numbers: &[usize]) -> Vec<Item> {
         let all = self.operations.iter().enumerate();
         let left: BTreeSet<RecordId> = all
             .filter(|(number, _)| numbers.binary_search(number).is_err())
@@ -318,7 +317,7 @@ impl Proposal {
 }
 
 /// Whether it replaces the body of `Current Progress`.
-pub(super) fn rewrites_progress(item: &Accepted) -> bool {
+pub(super) fn rewrites_progress(item: &Item) -> bool {
     matches!(item.operation, Operation::RewriteProgress(_))
 }
 

@@ -3,12 +3,11 @@
 
 use crate::domain::ids::{ActorId, ContextId, TaskId, UpdateId, VaultId};
 use crate::domain::memory::{EditError, Limits};
-use crate::domain::operation::FaultKind;
+use crate::domain::operation::{FaultKind, Item};
 use crate::domain::text::masked;
 use crate::domain::window::SessionRecord;
 use crate::fair;
 use crate::pipeline::ask::storable;
-use crate::pipeline::check::Accepted;
 use crate::pipeline::report::{ModelReport, Rejection, UpdateAnswer, UpdateStatus, Warning, is_zero};
 use crate::pipeline::review::Proposal;
 use crate::pipeline::steps::Steps;
@@ -62,7 +61,7 @@ pub(super) struct Running {
 pub(super) struct Results {
     /// The items to save.
     #[serde(skip)]
-    pub(super) accepted: Vec<Accepted>,
+    pub(super) accepted: Vec<Item>,
     pub(super) rejected: Vec<Rejection>,
     #[serde(skip_serializing_if = "is_zero")]
     pub(super) more_rejected: usize,

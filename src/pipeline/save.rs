@@ -4,11 +4,11 @@
 use crate::domain::history::RecordLife;
 use crate::domain::ids::RecordId;
 use crate::domain::memory::{AppliedOperation, ChangedDocument, OperationName, RecordChange, project};
-use crate::domain::operation::Role;
+use crate::domain::operation::{Item, Role};
 use crate::domain::window::{SessionRecord, Sizes, WindowRows};
 use crate::domain::{changelog, document};
 use crate::fair;
-use crate::pipeline::check::{Accepted, mentioned};
+use crate::pipeline::check::mentioned;
 use crate::pipeline::merge::{Merged, is_status_moved, merge, write_record};
 use crate::pipeline::report::{DocumentReport, Rejection, UpdateAnswer, UpdateStatus, Warning};
 use crate::pipeline::review::Proposal;
@@ -28,7 +28,7 @@ impl Pipeline {
         let accepted = &running.results.accepted;
         let ids = mentioned(accepted.iter().map(|item| &item.operation));
         let ids: Vec<RecordId> = ids.into_iter().collect();
-        let written = |item: &Accepted| item.written.text.len();
+        let written = |item: &Item| item.written.text.len();
         let bytes = running.base.text.len() + accepted.iter().map(written).sum::<usize>();
         let decide = |head: &Head| {
             fair::run_blocking_if_long(bytes, || {

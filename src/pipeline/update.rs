@@ -1,12 +1,12 @@
 //! `UpdateContext`: runs the six steps in order, at once or, for a queued update, by a worker (`queued`).
 
+use crate::domain::dsl::Parsed;
 use crate::domain::memory::Limits;
 use crate::domain::operation::Role;
 use crate::domain::text::masked;
 use crate::fair::{self, NoRoom};
 use crate::llm::ModelError;
 use crate::pipeline::ask::{RoleOutcome, sent};
-use crate::pipeline::check::Reading;
 use crate::pipeline::report::{Rejection, UpdateAnswer, Warning};
 use crate::pipeline::run::{Results, Running, spent_on, stored};
 use crate::pipeline::steps::{Step, Steps, count_end, measure_step};
@@ -314,8 +314,8 @@ impl Results {
     }
 
     /// Adds what was read of a text.
-    pub(super) fn add(&mut self, reading: &Reading) {
-        self.accepted.extend(reading.accepted.iter().cloned());
+    pub(super) fn add(&mut self, reading: &Parsed) {
+        self.accepted.extend(reading.items.iter().cloned());
         self.rejected.extend(reading.rejections());
         self.warnings.extend(reading.warnings());
         self.more_rejected += reading.omitted.rejections;

@@ -78,10 +78,8 @@ impl Block {
                               list were not taken";
                 parsed.fault(Fault::new(FaultKind::UnknownHeader, detail).at(Some(Role::Progress), range));
             }
-            return Some(Ok(Item {
-                operation: Operation::RewriteProgress(self.progress),
-                range: self.range,
-            }));
+            let operation = Operation::RewriteProgress(self.progress);
+            return Some(Ok(Item::new(operation, self.range)));
         }
         (self.faulty_in_progress == 0).then(|| {
             let detail = "`In Progress` needs at least one bullet; the previous progress stays as it is";

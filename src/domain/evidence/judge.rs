@@ -11,7 +11,6 @@ use crate::domain::text::content_words::{KnownWords, Word, content_words, keys};
 use crate::domain::text::{bare_words, folded, has_secret, masked, single_blanks};
 use foldhash::fast::RandomState;
 use std::collections::HashSet;
-use std::ops::Range;
 
 /// Maximum number of snippets that are compared with the input, of which each is searched for as a whole: more than are
 /// accepted with any setting.
@@ -214,7 +213,7 @@ impl<'a> Judge<'a> {
         let (evidence, ruling) = match &mut item.operation {
             Operation::RewriteProgress(progress) => {
                 let progress = std::mem::take(progress);
-                return self.progress(progress, item.range);
+                return self.progress(progress, item);
             }
             Operation::Add(AddedRecord {
                 reason,
@@ -271,7 +270,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Removes unsupported and duplicate bullets, and then checks that something is left in progress.
-    fn progress(&self, progress: Progress, range: Range<usize>) -> Judged {
+    fn progress(&self, progress: Progress, item: Item) -> Judged {
         // A bullet may share them as well as those of the input.
         let before = KnownWords::of([self.case.progress]);
         let known: HashSet<String, RandomState> = self.case.progress.lines().map(bare_words).collect();
@@ -324,7 +323,7 @@ impl<'a> Judge<'a> {
             None
         } else {
             let operation = Operation::RewriteProgress(progress);
-            Some(Item { operation, range })
+            Some(Item { operation, ..item })
         };
         words.sort_unstable();
         words.dedup();

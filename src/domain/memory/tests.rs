@@ -268,21 +268,15 @@ const DOCUMENT: &str = "# Key Learnings\n- KL-1 because r: Use  Tokio\n- by hand
                         # Verbatim Context\n- VC-1 because r: Makefile =>\n  a\n  b\n";
 
 fn items(operations: &[Operation]) -> Vec<Item> {
-    let item = |(place, operation): (usize, &Operation)| Item {
-        operation: operation.clone(),
-        range: place * 10..place * 10 + 10,
-    };
+    let item =
+        |(place, operation): (usize, &Operation)| Item::new(operation.clone(), place * 10..place * 10 + 10);
     operations.iter().enumerate().map(item).collect()
 }
 
 fn fault(kind: FaultKind, id: Option<RecordId>, start: usize) -> Fault {
-    Fault {
-        kind,
-        section: Some(Role::Learnings),
-        id,
-        range: start..start + 5,
-        detail: "said".to_owned(),
-    }
+    Fault::new(kind, "said")
+        .of(id)
+        .at(Some(Role::Learnings), start..start + 5)
 }
 
 fn validated(operations: &[Operation], faults: Vec<Fault>, earlier: &[Operation]) -> Parsed {

@@ -3,7 +3,7 @@
 use super::Limits;
 use crate::domain::consolidation::{Ground, Grounds};
 use crate::domain::document::{Entry, entries_of, normalised_snippet, pinned, record_ranges};
-use crate::domain::faults::{MAX_KEPT_FAULTS, Parsed};
+use crate::domain::faults::Parsed;
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::operation::{AddedRecord, Fault, FaultKind, Item, Operation};
 use crate::domain::text::folded;
@@ -37,7 +37,7 @@ pub fn validate(parsed: Parsed, view: &View<'_>, earlier: &[Operation], limits: 
     let Parsed {
         mut items,
         faults,
-        mut omitted,
+        omitted,
     } = parsed;
     let mut archives = Archives::of(view, earlier, &items, limits);
     let verdicts: Vec<_> = items
@@ -61,8 +61,7 @@ pub fn validate(parsed: Parsed, view: &View<'_>, earlier: &[Operation], limits: 
             None => accepted.push(item),
             Some(fault) => {
                 rejected_ranges.insert(item.range.start, item.range.end);
-                let fault = fault.of(item.operation.names());
-                rejected.push(fault.at(item.operation.role(), item.range));
+                rejected.push(fault.of_item(&item));
             }
         }
     }
@@ -73,13 +72,13 @@ pub fn validate(parsed: Parsed, view: &View<'_>, earlier: &[Operation], limits: 
         .collect();
     faults.extend(rejected);
     faults.sort_by_key(|fault| fault.range.start);
-    let surplus = faults.drain(MAX_KEPT_FAULTS.min(faults.len())..);
-    surplus.for_each(|fault| omitted.add(&fault));
-    Parsed {
+    let mut validated = Parsed {
         items: accepted,
         faults,
         omitted,
-    }
+    };
+    validated.keep_few();
+    validated
 }
 
 /// Why an item is rejected.

@@ -1,5 +1,4 @@
 use super::*;
-use crate::pipeline::check::WrittenItem;
 use serde_json::json;
 
 /// The document that it was made on.
@@ -105,13 +104,9 @@ fn what_is_approved_alone_replaces_nothing_that_stays() {
         reason: "old".to_owned(),
         ground: None,
     };
-    let accepted = [addition, archive].map(|operation| Accepted {
-        operation,
-        evidence: Vec::new(),
-        written: WrittenItem {
-            text: "- as written".to_owned(),
-            index: None,
-        },
+    let accepted = [addition, archive].map(|operation| Item {
+        written: "- as written".into(),
+        ..Item::new(operation, 0..0)
     });
     let proposal = Proposal::new(&accepted, DOCUMENT, None, None);
     let replaces = |numbers: &[usize]| proposal.chosen(numbers)[0].operation.replaces();
