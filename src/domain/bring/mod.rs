@@ -17,7 +17,7 @@ pub use back::as_markdown;
 pub use file::{BadInput, SourceFile};
 pub use json::{letta, mem0};
 pub use markdown::{Note, markdown};
-pub use plan::{Added, Plan, Unplaceable, plan};
+pub use plan::{Added, Plan, plan};
 
 use crate::domain::document::{closing_fence, outline};
 use crate::domain::ids::MemoryId;

@@ -1,9 +1,9 @@
 //! Adds pieces to a document: learnings as records, sections as free sections, each once.
 
 use super::{Note, Piece, SourceFile, markdown};
-use crate::domain::document::{Fence, ManagedSection, closing_fence, outline, records};
+use crate::domain::document::{Fence, closing_fence, outline, records};
 use crate::domain::ids::{RecordId, RecordKind};
-use crate::domain::memory::{ChangedDocument, Counters, Edit, append_section};
+use crate::domain::memory::{ChangedDocument, Counters, Edit, EditError, append_section};
 use crate::domain::operation::AddedRecord;
 use crate::domain::text::folded;
 use chrono::{DateTime, Utc};
@@ -33,33 +33,20 @@ pub struct Added {
     pub place: String,
 }
 
-/// Why pieces cannot be added to a document. Nothing was changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Unplaceable {
-    /// No id is left.
-    #[error("no id is left for a new learning")]
-    IdsExhausted,
-    /// A line would change what the service reads as its own sections.
-    #[error(
-        "a line of the files has the title of a section that the service maintains, in a code block: rename it"
-    )]
-    ChangesSections,
-}
-
 /// Adds to a document the pieces that it does not have. A learning is there if a record or a bullet has its text, also
 /// an archived record, of which `archived` has the contents; a section is there if all its lines are. Case and blanks
 /// do not count. Linear.
 ///
 /// # Errors
 ///
-/// [`Unplaceable`].
+/// [`EditError::IdsExhausted`].
 pub fn plan(
     document: &str,
     counters: Counters,
     archived: &[String],
     pieces: &[Piece],
     now: DateTime<Utc>,
-) -> Result<Plan, Unplaceable> {
+) -> Result<Plan, EditError> {
     let (mut learnings, mut lines) = known(document, archived);
     let (mut added, mut present) = (Vec::new(), 0);
     let mut text = document.to_owned();
@@ -102,8 +89,7 @@ pub fn plan(
             ..AddedRecord::default()
         };
         let time = piece.time.unwrap_or(now);
-        edit.add(RecordKind::Learning, &record, time)
-            .map_err(|_| Unplaceable::IdsExhausted)?;
+        edit.add(RecordKind::Learning, &record, time)?;
         places.push(&piece.place);
     }
     let ChangedDocument { text, operations, .. } = edit.finish();
@@ -112,15 +98,6 @@ pub fn plan(
         text: learning.content.unwrap_or_default(),
         place: place.clone(),
     }));
-    let mut expected = managed(document);
-    let learnings = ManagedSection::KeyLearnings;
-    let has_learnings = expected.iter().any(|(section, _)| *section == learnings);
-    if !has_learnings && added.iter().any(|piece| piece.id.is_some()) {
-        expected.push((learnings, learnings.title().to_owned()));
-    }
-    if managed(&text) != expected {
-        return Err(Unplaceable::ChangesSections);
-    }
     Ok(Plan { text, added, present })
 }
 
@@ -172,12 +149,4 @@ fn free_title(
         };
     }
     free
-}
-
-/// The sections that the service maintains with their titles, in the order of the document.
-fn managed(text: &str) -> Vec<(ManagedSection, String)> {
-    let sections = outline(text).into_iter();
-    sections
-        .filter_map(|section| Some((section.managed?, section.title)))
-        .collect()
 }
