@@ -100,6 +100,9 @@ async fn a_reader_changes_nothing() {
             }
         }
     }
+    // Of a method that the route does not have no role is asked.
+    let request = reader.request(Method::PATCH, "/v1/vaults/acme/memories/agent/context");
+    assert_eq!(request.send().await.unwrap().status(), 405);
     assert_eq!(service.count("memory_contexts").await, 1);
 }
 
