@@ -16,9 +16,11 @@ use super::operation::Operation;
 use super::text::content_words::{Key, keys};
 use super::text::{bare_words, folded};
 use chrono::{DateTime, Utc};
+use regex::Regex;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
+use std::sync::LazyLock;
 
 /// With how many records that have a record's rarest word it is compared: where more have it, it says little.
 const MAX_CANDIDATES: usize = 200;
@@ -257,30 +259,46 @@ fn outlives(kept: &Marks, archived: &Marks) -> bool {
     }
 }
 
-/// The records that a record names, if a part of it says, and does not deny, that it takes the place of something.
+/// A clause that says of records that it takes their place, and of nothing else: "this replaces D-1", "D-1 is superseded".
+/// What follows is at most a reason, or what replaces them: "replaces D-1 on staging" leaves the rest.
+const REPLACING: &str = r"(?ix)
+    (?: ^ replace | \b (?: supersed | replac ) (?: es | ed | ing ) | \b instead \ of | \b ersetzt | \b löst | \b remplace
+        | \b sustituye | \b reemplaza | 取代 )
+        \s+ (?: (?: the | our | die | unsere | la | notre | decision | entscheidung | décision | decisión ) \s+ )*
+        (?<active> ID ) (?: $ | \s+ (?: ab $ | because \b | weil \b ) )
+    | (?<passive> ID ) (?: \s* 被取代
+        | (?: \s+ (?: is | was | are | were | been | has | have | now | ist | sind | wird | werden | wurde | wurden | est | sont | queda ) )+
+            \s+ (?: superseded | replaced | ersetzt | abgelöst | remplacée?s? | sustituid[oa]s? | reemplazad[oa]s? ) )
+        (?: $ | \s+ (?: by | durch | par | por | because ) \b )";
+
+const IDS: &str = r"\b [A-Z]{1,2}-\d+ \b (?: \s+ (?: and | und | et | y ) \s+ [A-Z]{1,2}-\d+ \b )*";
+
+static SEARCHED_REPLACING: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(&REPLACING.replace("ID", IDS)).expect("a form"));
+
+/// Words by which a sentence supposes what it says.
+const SUPPOSING: &str = "if when unless once wenn falls sobald sofern si quand cuando";
+
+/// The records whose place a record says that it takes, in a sentence that asks and supposes nothing, and without a denial.
 fn superseded_by(newer: &Record) -> Vec<RecordId> {
-    // Beginnings of words: "gelöst" is another one.
-    const VERBS: &str = "supersede | replace | instead of | ersetzt | löst | abgelöst | remplace | substitu | reemplaza | \
-        sustituye | 取代";
-    let text = format!(
-        "{}; {}",
-        newer.reason.as_deref().unwrap_or_default(),
-        newer.content
-    );
-    let says_so = |part: &str| {
-        let words = spaced(part);
-        let begins = |at: usize| words[..at].ends_with(|c: char| c == ' ' || is_unspaced(c));
-        let mut verbs = VERBS.split(" | ");
-        verbs.any(|verb| words.match_indices(verb).any(|(at, _)| begins(at)))
-            && Statement::of(part).negations.is_empty()
-    };
-    let mut parts = text.split([',', ';', ':', '.', '，', '；', '：', '。']);
-    if !parts.any(says_so) {
-        return Vec::new();
+    let reason = newer.reason.as_deref().unwrap_or_default();
+    let text = format!("{reason}; {}", newer.content);
+    let mut ids = Vec::new();
+    for sentence in text.split_inclusive(['.', ';', '!', '?', '。', '；', '！', '？']) {
+        let supposes = bare_words(sentence).split(' ').any(|word| is_in(SUPPOSING, word));
+        if supposes || sentence.ends_with(['?', '？']) {
+            continue;
+        }
+        let part_ends = |c: char| !(c.is_alphanumeric() || c.is_whitespace() || "-'’".contains(c));
+        let parts = sentence.split(part_ends).map(str::trim);
+        for part in parts.filter(|part| Statement::of(part).negations.is_empty()) {
+            let found = SEARCHED_REPLACING.captures_iter(part);
+            let named = found.filter_map(|found| found.name("active").or(found.name("passive")));
+            let words = named.flat_map(|named| named.as_str().split_whitespace());
+            ids.extend(words.filter_map(|word| word.parse::<RecordId>().ok()));
+        }
     }
-    text.split(|c: char| !c.is_alphanumeric() && c != '-')
-        .filter_map(|word| word.parse().ok())
-        .collect()
+    ids
 }
 
 /// The records of a head, against which grounds and merges are checked.

@@ -105,6 +105,49 @@ fn what_goes_and_what_stays_for_it() {
 }
 
 #[test]
+fn a_decision_goes_only_for_one_that_says_of_it_that_it_is_replaced() {
+    let goes = |newer: &str| {
+        let document = format!("# Decisions\n- D-2 {newer}\n- D-1 use Redis for the queue\n");
+        !archived(&document).is_empty()
+    };
+    for newer in "
+        use Postgres, it replaces D-1
+        use Postgres instead of D-1
+        use Postgres (supersedes the decision D-1)
+        because D-1 has been superseded by this: use Postgres
+        D-1 wird ersetzt, wir nehmen Postgres
+        D-1 est remplacé : la file tourne sur Postgres
+        la cola usa Postgres, reemplaza D-1
+        D-1 被取代，队列用 Postgres"
+        .trim()
+        .lines()
+    {
+        assert!(goes(newer.trim()), "{newer}");
+    }
+    for newer in "
+        Postgres replaces MySQL; D-1 stays valid
+        Postgres replaces MySQL and D-1 stays valid
+        replace the cache with memcached. D-1 still holds for the queue
+        replaced cables in hall 3; see D-1 for the queue
+        replaced cables in hall 3 as in D-1
+        use Kafka as well, in addition to D-1; the new logo replaces the old one
+        because as D-1 said: the new printer replaces the old
+        D-1 replaces the older cron job and stays
+        this replaces D-1 on staging
+        does this replace D-1?
+        maybe this replaces D-1
+        this should replace D-1
+        if the load grows, this replaces D-1
+        D-1 is to be replaced next year
+        do not replace D-1"
+        .trim()
+        .lines()
+    {
+        assert!(!goes(newer.trim()), "{newer}");
+    }
+}
+
+#[test]
 fn at_most_a_fifth_of_a_section_goes_at_once() {
     let texts = ["tests are slow"; 20];
     assert_eq!(archived(&learnings(&texts)).len(), 4);
