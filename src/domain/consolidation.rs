@@ -59,6 +59,9 @@ const PUNCTUATION: &str = ".,:;?\"'()[]{}*`“”„‘’‚«»‹›…–—
 /// Words by which a merge may join its parts, besides their own.
 const JOINING: &str = "and & also both und sowie auch et aussi ainsi y e también";
 
+/// Words behind a number that do not belong to it: "08:12 from platform 4".
+const AFTER_A_NUMBER: &str = "and & also both from und sowie auch aus et aussi ainsi y e también";
+
 /// Words and phrases by which a record says that something has changed.
 const CHANGES: &str = "now | no longer | anymore | any more | instead | replaced | replaces | supersedes | superseded | changed | \
     changes to | moved | moves to | switched | renamed | migrated | since | formerly | previously | jetzt | nun | \
@@ -77,6 +80,13 @@ const ENDS: &str = "until till through expires expire expired expiry ends end en
 /// Whether a word stands in a list, whose words blanks separate.
 fn is_in(list: &str, word: &str) -> bool {
     list.split_ascii_whitespace().any(|known| known == word)
+}
+
+/// Whether a word of a statement, which may have lost its ending, is one of a condition.
+fn is_condition(word: &str) -> bool {
+    let word = word.to_lowercase();
+    let mut conditions = CONDITIONS.split_ascii_whitespace();
+    conditions.any(|condition| word == condition || word == stem(condition))
 }
 
 /// Why a record can be archived without losing anything.
@@ -108,6 +118,9 @@ struct Statement {
     /// All words but articles, in order: values (numbers, dates, names, identifiers and paths) as they are, others without
     /// their endings, of scripts without blanks pairs of neighbouring characters.
     words: Vec<String>,
+    /// Of each word, whether the one behind it belongs to it if it is a number: "5 million", but not "5, million".
+    goes_on: Vec<bool>,
+    /// And question marks: who asks says nothing.
     negations: Vec<String>,
 }
 
@@ -126,35 +139,45 @@ impl Statement {
         for written in text.split_whitespace() {
             // A capital at the beginning of a sentence says nothing.
             let is_first = std::mem::replace(&mut begins, written.ends_with(['.', ':', '!', '?', ';']));
-            let written = written
-                .trim_start_matches(|c: char| PUNCTUATION.contains(c))
-                .trim_end_matches(|c: char| c == '!' || PUNCTUATION.contains(c));
-            // A capital within a sentence is a name: hall A.
-            let is_name = !is_first && written == "A";
-            let token = written.to_lowercase();
-            if token.is_empty() || (is_in(ARTICLES, &token) && !is_name) {
+            let asked = written.matches(['?', '？']).map(|_| "?".to_owned());
+            statement.negations.extend(asked);
+            let word = written.trim_matches(|c: char| c == '!' || PUNCTUATION.contains(c));
+            let token = word.to_lowercase();
+            // Capitals within a sentence are a name: hall A, 9 EST.
+            let is_name = word.chars().all(char::is_uppercase) && !(is_first && word.len() == 1);
+            if token.is_empty() {
+                continue;
+            }
+            if is_in(ARTICLES, &token) && !is_name {
+                statement.end_number();
                 continue;
             }
             let negates = is_in(NEGATIONS, &token) || token.ends_with("n't") || token.ends_with("n’t");
             if negates {
                 statement.negations.push(token.clone());
             }
-            if token.chars().any(is_unspaced) {
-                statement.add_unspaced(&token);
-                continue;
+            match token.chars().any(is_unspaced) {
+                true => statement.add_unspaced(&token),
+                false => statement.add(said(written, word, is_first)),
             }
-            let is_lower = |c: char| c.is_alphabetic() && !c.is_uppercase();
-            let mut chars = written.chars();
-            let is_word = chars
-                .next()
-                .is_some_and(|c| is_lower(c) || (is_first && c.is_alphabetic()))
-                && chars.all(is_lower);
-            statement
-                .words
-                .push(if is_word { stem(&token).to_owned() } else { token });
+            if written.ends_with(|c: char| c == '!' || PUNCTUATION.contains(c)) {
+                statement.end_number();
+            }
         }
         statement.negations.sort_unstable();
         statement
+    }
+
+    fn add(&mut self, word: String) {
+        self.words.push(word);
+        self.goes_on.push(true);
+    }
+
+    /// The last word, if it is a number, ends here.
+    fn end_number(&mut self) {
+        if let Some(last) = self.goes_on.last_mut() {
+            *last = false;
+        }
     }
 
     /// Adds a text without blanks between words: pairs of neighbouring characters, and runs of other scripts in it.
@@ -165,18 +188,20 @@ impl Statement {
             self.negations.push("ない".to_owned());
         }
         let says_something = |c: &char| !c.is_alphanumeric() && *c != '!' && !PUNCTUATION.contains(*c);
-        self.words
-            .extend(token.chars().filter(says_something).map(String::from));
+        token
+            .chars()
+            .filter(says_something)
+            .for_each(|sign| self.add(sign.into()));
         for run in token.split(|c: char| !c.is_alphanumeric()) {
             let chars: Vec<char> = run.chars().collect();
             for part in chars.chunk_by(|one, next| is_unspaced(*one) == is_unspaced(*next)) {
                 if part.len() == 1 || !is_unspaced(part[0]) {
-                    self.words.push(part.iter().collect());
+                    self.add(part.iter().collect());
                 } else {
-                    self.words
-                        .extend(part.windows(2).map(|pair| pair.iter().collect::<String>()));
+                    part.windows(2).for_each(|pair| self.add(pair.iter().collect()));
                 }
             }
+            self.end_number();
         }
     }
 
@@ -186,16 +211,44 @@ impl Statement {
             return Err("it says nothing that can be compared".to_owned());
         }
         let mut wanted = other.words.iter().peekable();
-        let more = self
-            .words
-            .iter()
-            .filter(|word| wanted.next_if_eq(word).is_none())
-            .collect();
+        let (mut more, mut number) = (Vec::new(), None);
+        for (word, goes_on) in self.words.iter().zip(&self.goes_on) {
+            if wanted.next_if_eq(&word).is_some() {
+                number = Some(word).filter(|word| *goes_on && word.contains(|c: char| c.is_ascii_digit()));
+                continue;
+            }
+            if let Some(number) = number.take().filter(|_| !is_in(AFTER_A_NUMBER, word)) {
+                return Err(format!("`{number}` is another one in it: `{number} {word}`"));
+            }
+            more.push(word);
+        }
         match wanted.peek() {
             None => Ok(more),
             Some(word) if self.words.contains(word) => Err(format!("`{word}` is elsewhere in it")),
             Some(word) => Err(format!("`{word}` is missing in it")),
         }
+    }
+}
+
+/// What is compared of a word: a plain one without its ending, others as they are written, also their signs (`.env`, `*.rs`).
+/// Case counts but in the first letter of a word: `MW` is not `mW`.
+fn said(written: &str, word: &str, is_first: bool) -> String {
+    let is_lower = |c: char| c.is_alphabetic() && !c.is_uppercase();
+    let mut chars = word.chars();
+    let is_plain = chars
+        .next()
+        .is_some_and(|c| is_lower(c) || (is_first && c.is_alphabetic()))
+        && chars.clone().all(is_lower);
+    let value = written
+        .trim_start_matches(|c: char| !".*–".contains(c) && PUNCTUATION.contains(c))
+        .trim_end_matches(|c: char| c == '!' || (c != '*' && PUNCTUATION.contains(c)));
+    let is_emphasis = value.trim_matches('*') == word && word.ends_with(char::is_alphanumeric);
+    let is_cased = chars.any(char::is_uppercase) || (word.len() == 1 && !is_first);
+    match (is_emphasis, is_cased) {
+        (true, _) if is_plain => stem(&word.to_lowercase()).to_owned(),
+        (true, false) => word.to_lowercase(),
+        (true, true) => word.to_owned(),
+        (false, _) => value.to_owned(),
     }
 }
 
@@ -242,7 +295,7 @@ fn difference(
     if stated_by_kept.negations != stated.negations {
         return Some("one of them negates what the other does not".to_owned());
     }
-    let condition = more.into_iter().find(|word| is_in(CONDITIONS, word))?;
+    let condition = more.into_iter().find(|word| is_condition(word))?;
     Some(format!("it says so only under a condition (`{condition}`)"))
 }
 
@@ -268,7 +321,7 @@ const REPLACING: &str = r"(?ix)
         (?<active> ID ) (?: $ | \s+ (?: ab $ | because \b | weil \b ) )
     | (?<passive> ID ) (?: \s* 被取代
         | (?: \s+ (?: is | was | are | were | been | has | have | now | ist | sind | wird | werden | wurde | wurden | est | sont | queda ) )+
-            \s+ (?: superseded | replaced | ersetzt | abgelöst | remplacée?s? | sustituid[oa]s? | reemplazad[oa]s? ) )
+            \s+ (?: superseded | replaced | ersetzt | abgelöst | remplacée?s? | sustituid[oa]s? | reemplazad[oa]s? | atrás ) )
         (?: $ | \s+ (?: by | durch | par | por | because ) \b )";
 
 const IDS: &str = r"\b [A-Z]{1,2}-\d+ \b (?: \s+ (?: and | und | et | y ) \s+ [A-Z]{1,2}-\d+ \b )*";

@@ -46,6 +46,8 @@ fn the_same_said_twice_is_a_duplicate() {
         Anna owns billing | Anna owns billing, and invoices too
         Die Datenbank läuft auf Port 5433 | Die Datenbank läuft jetzt auf dem Port 5433
         Never deploy on Fridays | Never deploy on Fridays, Anna says
+        the **port** is 8080 | the port is 8080, says Anna
+        call Ana at 5 | Call Ana at 5 and send the list
         テストは毎晩走る | テストは毎晩走る",
     ) {
         assert!(are_duplicates(first, second), "{first} / {second}");
@@ -76,7 +78,21 @@ fn look_alikes_are_not() {
         the licence costs €50 | the licence costs £50
         sync staging → production | sync staging ← production
         the limit is 50 | the limit is 50 on Sundays
-        backups run | backups run when the queue is empty",
+        backups run | backups run when the queue is empty
+        backups run | backups run before the deploy
+        the API is public | is the API public?
+        APIは公開です | APIは公開ですか。
+        the radio sends with 5 mW | the radio sends with 5 MW
+        call getId first | call getID first
+        the config is in /etc/App | the config is in /etc/app
+        run ./deploy.sh first | run /deploy.sh first
+        edit .env first | edit env first
+        match *.rs files | match .rs files
+        clear /tmp/* first | clear /tmp/ first
+        standup is at 9 | standup is at 9 EST
+        the budget is 5 | the budget is 5 million
+        call 0151 2345 | call 0151 2345 678
+        预算是5 | 预算是5百万",
     ) {
         assert!(!are_duplicates(first, second), "{first} / {second}");
     }

@@ -64,7 +64,7 @@ async fn a_step_that_no_longer_holds_is_refused_when_it_is_approved() {
         PUT context < DOCUMENT → 201
         POST consolidate < {"mode": "propose"} → 200 ⇒ id=/update_id
         PUT context < MOVED → 201
-        POST updates/$id/approve → 200 {"/rejected/*/kind": ["uncovered", "uncovered"], "/rejected/*/detail~": ["KL-1 does not say all that KL-2 says: `sqlx_offline=true` is missing", "D-2 is no active record"], "/operations/*/id": ["KL-4"]}"#;
+        POST updates/$id/approve → 200 {"/rejected/*/kind": ["uncovered", "uncovered"], "/rejected/*/detail~": ["KL-1 does not say all that KL-2 says: `SQLX_OFFLINE=true` is missing", "D-2 is no active record"], "/operations/*/id": ["KL-4"]}"#;
     let table = table.replace("MOVED", &moved.replace('\n', "\\n"));
     asked(&memory, DOCUMENT, &table).await;
 }
