@@ -41,13 +41,17 @@ const BEFORE_AN_END: usize = 3;
 const ARTICLES: &str = "the a an is are was were that this der die das den dem ein eine einen ist sind le la les un une est el los las una \
     es son";
 
-/// Words that turn a statement round. Two records say the same only if they have the same ones.
-const NEGATIONS: &str = "not no never none nothing nor neither without cannot except unless only avoid stop forbidden prohibited wrong \
-    false kein keine keinen keiner nicht nie niemals nichts ohne nur außer verboten falsch ne pas jamais rien aucun \
-    aucune sans sauf seulement nunca jamás nada ningún ninguna sin salvo solo sólo";
+/// Words that turn a statement round, or make it unsure. Two records say the same only if they have the same ones.
+const NEGATIONS: &str = "not no never none nothing nor neither nobody nowhere without cannot except unless only avoid stop refuse refuses \
+    forbidden prohibited banned deprecated wrong false lie fail fails minus zero hardly rarely seldom barely scarcely formerly maybe \
+    perhaps might could would should unclear whether kein keine keinen keiner nicht nie niemals niemand nichts nirgends ohne nur \
+    außer verboten untersagt falsch kaum selten ehemals vielleicht könnte sollte ob ne pas jamais rien aucun aucune personne sans sauf \
+    seulement interdit plus rarement peut-être nunca jamás nada nadie ningún ninguna sin salvo solo sólo prohibido apenas raramente \
+    quizá quizás 금지";
 
 /// The same in scripts without blanks between words.
-const NEGATING_CHARS: &str = "不没未无無非勿莫别";
+const NEGATING_CHARS: &str = "不没未无無非勿莫别吗";
+const NEGATING_WITHIN: [&str; 3] = ["ない", "ません", "禁止"];
 
 /// Words by which a record says something only of a time or a case, so that it does not say what holds always.
 const CONDITIONS: &str = "if when whenever while during until till before after on once provided wenn falls während solange sobald bis vor \
@@ -139,8 +143,8 @@ impl Statement {
         for written in text.split_whitespace() {
             // A capital at the beginning of a sentence says nothing.
             let is_first = std::mem::replace(&mut begins, written.ends_with(['.', ':', '!', '?', ';']));
-            let asked = written.matches(['?', '？']).map(|_| "?".to_owned());
-            statement.negations.extend(asked);
+            let asked = written.matches(['?', '？']);
+            statement.negations.extend(asked.map(|_| "?".to_owned()));
             let word = written.trim_matches(|c: char| c == '!' || PUNCTUATION.contains(c));
             let token = word.to_lowercase();
             // Capitals within a sentence are a name: hall A, 9 EST.
@@ -184,9 +188,9 @@ impl Statement {
     fn add_unspaced(&mut self, token: &str) {
         let negating = token.chars().filter(|c| NEGATING_CHARS.contains(*c));
         self.negations.extend(negating.map(String::from));
-        if token.contains("ない") {
-            self.negations.push("ない".to_owned());
-        }
+        let within = NEGATING_WITHIN.into_iter().filter(|part| token.contains(part));
+        let asked = token.ends_with('か').then_some("か");
+        self.negations.extend(within.chain(asked).map(str::to_owned));
         let says_something = |c: &char| !c.is_alphanumeric() && *c != '!' && !PUNCTUATION.contains(*c);
         token
             .chars()
@@ -509,6 +513,10 @@ impl Grounds {
                 return Err(format!("{id} and the new text do not negate alike."));
             }
         }
+        let negated: usize = parts.iter().map(|(_, stated)| stated.negations.len()).sum();
+        if merged.negations.len() != negated {
+            return Err("The new text does not negate as often as its parts.".to_owned());
+        }
         let own: HashSet<&String> = parts.iter().flat_map(|(_, part)| &part.words).collect();
         let is_foreign = |word: &&String| !own.contains(word) && !is_in(JOINING, word);
         match merged.words.iter().find(is_foreign) {
@@ -525,8 +533,14 @@ fn spaced(text: &str) -> String {
     format!(" {} ", bare_words(text))
 }
 
-/// The latest day of a text, if a word before it presents it as an end.
+/// The latest day of a text of one clause, if a word before it presents it as an end: of several clauses one may go on.
 fn stated_end(text: &str) -> Option<Until> {
+    // A short word with a full stop is an abbreviation: "no. 5".
+    let ends = |word: &str| word.ends_with([';', '；', '。']) || (word.ends_with('.') && word.len() > 4);
+    let joins = |word: &str| ends(word) || is_in(JOINING, &word.to_lowercase());
+    if text.split_whitespace().rev().skip(1).any(joins) {
+        return None;
+    }
     let tokens: Vec<String> = text
         .split_whitespace()
         .map(|token| token.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase())

@@ -80,6 +80,14 @@ fn look_alikes_are_not() {
         the limit is 50 | the limit is 50 on Sundays
         backups run | backups run when the queue is empty
         backups run | backups run before the deploy
+        deploy on Friday | nobody may deploy on Friday
+        deploy on Friday | deploy on Friday is banned
+        the cache works | the cache hardly works
+        Anna owns billing | Anna formerly owns billing
+        we use Redis | maybe we use Redis
+        am Freitag deployen | niemand darf am Freitag deployen
+        deploy viernes | nadie deploy viernes
+        周五部署 | 周五部署禁止
         the API is public | is the API public?
         APIは公開です | APIは公開ですか。
         the radio sends with 5 mW | the radio sends with 5 MW
@@ -231,6 +239,14 @@ fn a_record_has_expired_by_its_mark_or_by_an_end_that_it_states() {
         ("valid until 2027-11-01", "its end is not past"),
         ("the release of 2026-11-01 broke the build", "has no end"),
         ("until the release nothing moves", "has no end"),
+        (
+            "the policy is 12 characters; the exception for Bob expired 2020-01-01",
+            "has no end",
+        ),
+        (
+            "the freeze ends 2020-01-01 and Bob owns the release process",
+            "has no end",
+        ),
     ] {
         is_named(&learnings(&[text]), Ground::Expired, expected);
     }
@@ -270,6 +286,7 @@ fn a_merge_says_all_that_its_parts_say_and_nothing_else() {
         "never deploy on Fridays",
         "Anna has port 8080",
         "Bert has port 8081",
+        "never restart the primary",
     ]);
     let table = "
         KL-1 KL-2 | CI needs 8 GB of memory and Docker 27 on the runner | -
@@ -279,6 +296,8 @@ fn a_merge_says_all_that_its_parts_say_and_nothing_else() {
         KL-1 KL-2 | CI needs 8 GB of fast memory and Docker 27 on the runner | `fast`
         KL-1 KL-2 | CI never needs 8 GB of memory and Docker 27 on the runner | negate
         KL-1 KL-3 | CI needs 8 GB of memory, never deploy on Fridays | negate
+        KL-3 KL-6 | never deploy on Fridays; never restart the primary | -
+        KL-3 KL-6 | never deploy on Fridays; restart the primary | negate
         KL-1 | CI needs 8 GB of memory | two to
         KL-1 KL-1 | CI needs 8 GB of memory | two to
         KL-1 KL-9 | CI needs 8 GB of memory | KL-9 is no active record
