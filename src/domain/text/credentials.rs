@@ -2,10 +2,10 @@
 //!
 //! - a block of a private key;
 //! - a word with the prefix of a well-known token;
-//! - the password in a URL, and the text after `Bearer`;
+//! - the password in a URL or after `curl -u`, and the text after `Bearer`;
 //! - a name such as `password` or `api_key` followed by a value: `password=hunter2`, `"token": "…"`, `the
 //!   password for staging is …`. A placeholder, a variable, a call or a plain word of a sentence (`token: the
-//!   parser reads one`) is not a value.
+//!   parser reads one`) is not a value; directly beside its name (`--password hunter2`) one has letters and digits.
 
 use regex::Regex;
 use std::borrow::Cow;
@@ -19,7 +19,7 @@ pub(in crate::domain) const MASK: &str = "[secret]";
 type Form = (&'static str, &'static str, fn(&str) -> bool);
 
 /// Credentials that are known by their form.
-const FORMS: [Form; 3] = [
+const FORMS: [Form; 7] = [
     (
         "private key",
         r"(-----BEGIN [^\n]{0,58}PRIVATE KEY(?s:.*?)(?:-----END [^\n]*|\z))",
@@ -31,6 +31,27 @@ const FORMS: [Form; 3] = [
         r#"://[^\s/?#"'`<>:]*:([^\s/?#"'`<>]+)@"#,
         |password| !is_placeholder(password),
     ),
+    // Not "2 pass", nor "pass: 1200": a test does, too.
+    (
+        NAMED,
+        r#"(?i)(?:\b|_)(?:pass|pw)["']? ?[:=] ?["']?([^\s"',;]+)"#,
+        |value| is_distinct(value, 6),
+    ),
+    (
+        "password of a command",
+        r#"\bcurl\b[^\n]{0,200}?\s(?:-u|--user)[ =]?["']?[^\s:"']+:([^\s"']+)"#,
+        |password| !is_placeholder(password) && !is_reference(password),
+    ),
+    (
+        NAMED,
+        r#"(?imx) ([^\s"'`«»„“”]+) ["'`»“”]? \ (?: is | was | ist | est | es ) \ (?: \p{L}+ \  ){0,2}
+            (?: passwor[dt] | passphrase | kennwort | contrase[ñn]a | mot\ de\ passe | senha )
+            (?: $ | [.,;:!)] | \ (?: for | of | to | für | von | pour | de | para ) \b )"#,
+        |value| is_distinct(value, 6),
+    ),
+    ("token", r"hooks\.slack\.com/services/([A-Za-z0-9/]{20,})", |_| {
+        true
+    }),
 ];
 
 /// The prefixes of the tokens of well-known services, by the least length of the rest.
@@ -40,8 +61,11 @@ const TOKENS: [(usize, &str); 6] = [
         "sk_live_ sk_test_ rk_live_ xoxa- xoxb- xoxp- xoxr- xoxs- xapp-",
     ),
     (16, "glpat- gldt- sk-or- whsec_ ya29."),
-    (20, "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ sk- hf_ shpat_"),
-    (30, "AIza npm_ dop_v1_ SG."),
+    (
+        20,
+        "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ sk- hf_ shpat_ gsk_ xai- hvs. dckr_pat_ nvapi- glsa_ rubygems_ lin_api_",
+    ),
+    (30, "AIza npm_ dop_v1_ SG. AGE-SECRET-KEY-1"),
     (40, "pypi-"),
     (60, "wm_"),
 ];
@@ -67,8 +91,8 @@ const NAMED: &str = "named password or key";
 
 /// The name of a password, which may be any text, or of a key or token, which must be longer than a word.
 const NAME: &str = r"(?ix)
-    (?<password> passwor[dt] | passwd | passphrase | passcode | pwd | kennwort | contrase[ñn]a | mot\ de\ passe | senha
-        | wachtwoord | парол | パスワード | 密[码碼] | 비밀번호 )
+    (?<password> passwor[dt] | passwd | passphrase | passcode | pwd | kennwort | contrase[ñn]a | mot[_\ ]de[_\ ]passe | senha
+        | wachtwoord | парол | パスワード | 密[码碼] | 비밀번호 | (?-i: [A-Z0-9]_PASS \b ) )
     | (?: secret | access ) [_\ ]key | secret | api[-_\ ]?key | private_key | accountkey | token | credential ";
 
 /// What connects a name with its value: a sign, or a verb of the same sentence. `passwords`, `tokenizer` and `token_count` are
@@ -83,7 +107,8 @@ static SEARCHED: LazyLock<[Regex; FORMS.len()]> =
     LazyLock::new(|| FORMS.map(|(_, form, _)| Regex::new(form).expect("a form")));
 static SEARCHED_NAME: LazyLock<Regex> = LazyLock::new(|| Regex::new(NAME).expect("a form"));
 static SEARCHED_LINK: LazyLock<Regex> = LazyLock::new(|| Regex::new(LINK).expect("a form"));
-static SEARCHED_BEARER: LazyLock<Regex> = LazyLock::new(|| Regex::new("(?i)bearer ").expect("a form"));
+static SEARCHED_BEARER: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new("(?i)(?:bearer|authorization: basic) ").expect("a form"));
 
 fn has_digit(text: &str) -> bool {
     text.bytes().any(|byte| byte.is_ascii_digit())
@@ -150,6 +175,8 @@ enum Link {
     Assigned,
     Colon,
     Phrase,
+    /// Nothing but blanks or a border of a table or tag.
+    Beside,
 }
 
 fn named_values(text: &str) -> Vec<Range<usize>> {
@@ -160,10 +187,12 @@ fn named_values(text: &str) -> Vec<Range<usize>> {
         if values.last().is_some_and(|value| name.start() < value.end) {
             continue;
         }
-        let value = link_after(text, name.end()).and_then(|(link, at)| {
-            let is_password = found.name("password").is_some();
-            value_if(text, at, |begin| is_value(text, begin, link, is_password))
-        });
+        let is_password = found.name("password").is_some();
+        let links = [beside(text, name.end()), link_after(text, name.end())];
+        let value = links
+            .into_iter()
+            .flatten()
+            .find_map(|(link, at)| value_if(text, at, |begin| is_value(text, begin, link, is_password)));
         values.extend(value);
     }
     values
@@ -181,6 +210,13 @@ fn bearer_values(text: &str) -> Vec<Range<usize>> {
     values
 }
 
+/// Where a value begins directly beside a name that ends here.
+fn beside(text: &str, end: usize) -> Option<(Link, usize)> {
+    let rest = text[end..].trim_start_matches([' ', '\t', '|', '>']);
+    let at = text.len() - rest.len();
+    (at > end).then_some((Link::Beside, at))
+}
+
 /// How a name that ends here is connected with its value, and where that begins.
 fn link_after(text: &str, end: usize) -> Option<(Link, usize)> {
     let found = SEARCHED_LINK.captures(&text[end..])?;
@@ -193,7 +229,7 @@ fn link_after(text: &str, end: usize) -> Option<(Link, usize)> {
     let is_link = match link {
         // `==` is a comparison.
         Link::Assigned | Link::Colon => !text[at..].starts_with(['=', ':']),
-        Link::Phrase => at - end <= PHRASE_BYTES,
+        Link::Phrase | Link::Beside => at - end <= PHRASE_BYTES,
     };
     is_link.then_some((link, at))
 }
@@ -244,6 +280,9 @@ fn is_value(text: &str, range: &Range<usize>, link: Link, is_password: bool) -> 
     let (digit, letter) = (has(|c| c.is_ascii_digit()), has(char::is_alphabetic));
     let symbol = has(|c| "!@#$%^&*?~+".contains(c));
     let is_mixed = letter && (digit || symbol);
+    if link == Link::Beside {
+        return is_distinct(value, if is_password { 6 } else { 16 });
+    }
     if is_password {
         return match link {
             Link::Assigned => chars >= 3,
@@ -253,15 +292,28 @@ fn is_value(text: &str, range: &Range<usize>, link: Link, is_password: bool) -> 
                 let ends_line = rest.filter(|c| !c.is_whitespace()).nth(1).is_none();
                 chars >= 4 && (is_mixed || digit || symbol) || chars >= 5 && ends_line
             }
-            Link::Phrase => {
+            Link::Phrase | Link::Beside => {
                 chars >= 6 && is_mixed || chars >= 4 && digit && !letter && !has(|c| ".:/-".contains(c))
             }
         };
     }
     match link {
-        Link::Assigned => chars >= 8 && (is_mixed || chars >= 16),
-        Link::Colon | Link::Phrase => chars >= 8 && is_mixed && value.len() == chars,
+        Link::Assigned => chars >= 6 && is_mixed || chars >= 16,
+        Link::Colon | Link::Phrase | Link::Beside => chars >= 8 && is_mixed && value.len() == chars,
     }
+}
+
+/// Whether a value of at least this length is no word of a sentence: letters and digits, but not the name of a method.
+fn is_distinct(value: &str, least: usize) -> bool {
+    const METHODS: &str = "sha argon pbkdf bcrypt scrypt md5 base64 utf oauth hmac ed25519";
+    let lower = value.to_lowercase();
+    value.len() >= least
+        && has_digit(value)
+        && value.bytes().any(|byte| byte.is_ascii_alphabetic())
+        && value
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "!@#$%^&*?~+_".contains(c))
+        && !METHODS.split(' ').any(|method| lower.starts_with(method))
 }
 
 fn is_placeholder(value: &str) -> bool {
@@ -315,6 +367,21 @@ mod tests {
             キーはAKIAIOSFODNN7EXAMPLEです → キーは[secret]です
             eyJhbGciOiJub25lIn0.eyJzdWIiOiIxMjM0NTY3ODkwIn0. → [secret].
             Bearer «abcdef 0123456789» → Bearer «[secret]»
+            MYSQL_PASS=Sommer2024 → MYSQL_PASS=[secret]
+            pass: hunter2x and pw=hunter2 → pass: [secret] and pw=[secret]
+            mot_de_passe=secret12 → mot_de_passe=[secret]
+            token=abc123 → token=[secret]
+            mysql --password hunter2 -u app → mysql --password [secret] -u app
+            curl -u bob:hunter2 https://x → curl -u bob:[secret] https://x
+            | password | hunter2 | → | password | [secret] |
+            <password>hunter2</password> → <password>[secret]</password>
+            Authorization: Basic dXNlcjpwYXNzd29yZA== → Authorization: Basic [secret]
+            dass das Passwort hunter2 ist → dass das Passwort [secret] ist
+            das WLAN-Passwort "Sommer2024" ist → das WLAN-Passwort "[secret]" ist
+            hunter2 is the root password → [secret] is the root password
+            hunter2 est le mot de passe. → [secret] est le mot de passe.
+            gsk_abcdefghijklmnopqrst0123456789 → [secret]
+            https://hooks.slack.com/services/T00000000/B00000000/aB3dE6 → https://hooks.slack.com/services/[secret]
             a\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\nb → a\n[secret]\nb"#;
         for row in table.trim().lines() {
             let (text, wanted) = row.trim().split_once(" → ").expect("two columns");
@@ -357,6 +424,14 @@ mod tests {
             "dop_v1_your-digital-ocean-token-goes-here",
             "ya29.your-access-token-goes-here",
             "the secret keys: AKIA1234",
+            "the secret of good tea",
+            "token counts of 2026 and the password policy of team4",
+            "password SHA-256 or argon2id hashes",
+            "argon2id is the password hash, Vault24 is the password store",
+            "| password | required |",
+            "pass: 1200, fail=3, the first pass took 12min",
+            "docker run -u 1000:1000",
+            "curl -u user:$PASS https://x",
             "module.AKIAIOSFODNN7EXAMPLE-suffix",
         ] {
             assert_eq!(masked(text), text);
