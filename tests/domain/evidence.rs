@@ -68,9 +68,9 @@ fn a_decision_is_archived_if_its_id_or_a_word_of_it_is_named() {
     let id: RecordId = "D-1".parse().expect("an id");
     let items = Parsed::of([archive(id, Some(Ground::Expired))]).items;
     for (message, is_called) in [
-        ("D-1 is history.", true),
+        ("D-1は古い。", true),
         ("Postgres is gone.", true),
-        ("UD-1 and D-10 sing.", false),
+        ("UD-1, D-1a and D-10 sing.", false),
     ] {
         let input = Input {
             task: "Go on.",

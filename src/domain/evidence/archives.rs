@@ -97,9 +97,10 @@ pub struct JudgedArchive {
     pub ruling: Option<Ruling>,
 }
 
-/// What may be an id, in any case, and does not begin within a word.
-static WRITTEN_ID: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"(?:^|[^\p{Alphabetic}\p{N}])([A-Za-z]{1,2}-[0-9]+)").expect("a form"));
+/// What may be an id, in any case, and is no part of a word. Text without blanks may follow: `KL-3は`.
+static WRITTEN_ID: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?:^|[^\p{Alphabetic}\p{N}])([A-Za-z]{1,2}-[0-9]+)(?-u:\b)").expect("a form")
+});
 
 /// The words of an addition.
 struct Words {
