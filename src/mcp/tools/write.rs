@@ -224,25 +224,27 @@ enum Kind {
 
 pub(super) async fn call_record(call: Call<'_>, arguments: JsonObject) -> Outcome {
     let (place, arguments) = call.read::<Record>(arguments)?;
-    let (method, route, members) = match arguments.kind {
+    let (method, kind, route, members) = match arguments.kind {
         Kind::Task => (
             Method::POST,
+            "task",
             "tasks",
             &["task_id", "intent", "summary", "outcome", "epic"][..],
         ),
         Kind::Decision => (
             Method::POST,
+            "decision",
             "decisions",
             &["decision", "reason", "supersedes"][..],
         ),
-        Kind::Status => (Method::PUT, "status", &["goal", "blocker"][..]),
+        Kind::Status => (Method::PUT, "status", "status", &["goal", "blocker"][..]),
     };
     let mut body = json!(arguments);
     if let Some(body) = body.as_object_mut() {
         body.retain(|name, value| name != "kind" && !value.is_null());
         if let Some(other) = body.keys().find(|name| !members.contains(&name.as_str())) {
             let detail = format!(
-                "the argument {other} does not belong to kind {route}; its arguments are: {}",
+                "the argument {other} does not belong to kind {kind}; its arguments are: {}",
                 members.join(", ")
             );
             return Err(Failure::argument(other, detail));
