@@ -177,22 +177,26 @@ fn heard(statement: &Statement<'_>, kind: Kind) -> Option<Mark> {
 }
 
 fn is_meant(statement: &Statement<'_>, mark: &Mark) -> bool {
-    use Kind::{Condition, Doubt, Hearsay, Not, Passing};
+    use Kind::{Condition, Decision, Done, Doubt, Hearsay, Not, Passing, Wanted};
     let user = statement.speaker == Speaker::User;
     let others = || {
-        // A doubt may also be among the words that a `*` stands for.
-        let is_apart = |other: &&Mark| {
+        // A doubt or a denial may also be among the words that a `*` stands for, or reach out of the marker: "wir nehmen an".
+        // Other markers have a "not" of their own.
+        let is_against = |kind: Kind| kind == Doubt || kind == Not && matches!(mark.kind, Done | Decision);
+        let is_apart = move |other: &&Mark| {
             let is_within = mark.start < other.start && other.end < mark.end;
-            other.end <= mark.start || other.start >= mark.end || (other.kind == Doubt && is_within)
+            let reaches_out = other.start < mark.start || other.end > mark.end;
+            let is_disjoint = other.end <= mark.start || other.start >= mark.end;
+            is_disjoint || (is_against(other.kind) && (is_within || reaches_out))
         };
         statement.marks.iter().filter(is_apart)
     };
     let has = |kinds: &[Kind]| others().any(|other| kinds.contains(&other.kind));
-    // Before the marker, or directly after it.
+    // Before the marker, in it, or directly after it.
     let near = |kind: Kind| {
-        let after =
-            mark.end + (statement.folded[mark.end..].len() - statement.folded[mark.end..].trim_start().len());
-        others().any(|other| other.kind == kind && (other.end <= mark.start || other.start == after))
+        let rest = statement.folded[mark.end..].trim_start_matches([' ', ':']);
+        let after = statement.folded.len() - rest.len();
+        others().any(|other| other.kind == kind && (other.start < mark.end || other.start == after))
     };
     if statement.asks {
         return false;
@@ -202,7 +206,7 @@ fn is_meant(statement: &Statement<'_>, mark: &Mark) -> bool {
         Kind::Rule => user && !has(&[Doubt, Hearsay, Passing]) && !near_negation_of_rule(statement, mark),
         Kind::Decision => user && !has(&[Doubt, Hearsay, Passing, Condition]) && !near(Not),
         Kind::Cause => !has(&[Doubt, Hearsay]) && !near(Not),
-        Kind::Done => !has(&[Doubt, Hearsay]) && !near(Not) && !near(Condition),
+        Kind::Done => !has(&[Doubt, Hearsay]) && ![Not, Condition, Wanted].into_iter().any(near),
         Kind::Doing | Kind::Next => !has(&[Doubt, Hearsay]) && !near(Condition),
         Kind::Obsolete => !has(&[Doubt, Hearsay, Condition, Not]),
         Kind::Exact => user && !has(&[Doubt, Not]),
@@ -265,7 +269,9 @@ fn tidy_of(text: &str, least: usize) -> Option<String> {
         false => words >= least && text.chars().any(char::is_alphanumeric),
     };
     let mut chars = text.chars();
-    let first = chars.next().filter(|_| is_enough)?;
+    let first = chars
+        .next()
+        .filter(|_| is_enough && !markers().is_nothing(&bare_words(text)))?;
     let starts_with_name = text
         .split_whitespace()
         .next()

@@ -36,6 +36,8 @@ pub(super) enum Kind {
     Not,
     /// The sentence holds under a condition.
     Condition,
+    /// The sentence wants, checks or reports that something is so.
+    Wanted,
     /// The sentence holds for a short time.
     Passing,
     /// What was said before is a joke, private, or withdrawn.
@@ -53,7 +55,7 @@ impl Kind {
     fn says_something(self) -> bool {
         !matches!(
             self,
-            Self::Doubt | Self::Hearsay | Self::Not | Self::Condition | Self::Passing
+            Self::Doubt | Self::Hearsay | Self::Not | Self::Condition | Self::Wanted | Self::Passing
         )
     }
 }
@@ -102,6 +104,8 @@ pub(super) struct Markers {
     /// Labels of lists, without their colon.
     labels: HashMap<String, (Kind, usize)>,
     filler: Vec<String>,
+    /// Whole texts that say that there is nothing.
+    nothing: Vec<String>,
     pronoun: Vec<String>,
     reasons: HashMap<(String, usize), String>,
 }
@@ -158,6 +162,7 @@ impl Markers {
             heard: AhoCorasick::new(["\0"]).expect("a small automaton"),
             labels: HashMap::new(),
             filler: words("filler"),
+            nothing: Vec::new(),
             pronoun: words("pronoun"),
             reasons: HashMap::new(),
         };
@@ -167,6 +172,9 @@ impl Markers {
                 markers
                     .reasons
                     .extend(reasons.map(|(kind, reason)| ((kind.to_owned(), *language), reason.to_owned())));
+            }
+            if *section == "nothing" {
+                markers.nothing.extend(phrases(text).map(str::to_owned));
             }
             let Ok(kind) = section.parse() else { continue };
             for phrase in phrases(text) {
@@ -317,6 +325,11 @@ impl Markers {
                 .is_some_and(|rest| !pronoun.is_ascii() || !rest.starts_with(char::is_alphanumeric))
         };
         self.pronoun.iter().any(is_pronoun)
+    }
+
+    /// Whether a text, in bare words, says that there is nothing.
+    pub(super) fn is_nothing(&self, bare: &str) -> bool {
+        self.nothing.iter().any(|nothing| nothing == bare)
     }
 
     /// The list that a line introduces: "Next steps:", "## Done".

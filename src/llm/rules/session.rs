@@ -3,7 +3,9 @@
 use super::markers::{CHECK_BOXES, Kind, Mark, markers};
 use crate::domain::document::Fence;
 use crate::llm::ConversationMessage;
+use regex::Regex;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 /// How far the end of a quotation is looked for, in bytes.
 const QUOTATION_BYTES: usize = 1_000;
@@ -31,6 +33,15 @@ const ABBREVIATIONS: [&str; 14] = [
 
 /// More than the longest of them.
 const ABBREVIATION_BYTES: usize = 8;
+
+/// A line of a program: "TypeError: …", "ERROR [main] …", "at foo (bar.js:10)", "Tool output: …".
+static OUTPUT: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?x)^ (?: \S* (?i: error | exception | violation ) (?: \[\w+\] )? (?: : | \ \[ ) | warning:\ 
+        | (?: thread\ .* )? panicked\ at\  | at\ \S+\ \( | Traceback | (?: \w+\  )? (?i: output ): )",
+    )
+    .expect("a form")
+});
 
 /// Who says something. Tools, systems and other roles are not heard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -184,7 +195,7 @@ impl<'t> Message<'t> {
         let line = &text[range.clone()];
         let trimmed = line.trim_start();
         let start = range.end - trimmed.len();
-        if trimmed.is_empty() || trimmed.starts_with(['>', '|', '<', '$']) {
+        if trimmed.is_empty() || trimmed.starts_with(['>', '|', '<', '$']) || OUTPUT.is_match(trimmed) {
             self.before = None;
             return true;
         }

@@ -199,6 +199,81 @@ fn requests_to_keep_a_text_exactly() {
 }
 
 #[test]
+fn what_only_looks_like_a_statement_is_not_heard() {
+    for sentence in "
+        Make sure the login is fixed.
+        Please check that the login is fixed.
+        I hope the parser is fixed.
+        The goal is that the migration is complete.
+        Vérifie que le parseur est terminé.
+        Asegúrate de que el hotel está reservado.
+        Stell sicher: der Parser ist fertig.
+        Ich habe den Parser nicht repariert.
+        Wir haben die Tests noch nicht geschrieben.
+        Ich habe keine Tests geschrieben.
+        Ich habe das nie implementiert.
+        Wir haben uns nicht für Parquet entschieden.
+        Wir haben uns auf nichts geeinigt.
+        TypeError: argument must not be null
+        ERROR [main] key must not be empty
+        psycopg2.errors.NotNullViolation: value must never be null
+        thread 'main' panicked at 'index must always be positive'
+        at foo (bar.js:10): must never be null
+        Tool output: we decided to use Parquet
+        Translate to German: We decided to use Parquet.
+        For example, we decided to use Parquet.
+        Example: never deploy on Friday.
+        Do we always have to run the tests
+        Why must we always run tests
+        Can someone confirm we decided to use Parquet
+        So we decided to use Parquet or not
+        必須ですか
+        Decision: none yet
+        Decision: to be made
+        Entscheidung: noch offen
+        Root cause: still unknown.
+        Root cause: I do not know.
+        The root cause is still under investigation.
+        Die Ursache ist unbekannt.
+        La cause est inconnue.
+        La causa es desconocida.
+        原因は不明です。
+        原因は調査中です。
+        Next: nothing.
+        TODO: none
+        Nächster Schritt: keiner
+        Reste à faire : rien
+        Pendiente: nada
+        In progress: nothing.
+        Finished: 0 of 3 tests.
+        - [x] Not started: parser
+        I've tested the fix and it fails.
+        必ずしもそうではない
+        今後は分かりません
+        Wir nehmen an, dass es geht.
+        Immer das Gleiche.
+        Siempre lo mismo.
+        Never say never."
+        .trim()
+        .lines()
+    {
+        assert_eq!(said("user", sentence.trim()), [], "{sentence}");
+    }
+    // What is close to them is.
+    for (place, sentence) in [
+        (Completed, "I've fixed the check that the parser makes."),
+        (Learning, "Always make sure the tests are green."),
+        (Learning, "Errors: never swallow them."),
+    ] {
+        assert_eq!(
+            said("user", sentence).first().map(|(place, _)| *place),
+            Some(place),
+            "{sentence}"
+        );
+    }
+}
+
+#[test]
 fn a_task_alone_is_work_in_progress_unless_it_reports_something() {
     let memory = "# Current Progress\n## In Progress\n- Wire the parser\n## Remaining\n- Test it well\n";
     for (memory, task, expected) in [
