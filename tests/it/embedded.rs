@@ -352,8 +352,8 @@ fn as_root_the_service_becomes_the_account() {
         std::thread::sleep(Duration::from_millis(50));
     }
     let owner = fs::metadata(&data_dir).unwrap().uid();
-    let [status, environment] =
-        ["status", "environ"].map(|file| fs::read_to_string(format!("/proc/{}/{file}", service.id())).unwrap());
+    let [status, environment] = ["status", "environ"]
+        .map(|file| fs::read_to_string(format!("/proc/{}/{file}", service.id())).unwrap());
     kill_process(Pid::from_child(&service), Signal::TERM).unwrap();
     service.wait().unwrap();
     assert_ne!(owner, 0);

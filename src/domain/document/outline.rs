@@ -241,7 +241,8 @@ impl Reading {
 
     /// The managed section that a level-1 heading opens.
     fn managed(&self, title: &str) -> Option<ManagedSection> {
-        let authors = ManagedSection::from_authors_title(title).filter(|section| !self.titled[*section as usize]);
+        let authors =
+            ManagedSection::from_authors_title(title).filter(|section| !self.titled[*section as usize]);
         let section = ManagedSection::from_title(title).or(authors);
         section.filter(|section| !self.opened[*section as usize])
     }

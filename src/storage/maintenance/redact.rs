@@ -328,7 +328,8 @@ async fn clear_words(
                 clear_strings(operation, quotations);
                 clear_parts(operation, lost);
             }
-            let quotes = |line: &str| quotations.are_in(line) || lost.iter().any(|lost| lost.is_quoted_in(line));
+            let quotes =
+                |line: &str| quotations.are_in(line) || lost.iter().any(|lost| lost.is_quoted_in(line));
             let log = clear_lines(&row.log, quotes);
             if (&operations, &log) == (&row.operations, &row.log) {
                 continue;
@@ -363,10 +364,16 @@ fn clear_lines(text: &str, quotes: impl Fn(&str) -> bool) -> String {
 /// Replaces what an operation says of a record that was lost. The reason of an archiving is not of the record.
 fn clear_parts(operation: &mut Value, lost: &[LostRecord]) {
     let is_of = |lost: &&LostRecord| operation["id"] == lost.id.to_string();
-    let Some(lost) = lost.iter().find(is_of) else { return };
+    let Some(lost) = lost.iter().find(is_of) else {
+        return;
+    };
     let is_archiving = operation["op"] == "archive";
     let reason = lost.reason.as_ref().filter(|_| !is_archiving);
-    for (member, part) in [("label", lost.label.as_ref()), ("reason", reason), ("content", lost.content.as_ref())] {
+    for (member, part) in [
+        ("label", lost.label.as_ref()),
+        ("reason", reason),
+        ("content", lost.content.as_ref()),
+    ] {
         if part.is_some_and(|part| operation[member] == **part) {
             operation[member] = REDACTED.into();
         }

@@ -2,7 +2,7 @@
 
 use super::program::{export, filled, imported, refuses};
 use super::sealed::File;
-use crate::harness::{Answer, Database, OPERATIONS, Service, has, holds};
+use crate::harness::{Answer, Database, OPERATIONS, Service, holds};
 use reqwest::Method;
 use serde_json::{Value, json};
 use sqlx::Connection as _;
@@ -65,7 +65,7 @@ record.created_version = 99 → created_version: must be a version of the memory
 record.created_at = "+12026-11-21T02:00:00Z" → the database does not accept it
 record.marks = "until never" → marks: must be
 record.task_id = "t" → records_task_check
-record.superseded_by = "D-9223372036854775807" → taken
+record.superseded_by = "D-9223372036854775807" → records_status_check
 run.kind = "cron" → expected a run
 run.status = "queued" → updates_queue_check
 run.status = "proposed" → taken
