@@ -1,14 +1,12 @@
 //! `working-memory window import`: imports a folder, in requests that a service accepts, and reports how much was imported.
 
 use super::folder::{By, EPICS, End, FILES, Folder, Newest, RULES, Unplaced, parse};
-use super::memory::{known, rules};
+use super::memory::rules;
 use crate::cli::client::{Exit, Failure, Method, Output, Service, ServiceArgs, note};
 use crate::cli::folder::tree::Tree;
 use crate::clock::{Clock as _, SystemClock};
-use crate::domain::document::written_time;
 use crate::domain::prompt;
-use crate::domain::text::single_blanks;
-use crate::domain::window::{ImportCounts, ImportedDecision, ImportedTask, Status, WindowImport, task_line};
+use crate::domain::window::{ImportCounts, Status, WindowImport};
 use crate::http::responses::ImportAnswer;
 use chrono::SubsecRound as _;
 use clap::Args;
@@ -33,9 +31,6 @@ pub struct Import {
     /// The folder.
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// Print what would be imported, and import nothing.
-    #[arg(long)]
-    dry_run: bool,
     /// Import nothing if a line cannot be parsed or a file cannot be read; exits with 5.
     #[arg(long, conflicts_with = "lenient")]
     strict: bool,
@@ -75,7 +70,7 @@ impl Import {
             let sentence = format!("nothing was imported (--strict): {what}");
             return Err(Failure::new(Exit::Refused, sentence));
         }
-        self.import(&service, folder, &mut report).await?;
+        import(&service, folder, &mut report).await?;
         report.print(self.service.is_json())?;
         match left_out.filter(|_| !self.lenient) {
             None => Ok(()),
@@ -85,52 +80,12 @@ impl Import {
         }
     }
 
-    async fn import(&self, service: &Service, folder: Folder, report: &mut Report) -> Result<(), Failure> {
-        let Folder { rules: all, window } = folder;
-        let present = if all.is_empty() {
-            Vec::new()
-        } else {
-            rules(service).await?
-        };
-        let rules = new_rules(all, &present, report);
-        if self.dry_run {
-            let (mut known, has_goal) = known(service).await?;
-            let (new, present) = window.unknown(&mut known, has_goal);
-            report.taken = Numbers {
-                window: ImportCounts::of(&new),
-                rules: rules.len(),
-            };
-            report.present.window = present;
-            return match self.service.is_json() {
-                true => Ok(()),
-                false => show(&new, &rules),
-            };
-        }
-        for chunk in chunks(window) {
-            let call = service.of_memory(Method::POST, &["window", "import"])?;
-            report.add(call.json(&chunk).send().await?.json()?);
-        }
-        // One after the other, so that they keep their order.
-        for rule in &rules {
-            let call = service.of_memory(Method::POST, &["items"])?;
-            let call = call.json(&json!({ "content": rule, "category": prompt::RULES }));
-            call.send()
-                .await
-                .map_err(|failure| not_added(failure, report, rules.len()))?;
-            report.taken.rules += 1;
-        }
-        Ok(())
-    }
-
     /// What the folder contains, and what was left out.
     fn read(&self) -> Result<(Folder, Report), Failure> {
         let shown = self.folder.display();
         let tree = Tree::open(&self.folder)
             .map_err(|error| Failure::usage(format!("cannot read {shown}: {error}")))?;
-        let mut report = Report {
-            dry_run: self.dry_run,
-            ..Report::default()
-        };
+        let mut report = Report::default();
         let mut unread = |file: &str, error: std::io::Error| {
             let (file, why) = (file.to_owned(), error.to_string());
             report.unread.push(Unread { file, why });
@@ -174,6 +129,31 @@ impl Import {
         report.newest = parsed.newest;
         Ok((parsed.folder, report))
     }
+}
+
+/// Imports what does not exist yet.
+async fn import(service: &Service, folder: Folder, report: &mut Report) -> Result<(), Failure> {
+    let Folder { rules: all, window } = folder;
+    let present = if all.is_empty() {
+        Vec::new()
+    } else {
+        rules(service).await?
+    };
+    let rules = new_rules(all, &present, report);
+    for chunk in chunks(window) {
+        let call = service.of_memory(Method::POST, &["window", "import"])?;
+        report.add(call.json(&chunk).send().await?.json()?);
+    }
+    // One after the other, so that they keep their order.
+    for rule in &rules {
+        let call = service.of_memory(Method::POST, &["items"])?;
+        let call = call.json(&json!({ "content": rule, "category": prompt::RULES }));
+        call.send()
+            .await
+            .map_err(|failure| not_added(failure, report, rules.len()))?;
+        report.taken.rules += 1;
+    }
+    Ok(())
 }
 
 /// The failure of a rule; rules added before stay and are reported.
@@ -227,31 +207,6 @@ fn new_rules(mut rules: Vec<String>, present: &[String], report: &mut Report) ->
     rules
 }
 
-/// Prints what would be imported, one line each.
-fn show(new: &WindowImport, rules: &[String]) -> Result<(), Failure> {
-    let mut out = Output::new();
-    let mut line = |name: &str, text: &str| {
-        out.text(name).text(": ").text(&single_blanks(text)).end();
-    };
-    for (name, value) in [("goal", &new.status.goal), ("blocker", &new.status.blocker)] {
-        if let Some(value) = value {
-            line(name, value);
-        }
-    }
-    for (name, tasks) in [("task", &new.tasks), ("history", &new.history)] {
-        for ImportedTask { time, task, .. } in tasks {
-            line(&format!("{name} {}", written_time(*time)), &task_line(task));
-        }
-    }
-    for ImportedDecision { time, decision, .. } in &new.decisions {
-        line(&format!("decision {}", written_time(*time)), decision);
-    }
-    for rule in rules {
-        line("rule", rule);
-    }
-    out.write()
-}
-
 /// A file that was left out.
 #[derive(Debug, Serialize)]
 struct Unread {
@@ -292,7 +247,6 @@ impl Numbers {
 /// The result of an import.
 #[derive(Debug, Default, Serialize)]
 struct Report {
-    dry_run: bool,
     unchanged: bool,
     version: Option<i64>,
     context_id: Option<String>,
@@ -330,11 +284,7 @@ impl Report {
             let json = serde_json::to_string(&self).map_err(|error| Failure::failed(error.to_string()))?;
             return Output::new().text(&json).end().write();
         }
-        let would = match self.dry_run {
-            true => "would be imported",
-            false => "imported",
-        };
-        let mut line = format!("{would}: {taken}; already present: {present}");
+        let mut line = format!("imported: {taken}; already present: {present}");
         if let Some(version) = self.version {
             line.push_str(&format!("; version {version}"));
         }

@@ -4,9 +4,7 @@ use super::folder::Folder;
 use crate::cli::client::{Exit, Failure, Method, Service, ServiceResponse, all, found, text};
 use crate::domain::prompt::RULES;
 use crate::domain::text::one_line;
-use crate::domain::window::{
-    ImportedDecision, ImportedTask, KnownEntries, Status, Task, WindowImport, first_sentence,
-};
+use crate::domain::window::{ImportedDecision, ImportedTask, Status, Task, WindowImport, first_sentence};
 use crate::http::responses::{RecordBody, WindowBody};
 use chrono::{DateTime, SubsecRound as _, Utc};
 use reqwest::header::{HeaderValue, IF_NONE_MATCH};
@@ -29,8 +27,6 @@ pub(super) struct Memory {
     pub(super) version: i64,
     /// Its content for a folder.
     pub(super) folder: Folder,
-    /// Its decisions, archived ones too.
-    decisions: Vec<RecordBody>,
     /// The entity tag of its window.
     etag: Option<HeaderValue>,
 }
@@ -69,7 +65,6 @@ impl Memory {
                         window: content(window, &tasks, &decisions),
                         rules: rules(service).await?,
                     },
-                    decisions,
                     etag,
                 });
             }
@@ -191,23 +186,4 @@ fn imported(record: &Value) -> ImportedTask {
         task,
     };
     imported.without_derived_id()
-}
-
-/// What an import compares with: the known entries of the memory, and whether there is a goal.
-///
-/// # Errors
-/// The service cannot be reached.
-pub(super) async fn known(service: &Service) -> Result<(KnownEntries, bool), Failure> {
-    let mut known = KnownEntries::default();
-    let Some(memory) = found(Memory::read(service).await)? else {
-        return Ok((known, false));
-    };
-    let window = memory.folder.window;
-    for ImportedTask { time, task, .. } in window.tasks.iter().chain(&window.history) {
-        known.task(*time, task);
-    }
-    for record in memory.decisions {
-        known.decision(&record.content, record.reason.as_deref());
-    }
-    Ok((known, window.status.goal.is_some()))
 }

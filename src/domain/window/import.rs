@@ -110,8 +110,7 @@ impl AddAssign for ImportCounts {
 
 impl ImportCounts {
     /// The numbers of what an import holds.
-    #[must_use]
-    pub fn of(import: &WindowImport) -> Self {
+    fn of(import: &WindowImport) -> Self {
         let status = &import.status;
         Self {
             status: usize::from(status.goal.is_some() || status.blocker.is_some()),
@@ -127,8 +126,7 @@ impl WindowImport {
     /// number of removed ones. If the memory has a goal (`has_goal`), the status is not imported. If a
     /// task appears both in the window and in the history, the window's copy counts because it is more
     /// complete.
-    #[must_use]
-    pub fn unknown(mut self, known: &mut KnownEntries, has_goal: bool) -> (Self, ImportCounts) {
+    fn unknown(mut self, known: &mut KnownEntries, has_goal: bool) -> (Self, ImportCounts) {
         let all = ImportCounts::of(&self);
         if has_goal {
             self.status = Status::default();
