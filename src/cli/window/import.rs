@@ -1,6 +1,6 @@
 //! `working-memory window import`: imports a folder, in requests that a service accepts, and reports how much was imported.
 
-use super::folder::{By, EPICS, End, FILES, Folder, Newest, RULES, Unplaced, parse};
+use super::folder::{By, EPICS, End, FILES, Folder, Newest, Unplaced, parse};
 use super::memory::rules;
 use crate::cli::client::{Exit, Failure, Method, Output, Service, ServiceArgs, note};
 use crate::cli::folder::tree::Tree;
@@ -13,6 +13,7 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::HashSet;
+use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -86,7 +87,7 @@ impl Import {
         let tree = Tree::open(&self.folder)
             .map_err(|error| Failure::usage(format!("cannot read {shown}: {error}")))?;
         let mut report = Report::default();
-        let mut unread = |file: &str, error: std::io::Error| {
+        let mut unread = |file: &str, error: io::Error| {
             let (file, why) = (file.to_owned(), error.to_string());
             report.unread.push(Unread { file, why });
         };
@@ -102,19 +103,17 @@ impl Import {
         }
         let (mut files, mut all_bytes) = (Vec::new(), 0);
         for path in paths {
-            match tree.read(&path) {
+            match tree.read(&path).and_then(|bytes| bytes.map(decode).transpose()) {
                 Ok(None) => {}
-                Ok(Some(bytes)) => {
-                    all_bytes += bytes.len();
-                    if all_bytes > MAX_BYTES {
-                        return Err(Failure::usage(format!(
-                            "{shown} contains more than {MAX_BYTES} bytes"
-                        )));
-                    }
-                    let text = decode(&path, &bytes, &mut report.unplaced);
+                Ok(Some(text)) => {
+                    all_bytes += text.len();
                     files.push((path, text));
                 }
                 Err(error) => unread(&path, error),
+            }
+            if all_bytes > MAX_BYTES {
+                let sentence = format!("{shown} contains more than {MAX_BYTES} bytes");
+                return Err(Failure::usage(sentence));
             }
         }
         if files.is_empty() && report.unread.is_empty() {
@@ -169,40 +168,21 @@ fn not_added(failure: Failure, report: &Report, all: usize) -> Failure {
     )
 }
 
-/// A file as text, without a byte order mark and with LF line ends. Lines that are not UTF-8, or contain a
-/// NUL, are listed and replaced by empty lines; rules with such lines are not imported at all.
-fn decode(path: &str, bytes: &[u8], unplaced: &mut Vec<Unplaced>) -> String {
-    let (mut lines, mut is_text) = (Vec::new(), true);
-    for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
-        let text = std::str::from_utf8(line).ok();
-        let text = text.filter(|line| !line.contains('\0'));
-        if text.is_none() {
-            is_text = false;
-            unplaced.push(Unplaced {
-                file: path.to_owned(),
-                line: index + 1,
-                text: String::from_utf8_lossy(line).into_owned(),
-            });
-        }
-        lines.push(text.unwrap_or_default());
-    }
-    if path == RULES && !is_text {
-        return String::new();
-    }
-    let text = lines.join("\n");
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    match text.matches('\n').count() == text.matches("\r\n").count() {
-        true => text.replace("\r\n", "\n"),
-        false => text.to_owned(),
+/// A file as text, without a byte order mark and with LF line ends.
+fn decode(bytes: Vec<u8>) -> io::Result<String> {
+    match String::from_utf8(bytes) {
+        Ok(text) if !text.contains('\0') => Ok(text.trim_start_matches('\u{feff}').replace("\r\n", "\n")),
+        _ => Err(io::Error::other("is not UTF-8 text")),
     }
 }
 
-/// The rules that do not exist yet, ignoring blank lines around them.
+/// The rules that do not exist yet, ignoring blank lines around them and the kind of their line ends.
 fn new_rules(mut rules: Vec<String>, present: &[String], report: &mut Report) -> Vec<String> {
-    let mut known: HashSet<String> = present.iter().map(|rule| rule.trim().to_owned()).collect();
+    let words = |rule: &String| rule.trim().replace("\r\n", "\n");
+    let mut known: HashSet<String> = present.iter().map(words).collect();
     rules.retain(|rule| !rule.trim().is_empty());
     let all = rules.len();
-    rules.retain(|rule| known.insert(rule.trim().to_owned()));
+    rules.retain(|rule| known.insert(words(rule)));
     report.present.rules = all - rules.len();
     rules
 }

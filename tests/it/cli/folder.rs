@@ -188,10 +188,14 @@ async fn a_folder_of_people_is_imported_as_far_as_possible_with_exit_code_1_unle
     let (long, late) = ("word ".repeat(150), "x".repeat(3_000));
     let decisions = format!("- 2026-11-20 Keep it small because we are few\nno date\n- 2026-11-19 {late}\n");
     user.file("in/active/decisions.log.md", &decisions);
-    fs::create_dir_all(user.path().join("in/archive")).unwrap();
-    let mut history = format!("- 2026-10-01 {long}\n- 2026-10-02 bad ").into_bytes();
-    history.extend(b"\xff\xfe\n- 2026-10-03 good\n- 2026-10-04 nul \0\n");
-    fs::write(user.path().join("in/archive/history.md"), history).unwrap();
+    let history = format!("- 2026-10-01 {long}\n- 2026-10-03 good\n");
+    user.file("in/archive/history.md", &history);
+    user.file("in/archive/epics/nul.md", "- 2026-10-04 nul \0\n");
+    fs::write(
+        user.path().join("in/archive/epics/bad.md"),
+        b"- 2026-10-02 bad \xff\n",
+    )
+    .unwrap();
     user.file("in/notes.txt", "left alone");
 
     let taken = "imported: 1 status, 2 tasks, 1 decision, 2 history;";
@@ -200,12 +204,12 @@ async fn a_folder_of_people_is_imported_as_far_as_possible_with_exit_code_1_unle
     assert_eq!(service.count("memories").await, 0);
 
     let decisions = r"decisions.log.md:2: no date\n | decisions.log.md:3: - 2026-11-19 xxx";
-    let history = r"history.md:2: - 2026-10-02 bad | history.md:4: - 2026-10-04 nul \u0000\n";
-    let left = format!("current_status.md:12: - ask Ann | {decisions} | {history} | --lenient");
+    let epics = "bad.md: is not UTF-8 text | nul.md: is not UTF-8 text";
+    let left = format!("current_status.md:12: - ask Ann | {decisions} | {epics} | --lenient");
     user.session(&format!(
         r#"
         1 window import in → {taken} ⇒ {left}
-        1 window import in --json → {{"unchanged": true, "unplaced#": 5}}
+        1 window import in --json → {{"unchanged": true, "unplaced#": 3, "unread#": 2}}
         window import in --lenient → imported: nothing"#
     ))
     .await;
@@ -327,12 +331,14 @@ async fn a_memory_that_has_only_rules_is_exported() {
     post(
         &service,
         "items",
-        json!({"category": "rules", "content": "Be kind"}),
+        json!({"category": "rules", "content": "Be kind\r\nto all"}),
     )
     .await;
     export(&user, "agent", "a").await;
     let rules = fs::read_to_string(user.path().join("a/CONTEXT.md")).unwrap();
     assert!(rules.contains("Be kind"), "{rules}");
-    let report = import(&user, "other", "a").await;
-    assert_eq!(report["taken"]["rules"], 1, "{report}");
+    for (memory, taken) in [("other", 1), ("agent", 0)] {
+        let report = import(&user, memory, "a").await;
+        assert_eq!(report["taken"]["rules"], taken, "{report}");
+    }
 }

@@ -102,7 +102,7 @@ pub(super) struct Parsed {
 }
 
 /// The file of the rules.
-pub(super) const RULES: &str = "CONTEXT.md";
+const RULES: &str = "CONTEXT.md";
 /// The file of status and recent tasks.
 const STATUS: &str = "active/current_status.md";
 /// The file of decisions.
