@@ -5,7 +5,7 @@ mod folder;
 mod import;
 mod memory;
 
-use self::folder::{EPICS, FILES, name_of_older, render};
+use self::folder::render;
 use self::memory::Memory;
 use crate::cli::client::{Failure, Output, Service, ServiceArgs};
 use crate::cli::folder::follow::follow;
@@ -75,12 +75,7 @@ impl Export {
 
     fn write(&self, memory: &Memory, is_first: bool) -> Result<(), Failure> {
         let texts = render(&memory.folder).into_iter().collect();
-        let done = follow(
-            &self.folder,
-            &texts,
-            &["", "active/", "archive/", EPICS],
-            is_of_window,
-        )?;
+        let done = follow(&self.folder, &texts)?;
         if !is_first && done.written.is_empty() && done.removed.is_empty() {
             return Ok(());
         }
@@ -99,11 +94,4 @@ impl Export {
         };
         Output::new().text(&line).end().write()
     }
-}
-
-/// Whether a path can be that of a file of a window.
-fn is_of_window(path: &str) -> bool {
-    let fits = |c: char| c == 'W' || c == '-' || c.is_ascii_lowercase() || c.is_ascii_digit();
-    FILES.contains(&path)
-        || name_of_older(path).is_some_and(|name| !name.is_empty() && name.chars().all(fits))
 }

@@ -126,7 +126,7 @@ fn is_week(name: &str) -> bool {
 }
 
 /// The name of a file of older tasks, which is that of a week or stands for an epic.
-pub(super) fn name_of_older(path: &str) -> Option<&str> {
+fn name_of_older(path: &str) -> Option<&str> {
     path.strip_prefix(EPICS)?.strip_suffix(".md")
 }
 
