@@ -85,7 +85,7 @@ async fn a_folder_imported_into_another_memory_is_exported_unchanged() {
     has(&first, json!({"unplaced": [], "unread": []}));
     export(&user, "other", "b").await;
     let (a, b) = (files(&user.path().join("a")), files(&user.path().join("b")));
-    for name in ["start", "start-2"] {
+    for name in ["start", "start-cced28c6"] {
         assert!(
             a.contains_key(&format!("archive/epics/{name}.md")),
             "{:?}",

@@ -30,12 +30,13 @@ mod parse;
 
 pub(super) use parse::parse;
 
+use crate::cli::folder::hash;
 use crate::domain::document::written_time;
 use crate::domain::window::WindowImport;
 use chrono::Datelike as _;
 use entry::{Entry, written};
 use serde::Serialize;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 /// The content of a folder. Times are whole seconds; goals, epics and decisions are single lines.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -162,9 +163,9 @@ pub(super) fn render(folder: &Folder) -> Vec<(String, String)> {
         (DECISIONS.to_owned(), list("# Decisions", &window.decisions)),
         (HISTORY.to_owned(), format!("# History\n\n{history}")),
     ];
-    let (mut used, mut numbers) = (HashSet::new(), HashMap::new());
+    let mut used = HashSet::new();
     for (epic, lines) in epics {
-        let name = file_name(epic, &mut used, &mut numbers);
+        let name = file_name(epic, &mut used);
         files.push((format!("{EPICS}{name}.md"), format!("# {epic}\n\n{lines}")));
     }
     for (week, lines) in weeks {
@@ -209,32 +210,23 @@ fn rules(rules: &[String]) -> String {
     text
 }
 
-/// A name for the file of an epic that no other has, and that is valid on any file system. `numbers` has the last number of
-/// each name that several epics would have.
-fn file_name(epic: &str, used: &mut HashSet<String>, numbers: &mut HashMap<String, usize>) -> String {
+/// A name for the file of an epic that no other has, and that is valid on any file system. It ends in digits of the epic's
+/// hash where another file has the plain name.
+fn file_name(epic: &str, used: &mut HashSet<String>) -> String {
     let plain = |c: char| match c.is_ascii_alphanumeric() {
         true => c.to_ascii_lowercase(),
         false => '-',
     };
     let name: String = epic.chars().take(64).map(plain).collect();
-    let name = match name.trim_matches('-') {
-        "" => "epic",
-        trimmed => trimmed,
+    let mut name = match name.trim_matches('-') {
+        "" => "epic".to_owned(),
+        trimmed => trimmed.to_owned(),
     };
     // The names of weeks are theirs.
-    let number = numbers
-        .entry(name.to_owned())
-        .or_insert_with(|| usize::from(is_week(name)));
-    loop {
-        *number += 1;
-        let free = match *number {
-            1 => name.to_owned(),
-            number => format!("{name}-{number}"),
-        };
-        if used.insert(free.clone()) {
-            return free;
-        }
+    while is_week(&name) || !used.insert(name.clone()) {
+        name = format!("{name}-{}", &hash(epic.as_bytes())[..8]);
     }
+    name
 }
 
 #[cfg(test)]

@@ -63,18 +63,10 @@ fn complete(history: &mut Vec<ImportedTask>, tasks: Vec<(Option<String>, Importe
         Some(id) => (None, id.to_string()),
         None => (Some(task.time), task_line(&task.task)),
     };
-    let mut places: HashMap<_, Vec<usize>> = HashMap::new();
-    for (place, task) in history.iter().enumerate().rev() {
-        places.entry(identity(task)).or_default().push(place);
-    }
+    let places = history.iter().enumerate();
+    let mut places: HashMap<_, _> = places.map(|(place, task)| (identity(task), place)).collect();
     for (epic, task) in tasks {
-        let is_fit = |place: &usize| {
-            let of = &history[*place].task.details.epic;
-            epic.is_none() || of.is_none() || *of == epic
-        };
-        let same = places.get_mut(&identity(&task));
-        let place = same.and_then(|same| Some(same.remove(same.iter().rposition(is_fit)?)));
-        let place = place.unwrap_or_else(|| {
+        let place = *places.entry(identity(&task)).or_insert_with(|| {
             history.push(task);
             history.len() - 1
         });
