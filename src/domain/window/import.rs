@@ -7,7 +7,7 @@
 use super::archive::first_sentence;
 use super::change::{Change, decision_record};
 use super::status::Status;
-use super::task::{DERIVED, DERIVED_BYTES, Task, is_derived, task_line};
+use super::task::{DERIVED, DERIVED_BYTES, Task, is_derived, task_line, without_reason};
 use crate::domain::document::{Record, written_time};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::memory::{ChangedDocument, EditError};
@@ -198,7 +198,9 @@ fn names(time: DateTime<Utc>, task: &Task) -> Vec<String> {
 /// Derives the id of a task from its time (if it has one), its intent and the first sentence of its summary.
 fn derived_id(time: Option<DateTime<Utc>>, task: &Task) -> String {
     let time = time.map(written_time).unwrap_or_default();
-    let words = [time, one_line(&task.intent), first_sentence(&task.summary)];
+    // A folder has the intent as its line says it.
+    let intent = without_reason(one_line(&task.intent));
+    let words = [time, intent, first_sentence(&task.summary)];
     let hash = Sha256::digest(words.join("\n"));
     format!("{DERIVED}{}", hex::encode(&hash[..DERIVED_BYTES]))
 }

@@ -1,6 +1,6 @@
 //! One entry: how it is written, and how it is read from the lines that a person or the service wrote.
 
-use super::items::{Field, Item, Items, Kind, Undated, body_text, field};
+use super::items::{Field, Item, Kind, body_text, field};
 use crate::domain::document::written_time;
 use crate::domain::ids::{RecordId, TaskId};
 use crate::domain::text::one_line;
@@ -9,31 +9,27 @@ use crate::domain::window::{
     fits, split_line, task_line, unwritable_at,
 };
 use chrono::{DateTime, Datelike as _, NaiveDate, NaiveTime, SubsecRound as _, Utc};
-use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
-use std::iter::once;
 
 /// Delimiters of the comment after a line.
 const COMMENT: (&str, &str) = ("<!-- ", " -->");
 
 /// An entry of a list: a task or a decision.
-pub(super) trait Entry: Sized + PartialEq {
+pub(super) trait Entry: Sized {
     /// What it is.
     const KIND: Kind;
     /// Its time.
     fn time(&mut self) -> &mut DateTime<Utc>;
     /// The id that orders it: the caller's, or that of its record.
     fn id(&self, item: &Item<'_>) -> Option<String>;
-    /// Ways to write it, the plainest first. The last has all of it in the comment.
-    fn forms(&self) -> Vec<String>;
-    /// Restores an entry from all of its data; `None` for anything else.
-    fn of_json(time: DateTime<Utc>, json: &Map<String, Value>) -> Option<Self>;
-    /// Reads an entry: the text and the comment of its first line, and what its other lines say. `None` if it is none:
+    /// Its line in a folder.
+    fn line(&self) -> String;
+    /// Reads an entry: the text and the facts of its first line, and what its other lines say. `None` if it is none:
     /// it has no text, or is not done.
     fn of_parts(
         time: DateTime<Utc>,
         text: &str,
-        comment: &Map<String, Value>,
+        facts: &Map<String, Value>,
         parts: Parts<'_>,
     ) -> Option<Self>;
     /// The entry of a line without a date.
@@ -50,67 +46,50 @@ pub(super) fn is_writable(time: DateTime<Utc>) -> bool {
     (1..=9999).contains(&time.year())
 }
 
-/// Formats an entry in the plainest way in which it is read back.
-pub(super) fn written<E: Entry>(entry: &E) -> String {
-    let is_read_back = |text: &String| {
-        let lines: Vec<_> = text.lines().enumerate().collect();
-        let (items, left_over) = Items::of(&lines, E::KIND, Undated::Anywhere);
-        let [item] = &items[..] else { return false };
-        left_over.is_empty() && entry_of::<E>(item).is_some_and(|(_, read)| read == *entry)
-    };
-    let mut forms = entry.forms();
-    let at = forms.iter().position(is_read_back).unwrap_or(forms.len() - 1);
-    forms.swap_remove(at)
-}
-
-/// A bullet with its time, and the quoted lines below it. What they cannot say is in a comment.
-fn bullet(time: DateTime<Utc>, words: &str, comment: &Value, quoted: &[&str]) -> String {
+/// A bullet with its time, and facts that its words do not say as JSON in a comment.
+fn bullet(time: DateTime<Utc>, words: &str, facts: Map<String, Value>) -> String {
     let mut text = format!("- [{}] {words}", written_time(time));
-    if *comment != json!({}) {
+    // Words that end in such a comment themselves are followed by an empty one.
+    if !facts.is_empty() || split_comment(words).is_some() {
         // These characters occur in JSON strings only; escaped, they cannot open or close a comment.
-        let json = comment.to_string();
+        let json = Value::Object(facts).to_string();
         let json = json.replace('>', "\\u003e").replace('<', "\\u003c");
         text.push_str(&format!(" {}{json}{}", COMMENT.0, COMMENT.1));
-    }
-    for line in quoted {
-        text.push_str(format!("\n  > {line}").trim_end());
     }
     text.push('\n');
     text
 }
 
-/// Splits text from the JSON in the comment after it.
-fn split_comment(words: &str) -> Option<(&str, &str)> {
+/// Splits text from the facts in the comment after it. A comment that is no JSON object is text.
+fn split_comment(words: &str) -> Option<(&str, Map<String, Value>)> {
     let (text, json) = words.strip_suffix(COMMENT.1)?.rsplit_once(COMMENT.0)?;
-    Some((text.trim_end(), json))
+    Some((text.trim_end(), serde_json::from_str(json).ok()?))
 }
 
-/// Reads an entry, and its date if it has one. If a person has changed the text before a comment since, the text takes
-/// precedence.
+/// Reads an entry, and its date if it has one.
 pub(super) fn entry_of<E: Entry>(item: &Item<'_>) -> Option<(Option<DateTime<Utc>>, E)> {
     let parts = Parts::of(E::KIND, item);
     let date = item.time.or(parts.time);
-    let time = date.unwrap_or_default();
-    let (text, comment) = match split_comment(item.text) {
-        Some((text, json)) => (text, serde_json::from_str(json).unwrap_or_default()),
-        None => (item.text, Map::new()),
-    };
-    let is_unchanged = |entry: &E| {
-        let whole = entry.forms().pop().unwrap_or_default();
-        let shown = read(&whole).and_then(|(_, words)| split_comment(words));
-        shown.is_some_and(|(shown, _)| shown == text) && item.body.is_empty()
-    };
-    let entry = match E::of_json(time, &comment).filter(is_unchanged) {
-        Some(entry) => entry,
-        None => E::of_parts(time, text, &comment, parts)?,
-    };
+    let (text, facts) = split_comment(item.text).unwrap_or((item.text, Map::new()));
+    let entry = E::of_parts(date.unwrap_or_default(), text, &of_earlier(facts), parts)?;
     let entry = if date.is_some() { entry } else { entry.undated() };
     Some((date, entry.within_limits()?))
+}
+
+/// Parses time and text of a line as the service writes it: `- [2026-11-21T14:30:00Z] text`.
+pub(super) fn written(line: &str) -> Option<(DateTime<Utc>, &str)> {
+    let bare = line.strip_prefix("- ").unwrap_or(line);
+    let (time, words) = bare.strip_prefix('[')?.split_once("] ")?;
+    let time = DateTime::parse_from_rfc3339(time).ok()?.to_utc();
+    Some((time.trunc_subsecs(0), words.trim())).filter(|(_, words)| !words.is_empty())
 }
 
 /// Parses time and text of a line that begins with a date: a bullet, a heading or neither; the date in
 /// brackets, bold, in backticks or plain. A record id before the date, as in documents, is skipped.
 pub(super) fn read(line: &str) -> Option<(DateTime<Utc>, &str)> {
+    if let Some(found) = written(line) {
+        return Some(found);
+    }
     let unmarked = line.trim().trim_start_matches(['-', '*', '+', '#', ' ', '\t']);
     let (_, unnumbered) = split_record(unmarked);
     let bare = unnumbered.trim_start_matches(['-', '*', '+', '#', ' ', '\t', '`', '[', '(']);
@@ -225,10 +204,6 @@ fn reason_inside(words: &str) -> (Option<String>, String) {
     }
 }
 
-fn text<'j>(json: &'j Map<String, Value>, name: &str) -> Option<&'j str> {
-    json.get(name).and_then(Value::as_str)
-}
-
 /// Adds a part to a text so that both stay readable in one line.
 fn join(text: &mut String, part: &str, is_bullet: bool) {
     if !text.is_empty() && !part.is_empty() {
@@ -241,7 +216,9 @@ fn join(text: &mut String, part: &str, is_bullet: bool) {
 /// What a person wrote in the lines below an entry's first, or in the cells of a row.
 #[derive(Default)]
 pub(super) struct Parts<'t> {
-    /// The quoted lines, verbatim.
+    /// Whether the first line is as the service writes it.
+    is_written: bool,
+    /// The quoted lines below a task, verbatim.
     quoted: Vec<&'t str>,
     words: String,
     id: Option<TaskId>,
@@ -279,7 +256,10 @@ const NOT_DONE: [&str; 9] = [
 
 impl<'t> Parts<'t> {
     fn of(kind: Kind, item: &Item<'t>) -> Self {
-        let mut parts = Self::default();
+        let mut parts = Self {
+            is_written: written(item.line).is_some(),
+            ..Self::default()
+        };
         for (name, value) in &item.cells {
             match Field::named(kind, name) {
                 Some(field) => parts.set(field, name, value),
@@ -291,7 +271,8 @@ impl<'t> Parts<'t> {
         // The part that the following lines belong to.
         let mut last = None;
         for (_, line) in &item.body {
-            if let Some(quoted) = line.strip_prefix("  > ").or_else(|| line.strip_prefix("  >")) {
+            let quoted = line.strip_prefix("  > ").or_else(|| line.strip_prefix("  >"));
+            if let Some(quoted) = quoted.filter(|_| kind == Kind::Task) {
                 parts.quoted.push(quoted);
                 continue;
             }
@@ -370,8 +351,52 @@ fn failure() -> Value {
     json!({ "success": false })
 }
 
-/// How many of the lines below a task belong to its intent, its first line included.
-const INTENT_LINES: &str = "intent_lines";
+/// The fact that says the id of a task, or null, if its line is read otherwise.
+const TASK_ID: &str = "task_id";
+/// The fact that says how many colons before a blank an intent has, which do not end it.
+const COLONS: &str = "colons";
+/// The fact that says what came out, or null, if the line looks like that of a task that failed.
+const OUTCOME: &str = "outcome";
+
+/// The facts that a task has now, of one that an earlier version wrote with all of it in the comment.
+fn of_earlier(mut facts: Map<String, Value>) -> Map<String, Value> {
+    if let Some(intent) = facts.get("intent").and_then(Value::as_str) {
+        let colons = one_line(intent).matches(": ").count();
+        facts.insert(COLONS.to_owned(), colons.into());
+        for name in [TASK_ID, OUTCOME] {
+            facts.entry(name).or_insert(Value::Null);
+        }
+    }
+    facts
+}
+
+/// The caller's id of a task, and the words behind it. In a line of the service only `: ` separates them.
+fn split_own_id<'w>(
+    words: &'w str,
+    facts: &Map<String, Value>,
+    is_written: bool,
+) -> (Option<TaskId>, &'w str) {
+    if let Some(id) = facts.get(TASK_ID) {
+        let id: Option<TaskId> = id.as_str().and_then(|id| id.parse().ok());
+        let own = id.as_ref().map(|id| format!("{id}: "));
+        let rest = own.and_then(|own| words.strip_prefix(&own));
+        return (id, rest.unwrap_or(words));
+    }
+    split_task_id(words)
+        .filter(|(id, rest)| !is_written || words == format!("{id}: {rest}"))
+        .map_or((None, words), |(id, rest)| (Some(id), rest))
+}
+
+/// The intent and the summary of a task, which the first colon separates that is not in the intent.
+fn split_words<'w>(words: &'w str, facts: &Map<String, Value>) -> (&'w str, &'w str) {
+    let colons = facts.get(COLONS).and_then(Value::as_u64).unwrap_or(0);
+    let colons = usize::try_from(colons).unwrap_or(usize::MAX);
+    match words.match_indices(": ").nth(colons) {
+        _ if colons == 0 => split_line(words),
+        Some((end, colon)) => (&words[..end], &words[end + colon.len()..]),
+        None => (words, ""),
+    }
+}
 
 impl Entry for ImportedTask {
     const KIND: Kind = Kind::Task;
@@ -386,84 +411,58 @@ impl Entry for ImportedTask {
         own.map(|id| id.to_string()).or_else(record)
     }
 
-    fn forms(&self) -> Vec<String> {
+    fn line(&self) -> String {
         let task = &self.task;
-        let line = |task: &Task, comment: &Value, quoted: &[&str]| {
-            let record = self
-                .record
-                .map_or_else(String::new, |record| format!("{record} "));
-            bullet(
-                self.time,
-                &format!("{record}{}", task_line(task)),
-                comment,
-                quoted,
-            )
-        };
-        // What a task's lines do not say.
+        let words = task_line(task);
+        // What the words do not say.
         let mut facts = task.details.members();
         if task.details.outcome == Some(failure()) {
-            facts.remove("outcome");
+            facts.remove(OUTCOME);
         }
-        let mut quoted: Vec<&str> = task.intent.split('\n').collect();
-        let titled = Task {
-            intent: quoted.remove(0).to_owned(),
-            summary: String::new(),
-            ..task.clone()
-        };
-        let intent_lines = quoted.len() + 1;
-        quoted.extend(task.summary.split('\n').filter(|_| !task.summary.is_empty()));
-        let plain = line(task, &json!(facts), &[]);
-        if intent_lines > 1 || quoted.is_empty() {
-            facts.insert(INTENT_LINES.to_owned(), intent_lines.into());
+        let intent = one_line(&task.intent);
+        if intent.starts_with(FAILED) && task.details.outcome.is_none() {
+            facts.insert(OUTCOME.to_owned(), Value::Null);
         }
-        let mut whole = json!(task);
-        whole["record"] = json!(self.record.map(|id| id.to_string()));
-        vec![
-            plain,
-            line(&titled, &json!(facts), &quoted),
-            line(task, &whole, &[]),
-        ]
-    }
-
-    fn of_json(time: DateTime<Utc>, json: &Map<String, Value>) -> Option<Self> {
-        let mut task = Task::deserialize(json).ok()?;
-        task.details = task.details.normalized();
-        let record = text(json, "record").and_then(|id| id.parse().ok());
-        Some(Self { time, record, task })
+        if intent.contains(": ") {
+            facts.insert(COLONS.to_owned(), intent.matches(": ").count().into());
+        }
+        if split_own_id(&words, &Map::new(), true).0 != task.task_id {
+            facts.insert(TASK_ID.to_owned(), json!(task.task_id));
+        }
+        let record = self
+            .record
+            .map_or_else(String::new, |record| format!("{record} "));
+        bullet(self.time, &format!("{record}{words}"), facts)
     }
 
     fn of_parts(
         time: DateTime<Utc>,
         words: &str,
-        comment: &Map<String, Value>,
+        facts: &Map<String, Value>,
         parts: Parts<'_>,
     ) -> Option<Self> {
         if parts.is_open {
             return None;
         }
         let (record, words) = split_record(words);
-        // A changed text is a new task, even if the old id still precedes it.
-        let old = text(comment, "task_id").and_then(|old| words.strip_prefix(old)?.strip_prefix(": "));
-        let words = old.unwrap_or(words);
-        let (task_id, words) = match split_task_id(words) {
-            Some((id, words)) => (Some(id), words),
-            None => (None, words),
-        };
-        let is_marked = words.starts_with(FAILED);
-        let words = words.strip_prefix(FAILED).unwrap_or(words).trim();
+        let (task_id, words) = split_own_id(words, facts, parts.is_written);
         let mut task = Task {
             task_id: task_id.or(parts.id),
+            details: TaskDetails::of_members(facts).normalized(),
             ..Task::default()
         };
-        let intent_lines = comment.get(INTENT_LINES).and_then(Value::as_u64);
-        if parts.quoted.is_empty() && intent_lines.is_none() {
-            let (intent, summary) = split_line(words);
-            (task.intent, task.summary) = (intent.to_owned(), summary.to_owned());
-        } else {
-            let more = usize::try_from(intent_lines.unwrap_or(1).saturating_sub(1)).unwrap_or_default();
-            let (more, summary) = parts.quoted.split_at(more.min(parts.quoted.len()));
-            task.intent = once(&words).chain(more).copied().collect::<Vec<_>>().join("\n");
-            task.summary = summary.join("\n");
+        let marked = words.strip_prefix(FAILED);
+        let marked = marked.filter(|_| !facts.contains_key(OUTCOME) || task.has_failed());
+        let words = marked.unwrap_or(words).trim();
+        let (intent, summary) = split_words(words, facts);
+        (task.intent, task.summary) = (intent.to_owned(), summary.to_owned());
+        if !parts.quoted.is_empty() {
+            // Earlier versions quoted the summary, and the lines of the intent but the first, below it.
+            let lines = [vec![words], parts.quoted].concat();
+            let intent_lines = facts.get("intent_lines").and_then(Value::as_u64).unwrap_or(1);
+            let intent_lines = usize::try_from(intent_lines).unwrap_or(1).clamp(1, lines.len());
+            let (intent, summary) = lines.split_at(intent_lines);
+            (task.intent, task.summary) = (intent.join("\n"), summary.join("\n"));
         }
         if !parts.words.is_empty() {
             task.intent = both(&task.intent, &parts.words);
@@ -472,9 +471,8 @@ impl Entry for ImportedTask {
         if task.intent.is_empty() {
             task.intent = task.task_id.as_ref().map(ToString::to_string)?;
         }
-        task.details = TaskDetails::of_members(comment).normalized();
         task.details.epic = task.details.epic.take().or(parts.epic);
-        let failed = (is_marked || parts.is_failed).then(failure);
+        let failed = (marked.is_some() || parts.is_failed).then(failure);
         task.details.outcome = task.details.outcome.take().or(parts.outcome).or(failed);
         Some(Self { time, record, task })
     }
@@ -513,42 +511,30 @@ impl Entry for ImportedDecision {
         record.map(|id| id.to_string()).or_else(own)
     }
 
-    fn forms(&self) -> Vec<String> {
+    fn line(&self) -> String {
         let decision = one_line(&self.decision);
         let words = match &self.reason {
             Some(reason) => format!("because {}: {decision}", one_line(reason)),
             None => decision,
         };
-        let whole = json!({ "decision": self.decision, "reason": self.reason });
-        vec![
-            bullet(self.time, &words, &json!({}), &[]),
-            bullet(self.time, &words, &whole, &[]),
-        ]
-    }
-
-    fn of_json(time: DateTime<Utc>, json: &Map<String, Value>) -> Option<Self> {
-        Some(Self {
-            time,
-            decision: text(json, "decision")?.to_owned(),
-            reason: text(json, "reason").map(str::to_owned),
-        })
+        bullet(self.time, &words, Map::new())
     }
 
     fn of_parts(time: DateTime<Utc>, words: &str, _: &Map<String, Value>, parts: Parts<'_>) -> Option<Self> {
-        let (_, words) = split_record(words);
+        let words = match parts.is_written {
+            true => words,
+            false => split_record(words).1,
+        };
         let own = words
             .strip_prefix("because ")
             .and_then(|rest| rest.split_once(": "));
         let (reason, mut decision) = match own {
             Some((reason, decision)) => (Some(reason.trim().to_owned()), decision.trim().to_owned()),
-            None if parts.reason.is_some() => (None, words.trim().to_owned()),
+            None if parts.is_written || parts.reason.is_some() => (None, words.trim().to_owned()),
             None => reason_inside(words),
         };
         if !parts.words.is_empty() {
             decision = both(&decision, &parts.words);
-        }
-        for line in &parts.quoted {
-            join(&mut decision, line.trim(), false);
         }
         if !decision.is_empty() {
             join(&mut decision, &parts.summary, true);

@@ -9,12 +9,9 @@
 //! archive/epics/2026-W47.md     the same by ISO week
 //! ```
 //!
-//! [`parse`] restores exactly what [`render`] wrote. The lines of a longer text are quoted below the line of its entry
-//! (`  > …`); what lines cannot represent (an outcome, an epic, a colon in an intent) is JSON in an HTML comment behind
-//! it. If a person has changed such a line since, the line takes precedence.
-//!
-//! The line of a task begins with its ids: the record id and the caller's (`T-7 task-1: [failed] intent:
-//! summary`).
+//! [`render`] writes each entry as one line, that of a task with its ids: the record id and the caller's (`T-7 task-1:
+//! [failed] intent: summary`). What a line cannot say (an outcome, an epic, an id that looks like none, colons in an intent) is JSON in
+//! an HTML comment behind it. [`parse`] restores all of it but for line breaks.
 //!
 //! Folders written by people are parsed as far as possible, and everything else is reported as unplaced:
 //!
@@ -34,7 +31,7 @@ use crate::cli::folder::hash;
 use crate::domain::document::written_time;
 use crate::domain::window::WindowImport;
 use chrono::Datelike as _;
-use entry::{Entry, written};
+use entry::Entry;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
 
@@ -148,7 +145,7 @@ pub(super) fn render(folder: &Folder) -> Vec<(String, String)> {
         // The epic is the title of its file, and is not repeated on the line.
         let mut plain = task.clone();
         plain.task.details.epic = None;
-        let line = written(&plain);
+        let line = plain.line();
         history.push_str(&line);
         if let Some(epic) = &task.task.details.epic {
             epics.entry(epic).or_default().push_str(&line);
@@ -175,7 +172,7 @@ pub(super) fn render(folder: &Folder) -> Vec<(String, String)> {
 }
 
 fn list(title: &str, entries: &[impl Entry]) -> String {
-    let lines: String = entries.iter().map(written).collect();
+    let lines: String = entries.iter().map(Entry::line).collect();
     format!("{title}\n\n{lines}")
 }
 

@@ -1,6 +1,6 @@
 //! Parses the folder, as people and the service write it.
 
-use super::entry::{Entry, begins_with_id, entry_of, is_writable, read, time_at};
+use super::entry::{Entry, begins_with_id, entry_of, is_writable, read, time_at, written};
 use super::items::{Item, Items, Undated};
 use super::{
     By, DECISIONS, End, HISTORY, Newest, Parsed, RULE, RULES, RULES_TITLE, STATUS, Unplaced, is_week,
@@ -286,16 +286,9 @@ fn newest_end<E: Entry>(path: &str, found: &[(Option<DateTime<Utc>>, &Item<'_>, 
             _ => return (End::First, by),
         }
     }
-    let has_exact_time = |item: &Item<'_>| {
-        let time = item
-            .line
-            .strip_prefix("- [")
-            .and_then(|line| line.split(']').next());
-        time.is_some_and(|time| DateTime::parse_from_rfc3339(time).is_ok())
-    };
     match path {
         STATUS => (End::First, By::File),
-        DECISIONS if found.iter().all(|(_, item, _)| has_exact_time(item)) => (End::First, By::File),
+        DECISIONS if found.iter().all(|(_, item, _)| written(item.line).is_some()) => (End::First, By::File),
         _ => (End::Last, By::File),
     }
 }
