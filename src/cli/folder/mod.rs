@@ -5,7 +5,7 @@
 //! | folder | files | other side | state |
 //! |---|---|---|---|
 //! | `sync DIR` | the tree of a root | the memory tool's files, in both directions | `.working-memory-sync.json`: version and hash by path |
-//! | `window export DIR` | rules, status, decisions, history, epics | a memory, which the folder follows | `.working-memory-folder.json`: hashes by path |
+//! | `window export DIR` | rules, status, decisions, history, epics | a memory, which the folder follows | `.working-memory-folder.json`: hash by path |
 //! | `$WORKING_MEMORY_HOME/workspace` | each run's handoff, and the current one | none: they are this program's alone | the manifest beside it: hash of the text |
 
 pub(super) mod file;

@@ -9,7 +9,9 @@ use crate::domain::window::{
     fits, split_line, task_line, unwritable_at,
 };
 use chrono::{DateTime, Datelike as _, NaiveDate, NaiveTime, SubsecRound as _, Utc};
+use regex::Regex;
 use serde_json::{Map, Value, json};
+use std::sync::LazyLock;
 
 /// Delimiters of the comment after a line.
 const COMMENT: (&str, &str) = ("<!-- ", " -->");
@@ -84,35 +86,22 @@ pub(super) fn written(line: &str) -> Option<(DateTime<Utc>, &str)> {
     Some((time.trunc_subsecs(0), words.trim())).filter(|(_, words)| !words.is_empty())
 }
 
-/// Parses time and text of a line that begins with a date: a bullet, a heading or neither; the date in
-/// brackets, bold, in backticks or plain. A record id before the date, as in documents, is skipped.
+/// A line that begins with a date: a bullet, a heading or neither; the date in brackets, bold, in backticks or plain; what
+/// separates it from the text, and the text. A record id before the date, as in documents, is skipped.
+static DATED: LazyLock<Regex> = LazyLock::new(|| {
+    let marks = r"^[-*+#\s]*(?:[A-Z]{1,2}-[0-9]+:?\s+)?[-*+#\s`\[(]*";
+    let date = r"([0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt][0-9:.]+(?:[Zz]|[-+][0-9:]{5}))?)";
+    let text = r"[\])*`,:—–\s]+(?:- )?([^\s\])*`,:—–].*)$";
+    Regex::new(&format!("{marks}{date}{text}")).expect("a form")
+});
+
+/// Parses time and text of a line that begins with a date.
 pub(super) fn read(line: &str) -> Option<(DateTime<Utc>, &str)> {
     if let Some(found) = written(line) {
         return Some(found);
     }
-    let unmarked = line.trim().trim_start_matches(['-', '*', '+', '#', ' ', '\t']);
-    let (_, unnumbered) = split_record(unmarked);
-    let bare = unnumbered.trim_start_matches(['-', '*', '+', '#', ' ', '\t', '`', '[', '(']);
-    let word_end = bare
-        .find(|c: char| c.is_whitespace() || matches!(c, ']' | ')' | '*' | '`' | ',' | '—' | '–'))
-        .unwrap_or(bare.len());
-    let word = bare[..word_end].trim_end_matches(':');
-    let mut rest = &bare[word.len()..];
-    let mut time = time_of(word)?;
-    // `2026-11-21 14:30` is also accepted.
-    let after = rest.strip_prefix(' ').unwrap_or_default();
-    let clock = after
-        .get(..5)
-        .and_then(|clock| NaiveTime::parse_from_str(clock, "%H:%M").ok());
-    if let Some(clock) =
-        clock.filter(|_| word.len() == 10 && !after[5..].starts_with(|c: char| c.is_alphanumeric()))
-    {
-        time = time.date_naive().and_time(clock).and_utc();
-        rest = &after[5..];
-    }
-    let words = rest.trim_start_matches([']', ')', '*', '`', ',', ':', '—', '–', ' ', '\t']);
-    let words = words.strip_prefix("- ").unwrap_or(words).trim();
-    (!words.is_empty()).then_some((time.trunc_subsecs(0), words))
+    let (_, [date, words]) = DATED.captures(line)?.extract();
+    Some((time_of(date)?.trunc_subsecs(0), words.trim_end()))
 }
 
 /// The time that a text begins with, which may be all of it.

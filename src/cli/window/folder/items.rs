@@ -6,6 +6,8 @@
 
 use super::entry::{begins_with_id, read, time_at};
 use chrono::{DateTime, Utc};
+use regex::Regex;
+use std::sync::LazyLock;
 
 /// An entry as its file has it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -61,15 +63,13 @@ fn names_a_list(heading: &str) -> bool {
         || ["recent", "completed", "done"].contains(&heading.as_str())
 }
 
-/// The text of a bullet or a numbered line.
+/// A bullet or a numbered line, and its text.
+static BULLET: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^(?:[-*+]|[0-9]{1,4}[.)]) (.*)$").expect("a form"));
+
 fn bullet(line: &str) -> Option<&str> {
-    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
-    let numbered = || {
-        let rest = (1..=4).contains(&digits).then(|| &line[digits..])?;
-        rest.strip_prefix(". ").or_else(|| rest.strip_prefix(") "))
-    };
-    let marked = ["- ", "* ", "+ "].iter().find_map(|mark| line.strip_prefix(mark));
-    marked.or_else(numbered).map(str::trim)
+    let (_, [text]) = BULLET.captures(line)?.extract();
+    Some(text.trim())
 }
 
 /// A bullet's text without its ticked box; `None` if the box is not ticked, since that is not done.
