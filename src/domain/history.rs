@@ -1,10 +1,10 @@
 //! The history of records: what happened to each record by version, and how it is derived from the versions.
 //!
 //! Records and their history are projections of the documents: [`Rebuild`] recomputes both if the texts of all versions
-//! exist. If one was redacted or pruned, the stored records and changes are kept as they are, and only changes that are
-//! missing are derived, where the texts of a version and of its predecessor exist.
+//! exist. If one was redacted or pruned, the stored records and changes are kept as they are, and only what is
+//! missing is derived, as far as texts exist.
 
-use super::document::Record;
+use super::document::{Record, records};
 use super::ids::{ActorId, RecordId, RecordKind};
 use super::memory::{RecordChange, project};
 use super::window::Task;
@@ -166,10 +166,14 @@ impl Rebuild {
     pub fn version(&mut self, mark: &VersionMark, text: Option<&str>, details: OperationDetails) {
         let is_next = mark.version == self.version + 1;
         self.is_whole &= is_next && text.is_some();
-        if let (Some(before), Some(text)) = (self.text.take().filter(|_| is_next), text) {
-            for step in steps(project(&before, text), &details) {
-                self.derive(mark, step);
+        match (self.text.take().filter(|_| is_next), text) {
+            (Some(before), Some(text)) => {
+                for step in steps(project(&before, text), &details) {
+                    self.derive(mark, step);
+                }
             }
+            (None, Some(text)) => self.begin_again(mark, text),
+            (_, None) => {}
         }
         for (record, reason) in details.historic {
             self.lives.entry(record.id).or_insert_with(|| RecordLife {
@@ -203,7 +207,8 @@ impl Rebuild {
                 }
             }
         } else {
-            self.lives = self.stored;
+            // A record without a row is one that follows from the versions that are there: so it was exported once.
+            self.lives.extend(self.stored);
             let stored = self.stored_events.into_iter();
             self.events
                 .extend(stored.map(|event| ((event.mark.version, event.id), event)));
@@ -212,6 +217,31 @@ impl Rebuild {
             self.lives.into_values().collect(),
             self.events.into_values().collect(),
         )
+    }
+
+    /// Whether the texts of all versions so far exist.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.is_whole
+    }
+
+    /// After a missing text: what was active and is not there has ended unseen, what is there and unknown begins.
+    fn begin_again(&mut self, mark: &VersionMark, text: &str) {
+        let present: BTreeMap<RecordId, Record> = records(text)
+            .into_iter()
+            .map(|record| (record.id, record))
+            .collect();
+        self.lives
+            .retain(|id, life| life.end.is_some() || present.contains_key(id));
+        for (id, record) in present {
+            let life = self.lives.entry(id).or_insert_with(|| RecordLife {
+                record: record.clone(),
+                born: mark.clone(),
+                end: None,
+                reported: None,
+            });
+            (life.record, life.end) = (record, None);
+        }
     }
 
     fn derive(&mut self, mark: &VersionMark, step: RecordStep) {

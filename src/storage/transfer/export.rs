@@ -213,7 +213,10 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
             row.add_to(&mut rebuild);
             self.write(&Line::Context(Box::new(row))).await?;
         }
-        Ok(rebuild.finish().0)
+        Ok(match rebuild.is_whole() {
+            true => rebuild.finish().0,
+            false => Vec::new(),
+        })
     }
 
     /// Those records that do not follow from the versions: all of them if a version was pruned or redacted.

@@ -139,6 +139,31 @@ async fn records_of_versions_that_are_gone_are_told_by_lines_of_their_own() {
 }
 
 #[tokio::test]
+async fn records_that_follow_from_the_versions_need_no_line_beside_a_redacted_one() {
+    let (service, memory) = Service::start().await.with_memory("agent");
+    for bullets in [
+        "KL-1 a|KL-2 b|KL-3 c",
+        "KL-1 d|KL-2 b|KL-4 e",
+        "KL-1 f|KL-2 b|KL-4 e",
+        "KL-1 f|KL-4 e|KL-5 g",
+    ] {
+        memory
+            .write(&format!("# Key Learnings\n- {}\n", bullets.replace('|', "\n- ")))
+            .await;
+    }
+    memory.redact("2").await.is(200);
+    // As it was exported before all records had lines.
+    let mut file = super::sealed::File::of(&export(&service.database_url(), &["--vault", "acme"]));
+    file.0.retain(|line| {
+        line.get("record")
+            .is_none_or(|line| line["number"] == 3 || line["number"] == 4)
+    });
+    let copy = Service::start().await;
+    super::program::import(&copy.database_url(), &[], &file.sealed());
+    assert_eq!(records(&copy, "agent").await, records(&service, "agent").await);
+}
+
+#[tokio::test]
 async fn handoffs_are_exported_and_imported() {
     let service = filled().await;
     let agent = service.memory("agent");
