@@ -194,8 +194,8 @@ fn is_meant(statement: &Statement<'_>, mark: &Mark) -> bool {
     let has = |kinds: &[Kind]| others().any(|other| kinds.contains(&other.kind));
     // Before the marker, in it, or directly after it.
     let near = |kind: Kind| {
-        let rest = statement.folded[mark.end..].trim_start_matches([' ', ':']);
-        let after = statement.folded.len() - rest.len();
+        let after =
+            mark.end + (statement.folded[mark.end..].len() - statement.folded[mark.end..].trim_start().len());
         others().any(|other| other.kind == kind && (other.start < mark.end || other.start == after))
     };
     if statement.asks {
