@@ -105,6 +105,16 @@ pub struct RecordLife {
 }
 
 impl RecordLife {
+    /// An active record that began with this version.
+    fn begun(record: Record, mark: &VersionMark) -> Self {
+        Self {
+            record,
+            born: mark.clone(),
+            end: None,
+            reported: None,
+        }
+    }
+
     /// The facts of a task: as reported or, if its line was written or changed by hand, from the line.
     #[must_use]
     pub fn task(&self) -> Option<Task> {
@@ -177,14 +187,12 @@ impl Rebuild {
         }
         for (record, reason) in details.historic {
             self.lives.entry(record.id).or_insert_with(|| RecordLife {
-                record,
-                born: mark.clone(),
                 end: Some(LifeEnd {
                     mark: mark.clone(),
                     reason: Some(reason),
                     superseded_by: None,
                 }),
-                reported: None,
+                ..RecordLife::begun(record, mark)
             });
         }
         for (id, task) in details.tasks {
@@ -234,12 +242,10 @@ impl Rebuild {
         self.lives
             .retain(|id, life| life.end.is_some() || present.contains_key(id));
         for (id, record) in present {
-            let life = self.lives.entry(id).or_insert_with(|| RecordLife {
-                record: record.clone(),
-                born: mark.clone(),
-                end: None,
-                reported: None,
-            });
+            let life = self
+                .lives
+                .entry(id)
+                .or_insert_with(|| RecordLife::begun(record.clone(), mark));
             (life.record, life.end) = (record, None);
         }
     }
@@ -258,12 +264,10 @@ impl Rebuild {
             reason: step.reason,
             superseded_by: step.superseded_by,
         });
-        let life = self.lives.entry(id).or_insert_with(|| RecordLife {
-            record: step.record.clone(),
-            born: mark.clone(),
-            end: None,
-            reported: None,
-        });
+        let life = self
+            .lives
+            .entry(id)
+            .or_insert_with(|| RecordLife::begun(step.record.clone(), mark));
         (life.record, life.end) = (step.record, end);
         let mark = mark.clone();
         self.events
