@@ -16,7 +16,7 @@ use super::document::{ManagedSection, Record, records};
 use super::ids::RecordId;
 use super::operation::Progress;
 use aho_corasick::AhoCorasick;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Minimum length of a quotation, in bytes.
 const LEAST_BYTES: usize = 8;
@@ -47,16 +47,19 @@ pub struct LostRecord {
     pub content: Option<String>,
 }
 
-impl LostRecord {
-    /// Whether a line of a log is about this record and quotes what was lost of it, however short that is.
-    #[must_use]
-    pub fn is_quoted_in(&self, line: &str) -> bool {
-        let (id, is_border) = (self.id.to_string(), |c: char| !c.is_alphanumeric() && c != '-');
-        let parts = [&self.label, &self.reason, &self.content];
-        let mut starts = parts.into_iter().flatten().filter_map(|part| part.lines().next());
-        line.split(is_border).any(|word| word == id)
-            && starts.any(|start| !start.is_empty() && line.contains(quoted_start(start)))
-    }
+/// The lost parts of records, by id.
+pub type LostRecords = HashMap<RecordId, LostRecord>;
+
+/// Whether a line of a log names a record and quotes what was lost of it, however short that is.
+#[must_use]
+pub fn quotes_lost(line: &str, lost: &LostRecords) -> bool {
+    let words = line.split(|c: char| !c.is_alphanumeric() && c != '-');
+    let named = words.filter_map(|word| lost.get(&word.parse().ok()?));
+    let mut parts = named.flat_map(|lost| [&lost.label, &lost.reason, &lost.content]);
+    parts.any(|part| {
+        let start = part.as_ref().and_then(|part| part.lines().next());
+        start.is_some_and(|start| !start.is_empty() && line.contains(quoted_start(start)))
+    })
 }
 
 /// Detects quotations of the removed text.
@@ -107,7 +110,7 @@ impl Redaction {
 
     /// The record parts that only this text contained.
     #[must_use]
-    pub fn lost_records(&self) -> Vec<LostRecord> {
+    pub fn lost_records(&self) -> LostRecords {
         let lost = self.records.iter().map(|record| {
             let mut places = 0..;
             let [label, reason, content] = parts(record).map(|text| {
@@ -122,6 +125,7 @@ impl Redaction {
             }
         });
         lost.filter(|record| record.label.is_some() || record.reason.is_some() || record.content.is_some())
+            .map(|record| (record.id, record))
             .collect()
     }
 
@@ -242,13 +246,14 @@ mod tests {
             reason: None,
             content: Some("one".to_owned()),
         };
+        let found = redaction(text, &[kept]).lost_records();
         for (line, is_one) in [
             ("- KL-1 left out: one", true),
             ("- KL-1 left out: uno", false),
             ("- KL-11 left out: one", false),
         ] {
-            assert_eq!(lost.is_quoted_in(line), is_one, "{line}");
+            assert_eq!(quotes_lost(line, &found), is_one, "{line}");
         }
-        assert_eq!(redaction(text, &[kept]).lost_records(), [lost]);
+        assert_eq!(found, LostRecords::from([(lost.id, lost)]));
     }
 }

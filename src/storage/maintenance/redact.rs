@@ -2,7 +2,7 @@
 
 use crate::domain::ids::{ActorId, MemoryId, RecordId, UpdateId, VaultId};
 use crate::domain::memory::OperationName;
-use crate::domain::redaction::{LostRecord, Quotations, Redaction};
+use crate::domain::redaction::{LostRecord, LostRecords, Quotations, Redaction, quotes_lost};
 use crate::domain::text::one_line;
 use crate::storage::contexts::{Context, ContextMetadata, ContextRef, find_context};
 use crate::storage::database::connection::Connection;
@@ -20,7 +20,6 @@ use chrono::{DateTime, Utc};
 use futures::TryStreamExt as _;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use std::collections::HashMap;
 use std::slice::from_ref;
 use strum::VariantNames as _;
 
@@ -190,19 +189,13 @@ struct Place<'a> {
 async fn clear_records(
     connection: &mut Connection,
     place: &Place<'_>,
-    lost: &[LostRecord],
+    lost: &LostRecords,
     quotations: &Quotations,
 ) -> Result<(), StorageError> {
-    let lost: HashMap<RecordId, &LostRecord> = lost.iter().map(|lost| (lost.id, lost)).collect();
     let mut changed = Vec::new();
     for stored in records::all(connection, (place.vault, place.memory)).await? {
         let mut row = stored.clone();
-        clear_record(
-            &mut row,
-            lost.get(&stored.id()).copied(),
-            place.version,
-            quotations,
-        );
+        clear_record(&mut row, lost.get(&stored.id()), place.version, quotations);
         if row != stored {
             changed.push(row);
         }
@@ -302,7 +295,7 @@ async fn clear_runs(
 async fn clear_words(
     connection: &mut Connection,
     place: &Place<'_>,
-    lost: &[LostRecord],
+    lost: &LostRecords,
     quotations: &Quotations,
 ) -> Result<(), StorageError> {
     let mut after = 0;
@@ -328,8 +321,7 @@ async fn clear_words(
                 clear_strings(operation, quotations);
                 clear_parts(operation, lost);
             }
-            let quotes =
-                |line: &str| quotations.are_in(line) || lost.iter().any(|lost| lost.is_quoted_in(line));
+            let quotes = |line: &str| quotations.are_in(line) || quotes_lost(line, lost);
             let log = clear_lines(&row.log, quotes);
             if (&operations, &log) == (&row.operations, &row.log) {
                 continue;
@@ -362,9 +354,9 @@ fn clear_lines(text: &str, quotes: impl Fn(&str) -> bool) -> String {
 }
 
 /// Replaces what an operation says of a record that was lost. The reason of an archiving is not of the record.
-fn clear_parts(operation: &mut Value, lost: &[LostRecord]) {
-    let is_of = |lost: &&LostRecord| operation["id"] == lost.id.to_string();
-    let Some(lost) = lost.iter().find(is_of) else {
+fn clear_parts(operation: &mut Value, lost: &LostRecords) {
+    let id = operation["id"].as_str().and_then(|id| id.parse().ok());
+    let Some(lost) = id.and_then(|id: RecordId| lost.get(&id)) else {
         return;
     };
     let is_archiving = operation["op"] == "archive";
