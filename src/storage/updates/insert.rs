@@ -110,16 +110,20 @@ async fn end_queued(connection: &mut Connection, run: &Run, stored: &RunJson) ->
 }
 
 /// Stores runs that have no row yet, in the queue of their memory if they have a place there.
-///
-/// Built at run time because the number of rows varies; the text is constant except for the placeholders.
 pub(super) async fn insert_rows(
     connection: &mut Connection,
     runs: &[(&Run, &RunJson)],
     queued: Option<QueuePlace<'_>>,
 ) -> Result<(), StorageError> {
-    if runs.is_empty() {
-        return Ok(());
+    match runs.is_empty() {
+        true => Ok(()),
+        false => execute_rows(connection, insertion(runs, queued), runs.len()).await,
     }
+}
+
+/// The statement that inserts rows of runs. Built at run time because their number varies; the text is constant except for
+/// the placeholders.
+fn insertion(runs: &[(&Run, &RunJson)], queued: Option<QueuePlace<'_>>) -> QueryBuilder<Postgres> {
     let (place, preconditions) = queued.unzip();
     let (place, not_before) = place.unzip();
     let mut statement = QueryBuilder::<Postgres>::new(
@@ -148,18 +152,24 @@ pub(super) async fn insert_rows(
             row.push_bind(text).push_unseparated("::text::jsonb");
         }
     });
-    statement.push(" ON CONFLICT (vault_id, memory_id, update_id) DO NOTHING");
-    execute_rows(connection, statement, runs.len()).await
+    statement
 }
 
-/// Stores a run of an imported memory, unless its id exists: a memory may have runs before it exists.
+/// Stores a run of an imported memory, unless its id exists: a memory may have runs before it exists. Its exchanges are not
+/// packed: the instructions of a file may be anything, and rows of `run_instructions` are never deleted.
 pub(in crate::storage) async fn insert_imported(
     connection: &mut Connection,
     run: &Run,
 ) -> Result<(), StorageError> {
-    let runs = [(run, &RunJson::of(run))];
-    insert_instructions(connection, &runs).await?;
-    insert_rows(connection, &runs, None).await
+    let stored = RunJson {
+        request: run.request.to_string(),
+        exchanges: run.exchanges.to_string(),
+        outcome: run.outcome.to_string(),
+        instructions: BTreeMap::new(),
+    };
+    let mut statement = insertion(&[(run, &stored)], None);
+    statement.push(" ON CONFLICT (vault_id, memory_id, update_id) DO NOTHING");
+    execute_rows(connection, statement, 1).await
 }
 
 /// Stores the instructions that runs refer to, unless their vaults already have them; in one order, so that no two
