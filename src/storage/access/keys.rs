@@ -125,6 +125,7 @@ async fn read(
     connection: &mut Connection,
     (only, after): (Option<&KeyId>, Option<&KeyId>),
     active_at: Option<DateTime<Utc>>,
+    limit: i64,
 ) -> Result<Vec<Row>, StorageError> {
     let rows = sqlx::query_as!(
         Row,
@@ -133,11 +134,13 @@ async fn read(
          FROM api_keys
          WHERE vault_id = $1 AND ($2::text IS NULL OR key_id = $2) AND key_id > COALESCE($3::text, '')
            AND ($4::timestamptz IS NULL OR (revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $4)))
-         ORDER BY key_id",
+         ORDER BY key_id
+         LIMIT $5",
         INSTALLATION,
         only.map(KeyId::as_str),
         after.map(KeyId::as_str),
         active_at,
+        limit,
     )
     .fetch_all(connection)
     .await?;
@@ -214,7 +217,7 @@ impl Storage {
     /// Database errors.
     #[tracing::instrument(name = "db.api_keys.get", skip_all)]
     pub async fn key(&self, key_id: &KeyId) -> Result<Option<ApiKey>, StorageError> {
-        let found = read(&mut self.reader().await?, (Some(key_id), None), None).await?;
+        let found = read(&mut self.reader().await?, (Some(key_id), None), None, 1).await?;
         Ok(found.into_iter().next().map(ApiKey::from))
     }
 
@@ -230,7 +233,12 @@ impl Storage {
         after: Option<&KeyId>,
         limit: i64,
     ) -> Result<Vec<ApiKey>, StorageError> {
-        let rows = read(&mut self.reader().await?, (None, after), None).await?;
+        // Which keys are within a scope is not asked of the database.
+        let most = match within {
+            VaultScope::All => limit,
+            _ => i64::MAX,
+        };
+        let rows = read(&mut self.reader().await?, (None, after), None, most).await?;
         let keys = rows.into_iter().map(ApiKey::from);
         let within = keys.filter(|key| within.includes(&key.scope));
         Ok(within
@@ -348,7 +356,7 @@ impl Storage {
 
 /// The keys that are valid now, with the hashes of their secrets.
 async fn active(connection: &mut Connection, now: DateTime<Utc>) -> Result<Vec<ActiveKey>, StorageError> {
-    let rows = read(connection, (None, None), Some(now)).await?;
+    let rows = read(connection, (None, None), Some(now), i64::MAX).await?;
     rows.into_iter().map(ActiveKey::try_from).collect()
 }
 
