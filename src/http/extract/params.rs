@@ -13,6 +13,7 @@ use axum::extract::{FromRequestParts, MatchedPath, RawPathParams};
 use axum::http::request::Parts;
 use axum::http::{Method, Uri};
 use chrono::{DateTime, Utc};
+use percent_encoding::percent_decode_str;
 use serde::de::DeserializeOwned;
 use serde::de::value::{Error, SeqDeserializer};
 use std::collections::{BTreeMap, HashMap};
@@ -156,11 +157,11 @@ pub(crate) fn reject_unknown(parts: &Parts) -> Result<(), Problem> {
     let Some(known) = parts.uri.query().and_then(|_| documented(parts)) else {
         return Ok(());
     };
-    for (name, value) in pairs(&parts.uri) {
-        if [&name, &value]
-            .iter()
-            .any(|text| text.contains(char::REPLACEMENT_CHARACTER))
-        {
+    for pair in parts.uri.query().unwrap_or_default().split('&') {
+        let Some((name, _)) = form_urlencoded::parse(pair.as_bytes()).next() else {
+            continue;
+        };
+        if percent_decode_str(pair).decode_utf8().is_err() {
             let detail =
                 format!("the query parameter {name} is not UTF-8 when its percent-encoding is decoded");
             return Err(Problem::malformed(&name, detail));

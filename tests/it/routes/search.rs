@@ -145,6 +145,7 @@ async fn a_search_finds_only_the_newest_versions_of_its_vault() {
         GET /v1/vaults/acme/search?consistent=true&q=draft → 200 {"/items/*/memory_id": ["$memory"]}
         PUT context < the second text → 201
         GET /v1/vaults/acme/search?q=draft → 200 {"items": []}
+        GET /v1/vaults/acme/search?q=draft%EF%BF%BD → 200 {"items": []}
         GET /v1/vaults/acme/search?consistent=true&q=draft → 200 {"items": []}
         GET /v1/vaults/acme/search?consistent=true&q=second → 200 {"/items/*/version": [2]}
         ROWS search_entries 1
