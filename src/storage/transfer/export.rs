@@ -210,7 +210,10 @@ impl<W: AsyncWrite + Unpin> Export<'_, W> {
                 row.line_origins = None;
             }
             before = (!row.is_redacted()).then_some(row.version);
-            row.add_to(&mut rebuild);
+            // What follows from the versions counts only if the texts of all of them exist.
+            if rebuild.is_whole() {
+                row.add_to(&mut rebuild);
+            }
             self.write(&Line::Context(Box::new(row))).await?;
         }
         Ok(match rebuild.is_whole() {

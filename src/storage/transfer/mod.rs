@@ -17,7 +17,7 @@
 //! ```
 //!
 //! - Memories are sorted by id, and everything else in the stated order, so that equal vaults give equal bytes. An import
-//!   requires only the order of versions.
+//!   requires of a memory's lines that versions are in order, and that active records come after the newest.
 //! - `sha256` is the hash of all lines of the memory before the end line, including line ends.
 //! - A file without a footer is truncated. The complete memories in it are valid.
 //! - Version 1 has a line for every record, and no handoffs. It is read in the same way.

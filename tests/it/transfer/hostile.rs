@@ -20,8 +20,8 @@ async fn agent() -> String {
 }
 
 /// Imports a file into a database that has nothing: it must fail with this error, and nothing is stored.
-async fn refused_whole(database: &Database, arguments: &[&str], text: &str, said: &str) {
-    refuses(&database.url(), arguments, text, said);
+async fn refused_whole(database: &Database, text: &str, said: &str) {
+    refuses(&database.url(), &[], text, said);
     let mut connection = sqlx::PgConnection::connect(&database.url()).await.unwrap();
     let stored = "SELECT (SELECT count(*) FROM memories) + (SELECT count(*) FROM records) + (SELECT count(*) FROM updates)";
     let rows: i64 = sqlx::query_scalar(stored)
@@ -233,16 +233,16 @@ async fn ids_of_versions_are_unique_and_counters_cover_all_records() {
     let mut twice = File::of(&file);
     let first = twice.first("context");
     twice.0[first + 1]["context"]["context_id"] = twice.0[first]["context"]["context_id"].clone();
-    refused_whole(&database, &[], &twice.sealed(), "stands twice in this memory").await;
+    refused_whole(&database, &twice.sealed(), "stands twice in this memory").await;
     let said = "line 3: context: it has a record with a number over";
     let mut low = File::of(&file);
     let memory = low.first("memory");
     low.0[memory]["memory"]["learning_counter"] = json!(0);
-    refused_whole(&database, &[], &low.sealed(), said).await;
+    refused_whole(&database, &low.sealed(), said).await;
     // A task that went directly to the archive stands in the operations alone.
     let mut historic = File::of(&file);
     historic.0[first]["context"]["operations"] = json!([{"op": "history", "id": "T-99", "content": "done"}]);
-    refused_whole(&database, &[], &historic.sealed(), said).await;
+    refused_whole(&database, &historic.sealed(), said).await;
 }
 
 #[tokio::test]
@@ -250,17 +250,17 @@ async fn changed_and_truncated_files_are_detected() {
     let (file, database) = (agent().await, Database::create().await);
     let changed = file.replacen("漢字", "漢子", 1);
     let said = "the lines of agent are not those that were exported";
-    refused_whole(&database, &[], &changed, said).await;
+    refused_whole(&database, &changed, said).await;
     for (end, _) in file.match_indices('\n').step_by(3) {
         if file[end + 1..].lines().count() > 1 {
-            refused_whole(&database, &[], &file[..=end], "it is cut off").await;
+            refused_whole(&database, &file[..=end], "it is cut off").await;
         }
     }
     let said = "the file ends behind line 0, but a header was expected: it is cut off";
-    refused_whole(&database, &[], "", said).await;
+    refused_whole(&database, "", said).await;
     let header = file.lines().next().unwrap();
     let said = "line 1: it has no end: the file is cut off";
-    refused_whole(&database, &[], header, said).await;
+    refused_whole(&database, header, said).await;
 }
 
 #[tokio::test]
@@ -274,7 +274,7 @@ async fn invalid_lines_are_rejected() {
         ("{\"thing\":{}}\n", "unknown variant `thing`"),
     ] {
         let said = format!("line 1: expected a header, but {said}");
-        refused_whole(&database, &[], text, &said).await;
+        refused_whole(&database, text, &said).await;
     }
 }
 
@@ -286,7 +286,7 @@ async fn deeply_nested_values_of_runs_are_rejected() {
     lines.0[run]["run"]["request"] = json!("DEEP");
     let deep = format!("{}1{}", "[".repeat(5_000), "]".repeat(5_000));
     let text = lines.sealed().replacen("\"DEEP\"", &deep, 1);
-    refused_whole(&database, &[], &text, "recursion limit exceeded").await;
+    refused_whole(&database, &text, "recursion limit exceeded").await;
 }
 
 #[tokio::test]
