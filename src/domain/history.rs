@@ -9,6 +9,7 @@ use super::ids::{ActorId, RecordId, RecordKind};
 use super::memory::{RecordChange, project};
 use super::window::Task;
 use chrono::{DateTime, Utc};
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use strum::{EnumString, IntoStaticStr, VariantNames};
 
@@ -105,12 +106,12 @@ pub struct RecordLife {
 }
 
 impl RecordLife {
-    /// An active record that began with this version.
-    fn begun(record: Record, mark: &VersionMark) -> Self {
+    /// A record that began with this version.
+    fn of(record: Record, mark: &VersionMark, end: Option<LifeEnd>) -> Self {
         Self {
             record,
             born: mark.clone(),
-            end: None,
+            end,
             reported: None,
         }
     }
@@ -186,14 +187,13 @@ impl Rebuild {
             (_, None) => {}
         }
         for (record, reason) in details.historic {
-            self.lives.entry(record.id).or_insert_with(|| RecordLife {
-                end: Some(LifeEnd {
-                    mark: mark.clone(),
-                    reason: Some(reason),
-                    superseded_by: None,
-                }),
-                ..RecordLife::begun(record, mark)
-            });
+            let end = LifeEnd {
+                mark: mark.clone(),
+                reason: Some(reason),
+                superseded_by: None,
+            };
+            let life = self.lives.entry(record.id);
+            life.or_insert_with(|| RecordLife::of(record, mark, Some(end)));
         }
         for (id, task) in details.tasks {
             if let Some(life) = self.lives.get_mut(&id) {
@@ -241,12 +241,21 @@ impl Rebuild {
             .collect();
         self.lives
             .retain(|id, life| life.end.is_some() || present.contains_key(id));
-        for (id, record) in present {
-            let life = self
-                .lives
-                .entry(id)
-                .or_insert_with(|| RecordLife::begun(record.clone(), mark));
-            (life.record, life.end) = (record, None);
+        for record in present.into_values() {
+            self.set(mark, record, None);
+        }
+    }
+
+    /// What a record is from a version on; an unknown one begins there.
+    fn set(&mut self, mark: &VersionMark, record: Record, end: Option<LifeEnd>) {
+        match self.lives.entry(record.id) {
+            Entry::Occupied(life) => {
+                let life = life.into_mut();
+                (life.record, life.end) = (record, end);
+            }
+            Entry::Vacant(life) => {
+                life.insert(RecordLife::of(record, mark, end));
+            }
         }
     }
 
@@ -264,11 +273,7 @@ impl Rebuild {
             reason: step.reason,
             superseded_by: step.superseded_by,
         });
-        let life = self
-            .lives
-            .entry(id)
-            .or_insert_with(|| RecordLife::begun(step.record.clone(), mark));
-        (life.record, life.end) = (step.record, end);
+        self.set(mark, step.record, end);
         let mark = mark.clone();
         self.events
             .insert((mark.version, id), RecordEvent { id, change, mark });
