@@ -89,8 +89,8 @@ pub struct Omitted {
 impl Omitted {
     /// Counts a fault.
     pub fn add(&mut self, fault: &Fault) {
-        self.needs_repair |= fault.kind.causes_repair();
-        if fault.kind.is_warning() {
+        self.needs_repair |= fault.needs_repair();
+        if fault.is_warning() {
             self.warnings += 1;
         } else {
             self.rejections += 1;

@@ -148,17 +148,14 @@ fn checked_against_input(
         let rulings = judged.rulings.into_iter();
         found.extend(rulings.map(|ruling| fault_of(ruling, item)));
         match judged.item {
-            Some(kept) => left.push(Item {
-                evidence: judged.evidence,
-                ..kept
-            }),
+            Some(kept) => left.push(kept),
             None => {
                 rejected.insert(item.range.start);
             }
         }
     }
     // A warning about the form of an item is dropped if the item is rejected.
-    faults.retain(|fault| !(fault.kind.is_warning() && rejected.contains(&fault.range.start)));
+    faults.retain(|fault| !(fault.is_warning() && rejected.contains(&fault.range.start)));
     let left = Parsed {
         items: left,
         faults,

@@ -3,7 +3,7 @@
 use super::Strictness;
 use super::archives::Actives;
 use super::examples::Examples;
-use super::input::{Evidence, Input, WordIndex};
+use super::input::{Input, WordIndex};
 use super::verbatim::Sources;
 use crate::domain::ids::RecordKind;
 use crate::domain::operation::{AddedRecord, FaultKind, Item, Operation, Progress};
@@ -63,8 +63,6 @@ pub struct Judged {
     /// The accepted part: valid bullets, or the snippet with the exact bytes of the input. `None` if
     /// rejected.
     pub item: Option<Item>,
-    /// The supporting passages.
-    pub evidence: Vec<Evidence>,
     /// The problems found.
     pub rulings: Vec<Ruling>,
 }
@@ -262,9 +260,9 @@ impl<'a> Judge<'a> {
             Operation::Mark { .. } => (Vec::new(), None),
         };
         let is_applied = ruling.as_ref().is_none_or(|ruling| ruling.is_warning);
+        item.evidence = evidence;
         Judged {
             item: is_applied.then_some(item),
-            evidence,
             rulings: ruling.into_iter().collect(),
         }
     }
@@ -322,15 +320,14 @@ impl<'a> Judge<'a> {
             rulings.push(Ruling::of(FaultKind::MissingInProgress, detail));
             None
         } else {
-            let operation = Operation::RewriteProgress(progress);
-            Some(Item { operation, ..item })
+            words.sort_unstable();
+            words.dedup();
+            Some(Item {
+                operation: Operation::RewriteProgress(progress),
+                evidence: self.index.evidence(words),
+                ..item
+            })
         };
-        words.sort_unstable();
-        words.dedup();
-        Judged {
-            item,
-            evidence: self.index.evidence(words),
-            rulings,
-        }
+        Judged { item, rulings }
     }
 }
