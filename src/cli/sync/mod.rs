@@ -57,14 +57,16 @@ impl Sync {
             }
             _ => failed(error),
         })?;
-        let state = self.state(State::read(&tree)?, &service)?;
+        let stored = State::read(&tree)?;
+        let is_new = stored.is_none();
+        let state = self.state(stored, &service)?;
         let found = ScanResult::of(&tree, self.all).map_err(failed)?;
         let known = |path: &str, sha256: &str| {
             let base = state.files.get(path);
             base.is_some_and(|base| base.sha256 == sha256)
         };
         swap::recover(&tree, found.folders.iter().map(String::as_str), known)?;
-        let mut root = Root::new(&service, tree, state, self.all);
+        let mut root = Root::new(&service, tree, (state, is_new), self.all);
         let mut reported: BTreeMap<String, String> = BTreeMap::new();
         watch(self.watch.then_some(&self.every), async |is_first| {
             let mut report = root.sync(self.allow_deletions).await?;
@@ -156,7 +158,7 @@ const NAME: &str = ".working-memory-sync.json";
 const FORMAT: u32 = 2;
 
 /// The stored state of a folder.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct State {
     format: u32,

@@ -17,7 +17,7 @@
 //! | there | – | changed | [`Step::Pull`]: a change outlives a deletion |
 //! | there | as it was | – | [`Step::Remove`] |
 //! | there | changed | – | [`Step::Push`] as new, likewise |
-//! | there | as it was | as it was | [`Step::Nothing`] |
+//! | there | as it was | as it was | nothing |
 //! | there | changed | as it was | [`Step::Push`] |
 //! | there | as it was | changed | [`Step::Pull`] |
 //! | there | changed | changed | [`Step::Compare`] |
@@ -47,7 +47,7 @@ const FEW_DELETIONS: usize = 3;
 const FILES: [&str; 2] = ["memory-tool", "files"];
 
 /// The last state of a file that was equal on both sides.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Base {
     /// The memory that it is on the service.
     memory_id: MemoryId,
@@ -57,49 +57,52 @@ pub(super) struct Base {
     pub(super) sha256: String,
 }
 
-/// The step for a path. Each is done only if both sides are still as they were found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
-    /// Both sides are unchanged.
-    Nothing,
-    /// Send the folder's text.
-    Push,
-    /// Fetch the service's text.
-    Pull,
+/// The step for a path, with the hash of the folder's text and the service's file that it is for. Each is done only if both
+/// sides are still as they were found.
+enum Step<'f> {
+    /// Send the folder's text in place of this file, or of nothing.
+    Push(Option<&'f StoredFile>),
+    /// Fetch the service's text in place of this one, or of nothing.
+    Pull(Option<&'f str>, &'f StoredFile),
     /// Fetch the service's text: if it equals the folder's text nothing is done, otherwise both are kept.
-    Compare,
+    Compare(&'f str, &'f StoredFile),
     /// Delete the file on the service.
-    Unlink,
+    Unlink(&'f StoredFile),
     /// Delete the file in the folder.
-    Remove,
+    Remove(&'f str),
     /// The file was deleted on both sides: forget its base.
     Forget,
 }
 
-/// Plans the step for a path, from the base, the folder and the service's version.
-fn plan(base: Option<&Base>, local: Option<&Local>, remote: Option<&ContextId>) -> Step {
+/// Plans the step for a path, from the base, the folder and the service; `None` if there is nothing to do.
+fn plan<'f>(
+    base: Option<&Base>,
+    local: Option<&'f Local>,
+    remote: Option<&'f StoredFile>,
+) -> Option<Step<'f>> {
     let local = match local {
-        Some(Local::Unusable) => return Step::Nothing,
-        Some(Local::Text(hash)) => Some(hash),
+        Some(Local::Unusable) => return None,
+        Some(Local::Text(hash)) => Some(hash.as_str()),
         None => None,
     };
-    match (base, local, remote) {
-        (None, None, None) => Step::Nothing,
-        (None, None, Some(_)) => Step::Pull,
-        (None, Some(_), None) => Step::Push,
-        (None, Some(_), Some(_)) => Step::Compare,
+    let is_same = |base: &Base, remote: &StoredFile| remote.context_id == base.version;
+    Some(match (base, local, remote) {
+        (None, None, None) => return None,
+        (None, None, Some(remote)) => Step::Pull(None, remote),
+        (None, Some(_), None) => Step::Push(None),
+        (None, Some(local), Some(remote)) => Step::Compare(local, remote),
         (Some(_), None, None) => Step::Forget,
-        (Some(base), None, Some(remote)) if *remote == base.version => Step::Unlink,
-        (Some(_), None, Some(_)) => Step::Pull,
-        (Some(base), Some(local), None) if *local == base.sha256 => Step::Remove,
-        (Some(_), Some(_), None) => Step::Push,
-        (Some(base), Some(local), Some(remote)) => match (*local == base.sha256, *remote == base.version) {
-            (true, true) => Step::Nothing,
-            (false, true) => Step::Push,
-            (true, false) => Step::Pull,
-            (false, false) => Step::Compare,
+        (Some(base), None, Some(remote)) if is_same(base, remote) => Step::Unlink(remote),
+        (Some(_), None, Some(remote)) => Step::Pull(None, remote),
+        (Some(base), Some(local), None) if local == base.sha256 => Step::Remove(local),
+        (Some(_), Some(_), None) => Step::Push(None),
+        (Some(base), Some(local), Some(remote)) => match (local == base.sha256, is_same(base, remote)) {
+            (true, true) => return None,
+            (false, true) => Step::Push(Some(remote)),
+            (true, false) => Step::Pull(Some(local), remote),
+            (false, false) => Step::Compare(local, remote),
         },
-    }
+    })
 }
 
 /// Whether so many of the known files are to be deleted that it looks like a mistake, such as a folder that
@@ -109,7 +112,7 @@ fn deletes_too_much(deletions: usize, known: usize) -> bool {
 }
 
 /// What a sync did.
-#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(super) struct Report {
     /// Sent to the service.
     pub(super) sent: BTreeSet<String>,
@@ -144,12 +147,14 @@ pub(super) struct Root<'r> {
     /// Texts that the service rejected, by path: they are not sent again.
     refused: BTreeMap<String, (String, String)>,
     report: Report,
+    /// Whether the folder has no state file yet.
+    is_new: bool,
     /// Whether the state has changed since it was saved.
     is_unsaved: bool,
 }
 
 impl<'r> Root<'r> {
-    pub(super) fn new(service: &'r Service, tree: Tree, state: State, all: bool) -> Self {
+    pub(super) fn new(service: &'r Service, tree: Tree, (state, is_new): (State, bool), all: bool) -> Self {
         Self {
             service,
             tree,
@@ -157,6 +162,7 @@ impl<'r> Root<'r> {
             all,
             refused: BTreeMap::new(),
             report: Report::default(),
+            is_new,
             is_unsaved: false,
         }
     }
@@ -187,20 +193,19 @@ impl<'r> Root<'r> {
     async fn round(&mut self, deletions: bool) -> Result<bool, Failure> {
         let local = self.local()?;
         let remote = self.remote().await?;
-        // The root is saved also if there are no files yet.
-        self.is_unsaved |= self.state.files.is_empty();
+        // The root is saved also if there are no files yet, once the service has answered.
+        self.is_unsaved |= std::mem::take(&mut self.is_new);
         let known = self.state.files.keys().chain(local.keys()).chain(remote.keys());
         let paths: BTreeSet<&String> = known.collect();
-        let steps = paths.into_iter().map(|path| {
-            let version = remote.get(path).map(|file| &file.context_id);
-            (
-                path.clone(),
-                plan(self.state.files.get(path), local.get(path), version),
-            )
+        let steps = paths.into_iter().filter_map(|path| {
+            let step = plan(self.state.files.get(path), local.get(path), remote.get(path))?;
+            Some((path.clone(), step))
         });
-        let steps: Vec<(String, Step)> = steps.filter(|(_, step)| *step != Step::Nothing).collect();
-        let count = |wanted: Step| steps.iter().filter(|(_, step)| *step == wanted).count();
-        let (here, there) = (count(Step::Remove), count(Step::Unlink));
+        let steps: Vec<(String, Step<'_>)> = steps.collect();
+        let is_removal = |step: &Step<'_>| matches!(step, Step::Remove(_));
+        let is_unlinking = |step: &Step<'_>| matches!(step, Step::Unlink(_));
+        let here = steps.iter().filter(|(_, step)| is_removal(step)).count();
+        let there = steps.iter().filter(|(_, step)| is_unlinking(step)).count();
         if !deletions && deletes_too_much(here + there, self.state.files.len()) {
             return Err(Failure::new(
                 Exit::Refused,
@@ -212,11 +217,7 @@ impl<'r> Root<'r> {
         }
         let mut is_more = false;
         for (path, step) in steps {
-            let found = match local.get(&path) {
-                Some(Local::Text(sha256)) => Some(sha256.as_str()),
-                _ => None,
-            };
-            is_more |= self.step(&path, step, found, remote.get(&path)).await?;
+            is_more |= self.step(&path, step).await?;
         }
         Ok(is_more)
     }
@@ -268,27 +269,18 @@ impl<'r> Root<'r> {
         Ok(files)
     }
 
-    /// Executes a step on the text with this hash in the folder and this file of the service; returns whether another scan
-    /// is needed.
-    async fn step(
-        &mut self,
-        path: &str,
-        step: Step,
-        local: Option<&str>,
-        remote: Option<&StoredFile>,
-    ) -> Result<bool, Failure> {
-        match (step, local, remote) {
-            (Step::Push, ..) => self.push(path, remote).await,
-            (Step::Pull, _, Some(remote)) => self.pull(path, local, remote).await,
-            (Step::Compare, Some(local), Some(remote)) => self.compare(path, local, remote).await,
-            (Step::Unlink, _, Some(remote)) => self.unlink(path, remote).await,
-            (Step::Remove, Some(local), _) => self.remove(path, local).await,
-            (Step::Forget, ..) => {
+    /// Executes a step; returns whether another scan is needed.
+    async fn step(&mut self, path: &str, step: Step<'_>) -> Result<bool, Failure> {
+        match step {
+            Step::Push(remote) => self.push(path, remote).await,
+            Step::Pull(local, remote) => self.pull(path, local, remote).await,
+            Step::Compare(local, remote) => self.compare(path, local, remote).await,
+            Step::Unlink(remote) => self.unlink(path, remote).await,
+            Step::Remove(local) => self.remove(path, local).await,
+            Step::Forget => {
                 self.forget(path);
                 Ok(false)
             }
-            // The plan has no others.
-            _ => Ok(false),
         }
     }
 

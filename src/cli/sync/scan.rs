@@ -19,7 +19,7 @@ const MAX_FILES: usize = 20_000;
 const MAX_DEPTH: usize = 19;
 
 /// The state of a path in the folder.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) enum Local {
     /// A text with this SHA-256.
     Text(String),
