@@ -3,7 +3,7 @@
 # Page → what its reader has done before, in the shell.
 BEFORE = {
     "docs/agents.md": r"""
-        mkdir .cursor .vscode ~/.codex
+        mkdir .cursor ~/.codex
         export WORKING_MEMORY_API_KEY=$(working-memory keys create --name me --role writer --json | sed 's/.*"key":"\([^"]*\)".*/\1/')
         until [ "$(command curl -so /dev/null -w '%{http_code}' $WORKING_MEMORY_URL/v1/vaults)" = 401 ]; do sleep 0.1; done
     """,

@@ -296,7 +296,7 @@ impl Call<'_> {
     }
 
     /// Sends the request once and returns the response while its body is still open. Only its head has a timeout. It
-    /// carries no `Idempotency-Key`, which would make the service send the stream as a whole.
+    /// carries no `Idempotency-Key`, with which the service sends only the last event of a stream.
     ///
     /// # Errors
     /// No response, or not in time.

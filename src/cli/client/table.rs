@@ -1,4 +1,4 @@
-//! Lists: their pages, and tables for people: a heading, columns as wide as their content, times as ages.
+//! Lists: their pages, and for people tables (a heading, columns as wide as their content, times as ages) and entries.
 
 use crate::cli::client::failure::Failure;
 use crate::cli::client::output::{Look, Output, visible};

@@ -1,6 +1,7 @@
-//! The folders that this program keeps on disk. A [`tree`] from which no path leads out, texts that are replaced only if they
-//! are as expected ([`swap`]), and one state file a folder that says what was last equal on both sides. A folder may [`follow`]
-//! texts; where it is changed, too, `sync` makes both sides equal, path by path. So the text of somebody else is never lost.
+//! The folders that this program keeps on disk. A [`tree`] from which no path leads out, and one state file a folder. A folder
+//! may [`follow`] texts: what others wrote there is copied before it is replaced, and the state is what this program wrote. Where
+//! it is changed, too, `sync` makes both sides equal, path by path: a text is replaced only if it is as expected ([`swap`]), and
+//! the state is what was last equal on both sides.
 //!
 //! | folder | files | other side | state |
 //! |---|---|---|---|

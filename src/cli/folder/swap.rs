@@ -15,9 +15,8 @@ use super::tree::{Tree, kind_of, no_folder, unlink};
 use crate::cli::client::{Failure, note};
 use rustix::fs::{AtFlags, FileType, RenameFlags};
 use rustix::io::Errno;
-use rustix::path::Arg;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
 /// Maximum length of a file or folder name in bytes; temporary file names are longer.
 pub(in crate::cli) const MAX_NAME_BYTES: usize = 160;
@@ -249,11 +248,7 @@ fn short(bytes: &[u8]) -> String {
 }
 
 /// Renames to a name that must not exist.
-pub(super) fn rename_new(
-    folder: impl AsFd + Copy,
-    from: impl Arg + Copy,
-    to: impl Arg + Copy,
-) -> Result<(), Errno> {
+fn rename_new(folder: &OwnedFd, from: &str, to: &str) -> Result<(), Errno> {
     match rustix::fs::renameat_with(folder, from, folder, to, RenameFlags::NOREPLACE) {
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
             rustix::fs::linkat(folder, from, folder, to, AtFlags::empty())?;

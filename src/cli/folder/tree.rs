@@ -129,7 +129,8 @@ impl Tree {
         })
     }
 
-    /// Writes a file atomically: a reader sees the old or the new content. Only for the only writer, who holds the lock.
+    /// Writes a file atomically: a reader sees the old or the new content. What another program wrote
+    /// meanwhile is replaced too: where that must not be, [`swap`](super::swap) is used.
     ///
     /// # Errors
     /// A folder above it is a symbolic link, or an I/O error.

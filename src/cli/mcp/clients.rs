@@ -16,7 +16,7 @@ use toml_edit::{Array, DocumentMut, Item, Table, value};
 const NAME: &str = "working-memory";
 
 /// A supported client.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, ValueEnum)]
 pub(super) enum Client {
     /// `.mcp.json` of a project.
     ClaudeCode,

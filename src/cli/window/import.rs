@@ -124,7 +124,7 @@ impl Import {
         }
         let files = files.iter().map(|(path, text)| (path.as_str(), text.as_str()));
         let parsed = parse(files, SystemClock.now().trunc_subsecs(0));
-        report.unplaced.extend(parsed.unplaced);
+        report.unplaced = parsed.unplaced;
         report.newest = parsed.newest;
         Ok((parsed.folder, report))
     }

@@ -380,8 +380,10 @@ fn split_own_id<'w>(
 fn split_words<'w>(words: &'w str, facts: &Map<String, Value>) -> (&'w str, &'w str) {
     let colons = facts.get(COLONS).and_then(Value::as_u64).unwrap_or(0);
     let colons = usize::try_from(colons).unwrap_or(usize::MAX);
+    if colons == 0 {
+        return split_line(words);
+    }
     match words.match_indices(": ").nth(colons) {
-        _ if colons == 0 => split_line(words),
         Some((end, colon)) => (&words[..end], &words[end + colon.len()..]),
         None => (words, ""),
     }

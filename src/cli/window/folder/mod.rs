@@ -11,7 +11,8 @@
 //!
 //! [`render`] writes each entry as one line, that of a task with its ids: the record id and the caller's (`T-7 task-1:
 //! [failed] intent: summary`). What a line cannot say (an outcome, an epic, an id that looks like none, colons in an intent) is JSON in
-//! an HTML comment behind it. [`parse`] restores all of it but for line breaks.
+//! an HTML comment behind it. [`parse`] restores all of it but for line breaks, the
+//! blank behind `because` at the beginning of a task, and a decision without a reason that reads like one with a reason.
 //!
 //! Folders written by people are parsed as far as possible, and everything else is reported as unplaced:
 //!
