@@ -14,7 +14,7 @@ pub struct SourceFile {
     pub(super) name: String,
     pub(super) text: String,
     /// Where each line begins.
-    lines: Vec<usize>,
+    pub(super) lines: Vec<usize>,
 }
 
 impl SourceFile {

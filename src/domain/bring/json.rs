@@ -17,9 +17,8 @@ const LETTA: &str = "expected Letta's agent file (an object with agents and bloc
 /// Reads a file of JSON, of which this form was expected.
 fn read<T: DeserializeOwned>(file: &SourceFile, form: &str) -> Result<T, BadInput> {
     serde_json::from_str(&file.text).map_err(|error| {
-        let before = file.text.split_inclusive('\n');
-        let before = before.take(error.line().saturating_sub(1)).map(str::len);
-        let at = before.sum::<usize>() + error.column().saturating_sub(1);
+        let line = file.lines.get(error.line().saturating_sub(1));
+        let at = line.copied().unwrap_or_default() + error.column().saturating_sub(1);
         let what = error.to_string();
         let what = what.split(" at line ").next().unwrap_or_default();
         file.bad(at.min(file.text.len()), format!("{what}; {form}"))
@@ -227,7 +226,7 @@ pub fn letta(file: &SourceFile) -> Result<Pieces, BadInput> {
                 found.left.push(left);
             }
             if !block.value.trim().is_empty() {
-                let section = Piece::section(label, &block.value, file.name.clone());
+                let section = Piece::section(label, &block.value, file, file.name.clone());
                 found.pieces.push(Piece {
                     memory: memory.clone(),
                     ..section

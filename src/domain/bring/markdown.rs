@@ -168,7 +168,7 @@ impl<'f> Reading<'f> {
         if body.is_empty() {
             return;
         }
-        let piece = Piece::section(title, &body, self.file.place(at));
+        let piece = Piece::section(title, &body, self.file, self.file.place(at));
         let next = self.found.pieces.len();
         match self.titles.entry(piece.title.clone().unwrap_or_default()) {
             Entry::Occupied(known) => {

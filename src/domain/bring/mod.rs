@@ -65,7 +65,7 @@ impl Piece {
 
     /// A section whose text is only text: a line that would open a section becomes a heading below it, an open code
     /// fence is closed, and the title is none that the service maintains.
-    fn section(title: &str, text: &str, place: String) -> Self {
+    fn section(title: &str, text: &str, file: &SourceFile, place: String) -> Self {
         let (whole, mut text, mut at) = (text.trim_end(), String::new(), 0);
         for section in outline(whole) {
             text.push_str(&whole[at..section.range.start]);
@@ -76,12 +76,12 @@ impl Piece {
         if let Some(closing) = closing_fence(&text) {
             text = format!("{text}\n{}", closing.trim_end());
         }
-        let file = place.rsplit_once(':').map_or(place.as_str(), |(file, _)| file);
+        let file = &file.name;
         let read = outline(&format!("# {}\n", one_line(title))).pop();
         let title = match read {
             Some(section) if section.managed.is_some() => format!("{} ({file})", section.title),
             Some(section) if !section.title.is_empty() => section.title,
-            _ => file.to_owned(),
+            _ => file.clone(),
         };
         Self {
             title: Some(title),
