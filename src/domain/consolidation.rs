@@ -58,7 +58,7 @@ const CONDITIONS: &str = "if when whenever while during until till before after 
     nach am bei si lorsque quand pendant avant après lors jusqu'à cuando mientras hasta antes después durante";
 
 /// Punctuation, which says nothing around a word. Other signs say something: `!=`, `≥ 20`, `€50`, `a → b`.
-const PUNCTUATION: &str = ".,:;?\"'()[]{}*`“”„‘’‚«»‹›…–—·•¡¿、。「」『』（），：；？！・";
+const PUNCTUATION: &str = ".,:;!?\"'()[]{}*`“”„‘’‚«»‹›…–—·•¡¿、。「」『』（），：；？！・";
 
 /// Words by which a merge may join its parts, besides their own.
 const JOINING: &str = "and & also both und sowie auch et aussi ainsi y e también";
@@ -145,7 +145,7 @@ impl Statement {
             let is_first = std::mem::replace(&mut begins, written.ends_with(['.', ':', '!', '?', ';']));
             let asked = written.matches(['?', '？']);
             statement.negations.extend(asked.map(|_| "?".to_owned()));
-            let word = written.trim_matches(|c: char| c == '!' || PUNCTUATION.contains(c));
+            let word = written.trim_matches(|c: char| PUNCTUATION.contains(c));
             let token = word.to_lowercase();
             // Capitals within a sentence are a name: hall A, 9 EST.
             let is_name = word.chars().all(char::is_uppercase) && !(is_first && word.len() == 1);
@@ -164,7 +164,7 @@ impl Statement {
                 true => statement.add_unspaced(&token),
                 false => statement.add(said(written, word, is_first)),
             }
-            if written.ends_with(|c: char| c == '!' || PUNCTUATION.contains(c)) {
+            if written.ends_with(|c: char| PUNCTUATION.contains(c)) {
                 statement.end_number();
             }
         }
@@ -191,7 +191,7 @@ impl Statement {
         let within = NEGATING_WITHIN.into_iter().filter(|part| token.contains(part));
         let asked = token.ends_with('か').then_some("か");
         self.negations.extend(within.chain(asked).map(str::to_owned));
-        let says_something = |c: &char| !c.is_alphanumeric() && *c != '!' && !PUNCTUATION.contains(*c);
+        let says_something = |c: &char| !c.is_alphanumeric() && !PUNCTUATION.contains(*c);
         token
             .chars()
             .filter(says_something)
@@ -244,8 +244,8 @@ fn said(written: &str, word: &str, is_first: bool) -> String {
         .is_some_and(|c| is_lower(c) || (is_first && c.is_alphabetic()))
         && chars.clone().all(is_lower);
     let value = written
-        .trim_start_matches(|c: char| !".*–".contains(c) && PUNCTUATION.contains(c))
-        .trim_end_matches(|c: char| c == '!' || (c != '*' && PUNCTUATION.contains(c)));
+        .trim_start_matches(|c: char| !"!.*–".contains(c) && PUNCTUATION.contains(c))
+        .trim_end_matches(|c: char| c != '*' && PUNCTUATION.contains(c));
     let is_emphasis = value.trim_matches('*') == word && word.ends_with(char::is_alphanumeric);
     let is_cased = chars.any(char::is_uppercase) || (word.len() == 1 && !is_first);
     match (is_emphasis, is_cased) {
@@ -348,6 +348,7 @@ fn superseded_by(newer: &Record) -> Vec<RecordId> {
         }
         let part_ends = |c: char| !(c.is_alphanumeric() || c.is_whitespace() || "-'’".contains(c));
         let parts = sentence.split(part_ends).map(str::trim);
+        let parts = parts.filter(|part| SEARCHED_REPLACING.is_match(part));
         for part in parts.filter(|part| Statement::of(part).negations.is_empty()) {
             let found = SEARCHED_REPLACING.captures_iter(part);
             let named = found.filter_map(|found| found.name("active").or(found.name("passive")));
