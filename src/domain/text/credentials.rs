@@ -2,7 +2,7 @@
 //!
 //! - a block of a private key;
 //! - a word with the prefix of a well-known token;
-//! - the password in a URL or after `curl -u`, and the text after `Bearer`;
+//! - the password in a URL or after `curl -u`, and the text after `Bearer` or `Authorization: Basic`;
 //! - a name such as `password` or `api_key` followed by a value: `password=hunter2`, `"token": "…"`, `the
 //!   password for staging is …`. A placeholder, a variable, a call or a plain word of a sentence (`token: the
 //!   parser reads one`) is not a value; directly beside its name (`--password hunter2`) one has letters and digits.
@@ -175,8 +175,6 @@ enum Link {
     Assigned,
     Colon,
     Phrase,
-    /// Nothing but blanks or a border of a table or tag.
-    Beside,
 }
 
 fn named_values(text: &str) -> Vec<Range<usize>> {
@@ -188,17 +186,23 @@ fn named_values(text: &str) -> Vec<Range<usize>> {
             continue;
         }
         let is_password = found.name("password").is_some();
-        let links = [beside(text, name.end()), link_after(text, name.end())];
-        let value = links
-            .into_iter()
-            .flatten()
-            .find_map(|(link, at)| value_if(text, at, |begin| is_value(text, begin, link, is_password)));
+        let beside = beside(text, name.end()).and_then(|at| {
+            let least = if is_password { 6 } else { 16 };
+            value_if(text, at, |begin| {
+                let value = &text[begin.clone()];
+                !is_placeholder(value) && !is_reference(value) && is_distinct(value, least)
+            })
+        });
+        let value = beside.or_else(|| {
+            let (link, at) = link_after(text, name.end())?;
+            value_if(text, at, |begin| is_value(text, begin, link, is_password))
+        });
         values.extend(value);
     }
     values
 }
 
-/// What follows `Bearer`.
+/// What follows `Bearer` or `Authorization: Basic`.
 fn bearer_values(text: &str) -> Vec<Range<usize>> {
     let mut values: Vec<Range<usize>> = Vec::new();
     for word in SEARCHED_BEARER.find_iter(text) {
@@ -210,11 +214,11 @@ fn bearer_values(text: &str) -> Vec<Range<usize>> {
     values
 }
 
-/// Where a value begins directly beside a name that ends here.
-fn beside(text: &str, end: usize) -> Option<(Link, usize)> {
+/// Where a value begins directly beside a name that ends here: behind nothing but blanks or a border of a table or tag.
+fn beside(text: &str, end: usize) -> Option<usize> {
     let rest = text[end..].trim_start_matches([' ', '\t', '|', '>']);
     let at = text.len() - rest.len();
-    (at > end).then_some((Link::Beside, at))
+    (at > end).then_some(at)
 }
 
 /// How a name that ends here is connected with its value, and where that begins.
@@ -229,7 +233,7 @@ fn link_after(text: &str, end: usize) -> Option<(Link, usize)> {
     let is_link = match link {
         // `==` is a comparison.
         Link::Assigned | Link::Colon => !text[at..].starts_with(['=', ':']),
-        Link::Phrase | Link::Beside => at - end <= PHRASE_BYTES,
+        Link::Phrase => at - end <= PHRASE_BYTES,
     };
     is_link.then_some((link, at))
 }
@@ -280,9 +284,6 @@ fn is_value(text: &str, range: &Range<usize>, link: Link, is_password: bool) -> 
     let (digit, letter) = (has(|c| c.is_ascii_digit()), has(char::is_alphabetic));
     let symbol = has(|c| "!@#$%^&*?~+".contains(c));
     let is_mixed = letter && (digit || symbol);
-    if link == Link::Beside {
-        return is_distinct(value, if is_password { 6 } else { 16 });
-    }
     if is_password {
         return match link {
             Link::Assigned => chars >= 3,
@@ -292,14 +293,14 @@ fn is_value(text: &str, range: &Range<usize>, link: Link, is_password: bool) -> 
                 let ends_line = rest.filter(|c| !c.is_whitespace()).nth(1).is_none();
                 chars >= 4 && (is_mixed || digit || symbol) || chars >= 5 && ends_line
             }
-            Link::Phrase | Link::Beside => {
+            Link::Phrase => {
                 chars >= 6 && is_mixed || chars >= 4 && digit && !letter && !has(|c| ".:/-".contains(c))
             }
         };
     }
     match link {
         Link::Assigned => chars >= 6 && is_mixed || chars >= 16,
-        Link::Colon | Link::Phrase | Link::Beside => chars >= 8 && is_mixed && value.len() == chars,
+        Link::Colon | Link::Phrase => chars >= 8 && is_mixed && value.len() == chars,
     }
 }
 
