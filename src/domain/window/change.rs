@@ -276,10 +276,14 @@ fn completed(document: &str, intent: &str) -> Option<String> {
 
 /// The words of a body of `Current Progress` in any order, without its titles and without lines that say that there is nothing.
 fn content_of(body: &str) -> Vec<String> {
-    let lines = body.lines().map(bare_words).filter(|line| {
-        let is_title = |title: &&str| title.eq_ignore_ascii_case(line);
-        !is_nothing(line) && !Progress::TITLES.iter().any(is_title)
-    });
+    let says_something = |line: &&str| !is_nothing(line.trim_start_matches([' ', '\t', '-', '*']));
+    let lines = body.lines().filter(says_something).map(bare_words);
+    let is_title = |line: &String| {
+        Progress::TITLES
+            .iter()
+            .any(|title| title.eq_ignore_ascii_case(line))
+    };
+    let lines = lines.filter(|line| !is_title(line));
     let mut words = Vec::new();
     for line in lines {
         words.extend(line.split(' ').map(str::to_owned));

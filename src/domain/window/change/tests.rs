@@ -57,6 +57,7 @@ fn the_bullet_of_the_intent_moves_where_no_other_text_is_lost() {
         ## Completed\n- a\n\n## In Progress\n- Wire  THE\n  parser\n- b\n ⇒ ## Completed\n- a\n- Wire THE parser\n## In Progress\n- b\n
         ## In Progress\n- wire the parser\n ⇒ ## Completed\n- wire the parser\n
         ## In Progress:\n* wire the parser\n\n- b\n## Completed\n- None\n## Remaining\n- wire the parser ⇒ ## Completed\n- wire the parser\n## In Progress\n- b\n## Remaining\n- wire the parser\n
+        ## In Progress:\n* wire the parser\n\n- b\n## Completed\n- n/a\n## Remaining\n- wire the parser ⇒ ## Completed\n- wire the parser\n## In Progress\n- b\n## Remaining\n- wire the parser\n
         ## In Progress\n- wire the parser\n- Wire the parser\n## Completed\n- wire The parser\n ⇒ ## Completed\n- wire The parser\n";
     for row in table.trim().lines() {
         let row = row.trim_start().replace("\\n", "\n");
