@@ -1,5 +1,6 @@
 //! The table of markers (`markers.txt`) and its search.
 
+use crate::domain::text::bare_words;
 use crate::domain::text::words::is_single_char_word;
 use aho_corasick::AhoCorasick;
 use std::collections::HashMap;
@@ -174,7 +175,7 @@ impl Markers {
                     .extend(reasons.map(|(kind, reason)| ((kind.to_owned(), *language), reason.to_owned())));
             }
             if *section == "nothing" {
-                markers.nothing.extend(phrases(text).map(str::to_owned));
+                markers.nothing.extend(phrases(text).map(bare_words));
             }
             let Ok(kind) = section.parse() else { continue };
             for phrase in phrases(text) {
