@@ -46,10 +46,10 @@ pub struct AppliedOperation {
     #[schema(nullable = false)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub number: Option<usize>,
-    /// `rewrite_progress`, `add` or `archive`; with a record also `rewrite_status`.
+    /// `rewrite_progress`, `add`, `archive` or `mark`; with a record also `rewrite_status`.
     #[schema(value_type = String, examples("add"))]
     pub op: OperationName,
-    /// The record it made or archived.
+    /// The record it made, archived or marked.
     #[schema(required, value_type = Option<String>, examples("KL-3"))]
     pub id: Option<RecordId>,
     /// The label of a verbatim record.
@@ -58,7 +58,7 @@ pub struct AppliedOperation {
     /// Why.
     #[schema(required)]
     pub reason: Option<String>,
-    /// The insight, snippet or new progress; of an archived record what it said.
+    /// The insight, snippet or new progress; of an archived record what it said, of a marked one its marks.
     #[schema(required)]
     pub content: Option<String>,
     /// For an archived record, the one that replaces it; absent if none does.
