@@ -197,8 +197,7 @@ pub struct UpdateAnswer {
 
 impl UpdateAnswer {
     /// The steps that follow when it is saved.
-    #[must_use]
-    pub fn ending(&self) -> Vec<Step> {
+    pub(super) fn ending(&self) -> Vec<Step> {
         let mut steps = vec![Step::Merged {
             rebased: self.rebased,
         }];
