@@ -140,6 +140,14 @@ impl Meaning {
         }
     }
 
+    /// Whether this space still answers searches and its vectors are complete.
+    async fn answers_still(&self, space: &Space) -> Result<bool, StorageError> {
+        let spaces = self.storage.embedding_spaces().await?;
+        Ok(spaces
+            .answering()
+            .is_some_and(|answering| answering.id == space.id))
+    }
+
     /// Counts the usage of the model.
     async fn spend(&self, vault: &VaultId, model: &str, spent: Spent) {
         for (outcome, calls) in [("asked", spent.calls), ("failed", spent.failures)] {

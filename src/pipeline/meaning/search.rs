@@ -22,6 +22,9 @@ const BY_WORDS: i64 = 100;
 /// filter.
 const BY_MEANING: usize = 400;
 
+/// How often a search is repeated when the current model changes meanwhile.
+const TRIES: u32 = 3;
+
 /// The maximum number of similar records in a prompt.
 const NEAR_RECORDS: usize = 10;
 
@@ -128,23 +131,30 @@ impl Meaning {
         if mode == Mode::Text {
             return Ok(by_words(None));
         }
-        let (space, vector) = match self.embed_query(request.vault, request.text).await? {
-            Ok(embedded) => embedded,
-            Err(why) => return Ok(by_words(Some(why))),
-        };
-        let wanted = Nearest {
-            vault: request.vault,
-            memory,
-            space: &space.id,
-            query: &vector,
-            filter: &request.filter,
-            limit: BY_MEANING,
-        };
-        let mut near = self.storage.nearest_passages(wanted).await?;
-        if let Some(least) = request.min_score {
-            near.retain(|near| near.score >= least);
+        let mut tries = 1;
+        loop {
+            let (space, vector) = match self.embed_query(request.vault, request.text).await? {
+                Ok(embedded) => embedded,
+                Err(why) => return Ok(by_words(Some(why))),
+            };
+            let wanted = Nearest {
+                vault: request.vault,
+                memory,
+                space: &space.id,
+                query: &vector,
+                filter: &request.filter,
+                limit: BY_MEANING,
+            };
+            let mut near = self.storage.nearest_passages(wanted).await?;
+            // If another model has become current, vectors of this one may have been deleted meanwhile.
+            if tries == TRIES || self.answers_still(&space).await? {
+                if let Some(least) = request.min_score {
+                    near.retain(|near| near.score >= least);
+                }
+                return Ok((near, mode, None));
+            }
+            tries += 1;
         }
-        Ok((near, mode, None))
     }
 
     /// Whether a document with matching text has the match in a passage that the filter accepts.
