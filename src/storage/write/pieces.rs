@@ -7,7 +7,7 @@
 
 use std::sync::LazyLock;
 
-/// The statements, in order of execution. Each has the parameters of the whole statement.
+/// The statements, in order of execution. Each has the parameters of the whole statement, and as `$7` the vault of the versions.
 pub(super) struct Pieces {
     /// Moves the heads, and returns the places of the moved ones.
     pub(super) moves: String,
@@ -17,20 +17,20 @@ pub(super) struct Pieces {
 pub(super) static PIECES: LazyLock<Pieces> = LazyLock::new(|| Pieces::of(include_str!("save_versions.sql")));
 
 /// The single vault of the versions: a condition that selects a node before planning.
-const VAULT: &str = "= ($1::text[])[1]";
+const VAULT: &str = "vault_id = $7::text";
 
 /// The moved memories, as seen by the following statements.
 const MOVED: &str = "SELECT memories.vault_id, version.place
     FROM memories
     JOIN version ON version.memory_id = memories.memory_id AND version.context_id = memories.head_context_id
-    WHERE memories.vault_id = ($1::text[])[1]";
+    WHERE memories.vault_id = $7::text";
 
 impl Pieces {
     fn of(whole: &str) -> Self {
         let whole = whole
-            .replace("= ANY ($1::text[])", VAULT)
-            .replace("= ANY ($1)", VAULT)
-            .replace("LIMIT (SELECT $6::bigint)", "LIMIT $6::bigint");
+            .replace("vault_id = version.vault_id", VAULT)
+            .replace("vault_id = record.vault_id", VAULT)
+            .replace("LIMIT (SELECT $5::bigint)", "LIMIT $5::bigint");
         let expressions = expressions(&whole);
         let of = |name: &str| -> &str {
             let found = expressions.iter().find(|(other, _)| *other == name);
@@ -89,11 +89,12 @@ mod tests {
         );
         for insert in &PIECES.inserts {
             assert_eq!(insert.matches("INSERT INTO").count(), 1, "{insert}");
-            assert!(!insert.contains("ANY ($1"), "{insert}");
+            assert!(insert.contains(VAULT) && !insert.contains("vault_id = version."), "{insert}");
             assert!(insert.contains("moved.vault_id"), "{insert}");
         }
         let moves = &PIECES.moves;
         assert!(moves.contains("FOR UPDATE SKIP LOCKED") && moves.contains("UPDATE memories"));
+        assert_eq!(moves.matches(VAULT).count(), 2, "{moves}");
     }
 
     #[test]

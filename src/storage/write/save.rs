@@ -82,7 +82,6 @@ async fn save_versions(connection: &mut Connection, all: &[Prepared]) -> Result<
 async fn save_at_once(connection: &mut Connection, rows: &Rows<'_>) -> Result<Vec<i64>, StorageError> {
     let saved = sqlx::query_file!(
         "src/storage/write/save_versions.sql",
-        &rows.vaults as &[&str],
         Json(&rows.versions) as _,
         &rows.texts as &[&str],
         Json(&rows.records) as _,
@@ -111,7 +110,7 @@ async fn save_in_pieces(
     }
     for insert in inserts {
         // Most versions change no record.
-        if rows.records.is_empty() && insert.contains("$4::") {
+        if rows.records.is_empty() && insert.contains("$3::") {
             continue;
         }
         sqlx::query_with(&**insert, rows.arguments(insert)?)
@@ -124,13 +123,8 @@ async fn save_in_pieces(
     Ok(moved)
 }
 
-/// Minimum length of the array of vaults, padded by repetition: somewhat more than PostgreSQL assumes for an array of
-/// unknown value. With fewer elements it would make a custom plan for each execution.
-const PLANNED_VAULTS: usize = 16;
-
 /// The data to save, in the form of the statement's parameters.
 struct Rows<'a> {
-    vaults: Vec<&'a str>,
     versions: Vec<VersionRow<'a>>,
     texts: Vec<&'a str>,
     records: Vec<Placed<'a, ChangedRecord>>,
@@ -142,12 +136,6 @@ impl<'a> Rows<'a> {
         let versions: Vec<VersionRow<'_>> = placed(all)
             .map(|(place, version)| VersionRow::of(place, version))
             .collect();
-        let vault = |version: &'a Prepared| version.metadata.vault_id.as_str();
-        let mut vaults: Vec<&str> = all.iter().map(vault).collect();
-        vaults.sort_unstable();
-        vaults.dedup();
-        let repeated: Vec<&str> = vaults.iter().copied().cycle().take(PLANNED_VAULTS).collect();
-        vaults.extend(repeated.into_iter().skip(vaults.len()));
         let records = placed(all).flat_map(|(place, version)| {
             let changed = version.records.iter();
             changed.map(move |row| Placed { place, row })
@@ -157,7 +145,6 @@ impl<'a> Rows<'a> {
             run.flat_map(move |run| run.events.iter().map(move |row| Placed { place, row }))
         });
         Self {
-            vaults,
             versions,
             texts: all.iter().map(|version| version.new.text.as_str()).collect(),
             records: records.collect(),
@@ -165,19 +152,20 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The parameters of a piece, in the order of [`save_at_once`]. Only the piece that reads the texts gets them: they are
-    /// long, and each piece is sent separately.
+    /// The parameters of a piece: those of [`save_at_once`], and the vault. Only the piece that reads the texts gets them: they
+    /// are long, and each piece is sent separately.
     fn arguments(&self, piece: &str) -> Result<PgArguments, StorageError> {
-        let texts = piece.contains("$3::").then_some(&self.texts);
+        let texts = piece.contains("$2::").then_some(&self.texts);
+        let vault = self.versions.first().map(|version| version.metadata.vault_id.as_str());
         let mut arguments = PgArguments::default();
         let added = (|| {
-            arguments.add(&self.vaults)?;
             arguments.add(Json(&self.versions))?;
             arguments.add(texts)?;
             arguments.add(Json(&self.records))?;
             arguments.add(CHANNEL)?;
             arguments.add(self.versions.len() as i64)?;
-            arguments.add(Json(&self.steps))
+            arguments.add(Json(&self.steps))?;
+            arguments.add(vault)
         })();
         added.map_err(sqlx::Error::Encode)?;
         Ok(arguments)

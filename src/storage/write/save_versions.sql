@@ -2,14 +2,11 @@
 -- records and the history of these, and their events. One statement, so all of a version or nothing.
 -- Where the database is distributed by vault, `pieces.rs` makes statements of its common table expressions.
 --
--- $1 the vaults, $2 the versions (`VersionRow`), $3 their texts, $4 their records (`ChangedRecord`), $5 the channel of
--- notifications, $6 how many versions there are: a limit leaves the planner to expect few, so that it looks up each memory by
--- its key, where for the hundred that it expects of any list of JSON it would read all memories of the vaults.
--- The limit stands in a subquery, so that its value changes no estimate, and there are at least as many vaults as the planner
--- expects of a list that it does not know (`PLANNED_VAULTS`): so a plan for the values of one execution never looks cheaper than
--- the generic plan, and the statement, which takes longer to plan than to save a version, is not planned each time.
---
--- $7 the steps of the runs that made them (`NewEvent`).
+-- $1 the versions (`VersionRow`), $2 their texts, $3 their records (`ChangedRecord`), $4 the channel of notifications, $5 how
+-- many versions there are: a limit leaves the planner to expect few, so that it looks up each memory by its key, where for the
+-- hundred that it expects of any list of JSON it would read all memories. It stands in a subquery, so that its value changes no
+-- estimate: a plan for the values of one execution never looks cheaper than the generic plan, and the statement, which takes
+-- longer to plan than to save a version, is not planned each time. $6 the steps of the runs that made them (`NewEvent`).
 --
 -- A version is passed over if another transaction holds the row of its memory, if the head is not its base any more, or
 -- if the counters are not those that it was decided by. The lock looks at the newest committed row. What the
@@ -17,12 +14,12 @@
 -- that nothing of the memory has changed since.
 WITH version AS (
     SELECT *
-    FROM json_to_recordset($2::json) AS version (
+    FROM json_to_recordset($1::json) AS version (
         place bigint, vault_id text, memory_id text, base text, counted bigint[], context_id text, version bigint,
         creation_time timestamptz, counters bigint[], actor_id text, source text, bytes integer, update_id text,
         operations jsonb, log text, line_origins bigint[], event_id text, notification text
     )
-    LIMIT (SELECT $6::bigint)
+    LIMIT (SELECT $5::bigint)
 ),
 locked AS (
     SELECT version.place, memory.counters
@@ -34,8 +31,7 @@ locked AS (
                    COALESCE(memories.counters[3], 0), COALESCE(memories.counters[4], 0)
                ] || memories.counters[5:] AS counters
         FROM memories
-        WHERE memories.vault_id = ANY ($1::text[])
-          AND memories.vault_id = version.vault_id AND memories.memory_id = version.memory_id
+        WHERE memories.vault_id = version.vault_id AND memories.memory_id = version.memory_id
           AND memories.head_context_id IS NOT DISTINCT FROM version.base AND memories.changed_at <= version.creation_time
         FOR UPDATE SKIP LOCKED
     ) AS memory
@@ -53,8 +49,7 @@ moved AS (
         ] || locked.counters[5:]
     FROM locked
     JOIN version ON version.place = locked.place
-    WHERE memories.vault_id = ANY ($1)
-      AND memories.vault_id = version.vault_id AND memories.memory_id = version.memory_id
+    WHERE memories.vault_id = version.vault_id AND memories.memory_id = version.memory_id
     RETURNING memories.vault_id, version.place
 ),
 saved AS (
@@ -63,7 +58,7 @@ saved AS (
         operations, log, line_origins
     )
     SELECT moved.vault_id, version.memory_id, version.context_id, version.actor_id,
-           ($3::text[])[version.place], version.creation_time, version.version, version.source, version.bytes,
+           ($2::text[])[version.place], version.creation_time, version.version, version.source, version.bytes,
            version.update_id, version.operations, version.log, version.line_origins
     FROM moved
     JOIN version ON version.place = moved.place
@@ -89,7 +84,7 @@ happened AS (
     UNION ALL
     SELECT moved.vault_id, step.event_id, version.memory_id, step.kind, step.created_at, NULL, NULL, step.actor_id, NULL,
            step.update_id, step.details
-    FROM json_to_recordset($7::json) AS step (
+    FROM json_to_recordset($6::json) AS step (
         place bigint, event_id text, kind text, created_at timestamptz, actor_id text, update_id text, details jsonb
     )
     JOIN moved ON moved.place = step.place
@@ -103,7 +98,7 @@ record AS (
            CASE WHEN record.status = 'archived' THEN version.version END AS ended_version,
            CASE WHEN record.status = 'archived' THEN version.creation_time END AS ended_at,
            CASE WHEN record.status = 'archived' THEN version.actor_id END AS ended_by
-    FROM json_to_recordset($4::json) AS record (
+    FROM json_to_recordset($3::json) AS record (
         place bigint, kind text, number bigint, status text, change text, label text, reason text, content text,
         archive_reason text, superseded_by text, written_at timestamptz, marks text, task_id text, intent text, summary text,
         outcome jsonb, epic text, details jsonb
@@ -118,8 +113,7 @@ changed AS (
            CASE WHEN record.change = 'added' AND EXISTS (
                          SELECT
                          FROM records AS before
-                         WHERE before.vault_id = ANY ($1)
-                           AND before.vault_id = record.vault_id AND before.memory_id = record.memory_id
+                         WHERE before.vault_id = record.vault_id AND before.memory_id = record.memory_id
                            AND before.kind = record.kind AND before.number = record.number
                      )
                 THEN 'restored'
@@ -149,6 +143,6 @@ kept AS (
         outcome = COALESCE(excluded.outcome, records.outcome), epic = COALESCE(excluded.epic, records.epic),
         details = COALESCE(excluded.details, records.details)
 )
-SELECT version.place AS "place!", pg_notify($5, version.notification)::text AS notified
+SELECT version.place AS "place!", pg_notify($4, version.notification)::text AS notified
 FROM moved
 JOIN version ON version.place = moved.place
