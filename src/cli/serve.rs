@@ -119,7 +119,7 @@ fn start_telemetry(config: &Config) -> Result<(telemetry::Guard, Option<Traces>)
     let Some(endpoint) = &telemetry.otlp_endpoint else {
         return Ok((telemetry::start_logs(log.format, log.filter())?, None));
     };
-    let client = Delivery::new(Client::new(endpoint.starts_with("https:"))?);
+    let client = Delivery::new(Client::new(endpoint.scheme() == "https")?);
     let (guard, traces) = traces::start(log.format, log.filter(), telemetry, endpoint, client)?;
     Ok((guard, Some(traces)))
 }
@@ -172,7 +172,7 @@ struct Prepared {
 
 fn prepared(config: &Config) -> Result<Prepared, Box<dyn Error>> {
     let models = Models::from_config(&config.llm)?;
-    let embedder = config.embeddings.settings()?.map(Embedder::new).transpose()?;
+    let embedder = Embedder::from_config(&config.embeddings)?;
     let prompts = Prompts::load(config.pipeline.prompts_dir.as_deref())?;
     let mut settings = Settings::of(config);
     if let Some((certificate, key)) = config.http.tls.files() {

@@ -6,9 +6,9 @@
 //! is never sent to another provider.
 
 use super::prices::Price;
-use super::values::{HTTP_ADDRESS, api_key, filled, http_address, one_of, section};
+use super::values::{self, check_api_key, one_of, section};
 use crate::domain::operation::Role;
-use secrecy::{ExposeSecret as _, SecretString};
+use secrecy::SecretString;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -74,10 +74,13 @@ section! {
         #[serde(deserialize_with = "one_of::<_, Provider, _>")]
         pub provider: Option<Provider> = None;
         /// Address of the API, for `openai` with its `/v1`. Unset: the provider's own.
-        pub base_url: Option<String> = None;
+        #[serde(deserialize_with = "values::address")]
+        pub base_url: Option<Url> = None;
         /// Key for the API. Unset: `OPENAI_API_KEY` or `ANTHROPIC_API_KEY`; local servers need none.
+        #[serde(deserialize_with = "values::api_key")]
         pub api_key: Option<SecretString> = None;
         /// Name of the model. Required with a `base_url`; the providers' own addresses have a default.
+        #[serde(deserialize_with = "values::text")]
         pub model: Option<String> = None;
         /// Sampling temperature, 0 to 2 (Anthropic: to 1). Unset: not sent, since some models reject it.
         pub temperature: Option<f64> = None;
@@ -128,19 +131,22 @@ pub struct RoleConfig {
     #[serde(deserialize_with = "one_of::<_, Provider, _>")]
     pub provider: Option<Provider>,
     /// As `llm.base_url`.
-    pub base_url: Option<String>,
+    #[serde(deserialize_with = "values::address")]
+    pub base_url: Option<Url>,
     /// As `llm.api_key`.
+    #[serde(deserialize_with = "values::api_key")]
     pub api_key: Option<SecretString>,
     /// As `llm.model`.
+    #[serde(deserialize_with = "values::text")]
     pub model: Option<String>,
 }
 
 impl LlmConfig {
-    /// Sets the values of `OPENAI_API_KEY` and `ANTHROPIC_API_KEY`. Blank values count as unset.
+    /// Sets the values of `OPENAI_API_KEY` and `ANTHROPIC_API_KEY`.
     #[must_use]
     pub fn with_environment(mut self, openai: Option<SecretString>, anthropic: Option<SecretString>) -> Self {
-        self.openai_key = openai.filter(is_set);
-        self.anthropic_key = anthropic.filter(is_set);
+        self.openai_key = openai;
+        self.anthropic_key = anthropic;
         self
     }
 
@@ -151,14 +157,10 @@ impl LlmConfig {
             (Some(provider), _, _) => provider,
             (None, Some(_), None) => Provider::Openai,
             (None, None, Some(_)) => Provider::Anthropic,
-            (None, _, _) if filled(self.base_url.as_deref()).is_some() => Provider::Openai,
+            (None, _, _) if self.base_url.is_some() => Provider::Openai,
             (None, _, _) => Provider::Extractive,
         }
     }
-}
-
-fn is_set(key: &SecretString) -> bool {
-    !key.expose_secret().trim().is_empty()
 }
 
 /// The checked settings of one role after all fall-backs.
@@ -225,7 +227,7 @@ impl LlmConfig {
     /// The first invalid key of handoffs.
     pub fn handoff(&self) -> Result<RoleSettings, InvalidLlm> {
         let settings = self.resolved("handoff", &self.roles.handoff);
-        let has_model = |role| filled(self.role_config(role).model.as_deref()).is_some();
+        let has_model = |role| self.role_config(role).model.is_some();
         match settings {
             Err(InvalidLlm { key, .. })
                 if matches!(key.as_str(), "llm.model" | "llm.provider")
@@ -251,48 +253,38 @@ impl LlmConfig {
 
     /// A role's own keys over the common ones.
     fn resolved(&self, role: &str, own: &RoleConfig) -> Result<RoleSettings, InvalidLlm> {
-        let invalid = |name: &str, in_role: bool, problem: &str| InvalidLlm {
-            key: match in_role {
-                true => format!("llm.roles.{role}.{name}"),
-                false => format!("llm.{name}"),
-            },
+        let invalid = |key: &str, problem: &str| InvalidLlm {
+            key: format!("llm.{key}"),
             problem: problem.to_owned(),
         };
-        let own_url = filled(own.base_url.as_deref());
         let provider = own.provider.unwrap_or(match self.default_provider() {
-            Provider::Extractive if own_url.is_some() => Provider::Openai,
+            Provider::Extractive if own.base_url.is_some() => Provider::Openai,
             provider => provider,
         });
         // What belongs to a provider falls back to `[llm]` only where that has the same one.
         let shared = Some(self).filter(|shared| shared.default_provider() == provider);
-        let base_url = own_url.or_else(|| filled(shared?.base_url.as_deref()));
-        let own_model = filled(own.model.as_deref());
-        let model = own_model.or_else(|| filled(shared?.model.as_deref()));
-        let own_key = own.api_key.as_ref().filter(|key| is_set(key));
-        let key = own_key.or_else(|| shared?.api_key.as_ref().filter(|key| is_set(key)));
+        let base_url = own.base_url.as_ref().or_else(|| shared?.base_url.as_ref());
+        let model = own.model.as_ref().or_else(|| shared?.model.as_ref());
+        let key = own.api_key.as_ref().or_else(|| shared?.api_key.as_ref());
         let highest = match provider {
             // It would be ignored silently.
             Provider::Extractive
                 if own.provider.or(self.provider).is_none() && (model.is_some() || key.is_some()) =>
             {
                 let problem = "must be openai or anthropic if a model or key is set";
-                return Err(invalid("provider", false, problem));
+                return Err(invalid("provider", problem));
             }
             Provider::Anthropic => 1.0,
             Provider::Openai | Provider::Extractive => 2.0,
         };
         if self.temperature.is_some_and(|t| !(0.0..=highest).contains(&t)) {
-            return Err(invalid(
-                "temperature",
-                false,
-                &format!("must be from 0 to {highest}"),
-            ));
+            return Err(invalid("temperature", &format!("must be from 0 to {highest}")));
         }
         let mut settings = RoleSettings {
             provider,
             base_url: None,
             api_key: None,
-            model: model.unwrap_or(provider.default_model()).to_owned(),
+            model: model.map_or(provider.default_model(), String::as_str).to_owned(),
             temperature: self.temperature,
             timeout: Duration::try_from_secs_f64(self.timeout_seconds).unwrap_or_default(),
             max_retries: self.max_retries,
@@ -311,19 +303,22 @@ impl LlmConfig {
             }
             Provider::Anthropic if settings.constrain != Constrain::Off => {
                 let problem = "must be off for provider anthropic, which takes no schema";
-                return Err(invalid("constrain", false, problem));
+                return Err(invalid("constrain", problem));
             }
             Provider::Anthropic => &self.anthropic_key,
             Provider::Openai => &self.openai_key,
         };
-        let address = http_address(base_url.unwrap_or(provider.default_base_url()));
-        let address = address.ok_or_else(|| invalid("base_url", own_url.is_some(), HTTP_ADDRESS));
-        settings.base_url = Some(address?);
-        settings.api_key = api_key(key.or(ambient_key.as_ref()))
-            .map_err(|problem| invalid("api_key", own_key.is_some(), problem))?;
+        let own_address = || Url::parse(provider.default_base_url()).ok();
+        settings.base_url = base_url.cloned().or_else(own_address);
+        settings.api_key = key.or(ambient_key.as_ref()).cloned();
+        check_api_key(settings.api_key.as_ref()).map_err(|problem| invalid("api_key", problem))?;
         if model.is_none() && base_url.is_some() {
             let problem = format!("is required for provider {provider} with a base_url");
-            return Err(invalid("model", shared.is_none(), &problem));
+            let key = match shared {
+                Some(_) => "model".to_owned(),
+                None => format!("roles.{role}.model"),
+            };
+            return Err(invalid(&key, &problem));
         }
         Ok(settings)
     }

@@ -141,10 +141,10 @@ impl Config {
         file: Option<&Path>,
         environment: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Self, ConfigError> {
-        // An empty variable counts as unset: compose files and shells create those.
+        // A blank variable counts as unset: compose files and shells create those.
         let environment: HashMap<String, String> = environment
             .into_iter()
-            .filter(|(_, value)| !value.is_empty())
+            .filter(|(_, value)| !value.trim().is_empty())
             .collect();
         let mut builder = config::Config::builder();
         if let Some(text) = text_of(file)? {
@@ -169,7 +169,7 @@ impl Config {
             return Err(ConfigError::Removed(removed));
         }
         let mut config: Self = read.try_deserialize().map_err(explained)?;
-        let key = |name: &str| environment.get(name).map(|key| SecretString::from(key.as_str()));
+        let key = |name: &str| environment.get(name).map(|key| SecretString::from(key.trim()));
         config.llm = config
             .llm
             .with_environment(key("OPENAI_API_KEY"), key("ANTHROPIC_API_KEY"));
@@ -194,9 +194,9 @@ impl Config {
             self.handoff.ranges(),
             self.retention.validate(),
             self.review.ranges(),
-            self.telemetry.validate(),
+            self.telemetry.ranges(),
             self.window.validate(),
-            self.embeddings.settings().map(drop),
+            self.embeddings.validate(),
             self.llm.validate(),
         ];
         sections

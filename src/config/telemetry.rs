@@ -1,9 +1,10 @@
 //! `[log]`: what the service writes to standard error. `[telemetry]`: traces to an OpenTelemetry collector.
 
-use super::values::{HTTP_ADDRESS, http_address, one_of, section};
+use super::values::{one_of, section};
 use serde::Deserialize;
 use std::io::IsTerminal as _;
 use strum::{EnumString, VariantNames};
+use url::Url;
 
 /// The format of a log line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, EnumString, VariantNames)]
@@ -52,19 +53,9 @@ section! {
     pub struct TelemetryConfig in "telemetry" {
         /// Address of a collector that accepts OTLP over HTTP, without its `/v1/traces`: `http://127.0.0.1:4318`. Unset: no
         /// traces.
-        pub otlp_endpoint: Option<String> = None;
+        #[serde(deserialize_with = "super::values::address")]
+        pub otlp_endpoint: Option<Url> = None;
         /// The share of requests that are traced, 0 to 1, unless the caller's `traceparent` decides.
         pub sampling_ratio: f64 = 1.0, in 0.0..=1.0;
-    }
-}
-
-impl TelemetryConfig {
-    pub(super) fn validate(&self) -> Result<(), String> {
-        self.ranges()?;
-        let is_address = |text: &String| http_address(text).is_some();
-        match self.otlp_endpoint.as_ref().is_none_or(is_address) {
-            true => Ok(()),
-            false => Err(format!("telemetry.otlp_endpoint {HTTP_ADDRESS}")),
-        }
     }
 }

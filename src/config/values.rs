@@ -79,33 +79,47 @@ where
     }
 }
 
-/// The text without outer blanks; blank text counts as unset.
-pub(super) fn filled(text: Option<&str>) -> Option<&str> {
-    text.map(str::trim).filter(|text| !text.is_empty())
+/// Reads a text without outer blanks; blank text counts as unset.
+pub(super) fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    Ok(Some(text.trim().to_owned()).filter(|text| !text.is_empty()))
 }
 
-/// What [`http_address`] accepts.
-pub(super) const HTTP_ADDRESS: &str =
-    "must be an http:// or https:// address with a host, without user name and password";
-
-/// The address of a server; `None` if it is not what [`HTTP_ADDRESS`] says.
-pub(super) fn http_address(text: &str) -> Option<Url> {
-    let url = Url::parse(text).ok()?;
-    let is_http = matches!(url.scheme(), "http" | "https") && url.has_host();
-    let names_nobody = url.username().is_empty() && url.password().is_none();
-    (is_http && names_nobody).then_some(url)
-}
-
-/// A key for a server without outer blanks; `None` if it is unset or blank.
+/// Reads the address of a server.
 ///
 /// # Errors
-/// It cannot be sent in a header; the message never shows it.
-pub(super) fn api_key(key: Option<&SecretString>) -> Result<Option<SecretString>, &'static str> {
-    let Some(key) = filled(key.map(|key| key.expose_secret())) else {
+/// Another scheme, no host, or a user name or password, which logs would show.
+pub(super) fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Url>, D::Error> {
+    let Some(text) = text(deserializer)? else {
         return Ok(None);
     };
-    match key.bytes().all(|byte| byte.is_ascii_graphic()) {
-        true => Ok(Some(SecretString::from(key))),
+    let url = Url::parse(&text).ok().filter(|url| {
+        let is_http = matches!(url.scheme(), "http" | "https") && url.has_host();
+        is_http && url.username().is_empty() && url.password().is_none()
+    });
+    url.map(Some).ok_or_else(|| {
+        D::Error::custom("must be an http:// or https:// address with a host, without user name and password")
+    })
+}
+
+/// Reads a key for a server.
+///
+/// # Errors
+/// As for [`check_api_key`].
+pub(super) fn api_key<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SecretString>, D::Error> {
+    let key = text(deserializer)?.map(SecretString::from);
+    check_api_key(key.as_ref()).map_err(D::Error::custom)?;
+    Ok(key)
+}
+
+/// Checks that a key can be sent in a header.
+///
+/// # Errors
+/// It cannot; the message never shows it.
+pub(super) fn check_api_key(key: Option<&SecretString>) -> Result<(), &'static str> {
+    let is_sent = |key: &SecretString| key.expose_secret().bytes().all(|byte| byte.is_ascii_graphic());
+    match key.is_none_or(is_sent) {
+        true => Ok(()),
         false => Err("must be visible ASCII characters without blanks"),
     }
 }

@@ -6,7 +6,7 @@
 
 use super::endpoint::{Client, Endpoint, SetUpError, below};
 use super::{ModelError, Retry, endpoint};
-use crate::config::embeddings::EmbeddingsSettings;
+use crate::config::embeddings::{EmbeddingsConfig, MAX_DIMENSIONS};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -70,36 +70,39 @@ pub struct EmbeddingResult {
 #[derive(Debug, Clone)]
 pub struct Embedder {
     endpoint: Arc<Endpoint>,
-    settings: Arc<EmbeddingsSettings>,
+    config: Arc<EmbeddingsConfig>,
     retry: Retry,
     batch_size: usize,
 }
 
 impl Embedder {
-    /// Creates a client of the configured server.
+    /// Creates a client of the configured server; `None` if no server is configured.
     ///
     /// # Errors
     ///
     /// `https` is required and the machine has no certificates.
-    pub fn new(settings: EmbeddingsSettings) -> Result<Self, SetUpError> {
-        let client = Client::new(settings.base_url.scheme() == "https")?;
-        let url = below(&settings.base_url, &["embeddings"]);
-        let numbers = BATCH_SIZE * crate::config::embeddings::MAX_DIMENSIONS as usize;
+    pub fn from_config(config: &EmbeddingsConfig) -> Result<Option<Self>, SetUpError> {
+        let Some(base_url) = &config.base_url else {
+            return Ok(None);
+        };
+        let client = Client::new(base_url.scheme() == "https")?;
+        let url = below(base_url, &["embeddings"]);
+        let numbers = BATCH_SIZE * MAX_DIMENSIONS as usize;
         let most = numbers * BYTES_PER_NUMBER + MORE_BYTES;
         let endpoint =
-            Endpoint::new(client, url, most).with_key("authorization", "Bearer ", settings.api_key.clone());
-        Ok(Self {
+            Endpoint::new(client, url, most).with_key("authorization", "Bearer ", config.api_key.clone());
+        Ok(Some(Self {
             endpoint: Arc::new(endpoint),
             retry: Retry::new(TIMEOUT, MAX_RETRIES),
             batch_size: BATCH_SIZE,
-            settings: Arc::new(settings),
-        })
+            config: Arc::new(config.clone()),
+        }))
     }
 
-    /// The settings it was created with.
+    /// The configuration it was created with.
     #[must_use]
-    pub fn settings(&self) -> &EmbeddingsSettings {
-        &self.settings
+    pub fn config(&self) -> &EmbeddingsConfig {
+        &self.config
     }
 
     /// Embeds texts in as many batches as needed. A text that the model rejects on its own gets no vector. If the server is
@@ -142,7 +145,7 @@ impl Embedder {
     /// # Errors
     /// As for [`Self::embed`].
     pub async fn probe(&self, wanted: EmbeddingModel<'_>) -> Result<Vec<f32>, EmbedError> {
-        let text = format!("{}dimensions", self.settings.document_prefix);
+        let text = format!("{}dimensions", self.config.document_prefix);
         let (vector, _) = self.embed_once(wanted, &text, self.retry.timeout).await?;
         Ok(vector)
     }
@@ -213,7 +216,7 @@ impl Embedder {
         time: Duration,
     ) -> Result<(Vec<Vec<f32>>, u64), EmbedError> {
         let mut body = json!({"model": wanted.model, "input": texts});
-        if let Some(dimensions) = self.settings.dimensions {
+        if let Some(dimensions) = self.config.dimensions {
             body["dimensions"] = json!(dimensions);
         }
         let answer = endpoint::within(time, self.endpoint.post(&body)).await?;

@@ -22,6 +22,7 @@ use tracing_opentelemetry::OpenTelemetrySpanExt;
 use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
+use url::Url;
 
 /// The target of spans that are for traces only.
 pub const TARGET: &str = "working_memory::trace";
@@ -56,7 +57,7 @@ pub fn start(
     format: LogFormat,
     filter: &str,
     config: &TelemetryConfig,
-    endpoint: &str,
+    endpoint: &Url,
     client: impl HttpClient + 'static,
 ) -> Result<(Guard, Traces), TracesError> {
     let exporter = SpanExporter::builder()
@@ -64,7 +65,7 @@ pub fn start(
         .with_http_client(client)
         .with_protocol(Protocol::HttpBinary)
         .with_timeout(DELIVERY_TIME)
-        .with_endpoint(format!("{}/v1/traces", endpoint.trim_end_matches('/')))
+        .with_endpoint(format!("{}/v1/traces", endpoint.as_str().trim_end_matches('/')))
         .build()
         .map_err(|error| TracesError(error.to_string()))?;
     // An empty variable counts as unset.

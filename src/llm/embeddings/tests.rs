@@ -19,12 +19,12 @@ fn vectors(all: &[[f32; 2]]) -> Reply {
 async fn embedder(replies: Vec<Reply>, batch_size: usize) -> (Stub, Embedder) {
     let stub = Stub::start(replies).await;
     let config = EmbeddingsConfig {
-        base_url: Some(stub.url("/v1").to_string()),
+        base_url: Some(stub.url("/v1")),
         model: Some("m".to_owned()),
         api_key: Some("sk-1".into()),
         ..EmbeddingsConfig::default()
     };
-    let mut embedder = Embedder::new(config.settings().unwrap().unwrap()).unwrap();
+    let mut embedder = Embedder::from_config(&config).unwrap().unwrap();
     embedder.batch_size = batch_size;
     embedder.retry = Retry {
         base_backoff: Duration::from_millis(1),

@@ -203,16 +203,17 @@ impl Meaning {
     /// Makes the space that the configured model fills the current one: the model is asked for the length of its vectors.
     /// Returns its id.
     async fn activate_space(&self, model: &Model) -> Result<String, IndexError> {
-        let settings = model.embedder.settings();
+        let config = model.embedder.config();
+        let name = config.model.clone().unwrap_or_default();
         let wanted = EmbeddingModel {
-            model: &settings.model,
+            model: &name,
             dimensions: None,
         };
         let settings = SpaceSettings {
-            model: settings.model.clone(),
             dimensions: model.embedder.probe(wanted).await?.len(),
-            query_prefix: settings.query_prefix.clone(),
-            document_prefix: settings.document_prefix.clone(),
+            model: name,
+            query_prefix: config.query_prefix.clone(),
+            document_prefix: config.document_prefix.clone(),
         };
         self.storage.activate_space(&settings).await?;
         Ok(settings.id())

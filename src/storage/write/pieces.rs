@@ -89,7 +89,10 @@ mod tests {
         );
         for insert in &PIECES.inserts {
             assert_eq!(insert.matches("INSERT INTO").count(), 1, "{insert}");
-            assert!(insert.contains(VAULT) && !insert.contains("vault_id = version."), "{insert}");
+            assert!(
+                insert.contains(VAULT) && !insert.contains("vault_id = version."),
+                "{insert}"
+            );
             assert!(insert.contains("moved.vault_id"), "{insert}");
         }
         let moves = &PIECES.moves;

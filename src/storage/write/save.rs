@@ -156,7 +156,10 @@ impl<'a> Rows<'a> {
     /// are long, and each piece is sent separately.
     fn arguments(&self, piece: &str) -> Result<PgArguments, StorageError> {
         let texts = piece.contains("$2::").then_some(&self.texts);
-        let vault = self.versions.first().map(|version| version.metadata.vault_id.as_str());
+        let vault = self
+            .versions
+            .first()
+            .map(|version| version.metadata.vault_id.as_str());
         let mut arguments = PgArguments::default();
         let added = (|| {
             arguments.add(Json(&self.versions))?;

@@ -60,7 +60,7 @@ impl EmbeddingServer {
     pub(crate) fn configure(&self, model: &str) -> impl FnOnce(&mut Config) + use<> {
         let (url, model) = (self.url.clone(), model.to_owned());
         move |config| {
-            config.embeddings.base_url = Some(url);
+            config.embeddings.base_url = Some(url.parse().unwrap());
             config.embeddings.model = Some(model);
             config.embeddings.query_prefix = "query: ".to_owned();
         }

@@ -131,8 +131,7 @@ impl Service {
                 memories: config.limits.vault_memories,
                 bytes: config.limits.vault_bytes,
             });
-        let embedder = config.embeddings.settings().unwrap();
-        let embedder = embedder.map(|settings| Embedder::new(settings).unwrap());
+        let embedder = Embedder::from_config(&config.embeddings).unwrap();
         let storage = storage.embedding(embedder.is_some());
         // As the program does when it starts.
         if super::database::is_distributed() {

@@ -115,7 +115,7 @@ impl Stub {
         let address = self.address.clone();
         move |config| {
             config.llm.provider = Some(provider);
-            config.llm.base_url = Some(address);
+            config.llm.base_url = Some(address.parse().unwrap());
             config.llm.model = Some("stub".to_owned());
             config.llm.api_key = Some("sk-secret".into());
             config.llm.timeout_seconds = 1.0;
