@@ -298,19 +298,14 @@ pub(crate) struct EventBody {
     /// The memory.
     pub(crate) memory_id: String,
     /// The version that was made.
-    #[schema(required)]
     pub(crate) version: Option<i64>,
     /// That version's id.
-    #[schema(required)]
     pub(crate) context_id: Option<String>,
     /// Who did it.
-    #[schema(required)]
     pub(crate) actor: Option<String>,
     /// What made the version: `put`, `update`, `operations` and so on.
-    #[schema(required)]
     pub(crate) source: Option<String>,
     /// The run it belongs to.
-    #[schema(required)]
     pub(crate) update_id: Option<String>,
     /// More, by kind: of an update its `step`, with the `role` that was asked, or the `status` it ended with.
     #[schema(required)]

@@ -12,7 +12,7 @@ use axum::http::Method;
 use strum::VariantNames as _;
 use utoipa::ToSchema as _;
 use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn, PathItem};
-use utoipa::openapi::schema::{ArrayItems, ObjectBuilder, Type};
+use utoipa::openapi::schema::{ArrayItems, ObjectBuilder, SchemaType, Type};
 use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{
     Components, ContentBuilder, Header, InfoBuilder, LicenseBuilder, Object, OpenApi, OpenApiBuilder, Ref,
@@ -139,6 +139,7 @@ pub(crate) fn document() -> OpenApi {
     components.schemas.insert(ID.to_owned(), Schema::from(id).into());
     document.security = Some(vec![access::document(components)]);
     name_entries(components);
+    components.schemas.iter_mut().for_each(require_nullable);
     for (path, item) in &mut document.paths.paths {
         for write in [&mut item.put, &mut item.post].into_iter().flatten() {
             if path.starts_with("/v1/vaults/{vault_id}") {
@@ -276,6 +277,54 @@ fn name_entries(components: &mut Components) {
     }
     for (name, entry) in entries {
         components.schemas.entry(name).or_insert(entry);
+    }
+}
+
+/// Schemas whose members may be left out although they may be null: parts of requests that take members of others' formats, and what
+/// is said of some entries only. Requests that take no other members say themselves which they need.
+const LEFT_OUT: [&str; 8] = [
+    "McpMessage",
+    "Message",
+    "MessageCalled",
+    "MessagePart",
+    "MessageToolCall",
+    "Problem",
+    "RecordTaskFields",
+    "ServerSentEvent",
+];
+
+/// In answers the members that may be null are always there (DESIGN §4). One of any JSON says so itself.
+fn require_nullable((name, schema): (&String, &mut RefOr<Schema>)) {
+    match schema {
+        RefOr::T(Schema::AllOf(parts)) => {
+            let parts = parts.items.iter_mut();
+            parts.for_each(|part| require_nullable((name, part)));
+        }
+        RefOr::T(Schema::Object(object))
+            if object.additional_properties.is_none() && !LEFT_OUT.contains(&name.as_str()) =>
+        {
+            let members = object.properties.iter();
+            let is_there = |(member, schema): &(&String, &RefOr<Schema>)| {
+                object.required.contains(member) || may_be_null(schema)
+            };
+            let required = members.filter(is_there).map(|(member, _)| member.clone());
+            object.required = required.collect();
+        }
+        _ => {}
+    }
+}
+
+fn may_be_null(schema: &RefOr<Schema>) -> bool {
+    let is_null = |of: &SchemaType| match of {
+        SchemaType::Type(one) => *one == Type::Null,
+        SchemaType::Array(several) => several.contains(&Type::Null),
+        SchemaType::AnyValue => false,
+    };
+    match schema {
+        RefOr::T(Schema::Object(object)) => is_null(&object.schema_type),
+        RefOr::T(Schema::Array(list)) => is_null(&list.schema_type),
+        RefOr::T(Schema::OneOf(forms)) => forms.items.iter().any(may_be_null),
+        _ => false,
     }
 }
 

@@ -43,7 +43,7 @@ impl UpdateStatus {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Rejection {
     /// `progress`, `learnings`, `verbatim`, or null where the place belongs to none.
-    #[schema(required, value_type = Option<String>, examples("learnings"))]
+    #[schema(value_type = Option<String>, examples("learnings"))]
     pub section: Option<Role>,
     /// The fault's stable name.
     #[schema(examples("missing_reason"))]
@@ -62,7 +62,7 @@ pub struct Rejection {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Warning {
     /// `progress`, `learnings`, `verbatim`, or null where the place belongs to none.
-    #[schema(required, value_type = Option<String>, examples("learnings"))]
+    #[schema(value_type = Option<String>, examples("learnings"))]
     pub section: Option<Role>,
     /// Its stable name; `no_model` where the built-in rules answered because no model is configured.
     #[schema(examples("truncated", "no_model"))]
@@ -85,16 +85,12 @@ pub struct ModelReport {
     /// How often it was asked again about faulty items or a moved memory.
     pub reprompts: u32,
     /// Tokens it read, where it tells.
-    #[schema(required)]
     pub input_tokens: Option<u64>,
     /// Of these, tokens its provider had in its cache, where it tells.
-    #[schema(required)]
     pub cached_tokens: Option<u64>,
     /// Of these, tokens its provider put into its cache, where it tells.
-    #[schema(required)]
     pub cache_write_tokens: Option<u64>,
     /// Tokens it wrote, where it tells.
-    #[schema(required)]
     pub output_tokens: Option<u64>,
     /// Time until its last answer, in milliseconds.
     pub millis: u64,
@@ -167,7 +163,7 @@ pub struct UpdateAnswer {
     /// The version that stands now; of a dry run the base version.
     pub version: i64,
     /// Its id; null if the memory does not exist.
-    #[schema(required, value_type = Option<String>)]
+    #[schema(value_type = Option<String>)]
     pub context_id: Option<ContextId>,
     /// Whether the memory had moved since it was captured.
     pub rebased: bool,

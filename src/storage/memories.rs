@@ -54,7 +54,7 @@ pub struct MemorySummary {
     #[schema(minimum = 0)]
     pub version: i64,
     /// The newest version's id; null without a document.
-    #[schema(required, value_type = Option<String>)]
+    #[schema(value_type = Option<String>)]
     pub context_id: Option<ContextId>,
     /// When the first version was made; without a document, when the oldest of its items was added.
     pub created_at: DateTime<Utc>,
@@ -70,7 +70,7 @@ pub struct MemorySummary {
     /// What made the newest version: `put`, `update`, `operations`, `task`, `decision`, `status`, `restore`, `import` or
     /// `tool`; null without a document.
     #[serde(rename = "last_source")]
-    #[schema(required, value_type = Option<String>)]
+    #[schema(value_type = Option<String>)]
     pub source: Option<Source>,
 }
 

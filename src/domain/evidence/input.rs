@@ -21,7 +21,7 @@ pub struct Evidence {
     /// The text it stands in.
     pub from: EvidenceOrigin,
     /// Which message, from 0; null for the task.
-    #[schema(required, minimum = 0)]
+    #[schema(minimum = 0)]
     #[serde(deserialize_with = "Option::deserialize")]
     pub index: Option<usize>,
     /// Its first byte in that text.

@@ -68,10 +68,9 @@ pub struct Reason {
     /// A sentence.
     pub detail: String,
     /// The record it is about.
-    #[schema(required, value_type = Option<String>)]
+    #[schema(value_type = Option<String>)]
     pub record_id: Option<RecordId>,
     /// The version that did it.
-    #[schema(required)]
     pub version: Option<i64>,
 }
 

@@ -50,16 +50,13 @@ pub struct AppliedOperation {
     #[schema(value_type = String, examples("add"))]
     pub op: OperationName,
     /// The record it made, archived or marked.
-    #[schema(required, value_type = Option<String>, examples("KL-3"))]
+    #[schema(value_type = Option<String>, examples("KL-3"))]
     pub id: Option<RecordId>,
     /// The label of a verbatim record.
-    #[schema(required)]
     pub label: Option<String>,
     /// Why.
-    #[schema(required)]
     pub reason: Option<String>,
     /// The insight, snippet or new progress; of an archived record what it said, of a marked one its marks.
-    #[schema(required)]
     pub content: Option<String>,
     /// For an archived record, the one that replaces it; absent if none does.
     #[schema(nullable = false, value_type = Option<String>, examples("KL-4"))]

@@ -18,14 +18,13 @@ pub struct ArchivedTask {
     /// When it was done.
     pub time: DateTime<Utc>,
     /// What its writer calls it.
-    #[schema(required, value_type = Option<String>)]
+    #[schema(value_type = Option<String>)]
     pub task_id: Option<TaskId>,
     /// What was to be done; empty if it was redacted.
     pub intent: String,
     /// The first sentence of what was done.
     pub summary: String,
     /// The larger work it is a part of.
-    #[schema(required)]
     pub epic: Option<String>,
     /// Whether its outcome says `"success": false`.
     pub failed: bool,
@@ -74,7 +73,6 @@ listed! {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Epic {
     /// The epic, or the week as in `2026-W47`; null for tasks that name no epic.
-    #[schema(required)]
     pub name: Option<String>,
     /// How many tasks.
     #[schema(minimum = 1)]

@@ -16,13 +16,10 @@ const NONE: &str = "none";
 #[schema(as = WindowStatus)]
 pub struct Status {
     /// What is aimed at; null for nothing.
-    #[schema(required)]
     pub goal: Option<String>,
     /// What stands in the way; null for nothing.
-    #[schema(required)]
     pub blocker: Option<String>,
     /// When status, tasks or decisions last changed.
-    #[schema(required)]
     pub updated: Option<DateTime<Utc>>,
 }
 

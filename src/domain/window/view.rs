@@ -19,10 +19,9 @@ pub struct WindowTask {
     #[schema(value_type = String)]
     pub record_id: RecordId,
     /// When it was done, if its line says so.
-    #[schema(required)]
     pub time: Option<DateTime<Utc>>,
     /// What its writer calls it.
-    #[schema(required, value_type = Option<String>)]
+    #[schema(value_type = Option<String>)]
     pub task_id: Option<TaskId>,
     /// What was to be done.
     pub intent: String,
@@ -34,7 +33,6 @@ pub struct WindowTask {
     /// Whether the outcome says `"success": false`.
     pub failed: bool,
     /// The larger work it is a part of.
-    #[schema(required)]
     pub epic: Option<String>,
 }
 
@@ -45,12 +43,10 @@ pub struct WindowDecision {
     #[schema(value_type = String)]
     pub record_id: RecordId,
     /// When it was made, if its line says so.
-    #[schema(required)]
     pub time: Option<DateTime<Utc>>,
     /// What was decided.
     pub decision: String,
     /// Why.
-    #[schema(required)]
     pub reason: Option<String>,
 }
 

@@ -114,7 +114,6 @@ pub(crate) struct List<T> {
     #[schema(max_items = 500)]
     pub(crate) items: Vec<T>,
     /// What to send as `cursor` for the next page; null on the last one.
-    #[schema(required)]
     pub(crate) next_cursor: Option<String>,
 }
 

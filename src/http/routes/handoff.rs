@@ -179,13 +179,10 @@ pub(crate) struct HandoffStatus {
     #[serde(flatten)]
     freshness: Freshness,
     /// The handoff; null if there is none.
-    #[schema(required)]
     handoff_id: Option<String>,
     /// The moment it shows.
-    #[schema(required)]
     generated_at: Option<DateTime<Utc>>,
     /// How far back it looks, as a duration of ISO 8601.
-    #[schema(required)]
     window: Option<String>,
 }
 

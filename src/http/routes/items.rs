@@ -377,7 +377,6 @@ pub(crate) struct ItemBody {
     /// The vault.
     vault_id: String,
     /// The memory; null for an item of the vault, which belongs to all of its memories.
-    #[schema(required)]
     memory_id: Option<String>,
     /// Its category.
     category: String,
@@ -387,7 +386,6 @@ pub(crate) struct ItemBody {
     #[schema(value_type = std::collections::HashMap<String, Value>)]
     metadata: Map<String, Value>,
     /// From when on it is never shown; null if it stays.
-    #[schema(required)]
     expires_at: Option<DateTime<Utc>>,
     /// When it was added.
     created_at: DateTime<Utc>,

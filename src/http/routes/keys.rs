@@ -110,10 +110,8 @@ pub(crate) struct KeyBody {
     /// What its holder may do.
     pub(crate) role: AccessRole,
     /// The vaults it reaches, if they are listed.
-    #[schema(required)]
     pub(crate) vaults: Option<Vec<String>>,
     /// What the ids of the vaults begin with that it reaches. It reaches all if this and `vaults` are null.
-    #[schema(required)]
     pub(crate) vault_prefix: Option<String>,
     /// Whether `X-Actor-Id` may name somebody else.
     pub(crate) speaks_for_others: bool,
@@ -123,12 +121,9 @@ pub(crate) struct KeyBody {
     pub(crate) created_by: String,
     pub(crate) created_at: DateTime<Utc>,
     /// When it last got a new secret.
-    #[schema(required)]
     pub(crate) rotated_at: Option<DateTime<Utc>>,
     /// From when on it is not taken.
-    #[schema(required)]
     pub(crate) expires_at: Option<DateTime<Utc>>,
-    #[schema(required)]
     pub(crate) revoked_at: Option<DateTime<Utc>>,
 }
 

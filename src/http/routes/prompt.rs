@@ -279,20 +279,18 @@ pub(crate) struct Receipt {
     #[schema(value_type = std::collections::BTreeMap<String, f64>)]
     pub(crate) scores: serde_json::Map<String, serde_json::Value>,
     /// Why `query` counted by its words alone although embeddings are configured; null where it did not.
-    #[schema(required)]
     pub(crate) degraded: Option<String>,
     /// The version of the document; null without one.
-    #[schema(required, minimum = 1)]
+    #[schema(minimum = 1)]
     pub(crate) version: Option<i64>,
     /// Its id.
-    #[schema(required)]
     pub(crate) context_id: Option<String>,
     /// The SHA-256, in hexadecimal, of what `rules`, `user_information` and `tool_guidance` are in this prompt: as long
     /// as it is the same, prompts begin with the same bytes.
     #[schema(pattern = "^[0-9a-f]{64}$")]
     pub(crate) prefix_hash: String,
     /// As it was asked for.
-    #[schema(required, minimum = 1)]
+    #[schema(minimum = 1)]
     pub(crate) max_tokens: Option<u32>,
 }
 

@@ -31,17 +31,15 @@ pub(crate) struct RecordBody {
     /// Whether it stands in the newest version.
     pub(crate) status: RecordStatus,
     /// The label of a verbatim record.
-    #[schema(required)]
     pub(crate) label: Option<String>,
     /// Why it was worth keeping, where its line says so.
-    #[schema(required)]
     pub(crate) reason: Option<String>,
     /// What it says; of a verbatim record the snippet.
     pub(crate) content: String,
     /// Whether it is pinned: no model archives it, and it does not leave the window.
     pub(crate) pinned: bool,
     /// Until when it holds: a date, the last day (UTC), or a time.
-    #[schema(required, value_type = Option<String>, example = "2027-08-31")]
+    #[schema(value_type = Option<String>, example = "2027-08-31")]
     pub(crate) until: Option<Until>,
     /// The first version with it.
     #[schema(minimum = 1)]
@@ -51,19 +49,14 @@ pub(crate) struct RecordBody {
     /// Who made it.
     pub(crate) created_by: String,
     /// The first version without it.
-    #[schema(required)]
     pub(crate) ended_version: Option<i64>,
     /// When that was made.
-    #[schema(required)]
     pub(crate) ended_at: Option<DateTime<Utc>>,
     /// Who made it.
-    #[schema(required)]
     pub(crate) ended_by: Option<String>,
     /// Why it was archived, where an operation said so.
-    #[schema(required)]
     pub(crate) archive_reason: Option<String>,
     /// The record that took its place.
-    #[schema(required)]
     pub(crate) superseded_by: Option<String>,
     /// The records whose place it took, merged into it or replaced by it; only where one record is asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -118,13 +111,10 @@ pub(crate) struct RecordChange {
     /// Who made it.
     pub(crate) by: String,
     /// The label that it had from then on; null where it ended, or where that version's text was taken out.
-    #[schema(required)]
     pub(crate) label: Option<String>,
     /// The reason.
-    #[schema(required)]
     pub(crate) reason: Option<String>,
     /// What it said.
-    #[schema(required)]
     pub(crate) content: Option<String>,
 }
 

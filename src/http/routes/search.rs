@@ -218,7 +218,6 @@ pub(crate) struct SearchPage {
     #[schema(example = "hybrid")]
     pub(crate) mode: Cow<'static, str>,
     /// Why it was searched by words although meaning was asked for; null where nothing is amiss.
-    #[schema(required)]
     pub(crate) degraded: Option<String>,
 }
 
@@ -243,31 +242,24 @@ pub(crate) struct SearchBody {
     /// Which searches found it: `text`, `semantic` or both.
     pub(crate) found_by: Vec<Cow<'static, str>>,
     /// How like the query the passage is, from -1 to 1; null where it was found by words only.
-    #[schema(required)]
     pub(crate) score: Option<f32>,
     /// The record that the extract is of; null for other text.
-    #[schema(required, example = "KL-7")]
+    #[schema(example = "KL-7")]
     pub(crate) record_id: Option<String>,
     /// The section that the extract is of, where it is not a record found by meaning.
-    #[schema(required)]
     pub(crate) section: Option<String>,
     /// Whether the record stands in the newest version.
-    #[schema(required)]
     pub(crate) status: Option<RecordStatus>,
     /// The version that brought the record.
-    #[schema(required)]
     pub(crate) record_version: Option<i64>,
     /// When that was made.
-    #[schema(required)]
     pub(crate) recorded_at: Option<DateTime<Utc>>,
     /// Who made it.
-    #[schema(required)]
     pub(crate) recorded_by: Option<String>,
     /// Whether the record is pinned.
-    #[schema(required)]
     pub(crate) pinned: Option<bool>,
     /// Until when the record holds: a date, the last day (UTC), or a time; null without an end.
-    #[schema(required, value_type = Option<String>, example = "2027-08-31")]
+    #[schema(value_type = Option<String>, example = "2027-08-31")]
     pub(crate) until: Option<Until>,
     /// What of the task and the messages carried the record into the memory.
     pub(crate) evidence: Vec<Evidence>,

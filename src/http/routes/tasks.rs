@@ -232,10 +232,8 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<S
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct StatusAnswer {
     /// What is aimed at.
-    #[schema(required)]
     goal: Option<String>,
     /// What stands in the way; null for nothing.
-    #[schema(required)]
     blocker: Option<String>,
     /// The newest version.
     #[schema(minimum = 1)]
@@ -371,10 +369,8 @@ struct ImportedTaskBody {
 #[schema(as = WindowImportAnswer)]
 pub(crate) struct ImportAnswer {
     /// The newest version; null for a memory that does not exist and to which nothing was brought.
-    #[schema(required)]
     pub(crate) version: Option<i64>,
     /// Its id.
-    #[schema(required)]
     pub(crate) context_id: Option<String>,
     /// Whether nothing was new, so that no version was made.
     pub(crate) unchanged: bool,

@@ -149,7 +149,6 @@ pub(crate) struct SpentBody {
     /// Time of the askings, in milliseconds.
     pub(crate) millis: u64,
     /// What that costs in `currency`; null where a model has no price.
-    #[schema(required)]
     pub(crate) cost: Option<f64>,
 }
 
@@ -200,19 +199,16 @@ pub(crate) struct UsageBody {
     /// Tokens read and written today.
     pub(crate) tokens_today: u64,
     /// How many may be in a day; null without a limit.
-    #[schema(required)]
     pub(crate) tokens_per_day: Option<u64>,
     /// Memories with a document that the vault has now.
     #[schema(minimum = 0)]
     pub(crate) memories: i64,
     /// How many it may have; null without a limit.
-    #[schema(required)]
     pub(crate) memories_limit: Option<u64>,
     /// Bytes of the texts of all their versions now; those that were redacted take none.
     #[schema(minimum = 0)]
     pub(crate) bytes: i64,
     /// How many they may have; null without a limit.
-    #[schema(required)]
     pub(crate) bytes_limit: Option<u64>,
     /// Days and models, in that order.
     #[serde(flatten)]

@@ -108,7 +108,6 @@ pub struct Run {
     /// When it began.
     pub created_at: DateTime<Utc>,
     /// When it ended; null while it is queued or running.
-    #[schema(required)]
     pub finished_at: Option<DateTime<Utc>>,
     /// How often it was begun.
     #[schema(minimum = 0)]
@@ -117,13 +116,12 @@ pub struct Run {
     #[schema(minimum = 0)]
     pub base_version: i64,
     /// The version that stood after it.
-    #[schema(required)]
     pub version: Option<i64>,
     /// That version's id.
-    #[schema(required, value_type = Option<String>)]
+    #[schema(value_type = Option<String>)]
     pub context_id: Option<ContextId>,
     /// The run that finished this one by hand.
-    #[schema(required, value_type = Option<String>)]
+    #[schema(value_type = Option<String>)]
     pub resolved_by: Option<UpdateId>,
     /// What was asked for.
     pub request: Value,

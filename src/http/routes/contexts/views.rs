@@ -60,13 +60,10 @@ pub(crate) struct BlameLine<'l> {
     #[schema(minimum = 1)]
     pub(crate) version: i64,
     /// That version's id; this and the next two are null if it is no longer kept.
-    #[schema(required)]
     pub(crate) context_id: Option<Cow<'l, str>>,
     /// Who made it.
-    #[schema(required)]
     pub(crate) actor_id: Option<Cow<'l, str>>,
     /// When it was made.
-    #[schema(required)]
     pub(crate) creation_time: Option<DateTime<Utc>>,
     /// The line without its end.
     pub(crate) text: Cow<'l, str>,
@@ -295,7 +292,6 @@ pub(crate) struct SectionBody {
     /// Whether it is, or stands in, a section that the service maintains; every other one is free.
     managed: bool,
     /// The short name of that managed section; null for a free one.
-    #[schema(required)]
     section: Option<&'static str>,
 }
 
@@ -375,7 +371,6 @@ pub(crate) struct DiffBody {
     #[schema(minimum = 0)]
     pub(crate) base_version: i64,
     /// Its id; null for nothing.
-    #[schema(required)]
     pub(crate) base_context_id: Option<String>,
     /// The number of the version.
     #[schema(minimum = 1)]
@@ -412,18 +407,15 @@ pub(crate) struct WrittenRecord {
     /// `KL`, `VC`, `T` or `D`.
     pub(crate) kind: RecordKind,
     /// The time written on it.
-    #[schema(required)]
     pub(crate) time: Option<String>,
     /// Whether it is pinned.
     pub(crate) pinned: bool,
     /// Until when it holds: a date, the last day (UTC), or a time.
-    #[schema(required, value_type = Option<String>)]
+    #[schema(value_type = Option<String>)]
     pub(crate) until: Option<Until>,
     /// The label of a verbatim record.
-    #[schema(required)]
     pub(crate) label: Option<String>,
     /// Why it was worth keeping, where its line says so.
-    #[schema(required)]
     pub(crate) reason: Option<String>,
     /// What it says; of a verbatim record the snippet.
     pub(crate) content: String,
@@ -446,13 +438,11 @@ pub(crate) struct ArchivedRecord {
     /// Its id.
     pub(crate) record_id: String,
     /// Why it was archived, where an operation between the two versions said so.
-    #[schema(required)]
     pub(crate) reason: Option<String>,
     /// The version that operation made.
-    #[schema(required)]
     pub(crate) archived_version: Option<i64>,
     /// The record that took its place, where that operation named one.
-    #[schema(required, example = "KL-8")]
+    #[schema(example = "KL-8")]
     pub(crate) superseded_by: Option<String>,
     /// As the base says it.
     pub(crate) record: WrittenRecord,
