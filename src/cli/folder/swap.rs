@@ -1,8 +1,9 @@
 //! Changes of files that other programs change too: no text of theirs is ever overwritten without having been read.
 //!
 //! Between a check of a file and its replacement an editor may save. So the new text is exchanged with the old one
-//! atomically, and the old one is checked: if it is not the expected one, the exchange is reverted. A killed program
-//! leaves a hidden file beside the file, with one of three names; [`recover`] cleans it up:
+//! atomically, and the old one is checked: if it is not the expected one, the exchange is reverted. A change returns whether
+//! it was made: if not, the file is another one than expected, and is unchanged. A killed program leaves a hidden file beside
+//! the file, with one of three names; [`recover`] cleans it up:
 //!
 //! | name | what it is |
 //! |---|---|
@@ -31,24 +32,13 @@ const PART: &str = ".sync-part";
 const SWAP: &str = ".sync-swap";
 const GONE: &str = ".sync-gone";
 
-/// The result of a change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::cli) enum Placed {
-    /// It was executed.
-    Done,
-    /// The file had another content; nothing was changed.
-    Changed,
-    /// It is not possible there: nothing was changed, and another scan would find the same.
-    Blocked,
-}
-
 /// Creates a file if there is none, for those who may read the file `like` beside it, if there is that.
-pub(in crate::cli) fn create(tree: &Tree, path: &str, bytes: &[u8], like: &str) -> io::Result<Placed> {
+pub(in crate::cli) fn create(tree: &Tree, path: &str, bytes: &[u8], like: &str) -> io::Result<bool> {
     let (folder, name) = tree.parent(path, true)?.ok_or_else(no_folder)?;
     let part = format!(".{name}{PART}");
     tree.write_part(&folder, &part, bytes, like)?;
     match rename_new(&folder, &part, name) {
-        Ok(()) => synced(&folder).map(|()| Placed::Done),
+        Ok(()) => synced(&folder).map(|()| true),
         Err(error) => {
             unlink(&folder, &part)?;
             is_taken(error)?;
@@ -64,16 +54,16 @@ pub(in crate::cli) fn create(tree: &Tree, path: &str, bytes: &[u8], like: &str) 
                 {
                     Err(io::Error::other("differs only in case from a file here"))
                 }
-                _ => Ok(Placed::Changed),
+                _ => Ok(false),
             }
         }
     }
 }
 
 /// Replaces a file that has a text with this hash.
-pub(in crate::cli) fn replace(tree: &Tree, path: &str, bytes: &[u8], expected: &str) -> io::Result<Placed> {
+pub(in crate::cli) fn replace(tree: &Tree, path: &str, bytes: &[u8], expected: &str) -> io::Result<bool> {
     let Some((folder, name)) = tree.parent(path, false)? else {
-        return Ok(Placed::Changed);
+        return Ok(false);
     };
     let (part, swap) = (
         format!(".{name}{PART}"),
@@ -85,16 +75,16 @@ pub(in crate::cli) fn replace(tree: &Tree, path: &str, bytes: &[u8], expected: &
         Ok(()) => {}
         Err(Errno::NOENT) => {
             unlink(&folder, &swap)?;
-            return Ok(Placed::Changed);
+            return Ok(false);
         }
         // A file system without exchange: a short interval between check and rename remains.
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
             if !has_hash(tree, path, expected) {
                 unlink(&folder, &swap)?;
-                return Ok(Placed::Changed);
+                return Ok(false);
             }
             rustix::fs::renameat(&folder, &swap, &folder, name)?;
-            return synced(&folder).map(|()| Placed::Done);
+            return synced(&folder).map(|()| true);
         }
         Err(error) => {
             unlink(&folder, &swap)?;
@@ -103,7 +93,7 @@ pub(in crate::cli) fn replace(tree: &Tree, path: &str, bytes: &[u8], expected: &
     }
     if has_hash(tree, &beside(path, &swap), expected) {
         unlink(&folder, &swap)?;
-        return synced(&folder).map(|()| Placed::Done);
+        return synced(&folder).map(|()| true);
     }
     rustix::fs::renameat_with(&folder, &swap, &folder, name, RenameFlags::EXCHANGE)?;
     // The file that comes out now is the new text, unless it was changed in between.
@@ -111,28 +101,28 @@ pub(in crate::cli) fn replace(tree: &Tree, path: &str, bytes: &[u8], expected: &
         Ok(Some(there)) if there == bytes => unlink(&folder, &swap)?,
         _ => drop(keep_as_copy(tree, &folder, path, &swap)?),
     }
-    Ok(Placed::Changed)
+    Ok(false)
 }
 
 /// Removes a file that has a text with this hash, and folders that become empty.
-pub(in crate::cli) fn remove(tree: &Tree, path: &str, expected: &str) -> io::Result<Placed> {
+pub(in crate::cli) fn remove(tree: &Tree, path: &str, expected: &str) -> io::Result<bool> {
     let Some((folder, name)) = tree.parent(path, false)? else {
-        return Ok(Placed::Changed);
+        return Ok(false);
     };
     let moved_aside = format!(".{name}{GONE}");
     match rename_new(&folder, name, &moved_aside) {
         Ok(()) => {}
-        Err(Errno::NOENT) => return Ok(Placed::Changed),
+        Err(Errno::NOENT) => return Ok(false),
         Err(error) => return Err(error.into()),
     }
     if has_hash(tree, &beside(path, &moved_aside), expected) {
         unlink(&folder, &moved_aside)?;
         synced(&folder)?;
         remove_empty(tree, path);
-        return Ok(Placed::Done);
+        return Ok(true);
     }
     put_back(tree, &folder, path, &moved_aside)?;
-    Ok(Placed::Changed)
+    Ok(false)
 }
 
 /// Saves a copy of the text of a file under the first of these paths beside it that is free or has that text, and returns it.
@@ -144,32 +134,30 @@ pub(in crate::cli) fn keep(
 ) -> io::Result<String> {
     let name = path.rsplit('/').next().unwrap_or(path);
     for copy in copies.take(MAX_COPIES) {
-        if create(tree, &copy, bytes, name)? == Placed::Done || tree.read(&copy)?.as_deref() == Some(bytes) {
+        if create(tree, &copy, bytes, name)? || tree.read(&copy)?.as_deref() == Some(bytes) {
             return Ok(copy);
         }
     }
     Err(io::Error::other("there are too many copies of it already"))
 }
 
-/// Cleans up what a killed program left behind in some folders (`""`, or paths that end in `/`). `is_known` tells whether a
+/// Cleans up what a killed program left behind in a folder (`""`, or a path that ends in `/`). `is_known` tells whether a
 /// text of a file, by its hash, is one that the other side has.
 ///
 /// # Errors
 /// An I/O error.
-pub(in crate::cli) fn recover<'f>(
+pub(in crate::cli) fn recover(
     tree: &Tree,
-    folders: impl IntoIterator<Item = &'f str>,
+    above: &str,
     is_known: impl Fn(&str, &str) -> bool,
 ) -> Result<(), Failure> {
-    for above in folders {
-        let names = tree.names(above).unwrap_or_default();
-        for name in names.iter().filter(|name| is_left_behind(name)) {
-            let kept = recovered(tree, above, name, &is_known);
-            if let Some(kept) = kept.map_err(|error| tree.failed(&format!("{above}{name}"), &error))? {
-                note(&format!(
-                    "an earlier run was interrupted; a text of it is kept as {kept}"
-                ));
-            }
+    let names = tree.names(above).unwrap_or_default();
+    for name in names.iter().filter(|name| is_left_behind(name)) {
+        let kept = recovered(tree, above, name, &is_known);
+        if let Some(kept) = kept.map_err(|error| tree.failed(&format!("{above}{name}"), &error))? {
+            note(&format!(
+                "an earlier run was interrupted; a text of it is kept as {kept}"
+            ));
         }
     }
     Ok(())

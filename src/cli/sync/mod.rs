@@ -5,7 +5,6 @@ mod root;
 mod scan;
 
 use super::client::{Failure, Look, Output, Service, ServiceArgs, note};
-use crate::cli::folder::swap;
 use crate::cli::folder::tree::Tree;
 use crate::cli::folder::watch;
 use crate::domain::handoff::Window as Length;
@@ -13,7 +12,6 @@ use crate::domain::ids::RootName;
 use clap::Args;
 use root::{Base, Report, Root};
 use rustix::fs::FlockOperation;
-use scan::ScanResult;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -60,12 +58,6 @@ impl Sync {
         let stored = State::read(&tree)?;
         let is_new = stored.is_none();
         let state = self.state(stored, &service)?;
-        let found = ScanResult::of(&tree, self.all).map_err(failed)?;
-        let known = |path: &str, sha256: &str| {
-            let base = state.files.get(path);
-            base.is_some_and(|base| base.sha256 == sha256)
-        };
-        swap::recover(&tree, found.folders.iter().map(String::as_str), known)?;
         let mut root = Root::new(&service, tree, (state, is_new), self.all);
         let mut reported: BTreeMap<String, String> = BTreeMap::new();
         watch(self.watch.then_some(&self.every), async |is_first| {

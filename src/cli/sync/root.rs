@@ -1,34 +1,29 @@
-//! Makes a folder and its root on the service equal: scans both, plans a step for each path, executes the steps, in rounds.
+//! Makes a folder and its root on the service equal: scans both, plans a step for each path and executes the steps, in rounds,
+//! until there is nothing to do.
 //!
 //! Three states of a path are known: the last state that was equal on both sides (the base, stored beside the
-//! files), the current file in the folder, and the current version on the service. They determine one step. A step that
-//! finds another state than planned does nothing and is planned again in the next round. The bases are saved after each
-//! round; a step whose result was not saved leads to the same result when it is planned again: if both sides have
-//! changed they are compared, and equal content becomes the base. So a text that the other side has not seen is never
-//! overwritten, whenever the program stops.
+//! files), the current file in the folder, and the current version on the service. A side has changed if it is not as the
+//! base says, and that determines the step. A step that finds another state than planned does nothing and is planned again
+//! in the next round. The bases are saved after each round; a step whose result was not saved leads to the same result when it
+//! is planned again: equal content becomes the base. A text that the other side has not seen is never overwritten, whenever the
+//! program stops.
 //!
-//! | base | folder | service | step |
-//! |---|---|---|---|
-//! | – | – | there | [`Step::Pull`] |
-//! | – | there | – | [`Step::Push`] as new |
-//! | – | there | there | [`Step::Compare`] |
-//! | there | – | – | [`Step::Forget`] |
-//! | there | – | as it was | [`Step::Unlink`] |
-//! | there | – | changed | [`Step::Pull`]: a change outlives a deletion |
-//! | there | as it was | – | [`Step::Remove`] |
-//! | there | changed | – | [`Step::Push`] as new, likewise |
-//! | there | as it was | as it was | nothing |
-//! | there | changed | as it was | [`Step::Push`] |
-//! | there | as it was | changed | [`Step::Pull`] |
-//! | there | changed | changed | [`Step::Compare`] |
+//! | folder | service | step |
+//! |---|---|---|
+//! | changed, or new | as it was | [`Step::Push`] |
+//! | deleted | as it was | [`Step::Unlink`] |
+//! | as it was, changed, or deleted | changed, or new | [`Step::Pull`]: a change outlives a deletion, and a text that has changed here is kept as a copy |
+//! | as it was | deleted | [`Step::Remove`] |
+//! | changed | deleted | [`Step::Push`] as new: a change outlives a deletion |
+//! | deleted | deleted | [`Step::Forget`] |
 //!
-//! Files in the folder that cannot be read as text are skipped: nothing is done at their paths.
+//! Nothing is done at paths that are skipped: what cannot be read as text, and what one of the sides refused.
 
-use super::scan::{Local, ROOT, ScanResult, is_wanted, path_in_folder};
+use super::scan::{ROOT, ScanResult, is_wanted, path_in_folder};
 use super::{NAME, State};
 use crate::cli::client::{Call, Exit, Failure, Method, Service, all, found};
 use crate::cli::folder::hash;
-use crate::cli::folder::swap::{self, Placed, conflict_paths};
+use crate::cli::folder::swap::{self, conflict_paths};
 use crate::cli::folder::tree::Tree;
 use crate::domain::ids::{ContextId, MemoryId};
 use crate::http::responses::PutFileBody;
@@ -64,8 +59,6 @@ enum Step<'f> {
     Push(Option<&'f StoredFile>),
     /// Fetch the service's text in place of this one, or of nothing.
     Pull(Option<&'f str>, &'f StoredFile),
-    /// Fetch the service's text: if it equals the folder's text nothing is done, otherwise both are kept.
-    Compare(&'f str, &'f StoredFile),
     /// Delete the file on the service.
     Unlink(&'f StoredFile),
     /// Delete the file in the folder.
@@ -75,33 +68,16 @@ enum Step<'f> {
 }
 
 /// Plans the step for a path, from the base, the folder and the service; `None` if there is nothing to do.
-fn plan<'f>(
-    base: Option<&Base>,
-    local: Option<&'f Local>,
-    remote: Option<&'f StoredFile>,
-) -> Option<Step<'f>> {
-    let local = match local {
-        Some(Local::Unusable) => return None,
-        Some(Local::Text(hash)) => Some(hash.as_str()),
-        None => None,
-    };
-    let is_same = |base: &Base, remote: &StoredFile| remote.context_id == base.version;
-    Some(match (base, local, remote) {
-        (None, None, None) => return None,
-        (None, None, Some(remote)) => Step::Pull(None, remote),
-        (None, Some(_), None) => Step::Push(None),
-        (None, Some(local), Some(remote)) => Step::Compare(local, remote),
-        (Some(_), None, None) => Step::Forget,
-        (Some(base), None, Some(remote)) if is_same(base, remote) => Step::Unlink(remote),
-        (Some(_), None, Some(remote)) => Step::Pull(None, remote),
-        (Some(base), Some(local), None) if local == base.sha256 => Step::Remove(local),
-        (Some(_), Some(_), None) => Step::Push(None),
-        (Some(base), Some(local), Some(remote)) => match (local == base.sha256, is_same(base, remote)) {
-            (true, true) => return None,
-            (false, true) => Step::Push(Some(remote)),
-            (true, false) => Step::Pull(Some(local), remote),
-            (false, false) => Step::Compare(local, remote),
-        },
+fn plan<'f>(base: Option<&Base>, local: Option<&'f str>, remote: Option<&'f StoredFile>) -> Option<Step<'f>> {
+    let has_changed_here = local != base.map(|base| base.sha256.as_str());
+    let has_changed_there = remote.map(|file| &file.context_id) != base.map(|base| &base.version);
+    Some(match (has_changed_here, has_changed_there, local, remote) {
+        (false, false, ..) => return None,
+        (_, _, None, None) => Step::Forget,
+        (_, true, local, Some(remote)) => Step::Pull(local, remote),
+        (false, true, Some(local), None) => Step::Remove(local),
+        (true, false, None, Some(remote)) => Step::Unlink(remote),
+        (true, _, Some(_), remote) => Step::Push(remote),
     })
 }
 
@@ -147,9 +123,7 @@ pub(super) struct Root<'r> {
     /// Texts that the service rejected, by path: they are not sent again.
     refused: BTreeMap<String, (String, String)>,
     report: Report,
-    /// Whether the folder has no state file yet.
-    is_new: bool,
-    /// Whether the state has changed since it was saved.
+    /// Whether the state is another one than in the folder's file.
     is_unsaved: bool,
 }
 
@@ -162,8 +136,7 @@ impl<'r> Root<'r> {
             all,
             refused: BTreeMap::new(),
             report: Report::default(),
-            is_new,
-            is_unsaved: false,
+            is_unsaved: is_new,
         }
     }
 
@@ -175,11 +148,7 @@ impl<'r> Root<'r> {
     pub(super) async fn sync(&mut self, deletions: bool) -> Result<Report, Failure> {
         self.report = Report::default();
         for _ in 0..MAX_ROUNDS {
-            let round = self.round(deletions).await;
-            if std::mem::take(&mut self.is_unsaved) {
-                self.tree.save(NAME, &self.state)?;
-            }
-            if !round? {
+            if !self.round(deletions).await? {
                 return Ok(std::mem::take(&mut self.report));
             }
         }
@@ -193,19 +162,19 @@ impl<'r> Root<'r> {
     async fn round(&mut self, deletions: bool) -> Result<bool, Failure> {
         let local = self.local()?;
         let remote = self.remote().await?;
-        // The root is saved also if there are no files yet, once the service has answered.
-        self.is_unsaved |= std::mem::take(&mut self.is_new);
         let known = self.state.files.keys().chain(local.keys()).chain(remote.keys());
-        let paths: BTreeSet<&String> = known.collect();
+        let paths: BTreeSet<&String> = known
+            .filter(|path| !self.report.skipped.contains_key(*path))
+            .collect();
         let steps = paths.into_iter().filter_map(|path| {
-            let step = plan(self.state.files.get(path), local.get(path), remote.get(path))?;
+            let local = local.get(path).map(String::as_str);
+            let step = plan(self.state.files.get(path), local, remote.get(path))?;
             Some((path.clone(), step))
         });
         let steps: Vec<(String, Step<'_>)> = steps.collect();
-        let is_removal = |step: &Step<'_>| matches!(step, Step::Remove(_));
-        let is_unlinking = |step: &Step<'_>| matches!(step, Step::Unlink(_));
-        let here = steps.iter().filter(|(_, step)| is_removal(step)).count();
-        let there = steps.iter().filter(|(_, step)| is_unlinking(step)).count();
+        let count = |is_meant: fn(&Step<'_>) -> bool| steps.iter().filter(|(_, step)| is_meant(step)).count();
+        let here = count(|step| matches!(step, Step::Remove(_)));
+        let there = count(|step| matches!(step, Step::Unlink(_)));
         if !deletions && deletes_too_much(here + there, self.state.files.len()) {
             return Err(Failure::new(
                 Exit::Refused,
@@ -215,40 +184,40 @@ impl<'r> Root<'r> {
                 ),
             ));
         }
-        let mut is_more = false;
-        for (path, step) in steps {
-            is_more |= self.step(&path, step).await?;
+        let mut done = Ok(());
+        for (path, step) in &steps {
+            done = self.step(path, step).await;
+            if done.is_err() {
+                break;
+            }
         }
-        Ok(is_more)
+        // A new folder's root is saved also if there are no files yet: the service has answered.
+        if std::mem::take(&mut self.is_unsaved) {
+            self.tree.save(NAME, &self.state)?;
+        }
+        // What is skipped now is not tried again.
+        let mut tried = steps.iter().map(|(path, _)| path);
+        done.map(|()| tried.any(|path| !self.report.skipped.contains_key(path)))
     }
 
-    /// The files of the folder, by path.
-    fn local(&mut self) -> Result<BTreeMap<String, Local>, Failure> {
-        let found = ScanResult::of(&self.tree, self.all);
-        let found = found.map_err(|error| self.tree.failed("", &error))?;
-        let (mut files, skipped) = (found.files, found.skipped);
-        for path in self.state.files.keys() {
-            if files.contains_key(path) {
-                continue;
-            }
-            // Of a folder that could not be read nothing is known.
-            if skipped
-                .keys()
-                .any(|skipped| skipped.ends_with('/') && path.starts_with(skipped))
-            {
-                files.insert(path.clone(), Local::Unusable);
-                continue;
-            }
+    /// The hashes of the folder's texts, by path.
+    fn local(&mut self) -> Result<BTreeMap<String, String>, Failure> {
+        let found = ScanResult::of(&self.tree, self.all, &self.state.files)?;
+        let skipped = &mut self.report.skipped;
+        skipped.extend(found.skipped);
+        let missing = self.state.files.keys();
+        for path in missing.filter(|path| !found.files.contains_key(*path)) {
             match self.tree.read(path) {
                 // Below what is a file by now there is none.
                 Err(error) if error.kind() == ErrorKind::NotADirectory => {}
-                // A file behind a symbolic link does not count as deleted.
-                Err(_) => drop(files.insert(path.clone(), Local::Unusable)),
+                // A file behind a symbolic link, or in a folder that may not be read, does not count as deleted.
+                Err(error) => {
+                    skipped.entry(path.clone()).or_insert_with(|| error.to_string());
+                }
                 Ok(_) => {}
             }
         }
-        self.report.skipped = skipped;
-        Ok(files)
+        Ok(found.files)
     }
 
     /// The files of the service, by path.
@@ -269,34 +238,32 @@ impl<'r> Root<'r> {
         Ok(files)
     }
 
-    /// Executes a step; returns whether another scan is needed.
-    async fn step(&mut self, path: &str, step: Step<'_>) -> Result<bool, Failure> {
+    async fn step(&mut self, path: &str, step: &Step<'_>) -> Result<(), Failure> {
         match step {
-            Step::Push(remote) => self.push(path, remote).await,
-            Step::Pull(local, remote) => self.pull(path, local, remote).await,
-            Step::Compare(local, remote) => self.compare(path, local, remote).await,
+            Step::Push(remote) => self.push(path, *remote).await,
+            Step::Pull(local, remote) => self.pull(path, *local, remote).await,
             Step::Unlink(remote) => self.unlink(path, remote).await,
             Step::Remove(local) => self.remove(path, local).await,
             Step::Forget => {
                 self.forget(path);
-                Ok(false)
+                Ok(())
             }
         }
     }
 
     /// Sends the folder's text in place of the service's file, or of nothing.
-    async fn push(&mut self, path: &str, remote: Option<&StoredFile>) -> Result<bool, Failure> {
+    async fn push(&mut self, path: &str, remote: Option<&StoredFile>) -> Result<(), Failure> {
         // A file that is gone, or is no longer text, is handled by the next scan.
-        let text = self.read(path)?;
-        let Some(text) = text.and_then(|text| String::from_utf8(text).ok()) else {
-            return Ok(true);
+        let bytes = self.tree.read(path).ok().flatten();
+        let Some(text) = bytes.and_then(|bytes| String::from_utf8(bytes).ok()) else {
+            return Ok(());
         };
         let sha256 = hash(text.as_bytes());
         if let Some((refused, why)) = self.refused.get(path)
             && *refused == sha256
         {
             self.report.skipped.insert(path.to_owned(), why.clone());
-            return Ok(false);
+            return Ok(());
         }
         let call = self.file(Method::PUT, path)?.text(text.into_bytes());
         let expected = remote.map(|file| file.context_id.as_str());
@@ -307,65 +274,59 @@ impl<'r> Root<'r> {
                 let PutFileBody { file, .. } = answer.json()?;
                 self.report.sent.insert(path.to_owned());
                 self.note(path, file.memory_id, file.context_id, sha256);
-                Ok(true)
             }
             // Another version than expected: the next scan finds it.
-            Err(_) if status == 412 => Ok(true),
+            Err(_) if status == 412 => {}
             // These are caused by the file; others can continue.
             Err(failure) if matches!(status, 409 | 413 | 422) => {
-                self.report
-                    .skipped
-                    .insert(path.to_owned(), failure.sentence.clone());
-                self.refused.insert(path.to_owned(), (sha256, failure.sentence));
-                Ok(false)
+                let why = failure.sentence;
+                self.report.skipped.insert(path.to_owned(), why.clone());
+                self.refused.insert(path.to_owned(), (sha256, why));
             }
-            Err(failure) => Err(failure),
+            Err(failure) => return Err(failure),
         }
+        Ok(())
     }
 
-    /// Writes the service's text in place of the folder's text with this hash, or of nothing.
-    async fn pull(&mut self, path: &str, local: Option<&str>, remote: &StoredFile) -> Result<bool, Failure> {
+    /// Writes the service's text in place of the folder's text with this hash, or of nothing. If that text has changed too, and
+    /// is not the same, a copy of it is kept beside its file first.
+    async fn pull(&mut self, path: &str, local: Option<&str>, remote: &StoredFile) -> Result<(), Failure> {
         let Some((version, text)) = self.fetch(remote).await? else {
-            return Ok(true);
+            return Ok(());
         };
+        let sha256 = hash(text.as_bytes());
+        if local == Some(&*sha256) {
+            self.note(path, remote.memory_id.clone(), version, sha256);
+            return Ok(());
+        }
+        let base = self.state.files.get(path).map(|base| base.sha256.as_str());
+        let mut copy = None;
         let done = match local {
-            Some(expected) => swap::replace(&self.tree, path, text.as_bytes(), expected),
             None => swap::create(&self.tree, path, text.as_bytes(), ""),
+            Some(local) => {
+                if base != Some(local) {
+                    let ours = self.tree.read(path).ok().flatten();
+                    let Some(ours) = ours.filter(|ours| hash(ours) == local) else {
+                        return Ok(());
+                    };
+                    let kept = swap::keep(&self.tree, path, conflict_paths(path, local), &ours);
+                    copy = Some(kept.map_err(|error| self.tree.failed(path, &error))?);
+                }
+                swap::replace(&self.tree, path, text.as_bytes(), local)
+            }
         };
-        let placed = self.placed(path, done)?;
-        if placed == Placed::Done {
-            self.report.received.insert(path.to_owned());
-            self.note(path, remote.memory_id.clone(), version, hash(text.as_bytes()));
-        }
-        Ok(placed != Placed::Blocked)
-    }
-
-    /// Both sides have changed: if the texts differ, the folder's text is copied beside its file before it is replaced.
-    async fn compare(&mut self, path: &str, local: &str, remote: &StoredFile) -> Result<bool, Failure> {
-        let Some((version, theirs)) = self.fetch(remote).await? else {
-            return Ok(true);
-        };
-        let sha256 = hash(theirs.as_bytes());
-        if sha256 == local {
-            self.note(path, remote.memory_id.clone(), version, sha256);
-            return Ok(false);
-        }
-        let Some(ours) = self.read(path)?.filter(|ours| hash(ours) == local) else {
-            return Ok(true);
-        };
-        let copy = swap::keep(&self.tree, path, conflict_paths(path, local), &ours);
-        let copy = copy.map_err(|error| self.tree.failed(path, &error))?;
-        let done = swap::replace(&self.tree, path, theirs.as_bytes(), local);
-        let placed = self.placed(path, done)?;
-        if placed == Placed::Done {
-            self.report.conflicts.insert(path.to_owned(), copy);
+        if self.placed(path, done)? {
+            match copy {
+                Some(copy) => drop(self.report.conflicts.insert(path.to_owned(), copy)),
+                None => drop(self.report.received.insert(path.to_owned())),
+            }
             self.note(path, remote.memory_id.clone(), version, sha256);
         }
-        Ok(placed != Placed::Blocked)
+        Ok(())
     }
 
     /// Removes the file from the service, if it still has this version.
-    async fn unlink(&mut self, path: &str, remote: &StoredFile) -> Result<bool, Failure> {
+    async fn unlink(&mut self, path: &str, remote: &StoredFile) -> Result<(), Failure> {
         let call = self.file(Method::DELETE, path)?;
         let call = call.if_match(Some(remote.context_id.as_str()))?;
         let answer = call.exchange().await?;
@@ -374,26 +335,25 @@ impl<'r> Root<'r> {
             self.report.unlinked.insert(path.to_owned());
             self.forget(path);
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Removes the file from the folder, if it still has the text with this hash.
-    async fn remove(&mut self, path: &str, expected: &str) -> Result<bool, Failure> {
+    async fn remove(&mut self, path: &str, expected: &str) -> Result<(), Failure> {
         if !self.has_text(path).await? {
             let why = format!(
                 "the service has neither the file nor its text: the memory was deleted, or this is another service; delete the \
                  file here too, or send it again by removing {NAME}"
             );
             self.report.skipped.insert(path.to_owned(), why);
-            return Ok(false);
+            return Ok(());
         }
         let done = swap::remove(&self.tree, path, expected);
-        let placed = self.placed(path, done)?;
-        if placed == Placed::Done {
+        if self.placed(path, done)? {
             self.report.removed.insert(path.to_owned());
             self.forget(path);
         }
-        Ok(placed != Placed::Blocked)
+        Ok(())
     }
 
     fn note(&mut self, path: &str, memory_id: MemoryId, version: ContextId, sha256: String) {
@@ -450,20 +410,14 @@ impl<'r> Root<'r> {
         }
     }
 
-    /// A file of the folder; `None` if it was deleted.
-    fn read(&self, path: &str) -> Result<Option<Vec<u8>>, Failure> {
-        let read = self.tree.read(path);
-        read.map_err(|error| self.tree.failed(path, &error))
-    }
-
-    /// The result of a change. An error of a single file is reported and the other files continue; a full disk ends the work.
-    fn placed(&mut self, path: &str, done: io::Result<Placed>) -> Result<Placed, Failure> {
+    /// Whether a change was made. An error of a single file is reported and the other files continue; a full disk ends the work.
+    fn placed(&mut self, path: &str, done: io::Result<bool>) -> Result<bool, Failure> {
         use ErrorKind::{QuotaExceeded, ReadOnlyFilesystem, StorageFull};
         done.or_else(|error| match error.kind() {
             StorageFull | QuotaExceeded | ReadOnlyFilesystem => Err(self.tree.failed(path, &error)),
             _ => {
                 self.report.skipped.insert(path.to_owned(), error.to_string());
-                Ok(Placed::Blocked)
+                Ok(false)
             }
         })
     }

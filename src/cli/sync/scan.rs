@@ -1,7 +1,9 @@
 //! Which files of a folder are synchronised, and under which paths.
 
+use super::root::Base;
+use crate::cli::client::Failure;
 use crate::cli::folder::hash;
-use crate::cli::folder::swap::MAX_NAME_BYTES;
+use crate::cli::folder::swap::{self, MAX_NAME_BYTES};
 use crate::cli::folder::tree::Tree;
 use crate::config::limits::MOST_BYTES;
 use crate::domain::memory_files::FilePath;
@@ -18,52 +20,46 @@ const MAX_FILES: usize = 20_000;
 /// The maximum depth of folders; the service accepts no more.
 const MAX_DEPTH: usize = 19;
 
-/// The state of a path in the folder.
-#[derive(Debug)]
-pub(super) enum Local {
-    /// A text with this SHA-256.
-    Text(String),
-    /// Something else, which is not touched.
-    Unusable,
-}
-
 /// The result of a scan.
 #[derive(Debug, Default)]
 pub(super) struct ScanResult {
-    /// By path, files to synchronise, and entries at the path of such a file that are not files.
-    pub(super) files: BTreeMap<String, Local>,
+    /// By path, the hashes of the texts to synchronise.
+    pub(super) files: BTreeMap<String, String>,
     /// What was skipped, and why.
     pub(super) skipped: BTreeMap<String, String>,
-    /// The folders, each with a trailing slash, but for the first.
-    pub(super) folders: Vec<String>,
 }
 
 impl ScanResult {
-    /// Scans a folder for the files to synchronise: Markdown only, or all text files.
+    /// Scans a folder for the files to synchronise: Markdown only, or all text files. What a killed sync left behind in it is
+    /// cleaned up; of a text that is in `bases` no copy is kept.
     ///
     /// # Errors
     /// A folder cannot be read, or there are too many files.
-    pub(super) fn of(tree: &Tree, all: bool) -> io::Result<Self> {
-        let mut found = Self {
-            folders: vec![String::new()],
-            ..Self::default()
+    pub(super) fn of(tree: &Tree, all: bool, bases: &BTreeMap<String, Base>) -> Result<Self, Failure> {
+        let is_base = |path: &str, sha256: &str| {
+            let base = bases.get(path);
+            base.is_some_and(|base| base.sha256 == sha256)
         };
-        let mut next = 0;
-        while let Some(above) = found.folders.get(next).cloned() {
-            next += 1;
+        let mut found = Self::default();
+        let mut folders = vec![String::new()];
+        while let Some(above) = folders.pop() {
+            swap::recover(tree, &above, is_base)?;
             match found.scan_folder(tree, all, &above) {
+                Ok(below) => folders.extend(below),
                 Err(error) if error.kind() == ErrorKind::PermissionDenied && !above.is_empty() => {
                     found.skipped.insert(above, error.to_string());
                 }
-                scanned => scanned?,
+                Err(error) => return Err(tree.failed("", &error)),
             }
         }
         Ok(found)
     }
 
-    fn scan_folder(&mut self, tree: &Tree, all: bool, above: &str) -> io::Result<()> {
+    /// Scans one folder; returns those in it, each with a trailing slash.
+    fn scan_folder(&mut self, tree: &Tree, all: bool, above: &str) -> io::Result<Vec<String>> {
+        let mut folders = Vec::new();
         let Some((folder, _)) = tree.parent(&format!("{above}x"), false)? else {
-            return Ok(());
+            return Ok(folders);
         };
         for entry in Dir::read_from(&folder)? {
             let entry = entry?;
@@ -84,7 +80,7 @@ impl ScanResult {
             let kind = FileType::from_raw_mode(stat.st_mode);
             if kind == FileType::Directory {
                 match path.matches('/').count() + 1 < MAX_DEPTH {
-                    true => self.folders.push(format!("{path}/")),
+                    true => folders.push(format!("{path}/")),
                     false => drop(self.skipped.insert(path, "it is too deep".to_owned())),
                 }
                 continue;
@@ -97,19 +93,15 @@ impl ScanResult {
             if !is_reported {
                 continue;
             }
-            if self.files.len() >= MAX_FILES {
+            if self.files.len() + self.skipped.len() >= MAX_FILES {
                 return Err(io::Error::other(format!("has over {MAX_FILES} files")));
             }
-            let local = match read(tree, &path, kind, stat.st_size) {
-                Ok(sha256) => Local::Text(sha256),
-                Err(why) => {
-                    self.skipped.insert(path.clone(), why);
-                    Local::Unusable
-                }
-            };
-            self.files.insert(path, local);
+            match read(tree, &path, kind, stat.st_size) {
+                Ok(sha256) => drop(self.files.insert(path, sha256)),
+                Err(why) => drop(self.skipped.insert(path, why)),
+            }
         }
-        Ok(())
+        Ok(folders)
     }
 }
 
@@ -121,16 +113,12 @@ fn read(tree: &Tree, path: &str, kind: FileType, bytes: i64) -> Result<String, S
         FileType::Symlink => return Err("it is a symbolic link, which is not followed".to_owned()),
         _ => return Err("it is not a regular file".to_owned()),
     }
-    let too_large = || format!("it is over {MOST_BYTES} bytes");
     // What no service accepts is not read every two seconds.
     if u64::try_from(bytes).is_ok_and(|bytes| bytes > MOST_BYTES as u64) {
-        return Err(too_large());
+        return Err(format!("it is over {MOST_BYTES} bytes"));
     }
     let bytes = tree.read(path).map_err(|error| error.to_string())?;
     let bytes = bytes.ok_or("it went away")?;
-    if bytes.len() > MOST_BYTES {
-        return Err(too_large());
-    }
     let text = std::str::from_utf8(&bytes).map_err(|_| "it is not UTF-8")?;
     if text.contains('\0') {
         return Err("it contains a NUL character".to_owned());
