@@ -217,7 +217,7 @@ impl Reader<'_> {
             }
             let bare = line.trim().trim_start_matches(['-', '*', '#', ' ']);
             let (name, value) = bare.split_once(':').unwrap_or((bare, ""));
-            let value = match name.contains('*') || line.contains(":**") {
+            let value = match name.contains('*') || value.starts_with('*') {
                 true => value.trim_start_matches('*').trim(),
                 false => value.trim(),
             };

@@ -74,7 +74,7 @@ fn a_plain_folder_is_plain_markdown() {
         window: WindowImport {
             status: Status {
                 updated: Some(time(0)),
-                ..Status::new(Some("ship"), None)
+                ..Status::new(Some("**Ship:** it"), None)
             },
             tasks: vec![task(9, "Add parser", None)],
             decisions: vec![ImportedDecision {
@@ -90,7 +90,7 @@ fn a_plain_folder_is_plain_markdown() {
         ("CONTEXT.md", "# Context\n\n<!-- rule -->\nNever push to main\n\n"),
         (
             "active/current_status.md",
-            "# Current Status\n\nCurrent Goal: ship\nActive Blocker: none\nLast Updated: 2026-11-21T02:00:00Z\n\n## Recent Tasks\n\n- \
+            "# Current Status\n\nCurrent Goal: **Ship:** it\nActive Blocker: none\nLast Updated: 2026-11-21T02:00:00Z\n\n## Recent Tasks\n\n- \
              [2026-11-21T02:00:09Z] T-9 Add parser: Done.\n",
         ),
         (
