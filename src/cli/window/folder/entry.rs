@@ -22,7 +22,7 @@ pub(super) trait Entry: Sized {
     const KIND: Kind;
     /// Its time.
     fn time(&mut self) -> &mut DateTime<Utc>;
-    /// The id that orders it: the caller's, or that of its record.
+    /// The id that orders it: that of its record, or the caller's.
     fn id(&self, item: &Item<'_>) -> Option<String>;
     /// Its line in a folder.
     fn line(&self) -> String;
@@ -397,9 +397,9 @@ impl Entry for ImportedTask {
     }
 
     fn id(&self, _: &Item<'_>) -> Option<String> {
-        let record = || self.record.map(|record| record.to_string());
-        let own = self.clone().without_derived_id().task.task_id;
-        own.map(|id| id.to_string()).or_else(record)
+        let record = self.record.map(|record| record.to_string());
+        let own = || self.clone().without_derived_id().task.task_id;
+        record.or_else(|| own().map(|id| id.to_string()))
     }
 
     fn line(&self) -> String {

@@ -418,6 +418,10 @@ fn position_counts_where_no_date_does() {
     let status = format!("## Recent Tasks\n{status}");
     let parsed2 = parsed([(STATUS, status.as_str())]);
     assert_eq!(told(&parsed2.folder.window.tasks)[0], "task-7 | Step 7 | ");
+    // Of one second, in an exported file.
+    let exported = "- [2026-11-21T02:00:00Z] T-2 task-1: b\n- [2026-11-21T02:00:00Z] T-1 task-3: a\n";
+    let exported = parsed([(STATUS, exported)]).folder.window.tasks;
+    assert_eq!(told(&exported)[0], "task-1 | b | ");
     let plain = parsed([(STATUS, "## Recent Tasks\n- Third\n- Second\n- First\n")]);
     assert_eq!(told(&plain.folder.window.tasks)[0], " | Third | ");
     // Dates count before ids, and what has none has the date beside it.
