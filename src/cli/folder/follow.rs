@@ -73,7 +73,7 @@ fn write(tree: &Tree, path: &str, text: &str, last: Option<&String>, done: &mut 
         return Ok(());
     }
     if let Some(there) = there.filter(|there| Some(&hash(there)) != last) {
-        let copy = swap::keep(tree, path, copies(path), &there)?;
+        let copy = swap::keep(tree, path, |end| format!("{path}.kept{end}"), &there)?;
         note(&format!(
             "{path} was not written by this command; its text is kept as {copy}"
         ));
@@ -82,12 +82,6 @@ fn write(tree: &Tree, path: &str, text: &str, last: Option<&String>, done: &mut 
     tree.replace(path, text.as_bytes())?;
     done.written.push(path.to_owned());
     Ok(())
-}
-
-/// The paths of copies of somebody else's text, best first.
-fn copies(path: &str) -> impl Iterator<Item = String> {
-    let more = (2..).map(move |number| format!("{path}.kept-{number}"));
-    std::iter::once(format!("{path}.kept")).chain(more)
 }
 
 /// Removes a file that is no longer needed, unless its text is not the last one that this program wrote.

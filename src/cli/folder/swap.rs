@@ -25,8 +25,11 @@ pub(in crate::cli) const MAX_NAME_BYTES: usize = 160;
 /// Marks a copy saved by a conflict, before its hash.
 const CONFLICT: &str = ".conflict-";
 
-/// Maximum number of copies of one text in one place.
+/// Maximum number of copies of a file.
 const MAX_COPIES: usize = 1_000;
+
+/// How many digits of its hash are in the name of a new text.
+const NAMED_DIGITS: usize = 16;
 
 const PART: &str = ".sync-part";
 const SWAP: &str = ".sync-swap";
@@ -65,43 +68,34 @@ pub(in crate::cli) fn replace(tree: &Tree, path: &str, bytes: &[u8], expected: &
     let Some((folder, name)) = tree.parent(path, false)? else {
         return Ok(false);
     };
-    let (part, swap) = (
-        format!(".{name}{PART}"),
-        format!(".{name}.{}{SWAP}", short(bytes)),
-    );
+    let part = format!(".{name}{PART}");
+    let swap = format!(".{name}.{}{SWAP}", &hash(bytes)[..NAMED_DIGITS]);
     tree.write_part(&folder, &part, bytes, name)?;
     rustix::fs::renameat(&folder, &part, &folder, &swap)?;
-    match rustix::fs::renameat_with(&folder, &swap, &folder, name, RenameFlags::EXCHANGE) {
-        Ok(()) => {}
-        Err(Errno::NOENT) => {
-            unlink(&folder, &swap)?;
-            return Ok(false);
+    let exchange = || rustix::fs::renameat_with(&folder, &swap, &folder, name, RenameFlags::EXCHANGE);
+    let is_done = match exchange() {
+        Ok(()) if has_hash(tree, &beside(path, &swap), expected) => true,
+        Ok(()) => {
+            exchange()?;
+            // The file that comes out now is the new text, unless it was changed in between.
+            if !has_hash(tree, &beside(path, &swap), &hash(bytes)) {
+                keep_as_copy(tree, &folder, path, &swap)?;
+            }
+            false
         }
         // A file system without exchange: a short interval between check and rename remains.
-        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
-            if !has_hash(tree, path, expected) {
-                unlink(&folder, &swap)?;
-                return Ok(false);
-            }
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) if has_hash(tree, path, expected) => {
             rustix::fs::renameat(&folder, &swap, &folder, name)?;
-            return synced(&folder).map(|()| true);
+            true
         }
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::NOENT) => false,
         Err(error) => {
             unlink(&folder, &swap)?;
             return Err(error.into());
         }
-    }
-    if has_hash(tree, &beside(path, &swap), expected) {
-        unlink(&folder, &swap)?;
-        return synced(&folder).map(|()| true);
-    }
-    rustix::fs::renameat_with(&folder, &swap, &folder, name, RenameFlags::EXCHANGE)?;
-    // The file that comes out now is the new text, unless it was changed in between.
-    match tree.read(&beside(path, &swap)) {
-        Ok(Some(there)) if there == bytes => unlink(&folder, &swap)?,
-        _ => drop(keep_as_copy(tree, &folder, path, &swap)?),
-    }
-    Ok(false)
+    };
+    unlink(&folder, &swap)?;
+    synced(&folder).map(|()| is_done)
 }
 
 /// Removes a file that has a text with this hash, and folders that become empty.
@@ -125,15 +119,24 @@ pub(in crate::cli) fn remove(tree: &Tree, path: &str, expected: &str) -> io::Res
     Ok(false)
 }
 
-/// Saves a copy of the text of a file under the first of these paths beside it that is free or has that text, and returns it.
+/// Saves a copy of the text of a file beside it, and returns its path: the first that is free or has that text, of those that
+/// `named` makes of the ends of names. It is never the file itself, which may be a copy.
 pub(in crate::cli) fn keep(
     tree: &Tree,
     path: &str,
-    copies: impl Iterator<Item = String>,
+    named: impl Fn(&str) -> String,
     bytes: &[u8],
 ) -> io::Result<String> {
     let name = path.rsplit('/').next().unwrap_or(path);
-    for copy in copies.take(MAX_COPIES) {
+    for number in 1..=MAX_COPIES {
+        let end = match number {
+            1 => String::new(),
+            _ => format!("-{number}"),
+        };
+        let copy = named(&end);
+        if copy == path {
+            continue;
+        }
         if create(tree, &copy, bytes, name)? || tree.read(&copy)?.as_deref() == Some(bytes) {
             return Ok(copy);
         }
@@ -213,7 +216,8 @@ fn put_back(tree: &Tree, folder: &OwnedFd, path: &str, hidden: &str) -> io::Resu
 /// Makes a hidden file a copy beside the file at `path`.
 fn keep_as_copy(tree: &Tree, folder: &OwnedFd, path: &str, hidden: &str) -> io::Result<String> {
     let bytes = tree.read(&beside(path, hidden))?.unwrap_or_default();
-    let copy = keep(tree, hidden, conflict_paths(path, &hash(&bytes)), &bytes)?;
+    let sha256 = hash(&bytes);
+    let copy = keep(tree, hidden, |end| conflict_path(path, &sha256, end), &bytes)?;
     unlink(folder, hidden).map(|()| copy)
 }
 
@@ -228,11 +232,6 @@ fn beside(path: &str, name: &str) -> String {
         Some((folder, _)) => format!("{folder}/{name}"),
         None => name.to_owned(),
     }
-}
-
-/// The first digits of a hash.
-fn short(bytes: &[u8]) -> String {
-    hash(bytes).chars().take(16).collect()
 }
 
 /// Renames to a name that must not exist.
@@ -273,15 +272,9 @@ fn remove_empty(tree: &Tree, path: &str) {
     }
 }
 
-/// Candidate paths for a text that lost a conflict, best first: beside its file, with a name derived from its
-/// hash, so that the same text is saved once. Never the file itself, which may be such a copy.
-pub(in crate::cli) fn conflict_paths(relative: &str, sha256: &str) -> impl Iterator<Item = String> {
-    (1..)
-        .map(move |number| conflict_path(relative, sha256, number))
-        .filter(move |copy| copy != relative)
-}
-
-fn conflict_path(relative: &str, sha256: &str, number: u32) -> String {
+/// The path for a text that lost a conflict: beside its file, with a name derived from its hash, so that the same text is
+/// saved once, and this end.
+pub(in crate::cli) fn conflict_path(relative: &str, sha256: &str, end: &str) -> String {
     let (folder, name) = match relative.rsplit_once('/') {
         Some((folder, name)) => (format!("{folder}/"), name),
         None => (String::new(), relative),
@@ -294,11 +287,7 @@ fn conflict_path(relative: &str, sha256: &str, number: u32) -> String {
     let stem = stem.split_once(CONFLICT).map_or(stem, |(stem, _)| stem);
     let stem = &stem[..stem.floor_char_boundary(MAX_NAME_BYTES - 40)];
     let hash = sha256.get(..8).unwrap_or(sha256);
-    let number = match number {
-        0 | 1 => String::new(),
-        number => format!("-{number}"),
-    };
-    format!("{folder}{stem}{CONFLICT}{hash}{number}{extension}")
+    format!("{folder}{stem}{CONFLICT}{hash}{end}{extension}")
 }
 
 #[cfg(test)]

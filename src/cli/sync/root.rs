@@ -23,7 +23,7 @@ use super::scan::{ROOT, ScanResult, is_wanted, path_in_folder};
 use super::{NAME, State};
 use crate::cli::client::{Call, Exit, Failure, Method, Service, all, found};
 use crate::cli::folder::hash;
-use crate::cli::folder::swap::{self, conflict_paths};
+use crate::cli::folder::swap::{self, conflict_path};
 use crate::cli::folder::tree::Tree;
 use crate::domain::ids::{ContextId, MemoryId};
 use crate::http::responses::PutFileBody;
@@ -309,7 +309,7 @@ impl<'r> Root<'r> {
                     let Some(ours) = ours.filter(|ours| hash(ours) == local) else {
                         return Ok(());
                     };
-                    let kept = swap::keep(&self.tree, path, conflict_paths(path, local), &ours);
+                    let kept = swap::keep(&self.tree, path, |end| conflict_path(path, local, end), &ours);
                     copy = Some(kept.map_err(|error| self.tree.failed(path, &error))?);
                 }
                 swap::replace(&self.tree, path, text.as_bytes(), local)
