@@ -220,7 +220,7 @@ pub(super) struct Parts<'t> {
     time: Option<DateTime<Utc>>,
 }
 
-/// A status that says no more than that a task is over, and one that says that it is not.
+/// States that say no more than that a task is over.
 const OVER: [&str; 8] = [
     "done",
     "completed",
@@ -231,7 +231,9 @@ const OVER: [&str; 8] = [
     "passed",
     "failed",
 ];
-const NOT_DONE: [&str; 9] = [
+
+/// States of what is not done.
+pub(super) const NOT_DONE: [&str; 10] = [
     "todo",
     "to do",
     "open",
@@ -241,6 +243,7 @@ const NOT_DONE: [&str; 9] = [
     "wip",
     "blocked",
     "not started",
+    "unfinished",
 ];
 
 impl<'t> Parts<'t> {

@@ -4,7 +4,7 @@
 //! A bullet, a numbered line, a heading or a row of a table can be an entry; deeper lines belong to the entry above
 //! them, and so does everything below a heading that is one. A line that is neither is left over.
 
-use super::entry::{begins_with_id, read, time_at};
+use super::entry::{NOT_DONE, begins_with_id, read, time_at};
 use chrono::{DateTime, Utc};
 use regex::Regex;
 use std::sync::LazyLock;
@@ -40,19 +40,10 @@ pub(super) enum Undated {
 /// Whether a heading names tasks that are done.
 fn names_tasks(heading: &str) -> bool {
     const NAMES: [&str; 4] = ["task", "recent", "completed", "done"];
-    const TO_COME: [&str; 8] = [
-        "next",
-        "todo",
-        "to do",
-        "upcoming",
-        "remaining",
-        "open",
-        "planned",
-        "pending",
-    ];
+    const TO_COME: [&str; 3] = ["next", "upcoming", "remaining"];
     let heading = heading.to_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| heading.contains(word));
-    has(&NAMES) && !has(&TO_COME)
+    has(&NAMES) && !has(&TO_COME) && !has(&NOT_DONE)
 }
 
 /// Whether a heading names a list, so that it is no entry of one.

@@ -380,13 +380,14 @@ fn bullets_of_an_epic_that_are_no_tasks_are_reported() {
 #[test]
 fn what_is_not_done_is_no_task_and_what_failed_says_so() {
     let text = "## Recent Tasks\n\n### task-3: Deploy\nStatus: failed\nSummary: no quota\n\n### task-4: Ship\n**Status:** in \
-                progress\n";
+                progress\n\n## Tasks in progress\n- Wire\n";
     let parsed = parsed([(STATUS, text)]);
     assert_eq!(told(&parsed.folder.window.tasks), ["task-3 | Deploy | no quota"]);
     assert!(parsed.folder.window.tasks[0].task.has_failed());
-    assert_eq!(left(&parsed), ["### task-4: Ship", "**Status:** in progress"]);
+    let lines = "### task-4: Ship|**Status:** in progress|- Wire";
+    assert_eq!(left(&parsed).join("|"), lines);
     let numbers: Vec<usize> = parsed.unplaced.iter().map(|line| line.line).collect();
-    assert_eq!(numbers, [7, 8]);
+    assert_eq!(numbers, [7, 8, 11]);
 }
 
 #[test]
@@ -418,7 +419,6 @@ fn position_counts_where_no_date_does() {
     let status = format!("## Recent Tasks\n{status}");
     let parsed2 = parsed([(STATUS, status.as_str())]);
     assert_eq!(told(&parsed2.folder.window.tasks)[0], "task-7 | Step 7 | ");
-    // Of one second, in an exported file.
     let exported = "- [2026-11-21T02:00:00Z] T-2 task-1: b\n- [2026-11-21T02:00:00Z] T-1 task-3: a\n";
     let exported = parsed([(STATUS, exported)]).folder.window.tasks;
     assert_eq!(told(&exported)[0], "task-1 | b | ");
