@@ -5,6 +5,7 @@
 //! them, and so does everything below a heading that is one. A line that is neither is left over.
 
 use super::entry::{NOT_DONE, begins_with_id, read, time_at};
+use crate::domain::document::Fence;
 use chrono::{DateTime, Utc};
 use regex::Regex;
 use std::sync::LazyLock;
@@ -75,7 +76,9 @@ fn ticked(text: &str) -> Option<&str> {
 fn cells(line: &str) -> Option<Vec<&str>> {
     let inner = line.trim().strip_prefix('|')?;
     let inner = inner.strip_suffix('|').unwrap_or(inner);
-    Some(inner.split('|').map(str::trim).collect())
+    let mut before = ' ';
+    let ends_cell = |c| std::mem::replace(&mut before, c) != '\\' && c == '|';
+    Some(inner.split(ends_cell).map(str::trim).collect())
 }
 
 /// Whether a row separates the titles of a table from its rows.
@@ -91,6 +94,16 @@ fn heading(line: &str) -> Option<(usize, &str)> {
     (level > 0 && (text.is_empty() || text.starts_with([' ', '\t']))).then(|| (level, text.trim()))
 }
 
+/// Whether a line is one of a code block, also its first or last; `open` is the fence of the block.
+pub(super) fn is_code(open: &mut Option<Fence>, line: &str) -> bool {
+    let before = *open;
+    *open = match before {
+        Some(fence) => before.filter(|_| !fence.is_closed_by(line)),
+        None => Fence::opened_by(line),
+    };
+    before.or(*open).is_some()
+}
+
 /// The scan of one file.
 pub(super) struct Items<'t> {
     kind: Kind,
@@ -104,7 +117,7 @@ pub(super) struct Items<'t> {
     takes_undated: bool,
     /// Whether deeper lines belong to a line that was left over.
     skips_deeper: bool,
-    in_fence: bool,
+    fence: Option<Fence>,
     titles: Option<Vec<&'t str>>,
 }
 
@@ -124,7 +137,7 @@ impl<'t> Items<'t> {
             date: None,
             takes_undated: undated == Undated::Anywhere,
             skips_deeper: false,
-            in_fence: false,
+            fence: None,
             titles: None,
         };
         for (at, (index, line)) in lines.iter().enumerate() {
@@ -161,9 +174,7 @@ impl<'t> Items<'t> {
     fn line(&mut self, at: (usize, &'t str), next: &[(usize, &'t str)]) {
         let line = at.1;
         let bare = line.trim_start();
-        let is_fence = bare.starts_with("```");
-        self.in_fence ^= is_fence;
-        if is_fence || self.in_fence {
+        if is_code(&mut self.fence, bare) {
             return self.below(at);
         }
         let row = cells(bare);

@@ -1,7 +1,7 @@
 //! Parses the folder, as people and the service write it.
 
 use super::entry::{Entry, begins_with_id, entry_of, is_writable, read, time_at, written};
-use super::items::{Item, Items, Undated};
+use super::items::{Item, Items, Undated, is_code};
 use super::{
     By, DECISIONS, End, HISTORY, Newest, Parsed, RULE, RULES, RULES_TITLE, STATUS, Unplaced, is_week,
     name_of_older,
@@ -167,13 +167,13 @@ impl Reader<'_> {
     fn sections(&mut self, text: &str) -> Vec<String> {
         // The headings of each section with the numbers of their lines, and its text.
         let mut sections: Vec<(Vec<(usize, &str)>, String)> = vec![(Vec::new(), String::new())];
-        let (mut title, mut in_fence) = (None, false);
+        let (mut title, mut fence) = (None, None);
         for (index, line) in text.lines().enumerate() {
-            in_fence ^= line.trim_start().starts_with("```");
-            if !in_fence && line.starts_with("# ") {
+            let is_code = is_code(&mut fence, line.trim_start());
+            if !is_code && line.starts_with("# ") {
                 title = Some((index, line));
                 sections.push((vec![(index, line)], String::new()));
-            } else if !in_fence && line.starts_with("## ") {
+            } else if !is_code && line.starts_with("## ") {
                 let headings = title.into_iter().chain([(index, line)]).collect();
                 sections.push((headings, String::new()));
             } else if let Some((_, body)) = sections.last_mut() {

@@ -326,13 +326,13 @@ fn tasks() -> impl Strategy<Value = Vec<ImportedTask>> {
 
 #[test]
 fn no_heading_of_the_rules_is_skipped_unseen() {
-    let text = "# Project\n\n## Rules\n- a\n\n# Anti-Goals\n\n## Storage\n- an ORM\n\n## Later\n\n# Empty\n";
+    let text = "# Project\n\n## Rules\n~~~\n# a\n~~~\n\n# Anti-Goals\n\n## Storage\n- an ORM\n\n## Later\n\n# Empty\n";
     let parsed1 = parsed([(RULES, text)]);
-    let rules = ["# Project\n## Rules\n- a", "# Anti-Goals\n## Storage\n- an ORM"];
-    assert_eq!(parsed1.folder.rules, rules);
+    let rules = "# Project\n## Rules\n~~~\n# a\n~~~|# Anti-Goals\n## Storage\n- an ORM";
+    assert_eq!(parsed1.folder.rules.join("|"), rules);
     assert_eq!(left(&parsed1), ["## Later", "# Empty"]);
     let lines: Vec<_> = parsed1.unplaced.iter().map(|line| line.line).collect();
-    assert_eq!(lines, [11, 13]);
+    assert_eq!(lines, [13, 15]);
     let exported = "# Context\n\n# Anti-Goals\n- an ORM\n\n<!-- rule -->\nBe kind\n\n";
     let parsed2 = parsed([(RULES, exported)]);
     assert_eq!(parsed2.folder.rules, ["Be kind"]);
@@ -347,7 +347,7 @@ fn tasks_are_read_in_the_forms_that_people_write() {
         - **task-101**: Add parser\\n- `task-9`: Fix CI: cached\\n- task-8 — Ship\\n- 3f2a9c1e-aa: Rename\\n → task-101 | Add parser |  + task-9 | Fix CI | cached + task-8 | Ship |  + 3f2a9c1e-aa | Rename | 
         - task-2: Add parser\\n  - FSM over lines\\n  - 60 tests.\\n- task-1: Begin\\n  went well\\n → task-2 | Add parser | FSM over lines; 60 tests. + task-1 | Begin | went well
         1. task-2: Add parser\\n2. Fix CI: cached\\n → task-2 | Add parser |  +  | Fix CI | cached
-        | ID | Task | Summary | Owner |\\n|---|:--|---|---|\\n| task-2 | Add parser | FSM | Ann |\\n| `task-1` | Begin | | |\\n → task-2 | Add parser | FSM; Owner: Ann + task-1 | Begin | 
+        | ID | Task | Summary | Owner |\\n|---|:--|---|---|\\n| task-2 | Add \\| parser | FSM | Ann |\\n| `task-1` | Begin | | |\\n → task-2 | Add \\| parser | FSM; Owner: Ann + task-1 | Begin | 
         - Intent: Add parser\\n- Summary: FSM\\n- Intent: Begin\\n  Summary: went well\\n →  | Add parser | FSM +  | Begin | went well";
     for row in table.trim_start().lines() {
         let (text, expected) = row.trim_start().split_once(" → ").unwrap();
