@@ -27,32 +27,28 @@ use futures::TryStreamExt;
 use sources::read_sources;
 use spaces::EVERYWHERE;
 use std::cmp::Ordering;
-use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::collections::{BinaryHeap, HashMap};
 
 /// Length of a passage's hash in bytes.
 const HASH_BYTES: usize = size_of::<PassageHash>();
 
-/// One byte for each passage: the kind of its record from 1 on, 0 for free text; whether the record was archived when
-/// it was embedded; and whether the model refused it, so that it has no vector.
+/// One byte for each passage: the kind of its record, as all kinds are counted from 1 on, 0 for free text; whether the record
+/// was archived when it was embedded; and whether the model refused it, so that it has no vector.
 const KIND: u8 = 0b0000_0111;
 const ARCHIVED: u8 = 0b1000_0000;
 const REFUSED: u8 = 0b0100_0000;
 
 fn kind_flag(kind: Option<RecordKind>) -> u8 {
-    match kind {
-        None => 0,
-        Some(RecordKind::Learning) => 1,
-        Some(RecordKind::Verbatim) => 2,
-        Some(RecordKind::Task) => 3,
-        Some(RecordKind::Decision) => 4,
-    }
+    let mut kinds = (1..).zip(RecordKind::ALL);
+    kinds
+        .find(|(_, known)| Some(*known) == kind)
+        .map_or(0, |(flag, _)| flag)
 }
 
 /// The record identified by a flag byte and a number.
-fn record_of(flag: u8, number: i64) -> Option<RecordId> {
-    let kinds = RecordKind::ALL.into_iter();
-    let mut of_flag = kinds.filter(|kind| kind_flag(Some(*kind)) == flag & KIND);
-    of_flag.next().map(|kind| RecordId::new(kind, number))
+fn record_of(flags: u8, number: i64) -> Option<RecordId> {
+    let kind = RecordKind::ALL.get(usize::from(flags & KIND).checked_sub(1)?)?;
+    Some(RecordId::new(*kind, number))
 }
 
 /// The vector of a passage as it is stored: its signs, and its components, one byte each; `None` if the model refused the
@@ -139,6 +135,7 @@ async fn save(
     };
     let (mut hashes, mut flags, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
     let (mut signs, mut vectors) = (Vec::new(), Vec::new());
+    let none = (vec![0; sign_bytes(dimensions)], vec![0; dimensions]);
     let mut is_whole = true;
     for (passage, record) in sources.passages() {
         let hash = passage.hash();
@@ -146,20 +143,16 @@ async fn save(
             is_whole = false;
             continue;
         };
-        let is_archived = record.is_some_and(|stored| stored.end.is_some());
         let mut flag = kind_flag(record.map(|stored| stored.record.id.kind));
-        flag |= if is_archived { ARCHIVED } else { 0 };
-        match vector {
-            Some((of_signs, of_vector)) => {
-                signs.extend_from_slice(of_signs);
-                vectors.extend_from_slice(of_vector);
-            }
-            None => {
-                flag |= REFUSED;
-                signs.resize(signs.len() + sign_bytes(dimensions), 0);
-                vectors.resize(vectors.len() + dimensions, 0);
-            }
+        if record.is_some_and(|stored| stored.end.is_some()) {
+            flag |= ARCHIVED;
         }
+        if vector.is_none() {
+            flag |= REFUSED;
+        }
+        let (of_signs, of_vector) = vector.as_ref().unwrap_or(&none);
+        signs.extend_from_slice(of_signs);
+        vectors.extend_from_slice(of_vector);
         hashes.extend_from_slice(&hash);
         flags.push(flag);
         numbers.push(record.map_or(0, |stored| stored.record.id.number));
@@ -264,14 +257,6 @@ pub struct Near {
     pub score: f32,
 }
 
-/// A passage by position, ordered by Hamming distance of the signs; the farthest is the greatest.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Candidate {
-    distance: u32,
-    row: usize,
-    place: usize,
-}
-
 impl PassageFilter {
     /// Whether a record passes the filter.
     #[must_use]
@@ -306,76 +291,50 @@ impl PassageFilter {
 }
 
 impl Storage {
-    /// The nearest passages, nearest first.
+    /// The nearest passages whose records and newest versions pass the filter at this moment, nearest first.
     ///
     /// # Errors
     /// Database errors.
     #[tracing::instrument(name = "db.search_vectors.nearest", skip_all)]
     pub async fn nearest_passages(&self, wanted: Nearest<'_>) -> Result<Vec<Near>, StorageError> {
-        let near = self.near(&wanted).await?;
-        self.that_hold(wanted.vault, near, wanted.filter).await
-    }
-
-    /// Filters by flags only, which describe the state when a memory was embedded.
-    async fn near(&self, wanted: &Nearest<'_>) -> Result<Vec<Near>, StorageError> {
         let _permit = self.search_permit().await?;
         let mut transaction = self.begin(Class::Search).await?;
-        let query_signs = signs(wanted.query);
-        let bytes = sign_bytes(wanted.query.len());
-        let mut memories: Vec<MemoryId> = Vec::new();
-        let mut best: BinaryHeap<Candidate> = BinaryHeap::with_capacity(wanted.limit + 1);
-        {
-            let mut rows = sqlx::query!(
-                "SELECT memory_id, flags, signs FROM search_vectors
-                 WHERE vault_id = $1 AND space_id = $2 AND ($3::text IS NULL OR memory_id = $3)",
-                wanted.vault.as_str(),
-                wanted.space,
-                wanted.memory.map(MemoryId::as_str),
-            )
-            .fetch(&mut transaction);
-            while let Some(row) = rows.try_next().await? {
-                let all = row.flags.iter().zip(row.signs.chunks_exact(bytes)).enumerate();
-                let number = memories.len();
-                for (place, (flags, signs)) in all {
-                    if !wanted.filter.takes(*flags) {
-                        continue;
-                    }
-                    let distance = distance(&query_signs, signs);
-                    let is_near = best.len() < wanted.limit
-                        || best.peek().is_some_and(|farthest| distance < farthest.distance);
-                    if is_near {
-                        best.push(Candidate {
-                            distance,
-                            row: number,
-                            place,
-                        });
-                        if best.len() > wanted.limit {
-                            best.pop();
-                        }
-                    }
-                }
-                memories.push(row.memory_id);
-            }
-        }
-        let (mut of_memories, mut places) = (Vec::new(), Vec::new());
-        for candidate in best {
-            of_memories.push(memories[candidate.row].as_str());
-            places.push(i32::try_from(candidate.place).unwrap_or(i32::MAX));
-        }
+        let (memories, places) = nearest_by_signs(&mut transaction, &wanted).await?;
+        let filter = wanted.filter;
         // Between the two statements a memory may have been embedded again. Then another passage is at this position,
-        // with its own hash, number and vector.
+        // with its own hash, flags, number and vector. A passage is of a record, or else of the newest version.
         let rows = sqlx::query!(
-            r#"SELECT v.memory_id, substr(v.hashes, place * $5 + 1, $5) AS "hash!", get_byte(v.flags, place) AS "flags!",
-                      v.numbers[place + 1] AS "number!", substr(v.vectors, place * $6 + 1, $6) AS "vector!"
+            r#"SELECT v.memory_id, substr(v.hashes, place * $5 + 1, $5) AS "hash!", passage.flags AS "flags!",
+                      passage.number AS "number!", substr(v.vectors, place * $6 + 1, $6) AS "vector!"
                FROM unnest($3::text[], $4::int[]) AS wanted (memory_id, place)
                JOIN search_vectors v ON v.memory_id = wanted.memory_id
-               WHERE v.vault_id = $1 AND v.space_id = $2 AND place < octet_length(v.flags)"#,
+               CROSS JOIN LATERAL (
+                   SELECT get_byte(v.flags, place) AS flags, v.numbers[place + 1] AS number
+               ) AS passage
+               LEFT JOIN records r
+                 ON r.vault_id = $1 AND r.memory_id = v.memory_id AND r.kind = ($7::text[])[passage.flags & $8]
+                AND r.number = passage.number
+               LEFT JOIN memories m
+                 ON m.vault_id = $1 AND m.memory_id = v.memory_id AND passage.flags & $8 = 0
+               LEFT JOIN memory_contexts c
+                 ON c.vault_id = $1 AND c.memory_id = m.memory_id AND c.version = m.head_version
+               WHERE v.vault_id = $1 AND v.space_id = $2 AND place < octet_length(v.flags)
+                 AND ($9::text IS NULL OR r.status IS NULL OR r.status = $9)
+                 AND ($10::text IS NULL OR COALESCE(r.created_by, c.actor_id) = $10)
+                 AND ($11::timestamptz IS NULL OR COALESCE(r.created_at, c.creation_time) >= $11)
+                 AND COALESCE(r.created_at, c.creation_time) < COALESCE($12::timestamptz, 'infinity')"#,
             wanted.vault.as_str(),
             wanted.space,
-            &of_memories as &[&str],
+            &memories as &[MemoryId],
             &places,
             i32::try_from(HASH_BYTES).unwrap_or(i32::MAX),
             i32::try_from(wanted.query.len()).unwrap_or(i32::MAX),
+            &RecordKind::ALL.map(RecordKind::prefix) as &[&str],
+            i32::from(KIND),
+            filter.status.map(RecordStatus::name),
+            filter.actor.as_ref().map(ActorId::as_str),
+            filter.since,
+            filter.until,
         )
         .fetch_all(&mut transaction)
         .await?;
@@ -384,7 +343,7 @@ impl Storage {
         Ok(fair::on_cpu(bytes, || {
             let near = rows.into_iter().filter_map(|row| {
                 let flags = u8::try_from(row.flags).ok();
-                let flags = flags.filter(|flags| wanted.filter.takes(*flags))?;
+                let flags = flags.filter(|flags| filter.takes(*flags))?;
                 Some(Near {
                     memory: row.memory_id,
                     record: record_of(flags, row.number),
@@ -398,50 +357,45 @@ impl Storage {
         })
         .await)
     }
+}
 
-    /// Those whose records and newest versions pass the filter at this moment.
-    #[tracing::instrument(name = "db.records.that_hold", skip_all)]
-    async fn that_hold(
-        &self,
-        vault: &VaultId,
-        near: Vec<Near>,
-        filter: &PassageFilter,
-    ) -> Result<Vec<Near>, StorageError> {
-        let memories: Vec<&str> = near.iter().map(|near| near.memory.as_str()).collect();
-        let records = || near.iter().map(|near| near.record);
-        let kinds: Vec<Option<&str>> = records().map(|id| id.map(|id| id.kind.prefix())).collect();
-        let numbers: Vec<Option<i64>> = records().map(|id| id.map(|id| id.number)).collect();
-        // A passage is of a record, or else of the newest version.
-        let places = sqlx::query_scalar!(
-            r#"SELECT place AS "place!"
-               FROM unnest($2::text[], $3::text[], $4::bigint[])
-                    WITH ORDINALITY AS wanted (memory_id, kind, number, place)
-               LEFT JOIN records r
-                 ON r.vault_id = $1 AND r.memory_id = wanted.memory_id AND r.kind = wanted.kind
-                AND r.number = wanted.number
-               LEFT JOIN memories m
-                 ON m.vault_id = $1 AND m.memory_id = wanted.memory_id AND wanted.kind IS NULL
-               LEFT JOIN memory_contexts c
-                 ON c.vault_id = $1 AND c.memory_id = m.memory_id AND c.version = m.head_version
-               WHERE ($5::text IS NULL OR r.status IS NULL OR r.status = $5)
-                 AND ($6::text IS NULL OR COALESCE(r.created_by, c.actor_id) = $6)
-                 AND ($7::timestamptz IS NULL OR COALESCE(r.created_at, c.creation_time) >= $7)
-                 AND COALESCE(r.created_at, c.creation_time) < COALESCE($8::timestamptz, 'infinity')"#,
-            vault.as_str(),
-            &memories as &[&str],
-            &kinds as &[Option<&str>],
-            &numbers as &[Option<i64>],
-            filter.status.map(RecordStatus::name),
-            filter.actor.as_ref().map(ActorId::as_str),
-            filter.since,
-            filter.until,
-        )
-        .fetch_all(&mut self.reader_for(Class::Search).await?)
-        .await?;
-        let places: HashSet<i64> = places.into_iter().collect();
-        let near = (1..).zip(near).filter(|(place, _)| places.contains(place));
-        Ok(near.map(|(_, near)| near).collect())
+/// The memories and positions of the passages whose signs are nearest. Filtered by flags only, which describe the state when a
+/// memory was embedded.
+async fn nearest_by_signs(
+    connection: &mut Connection,
+    wanted: &Nearest<'_>,
+) -> Result<(Vec<MemoryId>, Vec<i32>), StorageError> {
+    let query_signs = signs(wanted.query);
+    let bytes = sign_bytes(wanted.query.len());
+    let mut memories: Vec<MemoryId> = Vec::new();
+    // By Hamming distance, the farthest first; each with its memory and its position there.
+    let mut best: BinaryHeap<(u32, usize, usize)> = BinaryHeap::with_capacity(wanted.limit);
+    let mut rows = sqlx::query!(
+        "SELECT memory_id, flags, signs FROM search_vectors
+         WHERE vault_id = $1 AND space_id = $2 AND ($3::text IS NULL OR memory_id = $3)",
+        wanted.vault.as_str(),
+        wanted.space,
+        wanted.memory.map(MemoryId::as_str),
+    )
+    .fetch(connection);
+    while let Some(row) = rows.try_next().await? {
+        let all = row.flags.iter().zip(row.signs.chunks_exact(bytes)).enumerate();
+        for (place, (_, signs)) in all.filter(|(_, (flags, _))| wanted.filter.takes(**flags)) {
+            let distance = distance(&query_signs, signs);
+            if best.len() == wanted.limit {
+                if best.peek().is_none_or(|(farthest, ..)| *farthest <= distance) {
+                    continue;
+                }
+                best.pop();
+            }
+            best.push((distance, memories.len(), place));
+        }
+        memories.push(row.memory_id);
     }
+    let place = |(_, memory, place): (u32, usize, usize)| {
+        (memories[memory].clone(), i32::try_from(place).unwrap_or(i32::MAX))
+    };
+    Ok(best.into_iter().map(place).unzip())
 }
 
 /// Nearest first; ties by memory and passage, so that the order is deterministic.
