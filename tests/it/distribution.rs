@@ -15,7 +15,7 @@ const SWEEPS: &str = r#"
     FROM records WHERE marks IS NOT NULL AND status = 'active' → records that have an end are looked for page by page, whosever they are
     SELECT vault_id FROM updates WHERE vault_id > $1 → old runs go vault by vault: the next vault that has any
     DELETE FROM search_vectors WHERE (vault_id, space_id, memory_id) IN → vectors of a model that was replaced go, whosever they are
-    SELECT vault_id FROM memories WHERE vault_id > $1 AND (embedded_version IS NULL → with a new model memories are marked vault by vault: the next that has any to be
+    FROM memories WHERE (vault_id, memory_id) > ($1, $2) AND (embedded_version IS NULL → with a new model memories are marked page by page, whosever they are
     FROM search_vectors CROSS JOIN LATERAL → how many passages there are, for `embeddings status`
     count(*) FILTER (WHERE embedded_version IS NULL → how many memories are still to be embedded, for `embeddings status`
     SELECT vault_id FROM events WHERE vault_id > $1 → old events go vault by vault: the next vault that has any

@@ -18,6 +18,7 @@ use crate::domain::ids::{ActorId, MemoryId, RecordId, RecordKind, VaultId};
 use crate::domain::search::PassageHash;
 use crate::domain::search::passages::{distance, sign_bytes, signs, similarity};
 use crate::fair;
+use crate::storage::access::keys::INSTALLATION;
 use crate::storage::database::connection::Connection;
 use crate::storage::records::RecordStatus;
 use crate::storage::write::lock_memory;
@@ -25,7 +26,6 @@ use crate::storage::{Class, Storage, StorageError};
 use chrono::{DateTime, Utc};
 use futures::TryStreamExt;
 use sources::read_sources;
-use spaces::EVERYWHERE;
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, HashMap};
 
@@ -123,7 +123,7 @@ async fn save(
     // After the lock: a concurrent switch of models either marks the memory after this transaction or is visible here.
     let current = sqlx::query_scalar!(
             "SELECT space_id FROM embedding_spaces WHERE vault_id = $1 ORDER BY activated_at DESC, space_id LIMIT 1",
-            EVERYWHERE,
+            INSTALLATION,
         )
         .fetch_optional(&mut transaction)
         .await?;

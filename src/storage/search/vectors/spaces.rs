@@ -1,13 +1,10 @@
 //! The models that vectors were created with (`embedding_spaces`), the memories that must still be embedded, and the progress.
 
-use crate::domain::ids::VaultId;
+use crate::storage::access::keys::INSTALLATION;
 use crate::storage::search::Pending;
 use crate::storage::{Class, Storage, StorageError};
 use chrono::{DateTime, Utc};
 use sha2::{Digest as _, Sha256};
-
-/// The vault id of rows that belong to no vault.
-pub(super) const EVERYWHERE: &str = "*";
 
 /// Rows that are deleted or marked in one transaction.
 const AT_ONCE: i64 = 500;
@@ -82,7 +79,7 @@ impl Storage {
             "SELECT space_id, model, dimensions, query_prefix, document_prefix, activated_at, marked_at, ready_at
              FROM embedding_spaces WHERE vault_id = $1
              ORDER BY activated_at DESC, space_id",
-            EVERYWHERE,
+            INSTALLATION,
         )
         .fetch_all(&mut self.reader_for(Class::Maintenance).await?)
         .await?;
@@ -124,7 +121,7 @@ impl Storage {
                  activated_at = CASE WHEN $8 THEN embedding_spaces.activated_at ELSE excluded.activated_at END,
                  marked_at = CASE WHEN $8 THEN embedding_spaces.marked_at END,
                  ready_at = CASE WHEN $8 THEN embedding_spaces.ready_at END",
-            EVERYWHERE,
+            INSTALLATION,
             id,
             settings.model,
             i32::try_from(settings.dimensions).unwrap_or(i32::MAX),
@@ -147,72 +144,38 @@ impl Storage {
     #[tracing::instrument(name = "db.memories.mark_for_embedding", skip_all)]
     pub async fn mark_for_embedding(&self, space: &Space) -> Result<(), StorageError> {
         let all = !space.is_marked;
-        let mut after = None;
-        while let Some(vault) = self.next_vault_to_mark(after.as_ref(), all).await? {
-            let mut memory = Some(String::new());
-            while let Some(last) = memory {
-                memory = self.mark_of_vault(&vault, &last, all).await?;
+        let (mut last_vault, mut last_memory) = (String::new(), String::new());
+        loop {
+            // Rare read over all vaults; the change then goes vault by vault.
+            let memories = sqlx::query!(
+                "SELECT vault_id, memory_id FROM memories
+                 WHERE (vault_id, memory_id) > ($1, $2)
+                   AND (embedded_version IS NULL OR ($3 AND embedded_version > 0))
+                 ORDER BY vault_id, memory_id
+                 LIMIT $4",
+                last_vault,
+                last_memory,
+                all,
+                AT_ONCE,
+            )
+            .fetch_all(&mut self.reader_for(Class::Maintenance).await?)
+            .await?;
+            let Some(last) = memories.last() else { break };
+            (last_vault, last_memory) = (last.vault_id.to_string(), last.memory_id.to_string());
+            for of_vault in memories.chunk_by(|one, next| one.vault_id == next.vault_id) {
+                let memories: Vec<&str> = of_vault.iter().map(|row| row.memory_id.as_str()).collect();
+                let mark = || {
+                    sqlx::query!(
+                        "UPDATE memories SET embedded_version = 0 WHERE vault_id = $1 AND memory_id = ANY ($2)",
+                        of_vault[0].vault_id.as_str(),
+                        &memories as &[&str],
+                    )
+                };
+                let name = "db.memories.mark_for_embedding";
+                self.execute(Class::Maintenance, name, mark).await?;
             }
-            after = Some(vault);
         }
         self.set_time(&space.id, false).await
-    }
-
-    /// The next vault with a memory to mark, in the database's order.
-    async fn next_vault_to_mark(
-        &self,
-        after: Option<&VaultId>,
-        all: bool,
-    ) -> Result<Option<VaultId>, StorageError> {
-        Ok(sqlx::query_scalar!(
-            "SELECT vault_id FROM memories
-             WHERE vault_id > $1 AND (embedded_version IS NULL OR ($2 AND embedded_version > 0))
-             ORDER BY vault_id
-             LIMIT 1",
-            after.map_or("", VaultId::as_str),
-            all,
-        )
-        .fetch_optional(&mut self.reader_for(Class::Maintenance).await?)
-        .await?)
-    }
-
-    /// Marks the next memories of a vault, and returns the last one.
-    async fn mark_of_vault(
-        &self,
-        vault: &VaultId,
-        after: &str,
-        all: bool,
-    ) -> Result<Option<String>, StorageError> {
-        let mark = || {
-            sqlx::query!(
-            "WITH chosen AS (
-               SELECT memory_id FROM memories
-               WHERE vault_id = $1 AND memory_id > $2 AND (embedded_version IS NULL OR ($3 AND embedded_version > 0))
-               ORDER BY memory_id
-               LIMIT $4
-               FOR UPDATE
-             ), marked AS (
-               UPDATE memories SET embedded_version = 0
-               FROM chosen
-               WHERE memories.vault_id = $1 AND memories.memory_id = chosen.memory_id
-               RETURNING memories.memory_id
-             )
-             SELECT max(memory_id) AS last FROM marked",
-            vault.as_str(),
-            after,
-            all,
-            AT_ONCE,
-        )
-        };
-        self.transaction_for(
-            Class::Maintenance,
-            "db.memories.mark_for_embedding",
-            |mut transaction| async move {
-                let marked = mark().fetch_one(&mut transaction).await?;
-                Ok((transaction, marked.last))
-            },
-        )
-        .await
     }
 
     /// Records that every memory has its vectors, and deletes those of other models.
@@ -239,7 +202,7 @@ impl Storage {
             sqlx::query!(
                 "DELETE FROM embedding_spaces
                  WHERE vault_id = $1 AND space_id <> $2 AND activated_at < $3",
-                EVERYWHERE,
+                INSTALLATION,
                 space.id,
                 space.activated_at,
             )
@@ -280,7 +243,7 @@ impl Storage {
             "UPDATE embedding_spaces
              SET marked_at = CASE WHEN $3 THEN $5 ELSE marked_at END, ready_at = CASE WHEN $4 THEN $5 ELSE ready_at END
              WHERE vault_id = $1 AND space_id = $2",
-            EVERYWHERE,
+            INSTALLATION,
             space,
             !is_ready,
             is_ready,
