@@ -1,6 +1,6 @@
 //! Decodes identifiers and names from text columns. `sqlx.toml` maps columns to types.
 
-use crate::domain::access::AccessRole;
+use crate::domain::access::{AccessRole, SecretHash};
 use crate::domain::handoff::{CitedLine, Window};
 use crate::domain::history::ChangeKind;
 use crate::domain::ids::{
@@ -97,6 +97,19 @@ impl<'r> Decode<'r, Postgres> for Window {
     fn decode(value: PgValueRef<'r>) -> Result<Self, BoxDynError> {
         let seconds = <i64 as Decode<'r, Postgres>>::decode(value)?;
         Ok(Self::try_from(seconds)?)
+    }
+}
+
+impl Type<Postgres> for SecretHash {
+    fn type_info() -> PgTypeInfo {
+        <[u8] as Type<Postgres>>::type_info()
+    }
+}
+
+impl<'r> Decode<'r, Postgres> for SecretHash {
+    fn decode(value: PgValueRef<'r>) -> Result<Self, BoxDynError> {
+        let bytes = <&[u8] as Decode<'r, Postgres>>::decode(value)?;
+        Self::from_bytes(bytes).ok_or_else(|| "is not the hash of a secret".into())
     }
 }
 

@@ -216,8 +216,8 @@ impl Storage {
         memory: &MemoryId,
         id: RecordId,
     ) -> Result<Vec<RecordId>, StorageError> {
-        let rows = sqlx::query!(
-            r#"SELECT kind AS "kind: RecordKind", number FROM records
+        let records = sqlx::query_scalar!(
+            r#"SELECT kind || '-' || number AS "id!: RecordId" FROM records
                WHERE vault_id = $1 AND memory_id = $2 AND superseded_by = $3
                ORDER BY kind, number
                LIMIT 1000"#,
@@ -227,10 +227,7 @@ impl Storage {
         )
         .fetch_all(&mut self.reader().await?)
         .await?;
-        Ok(rows
-            .into_iter()
-            .map(|row| RecordId::new(row.kind, row.number))
-            .collect())
+        Ok(records)
     }
 }
 

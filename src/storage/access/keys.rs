@@ -89,8 +89,8 @@ struct Row {
     rotated_at: Option<DateTime<Utc>>,
     expires_at: Option<DateTime<Utc>>,
     revoked_at: Option<DateTime<Utc>>,
-    secret_hash: Vec<u8>,
-    previous_hash: Option<Vec<u8>>,
+    secret_hash: SecretHash,
+    previous_hash: Option<SecretHash>,
     previous_until: Option<DateTime<Utc>>,
 }
 
@@ -357,27 +357,15 @@ impl Storage {
 /// The keys that are valid now, with the hashes of their secrets.
 async fn active(connection: &mut Connection, now: DateTime<Utc>) -> Result<Vec<ActiveKey>, StorageError> {
     let rows = read(connection, (None, None), Some(now), i64::MAX).await?;
-    rows.into_iter().map(ActiveKey::try_from).collect()
+    Ok(rows.into_iter().map(ActiveKey::from).collect())
 }
 
-impl TryFrom<Row> for ActiveKey {
-    type Error = StorageError;
-
-    fn try_from(row: Row) -> Result<Self, StorageError> {
-        let hash = |bytes: &[u8], column| {
-            let problem = "not what the service writes";
-            SecretHash::from_bytes(bytes)
-                .ok_or_else(|| StorageError::corrupt(("api_keys", column), row.key_id.as_str(), problem))
-        };
-        let secret = hash(&row.secret_hash, "secret_hash")?;
-        let previous = match (&row.previous_hash, row.previous_until) {
-            (Some(bytes), Some(until)) => Some((hash(bytes, "previous_hash")?, until)),
-            _ => None,
-        };
-        Ok(Self {
+impl From<Row> for ActiveKey {
+    fn from(row: Row) -> Self {
+        Self {
+            secret: row.secret_hash,
+            previous: row.previous_hash.zip(row.previous_until),
             key: row.into(),
-            secret,
-            previous,
-        })
+        }
     }
 }

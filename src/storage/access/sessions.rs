@@ -49,23 +49,17 @@ impl Storage {
     /// Database errors.
     #[tracing::instrument(name = "db.sessions.get", skip_all)]
     pub async fn session(&self, hash: &SecretHash) -> Result<Option<Session>, StorageError> {
-        let row = sqlx::query!(
-            "SELECT key_id, secret_hash FROM sessions WHERE vault_id = $1 AND session_hash = $2 AND expires_at > $3",
+        let session = sqlx::query_as!(
+            Session,
+            "SELECT key_id, secret_hash AS secret FROM sessions
+             WHERE vault_id = $1 AND session_hash = $2 AND expires_at > $3",
             INSTALLATION,
             hash.as_bytes(),
             self.clock.now(),
         )
         .fetch_optional(&mut self.reader().await?)
         .await?;
-        let Some(row) = row else { return Ok(None) };
-        let secret = SecretHash::from_bytes(&row.secret_hash).ok_or_else(|| {
-            let problem = "not what the service writes";
-            StorageError::corrupt(("sessions", "secret_hash"), row.key_id.as_str(), problem)
-        })?;
-        Ok(Some(Session {
-            key_id: row.key_id,
-            secret,
-        }))
+        Ok(session)
     }
 
     /// Ends a session, if it exists.

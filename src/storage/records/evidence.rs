@@ -9,26 +9,6 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// The evidence in the operation that added this record of a memory.
-///
-/// # Errors
-/// It is not in its form.
-pub(in crate::storage) fn from_stored(
-    stored: &Value,
-    vault: &VaultId,
-    memory: &MemoryId,
-    record: RecordId,
-) -> Result<Vec<Evidence>, StorageError> {
-    Vec::<Evidence>::deserialize(stored).map_err(|error| {
-        let row = format!("({vault}, {memory}, {record})");
-        StorageError::corrupt(
-            ("memory_contexts", "operations"),
-            row,
-            format_args!("its evidence: {error}"),
-        )
-    })
-}
-
 /// Whether all evidence in the operations of a version is in its form.
 pub(in crate::storage) fn is_stored(operations: &Value) -> bool {
     let lists = operations.as_array().into_iter().flatten();
@@ -62,14 +42,8 @@ mod tests {
     use crate::domain::evidence::EvidenceOrigin;
     use serde_json::json;
 
-    fn read(stored: &Value) -> Result<Vec<Evidence>, StorageError> {
-        let record = "KL-1".parse().unwrap();
-        from_stored(
-            stored,
-            &"acme".parse().unwrap(),
-            &"agent".parse().unwrap(),
-            record,
-        )
+    fn read(stored: &Value) -> serde_json::Result<Vec<Evidence>> {
+        Vec::deserialize(stored)
     }
 
     /// As written by earlier releases.

@@ -7,10 +7,10 @@ use crate::domain::ids::{ActorId, ContextId, MemoryId, RecordId, RecordKind, Vau
 use crate::domain::search::Passage;
 use crate::storage::contexts::{Context, latest};
 use crate::storage::database::connection::Connection;
-use crate::storage::records::evidence::from_stored;
 use crate::storage::records::{RecordStatus, marks_of, record_rows};
 use crate::storage::{Class, Storage, StorageError};
 use chrono::{DateTime, Utc};
+use sqlx::types::Json;
 use std::collections::HashMap;
 
 /// Maximum number of records of a memory that search covers: the active ones, then the most recent.
@@ -129,7 +129,7 @@ impl Storage {
                               )
                        FROM memory_contexts v
                        WHERE v.vault_id = $1 AND v.memory_id = r.memory_id AND v.version = r.created_version
-                         AND v.operations IS NOT NULL) AS evidence
+                         AND v.operations IS NOT NULL) AS "evidence: Json<Vec<Evidence>>"
                FROM unnest($2::text[], $3::text[], $4::bigint[]) AS wanted (memory_id, kind, number)
                JOIN records r
                  ON r.memory_id = wanted.memory_id AND r.kind = wanted.kind AND r.number = wanted.number
@@ -142,21 +142,17 @@ impl Storage {
         .fetch_all(&mut self.reader_for(Class::Search).await?)
         .await?;
         let origins = rows.into_iter().map(|row| {
-            let id = RecordId::new(row.kind, row.number);
-            let evidence = row
-                .evidence
-                .map(|stored| from_stored(&stored, vault, &row.memory_id, id));
             let origin = RecordOrigin {
                 status: row.status,
                 version: row.created_version,
                 at: row.created_at,
                 by: row.created_by,
                 marks: marks_of(row.marks.as_deref()),
-                evidence: evidence.transpose()?.unwrap_or_default(),
+                evidence: row.evidence.map(|Json(passages)| passages).unwrap_or_default(),
             };
-            Ok(((row.memory_id, id), origin))
+            ((row.memory_id, RecordId::new(row.kind, row.number)), origin)
         });
-        origins.collect()
+        Ok(origins.collect())
     }
 }
 
