@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use sqlx::Postgres;
 use sqlx::postgres::PgArguments;
 use sqlx::query::Query;
-use std::collections::BTreeMap;
+use sqlx::types::Json;
 use std::fmt;
 use std::sync::Arc;
 use strum::{EnumString, IntoStaticStr};
@@ -57,33 +57,30 @@ impl Storage {
     #[tracing::instrument(name = "db.idempotency_keys.claim", skip_all)]
     pub async fn claim_key(
         &self,
-        IdempotencyClaim { key, token }: &IdempotencyClaim,
+        claim: &IdempotencyClaim,
         fingerprint: &[u8; 32],
     ) -> Result<Claim, StorageError> {
         let now = self.clock.now();
-        let memory = key.memory.as_ref().map(MemoryId::as_str);
+        let memory = claim.memory.as_ref().map(MemoryId::as_str);
         let insert = || {
             sqlx::query!(
                 "INSERT INTO idempotency_keys (vault_id, caller, idempotency_key, fingerprint, status, claim_id,
                                                lease_until, created_at, expires_at, memory_id)
                  VALUES ($1, $2, $3, $4, 'running', $5, now() + $6::interval, $7, $8, $9)
                  ON CONFLICT (vault_id, caller, idempotency_key) DO NOTHING",
-                key.vault.as_str(),
-                key.caller,
-                key.key,
+                claim.vault.as_str(),
+                claim.caller,
+                claim.key,
                 fingerprint.as_slice(),
-                token,
+                claim.token,
                 LEASE as _,
                 now,
                 now + KEPT_FOR,
                 memory,
             )
         };
-        if self
-            .execute(Class::Write, "db.idempotency_keys.claim", insert)
-            .await?
-            == 1
-        {
+        let inserted = self.execute(Class::Write, "db.idempotency_keys.claim", insert);
+        if inserted.await? == 1 {
             return Ok(Claim::Won);
         }
         let replace = || {
@@ -95,11 +92,11 @@ impl Storage {
                  WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3
                    AND (status <> 'running' OR lease_until <= now() OR lease_until > now() + $10::interval)
                    AND (expires_at <= $7 OR (status = 'running' AND fingerprint = $4))",
-                key.vault.as_str(),
-                key.caller,
-                key.key,
+                claim.vault.as_str(),
+                claim.caller,
+                claim.key,
                 fingerprint.as_slice(),
-                token,
+                claim.token,
                 LEASE as _,
                 now,
                 now + KEPT_FOR,
@@ -107,30 +104,47 @@ impl Storage {
                 BEYOND_A_LEASE as _,
             )
         };
-        if self
-            .execute(Class::Write, "db.idempotency_keys.claim_again", replace)
-            .await?
-            == 1
-        {
+        let replaced = self.execute(Class::Write, "db.idempotency_keys.claim_again", replace);
+        if replaced.await? == 1 {
             return Ok(Claim::Won);
         }
-        let row = sqlx::query_as!(
-            Row,
-            "SELECT fingerprint, status, answer_status, answer_headers, answer_body
-             FROM idempotency_keys
-             WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3",
-            key.vault.as_str(),
-            key.caller,
-            key.key,
+        self.claimed_key(claim, fingerprint).await
+    }
+
+    /// What stands in the way of a claim.
+    async fn claimed_key(
+        &self,
+        claim: &IdempotencyClaim,
+        fingerprint: &[u8; 32],
+    ) -> Result<Claim, StorageError> {
+        let row = sqlx::query!(
+            r#"SELECT fingerprint, status, answer_status,
+                      answer_headers AS "answer_headers: Json<Vec<(String, String)>>", answer_body
+               FROM idempotency_keys
+               WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3"#,
+            claim.vault.as_str(),
+            claim.caller,
+            claim.key,
         )
         .fetch_optional(&mut self.primary_reader(Class::Read).await?)
         .await?;
-        match row {
-            Some(row) if row.fingerprint != fingerprint => Ok(Claim::OtherRequest),
-            Some(row) => row.into_claim(key),
-            // Released at this moment: the caller tries again.
-            None => Ok(Claim::Running),
+        // Released at this moment: the caller tries again.
+        let Some(row) = row else { return Ok(Claim::Running) };
+        if row.fingerprint != fingerprint {
+            return Ok(Claim::OtherRequest);
         }
+        if let Ok(why) = row.status.parse() {
+            return Ok(Claim::Gone(why));
+        }
+        let answer = (row.answer_status, row.answer_headers, row.answer_body);
+        let (Some(status), Some(Json(headers)), Some(body)) = answer else {
+            return Ok(Claim::Running);
+        };
+        Ok(Claim::Answered(KeptAnswer {
+            status: u16::try_from(status).unwrap_or_default(),
+            headers,
+            body,
+        }))
     }
 
     /// Renews a claim. One that was taken over, or that has ended with its saved effect, stays as it is.
@@ -138,19 +152,16 @@ impl Storage {
     /// # Errors
     /// Database errors.
     #[tracing::instrument(name = "db.idempotency_keys.renew", skip_all)]
-    pub async fn renew_key(
-        &self,
-        IdempotencyClaim { key, token }: &IdempotencyClaim,
-    ) -> Result<(), StorageError> {
+    pub async fn renew_key(&self, claim: &IdempotencyClaim) -> Result<(), StorageError> {
         let renew = || {
             sqlx::query!(
                 "UPDATE idempotency_keys SET lease_until = now() + $5::interval
                  WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3 AND claim_id = $4
                    AND status = 'running'",
-                key.vault.as_str(),
-                key.caller,
-                key.key,
-                token,
+                claim.vault.as_str(),
+                claim.caller,
+                claim.key,
+                claim.token,
                 LEASE as _,
             )
         };
@@ -182,19 +193,16 @@ impl Storage {
     /// # Errors
     /// Database errors.
     #[tracing::instrument(name = "db.idempotency_keys.release", skip_all)]
-    pub async fn release_key(
-        &self,
-        IdempotencyClaim { key, token }: &IdempotencyClaim,
-    ) -> Result<(), StorageError> {
+    pub async fn release_key(&self, claim: &IdempotencyClaim) -> Result<(), StorageError> {
         let release = || {
             sqlx::query!(
                 "DELETE FROM idempotency_keys
                  WHERE vault_id = $1 AND caller = $2 AND idempotency_key = $3 AND claim_id = $4
                    AND status = 'running'",
-                key.vault.as_str(),
-                key.caller,
-                key.key,
-                token,
+                claim.vault.as_str(),
+                claim.caller,
+                claim.key,
+                claim.token,
             )
         };
         self.execute(Class::Write, "db.idempotency_keys.release", release)
@@ -214,81 +222,46 @@ impl Storage {
             let now = self.clock.now();
             // Rare read over all vaults; the deletion then goes vault by vault.
             let expired = sqlx::query!(
-                "SELECT vault_id, caller, idempotency_key FROM idempotency_keys
-                 WHERE expires_at <= $1 AND vault_id <> ALL ($3)
-                 ORDER BY expires_at
-                 LIMIT $2",
+                r#"SELECT vault_id, array_agg(caller) AS "callers!", array_agg(idempotency_key) AS "keys!"
+                   FROM (SELECT vault_id, caller, idempotency_key FROM idempotency_keys
+                         WHERE expires_at <= $1 AND vault_id <> ALL ($3)
+                         ORDER BY expires_at
+                         LIMIT $2) AS expired
+                   GROUP BY vault_id"#,
                 now,
                 batch,
                 &failing.waiting(),
             )
             .fetch_all(&mut self.reader().await?)
             .await?;
-            let mut vaults: BTreeMap<String, (Vec<String>, Vec<String>)> = BTreeMap::new();
-            for row in expired {
-                let (callers, keys) = vaults.entry(row.vault_id).or_default();
-                callers.push(row.caller);
-                keys.push(row.idempotency_key);
-            }
-            for (vault, (callers, keys)) in vaults {
+            for of_vault in expired {
                 let delete = || {
                     sqlx::query!(
                         "DELETE FROM idempotency_keys
                          WHERE vault_id = $1 AND expires_at <= $2
                            AND (status <> 'running' OR lease_until <= now() OR lease_until > now() + $5::interval)
                            AND (caller, idempotency_key) IN (SELECT * FROM unnest($3::text[], $4::text[]))",
-                        vault.as_str(),
+                        of_vault.vault_id,
                         now,
-                        &callers,
-                        &keys,
+                        &of_vault.callers,
+                        &of_vault.keys,
                         BEYOND_A_LEASE as _,
                     )
                 };
                 let done = self
                     .execute(Class::Sweep, "db.idempotency_keys.purge", delete)
                     .await;
-                deleted += failing.pass_over(&vault, done)?.unwrap_or_default();
+                deleted += failing.pass_over(&of_vault.vault_id, done)?.unwrap_or_default();
             }
         }
         Ok(deleted)
     }
 }
 
-struct Row {
-    fingerprint: Vec<u8>,
-    status: String,
-    answer_status: Option<i32>,
-    answer_headers: Option<Value>,
-    answer_body: Option<Vec<u8>>,
-}
-
-impl Row {
-    fn into_claim(self, key: &IdempotencyKey) -> Result<Claim, StorageError> {
-        if let Ok(why) = self.status.parse() {
-            return Ok(Claim::Gone(why));
-        }
-        let (Some(status), Some(headers), Some(body)) =
-            (self.answer_status, self.answer_headers, self.answer_body)
-        else {
-            return Ok(Claim::Running);
-        };
-        Ok(Claim::Answered(KeptAnswer {
-            status: u16::try_from(status).map_err(|_| corrupt(key, "answer_status", "not a status"))?,
-            headers: serde_json::from_value(headers)
-                .map_err(|_| corrupt(key, "answer_headers", "not a list of pairs"))?,
-            body,
-        }))
-    }
-}
-
-fn corrupt(key: &IdempotencyKey, column: &'static str, problem: &str) -> StorageError {
-    let row = format!("({}, {}, {})", key.vault, key.caller, key.key);
-    StorageError::corrupt(("idempotency_keys", column), row, problem)
-}
-
-/// An idempotency key with its scope: equal characters of another vault or caller are another key.
+/// The claim of a request on a key. Its effect is saved with its answer under the claim, or not saved at all. Equal keys of
+/// another vault or caller are other keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct IdempotencyKey {
+pub struct IdempotencyClaim {
     /// The vault the request goes to.
     pub vault: VaultId,
     /// The memory of the request, if any: the stored answer is deleted with it.
@@ -297,13 +270,6 @@ pub struct IdempotencyKey {
     pub caller: String,
     /// The client's key: 1 to 255 visible ASCII characters.
     pub key: String,
-}
-
-/// The claim of a request. Its effect is saved with its answer under the claim, or not saved at all.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct IdempotencyClaim {
-    /// The claimed key.
-    pub key: IdempotencyKey,
     /// The claim's id.
     pub token: String,
 }
@@ -429,9 +395,9 @@ fn end(
            AND idempotency_keys.caller = given.caller
            AND idempotency_keys.idempotency_key = given.idempotency_key
            AND idempotency_keys.claim_id = given.claim_id AND idempotency_keys.status = 'running'",
-        &column(|claim| claim.key.vault.as_str()) as &[&str],
-        &column(|claim| &claim.key.caller) as &[&str],
-        &column(|claim| &claim.key.key) as &[&str],
+        &column(|claim| claim.vault.as_str()) as &[&str],
+        &column(|claim| &claim.caller) as &[&str],
+        &column(|claim| &claim.key) as &[&str],
         &column(|claim| &claim.token) as &[&str],
         &statuses as &[Option<i32>],
         &headers as &[Option<Value>],

@@ -21,7 +21,7 @@ use crate::http::openapi::add_problem;
 use crate::http::problem::{Kind, Problem};
 use crate::http::state::{AppState, Settings};
 use crate::storage::Storage;
-use crate::storage::idempotency::{Claim, ClaimedAnswer, Gone, IdempotencyClaim, IdempotencyKey, KeptAnswer};
+use crate::storage::idempotency::{Claim, ClaimedAnswer, Gone, IdempotencyClaim, KeptAnswer};
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::FromRequestParts;
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE, IF_MATCH, IF_NONE_MATCH};
@@ -172,11 +172,12 @@ pub(super) async fn once(state: &AppState, time: Duration, mut call: Box<Call>) 
         return Ok(run(call).await);
     };
     let CallerOf(caller) = CallerOf::from_request_parts(parts, &()).await?;
-    let key = IdempotencyKey {
+    let claim = IdempotencyClaim {
         vault,
         memory: in_path(parts, "memory_id").await,
         caller: caller.id().to_owned(),
         key: key_of(&parts.headers)?,
+        token: state.clock.new_id().to_string(),
     };
     let limit = largest_body(&state.settings);
     if body::declared_length(&parts.headers).is_some_and(|length| length > limit.bytes as u64) {
@@ -187,8 +188,6 @@ pub(super) async fn once(state: &AppState, time: Duration, mut call: Box<Call>) 
     let body = Bytes::from(body::read(&parts.headers, body, limit, state.settings.body_timeout).await?);
     let fingerprint = fingerprint(parts, &body);
     let slot = Slot::of(&parts.extensions);
-    let token = state.clock.new_id().to_string();
-    let claim = IdempotencyClaim { key, token };
     if let Some(answer) = win(state, time, &claim, &fingerprint, slot.as_ref()).await? {
         return Ok(answer.with(IDEMPOTENCY_REPLAYED, true).into_response());
     }
