@@ -9,12 +9,12 @@
 //! - After the result of a request was removed, its answer is deleted, but the key and the request's fingerprint stay, as a
 //!   tombstone, so that a late retry neither runs again nor restores removed data.
 
-use crate::domain::ids::{ContextId, MemoryId, UpdateId, VaultId};
-use crate::domain::redaction::Quotations;
+use crate::domain::ids::{MemoryId, UpdateId, VaultId};
 use crate::storage::database::connection::Connection;
-use crate::storage::maintenance::redact::quotes;
+use crate::storage::maintenance::redact::{Redacted, quotes};
 use crate::storage::{Class, FailingVaults, Storage, StorageError};
 use chrono::TimeDelta;
+use futures::TryStreamExt as _;
 use serde_json::{Value, json};
 use sqlx::Postgres;
 use sqlx::postgres::PgArguments;
@@ -407,9 +407,6 @@ fn end(
     )
 }
 
-/// Rows read at once. Answers may be large.
-const ROWS_AT_ONCE: i64 = 32;
-
 /// Why there is no answer any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
@@ -447,38 +444,24 @@ pub(in crate::storage) async fn delete_answers(
     Ok(())
 }
 
-/// What a redaction removes besides the version.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::storage) struct Redacted<'a> {
-    pub(in crate::storage) context_id: &'a ContextId,
-    pub(in crate::storage) version: i64,
-    /// The runs whose text is redacted too.
-    pub(in crate::storage) runs: &'a [UpdateId],
-    pub(in crate::storage) quotations: &'a Quotations,
-}
-
-impl Redacted<'_> {
-    /// Whether an answer mentions the version or anything else that is redacted.
-    fn touches(&self, body: &[u8]) -> bool {
-        match serde_json::from_slice::<Value>(body) {
-            Ok(answer) => {
-                let is = |member: &str, id: &str| answer[member].as_str() == Some(id);
-                // The memory tool identifies versions by number only.
-                let is_numbered = answer.get("context_id").is_none();
-                is("context_id", self.context_id.as_str())
-                    || (is_numbered && answer["version"].as_i64() == Some(self.version))
-                    || self.runs.iter().any(|run| is("update_id", run.as_str()))
-                    || quotes(&answer, self.quotations)
-            }
-            Err(_) => {
-                let text = String::from_utf8_lossy(body);
-                let mut ids = self
-                    .runs
-                    .iter()
-                    .map(UpdateId::as_str)
-                    .chain([self.context_id.as_str()]);
-                ids.any(|id| text.contains(id)) || self.quotations.are_in(&text)
-            }
+/// Whether an answer mentions the redacted version, one of the runs that are redacted with it, or their text.
+fn mentions(body: &[u8], redacted: &Redacted<'_>, runs: &[UpdateId]) -> bool {
+    let of = &redacted.context.metadata;
+    let id = of.context_id.as_str();
+    match serde_json::from_slice::<Value>(body) {
+        Ok(answer) => {
+            let is = |member: &str, id: &str| answer[member].as_str() == Some(id);
+            // The memory tool identifies versions by number only.
+            let is_numbered = answer.get("context_id").is_none();
+            is("context_id", id)
+                || (is_numbered && answer["version"].as_i64() == Some(of.version))
+                || runs.iter().any(|run| is("update_id", run.as_str()))
+                || quotes(&answer, &redacted.quotations)
+        }
+        Err(_) => {
+            let text = String::from_utf8_lossy(body);
+            let mut ids = runs.iter().map(UpdateId::as_str).chain([id]);
+            ids.any(|id| text.contains(id)) || redacted.quotations.are_in(&text)
         }
     }
 }
@@ -487,44 +470,39 @@ impl Redacted<'_> {
 #[tracing::instrument(name = "db.idempotency_keys.bury_redacted", skip_all)]
 pub(in crate::storage) async fn delete_redacted_answers(
     connection: &mut Connection,
-    vault: &VaultId,
-    memory: &MemoryId,
     redacted: &Redacted<'_>,
+    runs: &[UpdateId],
 ) -> Result<(), StorageError> {
-    let (mut after_caller, mut after_key) = (String::new(), String::new());
-    loop {
-        let rows = sqlx::query!(
-            r#"SELECT caller, idempotency_key, answer_body AS "answer_body!"
-               FROM idempotency_keys
-               WHERE vault_id = $1 AND memory_id = $2 AND answer_body IS NOT NULL
-                 AND (caller, idempotency_key) > ($3, $4)
-               ORDER BY caller, idempotency_key
-               LIMIT $5"#,
-            vault.as_str(),
-            memory.as_str(),
-            after_caller,
-            after_key,
-            ROWS_AT_ONCE,
-        )
-        .fetch_all(&mut *connection)
-        .await?;
-        let Some(last) = rows.last() else { return Ok(()) };
-        (after_caller, after_key) = (last.caller.clone(), last.idempotency_key.clone());
-        let touched = rows.into_iter().filter(|row| redacted.touches(&row.answer_body));
-        let (callers, keys): (Vec<String>, Vec<String>) =
-            touched.map(|row| (row.caller, row.idempotency_key)).unzip();
-        sqlx::query!(
-            "UPDATE idempotency_keys
-             SET status = $5, answer_status = NULL, answer_headers = NULL, answer_body = NULL
-             WHERE vault_id = $1 AND memory_id = $2 AND status = 'done'
-               AND (caller, idempotency_key) IN (SELECT * FROM unnest($3::text[], $4::text[]))",
-            vault.as_str(),
-            memory.as_str(),
-            &callers,
-            &keys,
-            Gone::Redacted.name(),
-        )
-        .execute(&mut *connection)
-        .await?;
+    let of = &redacted.context.metadata;
+    // One after another, because answers may be large.
+    let mut rows = sqlx::query!(
+        r#"SELECT caller, idempotency_key, answer_body AS "answer_body!"
+           FROM idempotency_keys
+           WHERE vault_id = $1 AND memory_id = $2 AND answer_body IS NOT NULL"#,
+        of.vault_id.as_str(),
+        of.memory_id.as_str(),
+    )
+    .fetch(&mut *connection);
+    let (mut callers, mut keys) = (Vec::new(), Vec::new());
+    while let Some(row) = rows.try_next().await? {
+        if mentions(&row.answer_body, redacted, runs) {
+            callers.push(row.caller);
+            keys.push(row.idempotency_key);
+        }
     }
+    drop(rows);
+    sqlx::query!(
+        "UPDATE idempotency_keys
+         SET status = $5, answer_status = NULL, answer_headers = NULL, answer_body = NULL
+         WHERE vault_id = $1 AND memory_id = $2 AND status = 'done'
+           AND (caller, idempotency_key) IN (SELECT * FROM unnest($3::text[], $4::text[]))",
+        of.vault_id.as_str(),
+        of.memory_id.as_str(),
+        &callers,
+        &keys,
+        Gone::Redacted.name(),
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
 }

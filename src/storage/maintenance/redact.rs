@@ -2,13 +2,13 @@
 
 use crate::domain::ids::{ActorId, MemoryId, RecordId, UpdateId, VaultId};
 use crate::domain::memory::OperationName;
-use crate::domain::redaction::{LostRecord, LostRecords, Quotations, Redaction, quotes_lost};
+use crate::domain::redaction::{LostRecords, Quotations, Redaction, quotes_lost};
 use crate::domain::text::one_line;
 use crate::storage::contexts::{Context, ContextMetadata, ContextRef, find_context};
 use crate::storage::database::connection::Connection;
 use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::handoffs::forget_handoffs;
-use crate::storage::idempotency::{Redacted, delete_redacted_answers};
+use crate::storage::idempotency::delete_redacted_answers;
 use crate::storage::maintenance::rebuild::delete_records;
 use crate::storage::records::{self, RecordRow};
 use crate::storage::search::vectors::forget_vectors;
@@ -72,47 +72,32 @@ impl Storage {
         let newest = head.as_ref().map(|head| head.version);
         preconditions.check(head.as_ref().and_then(|head| head.context_id.as_ref()), newest)?;
         let found = find_context(&mut transaction, vault, memory, reference).await?;
-        let (Some(head), Some(Context { metadata, text })) = (head, found) else {
+        let (Some(head), Some(context)) = (head, found) else {
             return Err(WriteError::NotFound(Missing::Version));
         };
+        let metadata = &context.metadata;
         let version = metadata.version;
         if metadata.redaction.is_some() {
-            return Ok((transaction.rollback().await?, (metadata, None)));
+            return Ok((transaction.rollback().await?, (context.metadata, None)));
         }
         if version == head.version {
             return Err(WriteError::IsHead { version });
         }
-        let place = Place {
-            vault,
-            memory,
-            version,
-        };
-        let mut redaction = Redaction::of(&text);
-        keep_other_versions(&mut transaction, &place, &mut redaction).await?;
-        let quotations = redaction.quotations();
+        let redacted = Redacted::of(&mut transaction, &context).await?;
         let now = self.clock.now().max(head.changed_at);
-        // Computed here: in a distributed database a statement that changes rows cannot compute it.
-        let hash = hex::encode(Sha256::digest(text.as_bytes()));
         // Before the texts of versions are changed, because the texts of runs are unpacked with them.
-        let runs = clear_runs(&mut transaction, &place, &quotations).await?;
-        clear_version(&mut transaction, &place, &hash, (actor, reason), now).await?;
-        let lost = redaction.lost_records();
-        clear_words(&mut transaction, &place, &lost, &quotations).await?;
-        clear_records(&mut transaction, &place, &lost, &quotations).await?;
+        let runs = redacted.clear_runs(&mut transaction).await?;
+        redacted
+            .clear_version(&mut transaction, (actor, reason), now)
+            .await?;
+        redacted.clear_words(&mut transaction).await?;
+        redacted.clear_records(&mut transaction).await?;
         forget_handoffs(&mut transaction, vault, memory, version).await?;
         forget_vectors(&mut transaction, vault, memory).await?;
-        let context_id = &metadata.context_id;
-        let redacted_version = Redacted {
-            context_id,
-            version,
-            runs: &runs,
-            quotations: &quotations,
-        };
-        delete_redacted_answers(&mut transaction, vault, memory, &redacted_version).await?;
-        let redacted = find_context(&mut transaction, vault, memory, reference).await?;
+        delete_redacted_answers(&mut transaction, &redacted, &runs).await?;
         let event = NewEvent {
             actor: Some(actor.clone()),
-            details: Some(json!({"version": version, "context_id": context_id.as_str()})),
+            details: Some(json!({"version": version, "context_id": metadata.context_id.as_str()})),
             ..self.event(memory, EventKind::Redacted)
         };
         let held = Stored {
@@ -122,221 +107,226 @@ impl Storage {
         let change = (held, Stored::default());
         stored::count(&mut transaction, vault, &event.event_id, change).await?;
         events::append(&mut transaction, vault, from_ref(&event)).await?;
+        let redacted = find_context(&mut transaction, vault, memory, reference).await?;
         let redacted = redacted.ok_or(WriteError::NotFound(Missing::Version))?.metadata;
         Ok((transaction, (redacted, Some(event))))
     }
 }
 
-/// Removes from the quotations what other versions still contain.
-async fn keep_other_versions(
-    connection: &mut Connection,
-    place: &Place<'_>,
-    redaction: &mut Redaction,
-) -> Result<(), StorageError> {
-    let mut texts = sqlx::query_scalar!(
-        "SELECT context FROM memory_contexts
-         WHERE vault_id = $1 AND memory_id = $2 AND version <> $3 AND redacted_at IS NULL",
-        place.vault.as_str(),
-        place.memory.as_str(),
-        place.version,
-    )
-    .fetch(connection);
-    while let Some(text) = texts.try_next().await? {
-        redaction.keep(&text);
-    }
-    Ok(())
-}
-
-async fn clear_version(
-    connection: &mut Connection,
-    place: &Place<'_>,
-    hash: &str,
-    (actor, reason): (&ActorId, &str),
-    now: DateTime<Utc>,
-) -> Result<(), StorageError> {
-    sqlx::query!(
-        "UPDATE memory_contexts
-         SET context = '', operations = NULL, log = $7, redacted_at = $4, redacted_by = $5,
-             redaction_reason = $6, redacted_sha256 = $8
-         WHERE vault_id = $1 AND memory_id = $2 AND version = $3",
-        place.vault.as_str(),
-        place.memory.as_str(),
-        place.version,
-        now,
-        actor.as_str(),
-        reason,
-        format!("redacted: {}", one_line(reason)),
-        hash,
-    )
-    .execute(connection)
-    .await?;
-    Ok(())
+/// A version that is being redacted, and what no other version of its memory contains.
+pub(in crate::storage) struct Redacted<'a> {
+    /// The version as it was.
+    pub(in crate::storage) context: &'a Context,
+    lost: LostRecords,
+    pub(in crate::storage) quotations: Quotations,
 }
 
 /// Versions read at once: each may have 100 KiB or more.
 const ROWS_AT_ONCE: i64 = 32;
 
-/// The version being redacted.
-struct Place<'a> {
-    vault: &'a VaultId,
-    memory: &'a MemoryId,
-    version: i64,
-}
-
-/// Clears what records and the facts of tasks quote: the texts of archived records that no version contains any more, the
-/// facts of tasks whose lines were removed, those that the version added directly to the archive, and quotations in all
-/// others. Ids and history stay.
-async fn clear_records(
-    connection: &mut Connection,
-    place: &Place<'_>,
-    lost: &LostRecords,
-    quotations: &Quotations,
-) -> Result<(), StorageError> {
-    let mut changed = Vec::new();
-    for stored in records::all(connection, (place.vault, place.memory)).await? {
-        let mut row = stored.clone();
-        clear_record(&mut row, lost.get(&stored.id()), place.version, quotations);
-        if row != stored {
-            changed.push(row);
+impl<'a> Redacted<'a> {
+    /// Compares a version with all others.
+    async fn of(connection: &mut Connection, context: &'a Context) -> Result<Self, StorageError> {
+        let mut redaction = Redaction::of(&context.text);
+        let mut others = sqlx::query_scalar!(
+            "SELECT context FROM memory_contexts
+             WHERE vault_id = $1 AND memory_id = $2 AND version <> $3 AND redacted_at IS NULL",
+            context.metadata.vault_id.as_str(),
+            context.metadata.memory_id.as_str(),
+            context.metadata.version,
+        )
+        .fetch(connection);
+        while let Some(text) = others.try_next().await? {
+            redaction.keep(&text);
         }
+        Ok(Self {
+            context,
+            lost: redaction.lost_records(),
+            quotations: redaction.quotations(),
+        })
     }
-    // Deleted first, because writing a record leaves the facts of a task that is there.
-    let ids: Vec<RecordId> = changed.iter().map(RecordRow::id).collect();
-    delete_records(connection, place.vault, place.memory, &ids).await?;
-    records::write(connection, (place.vault, place.memory), &changed).await
-}
 
-fn clear_record(row: &mut RecordRow, lost: Option<&LostRecord>, version: i64, quotations: &Quotations) {
-    let is_archived = row.ended_version.is_some();
-    if let Some(lost) = lost.filter(|_| is_archived) {
-        row.label.take_if(|label| Some(&*label) == lost.label.as_ref());
-        row.reason
-            .take_if(|reason| Some(&*reason) == lost.reason.as_ref());
-        if lost.content.as_ref() == Some(&row.content) {
+    /// The memory and the version's number.
+    fn place(&self) -> (&VaultId, &MemoryId, i64) {
+        let metadata = &self.context.metadata;
+        (&metadata.vault_id, &metadata.memory_id, metadata.version)
+    }
+
+    async fn clear_version(
+        &self,
+        connection: &mut Connection,
+        (actor, reason): (&ActorId, &str),
+        now: DateTime<Utc>,
+    ) -> Result<(), StorageError> {
+        let (vault, memory, version) = self.place();
+        // Computed here: in a distributed database a statement that changes rows cannot compute it.
+        let hash = hex::encode(Sha256::digest(self.context.text.as_bytes()));
+        sqlx::query!(
+            "UPDATE memory_contexts
+             SET context = '', operations = NULL, log = $7, redacted_at = $4, redacted_by = $5,
+                 redaction_reason = $6, redacted_sha256 = $8
+             WHERE vault_id = $1 AND memory_id = $2 AND version = $3",
+            vault.as_str(),
+            memory.as_str(),
+            version,
+            now,
+            actor.as_str(),
+            reason,
+            format!("redacted: {}", one_line(reason)),
+            hash,
+        )
+        .execute(connection)
+        .await?;
+        Ok(())
+    }
+
+    /// Clears what records and the facts of tasks quote: the texts of archived records that no version contains any more, the
+    /// facts of tasks whose lines were removed, those that the version added directly to the archive, and quotations in all
+    /// others. Ids and history stay.
+    async fn clear_records(&self, connection: &mut Connection) -> Result<(), StorageError> {
+        let (vault, memory, _) = self.place();
+        let mut changed = Vec::new();
+        for stored in records::all(connection, (vault, memory)).await? {
+            let mut row = stored.clone();
+            self.clear_record(&mut row);
+            if row != stored {
+                changed.push(row);
+            }
+        }
+        // Deleted first, because writing a record leaves the facts of a task that is there.
+        let ids: Vec<RecordId> = changed.iter().map(RecordRow::id).collect();
+        delete_records(connection, vault, memory, &ids).await?;
+        records::write(connection, (vault, memory), &changed).await
+    }
+
+    fn clear_record(&self, row: &mut RecordRow) {
+        let version = self.context.metadata.version;
+        let is_archived = row.ended_version.is_some();
+        if let Some(lost) = self.lost.get(&row.id()).filter(|_| is_archived) {
+            row.label.take_if(|label| Some(&*label) == lost.label.as_ref());
+            row.reason
+                .take_if(|reason| Some(&*reason) == lost.reason.as_ref());
+            if lost.content.as_ref() == Some(&row.content) {
+                row.content.clear();
+            }
+        }
+        if row.created_version == version && row.ended_version == Some(version) {
             row.content.clear();
         }
-    }
-    if row.created_version == version && row.ended_version == Some(version) {
-        row.content.clear();
-    }
-    if is_archived && row.content.is_empty() {
-        row.task_id = None;
-        (row.intent, row.summary, row.epic) = (None, None, None);
-        (row.outcome, row.details) = (None, None);
-    }
-    row.task_id.take_if(|id| quotations.are_in(id.as_str()));
-    for text in [&mut row.intent, &mut row.summary, &mut row.epic] {
-        *text = text
-            .take()
-            .map(|text| clear_lines(&text, |line| quotations.are_in(line)));
-    }
-    // Including members that only a newer release knows.
-    for value in [&mut row.outcome, &mut row.details].into_iter().flatten() {
-        clear_strings(value, quotations);
-    }
-    let reason = row.archive_reason.as_mut();
-    if let Some(reason) = reason.filter(|reason| quotations.are_in(reason)) {
-        REDACTED.clone_into(reason);
-    }
-}
-
-/// Clears the texts of runs that quote the redacted text: request, exchanges and outcome. Returns their ids. Runs that created the version or started from it quote it in their prompts and diffs. Others may quote it if the
-/// memory changed while they ran, or if a message contained what later became part of the document.
-async fn clear_runs(
-    connection: &mut Connection,
-    place: &Place<'_>,
-    quotations: &Quotations,
-) -> Result<Vec<UpdateId>, StorageError> {
-    // Without the constant instructions, which stay: they quote nothing.
-    let mut rows = run_rows!(
-        "request",
-        "exchanges, NULL::jsonb AS instructions,
-         (SELECT context FROM memory_contexts
-          WHERE memory_contexts.vault_id = $1 AND memory_contexts.memory_id = $2
-            AND memory_contexts.version = (updates.exchanges ->> 'base')::bigint
-            AND redacted_at IS NULL) AS shown",
-        "WHERE vault_id = $1 AND memory_id = $2",
-        place.vault.as_str(),
-        place.memory.as_str(),
-    )
-    .fetch(&mut *connection);
-    let mut cleared: Vec<UpdateId> = Vec::new();
-    while let Some(row) = rows.try_next().await? {
-        let versions = [
-            Some(row.base_version),
-            row.version,
-            row.version.map(|made| made - 1),
-            row.exchanges["base"].as_i64(),
-        ];
-        // Unpacked, because a quotation may begin in one piece and end in another.
-        let run = Run::try_from(row)?;
-        let parts = [&run.request, &run.exchanges, &run.outcome];
-        if versions.contains(&Some(place.version)) || parts.into_iter().any(|part| quotes(part, quotations)) {
-            cleared.push(run.update_id);
+        if is_archived && row.content.is_empty() {
+            row.task_id = None;
+            (row.intent, row.summary, row.epic) = (None, None, None);
+            (row.outcome, row.details) = (None, None);
+        }
+        row.task_id.take_if(|id| self.quotations.are_in(id.as_str()));
+        for text in [&mut row.intent, &mut row.summary, &mut row.epic]
+            .into_iter()
+            .flatten()
+        {
+            *text = clear_lines(text, |line| self.quotations.are_in(line));
+        }
+        // Including members that only a newer release knows.
+        for value in [&mut row.outcome, &mut row.details].into_iter().flatten() {
+            clear_strings(value, &self.quotations);
+        }
+        let reason = row.archive_reason.as_mut();
+        if let Some(reason) = reason.filter(|reason| self.quotations.are_in(reason)) {
+            REDACTED.clone_into(reason);
         }
     }
-    drop(rows);
-    sqlx::query!(
-        "UPDATE updates SET request = $4, exchanges = $5, outcome = $4
-             WHERE vault_id = $1 AND memory_id = $2 AND update_id = ANY ($3)",
-        place.vault.as_str(),
-        place.memory.as_str(),
-        &cleared as &[UpdateId],
-        redacted_json(),
-        Value::Array(Vec::new()),
-    )
-    .execute(connection)
-    .await?;
-    Ok(cleared)
-}
 
-/// Removes the quotations from the operations and logs of the other versions, and what these say of the lost records: the
-/// next version describes what it archived.
-async fn clear_words(
-    connection: &mut Connection,
-    place: &Place<'_>,
-    lost: &LostRecords,
-    quotations: &Quotations,
-) -> Result<(), StorageError> {
-    let mut after = 0;
-    loop {
-        let rows = sqlx::query!(
-            "SELECT version, operations, log FROM memory_contexts
-             WHERE vault_id = $1 AND memory_id = $2 AND version > $3 AND version <> $4
-             ORDER BY version
-             LIMIT $5",
-            place.vault.as_str(),
-            place.memory.as_str(),
-            after,
-            place.version,
-            ROWS_AT_ONCE,
+    /// Clears the texts of runs that quote the redacted text: request, exchanges and outcome. Returns their ids. Runs that
+    /// created the version or started from it quote it in their prompts and diffs. Others may quote it if the memory changed
+    /// while they ran, or if a message contained what later became part of the document.
+    async fn clear_runs(&self, connection: &mut Connection) -> Result<Vec<UpdateId>, StorageError> {
+        let (vault, memory, version) = self.place();
+        // Without the constant instructions, which stay: they quote nothing.
+        let mut rows = run_rows!(
+            "request",
+            "exchanges, NULL::jsonb AS instructions,
+             (SELECT context FROM memory_contexts
+              WHERE memory_contexts.vault_id = $1 AND memory_contexts.memory_id = $2
+                AND memory_contexts.version = (updates.exchanges ->> 'base')::bigint
+                AND redacted_at IS NULL) AS shown",
+            "WHERE vault_id = $1 AND memory_id = $2",
+            vault.as_str(),
+            memory.as_str(),
         )
-        .fetch_all(&mut *connection)
-        .await?;
-        let Some(last) = rows.last() else { return Ok(()) };
-        after = last.version;
-        for row in rows {
-            let mut operations = row.operations.clone();
-            for operation in operations.iter_mut().filter_map(Value::as_array_mut).flatten() {
-                clear_strings(operation, quotations);
-                clear_parts(operation, lost);
-            }
-            let quotes = |line: &str| quotations.are_in(line) || quotes_lost(line, lost);
-            let log = clear_lines(&row.log, quotes);
-            if (&operations, &log) == (&row.operations, &row.log) {
-                continue;
-            }
-            sqlx::query!(
-                "UPDATE memory_contexts SET operations = $4, log = $5
-                 WHERE vault_id = $1 AND memory_id = $2 AND version = $3",
-                place.vault.as_str(),
-                place.memory.as_str(),
+        .fetch(&mut *connection);
+        let mut cleared: Vec<UpdateId> = Vec::new();
+        while let Some(row) = rows.try_next().await? {
+            let versions = [
+                Some(row.base_version),
                 row.version,
-                operations,
-                log,
+                row.version.map(|made| made - 1),
+                row.exchanges["base"].as_i64(),
+            ];
+            // Unpacked, because a quotation may begin in one piece and end in another.
+            let run = Run::try_from(row)?;
+            let mut parts = [&run.request, &run.exchanges, &run.outcome].into_iter();
+            if versions.contains(&Some(version)) || parts.any(|part| quotes(part, &self.quotations)) {
+                cleared.push(run.update_id);
+            }
+        }
+        drop(rows);
+        sqlx::query!(
+            "UPDATE updates SET request = $4, exchanges = $5, outcome = $4
+             WHERE vault_id = $1 AND memory_id = $2 AND update_id = ANY ($3)",
+            vault.as_str(),
+            memory.as_str(),
+            &cleared as &[UpdateId],
+            redacted_json(),
+            Value::Array(Vec::new()),
+        )
+        .execute(connection)
+        .await?;
+        Ok(cleared)
+    }
+
+    /// Removes the quotations from the operations and logs of the other versions, and what these say of the lost records: the
+    /// next version describes what it archived.
+    async fn clear_words(&self, connection: &mut Connection) -> Result<(), StorageError> {
+        let (vault, memory, version) = self.place();
+        let mut after = 0;
+        loop {
+            let rows = sqlx::query!(
+                "SELECT version, operations, log FROM memory_contexts
+                 WHERE vault_id = $1 AND memory_id = $2 AND version > $3 AND version <> $4
+                 ORDER BY version
+                 LIMIT $5",
+                vault.as_str(),
+                memory.as_str(),
+                after,
+                version,
+                ROWS_AT_ONCE,
             )
-            .execute(&mut *connection)
+            .fetch_all(&mut *connection)
             .await?;
+            let Some(last) = rows.last() else { return Ok(()) };
+            after = last.version;
+            for row in rows {
+                let mut operations = row.operations.clone();
+                for operation in operations.iter_mut().filter_map(Value::as_array_mut).flatten() {
+                    clear_strings(operation, &self.quotations);
+                    clear_parts(operation, &self.lost);
+                }
+                let quotes = |line: &str| self.quotations.are_in(line) || quotes_lost(line, &self.lost);
+                let log = clear_lines(&row.log, quotes);
+                if (&operations, &log) == (&row.operations, &row.log) {
+                    continue;
+                }
+                sqlx::query!(
+                    "UPDATE memory_contexts SET operations = $4, log = $5
+                     WHERE vault_id = $1 AND memory_id = $2 AND version = $3",
+                    vault.as_str(),
+                    memory.as_str(),
+                    row.version,
+                    operations,
+                    log,
+                )
+                .execute(&mut *connection)
+                .await?;
+            }
         }
     }
 }
