@@ -8,7 +8,6 @@ use crate::storage::updates::run::{Run, RunStatus};
 use crate::storage::updates::run_rows;
 use crate::storage::{Class, FailingVaults, Storage, StorageError};
 use chrono::{DateTime, Utc};
-use std::collections::BTreeMap;
 
 /// The start of a page of a vault's runs: after this run of this memory.
 pub type VaultRunKey = (UpdateId, MemoryId);
@@ -92,35 +91,32 @@ impl Storage {
         while failing.goes_on(expired) {
             // Rare read over all vaults, in a small index; the change then goes vault by vault.
             let old = sqlx::query!(
-                "SELECT vault_id, memory_id, update_id FROM updates
-                 WHERE status = 'proposed' AND finished_at <= $1 AND vault_id <> ALL ($3)
-                 LIMIT $2",
+                r#"SELECT vault_id AS "vault_id: VaultId", array_agg(memory_id) AS "memories!", array_agg(update_id) AS "updates!"
+                   FROM (SELECT vault_id, memory_id, update_id FROM updates
+                         WHERE status = 'proposed' AND finished_at <= $1 AND vault_id <> ALL ($3)
+                         LIMIT $2) AS old
+                   GROUP BY vault_id"#,
                 before,
                 batch,
                 &failing.waiting(),
             )
             .fetch_all(&mut self.reader().await?)
             .await?;
-            let mut vaults: BTreeMap<VaultId, (Vec<MemoryId>, Vec<UpdateId>)> = BTreeMap::new();
-            for row in old {
-                let (memories, updates) = vaults.entry(row.vault_id).or_default();
-                memories.push(row.memory_id);
-                updates.push(row.update_id);
-            }
-            for (vault, (memories, updates)) in vaults {
+            for of_vault in old {
+                let vault = of_vault.vault_id.as_str();
                 let expire = || {
                     sqlx::query!(
                         "UPDATE updates SET status = 'expired'
                          WHERE vault_id = $1 AND status = 'proposed' AND finished_at <= $2
                            AND (memory_id, update_id) IN (SELECT * FROM unnest($3::text[], $4::text[]))",
-                        vault.as_str(),
+                        vault,
                         before,
-                        &memories as &[MemoryId],
-                        &updates as &[UpdateId],
+                        &of_vault.memories,
+                        &of_vault.updates,
                     )
                 };
                 let done = self.execute(Class::Sweep, "db.updates.expire", expire).await;
-                expired += failing.pass_over(vault.as_str(), done)?.unwrap_or_default();
+                expired += failing.pass_over(vault, done)?.unwrap_or_default();
             }
         }
         Ok(expired)
