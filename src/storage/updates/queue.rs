@@ -14,7 +14,7 @@ use crate::storage::database::transaction::lock_name;
 use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::idempotency::{Answering, keep_one};
 use crate::storage::updates::insert::insert_rows;
-use crate::storage::updates::{Run, RunJson, RunStatus, find_run, must_live_on, redacted_json};
+use crate::storage::updates::{Run, RunJson, RunStatus, must_live_on, redacted_json};
 use crate::storage::{Class, Storage, StorageError, error, events};
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
@@ -385,8 +385,8 @@ impl Storage {
             )
         };
         let details = json!({"step": "queued", "attempts": claimed.attempts - uncounted});
-        self.end_claim("db.updates.hand_back", claimed, requeue, details)
-            .await
+        let of = (&claimed.due, Some(&claimed.actor));
+        self.end("db.updates.hand_back", of, requeue, details).await
     }
 
     /// Ends an update without a version. `false` if the claim was lost.
@@ -403,37 +403,8 @@ impl Storage {
         let (now, outcome) = (self.clock.now(), json!({"problem": problem}));
         let end = || finish(&claimed.due, Some(&claimed.claim), status, now, Some(&outcome));
         let details = json!({"step": "finished", "status": status.name()});
-        self.end_claim("db.updates.give_up", claimed, end, details).await
-    }
-
-    /// Ends a claim by this statement, and tells of it. `false` if the claim was lost.
-    async fn end_claim<'q>(
-        &self,
-        name: &'static str,
-        claimed: &Claimed,
-        end: impl Fn() -> Query<'q, Postgres, PgArguments>,
-        details: Value,
-    ) -> Result<bool, StorageError> {
-        let Due {
-            vault,
-            memory,
-            update_id,
-        } = &claimed.due;
-        let end = &end;
-        let event = &self.queue_event(memory, update_id, Some(&claimed.actor), details);
-        let is_held = self
-            .transaction(name, |mut transaction| async move {
-                if end().execute(&mut transaction).await?.rows_affected() == 0 {
-                    return Ok((transaction.rollback().await?, false));
-                }
-                events::append(&mut transaction, vault, from_ref(event)).await?;
-                Ok::<_, StorageError>((transaction, true))
-            })
-            .await?;
-        if is_held {
-            self.appended(vault, from_ref(event));
-        }
-        Ok(is_held)
+        let of = (&claimed.due, Some(&claimed.actor));
+        self.end("db.updates.give_up", of, end, details).await
     }
 
     /// Cancels a queued or running update at once: it never saves anything. A worker that runs it stops when it
@@ -453,25 +424,43 @@ impl Storage {
             memory: memory.clone(),
             update_id: id.clone(),
         };
-        let event = &self.queue_event(memory, id, None, json!({"step": "cancelled"}));
-        let cancelled = self
-            .transaction("db.updates.cancel", |mut transaction| async move {
-                let ended = finish(due, None, RunStatus::Cancelled, self.clock.now(), None);
-                let ended = ended.execute(&mut transaction).await?;
-                if ended.rows_affected() == 0 {
-                    return Ok((transaction.rollback().await?, None));
+        let now = self.clock.now();
+        let cancel = || finish(due, None, RunStatus::Cancelled, now, None);
+        let details = json!({"step": "cancelled"});
+        let is_cancelled = self
+            .end("db.updates.cancel", (due, None), cancel, details)
+            .await?;
+        Ok(match self.run(vault, memory, id).await? {
+            Some(run) if is_cancelled => Cancelled::Done(Box::new(run)),
+            Some(run) => Cancelled::Ended(run.status),
+            None => Cancelled::Unknown,
+        })
+    }
+
+    /// Ends an update or its claim by this statement, and tells of it. `false` if nothing ended, since the claim was lost or the
+    /// update had ended.
+    async fn end<'q>(
+        &self,
+        name: &'static str,
+        (due, actor): (&Due, Option<&ActorId>),
+        end: impl Fn() -> Query<'q, Postgres, PgArguments>,
+        details: Value,
+    ) -> Result<bool, StorageError> {
+        let end = &end;
+        let event = &self.queue_event(&due.memory, &due.update_id, actor, details);
+        let is_ended = self
+            .transaction(name, |mut transaction| async move {
+                if end().execute(&mut transaction).await?.rows_affected() == 0 {
+                    return Ok((transaction.rollback().await?, false));
                 }
-                let run = find_run(&mut transaction, vault, memory, id).await?;
-                events::append(&mut transaction, vault, from_ref(event)).await?;
-                Ok::<_, StorageError>((transaction, run))
+                events::append(&mut transaction, &due.vault, from_ref(event)).await?;
+                Ok::<_, StorageError>((transaction, true))
             })
             .await?;
-        let Some(run) = cancelled else {
-            let run = self.run(vault, memory, id).await?;
-            return Ok(run.map_or(Cancelled::Unknown, |run| Cancelled::Ended(run.status)));
-        };
-        self.appended(vault, from_ref(event));
-        Ok(Cancelled::Done(Box::new(run)))
+        if is_ended {
+            self.appended(&due.vault, from_ref(event));
+        }
+        Ok(is_ended)
     }
 }
 
