@@ -227,19 +227,14 @@ pub(in crate::storage) async fn hold_root(
     connection: &mut Connection,
     tree: &FileTree,
 ) -> Result<(), StorageError> {
+    // A row that is there is locked, though not changed.
     sqlx::query!(
-        "INSERT INTO memory_roots (vault_id, root) VALUES ($1, $2) ON CONFLICT (vault_id, root) DO NOTHING",
+        "INSERT INTO memory_roots (vault_id, root) VALUES ($1, $2)
+         ON CONFLICT (vault_id, root) DO UPDATE SET root = memory_roots.root WHERE false",
         tree.vault.as_str(),
         tree.root.as_str(),
     )
-    .execute(&mut *connection)
-    .await?;
-    sqlx::query_scalar!(
-        "SELECT root FROM memory_roots WHERE vault_id = $1 AND root = $2 FOR UPDATE",
-        tree.vault.as_str(),
-        tree.root.as_str(),
-    )
-    .fetch_optional(connection)
+    .execute(connection)
     .await?;
     Ok(())
 }
@@ -407,7 +402,14 @@ impl Storage {
             }
             let files = files_at(&mut transaction, tree, path).await?;
             let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
-            unlink(&mut transaction, tree, &paths).await?;
+            sqlx::query!(
+                "DELETE FROM memory_paths WHERE vault_id = $1 AND root = $2 AND path = ANY ($3::text[])",
+                tree.vault.as_str(),
+                tree.root.as_str(),
+                &paths as &[&str],
+            )
+            .execute(&mut transaction)
+            .await?;
             let change = FileChange::of(path, files, deleted(path));
             keep_one(&mut transaction, under, change.memory(), &change).await?;
             Ok::<_, WriteError>((transaction, change))
@@ -466,19 +468,6 @@ impl Storage {
         })
         .await
     }
-}
-
-/// Unlinks the files at these paths.
-async fn unlink(connection: &mut Connection, tree: &FileTree, paths: &[&str]) -> Result<(), StorageError> {
-    sqlx::query!(
-        "DELETE FROM memory_paths WHERE vault_id = $1 AND root = $2 AND path = ANY ($3::text[])",
-        tree.vault.as_str(),
-        tree.root.as_str(),
-        paths as &[&str],
-    )
-    .execute(connection)
-    .await?;
-    Ok(())
 }
 
 /// The file at a path, or the files below it.
