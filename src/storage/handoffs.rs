@@ -11,7 +11,7 @@ use crate::storage::events::{EventKind, NewEvent};
 use crate::storage::idempotency::{ClaimedAnswer, keep_answers};
 use crate::storage::records::history::Row;
 use crate::storage::write::lock_memory;
-use crate::storage::{Class, Storage, StorageError, contexts, events, records};
+use crate::storage::{Class, ContextRef, Storage, StorageError, contexts, events, records};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -200,22 +200,15 @@ pub(super) async fn insert(
 /// Whether the version that a handoff was created from still has its text, and the archived records it used are
 /// unchanged: a redaction removes both. Active records are part of that version.
 async fn may_be_quoted(connection: &mut Connection, snapshot: &Snapshot) -> Result<bool, StorageError> {
-    let base = sqlx::query_scalar!(
-        r#"SELECT EXISTS (SELECT 1 FROM memory_contexts
-                          WHERE vault_id = $1 AND memory_id = $2 AND context_id = $3
-                            AND redacted_at IS NULL) AS "there!""#,
-        snapshot.vault.as_str(),
-        snapshot.memory.as_str(),
-        snapshot.context_id.as_str(),
-    )
-    .fetch_one(&mut *connection)
-    .await?;
-    if !base {
+    let (vault, memory) = (&snapshot.vault, &snapshot.memory);
+    let base = ContextRef::Id(snapshot.context_id.clone());
+    let base = contexts::find_context(connection, vault, memory, &base).await?;
+    if base.is_none_or(|base| base.metadata.redaction.is_some()) {
         return Ok(false);
     }
     let ended = snapshot.records.values().filter(|life| life.end.is_some());
     let ids: Vec<RecordId> = ended.map(|life| life.record.id).collect();
-    let now = records::some(connection, &snapshot.vault, &snapshot.memory, &ids).await?;
+    let now = records::some(connection, vault, memory, &ids).await?;
     let same = now
         .into_iter()
         .filter(|now| snapshot.records.get(&now.record.id) == Some(now));
