@@ -2,6 +2,7 @@
 //! rest are only counted. A text full of faults therefore costs no more than one with a few.
 
 use super::operation::{Fault, FaultKind, Item, Operation};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Maximum number of faults kept per text.
@@ -63,6 +64,16 @@ impl Parsed {
             true => self.faults.push(fault),
             false => self.omitted.add(&fault),
         }
+    }
+
+    /// Drops the warnings about the form of items that are rejected for another reason. `rejected` maps the start to the end
+    /// of the ranges of such items.
+    pub fn drop_warnings_within(&mut self, rejected: &BTreeMap<usize, usize>) {
+        self.faults.retain(|fault| {
+            let is_of_form = matches!(fault.kind, FaultKind::MultiLineInsight | FaultKind::UnclosedFence);
+            let before = rejected.range(..=fault.range.start).next_back();
+            !(is_of_form && before.is_some_and(|(_, end)| fault.range.end <= *end))
+        });
     }
 
     /// Counts the faults above the limit and drops them.

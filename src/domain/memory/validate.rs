@@ -33,12 +33,8 @@ pub struct View<'a> {
 /// Of an item the first fault that applies in the fault table is reported. A `placeholder` fault in an `ARCHIVE` item whose id never existed becomes `unknown_id`, which has priority
 /// in the fault table. A warning about a rejected item is dropped. Linear in the document and the items.
 #[must_use]
-pub fn validate(parsed: Parsed, view: &View<'_>, earlier: &[Operation], limits: &Limits) -> Parsed {
-    let Parsed {
-        mut items,
-        faults,
-        omitted,
-    } = parsed;
+pub fn validate(mut parsed: Parsed, view: &View<'_>, earlier: &[Operation], limits: &Limits) -> Parsed {
+    let mut items = std::mem::take(&mut parsed.items);
     let mut archives = Archives::of(view, earlier, &items, limits);
     let verdicts: Vec<_> = items
         .iter_mut()
@@ -48,9 +44,8 @@ pub fn validate(parsed: Parsed, view: &View<'_>, earlier: &[Operation], limits: 
     let stays = |entry: &Entry| entry.id.is_none_or(|id| !archives.archived_now.contains(&id));
     let like = entries_of(view.document, |kind| added.contains(&kind)).filter(stays);
     let mut additions = Additions::of(like, earlier, limits);
-    let mut accepted = Vec::with_capacity(items.len());
-    let mut rejected = Vec::new();
-    let mut rejected_ranges: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut faults = Vec::new();
+    let mut rejected: BTreeMap<usize, usize> = BTreeMap::new();
     for (mut item, verdict) in items.into_iter().zip(verdicts) {
         // If the archiving of the replaced record is rejected, the addition becomes an ordinary one.
         let replaces = item.operation.replaces();
@@ -58,27 +53,21 @@ pub fn validate(parsed: Parsed, view: &View<'_>, earlier: &[Operation], limits: 
             item.operation.set_replaced(None);
         }
         match verdict.or_else(|| additions.judge(&item.operation)) {
-            None => accepted.push(item),
+            None => parsed.items.push(item),
             Some(fault) => {
-                rejected_ranges.insert(item.range.start, item.range.end);
-                rejected.push(fault.of_item(&item));
+                rejected.insert(item.range.start, item.range.end);
+                faults.push(fault.of_item(&item));
             }
         }
     }
-    let mut faults: Vec<_> = faults
-        .into_iter()
-        .filter(|fault| !is_warning_within(&rejected_ranges, fault))
-        .map(|fault| archives.without_placeholder(fault))
-        .collect();
-    faults.extend(rejected);
-    faults.sort_by_key(|fault| fault.range.start);
-    let mut validated = Parsed {
-        items: accepted,
-        faults,
-        omitted,
-    };
-    validated.keep_few();
-    validated
+    parsed.drop_warnings_within(&rejected);
+    for fault in &mut parsed.faults {
+        archives.name_unknown(fault);
+    }
+    parsed.faults.extend(faults);
+    parsed.faults.sort_by_key(|fault| fault.range.start);
+    parsed.keep_few();
+    parsed
 }
 
 /// Why an item is rejected.
@@ -238,15 +227,14 @@ impl<'a> Archives<'a> {
         None
     }
 
-    /// Converts a placeholder fault that names a record that never existed to `unknown_id`.
-    fn without_placeholder(&self, mut fault: Fault) -> Fault {
+    /// Makes a placeholder fault that names a record that never existed `unknown_id`.
+    fn name_unknown(&self, fault: &mut Fault) {
         if fault.kind == FaultKind::Placeholder
             && let Some(id) = fault.id.filter(|id| !self.existed(*id))
         {
             fault.kind = FaultKind::UnknownId;
             fault.detail = never_existed(id);
         }
-        fault
     }
 }
 
@@ -334,14 +322,4 @@ fn duplicate_key(kind: RecordKind, label: Option<&str>, content: &str) -> Duplic
 
 fn never_existed(id: RecordId) -> String {
     format!("{id} never existed in this memory; name an id that the memory shows.")
-}
-
-/// Whether a fault is only a warning about the form of an item that is rejected for another reason; `rejected_ranges`
-/// maps the start to the end of the ranges of such items.
-fn is_warning_within(rejected_ranges: &BTreeMap<usize, usize>, fault: &Fault) -> bool {
-    matches!(fault.kind, FaultKind::MultiLineInsight | FaultKind::UnclosedFence)
-        && rejected_ranges
-            .range(..=fault.range.start)
-            .next_back()
-            .is_some_and(|(_, end)| fault.range.end <= *end)
 }
