@@ -127,11 +127,8 @@ impl<'a> Archives<'a> {
         let added = match operation {
             Operation::RewriteProgress(_) => return None,
             Operation::Archive { id, ground, .. } => {
-                let ground = ground.filter(|_| self.active.contains(id));
                 let detail = || format!("{id} was archived before; it needs no second ARCHIVE.");
-                return ground
-                    .and_then(|ground| self.judge_ground(*id, ground))
-                    .or_else(|| self.judge_archiving(*id, detail));
+                return self.judge_archiving(*id, *ground, detail);
             }
             Operation::Mark { id, .. } => return self.judge_mark(*id),
             Operation::Add(merged) if !merged.merges.is_empty() => return self.judge_merge(merged),
@@ -155,18 +152,27 @@ impl<'a> Archives<'a> {
         }
         let detail =
             || format!("{id} was archived before, so nothing can take its place; add without `replaces`.");
-        self.judge_archiving(id, detail)
+        self.judge_archiving(id, None, detail)
     }
 
     /// Archives a record if that is possible; otherwise returns the fault.
-    fn judge_archiving(&mut self, id: RecordId, again: impl FnOnce() -> String) -> Verdict {
+    fn judge_archiving(
+        &mut self,
+        id: RecordId,
+        ground: Option<Ground>,
+        again: impl FnOnce() -> String,
+    ) -> Verdict {
         if let Some(fault) = self.judge_name(id) {
             return Some(fault);
         }
-        match self.active.contains(&id) && self.archived_now.insert(id) {
-            true => None,
-            false => reject(FaultKind::AlreadyArchived, again()),
+        if !self.active.contains(&id) || self.archived_now.contains(&id) {
+            return reject(FaultKind::AlreadyArchived, again());
         }
+        let fault = ground.and_then(|ground| self.judge_ground(id, ground));
+        if fault.is_none() {
+            self.archived_now.insert(id);
+        }
+        fault
     }
 
     /// Whether a record exists, and may be archived.

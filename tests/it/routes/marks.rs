@@ -84,7 +84,7 @@ async fn a_model_archives_nothing_that_is_pinned_and_marks_nothing() {
         .applied("KEY_LEARNINGS:\n  MARK:\n    - KL-1 pinned because it stays\n")
         .await;
     let before = memory.text().await;
-    let learnings = "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because KL-1 is wrong\n  MARK:\n    \
+    let learnings = "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 duplicate of KL-2 because KL-1 is wrong\n  MARK:\n    \
                      - KL-2 until 2026-11-20 because gone\n  ADD:\n    - [pinned] because it is certain: go on\n";
     let answer = memory.updated(dictate(json!({ "learnings": learnings }))).await;
     has(
