@@ -8,7 +8,6 @@
 #![expect(clippy::print_stdout, reason = "a program")]
 
 use chrono::DateTime;
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::hint::black_box;
 use std::process::ExitCode;
@@ -279,7 +278,6 @@ fn evidence() -> Work {
             Item::new(operation, n..n + 1)
         })
         .collect();
-    let ids: Vec<RecordId> = (1..=25).map(|n| RecordId::new(RecordKind::Learning, n)).collect();
     let examples = Examples::default();
     Work::new("evidence_2_mb_100_operations", message.len(), move || {
         let input = Input {
@@ -299,7 +297,7 @@ fn evidence() -> Work {
         );
         (
             judge.items(items.clone()),
-            judge.archives(&ids, &[], &BTreeSet::new()),
+            judge.archives(items.clone(), std::iter::empty(), &[]),
         )
     })
 }

@@ -4,14 +4,14 @@ use super::Pipeline;
 use super::report::{Rejection, Warning};
 use super::run::Running;
 use crate::domain::dsl::Parsed;
-use crate::domain::evidence::{self, Addition, Judge, JudgeContext, Ruling};
+use crate::domain::evidence::{self, Judge, JudgeContext};
 use crate::domain::ids::RecordId;
 use crate::domain::memory::{Limits, View, validate};
 use crate::domain::operation::{Fault, FaultKind, Item, Operation, Role, WrittenItem};
 use crate::fair;
 use crate::storage::StorageError;
 use crate::storage::records::archived;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 
 /// Approximate length of an item, used to estimate the work of many.
@@ -130,91 +130,44 @@ pub(super) fn as_parsed(operations: Vec<Operation>) -> Parsed {
 /// Checks additions and progress against the input, validates what is left, and then checks the archive operations,
 /// because they depend on which additions are applied.
 fn checked_against_input(
-    parsed: Parsed,
+    mut parsed: Parsed,
     view: &View<'_>,
     limits: &Limits,
     (case, before): (JudgeContext<'_>, &[Item]),
 ) -> Parsed {
-    let Parsed {
-        items,
-        mut faults,
-        omitted,
-    } = parsed;
+    let items = std::mem::take(&mut parsed.items);
     let judge = Judge::new(case, &items);
     let mut found = Vec::new();
-    let mut left = Vec::with_capacity(items.len());
-    let mut rejected: HashSet<usize> = HashSet::new();
+    let mut rejected: BTreeMap<usize, usize> = BTreeMap::new();
     for (item, judged) in items.iter().zip(judge.items(items.clone())) {
-        let rulings = judged.rulings.into_iter();
-        found.extend(rulings.map(|ruling| fault_of(ruling, item)));
+        found.extend(judged.faults);
         match judged.item {
-            Some(kept) => left.push(kept),
+            Some(kept) => parsed.items.push(kept),
             None => {
-                rejected.insert(item.range.start);
+                rejected.insert(item.range.start, item.range.end);
             }
         }
     }
-    // A warning about the form of an item is dropped if the item is rejected.
-    faults.retain(|fault| !(fault.is_warning() && rejected.contains(&fault.range.start)));
-    let left = Parsed {
-        items: left,
-        faults,
-        omitted,
-    };
-    let mut checked = validate(left, view, &[], limits);
-    let ids = checked.items.iter().filter_map(|item| item.operation.archives());
-    let ids: Vec<RecordId> = ids.collect();
+    parsed.drop_warnings_within(&rejected);
+    let mut checked = validate(parsed, view, &[], limits);
     // An addition that says what a record says counts as applied.
     let duplicates = checked.faults.iter();
     let duplicates = duplicates.filter(|fault| fault.kind == FaultKind::Duplicate);
     let applied = checked.items.iter().map(|item| item.range.start);
     let applied: HashSet<usize> = applied.chain(duplicates.map(|fault| fault.range.start)).collect();
-    let additions = items.iter().map(|item| Addition {
-        operation: &item.operation,
-        is_applied: applied.contains(&item.range.start),
-    });
-    let earlier = before.iter().map(|item| Addition {
-        operation: &item.operation,
-        is_applied: true,
-    });
-    let additions = additions.chain(earlier);
-    let additions: Vec<Addition<'_>> = additions
-        .filter(|addition| addition.operation.adds().is_some())
-        .collect();
-    let archived_before = before
+    let additions = items
         .iter()
-        .filter_map(|item| item.operation.archives())
-        .collect();
-    let mut judged = judge.archives(&ids, &additions, &archived_before).into_iter();
-    found.extend(checked.faults.into_iter().map(|fault| Fault {
-        written: fault.written.masked(),
-        ..fault
-    }));
-    checked.items.retain_mut(|item| {
-        if item.operation.archives().is_none() {
-            return true;
-        }
-        let Some(judged) = judged.next() else { return false };
-        item.evidence = judged.evidence;
-        let Some(ruling) = judged.ruling else { return true };
-        let is_applied = ruling.is_warning;
-        found.push(fault_of(ruling, item));
-        is_applied
-    });
+        .map(|item| (&item.operation, applied.contains(&item.range.start)));
+    found.append(&mut checked.faults);
+    for judged in judge.archives(std::mem::take(&mut checked.items), additions, before) {
+        found.extend(judged.faults);
+        checked.items.extend(judged.item);
+    }
     found.sort_by_key(|fault| fault.range.start);
     checked.faults = found;
     checked.keep_few();
-    checked
-}
-
-fn fault_of(ruling: Ruling, item: &Item) -> Fault {
-    let quoted = match &ruling.bullet {
-        Some(text) => text.as_str().into(),
-        None => item.written.clone(),
-    };
-    Fault {
-        written: quoted.masked(),
-        is_notice: ruling.is_warning,
-        ..Fault::new(ruling.kind, ruling.detail).of_item(item)
+    for fault in &mut checked.faults {
+        fault.written = std::mem::take(&mut fault.written).masked();
     }
+    checked
 }

@@ -2,7 +2,6 @@
 
 use crate::{archive, case};
 use serde_json::Value;
-use std::collections::BTreeSet;
 use working_memory::domain::consolidation::Ground;
 use working_memory::domain::dsl::Parsed;
 use working_memory::domain::evidence::{Input, Judge, JudgeContext, Judged};
@@ -80,8 +79,8 @@ fn a_decision_is_archived_if_its_id_or_a_word_of_it_is_named() {
             document,
             ..case(&input)
         };
-        let judged = Judge::new(case, &items).archives(&[id], &[], &BTreeSet::new());
-        assert_eq!(judged[0].ruling.is_none(), is_called, "{message}");
+        let judged = Judge::new(case, &items).archives(items.clone(), std::iter::empty(), &[]);
+        assert_eq!(judged[0].item.is_some(), is_called, "{message}");
     }
 }
 

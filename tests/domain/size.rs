@@ -2,7 +2,6 @@
 //! does not fail them, and far below what quadratic work takes.
 
 use crate::{accepted, archive, case, now};
-use std::collections::BTreeSet;
 use std::hint::black_box;
 use std::iter::repeat_with;
 use std::ops::Range;
@@ -11,7 +10,7 @@ use working_memory::domain::bring::{self, Note, SourceFile};
 use working_memory::domain::consolidation::{Ground, Share, find};
 use working_memory::domain::document::{Origins, find_section, headings, records, unified_diff};
 use working_memory::domain::dsl::Parsed;
-use working_memory::domain::evidence::{Addition, Input, Judge, JudgeContext, Judged};
+use working_memory::domain::evidence::{Input, Judge, JudgeContext, Judged};
 use working_memory::domain::handoff::citations_in;
 use working_memory::domain::ids::{RecordId, RecordKind};
 use working_memory::domain::memory::{Counters, Limits, apply, project};
@@ -146,7 +145,7 @@ fn progress_is_compared_with_the_one_before_in_time() {
         ..Progress::default()
     });
     let judged = judged(vec!["g"], &before, vec![operation]);
-    assert_eq!(judged[0].rulings.len(), 12_000);
+    assert_eq!(judged[0].faults.len(), 12_000);
 }
 
 #[test]
@@ -165,7 +164,7 @@ fn lines_of_snippets_are_searched_in_time_however_many_there_are() {
     let snippets = [&copied, &foreign].map(|text| Operation::snippet("next", "label", text));
     let judged = judged(vec![&message, &runs], "", snippets.into());
     assert!(judged[0].item.is_some());
-    assert!(judged[1].rulings[0].detail.contains("`12`"));
+    assert!(judged[1].faults[0].detail.contains("`12`"));
 }
 
 #[test]
@@ -188,10 +187,10 @@ fn an_answer_of_many_snippets_and_bullets_searches_a_large_input_a_limited_numbe
     let (read, others) = snippets.split_at(200);
     assert!(read.iter().all(|judged| judged.item.is_some()));
     let is_unread =
-        |judged: &Judged| judged.item.is_none() && judged.rulings[0].kind == FaultKind::TooManyAdditions;
+        |judged: &Judged| judged.item.is_none() && judged.faults[0].kind == FaultKind::TooManyAdditions;
     assert!(others.iter().all(is_unread));
     assert!(progress.item.is_some());
-    assert_eq!(progress.rulings.len(), 10_000);
+    assert_eq!(progress.faults.len(), 10_000);
 }
 
 #[test]
@@ -200,15 +199,11 @@ fn an_answer_of_many_archivings_and_additions_compares_a_limited_number_of_them(
         .map(|number| format!("- KL-{number} the parser of number {number}\n"))
         .collect();
     let document = format!("# Key Learnings\n{document}");
-    let ids: Vec<_> = (1..=3_000).map(learning).collect();
-    let items = Parsed::of(ids.iter().map(|id| archive(*id, None))).items;
+    let items = Parsed::of((1..=3_000).map(|number| archive(learning(number), None))).items;
     let added: Vec<_> = (0..10_000)
         .map(|number| Operation::learning("r", format!("the parser of number {number}x")))
         .collect();
-    let additions = added.iter().map(|operation| Addition {
-        operation,
-        is_applied: false,
-    });
+    let additions = added.iter().map(|operation| (operation, false));
     let input = Input {
         task: "f",
         messages: vec!["g"],
@@ -218,11 +213,9 @@ fn an_answer_of_many_archivings_and_additions_compares_a_limited_number_of_them(
         ..case(&input)
     };
     let judged = within(ENOUGH, || {
-        Judge::new(case, &items).archives(&ids, &additions.collect::<Vec<_>>(), &BTreeSet::new())
+        Judge::new(case, &items).archives(items, additions, &[])
     });
-    let kinds = judged
-        .iter()
-        .map(|judged| judged.ruling.as_ref().expect("refused").kind);
+    let kinds = judged.iter().map(|judged| judged.faults[0].kind);
     let kinds: Vec<_> = kinds.collect();
     let (compared, others) = kinds.split_at(100);
     assert!(compared.iter().all(|kind| *kind == FaultKind::UncalledArchive));

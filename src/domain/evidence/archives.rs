@@ -2,10 +2,10 @@
 //! records that they replace.
 
 use super::input::Evidence;
-use super::judge::{Judge, Ruling};
+use super::judge::{Judge, Judged};
 use crate::domain::document::{Entry, Record, entries_of, records};
 use crate::domain::ids::{RecordId, RecordKind};
-use crate::domain::operation::{FaultKind, Item, Operation};
+use crate::domain::operation::{Fault, FaultKind, Item, Operation};
 use crate::domain::text::content_words::{Key, Word, content_words, keys, shared};
 use foldhash::fast::RandomState;
 use regex::Regex;
@@ -79,24 +79,6 @@ const MAX_COMPARED: usize = 100;
 /// Number of words that an addition must share with the record it replaces.
 const PAIR_WORDS: usize = 2;
 
-/// An addition of the same answer, and whether it is applied.
-#[derive(Debug, Clone)]
-pub struct Addition<'o> {
-    /// The addition.
-    pub operation: &'o Operation,
-    /// Whether it is applied, or equals an existing record.
-    pub is_applied: bool,
-}
-
-/// The result of judging an archiving.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct JudgedArchive {
-    /// The supporting passages.
-    pub evidence: Vec<Evidence>,
-    /// Why it is rejected, or a warning.
-    pub ruling: Option<Ruling>,
-}
-
 /// What may be an id, in any case, and is no part of a word. Text without blanks may follow: `KL-3は`.
 static WRITTEN_ID: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?:^|[^\p{Alphabetic}\p{N}])([A-Za-z]{1,2}-[0-9]+)(?-u:\b)").expect("a form")
@@ -129,48 +111,58 @@ impl Words {
 }
 
 impl Judge<'_> {
-    /// Judges the archivings of an otherwise valid answer, once it is known which additions are accepted.
-    /// `earlier` are the records that an earlier text of the same update archives: they count towards the
-    /// limit.
+    /// Judges the archivings of an otherwise valid answer, once it is known which of its `additions` are applied, or equal an
+    /// existing record; other items pass. `before` were accepted from an earlier text of the same update: their additions are
+    /// applied, and the records that they archive count towards the limit.
     #[must_use]
-    pub fn archives(
+    pub fn archives<'o>(
         &self,
-        ids: &[RecordId],
-        additions: &[Addition<'_>],
-        earlier: &BTreeSet<RecordId>,
-    ) -> Vec<JudgedArchive> {
+        items: Vec<Item>,
+        additions: impl Iterator<Item = (&'o Operation, bool)>,
+        before: &'o [Item],
+    ) -> Vec<Judged> {
+        let earlier = before.iter().map(|item| (&item.operation, true));
         let additions: Vec<Words> = additions
-            .iter()
-            .filter_map(|addition| Words::of(addition.operation, addition.is_applied))
+            .chain(earlier)
+            .filter_map(|(operation, is_applied)| Words::of(operation, is_applied))
             .collect();
+        let archived = items.iter().chain(before);
+        let archived: BTreeSet<RecordId> = archived.filter_map(|item| item.operation.archives()).collect();
         let mut counts: HashMap<RecordKind, usize> = HashMap::new();
-        for id in ids.iter().chain(earlier).collect::<BTreeSet<_>>() {
+        for id in archived {
             *counts.entry(id.kind).or_default() += 1;
         }
         let named = self.named();
-        ids.iter()
-            .enumerate()
-            .map(|(place, id)| {
-                let of_section = counts[&id.kind];
-                let most = self.case.max_archives;
-                let mut judged = match of_section > most && place >= MAX_COMPARED {
-                    true => JudgedArchive::default(),
-                    false => self.archive(*id, &additions, named.get(id).copied()),
-                };
-                if judged.ruling.is_none() && of_section > most {
-                    let detail = format!(
-                        "The answer archives {of_section} records of this section, more than the {most} of one answer, so \
-                         none of them counts; archive only what the messages make wrong."
-                    );
-                    judged.ruling = Some(Ruling::of(FaultKind::TooManyArchives, detail));
-                }
-                judged.ruling = judged.ruling.map(|ruling| self.downgraded(ruling));
-                judged
-            })
-            .collect()
+        let mut place = 0;
+        let judged = items.into_iter().map(|mut item| {
+            let Some(id) = item.operation.archives() else {
+                return Judged::of(item, None);
+            };
+            let (of_section, most) = (counts[&id.kind], self.case.max_archives);
+            place += 1;
+            let mut fault = None;
+            if of_section <= most || place <= MAX_COMPARED {
+                (item.evidence, fault) = self.archive(id, &additions, named.get(&id).copied());
+            }
+            let fault = fault.or_else(|| {
+                let detail = format!(
+                    "The answer archives {of_section} records of this section, more than the {most} of one answer, so \
+                     none of them counts; archive only what the messages make wrong."
+                );
+                (of_section > most).then(|| self.fault(FaultKind::TooManyArchives, detail))
+            });
+            Judged::of(item, fault)
+        });
+        judged.collect()
     }
 
-    fn archive(&self, id: RecordId, additions: &[Words], named: Option<(usize, usize)>) -> JudgedArchive {
+    /// The evidence of an archiving, and its fault.
+    fn archive(
+        &self,
+        id: RecordId,
+        additions: &[Words],
+        named: Option<(usize, usize)>,
+    ) -> (Vec<Evidence>, Option<Fault>) {
         // Validation reports records that are not active.
         let none: &[Word] = &[];
         let words = self.actives.archived.get(&id).map_or(none, Vec::as_slice);
@@ -196,8 +188,8 @@ impl Judge<'_> {
                  they make wrong."
             ))
         };
-        let ruling = detail.map(|detail| Ruling::of(FaultKind::UncalledArchive, detail));
-        JudgedArchive { evidence, ruling }
+        let fault = detail.map(|detail| self.fault(FaultKind::UncalledArchive, detail));
+        (evidence, fault)
     }
 
     fn is_called(&self, id: RecordId, words: &[Word], additions: &[Words]) -> bool {

@@ -6,7 +6,7 @@ use super::examples::Examples;
 use super::input::{Input, WordIndex};
 use super::verbatim::Sources;
 use crate::domain::ids::RecordKind;
-use crate::domain::operation::{AddedRecord, FaultKind, Item, Operation, Progress};
+use crate::domain::operation::{AddedRecord, Fault, FaultKind, Item, Operation, Progress};
 use crate::domain::text::content_words::{KnownWords, Word, content_words, keys};
 use crate::domain::text::{bare_words, folded, has_secret, masked, single_blanks};
 use foldhash::fast::RandomState;
@@ -15,30 +15,6 @@ use std::collections::HashSet;
 /// Maximum number of snippets that are compared with the input, of which each is searched for as a whole: more than are
 /// accepted with any setting.
 const MAX_SNIPPETS: usize = 200;
-
-/// A problem with an item, or with one of its bullets.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ruling {
-    /// The kind of fault.
-    pub kind: FaultKind,
-    /// The message.
-    pub detail: String,
-    /// The bullet, if the ruling does not concern the whole item.
-    pub bullet: Option<String>,
-    /// Whether it is only a warning: the item or bullet is applied.
-    pub is_warning: bool,
-}
-
-impl Ruling {
-    pub(super) fn of(kind: FaultKind, detail: impl Into<String>) -> Self {
-        Self {
-            kind,
-            detail: detail.into(),
-            bullet: None,
-            is_warning: false,
-        }
-    }
-}
 
 /// The context in which an answer is judged.
 #[derive(Debug, Clone, Copy)]
@@ -60,11 +36,22 @@ pub struct JudgeContext<'a> {
 /// The result of judging an item.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Judged {
-    /// The accepted part: valid bullets, or the snippet with the exact bytes of the input. `None` if
+    /// The accepted part: valid bullets, or the snippet with the exact bytes of the input, with the evidence. `None` if
     /// rejected.
     pub item: Option<Item>,
-    /// The problems found.
-    pub rulings: Vec<Ruling>,
+    /// What is wrong with it or with its bullets; what is only a notice rejects nothing.
+    pub faults: Vec<Fault>,
+}
+
+impl Judged {
+    /// The item, unless the fault rejects it.
+    pub(super) fn of(item: Item, fault: Option<Fault>) -> Self {
+        let is_accepted = fault.as_ref().is_none_or(Fault::is_warning);
+        Self {
+            faults: fault.into_iter().map(|fault| fault.of_item(&item)).collect(),
+            item: is_accepted.then_some(item),
+        }
+    }
 }
 
 /// The input indexed for one answer.
@@ -116,40 +103,40 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Downgrades a ruling to a warning if configured. A credential is never downgraded.
-    pub(super) fn downgraded(&self, mut ruling: Ruling) -> Ruling {
-        let is_softened = self.case.strictness == Strictness::Warn && ruling.kind != FaultKind::Secret;
-        ruling.is_warning |= is_softened;
-        ruling
+    /// A fault that is only a notice if so configured.
+    pub(super) fn fault(&self, kind: FaultKind, detail: impl Into<String>) -> Fault {
+        Fault {
+            is_notice: self.case.strictness == Strictness::Warn,
+            ..Fault::new(kind, detail)
+        }
     }
 
-    /// The ruling on a text: it may be an example of the instructions, or not hold for another reason, which `check` finds; and
-    /// what would be stored of it may be a credential.
-    fn ruling(
+    /// The fault of a text: it may be an example of the instructions, or not hold for another reason, which `check` finds; and
+    /// what would be stored of it may be a credential, which is never a notice.
+    fn fault_of(
         &self,
         said: &[&str],
         stored: &[&str],
-        check: impl FnOnce() -> Option<Ruling>,
-    ) -> Option<Ruling> {
-        let ruling = match said.iter().any(|text| self.case.examples.has(text)) {
+        check: impl FnOnce() -> Option<Fault>,
+    ) -> Option<Fault> {
+        let fault = match said.iter().any(|text| self.case.examples.has(text)) {
             true => {
                 let detail = "It is an example of the instructions; write what the task and the messages say, or leave it out.";
-                Some(Ruling::of(FaultKind::Example, detail))
+                Some(self.fault(FaultKind::Example, detail))
             }
             false => check(),
         };
-        let ruling = ruling.map(|ruling| self.downgraded(ruling));
-        let is_applied = ruling.as_ref().is_none_or(|ruling| ruling.is_warning);
+        let is_applied = fault.as_ref().is_none_or(Fault::is_warning);
         if is_applied && stored.iter().any(|text| has_secret(text)) {
             let detail =
                 "It contains a credential, which a memory must not keep; say where it is kept instead.";
-            return Some(Ruling::of(FaultKind::Secret, detail));
+            return Some(Fault::new(FaultKind::Secret, detail));
         }
-        ruling
+        fault
     }
 
-    /// The ruling on a text that shares too few words with the input or with `others`: fewer than `least`, or none if it has
-    /// fewer than four. Words in scripts that neither of them uses do not count. Only a warning if none of its scripts is
+    /// The fault of a text that shares too few words with the input or with `others`: fewer than `least`, or none if it has
+    /// fewer than four. Words in scripts that neither of them uses do not count. Only a notice if none of its scripts is
     /// among theirs, or if the caller sent no messages, because a task alone says too little of what happened.
     fn unsupported(
         &self,
@@ -157,7 +144,7 @@ impl<'a> Judge<'a> {
         words: &[Word],
         (least, others): (usize, &KnownWords),
         detail: &str,
-    ) -> Option<Ruling> {
+    ) -> Option<Fault> {
         let scripts = self.index.scripts | others.scripts;
         let are_among = |word: &&Word| word.scripts & !scripts == 0;
         let is_shared = |word: &&Word| self.index.has(word.key) || others.keys.contains(&word.key);
@@ -181,13 +168,12 @@ impl<'a> Judge<'a> {
             }
             false => detail,
         };
-        Some(Ruling {
-            is_warning: is_foreign || self.case.input.messages.is_empty(),
-            ..Ruling::of(FaultKind::Ungrounded, detail)
-        })
+        let mut fault = self.fault(FaultKind::Ungrounded, detail);
+        fault.is_notice |= is_foreign || self.case.input.messages.is_empty();
+        Some(fault)
     }
 
-    /// Judges additions and progress, in order. Archivings pass through and are judged by
+    /// Judges additions and progress, in order. Of archivings only the reason is judged here; the rest is left to
     /// [`Judge::archives`], once it is known which additions are accepted.
     #[must_use]
     pub fn items(&self, items: Vec<Item>) -> Vec<Judged> {
@@ -199,16 +185,13 @@ impl<'a> Judge<'a> {
                 return self.item(item);
             }
             let detail = format!("Only the first {MAX_SNIPPETS} snippets of an answer are read.");
-            Judged {
-                rulings: vec![Ruling::of(FaultKind::TooManyAdditions, detail)],
-                ..Judged::default()
-            }
+            Judged::of(item, Some(Fault::new(FaultKind::TooManyAdditions, detail)))
         });
         judged.collect()
     }
 
     fn item(&self, mut item: Item) -> Judged {
-        let (evidence, ruling) = match &mut item.operation {
+        let (evidence, fault) = match &mut item.operation {
             Operation::RewriteProgress(progress) => {
                 let progress = std::mem::take(progress);
                 return self.progress(progress, item);
@@ -221,12 +204,12 @@ impl<'a> Judge<'a> {
             }) => {
                 let words = content_words(content);
                 let whole = format!("{reason}: {content}");
-                let ruling = self.ruling(&[content, &whole], &[&whole], || {
+                let fault = self.fault_of(&[content, &whole], &[&whole], || {
                     let detail = "It shares fewer than two words that mean something with the task and the messages; \
                                   say it in their words, or leave it out.";
                     self.unsupported(content, &words, (2, &KnownWords::default()), detail)
                 });
-                (self.index.evidence(words.iter().map(|word| word.key)), ruling)
+                (self.index.evidence(words.iter().map(|word| word.key)), fault)
             }
             Operation::Add(AddedRecord {
                 reason,
@@ -239,32 +222,28 @@ impl<'a> Judge<'a> {
                 // What is stored: on one line of the input a credential may be seen that the answer wraps.
                 let stored = found.as_ref().map_or(snippet.as_str(), |(passage, _)| *passage);
                 let sources = sources.filter(|_| found.is_none());
-                let ruling = self.ruling(&[label, stored], &[reason, label, stored], || {
+                let fault = self.fault_of(&[label, stored], &[reason, label, stored], || {
                     let line = sources?.foreign_line(stored)?.trim();
                     let cut = &line[..line.floor_char_boundary(80)];
                     let detail = format!(
                         "Its line `{cut}` is neither in the task nor in the messages; copy a snippet character for \
                          character, or leave it out."
                     );
-                    Some(Ruling::of(FaultKind::NotVerbatim, masked(&detail)))
+                    Some(self.fault(FaultKind::NotVerbatim, masked(&detail)))
                 });
                 match found {
                     Some((passage, evidence)) => {
                         passage.clone_into(snippet);
-                        (vec![evidence], ruling)
+                        (vec![evidence], fault)
                     }
-                    None => (self.index.evidence(keys(snippet)), ruling),
+                    None => (self.index.evidence(keys(snippet)), fault),
                 }
             }
-            Operation::Archive { reason, .. } => (Vec::new(), self.ruling(&[], &[reason], || None)),
+            Operation::Archive { reason, .. } => (Vec::new(), self.fault_of(&[], &[reason], || None)),
             Operation::Mark { .. } => (Vec::new(), None),
         };
-        let is_applied = ruling.as_ref().is_none_or(|ruling| ruling.is_warning);
         item.evidence = evidence;
-        Judged {
-            item: is_applied.then_some(item),
-            rulings: ruling.into_iter().collect(),
-        }
+        Judged::of(item, fault)
     }
 
     /// Removes unsupported and duplicate bullets, and then checks that something is left in progress.
@@ -273,7 +252,7 @@ impl<'a> Judge<'a> {
         let before = KnownWords::of([self.case.progress]);
         let known: HashSet<String, RandomState> = self.case.progress.lines().map(bare_words).collect();
         let mut seen: HashSet<String, RandomState> = HashSet::default();
-        let mut rulings = Vec::new();
+        let mut faults = Vec::new();
         let mut words = Vec::new();
         let had_work = !progress.in_progress.is_empty();
         let mut kept = |bullets: Vec<String>, is_plan: bool| -> Vec<String> {
@@ -284,7 +263,7 @@ impl<'a> Judge<'a> {
                     continue;
                 }
                 let own = content_words(&bullet);
-                let mut ruling = self.ruling(&[&bullet], &[&bullet], || {
+                let mut fault = self.fault_of(&[&bullet], &[&bullet], || {
                     let detail = "The bullet shares no word that means something with the task, the messages or the progress \
                                   before; leave it out, or say it in their words.";
                     match known.contains(&folded) {
@@ -293,13 +272,13 @@ impl<'a> Judge<'a> {
                     }
                 });
                 // A plan claims nothing: nobody is misled by a step in words of its own.
-                if let Some(ruling) = &mut ruling {
-                    ruling.is_warning |= is_plan && ruling.kind == FaultKind::Ungrounded;
+                if let Some(fault) = &mut fault {
+                    fault.is_notice |= is_plan && fault.kind == FaultKind::Ungrounded;
                 }
-                let is_applied = ruling.as_ref().is_none_or(|ruling| ruling.is_warning);
-                rulings.extend(ruling.map(|ruling| Ruling {
-                    bullet: Some(bullet.clone()),
-                    ..ruling
+                let is_applied = fault.as_ref().is_none_or(Fault::is_warning);
+                faults.extend(fault.map(|fault| Fault {
+                    written: bullet.as_str().into(),
+                    ..fault.of_item(&item)
                 }));
                 if is_applied {
                     seen.insert(folded);
@@ -314,20 +293,21 @@ impl<'a> Judge<'a> {
             in_progress: kept(progress.in_progress, true),
             remaining: kept(progress.remaining, true),
         };
-        let item = if had_work && progress.in_progress.is_empty() {
+        if had_work && progress.in_progress.is_empty() {
             let detail = "No bullet is left under In Progress, so the progress before stays; write at least one that the \
                           task or the messages name.";
-            rulings.push(Ruling::of(FaultKind::MissingInProgress, detail));
-            None
-        } else {
-            words.sort_unstable();
-            words.dedup();
-            Some(Item {
-                operation: Operation::RewriteProgress(progress),
-                evidence: self.index.evidence(words),
-                ..item
-            })
+            let rejected = Judged::of(item, Some(Fault::new(FaultKind::MissingInProgress, detail)));
+            faults.extend(rejected.faults);
+            return Judged { item: None, faults };
+        }
+        words.sort_unstable();
+        words.dedup();
+        let item = Item {
+            operation: Operation::RewriteProgress(progress),
+            evidence: self.index.evidence(words),
+            ..item
         };
-        Judged { item, rulings }
+        let item = Some(item);
+        Judged { item, faults }
     }
 }

@@ -15,10 +15,10 @@ mod input;
 mod judge;
 mod verbatim;
 
-pub use archives::{Addition, JudgedArchive, name_replaced};
+pub use archives::name_replaced;
 pub use examples::Examples;
 pub use input::{Evidence, EvidenceOrigin, Input};
-pub use judge::{Judge, JudgeContext, Judged, Ruling};
+pub use judge::{Judge, JudgeContext, Judged};
 
 use strum::{EnumString, IntoStaticStr, VariantNames};
 

@@ -162,8 +162,10 @@ async fn each_item_of_an_answer_is_checked() {
             "",
             "verbatim",
             "VERBATIM_CONTEXT:\n  ADD:\n    - because next: test target =>\n        ```make\n        test:\n            \
-             cargo test --all\n        ```\n    - because odd: foreign =>\n        ```\n        cargo bench\n        ```\n".to_owned(),
-            json!({"/operations/*/content": ["\ttest:\n\t\tcargo  test --all"], "/rejected/*/kind": ["not_verbatim"],
+             cargo test --all\n        ```\n    - because odd: foreign =>\n        ```\n        cargo bench\n        ```\n    \
+             - because open: without an end =>\n        ```\n        cargo fuzz\n".to_owned(),
+            json!({"/operations/*/content": ["\ttest:\n\t\tcargo  test --all"],
+                   "/rejected/*/kind": ["not_verbatim", "not_verbatim"], "warnings": [],
                    "/rejected/0/detail^": "Its line ````` is neither in the task nor in the messages"}),
         ),
         (
