@@ -169,7 +169,7 @@ impl Pipeline {
             let of_model = answer.lines.iter().filter(|(_, lines)| !lines.is_empty());
             lines.extend(of_model.map(|(part, lines)| (*part, lines.clone())));
         }
-        let rendered = render(snapshot, &material, &lines, request.workspace.as_ref(), window);
+        let rendered = render(&material, &lines, request.workspace.as_ref(), window);
         let handoff_id: HandoffId = self.clock.new_id().into();
         let of = (&handoff_id, window);
         Ok(Handoff {
@@ -192,7 +192,7 @@ impl Pipeline {
 fn manifest(
     (handoff_id, window): (&HandoffId, Window),
     snapshot: &Snapshot,
-    material: &Material,
+    material: &Material<'_>,
     rendered: &Rendered,
     written: Option<&(HandoffAnswer, Value)>,
 ) -> Value {
@@ -228,7 +228,7 @@ fn manifest(
         "base_version": snapshot.head.version,
         "model": written.map(|(_, report)| report),
         "inputs": inputs.collect::<Vec<_>>(),
-        "inputs_complete": !material.has_more_changes,
+        "inputs_complete": !snapshot.has_more_changes,
         "cited": cited,
         "sections": sections,
         "dropped": dropped.collect::<Vec<_>>(),
@@ -245,7 +245,7 @@ impl Pipeline {
     async fn write_handoff(
         &self,
         vault: &VaultId,
-        material: &Material,
+        material: &Material<'_>,
     ) -> Result<Option<(HandoffAnswer, Value)>, StorageError> {
         let Some(model) = self.models.for_handoff() else {
             return Ok(None);

@@ -11,7 +11,7 @@ use crate::domain::dsl::bullet;
 use crate::domain::text::content_words::{Key, content_words, keys, shared};
 use crate::domain::text::{is_nothing, shares_a_word, visible_line};
 use foldhash::fast::RandomState;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use strum::{EnumMessage, IntoStaticStr};
 
 /// Number of characters of a dropped line that are kept for inspection.
@@ -115,9 +115,9 @@ impl HandoffAnswer {
     }
 }
 
-/// Parses the answer of a model that was given these citations. Linear; never fails.
+/// Parses the answer of a model that was shown these entries, by citation. Linear; never fails.
 #[must_use]
-pub fn read_answer(text: &str, material: &Material, shown: &BTreeSet<Citation>) -> HandoffAnswer {
+pub fn read_answer(text: &str, material: &Material<'_>, shown: &BTreeMap<Citation, String>) -> HandoffAnswer {
     let mut answer = HandoffAnswer::default();
     let mut part: Option<Part> = None;
     for line in text.lines() {
@@ -145,7 +145,7 @@ pub fn read_answer(text: &str, material: &Material, shown: &BTreeSet<Citation>) 
 fn check(
     bullet: &str,
     part: Part,
-    (material, shown): (&Material, &BTreeSet<Citation>),
+    (material, shown): (&Material<'_>, &BTreeMap<Citation, String>),
 ) -> Result<Line, DropReason> {
     let (text, citations) = citations_in(bullet);
     let text = visible_line(&text);
@@ -158,18 +158,17 @@ fn check(
     if text.chars().count() > LINE_CHARS {
         return Err(DropReason::TooLong);
     }
-    let is_supplied = |citation| material.supplied.contains_key(citation) && shown.contains(citation);
-    if !citations.iter().all(is_supplied) {
+    if !citations.iter().all(|citation| shown.contains_key(citation)) {
         return Err(DropReason::NotSupplied);
     }
     let is_present = matches!(part, Part::CurrentContext | Part::StartHere | Part::OpenQuestions);
     if is_present && !citations.iter().all(|citation| material.is_active(citation)) {
         return Err(DropReason::NotActive);
     }
-    if part == Part::StartHere && !is_supported(&text, &citations, material) {
+    if part == Part::StartHere && !is_supported(&text, &citations, shown) {
         return Err(DropReason::Invented);
     }
-    if !shares_a_word(&text, cited(&citations, material)) {
+    if !shares_a_word(&text, cited(&citations, shown)) {
         return Err(DropReason::Unsupported);
     }
     Ok(Line {
@@ -180,21 +179,24 @@ fn check(
 
 /// Whether at least half of a line's words that mean something occur in the cited entries. An invented step has other
 /// words.
-fn is_supported(text: &str, citations: &[Citation], material: &Material) -> bool {
-    let known: HashSet<Key, RandomState> = cited(citations, material).flat_map(keys).collect();
+fn is_supported(text: &str, citations: &[Citation], shown: &BTreeMap<Citation, String>) -> bool {
+    let known: HashSet<Key, RandomState> = cited(citations, shown).flat_map(keys).collect();
     let words = content_words(text);
     let found = shared(&words, &known);
     found > 0 && found * 2 >= words.len()
 }
 
 /// The text of what a line cites: section names and entry texts.
-fn cited<'m>(citations: &'m [Citation], material: &'m Material) -> impl Iterator<Item = &'m str> {
+fn cited<'m>(
+    citations: &'m [Citation],
+    shown: &'m BTreeMap<Citation, String>,
+) -> impl Iterator<Item = &'m str> {
     let cited = citations.iter().filter_map(|citation| {
         let name = match citation.subject {
             Subject::Section(section) => section.title(),
             Subject::Record(_) => "",
         };
-        Some([name, material.supplied.get(citation)?.as_str()])
+        Some([name, shown.get(citation)?.as_str()])
     });
     cited.flatten()
 }

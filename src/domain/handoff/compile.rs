@@ -16,7 +16,7 @@ const SUPERSEDED_ALONE: &str = "superseded";
 
 /// Compiles the lines of the sections that are derived from the memory. Deterministic.
 #[must_use]
-pub fn compile(material: &Material) -> BTreeMap<Part, Vec<Line>> {
+pub fn compile(material: &Material<'_>) -> BTreeMap<Part, Vec<Line>> {
     BTreeMap::from([
         (Part::Summary, summary(material)),
         (Part::StartHere, start_here(material)),
@@ -47,7 +47,7 @@ const CHANGES: [ChangeKind; 5] = [
 
 /// One line per kind of record: the total, and the number of records per last change (added, changed, and so
 /// on).
-fn summary(material: &Material) -> Vec<Line> {
+fn summary(material: &Material<'_>) -> Vec<Line> {
     let mut lines = Vec::new();
     lines.extend(status_line("Goal", material.steps.goal.as_ref(), material));
     for kind in RecordKind::ALL {
@@ -67,7 +67,7 @@ fn summary(material: &Material) -> Vec<Line> {
         let mut text = format!("{}s: {} active", noun(kind), active_citations.len());
         let mut citations = active_citations;
         if !counts.is_empty() {
-            let more = match material.has_more_changes {
+            let more = match material.snapshot.has_more_changes {
                 true => ", and earlier changes",
                 false => "",
             };
@@ -81,7 +81,7 @@ fn summary(material: &Material) -> Vec<Line> {
 }
 
 /// The last change of a record. An end recorded as an archiving may later be known to be a replacement.
-fn last_change(entry: &Entry) -> ChangeKind {
+fn last_change(entry: &Entry<'_>) -> ChangeKind {
     let replaced = entry
         .life
         .end
@@ -106,7 +106,7 @@ fn word(change: ChangeKind) -> &'static str {
 }
 
 /// The next steps as the document states them; nothing is invented.
-fn start_here(material: &Material) -> Vec<Line> {
+fn start_here(material: &Material<'_>) -> Vec<Line> {
     let steps = &material.steps;
     let status = [("Blocker", &steps.blocker), ("Goal", &steps.goal)];
     let status = status
@@ -120,12 +120,12 @@ fn start_here(material: &Material) -> Vec<Line> {
 }
 
 /// Goal or blocker.
-fn status_line(name: &str, value: Option<&String>, material: &Material) -> Option<Line> {
+fn status_line(name: &str, value: Option<&String>, material: &Material<'_>) -> Option<Line> {
     Some(Line::of(format!("{name}: {}", quoted(value?)), material.status()))
 }
 
 /// A line for each bullet of these lists of the progress.
-fn bullet_lines<const N: usize>(lists: [(&str, &Vec<String>); N], material: &Material) -> Vec<Line> {
+fn bullet_lines<const N: usize>(lists: [(&str, &Vec<String>); N], material: &Material<'_>) -> Vec<Line> {
     let lines = lists.into_iter().flat_map(|(name, bullets)| {
         bullets
             .iter()
@@ -135,7 +135,7 @@ fn bullet_lines<const N: usize>(lists: [(&str, &Vec<String>); N], material: &Mat
 }
 
 /// What changed in goal, blocker and progress, then each record.
-fn recent_changes(material: &Material) -> Vec<Line> {
+fn recent_changes(material: &Material<'_>) -> Vec<Line> {
     let lines = material.entries.iter().map(|entry| {
         let last = last_change(entry);
         let mut words: Vec<&str> = entry
@@ -151,14 +151,14 @@ fn recent_changes(material: &Material) -> Vec<Line> {
             entry.life.record.id,
             words.join(", then "),
             entry.last.version,
-            quoted_content(&entry.life)
+            quoted_content(entry.life)
         );
         Line::of(text, entry.citation())
     });
     section_changes(material).into_iter().chain(lines).collect()
 }
 
-fn section_changes(material: &Material) -> Vec<Line> {
+fn section_changes(material: &Material<'_>) -> Vec<Line> {
     let changes = &material.section_changes;
     let status = changes.status.iter().map(|(name, value)| {
         let text = match value {
@@ -180,7 +180,7 @@ fn section_changes(material: &Material) -> Vec<Line> {
     status.chain(progress).chain(gone).collect()
 }
 
-fn current_context(material: &Material) -> Vec<Line> {
+fn current_context(material: &Material<'_>) -> Vec<Line> {
     let active = material.active();
     active.map(record_line).collect()
 }
@@ -190,7 +190,7 @@ fn record_line((life, citation): (&RecordLife, Citation)) -> Line {
     Line::of(format!("{noun} {id}: {}", quoted_content(life)), citation)
 }
 
-fn replaced(material: &Material) -> Vec<Line> {
+fn replaced(material: &Material<'_>) -> Vec<Line> {
     let ended = material.entries.iter().filter(|entry| !entry.is_active());
     let lines = ended.map(|entry| {
         let (noun, id) = (noun(entry.life.record.id.kind), entry.life.record.id);
@@ -215,14 +215,14 @@ fn replaced(material: &Material) -> Vec<Line> {
             }
             (Some(by), None) => format!("was replaced by {by}{reason}; {by} is archived too"),
         };
-        let text = format!("{noun} {id} {how}: {}", quoted(&content_text(&entry.life)));
+        let text = format!("{noun} {id} {how}: {}", quoted(&content_text(entry.life)));
         Line { text, citations }
     });
     lines.collect()
 }
 
 /// The blocker, progress bullets and active records that end in a question mark, and records that expire soon.
-fn open_questions(material: &Material) -> Vec<Line> {
+fn open_questions(material: &Material<'_>) -> Vec<Line> {
     let steps = &material.steps;
     let blocker = status_line("Blocker", steps.blocker.as_ref(), material).into_iter();
     let bullets = steps.progress.in_progress.iter().chain(&steps.progress.remaining);

@@ -1,7 +1,7 @@
 //! The input of a handoff: the changes in the window, each resolved to its current record or replacement.
 
 use super::line::{Citation, Line, quoted};
-use crate::domain::document::{ManagedSection, progress_of, records, sections_changed};
+use crate::domain::document::{ManagedSection, Record, progress_of, records, sections_changed};
 use crate::domain::history::{ChangeKind, RecordEvent, RecordLife, VersionMark};
 use crate::domain::ids::{ContextId, MemoryId, RecordId, RecordKind, VaultId};
 use crate::domain::operation::Progress;
@@ -9,7 +9,7 @@ use crate::domain::text::lines::start_of;
 use crate::domain::text::{is_nothing, visible_line};
 use crate::domain::window::Status;
 use chrono::{DateTime, TimeDelta, Utc};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
 
 /// The state of a memory as read from the database in one snapshot.
@@ -42,18 +42,18 @@ pub struct Snapshot {
 
 /// A record that changed in the window.
 #[derive(Debug, Clone)]
-pub struct Entry {
+pub struct Entry<'s> {
     /// The current state of the record.
-    pub life: RecordLife,
+    pub life: &'s RecordLife,
     /// Its changes, oldest first, without duplicates.
     pub changes: Vec<ChangeKind>,
     /// The version of its last change in the window.
-    pub last: VersionMark,
+    pub last: &'s VersionMark,
     /// The record itself while it is active, otherwise the active record that replaced it, if any.
     pub current: Option<RecordId>,
 }
 
-impl Entry {
+impl Entry<'_> {
     /// Whether it is in the newest version.
     #[must_use]
     pub fn is_active(&self) -> bool {
@@ -74,105 +74,64 @@ impl Entry {
 /// How far ahead a handoff looks for records that expire.
 const EXPIRING_DAYS: i64 = 7;
 
-/// Everything that the lines of a handoff may cite.
+/// A snapshot, resolved: everything that the lines of a handoff may cite.
 #[derive(Debug, Clone)]
-pub struct Material {
-    /// The newest version.
-    pub head: VersionMark,
+pub struct Material<'s> {
+    pub(super) snapshot: &'s Snapshot,
     /// The records that changed, latest change first.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<Entry<'s>>,
     /// Active records that replaced changed ones and did not change in the window themselves.
-    pub replacements: Vec<RecordLife>,
+    replacements: Vec<&'s RecordLife>,
     /// The current work as the document states it.
-    pub steps: Steps,
-    /// Active records that expire within [`EXPIRING_DAYS`], and those that have expired, soonest first.
-    pub(super) expiring: Vec<Line>,
+    pub(super) steps: Steps,
     /// What changed outside the records.
     pub(super) section_changes: SectionChanges,
-    /// Whether the window had more changes than were read.
-    pub has_more_changes: bool,
-    /// The texts that may be cited.
-    pub(super) supplied: BTreeMap<Citation, String>,
+    /// Active records that expire within [`EXPIRING_DAYS`], and those that have expired, soonest first.
+    pub(super) expiring: Vec<Line>,
     /// Citations of all records in the newest version.
-    active_by_id: BTreeMap<RecordId, Citation>,
+    active: BTreeMap<RecordId, Citation>,
 }
 
-impl Material {
+impl<'s> Material<'s> {
     /// Resolves a snapshot. Linear in its changes and the chains of replacements.
     #[must_use]
-    pub fn of(snapshot: &Snapshot) -> Self {
-        let mut entries: Vec<Entry> = Vec::new();
-        let mut places: HashMap<RecordId, usize> = HashMap::new();
-        for event in &snapshot.changes {
-            let Some(life) = snapshot.records.get(&event.id) else {
-                continue;
-            };
-            let place = *places.entry(event.id).or_insert_with(|| {
-                entries.push(Entry {
-                    life: life.clone(),
-                    changes: Vec::new(),
-                    last: event.mark.clone(),
-                    current: current(&snapshot.records, event.id),
-                });
-                entries.len() - 1
-            });
-            let changes = &mut entries[place].changes;
-            if !changes.contains(&event.change) {
-                changes.insert(0, event.change);
-            }
-        }
+    pub fn of(snapshot: &'s Snapshot) -> Self {
+        let entries = entries(snapshot);
+        let changed: HashMap<RecordId, i64> = entries
+            .iter()
+            .map(|entry| (entry.life.record.id, entry.last.version))
+            .collect();
         let mut seen: HashSet<RecordId> = HashSet::new();
         let replacements = entries
             .iter()
             .filter_map(|entry| entry.current)
-            .filter(|id| !places.contains_key(id) && seen.insert(*id))
-            .filter_map(|id| snapshot.records.get(&id).cloned())
+            .filter(|id| !changed.contains_key(id) && seen.insert(*id))
+            .filter_map(|id| snapshot.records.get(&id))
             .collect();
+        let records = records(&snapshot.text);
+        let active = records.iter().map(|record| {
+            let changed = changed.get(&record.id).copied();
+            let version = changed.unwrap_or(snapshot.head.version);
+            (record.id, Citation::record(record.id, version))
+        });
+        let active = active.collect();
         let steps = Steps::of(&snapshot.text);
-        let mut material = Self {
-            head: snapshot.head.clone(),
+        Self {
+            snapshot,
             entries,
             replacements,
             section_changes: SectionChanges::of(snapshot, &steps),
             steps,
-            expiring: Vec::new(),
-            has_more_changes: snapshot.has_more_changes,
-            supplied: BTreeMap::new(),
-            active_by_id: BTreeMap::new(),
-        };
-        material.supplied = material.supply();
-        material.active_by_id = material
-            .active()
-            .map(|(life, citation)| (life.record.id, citation))
-            .collect();
-        material.register_records(&snapshot.text, snapshot.now);
-        material
-    }
-
-    /// Registers the records of the newest version, changed or not.
-    fn register_records(&mut self, document: &str, now: DateTime<Utc>) {
-        let soon = now + TimeDelta::days(EXPIRING_DAYS);
-        let mut expiring = Vec::new();
-        for record in records(document) {
-            let citation = Citation::record(record.id, self.head.version);
-            let citation = *self.active_by_id.entry(record.id).or_insert(citation);
-            if let Some(until) = record.marks.until.filter(|until| until.end() <= soon) {
-                let verb = if until.end() <= now { "expired" } else { "expires" };
-                let (noun, id) = (noun(record.id.kind), record.id);
-                let text = quoted(&record.label.unwrap_or(record.content));
-                let text = format!("{noun} {id} {verb} on {until}: {text}");
-                expiring.push((until.end(), Line::of(text, citation)));
-            }
+            expiring: expiring(&records, &active, snapshot.now),
+            active,
         }
-        expiring.sort_by_key(|(end, _)| *end);
-        self.expiring = expiring.into_iter().map(|(_, line)| line).collect();
     }
 
     /// Whether the cited subject is in the newest version.
     #[must_use]
     pub fn is_active(&self, citation: &Citation) -> bool {
         match citation.record_id() {
-            None => citation.version == self.head.version,
+            None => citation.version == self.snapshot.head.version,
             Some(id) => self.citation_of(id) == Some(*citation),
         }
     }
@@ -180,7 +139,7 @@ impl Material {
     /// Citations of the records of a kind in the newest version, largest number first.
     #[must_use]
     pub fn active_citations(&self, kind: RecordKind) -> Vec<Citation> {
-        let newest_first = self.active_by_id.iter().rev();
+        let newest_first = self.active.iter().rev();
         newest_first
             .filter(|(id, _)| id.kind == kind)
             .map(|(_, citation)| *citation)
@@ -190,57 +149,70 @@ impl Material {
     /// The citation of a record of the newest version.
     #[must_use]
     pub fn citation_of(&self, id: RecordId) -> Option<Citation> {
-        self.active_by_id.get(&id).copied()
+        self.active.get(&id).copied()
     }
 
     /// The records that lines about the current state may cite, without duplicates.
-    pub fn active(&self) -> impl Iterator<Item = (&RecordLife, Citation)> {
+    pub fn active(&self) -> impl Iterator<Item = (&'s RecordLife, Citation)> {
         let changed = self.entries.iter().filter(|entry| entry.is_active());
-        let replacements = self.replacements.iter();
-        changed
-            .map(|entry| (&entry.life, entry.citation()))
-            .chain(replacements.map(|life| (life, Citation::record(life.record.id, self.head.version))))
+        let lives = changed
+            .map(|entry| entry.life)
+            .chain(self.replacements.iter().copied());
+        lives.filter_map(|life| Some((life, self.citation_of(life.record.id)?)))
     }
 
     /// Cites `Current Progress` in the newest version.
     #[must_use]
     pub fn progress(&self) -> Citation {
-        Citation::section(ManagedSection::CurrentProgress, self.head.version)
+        Citation::section(ManagedSection::CurrentProgress, self.snapshot.head.version)
     }
 
     /// Cites `Active Context` in the newest version.
     #[must_use]
     pub fn status(&self) -> Citation {
-        Citation::section(ManagedSection::ActiveContext, self.head.version)
+        Citation::section(ManagedSection::ActiveContext, self.snapshot.head.version)
     }
+}
 
-    fn supply(&self) -> BTreeMap<Citation, String> {
-        let ended = self.entries.iter().filter(|entry| !entry.is_active());
-        let ended = ended.map(|entry| (&entry.life, entry.citation()));
-        let records = self.active().chain(ended);
-        let mut supplied: BTreeMap<_, _> = records
-            .map(|(life, citation)| (citation, record_text(life)))
-            .collect();
-        let status = [("Goal", &self.steps.goal), ("Blocker", &self.steps.blocker)];
-        let status = status
-            .into_iter()
-            .filter_map(|(name, value)| Some(format!("{name}: {}", value.as_ref()?)))
-            .collect();
-        let named = |name: &'static str, bullets: &[String]| -> Vec<String> {
-            bullets.iter().map(|bullet| format!("{name}: {bullet}")).collect()
+/// The records that changed, each with all of its changes.
+fn entries(snapshot: &Snapshot) -> Vec<Entry<'_>> {
+    let mut entries: Vec<Entry<'_>> = Vec::new();
+    let mut places: HashMap<RecordId, usize> = HashMap::new();
+    for event in &snapshot.changes {
+        let Some(life) = snapshot.records.get(&event.id) else {
+            continue;
         };
-        let progress = [
-            named("In Progress", &self.steps.progress.in_progress),
-            named("Remaining", &self.steps.progress.remaining),
-            named("Completed", &self.section_changes.new.completed),
-        ];
-        for (citation, lines) in [(self.status(), status), (self.progress(), progress.concat())] {
-            if !lines.is_empty() {
-                supplied.insert(citation, lines.join("; "));
-            }
+        let place = *places.entry(event.id).or_insert_with(|| {
+            entries.push(Entry {
+                life,
+                changes: Vec::new(),
+                last: &event.mark,
+                current: current(&snapshot.records, event.id),
+            });
+            entries.len() - 1
+        });
+        let changes = &mut entries[place].changes;
+        if !changes.contains(&event.change) {
+            changes.insert(0, event.change);
         }
-        supplied
     }
+    entries
+}
+
+/// The lines about the records that expire soon or have expired, changed or not, soonest first.
+fn expiring(records: &[Record], active: &BTreeMap<RecordId, Citation>, now: DateTime<Utc>) -> Vec<Line> {
+    let soon = now + TimeDelta::days(EXPIRING_DAYS);
+    let expiring = records.iter().filter_map(|record| {
+        let until = record.marks.until.filter(|until| until.end() <= soon)?;
+        let verb = if until.end() <= now { "expired" } else { "expires" };
+        let (noun, id) = (noun(record.id.kind), record.id);
+        let text = quoted(record.label.as_ref().unwrap_or(&record.content));
+        let text = format!("{noun} {id} {verb} on {until}: {text}");
+        Some((until.end(), Line::of(text, active[&id])))
+    });
+    let mut expiring: Vec<_> = expiring.collect();
+    expiring.sort_by_key(|(end, _)| *end);
+    expiring.into_iter().map(|(_, line)| line).collect()
 }
 
 /// Follows a chain of replacements to the active record at its end. A record never replaces itself, so the
@@ -348,7 +320,7 @@ pub(super) fn content_text(life: &RecordLife) -> String {
 }
 
 /// The text of a record as on its line.
-pub(super) fn record_text(life: &RecordLife) -> String {
+fn record_text(life: &RecordLife) -> String {
     match &life.record.reason {
         Some(reason) => format!("because {reason}: {}", content_text(life)),
         None => content_text(life),
@@ -371,34 +343,44 @@ const RECORDS: usize = 100;
 /// Maximum number of characters per entry.
 const ENTRY_CHARS: usize = 500;
 
-/// Renders the entries as text, one line each after its citation, and returns the citations that the model
-/// may use.
+/// What a model is given: the entries as text, one line each after its citation, and what they say by citation, which is what
+/// the model may cite.
 #[must_use]
-pub fn shown(material: &Material) -> (String, BTreeSet<Citation>) {
+pub fn shown(material: &Material<'_>) -> (String, BTreeMap<Citation, String>) {
     let mut text = String::new();
-    let mut citations = BTreeSet::new();
+    let mut said: BTreeMap<Citation, String> = BTreeMap::new();
     let mut entry = |citation: Citation, what: &str, content: &str| {
         // Brackets would look like citations of other entries.
         let content = visible_line(content).replace('[', "(").replace(']', ")");
         let content = start_of(&content, ENTRY_CHARS);
         // Writing to a string cannot fail.
         let _ = writeln!(text, "[{citation}] {what}: {content}");
-        citations.insert(citation);
+        let _ = writeln!(said.entry(citation).or_default(), "{content}");
     };
-    for section in [material.status(), material.progress()] {
-        if let Some(supplied) = material.supplied.get(&section) {
-            entry(section, "active, the state of the work", supplied);
+    let (steps, changes) = (&material.steps, &material.section_changes);
+    let status = [
+        ("Goal", steps.goal.as_slice()),
+        ("Blocker", steps.blocker.as_slice()),
+    ];
+    let progress = [
+        ("In Progress", steps.progress.in_progress.as_slice()),
+        ("Remaining", steps.progress.remaining.as_slice()),
+    ];
+    for (citation, lists) in [(material.status(), status), (material.progress(), progress)] {
+        let values = lists
+            .iter()
+            .flat_map(|(name, values)| values.iter().map(move |value| format!("{name}: {value}")));
+        let values: Vec<String> = values.collect();
+        if !values.is_empty() {
+            entry(citation, "active, the state of the work", &values.join("; "));
         }
     }
-    for (name, value) in &material.section_changes.status {
+    for (name, value) in &changes.status {
         let value = value.as_deref().unwrap_or("none is stated any more");
-        entry(
-            material.status(),
-            "changed in this window",
-            &format!("{name}: {value}"),
-        );
+        let content = format!("{name}: {value}");
+        entry(material.status(), "changed in this window", &content);
     }
-    for (name, bullets) in material.section_changes.new.lists() {
+    for (name, bullets) in changes.new.lists() {
         if !bullets.is_empty() {
             let what = format!("new in this window under {name}");
             entry(material.progress(), &what, &bullets.join("; "));
@@ -412,7 +394,7 @@ pub fn shown(material: &Material) -> (String, BTreeSet<Citation>) {
             noun(changed.life.record.id.kind).to_lowercase(),
             changes.join(", then ")
         );
-        entry(changed.citation(), &what, &record_text(&changed.life));
+        entry(changed.citation(), &what, &record_text(changed.life));
     }
     for life in material.replacements.iter().take(RECORDS) {
         if let Some(citation) = material.citation_of(life.record.id) {
@@ -423,7 +405,7 @@ pub fn shown(material: &Material) -> (String, BTreeSet<Citation>) {
             entry(citation, &what, &record_text(life));
         }
     }
-    (text, citations)
+    (text, said)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Renders the eight sections as Markdown and records which line cites what.
 
 use super::line::{Citation, Line, Part, SECTION_LINES, Subject, quoted};
-use super::material::{Material, Snapshot, noun};
+use super::material::{Material, noun};
 use super::window::Window;
 use crate::domain::document::{ManagedSection, managed_body, written_time};
 use crate::domain::history::RecordLife;
@@ -77,8 +77,7 @@ pub struct Rendered {
 /// Renders a handoff with these lines by section; of a section with too many it shows the first and how many are left out.
 #[must_use]
 pub fn render(
-    snapshot: &Snapshot,
-    material: &Material,
+    material: &Material<'_>,
     lines: &BTreeMap<Part, Vec<Line>>,
     workspace: Option<&Workspace>,
     window: Window,
@@ -88,14 +87,14 @@ pub fn render(
         rendered: Rendered::default(),
         line: 0,
         sources: BTreeSet::new(),
-        hashes: section_hashes(&snapshot.text),
+        hashes: section_hashes(&material.snapshot.text),
     };
-    page.heading(snapshot, window);
+    page.heading(window);
     for part in Part::ALL {
         page.open(part);
         match part {
             Part::Workspace => page.workspace(workspace),
-            Part::Sources => page.sources(snapshot),
+            Part::Sources => page.sources(),
             _ => page.lines(part, lines.get(&part).map(Vec::as_slice).unwrap_or_default()),
         }
     }
@@ -155,7 +154,7 @@ pub(super) fn section_hashes(document: &str) -> BTreeMap<ManagedSection, String>
 
 /// The page being rendered.
 struct Page<'m> {
-    material: &'m Material,
+    material: &'m Material<'m>,
     rendered: Rendered,
     line: usize,
     sources: BTreeSet<Citation>,
@@ -169,7 +168,8 @@ impl Page<'_> {
         self.line += 1;
     }
 
-    fn heading(&mut self, snapshot: &Snapshot, window: Window) {
+    fn heading(&mut self, window: Window) {
+        let snapshot = self.material.snapshot;
         self.push(&format!("# Handoff of `{}/{}`", snapshot.vault, snapshot.memory));
         self.push("");
         self.push(&format!(
@@ -214,7 +214,7 @@ impl Page<'_> {
             };
             notes.push(empty.to_owned());
         }
-        if part == Part::RecentChanges && self.material.has_more_changes {
+        if part == Part::RecentChanges && self.material.snapshot.has_more_changes {
             notes.push("_Only the newest changes of this window were read._".to_owned());
         }
         if lines.len() > shown.len() {
@@ -279,7 +279,7 @@ impl Page<'_> {
         self.rendered.counts.insert(Part::Workspace, count);
     }
 
-    fn sources(&mut self, snapshot: &Snapshot) {
+    fn sources(&mut self) {
         let sources = std::mem::take(&mut self.sources);
         if sources.is_empty() {
             self.push("_None._");
@@ -291,7 +291,7 @@ impl Page<'_> {
                 }
                 Subject::Record(id) => {
                     let noun = noun(id.kind).to_lowercase();
-                    let life = snapshot.records.get(&id);
+                    let life = self.material.snapshot.records.get(&id);
                     life.map_or_else(|| format!("{noun}, active"), |life| lived(&noun, life))
                 }
             };
