@@ -80,21 +80,15 @@ fn summary(material: &Material<'_>) -> Vec<Line> {
     lines
 }
 
-/// The last change of a record. An end recorded as an archiving may later be known to be a replacement.
+/// What became of a record in the end. One that ended may have been recorded as archived before it was known what replaced it.
 fn last_change(entry: &Entry<'_>) -> ChangeKind {
-    let replaced = entry
-        .life
-        .end
-        .as_ref()
-        .is_some_and(|end| end.superseded_by.is_some());
-    match entry.changes.last() {
-        Some(ChangeKind::Archived) if replaced => ChangeKind::Superseded,
-        Some(change) if change.is_end() == entry.life.end.is_some() => *change,
-        // For a record that was restored and archived again both changes are listed, so its state decides.
-        _ if replaced => ChangeKind::Superseded,
-        _ if entry.life.end.is_some() => ChangeKind::Archived,
-        _ if entry.changes.contains(&ChangeKind::Restored) => ChangeKind::Restored,
-        _ => ChangeKind::Changed,
+    match &entry.life.end {
+        Some(end) => ChangeKind::end(end.superseded_by),
+        None => {
+            let mut changes = entry.changes.iter().rev().copied();
+            let last = changes.find(|change| !change.is_end());
+            last.unwrap_or(ChangeKind::Restored)
+        }
     }
 }
 
