@@ -119,7 +119,7 @@ pub fn apply(
                 && id.kind == kind
             {
                 edit.cause = Some(cause);
-                edit.mark(*id, reason, |marks| marks.changed(*pinned, *until))?;
+                edit.mark(*id, reason, *pinned, *until)?;
             }
         }
         for (cause, operation) in numbered() {

@@ -3,7 +3,7 @@
 
 use super::apply::{AppliedOperation, OperationName};
 use crate::domain::document::{
-    Entry, Layout, ManagedSection, Marks, Record, Section, brackets, entries, record_lines, record_ranges,
+    Entry, Expiry, Layout, ManagedSection, Record, Section, brackets, entries, record_lines, record_ranges,
     written_time,
 };
 use crate::domain::ids::{RecordId, RecordKind};
@@ -29,8 +29,11 @@ pub struct Edit<'t> {
     active: HashMap<RecordId, usize>,
     counters: Counters,
     now: DateTime<Utc>,
-    changes: BTreeMap<ManagedSection, SectionChange>,
-    splices: Vec<Splice>,
+    /// What the sections that change are given: new records, or of one without records its body, but for the blank lines at its
+    /// end.
+    changes: BTreeMap<ManagedSection, String>,
+    /// The byte ranges to remove, each with the text in its place.
+    splices: Vec<(Range<usize>, String)>,
     /// What was done, in order.
     pub(in crate::domain) operations: Vec<AppliedOperation>,
     /// The index of the operation that makes the next changes, of those that [`apply`](super::apply()) was given.
@@ -108,26 +111,6 @@ pub enum EditError {
     },
 }
 
-/// The insertions into one section.
-#[derive(Debug, Clone, Default)]
-struct SectionChange {
-    /// Replaces the body except its trailing blank lines.
-    body: Option<String>,
-    /// Inserted before the first bullet, newest record first.
-    first: Vec<String>,
-    /// Inserted after the last line that is not blank.
-    last: String,
-}
-
-/// A byte range to remove and the text to insert in its place.
-#[derive(Debug, Clone)]
-struct Splice {
-    range: Range<usize>,
-    text: String,
-    /// Whether the inserted text must start on a new line.
-    on_own_line: bool,
-}
-
 impl<'t> Edit<'t> {
     /// Starts an edit. The counters are raised to the numbers in the document.
     #[must_use]
@@ -191,14 +174,14 @@ impl<'t> Edit<'t> {
         self.active.remove(&id);
         self.touch(id.kind)?;
         let entry = self.entries[index].clone();
-        self.splice(entry.range.clone(), String::new(), false);
+        self.splices.push((entry.range.clone(), String::new()));
         let reason = Some(reason.to_owned());
         self.note(OperationName::Archive, entry.into_record_of(id), reason);
         Ok(())
     }
 
-    /// Changes the marks of an active record. Only what is between its brackets changes, and its time stays as it is
-    /// written.
+    /// Changes the marks of an active record; what is absent stays. Only what is between its brackets changes, and its time
+    /// stays as it is written.
     ///
     /// # Errors
     ///
@@ -207,12 +190,13 @@ impl<'t> Edit<'t> {
         &mut self,
         id: RecordId,
         reason: &str,
-        change: impl FnOnce(Marks) -> Marks,
+        pinned: Option<bool>,
+        until: Option<Expiry>,
     ) -> Result<(), EditError> {
         let index = self.place_of(id)?;
         let mut entry = self.entries[index].clone();
         let before = entry.marks;
-        entry.marks = change(before);
+        entry.marks = before.changed(pinned, until);
         if entry.marks != before {
             self.touch(id.kind)?;
             let written = &self.text[entry.brackets.clone()];
@@ -229,7 +213,7 @@ impl<'t> Edit<'t> {
                 // Without brackets the blank behind them goes too.
                 range.end += usize::from(self.text[range.end..].starts_with(' '));
             }
-            self.splice(range, text, false);
+            self.splices.push((range, text));
             entry.content = match entry.marks.is_empty() {
                 true => "no marks".to_owned(),
                 false => entry.marks.to_string(),
@@ -259,10 +243,10 @@ impl<'t> Edit<'t> {
         let added = Entry::read(&lines, 0..lines.len(), kind).into_record_of(id);
         let reason = added.reason.clone();
         self.note(OperationName::Add, added, reason);
-        let change = self.changes.entry(section).or_default();
-        match kind {
-            RecordKind::Learning | RecordKind::Verbatim => change.last.push_str(&lines),
-            RecordKind::Task | RecordKind::Decision => change.first.push(lines),
+        let new = self.changes.entry(section).or_default();
+        match is_newest_first(kind) {
+            true => new.insert_str(0, &lines),
+            false => new.push_str(&lines),
         }
         Ok(id)
     }
@@ -294,7 +278,7 @@ impl<'t> Edit<'t> {
         let current = current.map_or("", |found| &self.text[found.body.clone()]);
         let differs = !nonblank_lines(current).eq(nonblank_lines(&body));
         if differs {
-            self.changes.entry(section).or_default().body = Some(body);
+            self.changes.insert(section, body);
         }
         differs
     }
@@ -304,10 +288,10 @@ impl<'t> Edit<'t> {
     pub fn finish(mut self) -> ChangedDocument {
         let mut closing_line = self.layout.closing_line();
         let mut appended = Vec::new();
-        for (section, change) in std::mem::take(&mut self.changes) {
+        for (section, new) in std::mem::take(&mut self.changes) {
             match self.layout.managed(section).cloned() {
-                Some(found) => self.place(section, &found, change, &mut closing_line),
-                None => appended.push((section, change.into_text())),
+                Some(found) => self.place(section, &found, new, &mut closing_line),
+                None => appended.push((section, new)),
             }
         }
         let mut text = self.spliced();
@@ -321,35 +305,33 @@ impl<'t> Edit<'t> {
         }
     }
 
-    /// Creates the splices for an existing section. Consumes the line that closes an open fence when it is
-    /// written or no longer needed.
+    /// Places what is new in an existing section. Consumes the line that closes an open fence when it is written or no longer
+    /// needed.
     fn place(
         &mut self,
         section: ManagedSection,
         found: &Section,
-        change: SectionChange,
+        mut new: String,
         closing_line: &mut Option<String>,
     ) {
         let is_last = found.range.end == self.text.len();
         let end = found.written_end(self.text);
-        if let Some(body) = change.body {
-            self.splice(found.body.start..end, body, true);
-            if is_last {
-                *closing_line = None;
-            }
-            return;
-        }
-        let first: String = change.first.into_iter().rev().collect();
-        let mut last = change.last;
         let mut bullets = self.layout.bullets.iter();
-        match bullets.find(|bullet| bullet.section == section) {
-            Some(bullet) => self.splice(bullet.range.start..bullet.range.start, first, true),
-            None => last.insert_str(0, &first),
+        let first = bullets.find(|bullet| bullet.section == section);
+        let place = match section.record_kind() {
+            None => found.body.start..end,
+            Some(kind) => {
+                let first = first.filter(|_| is_newest_first(kind));
+                let at = first.map_or(end, |bullet| bullet.range.start);
+                at..at
+            }
+        };
+        if is_last && section.record_kind().is_none() {
+            *closing_line = None;
+        } else if is_last && place.end == end && !new.is_empty() {
+            new.insert_str(0, &closing_line.take().unwrap_or_default());
         }
-        if is_last && !last.is_empty() {
-            last.insert_str(0, &closing_line.take().unwrap_or_default());
-        }
-        self.splice(end..end, last, true);
+        self.splices.push((place, new));
     }
 
     /// Marks a section as changed; the first time, assigns ids to its bullets that have none.
@@ -358,7 +340,7 @@ impl<'t> Edit<'t> {
         if self.changes.contains_key(&section) {
             return Ok(());
         }
-        self.changes.insert(section, SectionChange::default());
+        self.changes.insert(section, String::new());
         // Empty bullets get no id, except one that repeats an id: it would become that record once the first
         // is removed.
         let counts = |e: &Entry| !e.is_empty() || !e.id_range.is_empty();
@@ -376,51 +358,33 @@ impl<'t> Edit<'t> {
             if range.is_empty() {
                 text.push(' ');
             }
-            self.splices.push(Splice {
-                range,
-                text,
-                on_own_line: false,
-            });
+            self.splices.push((range, text));
         }
         Ok(())
     }
 
-    fn splice(&mut self, range: Range<usize>, text: String, on_own_line: bool) {
-        if !(range.is_empty() && text.is_empty()) {
-            self.splices.push(Splice {
-                range,
-                text,
-                on_own_line,
-            });
-        }
-    }
-
     /// Applies the splices to the text. They do not overlap; at the same position insertions come first.
     fn spliced(&mut self) -> String {
-        self.splices
-            .sort_by_key(|splice| (splice.range.start, splice.range.end));
+        self.splices.sort_by_key(|(range, _)| (range.start, range.end));
         let mut out = String::with_capacity(self.text.len());
         let mut done = 0;
-        for splice in &self.splices {
-            out.push_str(&self.text[done..splice.range.start]);
-            if splice.on_own_line && !splice.text.is_empty() {
+        for (range, new) in &self.splices {
+            out.push_str(&self.text[done..range.start]);
+            if new.ends_with('\n') {
+                // Whole lines begin on a new one.
                 end_line(&mut out);
             }
-            out.push_str(&splice.text);
-            done = splice.range.end;
+            out.push_str(new);
+            done = range.end;
         }
         out.push_str(&self.text[done..]);
         out
     }
 }
 
-impl SectionChange {
-    fn into_text(self) -> String {
-        let mut text = self.body.unwrap_or_default();
-        text.extend(self.first.into_iter().rev());
-        text.push_str(&self.last);
-        text
-    }
+/// Whether new records of a kind stand before the others.
+fn is_newest_first(kind: RecordKind) -> bool {
+    matches!(kind, RecordKind::Task | RecordKind::Decision)
 }
 
 /// The non-blank lines of a body, without trailing blanks.
