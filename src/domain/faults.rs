@@ -93,8 +93,6 @@ pub struct Omitted {
     pub warnings: usize,
     /// Whether one of them is a reason for a repair request.
     pub needs_repair: bool,
-    /// Byte offset of the last one that rejects something.
-    pub last_rejected: Option<usize>,
 }
 
 impl Omitted {
@@ -105,7 +103,6 @@ impl Omitted {
             self.warnings += 1;
         } else {
             self.rejections += 1;
-            self.last_rejected = self.last_rejected.max(Some(fault.range.start));
         }
     }
 }

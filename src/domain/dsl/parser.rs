@@ -66,7 +66,8 @@ pub(super) struct Parser<'t> {
     dropped: Option<Dropped>,
     parsed: Parsed,
     block: Option<Block>,
-    last_progress_bullet: Option<usize>,
+    /// Where the last item begins that was read, whatever became of it.
+    last_item: Option<usize>,
     /// The last progress that counts: valid, or its fault.
     progress: Option<Result<Item, Fault>>,
 }
@@ -260,6 +261,7 @@ impl Parser<'_> {
         let Some(header) = dropped.unreported.take() else {
             return;
         };
+        self.last_item = Some(header.start);
         let section = self.section.filter(|_| !dropped.is_section).map(|(role, _)| role);
         let detail = format!(
             "`{}` is not a header of this form, and what is below it was ignored; sections are \
@@ -274,6 +276,7 @@ impl Parser<'_> {
     /// `item = progress-bullet | learning | snippet-item | archiving | merge | mark`: parses an item according to its
     /// section and list; its text begins at `item`.
     fn item(&mut self, line: &Line, item: &str) {
+        self.last_item = Some(line.first);
         if self.dropped.is_some() {
             return self.report_unknown_header();
         }
@@ -283,7 +286,6 @@ impl Parser<'_> {
         };
         let list = self.list.map(|(list, _)| list);
         let Some(kind) = section.record_kind() else {
-            self.last_progress_bullet = Some(range.start);
             let (text, end) = self.fold(line, item);
             if let Some(block) = &mut self.block {
                 block.bullet(list, text, line.first..end, &mut self.parsed);
@@ -448,21 +450,11 @@ impl Parser<'_> {
 
     /// The model stopped at its token limit: its last item may be incomplete.
     fn distrust_last_item(&mut self) {
-        // A progress begins with its header; what may be incomplete is its last bullet.
-        let last_bullet = self.last_progress_bullet;
-        let start = |item: &Item| match item.operation {
-            Operation::RewriteProgress(_) => last_bullet,
-            _ => Some(item.range.start),
-        };
-        let of_items = self.parsed.items.iter().filter_map(start).max();
-        let rejected = self.parsed.faults.iter().filter(|fault| !fault.kind.is_warning());
-        let of_faults = rejected.map(|fault| fault.range.start).max();
-        let of_faults = of_faults.max(self.parsed.omitted.last_rejected);
-        let last = of_items.max(of_faults).max(last_bullet);
         let end = self.text.len();
         let mut truncated = (None, end..end);
         self.parsed.items.retain(|item| {
-            let is_last = start(item) == last;
+            // A progress holds the last bullet; of other items this is the beginning.
+            let is_last = self.last_item.is_some_and(|last| item.range.contains(&last));
             if is_last {
                 truncated = (item.operation.role(), item.range.clone());
             }
