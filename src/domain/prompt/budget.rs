@@ -62,12 +62,9 @@ pub struct Dropped {
 pub fn drops(parts: &[Part], query: Option<&Relevance>, fits: impl Fn(&Piece) -> bool) -> Vec<DropStep> {
     let place = |name: &str| parts.iter().position(|part| part.name == name);
     let whole = |part| DropStep { part, piece: None };
-    let mut of_records: Vec<(Rank, DropStep)> = Vec::new();
-    let rank = |fits, score| match (fits, score) {
-        (false, _) => Rank::TooLarge,
-        (true, 0) => Rank::Any,
-        (true, _) => Rank::Wanted,
-    };
+    // First those that do not fit even alone, then those that the query does not ask for.
+    let mut of_records: Vec<((bool, bool), DropStep)> = Vec::new();
+    let rank = |fits: bool, score: usize| (fits, fits && score > 0);
     for name in BY_RECORD {
         let Some(part) = place(name) else { continue };
         let pieces = parts[part].pieces.iter().enumerate();
@@ -89,7 +86,7 @@ pub fn drops(parts: &[Part], query: Option<&Relevance>, fits: impl Fn(&Piece) ->
             let piece = Some(piece);
             (rank(fits, score), DropStep { part, piece })
         }));
-        let last = last.map_or(Rank::Any, |((fits, score, ..), _)| rank(fits, score));
+        let last = last.map_or(rank(true, 0), |((fits, score, ..), _)| rank(fits, score));
         of_records.push((last, whole(part)));
     }
     of_records.sort_by_key(|(rank, _)| *rank);
@@ -100,16 +97,6 @@ pub fn drops(parts: &[Part], query: Option<&Relevance>, fits: impl Fn(&Piece) ->
     steps.extend(others.map(|(part, _)| whole(part)));
     steps.extend(AFTER_CATEGORIES.into_iter().filter_map(place).map(whole));
     steps
-}
-
-/// The order of records, before that of their sections.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Rank {
-    /// It does not fit even alone.
-    TooLarge,
-    Any,
-    /// The query asks for it.
-    Wanted,
 }
 
 /// Applies as few steps of [`drops`] as needed to make the parts fit. Returns the remaining parts and what
