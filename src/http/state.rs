@@ -11,7 +11,7 @@ use crate::http::middleware::bounds::Budget;
 use crate::http::serve::Tls;
 use crate::pipeline::Pipeline;
 use crate::storage::Storage;
-use crate::storage::usage::DayOfModel;
+use crate::storage::usage::UsageOfDay;
 use crate::tokens::Tokens;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -140,7 +140,7 @@ pub struct Settings {
 
 impl Settings {
     /// The cost of a model on a day, if it has a price.
-    pub(crate) fn cost(&self, day: &DayOfModel) -> Option<f64> {
+    pub(crate) fn cost(&self, day: &UsageOfDay) -> Option<f64> {
         let spent = &day.spent;
         let price = self.config.llm.prices.get(&day.model)?;
         Some(price.of(

@@ -367,6 +367,7 @@ pub(super) fn spent_on(call: &ModelReport, role: Spender, is_run: bool, failed: 
             cache_write_tokens: call.cache_write_tokens.unwrap_or(0),
             output_tokens: call.output_tokens.unwrap_or(0),
             millis: call.millis,
+            cost: None,
         },
     }
 }

@@ -11,31 +11,34 @@ use crate::storage::batcher::{BatchConnection, Batcher, Batchers, Job};
 use crate::storage::database::connection::execute_rows;
 use crate::storage::{Class, Storage, StorageError};
 use chrono::NaiveDate;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use sqlx::types::Json;
 use sqlx::{Postgres, QueryBuilder};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The usage of some runs, summed. A server that does not report tokens adds none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+/// What models cost.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Spent {
-    /// Runs that called the model.
+    /// Askings of a model by an update: one a role.
     pub runs: u64,
     /// Requests to the model's server, repeated ones included.
     pub calls: u64,
-    /// Runs in which the model call failed.
+    /// Askings that came to nothing.
     pub failures: u64,
-    /// Input tokens.
+    /// Tokens read, where the server tells them.
     pub input_tokens: u64,
-    /// Input tokens read from the provider's cache.
+    /// Of these, tokens its provider had in its cache.
     pub cached_tokens: u64,
-    /// Input tokens written to the provider's cache.
+    /// Of these, tokens its provider put into its cache.
     pub cache_write_tokens: u64,
-    /// Output tokens.
+    /// Tokens written, where the server tells them.
     pub output_tokens: u64,
-    /// Time from the first request to the last answer, summed over runs and roles.
+    /// Time of the askings, in milliseconds.
     pub millis: u64,
+    /// What that costs in `currency`; null where a model has no price.
+    // Not stored: it follows from the prices that are configured when it is asked for.
+    pub cost: Option<f64>,
 }
 
 /// The purpose of a model call.
@@ -50,7 +53,7 @@ pub enum Spender {
 }
 
 impl Spent {
-    /// Adds other usage. A server may report any number: each is capped at [`MOST`].
+    /// Adds the counts of other usage, not its cost. A server may report any number: each is capped at [`MOST`].
     pub(crate) fn add(&mut self, other: &Self) {
         let counts = [
             (&mut self.runs, other.runs),
@@ -81,7 +84,7 @@ impl Spender {
 }
 
 /// The usage of one role's model in a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct RoleSpent {
     /// The role.
     pub role: Spender,
@@ -91,15 +94,16 @@ pub struct RoleSpent {
     pub spent: Spent,
 }
 
-/// The usage of a model on a day, over all roles.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DayOfModel {
+/// What a model cost on a day.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct UsageOfDay {
     /// The day in UTC.
     pub day: NaiveDate,
-    /// The model's name.
+    /// The model.
     pub model: String,
-    /// The usage.
-    pub spent: Spent,
+    // Of all roles.
+    #[serde(flatten)]
+    pub(crate) spent: Spent,
 }
 
 /// Usage to be added to the counts of a day: in batches, because a count is a row of its vault, and each addition to it would
@@ -200,7 +204,7 @@ impl Storage {
         vault: &VaultId,
         from: NaiveDate,
         to: NaiveDate,
-    ) -> Result<Vec<DayOfModel>, StorageError> {
+    ) -> Result<Vec<UsageOfDay>, StorageError> {
         let days = sqlx::query!(
             r#"SELECT day, model, jsonb_build_object(
                       'runs', sum(runs), 'calls', sum(calls), 'failures', sum(failures), 'input_tokens', sum(input_tokens),
@@ -216,7 +220,7 @@ impl Storage {
         )
         .fetch_all(&mut self.reader().await?)
         .await?;
-        let days = days.into_iter().map(|row| DayOfModel {
+        let days = days.into_iter().map(|row| UsageOfDay {
             day: row.day,
             model: row.model,
             spent: row.spent.0,

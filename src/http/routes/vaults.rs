@@ -5,10 +5,10 @@ use crate::http::extract::caller::CallerOf;
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::params::{Path, Query, VaultPath};
 use crate::http::problem::Problem;
-use crate::http::state::{AppState, CURRENCY, Settings};
+use crate::http::state::{AppState, CURRENCY};
 use crate::storage::memories::VaultSummary;
 use crate::storage::updates::{Run, RunStatus};
-use crate::storage::usage::{DayOfModel, Spent};
+use crate::storage::usage::{Spent, UsageOfDay};
 use axum::Json;
 use axum::extract::State;
 use chrono::{Days, NaiveDate};
@@ -128,58 +128,6 @@ impl UsageParams {
     }
 }
 
-/// What models cost.
-#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
-#[schema(as = Spent)]
-pub(crate) struct SpentBody {
-    /// Askings of a model by an update: one a role.
-    pub(crate) runs: u64,
-    /// Requests to the model's server, repeated ones included.
-    pub(crate) calls: u64,
-    /// Askings that came to nothing.
-    pub(crate) failures: u64,
-    /// Tokens read, where the server tells them.
-    pub(crate) input_tokens: u64,
-    /// Of these, tokens its provider had in its cache.
-    pub(crate) cached_tokens: u64,
-    /// Of these, tokens its provider put into its cache.
-    pub(crate) cache_write_tokens: u64,
-    /// Tokens written, where the server tells them.
-    pub(crate) output_tokens: u64,
-    /// Time of the askings, in milliseconds.
-    pub(crate) millis: u64,
-    /// What that costs in `currency`; null where a model has no price.
-    pub(crate) cost: Option<f64>,
-}
-
-impl SpentBody {
-    fn of(spent: Spent, cost: Option<f64>) -> Self {
-        Self {
-            runs: spent.runs,
-            calls: spent.calls,
-            failures: spent.failures,
-            input_tokens: spent.input_tokens,
-            cached_tokens: spent.cached_tokens,
-            cache_write_tokens: spent.cache_write_tokens,
-            output_tokens: spent.output_tokens,
-            millis: spent.millis,
-            // Rounds away floating point noise.
-            cost: cost.map(|cost| (cost * 1e9).round() / 1e9),
-        }
-    }
-}
-
-/// What a model cost on a day.
-#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
-pub(crate) struct UsageOfDay {
-    /// The day in UTC.
-    pub(crate) day: NaiveDate,
-    /// The model.
-    pub(crate) model: String,
-    #[serde(flatten)]
-    pub(crate) spent: SpentBody,
-}
-
 /// What the models of a vault cost.
 #[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[schema(as = Usage)]
@@ -193,7 +141,7 @@ pub(crate) struct UsageBody {
     /// What costs are told in.
     pub(crate) currency: String,
     /// All days and models together, whatever the page. Its cost leaves out the models of `without_price`.
-    pub(crate) totals: SpentBody,
+    pub(crate) totals: Spent,
     /// Models that no price is configured for and that read or wrote tokens.
     pub(crate) without_price: Vec<String>,
     /// Tokens read and written today.
@@ -236,18 +184,20 @@ pub(crate) async fn get_usage(
     let after = page.after::<(NaiveDate, String)>()?;
     let settings = &state.settings;
     let mut days = state.storage.usage(&vault_id, from, to).await?;
-    let (totals, without_price) = sum(&days, settings);
+    for day in &mut days {
+        day.spent.cost = settings.cost(day);
+    }
+    let (totals, without_price) = sum(&days);
     let tokens_today = state.storage.tokens_of_day(&vault_id, today).await?;
     let stored = state.storage.vault_storage(&vault_id).await?;
     // By the bytes of the names, as pages are divided, whatever order the database has.
-    let place = |day: &DayOfModel| (day.day, day.model.clone());
+    let place = |day: &UsageOfDay| (day.day, day.model.clone());
     days.sort_by_key(place);
     // There are few days, and the sum needs all of them anyway.
     days.retain(|day| after.as_ref().is_none_or(|after| place(day) > *after));
-    let show = |day: DayOfModel| UsageOfDay {
-        spent: SpentBody::of(day.spent, settings.cost(&day)),
-        day: day.day,
-        model: day.model,
+    let show = |day: UsageOfDay| UsageOfDay {
+        spent: rounded(day.spent),
+        ..day
     };
     Ok(Json(UsageBody {
         from,
@@ -267,19 +217,26 @@ pub(crate) async fn get_usage(
 }
 
 /// The sum of all days, and the models whose cost is unknown.
-fn sum(days: &[DayOfModel], settings: &Settings) -> (SpentBody, Vec<String>) {
+fn sum(days: &[UsageOfDay]) -> (Spent, Vec<String>) {
     let mut total = Spent::default();
-    let mut cost = None;
     let mut without_price = BTreeSet::new();
-    for day in days {
-        total.add(&day.spent);
-        match settings.cost(day) {
-            Some(more) => cost = Some(cost.unwrap_or(0.0) + more),
-            None if day.spent.input_tokens + day.spent.output_tokens > 0 => {
-                without_price.insert(day.model.clone());
+    for UsageOfDay { model, spent, .. } in days {
+        total.add(spent);
+        match spent.cost {
+            Some(more) => total.cost = Some(total.cost.unwrap_or(0.0) + more),
+            None if spent.input_tokens + spent.output_tokens > 0 => {
+                without_price.insert(model.clone());
             }
             None => {}
         }
     }
-    (SpentBody::of(total, cost), without_price.into_iter().collect())
+    (rounded(total), without_price.into_iter().collect())
+}
+
+/// Usage whose cost has no floating point noise.
+fn rounded(spent: Spent) -> Spent {
+    Spent {
+        cost: spent.cost.map(|cost| (cost * 1e9).round() / 1e9),
+        ..spent
+    }
 }
