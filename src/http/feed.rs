@@ -10,9 +10,8 @@ use crate::storage::database::notification::Notification;
 use crate::storage::events::{Event, EventKind, Place};
 use crate::storage::{Storage, StorageError};
 use axum::body::Bytes;
-use chrono::{DateTime, Utc};
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -138,7 +137,7 @@ impl Feeds {
             for event in events {
                 *position = event.sequence;
                 // The last watcher may have left.
-                let _ = feed.send(Frame::of(vault, event));
+                let _ = feed.send(Frame::of(&event));
             }
             if !full {
                 return Ok(());
@@ -257,7 +256,7 @@ impl Client {
             .ok()?;
         self.is_behind = i64::try_from(events.len()) == Ok(PAGE);
         for event in events {
-            let frame = Frame::of(&self.vault, event);
+            let frame = Frame::of(&event);
             self.take(frame);
         }
         Some(())
@@ -282,54 +281,6 @@ fn reset(last: &Place) -> Bytes {
 /// A comment. It shows both ends that the connection is alive.
 pub(crate) const COMMENT: Bytes = Bytes::from_static(b": \n\n");
 
-/// Something that happened in a vault. It names things and never quotes a document.
-#[derive(Debug, Serialize, Deserialize, utoipa::ToSchema)]
-#[schema(as = Event)]
-pub(crate) struct EventBody {
-    /// Its place in the stream: what to send as `Last-Event-ID` to go on behind it.
-    #[schema(examples("12-9f0c44aa"))]
-    pub(crate) id: String,
-    /// What happened.
-    pub(crate) kind: EventKind,
-    /// When.
-    pub(crate) time: DateTime<Utc>,
-    /// The vault.
-    pub(crate) vault_id: String,
-    /// The memory.
-    pub(crate) memory_id: String,
-    /// The version that was made.
-    pub(crate) version: Option<i64>,
-    /// That version's id.
-    pub(crate) context_id: Option<String>,
-    /// Who did it.
-    pub(crate) actor: Option<String>,
-    /// What made the version: `put`, `update`, `operations` and so on.
-    pub(crate) source: Option<String>,
-    /// The run it belongs to.
-    pub(crate) update_id: Option<String>,
-    /// More, by kind: of an update its `step`, with the `role` that was asked, or the `status` it ended with.
-    #[schema(required)]
-    pub(crate) details: Option<Value>,
-}
-
-impl EventBody {
-    pub(crate) fn of(vault: &VaultId, event: Event) -> Self {
-        Self {
-            id: event.place().to_string(),
-            kind: event.kind,
-            time: event.created_at,
-            vault_id: vault.to_string(),
-            memory_id: event.memory_id.to_string(),
-            version: event.version,
-            context_id: event.context_id,
-            actor: event.actor_id,
-            source: event.source,
-            update_id: event.update_id,
-            details: event.details,
-        }
-    }
-}
-
 /// A serialized event, with the values that filters use. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(crate) struct Frame {
@@ -340,14 +291,12 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    pub(super) fn of(vault: &VaultId, event: Event) -> Self {
-        let (sequence, kind, memory) = (event.sequence, event.kind, event.memory_id.to_string());
-        let body = EventBody::of(vault, event);
+    pub(super) fn of(event: &Event) -> Self {
         Self {
-            sequence,
-            memory,
-            kind,
-            bytes: frame(kind.name(), Some(&body.id), &body),
+            sequence: event.sequence,
+            memory: event.memory_id.to_string(),
+            kind: event.kind,
+            bytes: frame(event.kind.name(), Some(&event.id), event),
         }
     }
 }

@@ -2,7 +2,6 @@
 //! are types of the storage and of the domain.
 
 pub(crate) use super::extract::page::List;
-pub(crate) use super::feed::EventBody;
 pub(crate) use super::routes::contexts::ContextBody;
 pub(crate) use super::routes::contexts::views::DiffBody;
 pub(crate) use super::routes::handoff::HandoffBody;

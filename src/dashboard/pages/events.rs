@@ -4,8 +4,8 @@ use crate::dashboard::failure::Failure;
 use crate::dashboard::filters;
 use crate::dashboard::layout::{self, Page};
 use crate::dashboard::visit::Visit;
-use crate::http::responses::{EventBody, List};
-use crate::storage::events::EventKind;
+use crate::http::responses::List;
+use crate::storage::events::{Event, EventKind};
 use askama::Template;
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::Response;
@@ -18,7 +18,7 @@ const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 struct View {
     page: Page,
     kinds: &'static [&'static str],
-    list: List<EventBody>,
+    list: List<Event>,
 }
 
 /// Shows the events.
@@ -39,7 +39,7 @@ pub(in crate::dashboard) async fn show(visit: Visit) -> Result<Response, Failure
 }
 
 /// The members of an event's details, one after the other.
-fn details(event: &EventBody) -> String {
+fn details(event: &Event) -> String {
     let members = event.details.as_ref().and_then(|details| details.as_object());
     let shown = members
         .into_iter()

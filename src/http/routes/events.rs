@@ -6,7 +6,7 @@ use crate::fair::{Party, Permit, ShareLimits};
 use crate::http::extract::headers::{Accept, Representation, single_header};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::params::{Path, Query, VaultPath};
-use crate::http::feed::{COMMENT, Client, EventBody, Filter, ServerSentEvent};
+use crate::http::feed::{COMMENT, Client, Filter, ServerSentEvent};
 use crate::http::middleware::access::Admission;
 use crate::http::problem::{Kind, Problem};
 use crate::http::state::AppState;
@@ -98,7 +98,7 @@ pub(crate) struct LastEventId {
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct EventPage {
     #[serde(flatten)]
-    list: List<EventBody>,
+    list: List<Event>,
     /// What to send as `Last-Event-ID` to get what happens next, once `next_cursor` is null.
     last_event_id: String,
     /// The place asked for is not kept any more: something may be missing before the first entry.
@@ -210,7 +210,7 @@ async fn read_page(
         }
     };
     Ok(EventPage {
-        list: page.of(events, Event::place, |event| EventBody::of(vault, event)),
+        list: page.of(events, Event::place, |event| event),
         last_event_id: last.unwrap_or(stream.last).to_string(),
         reset,
     })

@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::fmt;
 use std::str::FromStr;
 
-/// How many characters of an event's id a position contains.
+/// How many characters of an event's id a position contains, here and in the statements that read events.
 const MARK: usize = 8;
 
 /// A position: an event's number and the end of its id. Clients send it back as `Last-Event-ID`.
@@ -71,30 +71,37 @@ impl FromStr for Place {
     }
 }
 
-/// One event.
-#[derive(Debug, Clone)]
+/// Something that happened in a vault. It names things and never quotes a document.
+#[derive(Debug, Clone, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Event {
-    /// Its id.
-    pub event_id: String,
-    /// Its number.
+    /// Its place in the stream: what to send as `Last-Event-ID` to go on behind it.
+    #[schema(examples("12-9f0c44aa"))]
+    pub id: String,
+    /// Its number, which its place begins with.
+    #[serde(skip)]
     pub sequence: i64,
-    /// The memory.
-    pub memory_id: MemoryId,
-    /// The kind.
+    /// What happened.
     pub kind: EventKind,
-    /// The time.
-    pub created_at: DateTime<Utc>,
-    /// The created version.
+    /// When.
+    pub time: DateTime<Utc>,
+    /// The vault.
+    #[schema(value_type = String)]
+    pub vault_id: VaultId,
+    /// The memory.
+    #[schema(value_type = String)]
+    pub memory_id: MemoryId,
+    /// The version that was made.
     pub version: Option<i64>,
     /// That version's id.
     pub context_id: Option<String>,
-    /// The actor.
-    pub actor_id: Option<String>,
-    /// The source of the version.
+    /// Who did it.
+    pub actor: Option<String>,
+    /// What made the version: `put`, `update`, `operations` and so on.
     pub source: Option<String>,
     /// The run it belongs to.
     pub update_id: Option<String>,
-    /// Further data by kind.
+    /// More, by kind: of an update its `step`, with the `role` that was asked, or the `status` it ended with.
+    #[schema(required)]
     pub details: Option<Value>,
 }
 
@@ -102,7 +109,11 @@ impl Event {
     /// Its position.
     #[must_use]
     pub fn place(&self) -> Place {
-        Place::of(self.sequence, &self.event_id)
+        let (_, mark) = self.id.split_once('-').unwrap_or_default();
+        Place {
+            sequence: self.sequence,
+            mark: mark.to_owned(),
+        }
     }
 }
 
@@ -188,8 +199,8 @@ impl Storage {
     ) -> Result<Vec<Event>, StorageError> {
         Ok(sqlx::query_as!(
             Event,
-            r#"SELECT event_id, sequence AS "sequence!", memory_id, kind, created_at, version, context_id, actor_id,
-                      source, update_id, details
+            r#"SELECT sequence || '-' || right(event_id, 8) AS "id!", sequence AS "sequence!", kind, created_at AS time,
+                      vault_id, memory_id, version, context_id, actor_id AS actor, source, update_id, details
                FROM events
                WHERE vault_id = $1 AND sequence > $2 AND ($3::text IS NULL OR memory_id = $3)
                  AND ($4::text[] IS NULL OR kind = ANY ($4))
@@ -220,8 +231,8 @@ impl Storage {
     ) -> Result<Vec<Event>, StorageError> {
         Ok(sqlx::query_as!(
             Event,
-            r#"SELECT event_id, sequence AS "sequence!", memory_id, kind, created_at, version, context_id, actor_id,
-                      source, update_id, details
+            r#"SELECT sequence || '-' || right(event_id, 8) AS "id!", sequence AS "sequence!", kind, created_at AS time,
+                      vault_id, memory_id, version, context_id, actor_id AS actor, source, update_id, details
                FROM events
                WHERE vault_id = $1 AND sequence < $2 AND ($3::text IS NULL OR memory_id = $3)
                  AND ($4::text[] IS NULL OR kind = ANY ($4))
