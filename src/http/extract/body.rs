@@ -3,7 +3,7 @@
 //! is 422, and the problem names the field.
 
 use crate::fair;
-use crate::http::extract::headers::single_header;
+use crate::http::extract::headers::{Representation, single_header};
 use crate::http::problem::{Kind, Problem};
 use crate::http::state::{AppState, Settings};
 use axum::BoxError;
@@ -21,7 +21,6 @@ use serde_json::value::RawValue;
 use std::fmt;
 use std::marker::PhantomData;
 use std::time::Duration;
-use strum::IntoStaticStr;
 
 /// A limit on the size of a body, with its name in the configuration.
 #[derive(Debug, Clone, Copy)]
@@ -118,8 +117,8 @@ fn broken(error: axum::Error) -> Problem {
 pub(crate) async fn read_text(
     state: &AppState,
     request: Request,
-    accepted: &[(MediaType, Limit)],
-) -> Result<(MediaType, String), Problem> {
+    accepted: &[(Representation, Limit)],
+) -> Result<(Representation, String), Problem> {
     let (parts, body) = request.into_parts();
     let (media_type, limit) = *media_type(&parts.headers, accepted)?;
     let bytes = read(&parts.headers, body, limit, state.settings.body_timeout).await?;
@@ -141,26 +140,6 @@ pub(crate) fn text(bytes: Vec<u8>) -> Result<String, Problem> {
     })
 }
 
-/// The media types that operations accept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
-pub(crate) enum MediaType {
-    /// `text/plain`, in UTF-8.
-    #[strum(serialize = "text/plain")]
-    Plain,
-    /// `text/markdown`, in UTF-8.
-    #[strum(serialize = "text/markdown")]
-    Markdown,
-    /// `application/json`.
-    #[strum(serialize = "application/json")]
-    Json,
-}
-
-impl MediaType {
-    fn name(self) -> &'static str {
-        self.into()
-    }
-}
-
 /// The one of `accepted` whose media type is that of a request body.
 ///
 /// # Errors
@@ -168,10 +147,13 @@ impl MediaType {
 /// body.
 pub(crate) fn media_type<'a, T>(
     headers: &HeaderMap,
-    accepted: &'a [(MediaType, T)],
-) -> Result<&'a (MediaType, T), Problem> {
+    accepted: &'a [(Representation, T)],
+) -> Result<&'a (Representation, T), Problem> {
     let refused = |what: String| {
-        let names: Vec<_> = accepted.iter().map(|(media_type, _)| media_type.name()).collect();
+        let names: Vec<_> = accepted
+            .iter()
+            .map(|(media_type, _)| media_type.essence())
+            .collect();
         Problem::new(
             Kind::UnsupportedMediaType,
             format!("{what}; accepted: {} (UTF-8)", names.join(", ")),
@@ -193,7 +175,7 @@ pub(crate) fn media_type<'a, T>(
     let essence = pieces.next().unwrap_or_default();
     let media_type = accepted
         .iter()
-        .find(|(media_type, _)| media_type.name().eq_ignore_ascii_case(essence))
+        .find(|(media_type, _)| media_type.essence().eq_ignore_ascii_case(essence))
         .ok_or_else(|| refused(format!("the body is {essence:?}")))?;
     for parameter in pieces {
         let Some((name, value)) = parameter.split_once('=') else {
@@ -218,7 +200,7 @@ impl<T: DeserializeOwned> FromRequest<AppState> for JsonBody<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &AppState) -> Result<Self, Problem> {
-        let accepted = [(MediaType::Json, Limit::of_bodies(&state.settings))];
+        let accepted = [(Representation::Json, Limit::of_bodies(&state.settings))];
         let (_, text) = read_text(state, request, &accepted).await?;
         parse(&text).map(Self)
     }
@@ -238,7 +220,7 @@ impl<T: DeserializeOwned + Default> FromRequest<AppState> for OptionalJsonBody<T
         if bytes.is_empty() {
             return Ok(Self(T::default()));
         }
-        media_type(&parts.headers, &[(MediaType::Json, ())])?;
+        media_type(&parts.headers, &[(Representation::Json, ())])?;
         let text = text(bytes)?;
         if text.trim() == "null" {
             return Ok(Self(T::default()));
@@ -427,9 +409,12 @@ mod tests {
         assert_eq!(problem.kind(), Kind::RequestTimeout);
     }
 
-    fn of(value: &'static str) -> Result<MediaType, Kind> {
+    fn of(value: &'static str) -> Result<Representation, Kind> {
         let headers = HeaderMap::from_iter([(CONTENT_TYPE, value.parse().unwrap())]);
-        let found = media_type(&headers, &[(MediaType::Plain, ()), (MediaType::Json, ())]);
+        let found = media_type(
+            &headers,
+            &[(Representation::Plain, ()), (Representation::Json, ())],
+        );
         found
             .map(|(media_type, ())| *media_type)
             .map_err(|problem| problem.kind())
@@ -443,9 +428,9 @@ mod tests {
             "text/plain;charset=\"utf-8\"",
             "text/plain; format=flowed",
         ] {
-            assert_eq!(of(good), Ok(MediaType::Plain), "{good}");
+            assert_eq!(of(good), Ok(Representation::Plain), "{good}");
         }
-        assert_eq!(of("application/json"), Ok(MediaType::Json));
+        assert_eq!(of("application/json"), Ok(Representation::Json));
     }
 
     #[derive(Debug, serde::Deserialize, PartialEq)]

@@ -70,7 +70,7 @@ fn visible<'v>(name: &str, value: &'v HeaderValue) -> Result<&'v str, Problem> {
         .map_err(|_| Problem::malformed(name, format!("the header {name} must be visible ASCII")))
 }
 
-/// The representations of documents and of views of documents.
+/// The representations of documents and of views of documents, in answers and in bodies of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Representation {
     /// The text itself as `text/plain`.
@@ -92,8 +92,8 @@ impl Representation {
     /// The representations of what the service writes as Markdown.
     pub(crate) const OF_MARKDOWN: [Self; 3] = [Self::Markdown, Self::Plain, Self::Json];
 
-    /// The `Content-Type` of the response, without its parameter.
-    fn essence(self) -> &'static str {
+    /// The media type, without its parameter.
+    pub(crate) fn essence(self) -> &'static str {
         let content_type = self.content_type();
         content_type
             .split_once(';')

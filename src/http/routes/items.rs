@@ -3,8 +3,9 @@
 use crate::domain::access::AccessRole;
 use crate::domain::ids::{Category, VaultId};
 use crate::domain::prompt::{MAX_ITEM_BYTES, NewItem, PromptItem, RULES, check_writable};
-use crate::http::extract::body::{self, JsonBody, Limit, MediaType, Object, exact, parse, parse_list};
+use crate::http::extract::body::{self, JsonBody, Limit, Object, exact, parse, parse_list};
 use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
+use crate::http::extract::headers::Representation;
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::params::{ItemPath, Query, parsed};
 use crate::http::middleware::standard::Detail;
@@ -255,11 +256,11 @@ async fn read_items(state: &AppState, request: Request) -> Result<Vec<NewItem>, 
         bytes: MAX_ITEM_BYTES,
     };
     let accepted = [
-        (MediaType::Json, Limit::of_bodies(&state.settings)),
-        (MediaType::Plain, of_text),
+        (Representation::Json, Limit::of_bodies(&state.settings)),
+        (Representation::Plain, of_text),
     ];
     let (media_type, text) = body::read_text(state, request, &accepted).await?;
-    if media_type != MediaType::Json {
+    if media_type != Representation::Json {
         let item = NewItem {
             content: text,
             ..NewItem::default()

@@ -4,9 +4,9 @@
 use crate::domain::access::AccessRole;
 use crate::domain::ids::{ActorId, RootName, VaultId};
 use crate::domain::memory_files::{self, Command, Edited, FilePath, Refusal, is_edit, new_file, view_file};
-use crate::http::extract::body::{JsonBody, MediaType};
+use crate::http::extract::body::JsonBody;
 use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
-use crate::http::extract::headers::{ConditionHeaders, Conditions, ETag};
+use crate::http::extract::headers::{ConditionHeaders, Conditions, ETag, Representation};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::params::{Path, Query, VaultPath};
 use crate::http::middleware::idempotency::AnswerAbout;
@@ -372,7 +372,7 @@ fn put_answer(FileChange { file, unchanged, .. }: &FileChange) -> KeptAnswer {
 
 async fn read_text(state: &AppState, request: Request) -> Result<String, Problem> {
     let (media_type, text) = read_text_or_json(state, request).await?;
-    if media_type != MediaType::Json {
+    if media_type != Representation::Json {
         return Ok(text);
     }
     serde_json::from_str(&text).map_err(|error| match serde_json::from_str::<IgnoredAny>(&text) {

@@ -3,9 +3,9 @@
 use crate::domain::dsl::requests::{OperationRequest, first_nul};
 use crate::domain::faults::MAX_TEXT_ITEMS;
 use crate::domain::ids::UpdateId;
-use crate::http::extract::body::{self, Limit, MediaType, Object, OptionalJsonBody};
+use crate::http::extract::body::{self, Limit, Object, OptionalJsonBody};
 use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
-use crate::http::extract::headers::{ConditionHeaders, Conditions};
+use crate::http::extract::headers::{ConditionHeaders, Conditions, Representation};
 use crate::http::extract::params::{MemoryPath, Path, Query, within};
 use crate::http::feed::ServerSentEvent;
 use crate::http::problem::Problem;
@@ -123,10 +123,11 @@ pub(crate) async fn apply_operations(
 }
 
 async fn read_input(state: &AppState, request: Request) -> Result<OperationsInput, Problem> {
+    use Representation::{Json, Markdown, Plain};
     let limit = Limit::of_bodies(&state.settings);
-    let accepted = [MediaType::Json, MediaType::Plain, MediaType::Markdown].map(|name| (name, limit));
+    let accepted = [Json, Plain, Markdown].map(|form| (form, limit));
     let (media_type, text) = body::read_text(state, request, &accepted).await?;
-    if media_type == MediaType::Json && !text.trim().is_empty() {
+    if media_type == Json && !text.trim().is_empty() {
         return body::parse::<OperationsBody>(&text)?.into_input();
     }
     text_input("body", text)

@@ -3,9 +3,9 @@
 use crate::config::limits::Guard;
 use crate::domain::document::{self, InvalidDocument};
 use crate::domain::listed;
-use crate::http::extract::body::{self, JsonBody, Limit, MediaType, OptionalJsonBody};
+use crate::http::extract::body::{self, JsonBody, Limit, OptionalJsonBody};
 use crate::http::extract::caller::{Actor, ActorHeader, UnderClaim};
-use crate::http::extract::headers::{ConditionHeaders, Conditions};
+use crate::http::extract::headers::{ConditionHeaders, Conditions, Representation};
 use crate::http::extract::params::{EntryPath, MemoryPath, Path, Query};
 use crate::http::problem::{CollapseBody, Problem};
 use crate::http::routes::contexts::{ContextBody, saved};
@@ -152,19 +152,19 @@ fn answer(limit: usize, put: &Put) -> KeptAnswer {
 pub(in crate::http::routes) async fn read_text_or_json(
     state: &AppState,
     request: Request,
-) -> Result<(MediaType, String), Problem> {
+) -> Result<(Representation, String), Problem> {
     let of_text = Limit::of_documents(&state.settings);
     let of_json = Limit {
         bytes: state.settings.config.limits.body_bytes.max(of_text.bytes),
         ..Limit::of_bodies(&state.settings)
     };
-    let accepted = [(MediaType::Plain, of_text), (MediaType::Json, of_json)];
+    let accepted = [(Representation::Plain, of_text), (Representation::Json, of_json)];
     body::read_text(state, request, &accepted).await
 }
 
 async fn read_document(state: &AppState, request: Request) -> Result<String, Problem> {
     let (media_type, text) = read_text_or_json(state, request).await?;
-    let text = if media_type == MediaType::Json {
+    let text = if media_type == Representation::Json {
         document_of_json(text)?
     } else {
         text
