@@ -1,6 +1,6 @@
 //! `[embeddings]`: the embedding model, for searches by meaning. Without it there are none.
 
-use super::values::{address, api_key, text, within};
+use super::values::{address, api_key, check_api_key, text, within};
 use secrecy::SecretString;
 use serde::Deserialize;
 use url::Url;
@@ -42,14 +42,31 @@ impl EmbeddingsConfig {
 
     pub(super) fn validate(&self) -> Result<(), String> {
         match (&self.base_url, &self.model) {
-            (Some(_), None) => Err("embeddings.model must be set if embeddings.base_url is".to_owned()),
-            (None, Some(_)) => Err("embeddings.base_url must be set if embeddings.model is".to_owned()),
-            _ => within(
-                "embeddings.dimensions",
-                self.dimensions.unwrap_or(1),
-                1..=MAX_DIMENSIONS,
-            ),
+            (Some(_), None) => {
+                return Err("embeddings.model must be set if embeddings.base_url is".to_owned());
+            }
+            (None, Some(_)) => {
+                return Err("embeddings.base_url must be set if embeddings.model is".to_owned());
+            }
+            _ => {}
         }
+        within(
+            "embeddings.dimensions",
+            self.dimensions.unwrap_or(1),
+            1..=MAX_DIMENSIONS,
+        )?;
+        for (name, prefix) in [
+            ("query_prefix", &self.query_prefix),
+            ("document_prefix", &self.document_prefix),
+        ] {
+            if prefix.len() > 1_000 || prefix.contains('\0') {
+                return Err(format!(
+                    "embeddings.{name} must be at most 1000 bytes without NUL"
+                ));
+            }
+        }
+        // That of the environment too.
+        check_api_key(self.api_key.as_ref()).map_err(|problem| format!("embeddings.api_key {problem}"))
     }
 }
 

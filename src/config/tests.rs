@@ -183,6 +183,7 @@ fn values_that_make_no_sense_are_refused_with_their_key() {
         EMBEDDINGS__MODEL=m; EMBEDDINGS__BASE_URL=http:// → embeddings.base_url
         EMBEDDINGS__MODEL=m; EMBEDDINGS__BASE_URL=http://u:p@a/v1 → embeddings.base_url
         EMBEDDINGS__MODEL=m; EMBEDDINGS__BASE_URL=http://a/v1; EMBEDDINGS__DIMENSIONS=0 → embeddings.dimensions
+        EMBEDDINGS__MODEL=m; EMBEDDINGS__BASE_URL=http://a/v1; EMBEDDINGS__DOCUMENT_PREFIX=LONG → embeddings.document_prefix
         EMBEDDINGS__MODEL=m; EMBEDDINGS__BASE_URL=http://a/v1; EMBEDDINGS__API_KEY=a b → embeddings.api_key
         RETENTION__MAX_VERSIONS=0 → max_versions
         RETENTION__MAX_AGE=soon → max_age
@@ -194,6 +195,7 @@ fn values_that_make_no_sense_are_refused_with_their_key() {
         HANDOFF__WINDOW=soon → handoff.window
         HANDOFF__WINDOW=0h → handoff.window
         HANDOFF__WINDOW=P400D → handoff.window";
+    let table = table.replace("LONG", &"x".repeat(1_001));
     for row in table.trim().lines() {
         let (variables, key) = row.trim().split_once(" → ").unwrap();
         let named = |variable: &str| {
@@ -270,7 +272,17 @@ fn a_key_of_the_environment_that_cannot_be_sent_is_refused_where_it_would_be() {
         message.contains("llm.api_key") && !message.contains("hunter2"),
         "{message}"
     );
-    assert!(load(&[key, ("WORKING_MEMORY__LLM__PROVIDER", "extractive")]).is_ok());
+    let rules = ("WORKING_MEMORY__LLM__PROVIDER", "extractive");
+    assert!(load(&[key, rules]).is_ok());
+    let address = (
+        "WORKING_MEMORY__EMBEDDINGS__BASE_URL",
+        "https://api.openai.com/v1",
+    );
+    let message = refused(&[key, rules, address, ("WORKING_MEMORY__EMBEDDINGS__MODEL", "m")]);
+    assert!(
+        message.contains("embeddings.api_key") && !message.contains("hunter2"),
+        "{message}"
+    );
 }
 
 #[test]
