@@ -13,6 +13,17 @@ fi
 # The property tests use the same cases every time, so that failures are reproducible. Another number tries others.
 export PROPTEST_RNG_SEED="${PROPTEST_RNG_SEED:-20261121}"
 
+# Half of the time of a test is waiting.
+processors=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+export NEXTEST_TEST_THREADS="${NEXTEST_TEST_THREADS:-$((processors + processors / 2))}"
+
+# Each test has a database of its own, of hundreds of small files: making and removing them takes longer than most tests,
+# unless they are in memory.
+temporary=${TMPDIR:-/tmp}
+free=$(df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 { print $4 }')
+[ "${free:-0}" -lt 4000000 ] || server=/dev/shm
+
 program=$(sh scripts/program.sh)
 # Documentation tests first, so that the runner's summary is the last output.
-exec "$program" with-postgres -- sh -c 'cargo test --doc --quiet && exec "$@"' sh $runner "$@"
+exec env TMPDIR="${server:-$temporary}" "$program" with-postgres -- \
+    env TMPDIR="$temporary" sh -c 'cargo test --doc --quiet && exec "$@"' sh $runner "$@"
