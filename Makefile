@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 FUZZ_SECONDS ?= 60
 
-.PHONY: help run install test test-clients test-dashboard test-docs test-packaging test-citus test-rolling docs deb deny demo fuzz fuzz-http check fmt clippy doc prepare prepare-check openapi openapi-check postgres rust
+.PHONY: help run install test test-clients test-dashboard test-docs test-packaging test-citus test-nightly test-rolling docs deb deny demo fuzz fuzz-http check fmt clippy doc prepare prepare-check openapi openapi-check postgres rust
 .PHONY: bench bench-micro bench-history bench-start bench-read bench-handoff bench-dashboard bench-neighbours
 .PHONY: bench-quality bench-search bench-storage bench-scale
 
@@ -31,6 +31,11 @@ test-packaging: rust postgres ## Check the files for systemd, containers, Kubern
 	@sh scripts/test-packaging.sh
 
 test-citus: rust postgres ## Run the tests on tables that are distributed by vault: TEST_CITUS_URL=server of one node, TEST_CITUS_NODES_URL=database of several
+	@sh scripts/test-citus.sh
+
+test-nightly: rust postgres ## Run what is too long for every change, where nothing is skipped: 1,000 whole lives, all of packaging, test-citus
+	@LIVES=1000 sh scripts/test.sh -E 'test(/^life::/)'
+	@NO_SKIPS=1 sh scripts/test-packaging.sh
 	@sh scripts/test-citus.sh
 
 test-rolling: rust postgres ## Replace two instances of a release by this one and back, while clients write: OLD=path of the release's program

@@ -2,14 +2,17 @@
 # Checks everything in packaging/ and the files of containers, each with the tool that parses it: the systemd unit, the
 # scripts, the Dockerfile, the Compose files, the Kubernetes manifests, the Debian package; and runs what
 # packaging/compose describes, two instances behind its load balancer and its pooler.
-# If a tool is missing and cannot be installed here, its part is skipped, with a message.
+# If a tool is missing and cannot be installed here, its part is skipped, with a message; with NO_SKIPS=1 that is a failure.
 set -eu
 cd "$(dirname "$0")/.."
 root=$(pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 has() { command -v "$1" >/dev/null; }
-skipped() { echo "Skipped: $1, $2 is missing."; }
+skipped() {
+    echo "Skipped: $1, $2 is missing."
+    [ -z "${NO_SKIPS:-}" ]
+}
 
 venv="$root/target/packaging/venv"
 if ! cmp -s tests/packaging/requirements.txt "$venv/installed.txt"; then

@@ -19,7 +19,8 @@ use working_memory::llm::{Models, Retry, RoleModel};
 use working_memory::storage::Rebuilt;
 use working_memory::storage::transfer::OnConflict;
 
-const SEQUENCES: usize = 1_000;
+/// The number of sequences, unless `LIVES` says another; `make test-nightly` runs 1,000.
+const SEQUENCES: usize = 200;
 const AT_ONCE: usize = 6;
 
 /// An operation on a memory. Versions are counted back from the newest, so that most of them exist.
@@ -402,7 +403,8 @@ async fn a_memory_keeps_its_invariants_after_any_operations() {
     // A fixed seed: the same sequences in every run.
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
     let mut runner = TestRunner::new_with_rng(ProptestConfig::default(), rng);
-    let sequences: Vec<Vec<Step>> = (0..SEQUENCES)
+    let count = std::env::var("LIVES").map_or(SEQUENCES, |lives| lives.parse().unwrap());
+    let sequences: Vec<Vec<Step>> = (0..count)
         .map(|_| vec(step(), 3..=9).new_tree(&mut runner).unwrap().current())
         .collect();
 
