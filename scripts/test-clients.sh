@@ -65,6 +65,16 @@ PATH="$venv/bin:$PATH"
 WORKING_MEMORY_BIN=${WORKING_MEMORY_BIN:-$(sh scripts/program.sh)}
 export PATH WORKING_MEMORY_BIN
 failed=0
+# Half of each is waiting for registries and services.
+python=
+case " ${*:-python} " in *" python "*)
+    sh scripts/test-python-client.sh >"$root/target/clients/python.log" 2>&1 &
+    python=$!
+    ;;
+esac
 "$WORKING_MEMORY_BIN" with-postgres -- sh scripts/test-clients.sh --run "$@" || failed=1
-case " ${*:-python} " in *" python "*) sh scripts/test-python-client.sh || failed=1 ;; esac
+if [ -n "$python" ]; then
+    wait "$python" || failed=1
+    cat "$root/target/clients/python.log"
+fi
 exit "$failed"
