@@ -23,6 +23,8 @@ temporary=${TMPDIR:-/tmp}
 free=$(df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 { print $4 }')
 [ "${free:-0}" -lt 4000000 ] || server=/dev/shm
 
+# The library is compiled once as it is and once with its tests: at the same time, if both are asked for.
+cargo test --locked --no-run --quiet
 program=$(sh scripts/program.sh)
 # Documentation tests first, so that the runner's summary is the last output.
 exec env TMPDIR="${server:-$temporary}" "$program" with-postgres -- \
