@@ -65,7 +65,7 @@ PATH="$venv/bin:$PATH"
 WORKING_MEMORY_BIN=${WORKING_MEMORY_BIN:-$(sh scripts/program.sh)}
 export PATH WORKING_MEMORY_BIN
 failed=0
-# Half of each is waiting for registries and services.
+# Beside the suites: both wait for registries and services for half of their time.
 python=
 case " ${*:-python} " in *" python "*)
     sh scripts/test-python-client.sh >"$root/target/clients/python.log" 2>&1 &

@@ -39,7 +39,7 @@ if has systemd-analyze; then
             { echo "The unit's exposure is $exposure; at most $most is wanted." >&2; exit 1; }
         echo "The systemd unit is sound; exposure $exposure of 10."
     else
-        echo "Skipped: this systemd-analyze does not rate units that are not loaded."
+        skipped "the systemd unit is not rated" "a systemd-analyze that rates units which are not loaded"
     fi
 else
     skipped "the systemd unit is not checked" systemd-analyze

@@ -13,7 +13,7 @@ fi
 # The property tests use the same cases every time, so that failures are reproducible. Another number tries others.
 export PROPTEST_RNG_SEED="${PROPTEST_RNG_SEED:-20261121}"
 
-# Half of the time of a test is waiting.
+# A test waits for half of its time, so half as many tests again as there are processors run at once.
 processors=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 export NEXTEST_TEST_THREADS="${NEXTEST_TEST_THREADS:-$((processors + processors / 2))}"
 
