@@ -127,3 +127,35 @@ fn a_section_returned_unchanged_archives_nothing() {
         # Verbatim Context\n- VC-1 because next: run => cargo test\n ⇒ ! UnknownHeader";
     TEXT.table(table);
 }
+
+/// What stands below another title is not meant by `ARCHIVE`, in whatever words and letters that is written.
+#[test]
+fn a_list_under_another_title_archives_nothing() {
+    for title in [
+        "**Gültig**",
+        "**Behalten**",
+        "**Сохранить**",
+        "__Kept__",
+        "### Kept (still valid)",
+        "## Records that are still valid",
+        "## 1. Keep",
+        "## ✅ Keep",
+        "## 保留",
+        "Bleibt gültig:",
+        "- Keep:",
+        "- **Gültig:**",
+    ] {
+        let lines = format!("- KL-1 because gone\n{title}\n      - KL-2 because still valid");
+        ARCHIVE.rule(
+            "another title",
+            &[(&lines, "archive KL-1 | gone ! UnknownHeader")],
+        );
+    }
+    ARCHIVE.rule(
+        "a numbered title of the form, or one with a symbol",
+        &[(
+            "- KL-1 because x\n## 2. ADD ➕\n- because a: b",
+            "archive KL-1 | x + KL a | b",
+        )],
+    );
+}

@@ -49,3 +49,17 @@ fn bullets_without_one_in_progress_are_a_fault() {
     PROGRESS.table(table);
     PROGRESS.rule("nothing at all", &[("", "")]);
 }
+
+#[test]
+fn titles_may_have_symbols_and_be_bullets_and_others_are_no_list() {
+    let table = r"
+        § a symbol or a number beside the title of a heading does not count
+        **In Progress**\n- a\n**Completed ✅**\n- b\n**📋 Remaining**\n- c\n ⇒ progress b | a | c
+        ## 1. ✅ Completed\n- b\n## 2. In Progress 🚧\n- a\n ⇒ progress b | a |\u{20}
+        § a title of the form, with its colon, may be a bullet
+        - Completed:\n  - b\n- In Progress:\n  - a\n- Remaining:\n  - c\n ⇒ progress b | a | c
+        § what stands under another title is in no list
+        In Progress:\n- a\n## Erledigt ✅\n- b\nRemaining:\n- c\n ⇒ progress  | a | c ! UnknownHeader
+        In Progress:\n- a\n**Gültig (noch)**\n- b\n ⇒ progress  | a |\u{20} ! UnknownHeader";
+    PROGRESS.table(table);
+}

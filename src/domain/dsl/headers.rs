@@ -1,6 +1,6 @@
 //! Section and list headers, matched by their words.
 
-use super::lines::is_no_change;
+use super::lines::{bullet, is_no_change};
 use crate::domain::operation::Role;
 
 /// A list of a section.
@@ -68,17 +68,51 @@ struct Form<'t> {
     after: &'t str,
 }
 
-/// Splits a line's content: optional heading marks, optional bold or backticks, a name of letters, digits,
-/// blanks, `_` and `-`, a colon inside or outside of the decoration, and the rest.
-fn form(content: &str) -> Option<Form<'_>> {
+/// Characters around a heading.
+const DECORATION: [char; 3] = ['*', '`', '_'];
+
+/// The text behind the marks of a Markdown heading, and whether there are any; `None` if the line begins with other `#`.
+fn unhashed(content: &str) -> Option<(&str, bool)> {
     let unhashed = content.trim_start_matches('#');
     let hashes = content.len() - unhashed.len();
-    if hashes > 6 || (hashes > 0 && !unhashed.starts_with([' ', '\t'])) {
-        return None;
-    }
-    let unhashed = unhashed.trim();
-    let undecorated = unhashed.trim_start_matches(['*', '`', '_']);
+    let is_heading = hashes > 0;
+    let is_other = hashes > 6 || is_heading && !unhashed.starts_with([' ', '\t']);
+    (!is_other).then_some((unhashed.trim(), is_heading))
+}
+
+/// Whether a text introduces what is below it.
+pub(super) fn ends_with_colon(content: &str) -> bool {
+    content.trim_end_matches(DECORATION).ends_with([':', '：'])
+}
+
+/// Whether a line is set apart as a heading, whatever its words: by heading marks, or all of it in bold.
+pub(super) fn is_heading(content: &str) -> bool {
+    let bold =
+        |mark: &str| content.len() > 2 * mark.len() && content.starts_with(mark) && content.ends_with(mark);
+    unhashed(content).is_some_and(|(_, is_heading)| is_heading) || bold("**") || bold("__")
+}
+
+/// A symbol that models put beside a title: `✅`, with what selects its form.
+fn is_symbol(c: char) -> bool {
+    !c.is_ascii() && !c.is_alphanumeric() && !c.is_whitespace() && !matches!(c, '：' | '`')
+}
+
+/// Splits a line's content: optional heading marks, optional bold or backticks, a name of letters, digits,
+/// blanks, `_` and `-`, a colon inside or outside of the decoration, and the rest. A number and symbols around the name of
+/// a heading do not count.
+fn form(content: &str) -> Option<Form<'_>> {
+    let (unhashed, is_heading) = unhashed(content)?;
+    let undecorated = unhashed.trim_start_matches(DECORATION);
     let opened = unhashed.len() - undecorated.len();
+    let is_decorated = is_heading || opened > 0;
+    let is_blank_or_symbol = |c: char| c == ' ' || is_symbol(c);
+    let undecorated = match is_decorated {
+        true => bullet(undecorated)
+            .unwrap_or(undecorated)
+            .trim_start_matches(is_blank_or_symbol)
+            .trim_start_matches(DECORATION),
+        false => undecorated,
+    };
     let name_end = undecorated
         .bytes()
         .take(MAX_NAME + 1)
@@ -98,20 +132,24 @@ fn form(content: &str) -> Option<Form<'_>> {
             ':' | '：' if !has_colon => has_colon = true,
             '*' | '`' | '_' if opened > 0 => {}
             ' ' | '\t' => {}
+            symbol if is_decorated && !has_colon && is_symbol(symbol) => {}
             _ => break,
         }
         rest = &rest[mark.len_utf8()..];
     }
-    if hashes > 0 {
+    if is_heading {
         // Closing marks of a heading.
         rest = rest.trim_end_matches('#').trim_end();
+    }
+    if is_decorated && rest.chars().all(is_blank_or_symbol) {
+        rest = "";
     }
     if !has_colon && !rest.is_empty() {
         return None;
     }
     Some(Form {
         name,
-        is_decorated: hashes > 0 || opened > 0,
+        is_decorated,
         has_colon,
         after: rest,
     })

@@ -101,8 +101,10 @@ impl Parser<'_> {
             item.starts_with(char::is_alphanumeric).then_some(item)
         };
         if let Some(item) = bullet(content).or_else(tight) {
-            if !content.starts_with('-') && is_header_as_item(item) {
+            if is_header_as_item(item) {
                 self.header(line, item);
+            } else if self.is_other_list_of_archive(item) {
+                self.unknown_header(line, Resemblance::Strong);
             } else if !is_no_change(item) {
                 self.item(line, item);
             }
@@ -134,11 +136,19 @@ impl Parser<'_> {
     }
 
     /// Whether the items below a line may be of no list of the form: `Still to do:` after what is completed, `These stay:`
-    /// after what is archived. Other prose may end with a colon, too, but what it says of additions is no other list.
+    /// or `**Gültig**` after what is archived. Other prose may end with a colon, too, but what it says of additions is no
+    /// other list.
     fn introduces_others(&self, content: &str) -> bool {
         self.list
             .is_some_and(|(list, _)| list.is_of_progress() || list == List::Archive)
-            && content.trim_end_matches(['*', '_', '`']).ends_with([':', '：'])
+            && (headers::ends_with_colon(content) || headers::is_heading(content))
+    }
+
+    /// The same of a bullet: `- Keep:`.
+    fn is_other_list_of_archive(&self, item: &str) -> bool {
+        self.list.is_some_and(|(list, _)| list == List::Archive)
+            && headers::ends_with_colon(item)
+            && !begins_with_id(item)
     }
 
     /// Consumes the line just read if it is a fence around the answer (only before the first header) or
