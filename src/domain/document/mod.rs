@@ -60,7 +60,7 @@ pub use outline::{
     Headings, ManagedSection, Section, SectionsChanged, closing_fence, find_section, has_free_progress,
     headings, managed_body, outline, sections_changed,
 };
-pub use progress::progress_of;
+pub use progress::{progress_of, whole_progress_of};
 pub use record::{Record, location_of, record_ranges, records};
 pub use render::{Expiry, Marks, NotATime, Until, written_time};
 

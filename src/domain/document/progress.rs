@@ -2,8 +2,9 @@
 
 use super::lines::Fence;
 use super::outline::{ManagedSection, managed_body};
+use super::render::progress_body;
 use crate::domain::operation::Progress;
-use crate::domain::text::{is_nothing, visible_line};
+use crate::domain::text::{bare_words, is_nothing, visible_line};
 
 /// The bullets of a document's `Current Progress`, each on one line. Bullets that say that there is nothing are left out, and
 /// what stands in a fence is no bullet. Linear.
@@ -53,4 +54,31 @@ fn list_of(heading: &str) -> Option<usize> {
         .trim();
     let mut titles = Progress::TITLES.iter();
     titles.position(|known| known.eq_ignore_ascii_case(title))
+}
+
+/// The bullets of a document's `Current Progress`; `None` if the section has more than them, which a rewriting by them would
+/// remove: sentences, lists under other titles, code. Linear.
+#[must_use]
+pub fn whole_progress_of(document: &str) -> Option<Progress> {
+    let progress = progress_of(document);
+    let body = managed_body(document, ManagedSection::CurrentProgress);
+    (content_of(body) == content_of(&progress_body(&progress))).then_some(progress)
+}
+
+/// The words of a body of `Current Progress` in any order, without its titles and without lines that say that there is nothing.
+fn content_of(body: &str) -> Vec<String> {
+    let says_something = |line: &&str| !is_nothing(line.trim_start_matches([' ', '\t', '-', '*']));
+    let lines = body.lines().filter(says_something).map(bare_words);
+    let is_title = |line: &String| {
+        Progress::TITLES
+            .iter()
+            .any(|title| title.eq_ignore_ascii_case(line))
+    };
+    let lines = lines.filter(|line| !is_title(line));
+    let mut words = Vec::new();
+    for line in lines {
+        words.extend(line.split(' ').map(str::to_owned));
+    }
+    words.sort_unstable();
+    words
 }

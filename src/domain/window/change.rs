@@ -2,13 +2,11 @@
 
 use super::status::Status;
 use super::task::{Task, task_line, without_reason};
-use crate::domain::document::{
-    ManagedSection, entries, managed_body, pinned, progress_body, progress_of, records,
-};
+use crate::domain::document::{ManagedSection, entries, pinned, progress_body, records, whole_progress_of};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::memory::{AppliedOperation, ChangedDocument, Counters, Edit, EditError, OperationName};
-use crate::domain::operation::{AddedRecord, Progress};
-use crate::domain::text::{bare_words, folded, is_nothing, one_line};
+use crate::domain::operation::AddedRecord;
+use crate::domain::text::{folded, one_line};
 use chrono::SubsecRound as _;
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -257,13 +255,9 @@ impl SessionRecord {
 }
 
 /// The body of `Current Progress` with the bullets of `In Progress` that equal the intent moved, as one bullet, to the end of
-/// `Completed`. `None` if there is none, or if the lists do not hold all that a person has written there.
+/// `Completed`. `None` if there is none, or if the section has more than its lists.
 fn completed(document: &str, intent: &str) -> Option<String> {
-    let mut progress = progress_of(document);
-    let body = managed_body(document, ManagedSection::CurrentProgress);
-    if content_of(body) != content_of(&progress_body(&progress)) {
-        return None;
-    }
+    let mut progress = whole_progress_of(document)?;
     let wanted = folded(intent);
     let is_equal = |bullet: &str| folded(bullet) == wanted;
     let done = progress.in_progress.extract_if(.., |bullet| is_equal(bullet));
@@ -272,24 +266,6 @@ fn completed(document: &str, intent: &str) -> Option<String> {
         progress.completed.push(moved);
     }
     Some(progress_body(&progress))
-}
-
-/// The words of a body of `Current Progress` in any order, without its titles and without lines that say that there is nothing.
-fn content_of(body: &str) -> Vec<String> {
-    let says_something = |line: &&str| !is_nothing(line.trim_start_matches([' ', '\t', '-', '*']));
-    let lines = body.lines().filter(says_something).map(bare_words);
-    let is_title = |line: &String| {
-        Progress::TITLES
-            .iter()
-            .any(|title| title.eq_ignore_ascii_case(line))
-    };
-    let lines = lines.filter(|line| !is_title(line));
-    let mut words = Vec::new();
-    for line in lines {
-        words.extend(line.split(' ').map(str::to_owned));
-    }
-    words.sort_unstable();
-    words
 }
 
 #[cfg(test)]

@@ -341,3 +341,25 @@ fn of_endlessly_many_reports_the_last_count() {
     let long = format!("Next: {}.", "clean the lamp ".repeat(200));
     assert_eq!(said("assistant", &long), []);
 }
+
+/// A rewriting by the lists would remove what else a person has written there.
+#[test]
+fn progress_with_more_than_its_lists_stays_as_it_is() {
+    let message = ConversationMessage {
+        role: "assistant".to_owned(),
+        content: "Done: the lexer.".to_owned(),
+    };
+    let heard = |progress: &str| {
+        let memory = format!("# Current Progress\n## In Progress\n- lexer\n{progress}");
+        operations(&memory, "", std::slice::from_ref(&message)).len()
+    };
+    assert_eq!(heard("## Remaining\n- docs\n  and more\n"), 1);
+    for more in [
+        "1. a step\n",
+        "## Blocked\n- the API keys\n",
+        "We wait for them.\n",
+        "```\ncode\n```\n",
+    ] {
+        assert_eq!(heard(more), 0, "{more}");
+    }
+}
