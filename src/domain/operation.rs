@@ -241,6 +241,12 @@ impl Operation {
         self.archives().into_iter().chain(self.merges().iter().copied())
     }
 
+    /// Whether it archives a record, by name or because it takes its place.
+    #[must_use]
+    pub fn removes(&self) -> bool {
+        self.leaving().chain(self.replaces()).next().is_some()
+    }
+
     /// Whether it is checked that nothing is lost with it: an archiving on a ground, or a merge.
     #[must_use]
     pub fn is_grounded(&self) -> bool {

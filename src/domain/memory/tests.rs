@@ -1,6 +1,7 @@
 //! Tests of applying and validating operations.
 
 use super::*;
+use crate::domain::consolidation::Ground;
 use crate::domain::document::records;
 use crate::domain::faults::Parsed;
 use crate::domain::ids::{RecordId, RecordKind};
@@ -373,9 +374,98 @@ fn what_an_addition_replaces_is_archived_with_it_or_not_at_all() {
         ~KL-9 new ⇒ unknown_id
         ~KL-5 new ⇒ already_archived
         ~VC-1 new ⇒ wrong_section_id
+        -KL-1 ; ~KL-1 LARGE ⇒ uncalled_archive too_large
+        ~KL-1 by hand ; -KL-1 ⇒ duplicate uncalled_archive
         ~KL-1 new ; ~KL-1 newer ⇒ ok already_archived
         -KL-1 > ~KL-1 new ⇒ ok",
     );
+}
+
+/// What a rejected item would have removed stays, and so it stands in no other item's way.
+#[test]
+fn a_rejected_item_takes_no_other_with_it() {
+    let document = "# Key Learnings\n- KL-1 because a: one\n- KL-2 because b: two\n- KL-3 because c: one and two\n\
+                    - KL-4 because d: One\n";
+    let grounded = |name: &str, ground| Operation::Archive {
+        id: id(name),
+        reason: "r".to_owned(),
+        ground: Some(ground),
+    };
+    let merge = |content: &str| {
+        Operation::Add(AddedRecord {
+            merges: vec![id("KL-1"), id("KL-2")],
+            ..learn(content).addition().cloned().expect("an addition")
+        })
+    };
+    let mark = |name: &str| Operation::Mark {
+        id: id(name),
+        reason: "r".to_owned(),
+        pinned: Some(true),
+        until: None,
+    };
+    let (covered, not) = (Ground::DuplicateOf(id("KL-3")), Ground::DuplicateOf(id("KL-2")));
+    let verdicts = |operations: Vec<Operation>| {
+        let count = operations.len();
+        let ended = BTreeSet::new();
+        let view = View {
+            document,
+            ended: &ended,
+            now: now(),
+        };
+        let parsed = Parsed {
+            items: items(&operations),
+            ..Parsed::default()
+        };
+        let validated = validate(parsed, &view, &[], &LIMITS);
+        let fault = |place: usize| {
+            validated
+                .faults
+                .iter()
+                .find(|fault| fault.range.start == place * 10)
+        };
+        let verdict = |place: usize| fault(place).map_or("ok", |fault| fault.kind.name());
+        let verdicts: Vec<_> = (0..count).map(verdict).collect();
+        assert_eq!(validated.items.len() + validated.faults.len(), count);
+        verdicts.join(" ")
+    };
+    for (operations, expected) in [
+        (
+            vec![merge("one and two"), grounded("KL-1", covered)],
+            "duplicate ok",
+        ),
+        (vec![grounded("KL-1", not), mark("KL-1")], "uncovered ok"),
+        (
+            vec![mark("KL-1"), grounded("KL-1", covered)],
+            "already_archived ok",
+        ),
+        (vec![replace("KL-1", "two"), mark("KL-1")], "duplicate ok"),
+        (
+            vec![replace("KL-1", "two"), archive("KL-2"), mark("KL-1")],
+            "ok ok already_archived",
+        ),
+        (
+            vec![
+                grounded("KL-4", Ground::Expired),
+                grounded("KL-1", Ground::DuplicateOf(id("KL-4"))),
+            ],
+            "uncovered ok",
+        ),
+        // Each may go only if the other stays: none goes.
+        (
+            vec![
+                grounded("KL-1", Ground::DuplicateOf(id("KL-4"))),
+                grounded("KL-4", Ground::DuplicateOf(id("KL-1"))),
+            ],
+            "uncovered uncovered",
+        ),
+        // An addition whose record is archived on its own is an ordinary one if that is rejected.
+        (
+            vec![grounded("KL-2", not), replace("KL-2", "new")],
+            "uncovered ok",
+        ),
+    ] {
+        assert_eq!(verdicts(operations.clone()), expected, "{operations:?}");
+    }
 }
 
 fn kinds(validated: &Parsed) -> Vec<&'static str> {

@@ -28,53 +28,62 @@ pub struct View<'a> {
 /// the limit.
 ///
 /// An addition that replaces a record also archives it, unless the text archives it explicitly. If that archiving is rejected,
-/// the addition replaces nothing.
+/// the addition replaces nothing; if the addition is rejected, the record stays.
 ///
 /// Of an item the first fault that applies in the fault table is reported. A `placeholder` fault in an `ARCHIVE` item whose id never existed becomes `unknown_id`, which has priority
-/// in the fault table. A warning about a rejected item is dropped. Linear in the document and the items.
+/// in the fault table. A warning about a rejected item is dropped. What a rejected item would have removed stays, so the others are
+/// judged again without it, in at most [`MOST_ROUNDS`] rounds. Linear in the document and the items.
 #[must_use]
 pub fn validate(mut parsed: Parsed, view: &View<'_>, earlier: &[Operation], limits: &Limits) -> Parsed {
     let mut items = std::mem::take(&mut parsed.items);
-    let mut archives = Archives::of(view, earlier, &items, limits);
-    let verdicts: Vec<_> = items
-        .iter_mut()
-        .map(|item| archives.judge(&mut item.operation))
-        .collect();
-    let added: HashSet<RecordKind> = items.iter().filter_map(|item| item.operation.adds()).collect();
-    let stays = |entry: &Entry| entry.id.is_none_or(|id| !archives.archived_now.contains(&id));
-    let like = entries_of(view.document, |kind| added.contains(&kind)).filter(stays);
-    let mut additions = Additions::of(like, earlier, limits);
-    let mut faults = Vec::new();
-    let mut rejected: BTreeMap<usize, usize> = BTreeMap::new();
-    for (mut item, verdict) in items.into_iter().zip(verdicts) {
-        // If the archiving of the replaced record is rejected, the addition becomes an ordinary one.
-        let replaces = item.operation.replaces();
-        if verdict.is_none() && replaces.is_some_and(|id| !archives.archived_now.contains(&id)) {
-            item.operation.set_replaced(None);
-        }
-        match verdict.or_else(|| additions.judge(&item.operation)) {
-            None => parsed.items.push(item),
-            Some(fault) => {
-                rejected.insert(item.range.start, item.range.end);
-                faults.push(fault.of_item(&item));
+    let mut rejected: Vec<(Item, Verdict)> = Vec::new();
+    for round in 1..=MOST_ROUNDS {
+        let mut archives = Archives::of(view, earlier, &items, limits);
+        archives.unreplaced = rejected
+            .iter()
+            .filter_map(|(item, _)| item.operation.replaces())
+            .collect();
+        let verdicts = archives.judge_all(&mut items, view, earlier);
+        let judged = items.into_iter().zip(verdicts);
+        let (accepted, faulty): (Vec<_>, Vec<_>) = judged.partition(|(_, verdict)| verdict.is_none());
+        let (causes, others): (Vec<_>, Vec<_>) = faulty.into_iter().partition(|(item, verdict)| {
+            let is_by_itself = |fault: &Fault| archives.is_by_itself(&item.operation, fault);
+            item.operation.removes() && verdict.as_ref().is_some_and(is_by_itself)
+        });
+        if causes.is_empty() || round == MOST_ROUNDS {
+            for fault in &mut parsed.faults {
+                archives.name_unknown(fault);
             }
+            rejected.extend(causes.into_iter().chain(others));
+            parsed.items = accepted.into_iter().map(|(item, _)| item).collect();
+            break;
         }
+        rejected.extend(causes);
+        items = accepted.into_iter().chain(others).map(|(item, _)| item).collect();
+        items.sort_by_key(|item| item.range.start);
     }
-    parsed.drop_warnings_within(&rejected);
-    for fault in &mut parsed.faults {
-        archives.name_unknown(fault);
-    }
+    let ranges = rejected
+        .iter()
+        .map(|(item, _)| (item.range.start, item.range.end));
+    parsed.drop_warnings_within(&ranges.collect::<BTreeMap<usize, usize>>());
+    let faults = rejected
+        .into_iter()
+        .filter_map(|(item, verdict)| Some(verdict?.of_item(&item)));
     parsed.faults.extend(faults);
     parsed.faults.sort_by_key(|fault| fault.range.start);
     parsed.keep_few();
     parsed
 }
 
+/// A chain of items, each of which is rejected because of the one before, is followed so far.
+const MOST_ROUNDS: usize = 5;
+
 /// Why an item is rejected.
 type Verdict = Option<Fault>;
 
 /// Which records exist, and which are archived during validation.
 struct Archives<'a> {
+    limits: &'a Limits,
     /// What grounds and merges are checked against, if an item has one.
     grounds: Option<Grounds>,
     /// The grounds that were checked: a text may repeat them.
@@ -85,10 +94,12 @@ struct Archives<'a> {
     archived_now: HashSet<RecordId>,
     /// Ids that an item of this text or an earlier text archives explicitly, whether accepted or not.
     named: HashSet<RecordId>,
-    /// The same, and those that an addition replaces: they cannot stay for another record, nor be marked.
+    /// The same, and those that an addition replaces: they cannot stay for another record.
     leaving: HashSet<RecordId>,
     /// Ids that earlier additions replace.
     replaced: HashSet<RecordId>,
+    /// Ids that rejected additions were to replace.
+    unreplaced: HashSet<RecordId>,
     /// Records whose marks an item changes.
     marked: HashSet<RecordId>,
     /// Records that the author of the items may not archive; `None` if it may archive all, and mark them.
@@ -96,7 +107,7 @@ struct Archives<'a> {
 }
 
 impl<'a> Archives<'a> {
-    fn of(view: &View<'a>, earlier: &[Operation], items: &[Item], limits: &Limits) -> Self {
+    fn of(view: &View<'a>, earlier: &[Operation], items: &[Item], limits: &'a Limits) -> Self {
         let has_grounds = items.iter().any(|item| item.operation.is_grounded());
         let archived_now: HashSet<_> = earlier.iter().flat_map(Operation::leaving).collect();
         let mut named = archived_now.clone();
@@ -106,6 +117,7 @@ impl<'a> Archives<'a> {
         leaving.extend(items.iter().filter_map(|item| item.operation.replaces()));
         let active = record_ranges(view.document).into_iter();
         Self {
+            limits,
             grounds: has_grounds.then(|| Grounds::of(view.document, view.now)),
             checked: HashMap::new(),
             active: active.map(|(id, _)| id).collect(),
@@ -114,9 +126,50 @@ impl<'a> Archives<'a> {
             named,
             leaving,
             replaced,
+            unreplaced: HashSet::new(),
             marked: HashSet::new(),
             pinned: limits.pins_hold.then(|| pinned(view.document)),
         }
+    }
+
+    /// Judges all items: what they archive, and then, when it is known what stays, what they add and mark.
+    fn judge_all(&mut self, items: &mut [Item], view: &View<'_>, earlier: &[Operation]) -> Vec<Verdict> {
+        let operations = || items.iter().map(|item| &item.operation);
+        let added: HashSet<RecordKind> = operations().filter_map(Operation::adds).collect();
+        let mut verdicts: Vec<Verdict> = items
+            .iter_mut()
+            .map(|item| self.judge(&mut item.operation))
+            .collect();
+        let stays = |entry: &Entry| entry.id.is_none_or(|id| !self.archived_now.contains(&id));
+        let like = entries_of(view.document, |kind| added.contains(&kind)).filter(stays);
+        let mut additions = Additions::of(like, earlier, self.limits);
+        for (item, verdict) in items.iter_mut().zip(&mut verdicts) {
+            if verdict.is_some() {
+                continue;
+            }
+            // If the archiving of the replaced record is rejected, the addition becomes an ordinary one.
+            let replaces = item.operation.replaces();
+            if replaces.is_some_and(|id| !self.archived_now.contains(&id)) {
+                item.operation.set_replaced(None);
+            }
+            *verdict = match &item.operation {
+                Operation::Mark { id, .. } => self.judge_mark(*id),
+                operation => additions.judge(operation),
+            };
+        }
+        verdicts
+    }
+
+    /// Whether an item is rejected whatever becomes of the others: not because a record goes that may stay if another item is
+    /// rejected.
+    fn is_by_itself(&self, operation: &Operation, fault: &Fault) -> bool {
+        let kept = match operation {
+            Operation::Archive { ground, .. } => ground.and_then(Ground::kept),
+            _ => None,
+        };
+        let hinges = kept.is_some_and(|kept| self.leaving.contains(&kept))
+            || operation.merges().iter().any(|id| self.archived_now.contains(id));
+        fault.kind != FaultKind::AlreadyArchived && !(fault.kind == FaultKind::Uncovered && hinges)
     }
 
     fn existed(&self, id: RecordId) -> bool {
@@ -125,12 +178,15 @@ impl<'a> Archives<'a> {
 
     fn judge(&mut self, operation: &mut Operation) -> Verdict {
         let added = match operation {
-            Operation::RewriteProgress(_) => return None,
+            Operation::RewriteProgress(_) | Operation::Mark { .. } => return None,
+            Operation::Archive { id, .. } if self.unreplaced.contains(id) => {
+                let detail = format!("The addition that was to take its place was rejected, so {id} stays.");
+                return reject(FaultKind::UncalledArchive, detail);
+            }
             Operation::Archive { id, ground, .. } => {
                 let detail = || format!("{id} was archived before; it needs no second ARCHIVE.");
                 return self.judge_archiving(*id, *ground, detail);
             }
-            Operation::Mark { id, .. } => return self.judge_mark(*id),
             Operation::Add(merged) if !merged.merges.is_empty() => return self.judge_merge(merged),
             Operation::Add(added) => added,
         };
@@ -146,12 +202,12 @@ impl<'a> Archives<'a> {
             let detail = format!("{id} is replaced by an earlier item; one record takes its place.");
             return reject(FaultKind::AlreadyArchived, detail);
         }
+        let detail =
+            || format!("{id} was archived before, so nothing can take its place; add without `replaces`.");
         if self.named.contains(&id) {
             // The explicit archiving reports its own faults; the addition itself is valid.
             return None;
         }
-        let detail =
-            || format!("{id} was archived before, so nothing can take its place; add without `replaces`.");
         self.judge_archiving(id, None, detail)
     }
 
@@ -222,7 +278,7 @@ impl<'a> Archives<'a> {
         if !self.existed(id) {
             return reject(FaultKind::UnknownId, never_existed(id));
         }
-        if !self.active.contains(&id) || self.leaving.contains(&id) {
+        if !self.active.contains(&id) || self.archived_now.contains(&id) {
             let detail = format!("{id} is archived; marks are of active records.");
             return reject(FaultKind::AlreadyArchived, detail);
         }
