@@ -74,7 +74,13 @@ fn still_meant<'a>(
             meant.push(item.clone());
             continue;
         };
-        let detail = format!("{id} was changed meanwhile; what it says now stays.");
+        let is_added = item.operation.replaces() == Some(*id);
+        let detail = match is_added {
+            true => {
+                format!("{id} was changed meanwhile; what it says now stays, and this is added beside it.")
+            }
+            false => format!("{id} was changed meanwhile; what it says now stays."),
+        };
         rejected.push(Rejection {
             index: item.written.index,
             ..Rejection::new(
@@ -84,7 +90,7 @@ fn still_meant<'a>(
                 &item.written.text,
             )
         });
-        if item.operation.replaces() == Some(*id) {
+        if is_added {
             let mut addition = item.clone();
             addition.operation.set_replaced(None);
             meant.push(addition);

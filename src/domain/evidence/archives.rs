@@ -127,7 +127,7 @@ impl Judge<'_> {
             .filter_map(|(operation, is_applied)| Words::of(operation, is_applied))
             .collect();
         let archived = items.iter().chain(before);
-        let archived: BTreeSet<RecordId> = archived.filter_map(|item| item.operation.archives()).collect();
+        let archived: BTreeSet<RecordId> = archived.flat_map(|item| item.operation.leaving()).collect();
         let mut counts: HashMap<RecordKind, usize> = HashMap::new();
         for id in archived {
             *counts.entry(id.kind).or_default() += 1;
@@ -135,13 +135,15 @@ impl Judge<'_> {
         let named = self.named();
         let mut place = 0;
         let judged = items.into_iter().map(|mut item| {
-            let Some(id) = item.operation.archives() else {
+            let Some(first) = item.operation.leaving().next() else {
                 return Judged::of(item, None);
             };
-            let (of_section, most) = (counts[&id.kind], self.case.max_archives);
+            let (of_section, most) = (counts[&first.kind], self.case.max_archives);
             place += 1;
             let mut fault = None;
-            if of_section <= most || place <= MAX_COMPARED {
+            if let Some(id) = item.operation.archives()
+                && (of_section <= most || place <= MAX_COMPARED)
+            {
                 (item.evidence, fault) = self.archive(id, &additions, named.get(&id).copied());
             }
             let fault = fault.or_else(|| {
