@@ -140,26 +140,35 @@ fn part_text(part: &Value) -> Option<&str> {
     }
 }
 
-/// Local servers put the thoughts of a reasoning model before the answer; drafts in them must be ignored. The opening tag may
-/// be missing, since it is part of some models' templates, and so may the answer, if the model stopped at its token limit.
+/// Local servers put the thoughts of a reasoning model before the answer; drafts in them must be ignored. A tag counts where
+/// models write it: the opening one at the start of a line; a closing one without it, since the opening tag is part of some
+/// models' templates, on a line of its own. Without a closing tag the model stopped at its token limit.
 fn without_thoughts(text: String) -> String {
     THOUGHTS.into_iter().fold(text, |text, (open, close)| {
-        let opened = text.trim_start().strip_prefix(open);
-        match opened.unwrap_or(&text).split_once(close) {
-            Some((thoughts, answer)) if opened.is_some() || !thoughts.contains(open) => {
-                answer.trim_start().to_owned()
-            }
-            None if opened.is_some() => String::new(),
+        let begins = |rest: &str, at: usize| rest[..at].trim().is_empty() || rest[..at].ends_with('\n');
+        let (mut kept, mut rest) = (String::new(), text.as_str());
+        while let Some((at, _)) = rest.match_indices(open).find(|(at, _)| begins(rest, *at)) {
+            kept.push_str(&rest[..at]);
+            rest = rest[at..].split_once(close).map_or("", |(_, answer)| answer);
+        }
+        kept.push_str(rest);
+        let mut lines = kept.split_inclusive('\n');
+        let answer = lines
+            .any(|line| line.trim() == close)
+            .then(|| lines.collect::<String>());
+        match answer.unwrap_or(kept) {
+            answer if answer.len() < text.len() => answer.trim_start().to_owned(),
             _ => text,
         }
     })
 }
 
 /// The tags around thoughts, as families of models write them.
-const THOUGHTS: [(&str, &str); 4] = [
+const THOUGHTS: [(&str, &str); 5] = [
     ("<think>", "</think>"),
     ("<thinking>", "</thinking>"),
     ("<thought>", "</thought>"),
+    ("<reasoning>", "</reasoning>"),
     ("[THINK]", "[/THINK]"),
 ];
 

@@ -82,6 +82,12 @@ async fn content_may_be_parts_or_null() {
         (json!("<thinking>no</thinking>\nyes"), "yes"),
         (json!("[THINK]no <think>[/THINK]yes"), "yes"),
         (json!("<thought>no, it was cut"), ""),
+        (json!("<think>a</think>\n<think>\nno\n</think>\nyes"), "yes"),
+        (json!("Sure!\n<reasoning>no</reasoning>\nyes"), "Sure!\n\nyes"),
+        (
+            json!("- because asked: a split => split(\"</think>\")[-1]"),
+            "- because asked: a split => split(\"</think>\")[-1]",
+        ),
     ] {
         let body = json!({"choices": [{"message": {"content": content}}]});
         let answer = complete(ok(&body)).await.map(|answer| answer.text);
