@@ -453,7 +453,11 @@ fn mentions(body: &[u8], redacted: &Redacted<'_>, runs: &[UpdateId]) -> bool {
             let is = |member: &str, id: &str| answer[member].as_str() == Some(id);
             // The memory tool identifies versions by number only.
             let is_numbered = answer.get("context_id").is_none();
+            // A handoff quotes in other spellings, as those that are deleted with the version.
+            let is_handoff_since =
+                answer.get("handoff_id").is_some() && answer["base_version"].as_i64() >= Some(of.version);
             is("context_id", id)
+                || is_handoff_since
                 || (is_numbered && answer["version"].as_i64() == Some(of.version))
                 || runs.iter().any(|run| is("update_id", run.as_str()))
                 || quotes(&answer, &redacted.quotations)

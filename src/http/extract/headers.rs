@@ -253,6 +253,12 @@ impl ETag {
         self
     }
 
+    /// The tag of a representation that also says what no version has, such as reasons: a redaction changes it.
+    pub(crate) fn with_bytes(self, bytes: &[u8]) -> Self {
+        let Self(hash) = Self::of_bytes(bytes);
+        self.representation(&hash)
+    }
+
     /// The tag of the same in this form: JSON has other bytes than text.
     pub(crate) fn in_form(self, form: Representation) -> Self {
         match form {

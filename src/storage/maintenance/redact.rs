@@ -1,5 +1,6 @@
 //! The transaction of `RedactContext`: removes the text of a version from its row and from everything that quotes it.
 
+use crate::domain::changelog::left_out_by;
 use crate::domain::ids::{ActorId, MemoryId, RecordId, UpdateId, VaultId};
 use crate::domain::memory::OperationName;
 use crate::domain::redaction::{LostRecords, Quotations, Redaction, quotes_lost};
@@ -181,8 +182,8 @@ impl<'a> Redacted<'a> {
     }
 
     /// Clears what records and the facts of tasks quote: the texts of archived records that no version contains any more, the
-    /// facts of tasks whose lines were removed, those that the version added directly to the archive, and quotations in all
-    /// others. Ids and history stay.
+    /// facts of tasks whose lines were removed, those that the version added directly to the archive, the reasons for what it
+    /// archived, and quotations in all others. Ids and history stay.
     async fn clear_records(&self, connection: &mut Connection) -> Result<(), StorageError> {
         let (vault, memory, _) = self.place();
         let mut changed = Vec::new();
@@ -229,15 +230,18 @@ impl<'a> Redacted<'a> {
         for value in [&mut row.outcome, &mut row.details].into_iter().flatten() {
             clear_strings(value, &self.quotations);
         }
-        let reason = row.archive_reason.as_mut();
-        if let Some(reason) = reason.filter(|reason| self.quotations.are_in(reason)) {
+        let is_of_version = row.ended_version == Some(version);
+        let own = left_out_by(version);
+        let says = |reason: &str| is_of_version && reason != own || self.quotations.are_in(reason);
+        if let Some(reason) = row.archive_reason.as_mut().filter(|reason| says(reason)) {
             REDACTED.clone_into(reason);
         }
     }
 
     /// Clears the texts of runs that quote the redacted text: request, exchanges and outcome. Returns their ids. Runs that
     /// created the version or started from it quote it in their prompts and diffs. Others may quote it if the memory changed
-    /// while they ran, or if a message contained what later became part of the document.
+    /// while they ran, or if a message contained what later became part of the document. A proposal among them has expired:
+    /// nobody can see any more what it would change.
     async fn clear_runs(&self, connection: &mut Connection) -> Result<Vec<UpdateId>, StorageError> {
         let (vault, memory, version) = self.place();
         // Without the constant instructions, which stay: they quote nothing.
@@ -270,7 +274,8 @@ impl<'a> Redacted<'a> {
         }
         drop(rows);
         sqlx::query!(
-            "UPDATE updates SET request = $4, exchanges = $5, outcome = $4
+            "UPDATE updates SET request = $4, exchanges = $5, outcome = $4,
+                                status = CASE status WHEN 'proposed' THEN 'expired' ELSE status END
              WHERE vault_id = $1 AND memory_id = $2 AND update_id = ANY ($3)",
             vault.as_str(),
             memory.as_str(),

@@ -418,6 +418,25 @@ pub(in crate::http::routes) fn validators(metadata: &ContextMetadata, etag: &ETa
     headers
 }
 
+/// The response to a read of a version with what is known of its records beside it; 304 if the client has it.
+///
+/// # Errors
+/// 412 if `If-Match` names another tag.
+pub(in crate::http::routes) fn with_records(
+    metadata: &ContextMetadata,
+    etag: ETag,
+    conditions: &Conditions,
+    body: &impl Serialize,
+) -> Result<Response, Problem> {
+    let json = serde_json::to_string(body).map_err(Problem::internal)?;
+    let etag = etag.with_bytes(json.as_bytes());
+    let headers = validators(metadata, &etag);
+    Ok(match conditions.has_already(&etag)? {
+        true => (StatusCode::NOT_MODIFIED, headers).into_response(),
+        false => (headers, Representation::Json, json).into_response(),
+    })
+}
+
 /// The response to a change of the document: 201 if it made a version, 200 if nothing changed, with the newest version.
 pub(in crate::http::routes) fn saved(
     unchanged: bool,

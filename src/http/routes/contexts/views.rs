@@ -99,8 +99,9 @@ pub(crate) async fn get_blame(
     let context = contexts::version(&state, &vault_id, &memory_id, reference.as_ref()).await?;
     let etag = ETag::of(&context.metadata.context_id).representation("blame");
     let etag = etag.in_form(representation);
+    let is_json = representation == Representation::Json;
     let headers = validators(&context.metadata, &etag);
-    if conditions.has_already(&etag)? {
+    if !is_json && conditions.has_already(&etag)? {
         return Ok((StatusCode::NOT_MODIFIED, headers).into_response());
     }
     let party = Party::current();
@@ -111,24 +112,23 @@ pub(crate) async fn get_blame(
     let blame = state.storage.blame(context).await?;
     let text = &blame.context.text;
     let places = record_ranges(text);
-    if representation != Representation::Json {
+    if !is_json {
         let written = fair::run_blocking_if_long(bytes, || as_text(&lines(&blame, HashMap::new())));
         return Ok((headers, representation, written).into_response());
     }
     let ids: Vec<RecordId> = places.iter().map(|(id, _)| *id).collect();
     let evidence = state.storage.evidence(&vault_id, &memory_id, &ids).await?;
     let metadata = &blame.context.metadata;
-    let json = fair::run_blocking_if_long(bytes, || {
-        Json(BlameBody {
+    fair::run_blocking_if_long(bytes, || {
+        let body = BlameBody {
             vault_id: metadata.vault_id.to_string(),
             memory_id: metadata.memory_id.to_string(),
             context_id: metadata.context_id.to_string(),
             version: metadata.version,
             lines: lines(&blame, by_line(text, &places, evidence)),
-        })
-        .into_response()
-    });
-    Ok((headers, representation, json).into_response())
+        };
+        contexts::with_records(metadata, etag, &conditions, &body)
+    })
 }
 
 /// The evidence of records, by the number of their first line.
@@ -486,7 +486,7 @@ pub(crate) async fn diff_contexts(
     };
     let etag = entity_tag(&version, base.as_ref(), representation);
     let headers = validators(&version.metadata, &etag);
-    if conditions.has_already(&etag)? {
+    if representation != AsJson && conditions.has_already(&etag)? {
         return Ok((StatusCode::NOT_MODIFIED, headers).into_response());
     }
     let bytes = version.text.len() + base.as_ref().map_or(0, |base| base.text.len());
@@ -495,13 +495,13 @@ pub(crate) async fn diff_contexts(
         let archivings = archivings(&state, base.as_ref(), &version).await?;
         let compare = || DiffBody::of(base.as_ref(), &version, archivings);
         let body = fair::on_cpu(bytes, compare).await;
-        return Ok((headers, Json(body)).into_response());
+        return contexts::with_records(&version.metadata, etag, &conditions, &body);
     }
     let text = fair::on_cpu(bytes, || text_of(base.as_ref(), &version)).await;
     Ok((headers, representation, text).into_response())
 }
 
-/// Versions are immutable, so their ids and the representation identify the response.
+/// Versions are immutable, so their ids and the representation identify what is made of their texts alone.
 fn entity_tag(version: &Context, base: Option<&Context>, representation: Representation) -> ETag {
     let base = base.map_or("", |base| base.metadata.context_id.as_str());
     let etag = ETag::of(&version.metadata.context_id).representation(&format!("diff={base}"));

@@ -19,7 +19,6 @@ use crate::http::state::AppState;
 use crate::storage::idempotency::KeptAnswer;
 use crate::storage::window::HistoryKey;
 use crate::storage::{WindowChange, Writer};
-use axum::Json;
 use axum::extract::{FromRequestParts, State};
 use axum::http::StatusCode;
 use axum::http::header::LOCATION;
@@ -106,8 +105,9 @@ pub(crate) async fn get_window(
     let version = contexts::version(&state, &vault_id, &memory_id, None).await?;
     let etag = ETag::of(&version.metadata.context_id).representation("window");
     let etag = etag.in_form(representation);
+    let is_json = representation == Representation::Json;
     let headers = validators(&version.metadata, &etag);
-    if conditions.has_already(&etag)? {
+    if !is_json && conditions.has_already(&etag)? {
         return Ok((StatusCode::NOT_MODIFIED, headers).into_response());
     }
     let ids: Vec<RecordId> = crate::domain::document::records(&version.text)
@@ -120,7 +120,7 @@ pub(crate) async fn get_window(
         .into_iter()
         .filter_map(|task| Some((task.record.id, task.reported?)));
     let window = Window::of(&version.text, reported.collect());
-    if representation != Representation::Json {
+    if !is_json {
         return Ok((headers, representation, window.markdown()).into_response());
     }
     let body = WindowBody {
@@ -132,7 +132,7 @@ pub(crate) async fn get_window(
         tasks: window.tasks,
         decisions: window.decisions,
     };
-    Ok((headers, Json(body)).into_response())
+    contexts::with_records(&version.metadata, etag, &conditions, &body)
 }
 
 /// A record that was written, and the version that holds it.

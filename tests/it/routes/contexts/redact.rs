@@ -74,6 +74,49 @@ async fn the_text_of_a_version_is_redacted_wherever_only_this_version_contains_i
 }
 
 #[tokio::test]
+async fn what_is_kept_beside_the_versions_goes_with_their_texts() {
+    let table = r##"
+        § a handoff that is kept for a retry quotes in its own spelling
+        PUT status < {"goal": "announce *the* merger"} → 201
+        POST handoff/refresh | Idempotency-Key: h1 → 201 ~merger
+        POST handoff/refresh | Idempotency-Key: h2 → 200 ~merger
+        PUT status < {"goal": "other"} → 201
+        POST handoff/refresh | Idempotency-Key: h3 → 201
+        POST contexts/1/redact < {"reason": "it held a key"} → 200
+        POST handoff/refresh | Idempotency-Key: h1 → 410 gone
+        POST handoff/refresh | Idempotency-Key: h2 → 410 gone
+        HOLDING merger:
+        § the reason of an archiving stands in no text
+        PUT context < # Key Learnings\n- KL-1 because a: office opens at nine\n- KL-2 because b: it closes at six\n → 201
+        POST operations < KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because token sk-live-4711 leaked it\n → 200
+        PUT context < clean → 201
+        POST contexts/2/redact < {"reason": "it held a key"} → 200
+        GET records/KL-1 → 200 {"status": "archived", "archive_reason": "[redacted]"}
+        GET records/KL-2 → 200 {"archive_reason": "left out by version 3"}
+        HOLDING sk-live-4711:
+        § a proposal whose text is gone waits for no decision
+        PUT context < the key is sk-live-4711 here → 201
+        POST operations?mode=propose < KEY_LEARNINGS:\n  ADD:\n    - because r: c\n → 200 ⇒ update=/update_id
+        PUT context < clean → 201
+        GET . → 200 {"open_proposals": 1}
+        POST contexts/1/redact < {"reason": "it held a key"} → 200
+        GET . → 200 {"open_proposals": 0}
+        POST updates/$update/approve → 410 gone
+        POST updates/$update/reject < {"reason": "no"} → 410 gone
+        GET updates/$update → 200 {"status": "expired"}
+        § the tag of what is said of records changes with it
+        PUT context < # Key Learnings\n- KL-1 because a: one thing\n → 201
+        POST operations < KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because token sk-live-4711 leaked it\n → 200
+        PUT context < clean → 201
+        GET contexts/3/diff?base=1 | Accept: application/json → 200 ~sk-live-4711 ⇒ tag=etag
+        GET contexts/3/diff?base=1 | Accept: application/json | If-None-Match: $tag → 304
+        POST contexts/2/redact < {"reason": "it held a key"} → 200
+        GET contexts/3/diff?base=1 | Accept: application/json | If-None-Match: $tag → 200
+        PUT context | If-Match: $tag < by the tag of any form of the head → 201"##;
+    Service::start().await.requests(table).await;
+}
+
+#[tokio::test]
 async fn runs_that_quote_a_redacted_version_no_longer_do() {
     let answer = move |role| {
         Step::answer(&match role {
