@@ -61,6 +61,16 @@ impl Failure {
         )
     }
 
+    /// A form whose operations were read and not applied: `answer` says of each why.
+    pub(super) fn rejected(answer: Map<String, Value>) -> Self {
+        let refusal = Refusal {
+            title: "Nothing was saved".to_owned(),
+            detail: String::new(),
+            members: answer,
+        };
+        Self::refused(StatusCode::UNPROCESSABLE_ENTITY, refusal)
+    }
+
     pub(super) fn internal(cause: impl Display) -> Self {
         Self::Internal(cause.to_string())
     }

@@ -101,8 +101,8 @@ impl Form {
             Ok(ask) => ask.read().await,
             Err(failure) => Err(failure),
         };
-        let failure = match answer {
-            Ok(answer) => return done(&self.visit, answer),
+        let failure = match answer.and_then(|answer| done(&self.visit, answer)) {
+            Ok(response) => return Ok(response),
             Err(failure) => failure,
         };
         let (status, refusal) = match &failure {

@@ -12,7 +12,7 @@ use crate::storage::records::RecordStatus;
 use askama::Template;
 use axum::http::Method;
 use axum::response::Response;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 #[derive(Template)]
 #[template(path = "pages/record.html")]
@@ -21,6 +21,8 @@ struct View {
     record: RecordBody,
     /// The run that made it.
     run: Option<String>,
+    /// The newest version, which the forms are about.
+    head_id: String,
 }
 
 /// Shows the record.
@@ -28,10 +30,16 @@ pub(in crate::dashboard) async fn show(visit: Visit) -> Result<Response, Failure
     let id = visit.named("record_id");
     let record: RecordBody = visit.of_memory(&["records", id]).read().await?;
     let version = record.created_version.to_string();
+    let head: Option<Value> = visit.of_memory(&[]).find().await?;
+    let head_id = head.unwrap_or_default()["context_id"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned();
     let made_by: Option<ContextBody> = visit.of_memory(&["contexts", &version]).find().await?;
     layout::render(&View {
         page: Page::of_memory(&visit, format!("{id} of {}", visit.memory()), "Records").here(id),
         run: made_by.and_then(|context| context.update_id),
+        head_id,
         record,
     })
 }
@@ -42,7 +50,8 @@ impl View {
     }
 
     fn can_correct(&self) -> bool {
-        self.is_active()
+        // What was entered stays if another change archived the record meanwhile.
+        (self.is_active() || self.page.refused_in("correct").is_some())
             && match self.record.kind {
                 RecordKind::Learning | RecordKind::Verbatim => self.page.may_propose(),
                 RecordKind::Decision => self.page.may_write(),
@@ -117,16 +126,24 @@ async fn change<F: Future<Output = Result<Response, Failure>>>(
     if below == "operations" {
         ask = ask.query("on_invalid", "fail");
     }
-    form.send(Ok(ask.json(body)), page, |visit, answer: Value| {
-        let operations = answer["operations"].as_array();
+    form.send(Ok(ask.json(body)), page, |visit, answer: Map<String, Value>| {
+        let is_filled = |member: &str| {
+            let list = answer.get(member).and_then(Value::as_array);
+            list.is_some_and(|list| !list.is_empty())
+        };
+        if is_filled("rejected") && !is_filled("operations") {
+            return Err(Failure::rejected(answer));
+        }
+        let told = |member: &str| answer.get(member).and_then(Value::as_str);
+        let operations = answer.get("operations").and_then(Value::as_array);
         let made = operations
             .into_iter()
             .flatten()
             .rev()
             .find_map(|operation| operation["id"].as_str());
-        let run = answer["update_id"].as_str().unwrap_or_default();
-        let (below, done) = match answer["record_id"].as_str().or(made) {
-            _ if answer["status"] == "proposed" => (vec!["updates", run], "proposed"),
+        let run = told("update_id").unwrap_or_default();
+        let (below, done) = match told("record_id").or(made) {
+            _ if told("status") == Some("proposed") => (vec!["updates", run], "proposed"),
             Some(id) => (vec!["records", id], done),
             None => (Vec::new(), "unchanged"),
         };

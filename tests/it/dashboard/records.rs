@@ -51,6 +51,41 @@ async fn a_snippet_and_a_decision_are_corrected_as_well() {
     memory.requests(table).await;
 }
 
+/// A record stays if what was to take its place is not saved, and what was entered stays in the form.
+#[tokio::test]
+async fn a_correction_that_is_rejected_archives_nothing() {
+    let service = Service::configured(|config| config.limits.item_bytes = 40).await;
+    let (service, memory) = service.agent();
+    memory.write(TEXT).await;
+    memory
+        .asked(
+            "",
+            json!({"operations": [{"op": "add", "section": "learnings", "reason": "r", "content": "known"}]}),
+        )
+        .await;
+    let long = "x".repeat(41);
+    let table = format!(
+        r#"
+        GET /ui/ → 200
+        SEND ./records/KL-1/correct < form=correct&once=a&content={long}&because=b&reason=c → 422 limits.item_bytes | {long}
+        SEND ./records/KL-1/correct < form=correct&once=b&content=known&because=b&reason=c → 422 KL-2
+        SEND ./records < form=add&once=c&content={long}&because=b → 422 limits.item_bytes | {long}
+        SEND ./records/KL-1/correct < form=correct&once=d&content=the host is alpha&because=b&reason=c → 303 ./records/KL-3?done=corrected"#
+    );
+    let before = memory.about().await["context_id"].as_str().unwrap().to_owned();
+    let mut browser = Browser::new(&service);
+    browser.session(&table).await;
+    // The form of a tab that was opened before.
+    let late = format!(
+        "SEND ./records/KL-1/correct < form=correct&once=e&if_match={before}&content=the host is beta&because=b&reason=c → 412 the host is beta | Another change was saved first"
+    );
+    browser.session(&late).await;
+    memory
+        .requests(r#"GET records/KL-1 → 200 {"superseded_by": "KL-3"}"#)
+        .await;
+    assert_eq!(service.count("memory_contexts").await, 3);
+}
+
 #[tokio::test]
 async fn a_faulty_change_of_a_record_is_told_in_its_form() {
     let (service, memory) = Service::start().await.agent();
