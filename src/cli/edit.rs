@@ -44,6 +44,7 @@ impl Edit {
             _ => drop(fs::remove_file(&file)),
         }
         match saved? {
+            None if self.service.is_json() => Output::new().text(r#"{"unchanged":true}"#).end().write(),
             None => Output::new().text("unchanged").end().write(),
             Some(answer) => Show::done("saved").print(&answer, self.service.is_json()),
         }

@@ -43,6 +43,12 @@ impl Init {
                 "there is a {PROJECT_FILE} here; --force replaces it"
             )));
         }
+        // The hook runs at the top of the repository, and finds no file below it.
+        if self.git_hook && git(&["--show-cdup"]).is_some_and(|up| !up.is_empty()) {
+            return Err(Failure::usage(
+                "the git hook reads the file at the top of the repository only: run init there",
+            ));
+        }
         let url = self.url.as_ref().map(|url| base_url(Some(url))).transpose()?;
         let MemoryArgs { vault, memory } = &self.memory_ref;
         let vault: VaultId = chosen("vault", vault.as_ref(), DEFAULT_VAULT)?;
@@ -71,7 +77,8 @@ impl Init {
 
     /// Installs the hook, if there is a repository and the user wants it; returns a message about it.
     fn hook(&self) -> Result<Option<String>, Failure> {
-        let Some(hook) = hooks_folder().map(|folder| folder.join("post-commit")) else {
+        let hooks = git(&["--git-path", "hooks"]).filter(|path| !path.is_empty());
+        let Some(hook) = hooks.map(|folder| PathBuf::from(folder).join("post-commit")) else {
             return match self.git_hook {
                 true => Err(Failure::failed("there is no git repository here for the hook")),
                 false => Ok(None),
@@ -89,8 +96,10 @@ impl Init {
                 )));
             }
         }
+        let is_at_top = git(&["--show-cdup"]).is_some_and(|up| up.is_empty());
         let question = format!("Record each commit as a task, with the git hook {shown}?");
-        if !self.git_hook && (!io::stdin().is_terminal() || confirm(&question, false).is_err()) {
+        if !self.git_hook && (!is_at_top || !io::stdin().is_terminal() || confirm(&question, false).is_err())
+        {
             return Ok(Some("no git hook was installed (--git-hook)".to_owned()));
         }
         if let Some(folder) = hook.parent() {
@@ -133,17 +142,17 @@ fn name_of_folder() -> String {
     name.to_owned()
 }
 
-/// The hooks folder of the git repository that this folder belongs to.
-fn hooks_folder() -> Option<PathBuf> {
+/// What git says of the repository that this folder belongs to, on one line; `None` without a repository.
+fn git(question: &[&str]) -> Option<String> {
     let asked = Command::new("git")
-        .args(["rev-parse", "--git-path", "hooks"])
+        .arg("rev-parse")
+        .args(question)
         .stdin(Stdio::null())
         .stderr(Stdio::null())
         .output()
         .ok()?;
-    let path = String::from_utf8(asked.stdout)
+    let said = String::from_utf8(asked.stdout)
         .ok()
         .filter(|_| asked.status.success())?;
-    let path = path.trim_end_matches('\n');
-    (!path.is_empty()).then(|| PathBuf::from(path))
+    Some(said.trim_end_matches('\n').to_owned())
 }

@@ -108,7 +108,7 @@ impl LiveArgs {
     /// Requests the service's newest handoff, or only its freshness.
     ///
     /// # Errors
-    /// The options, the environment or a file name no service or memory.
+    /// The options, the environment or a file name no service or memory; the service refuses the request.
     async fn check(&self, below: &[&str]) -> Result<Checked, Failure> {
         Ok(match self.ask(below).await? {
             Ok(handoff) if handoff["handoff_id"].is_null() => Checked::NoHandoff,
@@ -117,6 +117,8 @@ impl LiveArgs {
                 Some(problem) if problem["freshness"] == "missing" => Checked::NoHandoff,
                 _ => Checked::NoMemory,
             },
+            // What the service refuses it does not confirm: a key may have been revoked.
+            Err(failure) if matches!(failure.exit, Exit::NotAllowed | Exit::Refused) => return Err(failure),
             Err(failure) => Checked::Local(failure.sentence),
         })
     }

@@ -41,6 +41,7 @@ async fn a_document_is_edited_and_put() {
     assert_eq!(kept(&user), [""; 0]);
     user.file("editor.sh", "true");
     assert_eq!(user.done("edit").await.out, "unchanged\n");
+    assert_eq!(user.done("edit --json").await.json()["unchanged"], true);
     assert_eq!(kept(&user), [""; 0]);
 }
 
@@ -109,6 +110,14 @@ async fn init_writes_the_memory_of_a_folder() {
         .await;
     assert_eq!(fs::read_to_string(&hook).unwrap(), "#!/bin/sh\n");
     user.ends(2, "init --force --vault ../x").await;
+    // The hook runs at the top, and would find another file.
+    let below = format!(
+        "mkdir s && cd s && {} init --git-hook --memory sub",
+        super::program::PROGRAM
+    );
+    let done = user.command("sh", &["-c", &below]).output().await.unwrap();
+    assert_eq!(done.status.code(), Some(2), "{done:?}");
+    assert!(!user.path().join("s/.working-memory.toml").exists());
 }
 
 #[tokio::test]

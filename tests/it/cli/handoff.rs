@@ -198,6 +198,11 @@ async fn a_script_can_show_and_refresh_by_exit_codes() {
     has(&offline.json(), json!({"checked": "local"}));
     user.session("refresh\nshow\nstatus").await;
 
+    // A key that the service refuses is no missing service.
+    let refused = Stub::json(401, json!({"title": "the key is not valid here", "status": 401})).await;
+    user.session(&format!("6 status --url {0}\n6 show --url {0}", refused.url))
+        .await;
+
     // Without the service, the copy is shown as unchecked: nobody listens there.
     user.session(
         r#"
