@@ -15,7 +15,7 @@ use serde_json::Value;
 use std::sync::Arc;
 
 /// The methods whose parameters are checked before this server sees a request.
-const METHODS: &str = "resources/read resources/list prompts/get tools/call";
+const METHODS: &str = "initialize resources/read resources/list prompts/get tools/call";
 
 /// The instructions for clients about this server.
 const INSTRUCTIONS: &str = include_str!("texts/instructions.md");
@@ -82,7 +82,10 @@ impl ServerHandler for Server {
         let result = result.and_then(|result| serde_json::to_value(result).ok());
         result.map(CustomResult::new).ok_or_else(|| {
             ErrorData::invalid_params(
-                "the parameters are not those of the method: tools/call needs the name of a tool and an object of arguments",
+                format!(
+                    "the parameters are not those of {method}: tools/call needs the name of a tool and an object of arguments, \
+                     resources/read a uri, prompts/get the name of a prompt and an object of texts"
+                ),
                 None,
             )
         })

@@ -54,7 +54,8 @@ impl EmbeddedError {
             }
             let path = path.display();
             Self::Unusable(format!(
-                "cannot {action} {path}: {source}; choose a writable folder with WORKING_MEMORY__DATABASE__DATA_DIR"
+                "cannot {action} {path}: {source}; choose a writable folder with WORKING_MEMORY__DATABASE__DATA_DIR, of \
+                 with-postgres with --data-dir or TMPDIR"
             ))
         }
     }
