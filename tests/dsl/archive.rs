@@ -144,6 +144,11 @@ fn a_list_under_another_title_archives_nothing() {
         "Bleibt gültig:",
         "- Keep:",
         "- **Gültig:**",
+        "- **Keep**",
+        "1. **Keep**",
+        "📌 **Still valid**",
+        "**Kept** ✅",
+        "**Kept** (still valid)",
     ] {
         let lines = format!("- KL-1 because gone\n{title}\n      - KL-2 because still valid");
         ARCHIVE.rule(

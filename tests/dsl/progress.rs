@@ -56,6 +56,8 @@ fn titles_may_have_symbols_and_be_bullets_and_others_are_no_list() {
         § a symbol or a number beside the title of a heading does not count
         **In Progress**\n- a\n**Completed ✅**\n- b\n**📋 Remaining**\n- c\n ⇒ progress b | a | c
         ## 1. ✅ Completed\n- b\n## 2. In Progress 🚧\n- a\n ⇒ progress b | a |\u{20}
+        ## ✅ **Completed**\n- b\n### 1. **In Progress**\n- a\n📋 **Remaining**\n- c\n ⇒ progress b | a | c
+        ## 1. **Completed:**\n- b\n## 2. **In Progress:**\n- a\n ⇒ progress b | a |\u{20}
         § a title of the form, with its colon, may be a bullet
         - Completed:\n  - b\n- In Progress:\n  - a\n- Remaining:\n  - c\n ⇒ progress b | a | c
         § what stands under another title is in no list

@@ -85,16 +85,28 @@ pub(super) fn ends_with_colon(content: &str) -> bool {
     content.trim_end_matches(DECORATION).ends_with([':', '：'])
 }
 
-/// Whether a line is set apart as a heading, whatever its words: by heading marks, or all of it in bold.
+/// Whether a line is set apart as a heading, whatever its words: by heading marks, or all of it in bold but for symbols and what
+/// stands in parentheses behind it.
 pub(super) fn is_heading(content: &str) -> bool {
-    let bold =
-        |mark: &str| content.len() > 2 * mark.len() && content.starts_with(mark) && content.ends_with(mark);
+    let bare = content.trim_matches(is_blank_or_symbol);
+    let bare = match bare.strip_suffix(')').and_then(|bare| bare.rsplit_once('(')) {
+        Some((before, _)) => before.trim_end(),
+        None => bare,
+    };
+    let bold = |mark: &str| {
+        let inner = bare.strip_prefix(mark).and_then(|inner| inner.strip_suffix(mark));
+        inner.is_some_and(|inner| !inner.is_empty() && !inner.contains(mark))
+    };
     unhashed(content).is_some_and(|(_, is_heading)| is_heading) || bold("**") || bold("__")
 }
 
 /// A symbol that models put beside a title: `✅`, with what selects its form.
 fn is_symbol(c: char) -> bool {
-    !c.is_ascii() && !c.is_alphanumeric() && !c.is_whitespace() && !matches!(c, '：' | '`')
+    !c.is_ascii() && !c.is_alphanumeric() && !c.is_whitespace() && c != '：'
+}
+
+fn is_blank_or_symbol(c: char) -> bool {
+    c == ' ' || is_symbol(c)
 }
 
 /// Splits a line's content: optional heading marks, optional bold or backticks, a name of letters, digits,
@@ -102,17 +114,23 @@ fn is_symbol(c: char) -> bool {
 /// a heading do not count.
 fn form(content: &str) -> Option<Form<'_>> {
     let (unhashed, is_heading) = unhashed(content)?;
-    let undecorated = unhashed.trim_start_matches(DECORATION);
-    let opened = unhashed.len() - undecorated.len();
+    let (mut undecorated, mut opened) = (unhashed, 0);
+    loop {
+        let before = undecorated.len();
+        undecorated = undecorated.trim_start_matches(DECORATION);
+        opened += before - undecorated.len();
+        if is_heading || opened > 0 {
+            undecorated = bullet(undecorated).unwrap_or(undecorated);
+        }
+        undecorated = undecorated.trim_start_matches(is_blank_or_symbol);
+        if undecorated.len() == before {
+            break;
+        }
+    }
     let is_decorated = is_heading || opened > 0;
-    let is_blank_or_symbol = |c: char| c == ' ' || is_symbol(c);
-    let undecorated = match is_decorated {
-        true => bullet(undecorated)
-            .unwrap_or(undecorated)
-            .trim_start_matches(is_blank_or_symbol)
-            .trim_start_matches(DECORATION),
-        false => undecorated,
-    };
+    if !is_decorated {
+        undecorated = unhashed;
+    }
     let name_end = undecorated
         .bytes()
         .take(MAX_NAME + 1)

@@ -144,10 +144,10 @@ impl Parser<'_> {
             && (headers::ends_with_colon(content) || headers::is_heading(content))
     }
 
-    /// The same of a bullet: `- Keep:`.
+    /// The same of a bullet: `- Keep:` or `- **Keep**`.
     fn is_other_list_of_archive(&self, item: &str) -> bool {
         self.list.is_some_and(|(list, _)| list == List::Archive)
-            && headers::ends_with_colon(item)
+            && (headers::ends_with_colon(item) || headers::is_heading(item))
             && !begins_with_id(item)
     }
 
