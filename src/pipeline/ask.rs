@@ -363,9 +363,10 @@ impl Pipeline {
         faults.retain(|fault| !fault.needs_repair() || !spoken && !is_silent(fault));
         faults.retain(|fault| !second.faults.iter().any(|again| is_same(again, fault)));
         faults.append(&mut second.faults);
-        // Duplicates of the second answer are not reported; additions above the limit are.
+        // Duplicates of the second answer are not reported; additions above the limit, and what they were to replace, are.
+        let told = [FaultKind::TooManyAdditions, FaultKind::UncalledArchive];
         let surplus = kept.faults.into_iter();
-        faults.extend(surplus.filter(|fault| fault.kind == FaultKind::TooManyAdditions));
+        faults.extend(surplus.filter(|fault| told.contains(&fault.kind)));
         second.faults = faults;
         second.items.extend(kept.items);
         second.keep_few();

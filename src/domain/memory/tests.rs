@@ -375,7 +375,7 @@ fn what_an_addition_replaces_is_archived_with_it_or_not_at_all() {
         ~KL-5 new ⇒ already_archived
         ~VC-1 new ⇒ wrong_section_id
         -KL-1 ; ~KL-1 LARGE ⇒ uncalled_archive too_large
-        ~KL-1 by hand ; -KL-1 ⇒ duplicate uncalled_archive
+        ~KL-1 by hand ; -KL-1 ⇒ duplicate ok
         ~KL-1 new ; ~KL-1 newer ⇒ ok already_archived
         -KL-1 > ~KL-1 new ⇒ ok",
     );
@@ -457,6 +457,15 @@ fn a_rejected_item_takes_no_other_with_it() {
                 grounded("KL-4", Ground::DuplicateOf(id("KL-1"))),
             ],
             "uncovered uncovered",
+        ),
+        // What an addition replaces is known when another archiving is judged again.
+        (
+            vec![
+                grounded("KL-4", Ground::Expired),
+                grounded("KL-1", Ground::DuplicateOf(id("KL-4"))),
+                replace("KL-1", "new"),
+            ],
+            "uncovered ok ok",
         ),
         // An addition whose record is archived on its own is an ordinary one if that is rejected.
         (

@@ -32,36 +32,52 @@ pub struct View<'a> {
 ///
 /// Of an item the first fault that applies in the fault table is reported. A `placeholder` fault in an `ARCHIVE` item whose id never existed becomes `unknown_id`, which has priority
 /// in the fault table. A warning about a rejected item is dropped. What a rejected item would have removed stays, so the others are
-/// judged again without it, in at most [`MOST_ROUNDS`] rounds. Linear in the document and the items.
+/// judged again without it, in a few rounds. Linear in the document and the items.
 #[must_use]
 pub fn validate(mut parsed: Parsed, view: &View<'_>, earlier: &[Operation], limits: &Limits) -> Parsed {
     let mut items = std::mem::take(&mut parsed.items);
     let mut rejected: Vec<(Item, Verdict)> = Vec::new();
     for round in 1..=MOST_ROUNDS {
         let mut archives = Archives::of(view, earlier, &items, limits);
-        archives.unreplaced = rejected
-            .iter()
-            .filter_map(|(item, _)| item.operation.replaces())
-            .collect();
+        for (item, verdict) in &rejected {
+            archives.stays.extend(item.operation.archives());
+            // What a duplicate says stands in the memory already.
+            let is_lost = verdict
+                .as_ref()
+                .is_some_and(|fault| fault.kind != FaultKind::Duplicate);
+            archives
+                .unreplaced
+                .extend(item.operation.replaces().filter(|_| is_lost));
+        }
         let verdicts = archives.judge_all(&mut items, view, earlier);
-        let judged = items.into_iter().zip(verdicts);
-        let (accepted, faulty): (Vec<_>, Vec<_>) = judged.partition(|(_, verdict)| verdict.is_none());
-        let (causes, others): (Vec<_>, Vec<_>) = faulty.into_iter().partition(|(item, verdict)| {
+        let is_cause = |(item, verdict): &(Item, Verdict)| {
             let is_by_itself = |fault: &Fault| archives.is_by_itself(&item.operation, fault);
             item.operation.removes() && verdict.as_ref().is_some_and(is_by_itself)
-        });
-        if causes.is_empty() || round == MOST_ROUNDS {
-            for fault in &mut parsed.faults {
-                archives.name_unknown(fault);
+        };
+        let judged: Vec<(Item, Verdict)> = items.into_iter().zip(verdicts).collect();
+        let is_last = round == MOST_ROUNDS || !judged.iter().any(is_cause);
+        let goes = |one: &(Item, Verdict)| if is_last { one.1.is_some() } else { is_cause(one) };
+        let (gone, rest): (Vec<_>, Vec<_>) = judged.into_iter().partition(goes);
+        rejected.extend(gone);
+        items = rest.into_iter().map(|(item, _)| item).collect();
+        if is_last {
+            for operation in items.iter_mut().map(|item| &mut item.operation) {
+                // If the archiving of the replaced record is rejected, the addition becomes an ordinary one.
+                if operation
+                    .replaces()
+                    .is_some_and(|id| !archives.archived_now.contains(&id))
+                {
+                    operation.set_replaced(None);
+                }
             }
-            rejected.extend(causes.into_iter().chain(others));
-            parsed.items = accepted.into_iter().map(|(item, _)| item).collect();
+            parsed
+                .faults
+                .iter_mut()
+                .for_each(|fault| archives.name_unknown(fault));
             break;
         }
-        rejected.extend(causes);
-        items = accepted.into_iter().chain(others).map(|(item, _)| item).collect();
-        items.sort_by_key(|item| item.range.start);
     }
+    parsed.items = items;
     let ranges = rejected
         .iter()
         .map(|(item, _)| (item.range.start, item.range.end));
@@ -98,6 +114,8 @@ struct Archives<'a> {
     leaving: HashSet<RecordId>,
     /// Ids that earlier additions replace.
     replaced: HashSet<RecordId>,
+    /// Ids whose own archiving was rejected.
+    stays: HashSet<RecordId>,
     /// Ids that rejected additions were to replace.
     unreplaced: HashSet<RecordId>,
     /// Records whose marks an item changes.
@@ -126,6 +144,7 @@ impl<'a> Archives<'a> {
             named,
             leaving,
             replaced,
+            stays: HashSet::new(),
             unreplaced: HashSet::new(),
             marked: HashSet::new(),
             pinned: limits.pins_hold.then(|| pinned(view.document)),
@@ -143,14 +162,9 @@ impl<'a> Archives<'a> {
         let stays = |entry: &Entry| entry.id.is_none_or(|id| !self.archived_now.contains(&id));
         let like = entries_of(view.document, |kind| added.contains(&kind)).filter(stays);
         let mut additions = Additions::of(like, earlier, self.limits);
-        for (item, verdict) in items.iter_mut().zip(&mut verdicts) {
+        for (item, verdict) in items.iter().zip(&mut verdicts) {
             if verdict.is_some() {
                 continue;
-            }
-            // If the archiving of the replaced record is rejected, the addition becomes an ordinary one.
-            let replaces = item.operation.replaces();
-            if replaces.is_some_and(|id| !self.archived_now.contains(&id)) {
-                item.operation.set_replaced(None);
             }
             *verdict = match &item.operation {
                 Operation::Mark { id, .. } => self.judge_mark(*id),
@@ -204,7 +218,7 @@ impl<'a> Archives<'a> {
         }
         let detail =
             || format!("{id} was archived before, so nothing can take its place; add without `replaces`.");
-        if self.named.contains(&id) {
+        if self.named.contains(&id) || self.stays.contains(&id) {
             // The explicit archiving reports its own faults; the addition itself is valid.
             return None;
         }
