@@ -142,23 +142,40 @@ fn part_text(part: &Value) -> Option<&str> {
 
 /// Local servers put the thoughts of a reasoning model before the answer; drafts in them must be ignored. A tag counts where
 /// models write it: the opening one at the start of a line; a closing one without it, since the opening tag is part of some
-/// models' templates, on a line of its own. Without a closing tag the model stopped at its token limit.
+/// models' templates, at the start or the end of a line. Without a closing tag the model stopped at its token limit. Linear.
 fn without_thoughts(text: String) -> String {
     THOUGHTS.into_iter().fold(text, |text, (open, close)| {
-        let begins = |rest: &str, at: usize| rest[..at].trim().is_empty() || rest[..at].ends_with('\n');
-        let (mut kept, mut rest) = (String::new(), text.as_str());
-        while let Some((at, _)) = rest.match_indices(open).find(|(at, _)| begins(rest, *at)) {
-            kept.push_str(&rest[..at]);
-            rest = rest[at..].split_once(close).map_or("", |(_, answer)| answer);
+        let lead = text.len() - text.trim_start().len();
+        let (mut kept, mut from) = (String::new(), 0);
+        let begins = |at: &usize, from: usize| *at == lead || *at == from || text[..*at].ends_with('\n');
+        loop {
+            let mut opened = text[from..].match_indices(open).map(|(at, _)| from + at);
+            let Some(at) = opened.find(|at| begins(at, from)) else {
+                break;
+            };
+            let end = match text[at..].find(close) {
+                Some(end) => at + end + close.len(),
+                None if at == lead => text.len(),
+                None => break,
+            };
+            kept.push_str(&text[from..at]);
+            from = end;
         }
-        kept.push_str(rest);
-        let mut lines = kept.split_inclusive('\n');
-        let answer = lines
-            .any(|line| line.trim() == close)
-            .then(|| lines.collect::<String>());
-        match answer.unwrap_or(kept) {
-            answer if answer.len() < text.len() => answer.trim_start().to_owned(),
-            _ => text,
+        kept.push_str(&text[from..]);
+        // A tag behind an opening one is no end of thoughts: a text quotes both.
+        let until = kept.find(open).unwrap_or(kept.len());
+        let is_at_edge = |at: &usize| {
+            let after = kept[at + close.len()..].trim_start_matches([' ', '\t', '\r']);
+            *at == 0 || kept[..*at].ends_with('\n') || after.is_empty() || after.starts_with('\n')
+        };
+        let mut closed = kept
+            .match_indices(close)
+            .map(|(at, _)| at)
+            .take_while(|at| *at < until);
+        let end = closed.find(is_at_edge).map(|at| at + close.len());
+        match end {
+            None if from == 0 => text,
+            end => kept[end.unwrap_or(0)..].trim_start().to_owned(),
         }
     })
 }

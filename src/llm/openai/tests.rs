@@ -83,6 +83,13 @@ async fn content_may_be_parts_or_null() {
         (json!("[THINK]no <think>[/THINK]yes"), "yes"),
         (json!("<thought>no, it was cut"), ""),
         (json!("<think>a</think>\n<think>\nno\n</think>\nyes"), "yes"),
+        (json!("no\n</think>yes"), "yes"),
+        (json!("no</think>\nyes"), "yes"),
+        (
+            json!("VC:\n  <think>\n  x\n  </think>\nKL:"),
+            "VC:\n  <think>\n  x\n  </think>\nKL:",
+        ),
+        (json!("yes\n<think> not closed"), "yes\n<think> not closed"),
         (json!("Sure!\n<reasoning>no</reasoning>\nyes"), "Sure!\n\nyes"),
         (
             json!("- because asked: a split => split(\"</think>\")[-1]"),
