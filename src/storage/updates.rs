@@ -71,7 +71,7 @@ impl Storage {
                     keep_answers(&mut transaction, &[(answer, Some(&run.memory_id))], gone).await?;
                 }
                 let mut events = run.events.clone();
-                if run.kind == RunKind::Consolidation && run.status == RunStatus::Proposed {
+                if run.kind == RunKind::Consolidation && run.status == RunStatus::Proposed && !is_redacted {
                     events.extend(self.replace_proposals(&mut transaction, run).await?);
                 }
                 events::append(&mut transaction, &run.vault_id, &events).await?;

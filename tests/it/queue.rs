@@ -41,6 +41,20 @@ fn insight(number: usize) -> Value {
 }
 
 #[tokio::test]
+async fn an_accepted_update_survives_the_redaction_of_the_version_that_was_the_newest_then() {
+    let (service, memory) = Dictated::new().service().await.agent();
+    memory.write("the key is sk-live-4711").await;
+    let path = path_of(send(&memory, &insight(1)).await);
+    memory.write("clean").await;
+    memory.redact("1").await.is(200);
+
+    let _workers = service.work(GRACE);
+    let done = becomes(&memory, &path, "applied").await;
+
+    has(&done, json!({"base_version": 2, "version": 3}));
+}
+
+#[tokio::test]
 async fn an_accepted_update_is_stored_before_the_response_and_executed_later() {
     let (service, memory) = Dictated::new().service().await.agent();
 

@@ -13,7 +13,7 @@ use crate::storage::idempotency::delete_redacted_answers;
 use crate::storage::maintenance::rebuild::delete_records;
 use crate::storage::records::{self, RecordRow};
 use crate::storage::search::vectors::forget_vectors;
-use crate::storage::updates::{Run, redacted_json, run_rows};
+use crate::storage::updates::{Run, RunStatus, redacted_json, run_rows};
 use crate::storage::usage::stored::{self, Stored};
 use crate::storage::write::lock_memory;
 use crate::storage::{Class, Missing, Preconditions, Storage, StorageError, WriteError, events};
@@ -268,7 +268,11 @@ impl<'a> Redacted<'a> {
             // Unpacked, because a quotation may begin in one piece and end in another.
             let run = Run::try_from(row)?;
             let mut parts = [&run.request, &run.exchanges, &run.outcome].into_iter();
-            if versions.contains(&Some(version)) || parts.any(|part| quotes(part, &self.quotations)) {
+            // One that waits has been shown no version yet; one that runs is looked at when it ends.
+            let is_over = !matches!(run.status, RunStatus::Queued | RunStatus::Running);
+            if is_over && versions.contains(&Some(version))
+                || parts.any(|part| quotes(part, &self.quotations))
+            {
                 cleared.push(run.update_id);
             }
         }

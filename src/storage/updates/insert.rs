@@ -41,8 +41,8 @@ async fn redacted_under(connection: &mut Connection, run: &Run) -> Result<bool, 
 
 /// Stores runs, inside the writer's transaction if there is one. Of a decided proposal the row exists: it must still be
 /// pending. A queued run ends here, and only while its claim is held; one that was cleared by a redaction while it ran stays
-/// so. A run that may quote a version that was redacted while it ran is stored without its request, exchanges and outcome:
-/// returns whether there is one.
+/// so. A run that may quote a version that was redacted while it ran is stored without its request, exchanges and outcome, and
+/// has expired if it is a proposal, since nobody can see what it would change: returns whether there is one.
 ///
 /// # Errors
 /// Database errors, or a lost claim: then nothing of the transaction may be committed.
@@ -81,7 +81,7 @@ pub(super) type QueuePlace<'a> = ((i64, DateTime<Utc>), &'a Value);
 async fn end_queued(connection: &mut Connection, run: &Run, stored: &RunJson) -> Result<(), StorageError> {
     let ended = sqlx::query!(
         "UPDATE updates
-             SET status = $5, finished_at = $6, base_version = $7, version = $8, context_id = $9,
+             SET status = CASE WHEN request = $13 AND $5 = 'proposed' THEN 'expired' ELSE $5 END, finished_at = $6, base_version = $7, version = $8, context_id = $9,
                  request = CASE WHEN request = $13 THEN request ELSE $10::text::jsonb END,
                  exchanges = CASE WHEN request = $13 THEN exchanges ELSE $11::text::jsonb END,
                  outcome = CASE WHEN request = $13 THEN request ELSE $12::text::jsonb END,
@@ -91,7 +91,7 @@ async fn end_queued(connection: &mut Connection, run: &Run, stored: &RunJson) ->
         run.memory_id.as_str(),
         run.update_id.as_str(),
         run.claim,
-        run.status.name(),
+        stored.status_of(run),
         run.finished_at,
         run.base_version,
         run.version,
@@ -136,7 +136,7 @@ fn insertion(runs: &[(&Run, &RunJson)], queued: Option<QueuePlace<'_>>) -> Query
             .push_bind(run.memory_id.as_str())
             .push_bind(run.update_id.as_str())
             .push_bind(run.kind.name())
-            .push_bind(run.status.name())
+            .push_bind(stored.status_of(run))
             .push_bind(run.actor_id.as_str())
             .push_bind(run.created_at)
             .push_bind(run.finished_at)
@@ -166,6 +166,7 @@ pub(in crate::storage) async fn insert_imported(
         exchanges: run.exchanges.to_string(),
         outcome: run.outcome.to_string(),
         instructions: BTreeMap::new(),
+        is_redacted: false,
     };
     let mut statement = insertion(&[(run, &stored)], None);
     statement.push(" ON CONFLICT (vault_id, memory_id, update_id) DO NOTHING");
@@ -206,9 +207,17 @@ pub(in crate::storage) struct RunJson {
     outcome: String,
     /// Texts by hash.
     instructions: BTreeMap<String, String>,
+    is_redacted: bool,
 }
 
 impl RunJson {
+    fn status_of(&self, run: &Run) -> &'static str {
+        match run.status {
+            RunStatus::Proposed if self.is_redacted => RunStatus::Expired.name(),
+            status => status.name(),
+        }
+    }
+
     pub(in crate::storage) fn of(run: &Run) -> Self {
         let shown = run.shown.as_ref().map(|(version, text)| (*version, &**text));
         let packed = Packed::of(shown, &run.request, &run.exchanges);
@@ -217,6 +226,7 @@ impl RunJson {
             exchanges: packed.exchanges.to_string(),
             outcome: run.outcome.to_string(),
             instructions: packed.instructions,
+            is_redacted: false,
         }
     }
 
@@ -227,6 +237,7 @@ impl RunJson {
             exchanges: "[]".to_owned(),
             outcome: redacted_json().to_string(),
             instructions: BTreeMap::new(),
+            is_redacted: true,
         }
     }
 }

@@ -286,6 +286,8 @@ async fn a_proposal_that_models_made_of_a_version_that_was_redacted_meanwhile_qu
     body["mode"] = json!("propose");
     let (service, _) = redacted_meanwhile(&body).await;
     assert_eq!(service.tables_that_hold(SECRET).await, [""; 0]);
+    // Nor does it wait for a decision that nobody can make.
+    assert_eq!(service.count("updates WHERE status = 'expired'").await, 1);
 }
 
 #[tokio::test]
