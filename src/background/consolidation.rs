@@ -55,7 +55,8 @@ async fn note(notifications: &mut Receiver<Notification>, changed: &mut BTreeSet
     }
 }
 
-/// Takes the memories that it has looked at out of `changed`: where the database failed, they are looked at again.
+/// Takes the memories that it has decided about out of `changed`: where the database failed, or the vault has used its tokens,
+/// they are looked at again.
 async fn queue_due(
     pipeline: &Pipeline,
     changed: &mut BTreeSet<(VaultId, MemoryId)>,
@@ -65,12 +66,13 @@ async fn queue_due(
         if failing.waits(vault.as_str()) {
             continue;
         }
-        let queued = unless_refused(pipeline.consolidate_if_due(&vault, &memory).await);
-        match failing.pass_over(vault.as_str(), queued) {
-            Ok(Some(_)) => {
+        let queued = pipeline.consolidate_if_due(&vault, &memory).await;
+        let is_decided = queued.is_ok();
+        match failing.pass_over(vault.as_str(), unless_refused(queued)) {
+            Ok(Some(_)) if is_decided => {
                 changed.remove(&(vault, memory));
             }
-            Ok(None) => {}
+            Ok(_) => {}
             Err(_) => return,
         }
     }
