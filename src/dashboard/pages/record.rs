@@ -10,7 +10,7 @@ use crate::domain::ids::RecordKind;
 use crate::http::responses::{ContextBody, RecordBody};
 use crate::storage::records::RecordStatus;
 use askama::Template;
-use axum::http::Method;
+use axum::http::{Method, StatusCode};
 use axum::response::Response;
 use serde_json::{Map, Value, json};
 
@@ -51,7 +51,10 @@ impl View {
 
     fn can_correct(&self) -> bool {
         // What was entered stays if another change archived the record meanwhile.
-        (self.is_active() || self.page.refused_in("correct").is_some())
+        let is_refused = ["correct", "archive"]
+            .iter()
+            .any(|form| self.page.refused_in(form).is_some());
+        (self.is_active() || is_refused)
             && match self.record.kind {
                 RecordKind::Learning | RecordKind::Verbatim => self.page.may_propose(),
                 RecordKind::Decision => self.page.may_write(),
@@ -70,6 +73,16 @@ impl View {
 pub(in crate::dashboard) async fn correct(form: Form) -> Result<Response, Failure> {
     let (id, fields) = (form.visit.named("record_id"), &form.fields);
     let (content, because) = (fields.text("content").trim(), fields.text("because").trim());
+    let record: RecordBody = form.visit.of_memory(&["records", id]).read().await?;
+    if record.status != RecordStatus::Active {
+        let by = record
+            .superseded_by
+            .map_or_else(String::new, |by| format!(", and {by} took its place"));
+        let late = format!("{id} was archived meanwhile{by}: nothing was saved.");
+        let late = Failure::with_status(StatusCode::UNPROCESSABLE_ENTITY, late);
+        let nothing = |_: &Visit, _: Value| Err(Failure::internal("nothing was asked"));
+        return form.send(Err(late), show, nothing).await;
+    }
     let (below, body) = if id.starts_with("D-") {
         let mut body = json!({ "decision": content, "supersedes": id });
         if !because.is_empty() {
@@ -134,6 +147,8 @@ async fn change<F: Future<Output = Result<Response, Failure>>>(
         if is_filled("rejected") && !is_filled("operations") {
             return Err(Failure::rejected(answer));
         }
+        // Another record says the same: this one is archived, and nothing is added.
+        let done = if is_filled("rejected") { "archived" } else { done };
         let told = |member: &str| answer.get(member).and_then(Value::as_str);
         let operations = answer.get("operations").and_then(Value::as_array);
         let made = operations

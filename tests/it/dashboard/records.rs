@@ -57,6 +57,7 @@ async fn a_correction_that_is_rejected_archives_nothing() {
     let service = Service::configured(|config| config.limits.item_bytes = 40).await;
     let (service, memory) = service.agent();
     memory.write(TEXT).await;
+    let before = memory.about().await["context_id"].as_str().unwrap().to_owned();
     memory
         .asked(
             "",
@@ -68,16 +69,15 @@ async fn a_correction_that_is_rejected_archives_nothing() {
         r#"
         GET /ui/ → 200
         SEND ./records/KL-1/correct < form=correct&once=a&content={long}&because=b&reason=c → 422 limits.item_bytes | {long}
-        SEND ./records/KL-1/correct < form=correct&once=b&content=known&because=b&reason=c → 422 KL-2
+        SEND ./records/KL-1/correct < form=correct&once=b&if_match={before}&content=the host&because=b&reason=c → 412 the host | Another change was saved first
         SEND ./records < form=add&once=c&content={long}&because=b → 422 limits.item_bytes | {long}
         SEND ./records/KL-1/correct < form=correct&once=d&content=the host is alpha&because=b&reason=c → 303 ./records/KL-3?done=corrected"#
     );
-    let before = memory.about().await["context_id"].as_str().unwrap().to_owned();
     let mut browser = Browser::new(&service);
     browser.session(&table).await;
     // The form of a tab that was opened before.
     let late = format!(
-        "SEND ./records/KL-1/correct < form=correct&once=e&if_match={before}&content=the host is beta&because=b&reason=c → 412 the host is beta | Another change was saved first"
+        "SEND ./records/KL-1/correct < form=correct&once=e&if_match={before}&content=the host is beta&because=b&reason=c → 422 the host is beta | KL-3 took its place"
     );
     browser.session(&late).await;
     memory
