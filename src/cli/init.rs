@@ -100,7 +100,12 @@ impl Init {
         let question = format!("Record each commit as a task, with the git hook {shown}?");
         if !self.git_hook && (!is_at_top || !io::stdin().is_terminal() || confirm(&question, false).is_err())
         {
-            return Ok(Some("no git hook was installed (--git-hook)".to_owned()));
+            let at_top = if is_at_top {
+                ""
+            } else {
+                ", at the top of the repository"
+            };
+            return Ok(Some(format!("no git hook was installed (--git-hook{at_top})")));
         }
         if let Some(folder) = hook.parent() {
             fs::create_dir_all(folder)

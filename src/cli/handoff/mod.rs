@@ -118,7 +118,7 @@ impl LiveArgs {
                 _ => Checked::NoMemory,
             },
             // What the service refuses it does not confirm: a key may have been revoked.
-            Err(failure) if matches!(failure.exit, Exit::NotAllowed | Exit::Refused) => return Err(failure),
+            Err(failure) if failure.exit == Exit::NotAllowed => return Err(failure),
             Err(failure) => Checked::Local(failure.sentence),
         })
     }
