@@ -112,6 +112,12 @@ fn wanted_number(error: &config::ConfigError) -> Option<(String, String)> {
     }
 }
 
+/// Whether a variable has two underscores inside, as a setting, but one behind the prefix. It would have no effect.
+fn lacks_underscore(name: &str) -> bool {
+    let rest = name.strip_prefix(PREFIX).and_then(|rest| rest.strip_prefix('_'));
+    rest.is_some_and(|rest| !rest.starts_with('_') && rest.contains("__"))
+}
+
 fn path_of(file: Option<&Path>) -> &Path {
     file.unwrap_or(Path::new(DEFAULT_FILE))
 }
@@ -146,6 +152,10 @@ impl Config {
             .into_iter()
             .filter(|(_, value)| !value.trim().is_empty())
             .collect();
+        if let Some(name) = environment.keys().find(|name| lacks_underscore(name)) {
+            let problem = format!("{name} is not read: the names of settings begin with {PREFIX}__");
+            return Err(ConfigError::Invalid(problem));
+        }
         let mut builder = config::Config::builder();
         if let Some(text) = text_of(file)? {
             builder = builder.add_source(config::File::from_str(&text, config::FileFormat::Toml));

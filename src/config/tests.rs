@@ -254,6 +254,22 @@ fn a_file_that_was_named_has_to_be_there() {
 }
 
 #[test]
+fn a_variable_with_one_underscore_behind_the_prefix_is_refused() {
+    let message = refused(&[("WORKING_MEMORY_HTTP__BIND", "127.0.0.1:1")]);
+    assert!(
+        message.contains("WORKING_MEMORY_HTTP__BIND is not read"),
+        "{message}"
+    );
+    assert!(
+        load(&[
+            ("WORKING_MEMORY_API_KEY", "wm_x"),
+            ("WORKING_MEMORY_HTTP__BIND", " ")
+        ])
+        .is_ok()
+    );
+}
+
+#[test]
 fn blank_values_count_as_unset() {
     let blank = [
         "OPENAI_API_KEY",
