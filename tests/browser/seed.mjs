@@ -80,7 +80,7 @@ export async function seedStory(api, vault = "acme") {
   await api.must("POST", `${memory}/update`, { task: "Batch the writes of the importer", messages });
   const proposal = await api.must("POST", `${memory}/update`, {
     task: "Find out why the import stalls", mode: "propose",
-    messages: [{ role: "assistant", content: "It turned out that the stall was a full disk, because logs were never rotated. Never log whole documents. Completed the search. Next: rotate logs." }],
+    messages: [{ role: "assistant", content: "Root cause: the disk was full, because logs were never rotated. Never log whole documents. Completed the search. Next: rotate logs." }],
   });
   const operations = "KEY_LEARNINGS:\n  ADD:\n    - because the queue was empty: an empty queue is no fault\n    - because a dial was wrong: read the dial twice\n  ARCHIVE:\n    - KL-2 because ports are chosen by the system now\n    - KL-99 because it never was\n";
   const second = await api.must("POST", `${memory}/operations?mode=propose`, operations);
