@@ -15,7 +15,7 @@ use serde_json::Value;
 use std::sync::Arc;
 
 /// The methods whose parameters are checked before this server sees a request.
-const METHODS: &str = "initialize resources/read resources/list prompts/get tools/call";
+const METHODS: &str = "resources/read resources/list prompts/get tools/call";
 
 /// The instructions for clients about this server.
 const INSTRUCTIONS: &str = include_str!("texts/instructions.md");

@@ -64,7 +64,6 @@ async fn an_unknown_tool_and_arguments_that_are_no_object_are_errors_for_the_mod
         ("resources/read", json!({"uri": 1}), -32602),
         ("prompts/get", json!({"name": 1}), -32602),
         ("resources/read", json!({}), -32602),
-        ("initialize", json!({}), -32602),
         ("tools/forget", json!({}), -32601),
     ] {
         let faulty = ask(&service, method, params).await;
