@@ -155,7 +155,8 @@ fn without_thoughts(text: String) -> String {
             };
             let end = match text[at..].find(close) {
                 Some(end) => at + end + close.len(),
-                None if at == lead => text.len(),
+                // Nothing but thoughts stands before it.
+                None if kept.trim().is_empty() && text[from..at].trim().is_empty() => text.len(),
                 None => break,
             };
             kept.push_str(&text[from..at]);

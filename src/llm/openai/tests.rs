@@ -89,6 +89,7 @@ async fn content_may_be_parts_or_null() {
             json!("VC:\n  <think>\n  x\n  </think>\nKL:"),
             "VC:\n  <think>\n  x\n  </think>\nKL:",
         ),
+        (json!("<think>a</think>\n<think>no, it was cut"), ""),
         (json!("yes\n<think> not closed"), "yes\n<think> not closed"),
         (json!("Sure!\n<reasoning>no</reasoning>\nyes"), "Sure!\n\nyes"),
         (
