@@ -11,7 +11,8 @@ use serde_json::{Map, Value, json};
 
 use super::endpoint::{Client, Endpoint, MAX_RESPONSE_BYTES, below};
 use crate::config::llm::{Constrain, RoleSettings};
-use crate::domain::dsl::structured;
+use crate::domain::dsl::{self, structured};
+use crate::domain::operation::{Fault, FaultKind};
 
 use super::{Answer, ChatMessage, Model, ModelError, Request};
 
@@ -142,8 +143,10 @@ fn part_text(part: &Value) -> Option<&str> {
 
 /// Local servers put the thoughts of a reasoning model before the answer; drafts in them must be ignored. A tag counts where
 /// models write it: the opening one at the start of a line; a closing one without it, since the opening tag is part of some
-/// models' templates, at the start or the end of a line. Without a closing tag the model stopped at its token limit. Linear.
-fn without_thoughts(text: String) -> String {
+/// models' templates, at the start or the end of a line. Without a closing tag the model stopped at its token limit. Tags in an
+/// answer that has begun are part of its text: no opening one counts behind a header, and no closing one that has a header
+/// before it and none behind it. Linear.
+pub(super) fn without_thoughts(text: String) -> String {
     THOUGHTS.into_iter().fold(text, |text, (open, close)| {
         let lead = text.len() - text.trim_start().len();
         let (mut kept, mut from) = (String::new(), 0);
@@ -159,6 +162,9 @@ fn without_thoughts(text: String) -> String {
                 None if kept.trim().is_empty() && text[from..at].trim().is_empty() => text.len(),
                 None => break,
             };
+            if is_answer(&text[from..at]) {
+                break;
+            }
             kept.push_str(&text[from..at]);
             from = end;
         }
@@ -174,11 +180,18 @@ fn without_thoughts(text: String) -> String {
             .map(|(at, _)| at)
             .take_while(|at| *at < until);
         let end = closed.find(is_at_edge).map(|at| at + close.len());
+        let end = end.filter(|end| is_answer(&kept[*end..]) || !is_answer(&kept[..*end]));
         match end {
             None if from == 0 => text,
             end => kept[end.unwrap_or(0)..].trim_start().to_owned(),
         }
     })
+}
+
+/// Whether a text has a header of the form.
+fn is_answer(text: &str) -> bool {
+    let is_other = |fault: &Fault| fault.kind == FaultKind::NoSection;
+    !dsl::parse(text).faults.iter().any(is_other)
 }
 
 /// The tags around thoughts, as families of models write them.

@@ -43,7 +43,7 @@ async fn a_request_carries_the_version_the_key_and_cacheable_instructions() {
 #[tokio::test]
 async fn text_blocks_are_joined_and_tokens_counted() {
     let answer = complete(&json!({
-        "content": [{"type": "thinking", "thinking": "x"}, {"type": "text", "text": "a"}, {"type": "text", "text": "b"}],
+        "content": [{"type": "thinking", "thinking": "x"}, {"type": "text", "text": "<think>y</think>a"}, {"type": "text", "text": "b"}],
         "stop_reason": "max_tokens",
         "usage": {"input_tokens": 5, "cache_read_input_tokens": 100, "cache_creation_input_tokens": 10, "output_tokens": 7},
     }))

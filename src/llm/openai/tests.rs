@@ -91,6 +91,18 @@ async fn content_may_be_parts_or_null() {
         ),
         (json!("<think>a</think>\n<think>no, it was cut"), ""),
         (json!("yes\n<think> not closed"), "yes\n<think> not closed"),
+        (
+            json!("KEY_LEARNINGS:\n- because a: b </think>\n- because c: d"),
+            "KEY_LEARNINGS:\n- because a: b </think>\n- because c: d",
+        ),
+        (
+            json!("VERBATIM_CONTEXT:\n- because a: b =>\n<think>\nx\n</think>\ny"),
+            "VERBATIM_CONTEXT:\n- because a: b =>\n<think>\nx\n</think>\ny",
+        ),
+        (
+            json!("Draft:\nKEY_LEARNINGS: none\n</think>\nKEY_LEARNINGS:\n- yes"),
+            "KEY_LEARNINGS:\n- yes",
+        ),
         (json!("Sure!\n<reasoning>no</reasoning>\nyes"), "Sure!\n\nyes"),
         (
             json!("- because asked: a split => split(\"</think>\")[-1]"),
