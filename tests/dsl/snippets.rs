@@ -104,13 +104,21 @@ fn an_indented_snippet_ends_at_what_is_not_deeper_than_its_bullet() {
     for indent in ["", " ", "  ", "    "] {
         let archive = format!("- because a: l =>\n      x\n{indent}ARCHIVE:\n    - VC-1 because b");
         let section = format!("- because a: l => x\n{indent}KEY_LEARNINGS:\n  ADD:\n    - because b: c");
+        let same_line = format!("- because a: l =>\n      x\n{indent}ARCHIVE: - VC-1 because b");
+        let both = format!("- because a: l => x\n{indent}KEY_LEARNINGS: ADD:\n    - because b: c");
+        let code = format!("- because a: l =>\n      x\n{indent}add: y\n      z");
         SNIPPETS.rule(
-            "at a header of a list or a section",
+            "at a header of a list or a section, also with a list or an item behind it",
             &[
                 (&archive, "VC a | l | x + archive VC-1 | b"),
                 (&section, "VC a | l | x + KL b | c"),
+                (&same_line, "VC a | l | x + archive VC-1 | b"),
+                (&both, "VC a | l | x + KL b | c"),
             ],
         );
+        let is_code = read(&format!("VERBATIM_CONTEXT:\n  ADD:\n    {code}"));
+        assert_eq!(is_code.items.len(), 1, "{code}");
+        assert!(indent.is_empty() || is_code.faults.is_empty(), "{code}");
     }
     let merged = read(
         "VERBATIM_CONTEXT:\n  ADD:\n    - because a: l =>\n      x\n  MERGE:\n    - KL-1, KL-2 because b: c\n",

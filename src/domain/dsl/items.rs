@@ -1,6 +1,6 @@
 //! Parses the text of one item: `because <reason>: <content>` and `<ID> because <reason>`.
 
-use super::lines::{is_no_change, is_placeholder, is_template_snippet};
+use super::lines::{bullet, is_no_change, is_placeholder, is_template_snippet};
 use crate::domain::consolidation::Ground;
 use crate::domain::document::{changed_marks, reason_end};
 use crate::domain::ids::{RecordId, RecordKind};
@@ -304,6 +304,12 @@ pub(super) fn record_id(name: &str, kind: Option<RecordKind>) -> Result<RecordId
         );
         Fault::new(FaultKind::MalformedId, detail)
     })
+}
+
+/// Whether a text is an item of records: it says why, or begins with an id.
+pub(super) fn is_item(text: &str) -> bool {
+    let text = bullet(text).unwrap_or(text);
+    after_because(text).is_some() || begins_with_id(text)
 }
 
 /// Whether a text begins with something that looks like an id, as an archiving does.

@@ -222,9 +222,8 @@ impl Parser<'_> {
     /// Parses the item that follows a header on its line.
     fn item_after(&mut self, line: &Line, header: &Header<'_>) {
         let text = bullet(header.after).unwrap_or(header.after);
-        let tells = after_because(text).is_some() || begins_with_id(text);
         let is_list = matches!(header.opens, Opens::List(_));
-        if (tells || is_list) && !is_no_change(text) {
+        if (is_list || items::is_item(text)) && !is_no_change(text) {
             self.item(line, text);
         }
     }
