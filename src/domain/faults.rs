@@ -76,10 +76,13 @@ impl Parsed {
         });
     }
 
-    /// Counts the faults above the limit and drops them.
+    /// Counts the faults above the limit and drops them, but for the one of a text that was cut off, which concerns all of it.
     pub fn keep_few(&mut self) {
-        for fault in self.faults.drain(MAX_KEPT_FAULTS.min(self.faults.len())..) {
-            self.omitted.add(&fault);
+        for fault in self.faults.split_off(MAX_KEPT_FAULTS.min(self.faults.len())) {
+            match fault.kind {
+                FaultKind::Truncated => self.faults.push(fault),
+                _ => self.omitted.add(&fault),
+            }
         }
     }
 }

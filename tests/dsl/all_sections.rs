@@ -440,4 +440,7 @@ fn of_a_text_that_its_model_did_not_finish_the_last_item_is_dropped() {
         let warnings = kinds(&parsed).into_iter().filter(|kind| *kind == Truncated);
         assert_eq!(warnings.count(), 1, "{text:?}: {:?}", parsed.faults);
     }
+    let mut endless = read_cut_off(&format!("KEY_LEARNINGS:\n{}", "- no reason\n".repeat(300)));
+    endless.keep_few();
+    assert_eq!(kinds(&endless).last(), Some(&Truncated), "among many faults, too");
 }

@@ -87,8 +87,10 @@ fn progress_is_read_and_nothing_is_no_change() {
     for role in Role::ALL {
         let empty = json!({"completed": [], "in_progress": [], "remaining": [], "add": [], "archive": []});
         assert_eq!(operations(role, &empty), []);
-        let (nothing, _) = read(role, "{}").unwrap();
-        assert_eq!((nothing.items, nothing.faults), (vec![], vec![]));
+        for fenced in ["{}", "```json\n{}\n```\n"] {
+            let (nothing, _) = read(role, fenced).unwrap();
+            assert_eq!((nothing.items, nothing.faults), (vec![], vec![]));
+        }
         assert_eq!(read(role, "CURRENT_PROGRESS: none"), None);
     }
 }

@@ -127,11 +127,23 @@ enum JsonGround {
     Expired,
 }
 
+/// An answer without the code fence around it, which servers that do not enforce the schema let through.
+fn unfenced(answer: &str) -> &str {
+    let answer = answer.trim();
+    let inner = answer
+        .strip_prefix("```")
+        .and_then(|inner| inner.strip_suffix("```"));
+    inner
+        .and_then(|inner| inner.split_once('\n'))
+        .map_or(answer, |(_, json)| json)
+}
+
 /// Reads a JSON answer of a role, or to a consolidation, as operations, and returns each as it was written, by its position;
 /// `None` if the answer does not match the schema.
 #[must_use]
 pub fn read(role: impl Into<Option<Role>>, answer: &str) -> Option<(Parsed, Vec<String>)> {
     let role: Option<Role> = role.into();
+    let answer = unfenced(answer);
     let members: Map<String, Value> = serde_json::from_str(answer).ok()?;
     if !members.is_empty() && !LISTS.iter().any(|list| members.contains_key(*list)) {
         return None;
