@@ -39,6 +39,10 @@ impl Pipeline {
             let reading = self.read_input(&request, &running).await?;
             running.results = Results::default();
             running.results.add(&reading);
+            if reading.items.is_empty() && reading.needs_repair() {
+                // A text of which nothing could be taken finishes no run.
+                running.resolves = None;
+            }
             if request.on_invalid == OnInvalid::Fail && reading.needs_repair() {
                 let error = PipelineError::Invalid {
                     update_id: running.update_id.clone(),

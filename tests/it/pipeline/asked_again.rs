@@ -100,6 +100,9 @@ async fn a_valid_progress_of_the_first_answer_is_used_unless_the_second_has_one(
         assert_eq!(answer["models"]["progress"]["reprompts"], 1);
         let text = memory.text().await;
         assert!(text.contains(bullet), "{second}: {text}");
+        let details = each(&answer["rejected"], "detail").join(" ");
+        let counts = "the progress of the answer before counts";
+        assert_eq!(details.contains(counts), second == faulty, "{details}");
     }
 }
 

@@ -52,6 +52,7 @@ async fn only_an_invalid_run_of_this_memory_can_be_completed_and_not_by_a_dry_ru
     let table = r#"
         POST operations?update_id=ID&dry_run=true < GOOD → 200 {"status": "dry_run"}
         POST operations?update_id=ID&on_invalid=fail < FAULTY → 422 invalid
+        POST operations?update_id=ID < KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-9 because a\n → 200 {"status": "unchanged"}
         GET updates/ID → 200 {"status": "invalid"}
         POST /v1/vaults/acme/memories/other/operations?update_id=ID < GOOD → 404 not-found update_id
         POST operations?update_id=no-such-run < GOOD → 404 not-found update_id
