@@ -250,9 +250,12 @@ fn replaced_answer(owner: &ItemOwner, replaced: &Replaced) -> KeptAnswer {
     KeptAnswer::json(StatusCode::OK, &body)
 }
 
+/// The limit of an item's content, for problems: no setting raises it.
+const OF_AN_ITEM: &str = "a fixed limit";
+
 async fn read_items(state: &AppState, request: Request) -> Result<Vec<NewItem>, Problem> {
     let of_text = Limit {
-        name: "prompt.item_bytes",
+        name: OF_AN_ITEM,
         bytes: MAX_ITEM_BYTES,
     };
     let accepted = [
@@ -474,7 +477,7 @@ fn check_item(state: &AppState, item: &NewItem, within: &str) -> Result<(), Prob
         match invalid.too_large {
             Some((bytes, limit)) => {
                 let name = match invalid.field {
-                    "content" => "prompt.item_bytes",
+                    "content" => OF_AN_ITEM,
                     _ => "as compact JSON",
                 };
                 Problem::too_large(&field, name, limit, Some(bytes as u64))
