@@ -1,6 +1,5 @@
 //! `http.allowed_hosts`: the host names of the service.
 
-use super::values::Written;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use std::net::{IpAddr, SocketAddrV4};
@@ -101,10 +100,21 @@ impl Authority {
     }
 }
 
+/// A list as the file has it, or a text as the environment does.
+#[derive(Deserialize)]
+#[serde(
+    untagged,
+    expecting = "must be a list of host names, or a text with commas between them"
+)]
+enum Written {
+    List(Vec<String>),
+    Text(String),
+}
+
 /// Reads a list from the file, or a comma-separated text from the environment.
 pub(super) fn list<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Authority>, D::Error> {
-    let hosts: Vec<String> = match Written::deserialize(deserializer)? {
-        Written::Whole(list) => list,
+    let hosts = match Written::deserialize(deserializer)? {
+        Written::List(list) => list,
         Written::Text(text) => {
             let hosts = text.split(',').map(str::trim).filter(|host| !host.is_empty());
             hosts.map(str::to_owned).collect()

@@ -1,16 +1,17 @@
 //! `[llm]`: the models that maintain the sections, with their timeouts and retries.
 //!
-//! `provider`, `base_url`, `api_key` and `model` are also allowed under `[llm.roles.progress]`, `[llm.roles.learnings]`,
+//! The keys of [`RoleConfig`] are also allowed under `[llm.roles.progress]`, `[llm.roles.learnings]`,
 //! `[llm.roles.verbatim]` and `[llm.roles.handoff]`; a role falls back to `[llm]` key by key. A `base_url`, `api_key` and
 //! `model` belong to a provider, so a role with a provider of its own does not fall back to those of another one: a key
 //! is never sent to another provider.
 
 use super::prices::Price;
-use super::values::{self, check_api_key, one_of, section};
+use super::values::{self, check_api_key, one_of, section, within};
 use crate::domain::operation::Role;
 use secrecy::SecretString;
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 use strum::{Display, EnumString, IntoStaticStr, VariantNames};
 use url::Url;
@@ -66,6 +67,10 @@ pub enum Constrain {
     JsonSchema,
 }
 
+const TIMEOUT_SECONDS: RangeInclusive<f64> = 0.001..=3_600.0;
+const MAX_RETRIES: RangeInclusive<u32> = 0..=10;
+const MAX_OUTPUT_TOKENS: RangeInclusive<u32> = 1..=u32::MAX;
+
 section! {
     /// The `[llm]` section.
     pub struct LlmConfig in "llm" {
@@ -86,11 +91,11 @@ section! {
         pub temperature: Option<f64> = None;
         /// Timeout of one attempt, in seconds (fractions allowed). All pauses between the attempts of one
         /// call together may be as long again; a `Retry-After` beyond that ends the call.
-        pub timeout_seconds: f64 = 60.0, in 0.001..=3_600.0;
+        pub timeout_seconds: f64 = 60.0, in TIMEOUT_SECONDS;
         /// Retries of a failed attempt.
-        pub max_retries: u32 = 2, in 0..=10;
+        pub max_retries: u32 = 2, in MAX_RETRIES;
         /// Longest answer, in tokens.
-        pub max_output_tokens: u32 = 4096, in 1..=u32::MAX;
+        pub max_output_tokens: u32 = 4096, in MAX_OUTPUT_TOKENS;
         /// Whether a server is asked to constrain its model's output to the format of the answers: `off`
         /// or `json_schema`.
         #[serde(deserialize_with = "one_of::<_, Constrain, _>")]
@@ -139,6 +144,26 @@ pub struct RoleConfig {
     /// As `llm.model`.
     #[serde(deserialize_with = "values::text")]
     pub model: Option<String>,
+    /// As `llm.temperature`.
+    pub temperature: Option<f64>,
+    /// As `llm.timeout_seconds`.
+    pub timeout_seconds: Option<f64>,
+    /// As `llm.max_retries`.
+    pub max_retries: Option<u32>,
+    /// As `llm.max_output_tokens`.
+    pub max_output_tokens: Option<u32>,
+}
+
+impl RoleConfig {
+    /// Checks the numbers that are set, as those of `[llm]`; the temperature depends on the provider.
+    fn ranges(&self, role: &str) -> Result<(), String> {
+        let key = |name: &str| format!("llm.roles.{role}.{name}");
+        let timeout = self.timeout_seconds.unwrap_or(1.0);
+        within(&key("timeout_seconds"), timeout, TIMEOUT_SECONDS)?;
+        within(&key("max_retries"), self.max_retries.unwrap_or(0), MAX_RETRIES)?;
+        let tokens = self.max_output_tokens.unwrap_or(1);
+        within(&key("max_output_tokens"), tokens, MAX_OUTPUT_TOKENS)
+    }
 }
 
 impl LlmConfig {
@@ -207,8 +232,10 @@ impl LlmConfig {
             return Err(format!("llm.prices.{model} must have prices of at least 0"));
         }
         for role in Role::ALL {
+            self.role_config(role).ranges(role.name())?;
             self.role(role).map_err(|error| error.to_string())?;
         }
+        self.roles.handoff.ranges("handoff")?;
         self.handoff().map(drop).map_err(|error| error.to_string())
     }
 
@@ -277,18 +304,23 @@ impl LlmConfig {
             Provider::Anthropic => 1.0,
             Provider::Openai | Provider::Extractive => 2.0,
         };
-        if self.temperature.is_some_and(|t| !(0.0..=highest).contains(&t)) {
-            return Err(invalid("temperature", &format!("must be from 0 to {highest}")));
+        let (named, temperature) = match own.temperature {
+            None => ("temperature".to_owned(), self.temperature),
+            own => (format!("roles.{role}.temperature"), own),
+        };
+        if temperature.is_some_and(|t| !(0.0..=highest).contains(&t)) {
+            return Err(invalid(&named, &format!("must be from 0 to {highest}")));
         }
+        let timeout_seconds = own.timeout_seconds.unwrap_or(self.timeout_seconds);
         let mut settings = RoleSettings {
             provider,
             base_url: None,
             api_key: None,
             model: model.map_or(provider.default_model(), String::as_str).to_owned(),
-            temperature: self.temperature,
-            timeout: Duration::try_from_secs_f64(self.timeout_seconds).unwrap_or_default(),
-            max_retries: self.max_retries,
-            max_output_tokens: self.max_output_tokens,
+            temperature,
+            timeout: Duration::try_from_secs_f64(timeout_seconds).unwrap_or_default(),
+            max_retries: own.max_retries.unwrap_or(self.max_retries),
+            max_output_tokens: own.max_output_tokens.unwrap_or(self.max_output_tokens),
             constrain: match provider {
                 Provider::Openai => self.constrain,
                 _ => shared.map_or(Constrain::Off, |shared| shared.constrain),

@@ -20,6 +20,7 @@ pub mod telemetry;
 mod values;
 pub mod window;
 
+use config::ValueKind;
 use secrecy::SecretString;
 use serde::Deserialize;
 use std::collections::HashMap;
@@ -84,29 +85,44 @@ pub enum ConfigError {
     Invalid(String),
 }
 
-/// The same error with the accepted values: for a negative number the parser only says that it expected an integer.
-fn explained(error: config::ConfigError) -> ConfigError {
-    match wanted_number(&error) {
-        Some((key, found)) => {
-            ConfigError::Invalid(format!("{key} must be a whole number from 0 on, not {found}"))
+/// The settings by their types. The parser would round 5.5 and take true as 1 where a whole number is expected, so it also gets
+/// -1 in their place, which it refuses there, and accepts wherever it accepts them.
+fn typed(read: &config::Config) -> Result<Config, ConfigError> {
+    let explained = |error: config::ConfigError| match wanted_number(&error) {
+        Some(key) => {
+            let found = read.get::<config::Value>(&key);
+            let found = found.map_or(String::new(), |found| format!(", not {found}"));
+            ConfigError::Invalid(format!("{key} must be a whole number from 0 on{found}"))
         }
         None => error.into(),
+    };
+    let config = read.clone().try_deserialize().map_err(explained)?;
+    let mut strict = read.clone();
+    without_fractions(&mut strict.cache);
+    strict.try_deserialize::<Config>().map_err(explained)?;
+    Ok(config)
+}
+
+/// Puts -1 for true, false, and each number with a point that is not a whole one from 0 on.
+fn without_fractions(value: &mut config::Value) {
+    match &mut value.kind {
+        ValueKind::Table(table) => table.values_mut().for_each(without_fractions),
+        ValueKind::Float(number) if number.fract() == 0.0 && (0.0..1e15).contains(number) => {}
+        ValueKind::Float(_) | ValueKind::Boolean(_) => value.kind = ValueKind::I64(-1),
+        _ => {}
     }
 }
 
-/// The key that expects an integer, and its value.
-fn wanted_number(error: &config::ConfigError) -> Option<(String, String)> {
+/// The key that expects an integer, which is all that the parser says about it.
+fn wanted_number(error: &config::ConfigError) -> Option<String> {
     match error {
-        config::ConfigError::Type {
-            unexpected,
-            expected,
-            key,
-            ..
-        } if expected.contains("integer") => Some((key.clone().unwrap_or_default(), unexpected.to_string())),
+        config::ConfigError::Type { expected, key, .. } if expected.contains("integer") => {
+            Some(key.clone().unwrap_or_default())
+        }
         config::ConfigError::At { error, key, .. } => {
-            let (inner, found) = wanted_number(error)?;
+            let inner = wanted_number(error)?;
             let key = key.clone().filter(|_| inner.is_empty());
-            Some((key.unwrap_or(inner), found))
+            Some(key.unwrap_or(inner))
         }
         _ => None,
     }
@@ -178,7 +194,7 @@ impl Config {
         if let Some(removed) = removed_settings(&read) {
             return Err(ConfigError::Removed(removed));
         }
-        let mut config: Self = read.try_deserialize().map_err(explained)?;
+        let mut config = typed(&read)?;
         let key = |name: &str| environment.get(name).map(|key| SecretString::from(key.trim()));
         config.llm = config
             .llm

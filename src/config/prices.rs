@@ -3,13 +3,16 @@
 //! In the file they are tables; in the environment, where a name would lose its case, each is one variable that contains
 //! the table as JSON.
 
-use super::values::Written;
 use serde::{Deserialize, Deserializer, de};
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// What a model costs, in US dollars per million tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a table of dollars, such as {input = 0.25, output = 2}"
+)]
 pub struct Price {
     /// Input tokens.
     pub input: f64,
@@ -58,11 +61,18 @@ where
     D: Deserializer<'de>,
     T: de::DeserializeOwned,
 {
-    match Written::deserialize(deserializer)? {
-        Written::Whole(table) => Ok(table),
-        Written::Text(text) => serde_json::from_str(&text)
-            .map_err(|error| de::Error::custom(format!("not a table and not JSON of one: {error}"))),
-    }
+    let written = match Value::deserialize(deserializer)? {
+        Value::String(text) => serde_json::from_str(&text),
+        table => Ok(table),
+    };
+    let table: BTreeMap<String, Value> = written
+        .and_then(serde_json::from_value)
+        .map_err(|error| de::Error::custom(format!("not a table and not JSON of one: {error}")))?;
+    let read = |(name, value)| match serde_json::from_value(value) {
+        Ok(value) => Ok((name, value)),
+        Err(error) => Err(de::Error::custom(format!("{name}: {error}"))),
+    };
+    table.into_iter().map(read).collect()
 }
 
 #[cfg(test)]
@@ -120,12 +130,33 @@ mod tests {
         let config = load("WORKING_MEMORY__LIMITS__VAULT_TOKENS", r#"{"Acme": 0}"#).unwrap();
         assert_eq!(config.limits.tokens_per_day(&vault("Acme")), Some(0));
         let prices = "WORKING_MEMORY__LLM__PRICES";
-        for (name, value) in [
-            (prices, r#"{"m": {"input": -1, "output": 1}}"#),
-            (prices, "cheap"),
-            ("WORKING_MEMORY__LIMITS__VAULT_TOKENS", r#"{"a b": 1}"#),
+        let tokens = "WORKING_MEMORY__LIMITS__VAULT_TOKENS";
+        for (name, value, said) in [
+            (prices, r#"{"m": {"input": -1, "output": 1}}"#, "at least 0"),
+            (prices, "cheap", "not a table and not JSON of one"),
+            (
+                prices,
+                r#"{"m": 3}"#,
+                "m: invalid type: integer `3`, expected a table of dollars",
+            ),
+            (prices, r#"{"m": {"input": 1}}"#, "m: missing field `output`"),
+            (tokens, r#"{"a b": 1}"#, "a b"),
+            (
+                tokens,
+                r#"{"a": 1.5}"#,
+                "a: invalid type: floating point `1.5`, expected u64",
+            ),
         ] {
-            assert!(load(name, value).is_err(), "{value}");
+            let error = load(name, value).unwrap_err().to_string();
+            assert!(error.contains(said), "{value}: {error}");
         }
+        std::fs::write(&file, "[llm.prices]\n\"m\" = 3\n").unwrap();
+        let error = crate::config::Config::load(Some(&file), [])
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("m: invalid type: integer `3`, expected a table of dollars"),
+            "{error}"
+        );
     }
 }

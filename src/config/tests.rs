@@ -75,7 +75,7 @@ fn keys_of(section: &[&str]) -> Vec<String> {
     keys
 }
 
-/// All settings, as `section.key`.
+/// All settings, as `section.key`. All roles have the same keys: here, as in the sample file, they are those of the first.
 fn settings() -> BTreeSet<String> {
     let mut known = BTreeSet::new();
     let mut sections: Vec<Vec<String>> = keys_of(&[]).into_iter().map(|section| vec![section]).collect();
@@ -91,6 +91,15 @@ fn settings() -> BTreeSet<String> {
             }
         }
     }
+    let of_role = |role: &str| -> BTreeSet<&str> {
+        let path = format!("llm.roles.{}.", role.to_lowercase());
+        let keys = known.iter().filter_map(|key| key.strip_prefix(&path));
+        keys.collect()
+    };
+    for role in keys_of(&["LLM", "ROLES"]) {
+        assert_eq!(of_role(&role), of_role("progress"), "{role}");
+    }
+    known.retain(|key| !key.starts_with("llm.roles.") || key.starts_with("llm.roles.progress."));
     known
 }
 
@@ -131,11 +140,11 @@ fn a_removed_setting_is_named_with_what_to_do_instead() {
     }
     let several = refused(&[
         ("WORKING_MEMORY__HTTP__MAX_HEADERS", "50"),
-        ("WORKING_MEMORY__LLM__ROLES__PROGRESS__TEMPERATURE", "0"),
+        ("WORKING_MEMORY__LLM__ROLES__PROGRESS__CONSTRAIN", "off"),
     ]);
     for part in [
         "http.max_headers: ",
-        "llm.roles.progress.temperature: set llm.temperature",
+        "llm.roles.progress.constrain: set llm.constrain",
     ] {
         assert!(several.contains(part), "{several}");
     }
@@ -244,6 +253,45 @@ fn the_environment_counts_for_more_than_the_file_and_its_own_names_for_most() {
     assert_eq!(url(&read(vec![shared.clone()])), "postgres://shared");
     let own = variable("WORKING_MEMORY__DATABASE__URL", "postgres://own");
     assert_eq!(url(&read(vec![shared, own])), "postgres://own");
+}
+
+#[test]
+fn a_whole_number_of_the_file_is_not_rounded() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("working-memory.toml");
+    let read = |section: &str, line: &str| {
+        std::fs::write(&file, format!("[{section}]\n{line}\n")).unwrap();
+        Config::load(Some(&file), [])
+    };
+    let table = "
+        limits | context_bytes = 5.5
+        limits | vault_bytes = 1e300
+        http | rate_per_key = -0.5
+        http | rate_per_key = true
+        http | rate_per_address = false
+        window | tasks = 2.9
+        window.vaults.v | tasks = 2.9
+        embeddings | dimensions = 0.5
+        llm.roles.progress | max_retries = 1.5
+        pipeline.queue | workers = true
+        limits | context_bytes = -1";
+    for row in table.trim().lines() {
+        let (section, line) = row.trim().split_once(" | ").unwrap();
+        let error = read(section, line).unwrap_err().to_string();
+        let key = line.split(' ').next().unwrap();
+        let said = format!("{section}.{key} must be a whole number from 0 on, not ");
+        assert!(error.contains(&said), "{row}: {error}");
+    }
+    let others = "
+        limits | context_bytes = '5'
+        limits | context_bytes = 5.0
+        llm | timeout_seconds = 0.5
+        llm.prices | m = { input = 0.25, output = 2.5 }
+        http | allow_open = false";
+    for row in others.trim().lines() {
+        let (section, line) = row.trim().split_once(" | ").unwrap();
+        read(section, line).unwrap();
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Reads and checks values of a kind that several sections have. Messages name what is accepted.
 
 use secrecy::{ExposeSecret as _, SecretString};
-use serde::Deserialize;
+use serde::Deserialize as _;
 use serde::de::{Deserializer, Error};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -38,16 +38,6 @@ macro_rules! section {
     };
 }
 pub(super) use section;
-
-/// A value that the file has as such, and the environment as a text.
-#[derive(Deserialize)]
-#[serde(untagged)]
-pub(super) enum Written<T> {
-    /// As it is.
-    Whole(T),
-    /// As a text.
-    Text(String),
-}
 
 /// Reads the word for a value of `T`, which may be optional.
 ///

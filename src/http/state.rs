@@ -4,6 +4,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::config::hosts::Authority;
 use crate::config::llm::LlmConfig;
+use crate::domain::operation::Role;
 use crate::fair::{self, ShareLimits};
 use crate::http::feed::Feeds;
 use crate::http::middleware::access::{Gate, Rates};
@@ -177,15 +178,32 @@ impl Settings {
     }
 }
 
-/// The maximum duration of one call to a role's model, with its retries and backoff.
+/// The maximum duration of one call to the slowest model, with its retries and backoff.
 fn longest_asking(llm: &LlmConfig) -> Duration {
-    let attempt = Duration::try_from_secs_f64(llm.timeout_seconds).unwrap_or(Duration::MAX);
-    attempt.saturating_mul(llm.max_retries.saturating_add(2))
+    let of_roles = Role::ALL.map(|role| llm.role(role)).into_iter();
+    let settings = of_roles.chain([llm.handoff()]).flatten();
+    let askings = settings.map(|one| one.timeout.saturating_mul(one.max_retries.saturating_add(2)));
+    askings.max().unwrap_or_default()
 }
 
 impl Default for Settings {
     /// The settings of a default configuration.
     fn default() -> Self {
         Self::of(&Config::default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_update_has_the_time_of_the_slowest_role() {
+        let mut config = Config::default();
+        let usual = Settings::of(&config).update_timeout;
+        config.llm.roles.verbatim.timeout_seconds = Some(1.0);
+        assert_eq!(Settings::of(&config).update_timeout, usual);
+        config.llm.roles.handoff.timeout_seconds = Some(600.0);
+        assert!(Settings::of(&config).update_timeout > usual.saturating_mul(9));
     }
 }

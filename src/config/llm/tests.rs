@@ -46,7 +46,11 @@ fn a_role_falls_back_key_by_key() {
     let config = read(serde_json::json!({
         "provider": "openai", "base_url": "http://localhost:1/v1", "model": "small", "api_key": "k",
         "temperature": 0.5, "timeout_seconds": 5,
-        "roles": {"progress": {"model": "large"}, "verbatim": {"base_url": "http://localhost:2/v1"}},
+        "roles": {
+            "progress": {"model": "large"},
+            "verbatim": {"base_url": "http://localhost:2/v1"},
+            "handoff": {"temperature": 0, "timeout_seconds": 0.5, "max_retries": 0, "max_output_tokens": 9},
+        },
     }));
     let progress = config.role(Role::Progress).expect("settings");
     let five = Duration::from_secs(5);
@@ -57,6 +61,10 @@ fn a_role_falls_back_key_by_key() {
     assert_eq!(verbatim.model, "small");
     assert_eq!(address.as_deref(), Some("http://localhost:2/v1"));
     assert!(verbatim.api_key.is_some());
+    let handoff = config.handoff().expect("settings");
+    assert_eq!((handoff.temperature, handoff.max_retries), (Some(0.0), 0));
+    let half = Duration::from_millis(500);
+    assert_eq!((handoff.timeout, handoff.max_output_tokens), (half, 9));
 }
 
 #[test]
@@ -118,6 +126,11 @@ fn unusable_values_are_refused_with_their_key() {
         {"max_output_tokens": 0} → llm.max_output_tokens
         {"model": "m"} → llm.provider
         {"timeout_seconds": -1} → llm.timeout_seconds
+        {"roles": {"progress": {"timeout_seconds": 0}}} → llm.roles.progress.timeout_seconds
+        {"roles": {"learnings": {"max_retries": 11}}} → llm.roles.learnings.max_retries
+        {"roles": {"verbatim": {"temperature": 2.5}}} → llm.roles.verbatim.temperature
+        {"roles": {"handoff": {"max_output_tokens": 0}}} → llm.roles.handoff.max_output_tokens
+        {"roles": {"progress": {"provider": "anthropic", "temperature": 1.5}}} → llm.roles.progress.temperature
         {"provider": "openai", "model": "m", "temperature": 1.5, "roles": {"verbatim": {"provider": "anthropic"}}} → llm.temperature"#;
     for row in table.trim().lines() {
         let (section, key) = row.split_once(" → ").expect("a row");

@@ -143,6 +143,25 @@ async fn retry_after_is_honoured_within_the_deadline() {
 }
 
 #[tokio::test]
+async fn a_role_has_a_timeout_of_its_own() {
+    let slow = |asked: &Asked| Reply::After(Duration::from_millis(400), Box::new(good(asked)));
+    let stub = Stub::start(slow).await;
+    let service = Service::configured(|config| {
+        stub.configure(Provider::Openai, 0)(config);
+        config.llm.timeout_seconds = 10.0;
+        config.llm.roles.learnings.timeout_seconds = Some(0.2);
+    })
+    .await;
+    let update = json!({"task": TASK, "allow_partial": true});
+    let answer = service.memory("agent").update(update).await.is(200).json();
+    let rejected = answer["rejected"].as_array().unwrap();
+    assert_eq!(
+        (rejected.len(), &rejected[0]["section"]),
+        (1, &json!("learnings"))
+    );
+}
+
+#[tokio::test]
 async fn with_allow_partial_the_other_sections_are_saved() {
     let served = Served::start(Provider::Openai, 0).await;
     for (name, reply, words) in [
