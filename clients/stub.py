@@ -3,7 +3,8 @@
     python3 clients/stub.py        prints its URL; POST /script sets the script, GET /seen returns the requests
 
 A line of a script is a JSON object: `status` with `json`, `text` or `problem` (its kind), `headers` and `type`; or one
-of `cut`, `half`, `nothing`, `nonsense`, `silent` (seconds), `stream` (pieces of server-sent events).
+of `cut`, `half`, `nothing`, `nonsense`, `silent` (seconds), `drip` (seconds between the bytes of a head), `stream`
+(pieces of server-sent events).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import socket
 import struct
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -40,6 +42,10 @@ def reply(connection: socket.socket, line: dict[str, Any]) -> None:
     elif "silent" in line:
         connection.settimeout(line["silent"])
         connection.recv(1)
+    elif "drip" in line:
+        for byte in b"HTTP/1.1 200 OK\r\nX-Long: " + b"-" * 1000:
+            connection.sendall(bytes([byte]))
+            time.sleep(line["drip"])
     elif "stream" in line:
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")
         for chunk in line["stream"]:

@@ -222,6 +222,25 @@ def test_a_text_of_another_server_is_no_prompt() -> None:
                 ask()
 
 
+@pytest.mark.parametrize("run", [sync, awaited])
+@pytest.mark.parametrize("text", ["[1]", "null", "", "7", "[" * 100_000, '{"a":' * 100_000])
+def test_json_that_is_no_object_is_no_answer(text: str, run: Any) -> None:
+    with Stub([{"text": text, "type": "application/json"}]) as stub, pytest.raises(InvalidAnswerError):
+        run(stub.url, {"call": "get"})
+    assert len(stub.seen) == 1
+
+
+def test_a_problem_or_version_of_another_server() -> None:
+    deep = {"status": 400, "text": "[" * 100_000, "type": "application/problem+json"}
+    with Stub([{**PUT, "headers": {"X-Context-Version": "abc"}}, deep]) as stub, Client(stub.url) as client:
+        response = response_of(client.memory("v", "m").get())
+        assert response is not None
+        with pytest.raises(InvalidAnswerError, match="abc"):
+            assert response.version
+        with pytest.raises(ProblemError):
+            client.memory("v", "m").get()
+
+
 def test_redirects_are_not_followed_by_whatever_client() -> None:
     with Stub([{"status": 307, "json": None, "headers": {"Location": "/other"}}, PUT]) as stub:
         with httpx.Client(follow_redirects=True) as http, pytest.raises(ProblemError):

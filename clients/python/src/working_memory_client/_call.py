@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, TypedDict, TypeVar, final
 from urllib.parse import quote
 
+from .errors import InvalidAnswerError
+
 T_co = TypeVar("T_co", covariant=True)
 Entry_co = TypeVar("Entry_co", covariant=True)
 Page_co = TypeVar("Page_co", covariant=True)
@@ -85,7 +87,12 @@ class Answer(Generic[T_co]):
     def version(self) -> int | None:
         """The number of the version that was read or made."""
         number = self.headers.get("x-context-version")
-        return None if number is None else int(number)
+        if number is None:
+            return None
+        try:
+            return int(number)
+        except ValueError as fault:
+            raise InvalidAnswerError(f"X-Context-Version is not a number: {number[:20]}") from fault
 
     @property
     def replayed(self) -> bool:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import threading
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -75,15 +78,38 @@ def answer(call: Call[T], reply: Reply) -> Answer[T]:
     return made
 
 
-class _Deadline:
-    """Whether an attempt has taken its time: httpx's own timeouts hold for each piece of a response."""
+# When the attempt of this thread or task ends: httpx's own timeouts hold for each piece of a response, and of its head.
+_END: ContextVar[float] = ContextVar("end of an attempt", default=math.inf)
 
-    def __init__(self, seconds: float) -> None:
-        self.end = time.monotonic() + seconds
 
-    def check(self) -> None:
-        if time.monotonic() > self.end:
-            raise httpx.ReadTimeout("the response takes too long")
+@contextmanager
+def _deadline(seconds: float) -> Iterator[None]:
+    token = _END.set(time.monotonic() + seconds)
+    try:
+        yield
+    finally:
+        _END.reset(token)
+
+
+def _left(timeout: float | None = None) -> float | None:
+    """The timeout of a read, or what is left of the attempt."""
+    left = _END.get() - time.monotonic()
+    if left <= 0:
+        raise httpx.ReadTimeout("the response takes too long")
+    left = min(left, math.inf if timeout is None else timeout)
+    return None if math.isinf(left) else left
+
+
+def _trace(event: str, info: Mapping[str, Any]) -> None:
+    """Lets a new connection keep the deadline of whatever attempt reads from it."""
+    if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
+        stream = info["return_value"]
+        read = stream.read
+        stream.read = lambda max_bytes, timeout=None: read(max_bytes, _left(timeout))
+
+
+async def _trace_async(event: str, info: Mapping[str, Any]) -> None:
+    _trace(event, info)
 
 
 def _logged(step: Send, began: float, outcome: Reply | Exception) -> None:
@@ -121,14 +147,14 @@ class Engine:
             _logged(step, began, outcome)
 
     def _once(self, step: Send) -> Reply | Exception:
-        deadline = _Deadline(step.seconds)
+        arguments = self.settings.arguments(step.request, step.seconds)
+        arguments["extensions"] = {"trace": _trace}
         try:
-            arguments = self.settings.arguments(step.request, step.seconds)
-            with self.http.stream(**arguments, follow_redirects=False) as response:
+            with _deadline(step.seconds), self.http.stream(**arguments, follow_redirects=False) as response:
                 content = b""
                 for chunk in response.iter_bytes():
                     content += chunk
-                    deadline.check()
+                    _left()
                 return Reply(response.status_code, response.headers, content)
         except FOREIGN as failure:
             return failure
@@ -189,15 +215,16 @@ class AsyncEngine:
             _logged(step, began, outcome)
 
     async def _once(self, step: Send) -> Reply | Exception:
-        deadline = _Deadline(step.seconds)
+        arguments = self.settings.arguments(step.request, step.seconds)
+        arguments["extensions"] = {"trace": _trace_async}
         try:
-            arguments = self.settings.arguments(step.request, step.seconds)
-            async with self.http.stream(**arguments, follow_redirects=False) as response:
-                content = b""
-                async for chunk in response.aiter_bytes():
-                    content += chunk
-                    deadline.check()
-                return Reply(response.status_code, response.headers, content)
+            with _deadline(step.seconds):
+                async with self.http.stream(**arguments, follow_redirects=False) as response:
+                    content = b""
+                    async for chunk in response.aiter_bytes():
+                        content += chunk
+                        _left()
+                    return Reply(response.status_code, response.headers, content)
         except FOREIGN as failure:
             return failure
 

@@ -26,7 +26,7 @@ class ServerSentEvent:
         """Its data, which is an object in JSON."""
         try:
             found = json.loads(self.data)
-        except ValueError as fault:
+        except (ValueError, RecursionError) as fault:
             raise InvalidAnswerError(f"an event {self.name!r} cannot be parsed: {fault}") from fault
         if not isinstance(found, dict):
             raise InvalidAnswerError(f"an event {self.name!r} is not an object")

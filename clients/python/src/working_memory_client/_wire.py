@@ -127,6 +127,9 @@ def decoded(call: Call[object], content: bytes, media_type: str) -> Any:
     try:
         if call.answers == "text" or (call.answers == "any" and "json" not in media_type):
             return content.decode()
-        return json.loads(content, object_hook=Result) if content else None
-    except ValueError as fault:
+        found = None if call.answers == "any" and not content else json.loads(content, object_hook=Result)
+    except (ValueError, RecursionError) as fault:
         raise InvalidAnswerError(f"{call.path}: the response cannot be parsed: {fault}") from fault
+    if call.answers == "json" and not isinstance(found, Result):
+        raise InvalidAnswerError(f"{call.path}: the answer is not an object")
+    return found

@@ -242,7 +242,7 @@ def problem(status: int, headers: Mapping[str, str], content: bytes) -> ProblemE
     """The problem of a response; the text of a proxy becomes `detail`."""
     try:
         members = json.loads(content)
-    except ValueError:
+    except (ValueError, RecursionError):
         members = None
     if not isinstance(members, dict) or not isinstance(members.get("type"), str):
         members = {"detail": content[:200].decode(errors="replace").strip()}
@@ -260,9 +260,11 @@ def retry_after(value: str | None) -> float | None:
     except ValueError:
         try:
             when = parsedate_to_datetime(value)
-        except ValueError:
+        except (ValueError, OverflowError):
             return None
         when = when if when.tzinfo else when.replace(tzinfo=timezone.utc)
         seconds = (when - datetime.now(timezone.utc)).total_seconds()
-    # NaN compares false.
-    return seconds if 0 <= seconds < float("inf") else (0.0 if seconds < 0 else None)
+    # NaN compares false. Infinite are both the word for it, which is nonsense, and a number of very many digits.
+    if seconds < float("inf") or value.strip().isdigit():
+        return max(0.0, seconds)
+    return None
