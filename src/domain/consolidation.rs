@@ -7,8 +7,9 @@
 //! Besides archivings, several learnings can be merged into one new one that says all that they say and nothing else.
 //!
 //! A record says what another one says if all words of the other stand in it, in their order: values (numbers, dates, names,
-//! identifiers, paths) as they are, other words but for their endings; and if it has the same negations. Only articles do not
-//! count. So records that differ in a number, a unit, a name, an order or a small word such as "off" are different.
+//! identifiers, paths) as they are, other words in any case; and if it has the same negations. Only articles do not count. So
+//! records that differ in a number, a unit, a name, an order, an ending (`users` may be a table) or a small word such as "off" are
+//! different.
 
 use super::document::{Marks, Record, Until, record_ranges, records};
 use super::ids::{RecordId, RecordKind};
@@ -43,6 +44,7 @@ const ARTICLES: &str = "the a an is are was were that this der die das den dem e
 
 /// Words that turn a statement round, or make it unsure. Two records say the same only if they have the same ones.
 const NEGATIONS: &str = "not no never none nothing nor neither nobody nowhere without cannot except unless only avoid stop refuse refuses \
+    avoids avoided avoiding refused refusing refrain failed failing forget forgets forgot disallow disallowed \
     forbidden prohibited banned deprecated wrong false lie fail fails minus zero hardly rarely seldom barely scarcely formerly maybe \
     perhaps might could would should unclear whether kein keine keinen keiner nicht nie niemals niemand nichts nirgends ohne nur \
     außer verboten untersagt falsch kaum selten ehemals vielleicht könnte sollte ob ne pas jamais rien aucun aucune personne sans sauf \
@@ -86,13 +88,6 @@ fn is_in(list: &str, word: &str) -> bool {
     list.split_ascii_whitespace().any(|known| known == word)
 }
 
-/// Whether a word of a statement, which may have lost its ending, is one of a condition.
-fn is_condition(word: &str) -> bool {
-    let word = word.to_lowercase();
-    let mut conditions = CONDITIONS.split_ascii_whitespace();
-    conditions.any(|condition| word == condition || word == stem(condition))
-}
-
 /// Why a record can be archived without losing anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -119,12 +114,12 @@ impl Ground {
 /// What a text states, for comparison.
 #[derive(Debug, Default)]
 struct Statement {
-    /// All words but articles, in order: values (numbers, dates, names, identifiers and paths) as they are, others without
-    /// their endings, of scripts without blanks pairs of neighbouring characters.
+    /// All words but articles, in order: values (numbers, dates, names, identifiers and paths) as they are, others in lower case,
+    /// of scripts without blanks pairs of neighbouring characters.
     words: Vec<String>,
     /// Of each word, whether the one behind it belongs to it if it is a number: "5 million", but not "5, million".
     goes_on: Vec<bool>,
-    /// And question marks: who asks says nothing.
+    /// And question marks and dashes of their own: who asks says nothing.
     negations: Vec<String>,
 }
 
@@ -150,6 +145,10 @@ impl Statement {
             // Capitals within a sentence are a name: hall A, 9 EST.
             let is_name = word.chars().all(char::is_uppercase) && !(is_first && word.len() == 1);
             if token.is_empty() {
+                // A dash of its own may be the sign of the number behind it.
+                if "–—".contains(written) {
+                    statement.negations.push(written.to_owned());
+                }
                 continue;
             }
             if is_in(ARTICLES, &token) && !is_name {
@@ -234,22 +233,21 @@ impl Statement {
     }
 }
 
-/// What is compared of a word: a plain one without its ending, others as they are written, also their signs (`.env`, `*.rs`).
+/// What is compared of a word: a plain one in lower case, others as they are written, also their signs (`.env`, `*.rs`, `5"`).
 /// Case counts but in the first letter of a word: `MW` is not `mW`.
 fn said(written: &str, word: &str, is_first: bool) -> String {
-    let is_lower = |c: char| c.is_alphabetic() && !c.is_uppercase();
-    let mut chars = word.chars();
-    let is_plain = chars
-        .next()
-        .is_some_and(|c| is_lower(c) || (is_first && c.is_alphabetic()))
-        && chars.clone().all(is_lower);
+    // Behind a number they are units.
+    let units = if word.ends_with(char::is_numeric) {
+        "*'\""
+    } else {
+        "*"
+    };
     let value = written
         .trim_start_matches(|c: char| !"!.*–".contains(c) && PUNCTUATION.contains(c))
-        .trim_end_matches(|c: char| c != '*' && PUNCTUATION.contains(c));
+        .trim_end_matches(|c: char| !units.contains(c) && PUNCTUATION.contains(c));
     let is_emphasis = value.trim_matches('*') == word && word.ends_with(char::is_alphanumeric);
-    let is_cased = chars.any(char::is_uppercase) || (word.len() == 1 && !is_first);
+    let is_cased = word.chars().skip(1).any(char::is_uppercase) || (word.len() == 1 && !is_first);
     match (is_emphasis, is_cased) {
-        (true, _) if is_plain => stem(&word.to_lowercase()).to_owned(),
         (true, false) => word.to_lowercase(),
         (true, true) => word.to_owned(),
         (false, _) => value.to_owned(),
@@ -260,21 +258,6 @@ fn said(written: &str, word: &str, is_first: bool) -> String {
 fn is_unspaced(c: char) -> bool {
     matches!(c, '\u{0e00}'..='\u{0eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{3040}'..='\u{30ff}'
         | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}')
-}
-
-/// A word without the endings of its forms: deploys, deployed and deploying are one. What is left has five letters, so that
-/// short words stay apart; before a plural s three are enough.
-fn stem(word: &str) -> &str {
-    const ENDINGS: [&str; 6] = ["ing", "ed", "en", "n", "d", "e"];
-    let cut = |word: &'_ str, ending: &str, least: usize| -> Option<usize> {
-        let rest = word.strip_suffix(ending)?;
-        (rest.chars().count() >= least).then_some(rest.len())
-    };
-    let word = cut(word, "s", 3).map_or(word, |end| &word[..end]);
-    ENDINGS
-        .iter()
-        .find_map(|ending| cut(word, ending, 5))
-        .map_or(word, |end| &word[..end])
 }
 
 /// Why a record says not all that another one says; `None` if it does. Each comes with its statement.
@@ -299,7 +282,9 @@ fn difference(
     if stated_by_kept.negations != stated.negations {
         return Some("one of them negates what the other does not".to_owned());
     }
-    let condition = more.into_iter().find(|word| is_condition(word))?;
+    let condition = more
+        .into_iter()
+        .find(|word| is_in(CONDITIONS, &word.to_lowercase()))?;
     Some(format!("it says so only under a condition (`{condition}`)"))
 }
 
