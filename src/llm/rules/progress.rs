@@ -107,11 +107,8 @@ fn reports(statement: &Statement<'_>) -> Vec<(Kind, String)> {
         let text = statement.text[start + filler..end].trim_end();
         let text = text.trim_end_matches(|c: char| ",;:–—- ".contains(c));
         let points_back = markers().begins_with_pronoun(&statement.folded[start..end]);
-        // After a colon one word is meant: "Next: benchmarks".
-        let is_named = statement.folded[mark.start..mark.end]
-            .trim_end()
-            .ends_with([':', '：']);
-        let text = tidy_of(text, if is_named { 1 } else { LEAST_WORDS });
+        // After a colon or a check box one word is meant: "Next: benchmarks".
+        let text = tidy_of(text, if mark.is_label { 1 } else { LEAST_WORDS });
         reports.extend(text.filter(|_| !points_back).map(|text| (mark.kind, text)));
         from = end;
     }
