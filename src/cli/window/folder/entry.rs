@@ -8,7 +8,7 @@ use crate::domain::window::{
     DECISION_BYTES, FAILED, INTENT_BYTES, ImportedDecision, ImportedTask, SUMMARY_BYTES, Task, TaskDetails,
     fits, split_line, task_line, unwritable_at,
 };
-use chrono::{DateTime, Datelike as _, NaiveDate, NaiveTime, SubsecRound as _, Utc};
+use chrono::{DateTime, Datelike as _, SubsecRound as _, Utc};
 use regex::Regex;
 use serde_json::{Map, Value, json};
 use std::sync::LazyLock;
@@ -86,12 +86,15 @@ pub(super) fn written(line: &str) -> Option<(DateTime<Utc>, &str)> {
     Some((time.trunc_subsecs(0), words.trim())).filter(|(_, words)| !words.is_empty())
 }
 
-/// A line that begins with a date: a bullet, a heading or neither; the date in brackets, bold, in backticks or plain; what
-/// separates it from the text, and the text. A record id before the date, as in documents, is skipped.
+/// A line that begins with a date: a bullet, a heading or neither; the date in brackets, bold, in backticks or plain, with its
+/// time if there is one; what separates it from the text, and the text if there is any. A record id before the date, as in
+/// documents, is skipped.
 static DATED: LazyLock<Regex> = LazyLock::new(|| {
     let marks = r"^[-*+#\s]*(?:[A-Z]{1,2}-[0-9]+:?\s+)?[-*+#\s`\[(]*";
-    let date = r"([0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt][0-9:.]+(?:[Zz]|[-+][0-9:]{5}))?)";
-    let text = r"[\])*`,:—–\s]+(?:- )?([^\s\])*`,:—–].*)$";
+    let seconds = r":(?:[0-5][0-9]|60)(?:\.[0-9]+)?(?:[-+][0-9]{2}:[0-9]{2})?";
+    let time = format!("[Tt ](?:[01][0-9]|2[0-3]):[0-5][0-9](?:{seconds})?[Zz]?");
+    let date = format!("([0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}(?:{time})?)");
+    let text = r"(?:[\])*`,:—–\s]+(?:- )?([^\s\])*`,:—–].*)|[\])*`,:—–\s]*)$";
     Regex::new(&format!("{marks}{date}{text}")).expect("a form")
 });
 
@@ -100,7 +103,8 @@ pub(super) fn read(line: &str) -> Option<(DateTime<Utc>, &str)> {
     if let Some(found) = written(line) {
         return Some(found);
     }
-    let (_, [date, words]) = DATED.captures(line)?.extract();
+    let found = DATED.captures(line)?;
+    let (date, words) = (found.get(1)?.as_str(), found.get(2)?.as_str());
     Some((time_of(date)?.trunc_subsecs(0), words.trim_end()))
 }
 
@@ -109,14 +113,13 @@ pub(super) fn time_at(text: &str) -> Option<DateTime<Utc>> {
     read(&format!("{text} x")).map(|(time, _)| time)
 }
 
-fn time_of(word: &str) -> Option<DateTime<Utc>> {
-    if let Ok(time) = DateTime::parse_from_rfc3339(word) {
-        return Some(time.to_utc());
-    }
-    let date = NaiveDate::parse_from_str(word, "%Y-%m-%d")
-        .ok()
-        .filter(|_| word.len() == 10)?;
-    Some(date.and_time(NaiveTime::MIN).and_utc())
+/// The time of a text; what it leaves out is zero, and the zone UTC.
+fn time_of(text: &str) -> Option<DateTime<Utc>> {
+    let bare = text.trim_end_matches(['Z', 'z']);
+    ["", "Z", ":00Z", "T00:00:00Z"].iter().find_map(|rest| {
+        let time = DateTime::parse_from_rfc3339(&format!("{bare}{rest}"));
+        time.ok().map(|time| time.to_utc())
+    })
 }
 
 /// Splits a leading record id (`T-7 …` or `T-7: …`) from the text: an import assigns a new one.
@@ -285,11 +288,20 @@ impl<'t> Parts<'t> {
     }
 
     fn set(&mut self, field: Field, name: &str, value: &str) {
-        let as_id = || split_task_id(&format!("{}: x", value.trim_matches(MARKS))).map(|(id, _)| id);
+        // An id alone is recognised by what follows it.
+        let followed = format!("{value}: x");
+        let as_id = || split_task_id(&followed);
         match field {
             Field::Words => join(&mut self.words, value, true),
             Field::Task => match as_id() {
-                Some(id) if self.id.is_none() => self.id = Some(id),
+                Some((id, rest)) if self.id.is_none() => {
+                    self.id = Some(id);
+                    join(
+                        &mut self.words,
+                        rest.strip_suffix(": x").unwrap_or_default(),
+                        true,
+                    );
+                }
                 _ if is_number(value) || value.parse::<RecordId>().is_ok() => {}
                 _ => join(&mut self.words, value, true),
             },
@@ -313,12 +325,13 @@ impl<'t> Parts<'t> {
         join(&mut self.summary, &format!("{name}: {value}"), true);
     }
 
-    /// A state in words: done says nothing more, what is not done is no task of a window.
-    fn status(&mut self, name: &str, value: &str, may_be_open: bool) {
+    /// A state in words: what is not done is no task of a window, and as a state, done says nothing more. That a task failed is a
+    /// fact of it.
+    fn status(&mut self, name: &str, value: &str, is_state: bool) {
         let bare = value.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
         self.is_failed |= bare.starts_with("fail");
-        self.is_open |= may_be_open && NOT_DONE.contains(&bare.as_str());
-        if !OVER.contains(&bare.as_str()) {
+        self.is_open |= is_state && NOT_DONE.contains(&bare.as_str());
+        if !(is_state || bare == "failed") || !OVER.contains(&bare.as_str()) {
             self.note(name, value);
         }
     }
@@ -329,7 +342,19 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Two titles of one entry as one, unless one says what the other does.
+/// Adds what another file says about the same task, as far as the limits of a memory allow.
+pub(super) fn add_words(known: &mut ImportedTask, other: &Task) {
+    let mut whole = known.clone();
+    whole.task.intent = both(&known.task.intent, &other.intent);
+    whole.task.summary = both(&known.task.summary, &other.summary);
+    let outcome = &mut whole.task.details.outcome;
+    *outcome = outcome.take().or_else(|| other.details.outcome.clone());
+    if let Some(whole) = whole.within_limits() {
+        *known = whole;
+    }
+}
+
+/// Two texts about one entry as one, unless one says what the other does.
 fn both(title: &str, words: &str) -> String {
     let holds = |text: &str, part: &str| text.to_lowercase().contains(&part.to_lowercase());
     match (title, words) {

@@ -1,6 +1,6 @@
 //! Parses the folder, as people and the service write it.
 
-use super::entry::{Entry, begins_with_id, entry_of, is_writable, read, time_at, written};
+use super::entry::{self, add_words, begins_with_id, entry_of, is_writable, read, time_at, written};
 use super::items::{Item, Items, Undated, is_code};
 use super::{
     By, DECISIONS, End, HISTORY, Newest, Parsed, RULE, RULES, RULES_TITLE, STATUS, Unplaced, is_week,
@@ -9,6 +9,7 @@ use super::{
 use crate::domain::window::{EPIC_BYTES, ImportedTask, STATUS_BYTES, Status, fits, task_line};
 use chrono::{DateTime, Utc};
 use std::cmp::Ordering;
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 /// Parses the files of a folder, in any order; files with other names are ignored. An entry without a date
@@ -56,8 +57,8 @@ pub(in crate::cli::window) fn parse<'f>(
     parsed
 }
 
-/// Adds the tasks of files of epics, or of weeks, that are missing in the history; all of an epic get its name. A task is the
-/// same if it has the same id, or the same time and words.
+/// Adds the tasks of files of epics, or of weeks, that are missing in the history, and what they say about those that are there;
+/// all of an epic get its name. A task is the same if it has the same id, or the same time and words.
 fn complete(history: &mut Vec<ImportedTask>, tasks: Vec<(Option<String>, ImportedTask)>) {
     let identity = |task: &ImportedTask| match &task.task.task_id {
         Some(id) => (None, id.to_string()),
@@ -66,10 +67,16 @@ fn complete(history: &mut Vec<ImportedTask>, tasks: Vec<(Option<String>, Importe
     let places = history.iter().enumerate();
     let mut places: HashMap<_, _> = places.map(|(place, task)| (identity(task), place)).collect();
     for (epic, task) in tasks {
-        let place = *places.entry(identity(&task)).or_insert_with(|| {
-            history.push(task);
-            history.len() - 1
-        });
+        let place = match places.entry(identity(&task)) {
+            Entry::Occupied(place) => {
+                add_words(&mut history[*place.get()], &task.task);
+                *place.get()
+            }
+            Entry::Vacant(place) => {
+                history.push(task);
+                *place.insert(history.len() - 1)
+            }
+        };
         if epic.is_some() {
             history[place].task.details.epic = epic;
         }
@@ -97,7 +104,7 @@ impl Reader<'_> {
 
     /// Reads the entries of a file, the newest at `wanted`. One without a date gets that of the entry above, or below where
     /// that is older. Entries that no memory could store are reported as unplaced.
-    fn entries<E: Entry>(&mut self, lines: &[(usize, &str)], undated: Undated, wanted: End) -> Vec<E> {
+    fn entries<E: entry::Entry>(&mut self, lines: &[(usize, &str)], undated: Undated, wanted: End) -> Vec<E> {
         let (items, left_over) = Items::of(lines, E::KIND, undated);
         let mut found = Vec::with_capacity(items.len());
         for item in &items {
@@ -269,7 +276,7 @@ impl Reader<'_> {
 
 /// At which end of a file the newest entry is: by the dates, else by the numbers in the ids, else as such a file is
 /// written. What is appended to has the newest last; the service writes status and decisions newest first.
-fn newest_end<E: Entry>(path: &str, found: &[(Option<DateTime<Utc>>, &Item<'_>, E)]) -> (End, By) {
+fn newest_end<E: entry::Entry>(path: &str, found: &[(Option<DateTime<Utc>>, &Item<'_>, E)]) -> (End, By) {
     let dates: Vec<_> = found.iter().filter_map(|(date, ..)| *date).collect();
     let by_dates = dates.windows(2).map(|pair| pair[1].cmp(&pair[0]));
     let ids: Vec<_> = found

@@ -1,6 +1,7 @@
 //! Round trips of folders, and folders written by people.
 
 use super::*;
+use crate::domain::document::written_time;
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::text::one_line;
 use crate::domain::window::{ImportedDecision, ImportedTask, Status, Task, TaskDetails, unwritable_at};
@@ -194,6 +195,33 @@ fn a_status_is_read_in_the_words_of_people() {
 }
 
 #[test]
+fn a_time_may_lack_its_seconds_and_is_utc_without_a_zone() {
+    let table = "
+        - [2026-11-20 10:00] task-1: Add parser: did it → 2026-11-20T10:00:00Z task-1 | Add parser | did it
+        - 2026-11-21 11:15 task-2: Fix CI → 2026-11-21T11:15:00Z task-2 | Fix CI | 
+        - 2026-11-22T09:00 task-3: Ship → 2026-11-22T09:00:00Z task-3 | Ship | 
+        - 2026-11-22T09:00:07.5: Ship → 2026-11-22T09:00:07Z  | Ship | 
+        - 2026-11-22T09:00Z — Ship → 2026-11-22T09:00:00Z  | Ship | 
+        - `2026-11-22 09:00:07+01:00` Ship → 2026-11-22T08:00:07Z  | Ship | 
+        **2026-11-20 10:05** use y → 2026-11-20T10:05:00Z  | use y | 
+        ## 2026-11-21 12:00\\n- use z → 2026-11-21T12:00:00Z  | use z | 
+        ## 2026-11-21 12:00:01 use z → 2026-11-21T12:00:01Z  | use z | 
+        Last Updated: 2026-11-20 10:30\\n## Recent Tasks\\n- Ship → 2026-11-20T10:30:00Z  | Ship | 
+        **Last Updated:** 2026-11-20 10:30:20\\n## Recent Tasks\\n- Ship → 2026-11-20T10:30:20Z  | Ship | 
+        - 2026-11-20 10 parsers fixed → 2026-11-20T00:00:00Z  | 10 parsers fixed | 
+        - 2026-11-20 10:30-11:00 met Ann → 2026-11-20T00:00:00Z  | 10:30-11:00 met Ann | 
+        - 2026-11-20 10:75 is the ratio → 2026-11-20T00:00:00Z  | 10:75 is the ratio | ";
+    for row in table.trim_start().lines() {
+        let (text, expected) = row.trim_start().split_once(" → ").unwrap();
+        let parsed = parsed([(STATUS, text.replace("\\n", "\n").as_str())]);
+        let tasks = &parsed.folder.window.tasks;
+        let time = written_time(tasks[0].time);
+        assert_eq!(format!("{time} {}", told(tasks).join(" + ")), expected, "{text}");
+        assert_eq!(parsed.unplaced, [], "{text}");
+    }
+}
+
+#[test]
 fn bullets_without_a_date_are_entries_where_the_file_is_a_list_of_them() {
     let decisions = "# Decisions\n- Use PostgreSQL because it is everywhere\n- Reason stays. Reason: one thing: another\n";
     let status = "Last Updated: 2026-11-20\n\n## Recent Tasks\n- task-1: Bootstrapped\n- [x] Wired it: all tests\n- [ ] Ship\n\n\
@@ -348,6 +376,8 @@ fn tasks_are_read_in_the_forms_that_people_write() {
         - task-2: Add parser\\n  - FSM over lines\\n  - 60 tests.\\n- task-1: Begin\\n  went well\\n → task-2 | Add parser | FSM over lines; 60 tests. + task-1 | Begin | went well
         1. task-2: Add parser\\n2. Fix CI: cached\\n → task-2 | Add parser |  +  | Fix CI | cached
         | ID | Task | Summary | Owner |\\n|---|:--|---|---|\\n| task-2 | Add \\| parser | FSM | Ann |\\n| `task-1` | Begin | | |\\n → task-2 | Add \\| parser | FSM; Owner: Ann + task-1 | Begin | 
+        | Task | Summary |\\n|---|---|\\n| task-2: Add parser | FSM |\\n| **task-1** — Begin | |\\n → task-2 | Add parser | FSM + task-1 | Begin | 
+        ### task-1\\nIntent: Add parser\\nStatus: done\\n\\n### task-2\\nIntent: Fix CI\\nOutcome: passed\\n → task-1 | Add parser |  + task-2 | Fix CI | Outcome: passed
         - Intent: Add parser\\n- Summary: FSM\\n- Intent: Begin\\n  Summary: went well\\n →  | Add parser | FSM +  | Begin | went well";
     for row in table.trim_start().lines() {
         let (text, expected) = row.trim_start().split_once(" → ").unwrap();
@@ -375,6 +405,26 @@ fn bullets_of_an_epic_that_are_no_tasks_are_reported() {
     let expected =
         "Login for all.|- no passwords|- single sign-on|- [ ] Add refresh|  - by Friday".split('|');
     assert_eq!(left(&parsed), expected.collect::<Vec<_>>());
+}
+
+#[test]
+fn what_two_files_say_about_a_task_is_joined() {
+    let history = "- 2026-10-01 task-1: Kickoff\n- 2026-10-02 task-2: Tables: drawn\n";
+    let epic = "# Billing\n- 2026-10-01 task-1: Kickoff\n  Summary: built the invoice table\n- 2026-10-02 task-2: Tables: \
+                drawn\n  Outcome: {\"rows\":3}\n";
+    let parsed = parsed([(HISTORY, history), ("archive/epics/billing.md", epic)]);
+    let history = &parsed.folder.window.history;
+    let expected = [
+        "task-1 | Kickoff | built the invoice table",
+        "task-2 | Tables | drawn",
+    ];
+    assert_eq!(told(history), expected);
+    assert_eq!(history[1].task.details.outcome, Some(json!({ "rows": 3 })));
+    assert!(
+        history
+            .iter()
+            .all(|task| task.task.details.epic.as_deref() == Some("Billing"))
+    );
 }
 
 #[test]
