@@ -60,7 +60,7 @@ impl Sync {
         let state = self.state(stored, &service)?;
         let mut root = Root::new(&service, tree, (state, is_new), self.all);
         let mut reported: BTreeMap<String, String> = BTreeMap::new();
-        watch(self.watch.then_some(&self.every), async |is_first| {
+        let ended = watch(self.watch.then_some(&self.every), async |is_first| {
             let mut report = root.sync(self.allow_deletions).await?;
             // Skipped files are reported once, not every two seconds.
             let skipped = report.skipped.clone();
@@ -71,7 +71,9 @@ impl Sync {
                 false => Ok(()),
             }
         })
-        .await
+        .await;
+        // A signal drops a round at any step.
+        ended.and(root.save(1))
     }
 
     /// The state of the folder, which must match the vault and root given now.

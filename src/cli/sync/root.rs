@@ -4,9 +4,9 @@
 //! Three states of a path are known: the last state that was equal on both sides (the base, stored beside the
 //! files), the current file in the folder, and the current version on the service. A side has changed if it is not as the
 //! base says, and that determines the step. A step that finds another state than planned does nothing and is planned again
-//! in the next round. The bases are saved after each round; a step whose result was not saved leads to the same result when it
-//! is planned again: equal content becomes the base. A text that the other side has not seen is never overwritten, whenever the
-//! program stops.
+//! in the next round. The bases are saved every few steps; a step whose result was not saved leads to the same result when it
+//! is planned again: equal content becomes the base. Only a text that is edited before that looks like a conflict. A text that
+//! the other side has not seen is never overwritten, whenever the program stops.
 //!
 //! | folder | service | step |
 //! |---|---|---|
@@ -34,6 +34,9 @@ use std::io::{self, ErrorKind};
 
 /// The maximum number of rounds of one sync; more are needed only if others keep writing.
 const MAX_ROUNDS: usize = 20;
+
+/// The most changes of the state that wait to be saved.
+const MAX_UNSAVED: usize = 8;
 
 /// Number of deletions that is always allowed.
 const FEW_DELETIONS: usize = 3;
@@ -118,13 +121,15 @@ pub(super) struct Root<'r> {
     service: &'r Service,
     tree: Tree,
     state: State,
+    /// Whether the folder has no state file yet.
+    is_new: bool,
     /// Whether files of all kinds are synchronised.
     all: bool,
-    /// Texts that the service rejected, by path: they are not sent again.
+    /// Texts that the service rejected as such, by path: they are not sent again.
     refused: BTreeMap<String, (String, String)>,
     report: Report,
-    /// Whether the state is another one than in the folder's file.
-    is_unsaved: bool,
+    /// The number of changes of the state that are not in the folder's file.
+    unsaved: usize,
 }
 
 impl<'r> Root<'r> {
@@ -133,10 +138,11 @@ impl<'r> Root<'r> {
             service,
             tree,
             state,
+            is_new,
             all,
             refused: BTreeMap::new(),
             report: Report::default(),
-            is_unsaved: is_new,
+            unsaved: 0,
         }
     }
 
@@ -162,7 +168,12 @@ impl<'r> Root<'r> {
     async fn round(&mut self, deletions: bool) -> Result<bool, Failure> {
         let local = self.local()?;
         let remote = self.remote().await?;
-        let known = self.state.files.keys().chain(local.keys()).chain(remote.keys());
+        // A new folder's root is saved also if there are no files yet: the service has answered.
+        self.unsaved += usize::from(std::mem::take(&mut self.is_new));
+        // A file that this sync does not look at keeps its base.
+        let bases = self.state.files.keys().filter(|path| is_wanted(path, self.all));
+        let bases: Vec<&String> = bases.collect();
+        let known = bases.iter().copied().chain(local.keys()).chain(remote.keys());
         let paths: BTreeSet<&String> = known
             .filter(|path| !self.report.skipped.contains_key(*path))
             .collect();
@@ -175,7 +186,7 @@ impl<'r> Root<'r> {
         let count = |is_meant: fn(&Step<'_>) -> bool| steps.iter().filter(|(_, step)| is_meant(step)).count();
         let here = count(|step| matches!(step, Step::Remove(_)));
         let there = count(|step| matches!(step, Step::Unlink(_)));
-        if !deletions && deletes_too_much(here + there, self.state.files.len()) {
+        if !deletions && deletes_too_much(here + there, bases.len()) {
             return Err(Failure::new(
                 Exit::Refused,
                 format!(
@@ -186,18 +197,27 @@ impl<'r> Root<'r> {
         }
         let mut done = Ok(());
         for (path, step) in &steps {
-            done = self.step(path, step).await;
+            done = self.step(path, step).await.and_then(|()| self.save(MAX_UNSAVED));
             if done.is_err() {
                 break;
             }
         }
-        // A new folder's root is saved also if there are no files yet: the service has answered.
-        if std::mem::take(&mut self.is_unsaved) {
-            self.tree.save(NAME, &self.state)?;
-        }
+        self.save(1)?;
         // What is skipped now is not tried again.
         let mut tried = steps.iter().map(|(path, _)| path);
         done.map(|()| tried.any(|path| !self.report.skipped.contains_key(path)))
+    }
+
+    /// Saves the state if at least so many changes of it are not saved yet.
+    ///
+    /// # Errors
+    /// An I/O error.
+    pub(super) fn save(&mut self, changes: usize) -> Result<(), Failure> {
+        if self.unsaved >= changes {
+            self.tree.save(NAME, &self.state)?;
+            self.unsaved = 0;
+        }
+        Ok(())
     }
 
     /// The hashes of the folder's texts, by path.
@@ -281,7 +301,10 @@ impl<'r> Root<'r> {
             Err(failure) if matches!(status, 409 | 413 | 422) => {
                 let why = failure.sentence;
                 self.report.skipped.insert(path.to_owned(), why.clone());
-                self.refused.insert(path.to_owned(), (sha256, why));
+                // What is in the way of a path can go; a text stays what it is.
+                if status != 409 {
+                    self.refused.insert(path.to_owned(), (sha256, why));
+                }
             }
             Err(failure) => return Err(failure),
         }
@@ -363,12 +386,12 @@ impl<'r> Root<'r> {
             sha256,
         };
         self.state.files.insert(path.to_owned(), base);
-        self.is_unsaved = true;
+        self.unsaved += 1;
     }
 
     fn forget(&mut self, path: &str) {
         self.state.files.remove(path);
-        self.is_unsaved = true;
+        self.unsaved += 1;
     }
 
     /// A request about a file.

@@ -1,8 +1,9 @@
 //! `sync` between a running service and folders of all kinds.
 
 use super::program::{Done, PROGRAM, User, files};
-use crate::harness::{Answer, Service, eventually, has, holds};
+use crate::harness::{Answer, Relay, Service, Target, eventually, has, holds};
 use reqwest::Method;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -117,6 +118,14 @@ async fn both_sides_become_equal_and_stay_equal() {
     let memory = list["items"][0]["memory_id"].as_str().unwrap().to_owned();
     let head = service.memory(&memory).get_json("context").await.json();
     has(&head, json!({"actor_id": "me@desk", "version": 2}));
+
+    // What a sync does not look at keeps its base: its deletion is not undone.
+    user.session("sync notes --all → received other.xml\n sync notes → both sides are equal")
+        .await;
+    fs::remove_file(folder.join("other.xml")).unwrap();
+    user.session("sync notes → both sides are equal\n sync notes --all → taken out there other.xml")
+        .await;
+    assert!(!here(&folder).contains_key("other.xml"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -362,9 +371,64 @@ async fn a_watched_folder_is_synced_continuously_by_one_process() {
         !there(&service).await.contains_key("a.md")
     })
     .await;
-    let pid = rustix::process::Pid::from_raw(watch.id().unwrap().try_into().unwrap()).unwrap();
-    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    // A folder there has the name of a file here, until it is removed.
+    create(&service, "taken.md/x.md", "there").await;
+    user.file("notes/taken.md", "here");
+    user.file("notes/z.md", "here");
+    eventually("the next file goes", async || {
+        there(&service).await.contains_key("z.md")
+    })
+    .await;
+    let delete = json!({"command": "delete", "path": "/memories/taken.md"});
+    tool(&service, delete).await;
+    eventually("the file goes too", async || {
+        there(&service).await.contains_key("taken.md")
+    })
+    .await;
+    let pid = Pid::from_raw(watch.id().unwrap().try_into().unwrap()).unwrap();
+    kill_process(pid, Signal::TERM).unwrap();
     assert_eq!(watch.wait().await.unwrap().code(), Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_sent_before_an_interruption_is_known_afterwards() {
+    for (option, signal, most_conflicts) in [("--all", Signal::KILL, 8), ("--watch", Signal::TERM, 1)] {
+        let service = Service::start().await;
+        let (host, port) = service.socket_address().split_once(':').unwrap();
+        let relay = Relay::to(Target::Tcp(host.to_owned(), port.parse().unwrap())).await;
+        let user = User::of(&format!("http://{}", relay.address()));
+        let name = |number| format!("{number:03}.md");
+        for number in 0..150 {
+            user.file(&format!("notes/{}", name(number)), "base");
+        }
+        let arguments = ["sync", "notes", "--root", "agent", option];
+        let mut child = user
+            .command(PROGRAM, &arguments)
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let sent = async || {
+            let list = service.read(&format!("{FILES}&limit=500")).await;
+            list["items"].as_array().unwrap().len()
+        };
+        eventually("some files are sent", async || sent().await > 30).await;
+        relay.fall_silent();
+        let pid = Pid::from_raw(child.id().unwrap().try_into().unwrap()).unwrap();
+        kill_process(pid, signal).unwrap();
+        child.wait().await.unwrap();
+        relay.cut();
+        relay.go_on();
+        assert!(sent().await < 150);
+        for number in 1..150 {
+            user.file(&format!("notes/{}", name(number)), "edited");
+        }
+        fs::remove_file(user.path().join("notes").join(name(0))).unwrap();
+        let told = user.done("sync notes --json").await.json();
+        assert_eq!(told["unlinked"], json!([name(0)]), "{option}: {told}");
+        let conflicts = told["conflicts"].as_object().unwrap().len();
+        assert!(conflicts <= most_conflicts, "{option}: {told}");
+        assert!(!there(&service).await.contains_key(&name(0)), "{option}");
+    }
 }
 
 /// The texts that were written and that nobody has read and then changed or deleted.
