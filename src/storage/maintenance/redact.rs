@@ -12,7 +12,7 @@ use crate::storage::handoffs::forget_handoffs;
 use crate::storage::idempotency::delete_redacted_answers;
 use crate::storage::maintenance::rebuild::delete_records;
 use crate::storage::records::{self, RecordRow};
-use crate::storage::search::vectors::forget_vectors;
+use crate::storage::search::vectors::forget_version;
 use crate::storage::updates::{Run, RunStatus, redacted_json, run_rows};
 use crate::storage::usage::stored::{self, Stored};
 use crate::storage::write::lock_memory;
@@ -94,7 +94,7 @@ impl Storage {
         redacted.clear_words(&mut transaction).await?;
         redacted.clear_records(&mut transaction).await?;
         forget_handoffs(&mut transaction, vault, memory, version).await?;
-        forget_vectors(&mut transaction, vault, memory).await?;
+        forget_version(&mut transaction, (vault, memory), version).await?;
         delete_redacted_answers(&mut transaction, &redacted, &runs).await?;
         let event = NewEvent {
             actor: Some(actor.clone()),

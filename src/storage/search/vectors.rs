@@ -187,12 +187,21 @@ async fn save(
     Ok((transaction, true))
 }
 
-/// Deletes the vectors of a memory in the transaction of a redaction; they are created again from the remaining text.
-pub(in crate::storage) async fn forget_vectors(
+/// Deletes the words of a version and the vectors of its memory in the transaction of a redaction; they are created again from the
+/// remaining text.
+pub(in crate::storage) async fn forget_version(
     connection: &mut Connection,
-    vault: &VaultId,
-    memory: &MemoryId,
+    (vault, memory): (&VaultId, &MemoryId),
+    version: i64,
 ) -> Result<(), StorageError> {
+    sqlx::query!(
+        "DELETE FROM search_entries WHERE vault_id = $1 AND memory_id = $2 AND version = $3",
+        vault.as_str(),
+        memory.as_str(),
+        version,
+    )
+    .execute(&mut *connection)
+    .await?;
     sqlx::query!(
         "DELETE FROM search_vectors WHERE vault_id = $1 AND memory_id = $2",
         vault.as_str(),

@@ -104,6 +104,12 @@ async fn what_is_kept_beside_the_versions_goes_with_their_texts() {
         POST updates/$update/approve → 410 gone
         POST updates/$update/reject < {"reason": "no"} → 410 gone
         GET updates/$update → 200 {"status": "expired"}
+        § an index that is behind does not keep its words
+        PUT context < the elephant dances → 201
+        GET /v1/vaults/acme/search?consistent=true&q=elephant → 200 ~elephant
+        PUT context < clean → 201
+        POST contexts/1/redact < {"reason": "it held a name"} → 200
+        HOLDING eleph:
         § the tag of what is said of records changes with it
         PUT context < # Key Learnings\n- KL-1 because a: one thing\n → 201
         POST operations < KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because token sk-live-4711 leaked it\n → 200
