@@ -144,8 +144,8 @@ fn part_text(part: &Value) -> Option<&str> {
 /// Local servers put the thoughts of a reasoning model before the answer; drafts in them must be ignored. A tag counts where
 /// models write it: the opening one at the start of a line; a closing one without it, since the opening tag is part of some
 /// models' templates, at the start or the end of a line. Without a closing tag the model stopped at its token limit. Tags in an
-/// answer that has begun are part of its text: no opening one counts behind a header, and no closing one that has a header
-/// before it and none behind it. Linear.
+/// answer that has begun are part of its text: no opening one counts behind a header, and no closing one beside other words that
+/// has a header before it and none behind it. Linear.
 pub(super) fn without_thoughts(text: String) -> String {
     THOUGHTS.into_iter().fold(text, |text, (open, close)| {
         let lead = text.len() - text.trim_start().len();
@@ -171,16 +171,21 @@ pub(super) fn without_thoughts(text: String) -> String {
         kept.push_str(&text[from..]);
         // A tag behind an opening one is no end of thoughts: a text quotes both.
         let until = kept.find(open).unwrap_or(kept.len());
-        let is_at_edge = |at: &usize| {
+        let begins_line = |at: usize| at == 0 || kept[..at].ends_with('\n');
+        let ends_line = |at: usize| {
             let after = kept[at + close.len()..].trim_start_matches([' ', '\t', '\r']);
-            *at == 0 || kept[..*at].ends_with('\n') || after.is_empty() || after.starts_with('\n')
+            after.is_empty() || after.starts_with('\n')
         };
         let mut closed = kept
             .match_indices(close)
             .map(|(at, _)| at)
             .take_while(|at| *at < until);
-        let end = closed.find(is_at_edge).map(|at| at + close.len());
-        let end = end.filter(|end| is_answer(&kept[*end..]) || !is_answer(&kept[..*end]));
+        let end = closed.find(|at| begins_line(*at) || ends_line(*at));
+        let end = end.filter(|at| {
+            let is_alone = begins_line(*at) && ends_line(*at);
+            is_alone || is_answer(&kept[*at + close.len()..]) || !is_answer(&kept[..*at])
+        });
+        let end = end.map(|at| at + close.len());
         match end {
             None if from == 0 => text,
             end => kept[end.unwrap_or(0)..].trim_start().to_owned(),

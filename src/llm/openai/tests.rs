@@ -100,6 +100,10 @@ async fn content_may_be_parts_or_null() {
             "VERBATIM_CONTEXT:\n- because a: b =>\n<think>\nx\n</think>\ny",
         ),
         (
+            json!("KEY_LEARNINGS:\n- because a draft: b\n</think>\nno change"),
+            "no change",
+        ),
+        (
             json!("Draft:\nKEY_LEARNINGS: none\n</think>\nKEY_LEARNINGS:\n- yes"),
             "KEY_LEARNINGS:\n- yes",
         ),
