@@ -359,13 +359,6 @@ impl Pipeline {
             now: self.storage.now(),
         };
         let kept = validate(Parsed::of_items(left_out), &view, &earlier, &running.limits);
-        if kept.items.iter().any(rewrites_progress) {
-            let of_second = second.faults.iter_mut();
-            for fault in of_second.filter(|fault| fault.kind == FaultKind::MissingInProgress) {
-                "`In Progress` needs at least one bullet; the progress of the answer before counts"
-                    .clone_into(&mut fault.detail);
-            }
-        }
         let mut faults = first.faults;
         faults.retain(|fault| !fault.needs_repair() || !spoken && !is_silent(fault));
         faults.retain(|fault| !second.faults.iter().any(|again| is_same(again, fault)));

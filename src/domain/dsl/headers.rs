@@ -41,6 +41,13 @@ pub(super) struct Header<'t> {
     pub(super) after: &'t str,
 }
 
+impl<'t> Header<'t> {
+    /// The header of a list behind it, on the same line.
+    pub(super) fn list_behind(&self) -> Option<Header<'t>> {
+        known(self.after).filter(|header| matches!(header.opens, Opens::List(_)))
+    }
+}
+
 const KNOWN: [(&str, Opens); 10] = [
     ("CURRENT_PROGRESS", Opens::Section(Role::Progress)),
     ("KEY_LEARNINGS", Opens::Section(Role::Learnings)),

@@ -1,6 +1,6 @@
 //! Parses the text of one item: `because <reason>: <content>` and `<ID> because <reason>`.
 
-use super::lines::{bullet, is_no_change, is_placeholder, is_template_snippet};
+use super::lines::{is_no_change, is_placeholder, is_template_snippet};
 use crate::domain::consolidation::Ground;
 use crate::domain::document::{changed_marks, reason_end};
 use crate::domain::ids::{RecordId, RecordKind};
@@ -306,9 +306,8 @@ pub(super) fn record_id(name: &str, kind: Option<RecordKind>) -> Result<RecordId
     })
 }
 
-/// Whether a text is an item of records: it says why, or begins with an id.
-pub(super) fn is_item(text: &str) -> bool {
-    let text = bullet(text).unwrap_or(text);
+/// Whether the text of a bullet begins as an item of records does: it says why, or begins with an id.
+pub(super) fn begins_as_item(text: &str) -> bool {
     after_because(text).is_some() || begins_with_id(text)
 }
 

@@ -179,9 +179,8 @@ impl Parser<'_> {
             Opens::List(_) => {}
         }
         // A section may have its first list on its own line, but no further section: a line may have thousands of them.
-        let is_list = |header: headers::Header<'_>| matches!(header.opens, Opens::List(_));
         let opens_list = matches!(header.opens, Opens::Section(_))
-            && headers::known(header.after).is_some_and(is_list)
+            && header.list_behind().is_some()
             && self.header(line, header.after);
         if !header.after.is_empty() && !opens_list {
             self.item_after(line, &header);
@@ -223,7 +222,7 @@ impl Parser<'_> {
     fn item_after(&mut self, line: &Line, header: &Header<'_>) {
         let text = bullet(header.after).unwrap_or(header.after);
         let is_list = matches!(header.opens, Opens::List(_));
-        if (is_list || items::is_item(text)) && !is_no_change(text) {
+        if (is_list || items::begins_as_item(text)) && !is_no_change(text) {
             self.item(line, text);
         }
     }
@@ -396,7 +395,7 @@ impl Parser<'_> {
         let mut end = line.last;
         let is_progress = matches!(self.section, Some((Role::Progress, _)));
         let starts_item = |content: &str| match bullet(content) {
-            Some(item) => is_progress || after_because(item).is_some() || begins_with_id(item),
+            Some(item) => is_progress || items::begins_as_item(item),
             None => headers::known(content).is_some_and(|header| header.is_set_apart),
         };
         let mut index = self.at;

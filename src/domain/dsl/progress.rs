@@ -82,7 +82,7 @@ impl Block {
             return Some(Ok(Item::new(operation, self.range)));
         }
         (self.faulty_in_progress == 0).then(|| {
-            let detail = "`In Progress` needs at least one bullet; the previous progress stays as it is";
+            let detail = "`In Progress` needs at least one bullet; this progress was not taken";
             Err(Fault::new(FaultKind::MissingInProgress, detail).at(Some(Role::Progress), self.range))
         })
     }

@@ -16,7 +16,7 @@
 //!   at most that of the opening fence. The same applies to the lines after the closing fence.
 
 use super::headers::{self, Opens};
-use super::items::{after_because, is_item, is_unmarked_addition};
+use super::items::{after_because, begins_as_item, is_unmarked_addition};
 use super::lines::{Line, bullet};
 use super::parser::Parser;
 use crate::domain::document::{Fence, TAB, indentation};
@@ -218,12 +218,10 @@ fn in_common(one: &[u8], other: &[u8]) -> usize {
 /// Whether a line is a header that ends the snippet. Lists of progress belong to another section, a line such as
 /// `add: value` is code, and among unindented lines so is a bare word.
 fn is_header(ending: Ending, content: &str) -> bool {
-    let is_list = |after: &str| {
-        headers::known(after)
-            .is_some_and(|header| matches!(header.opens, Opens::List(_)) && header.is_set_apart)
-    };
     headers::known(content).is_some_and(|header| {
-        (header.after.is_empty() || is_list(header.after) || is_item(header.after))
+        let behind = bullet(header.after).unwrap_or(header.after);
+        let is_list = || header.list_behind().is_some_and(|list| list.is_set_apart);
+        (behind.is_empty() || begins_as_item(behind) || is_list())
             && match header.opens {
                 Opens::Section(_) => true,
                 Opens::List(list) => {

@@ -101,8 +101,8 @@ async fn a_valid_progress_of_the_first_answer_is_used_unless_the_second_has_one(
         let text = memory.text().await;
         assert!(text.contains(bullet), "{second}: {text}");
         let details = each(&answer["rejected"], "detail").join(" ");
-        let counts = "the progress of the answer before counts";
-        assert_eq!(details.contains(counts), second == faulty, "{details}");
+        let not_taken = "at least one bullet; this progress was not taken";
+        assert_eq!(details.contains(not_taken), second == faulty, "{details}");
     }
 }
 
