@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::endpoint::{Client, Endpoint, MAX_RESPONSE_BYTES, below};
 use crate::config::llm::{Constrain, RoleSettings};
 use crate::domain::dsl::{self, structured};
-use crate::domain::operation::{Fault, FaultKind};
+use crate::domain::operation::FaultKind;
 
 use super::{Answer, ChatMessage, Model, ModelError, Request};
 
@@ -195,8 +195,8 @@ pub(super) fn without_thoughts(text: String) -> String {
 
 /// Whether a text has a header of the form.
 fn is_answer(text: &str) -> bool {
-    let is_other = |fault: &Fault| fault.kind == FaultKind::NoSection;
-    !dsl::parse(text).faults.iter().any(is_other)
+    let faults = dsl::parse(text).faults;
+    !faults.iter().any(|fault| fault.kind == FaultKind::NoSection)
 }
 
 /// The tags around thoughts, as families of models write them.

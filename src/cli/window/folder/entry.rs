@@ -331,7 +331,8 @@ impl<'t> Parts<'t> {
         let bare = value.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
         self.is_failed |= bare.starts_with("fail");
         self.is_open |= is_state && NOT_DONE.contains(&bare.as_str());
-        if !(is_state || bare == "failed") || !OVER.contains(&bare.as_str()) {
+        let says_no_more = (is_state || bare == "failed") && OVER.contains(&bare.as_str());
+        if !says_no_more {
             self.note(name, value);
         }
     }
