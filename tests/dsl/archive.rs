@@ -103,17 +103,36 @@ fn an_archive_without_a_reason_is_rejected() {
 }
 
 #[test]
+fn a_record_may_be_named_without_a_bullet() {
+    let table = r"
+        § below its list or beside it
+        KEY_LEARNINGS\nADD\nbecause a: b\nARCHIVE\nKL-1 because x\n ⇒ KL a | b + archive KL-1 | x
+        KEY_LEARNINGS:\n  ARCHIVE:\n  KL-3: because x\n  **KL-4**, KL-5 because y\n ⇒ archive KL-3 | x + archive KL-4 | y + archive KL-5 | y
+        KEY_LEARNINGS:\n  ARCHIVE:\n    KL-1 because x\n ⇒ archive KL-1 | x
+        § beside it a sentence about records, or a record, is prose, and so is what lacks the bullet of others
+        KEY_LEARNINGS:\nARCHIVE:\n- KL-1 because x\nKL-2 because it is still valid\n ⇒ archive KL-1 | x
+        KEY_LEARNINGS:\nARCHIVE:\nKL-1 because x\nKL-3 and KL-4 stay because they hold.\n ⇒ archive KL-1 | x
+        KEY_LEARNINGS:\nARCHIVE:\nKL-3 stays.\n ⇒
+        KEY_LEARNINGS:\nADD:\nKL-1 because a: b\n ⇒
+        § an item that says more than ids before its reason archives none of them
+        KEY_LEARNINGS:\nARCHIVE:\n- KL-3 and KL-4 stay because they hold\n ⇒ ! MalformedId";
+    TEXT.table(table);
+}
+
+#[test]
 fn a_ground_may_be_said_in_a_sentence() {
     let grounds = "duplicate of KL-2|is a duplicate of KL-2|superseded by KL-2|was superseded by kl-2|\
                    has been superseded by **KL-2**|expired|has expired";
     for ground in grounds.split('|') {
-        let parsed = read(&format!(
-            "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1, KL-3 {ground} because a\n"
-        ));
-        assert_eq!((parsed.items.len(), parsed.faults.len()), (2, 0), "{ground}");
-        for item in parsed.items {
-            let has_ground = matches!(item.operation, Operation::Archive { ground: Some(_), .. });
-            assert!(has_ground, "{ground}");
+        for bullet in ["    - ", "  "] {
+            let parsed = read(&format!(
+                "KEY_LEARNINGS:\n  ARCHIVE:\n{bullet}KL-1, KL-3 {ground} because a\n"
+            ));
+            assert_eq!((parsed.items.len(), parsed.faults.len()), (2, 0), "{ground}");
+            for item in parsed.items {
+                let has_ground = matches!(item.operation, Operation::Archive { ground: Some(_), .. });
+                assert!(has_ground, "{ground}");
+            }
         }
     }
 }

@@ -10,6 +10,9 @@ fn an_addition_has_a_reason_and_a_content() {
         § additions are in the order of their bullets
         - because a: b\n    - because c: d\n    - because e: f ⇒ KL a | b + KL c | d + KL e | f
         § because is recognized in any case
+        Because a: b ⇒ KL a | b
+        BECAUSE a: b\n    - because c: d\n    because e: f ⇒ KL a | b + KL c | d + KL e | f
+        - because a: b\nBecause of that: nothing more. ⇒ KL a | b
         - BECAUSE a: b ⇒ KL a | b
         - Because a: b ⇒ KL a | b
         - bEcAuSe a: b ⇒ KL a | b

@@ -31,14 +31,19 @@ pub(super) fn after_because(text: &str) -> Option<&str> {
     (begins && ends).then_some(after)
 }
 
-/// Whether a line without a bullet is an addition: it has its reason and its content.
-pub(super) fn is_unmarked_addition(line: &str) -> bool {
+/// Whether a line without a bullet is an addition: it has its reason and its content. One that is not below its list has no
+/// capital, as a sentence has.
+pub(super) fn is_unmarked_addition(line: &str, is_below: bool) -> bool {
     let line = line.trim_start_matches('-');
-    if !line.starts_with("because") {
-        return false;
-    }
     let (reason, content) = split(line);
-    !reason.is_empty() && !content.is_empty()
+    (is_below || line.starts_with("because")) && !reason.is_empty() && !content.is_empty()
+}
+
+/// Whether a line without a bullet names records and nothing else, and says why.
+pub(super) fn is_unmarked_archiving(line: &str) -> bool {
+    let (ids, reason) = split_archive(line);
+    let is_id = |name: &str| record_id(name, None).is_ok();
+    !reason.is_empty() && split_ground(ids).is_ok_and(|(ids, _)| names(ids).into_iter().all(is_id))
 }
 
 /// Splits the text of an addition into its reason and its content, without the blanks around them; what is missing is
@@ -141,12 +146,10 @@ fn of_records(
     operation: impl Fn(RecordId) -> Result<Operation, Fault>,
 ) -> OfRecords {
     let mut names = names(ids);
-    // What begins with prose, such as `all but KL-1, KL-2`, may not mean the ids that follow.
-    if names
-        .first()
-        .is_some_and(|name| name.contains(char::is_whitespace) && record_id(name, None).is_err())
-    {
-        names.truncate(1);
+    // Prose, such as `all but KL-1, KL-2` or `KL-1 and KL-2 stay`, may not mean the ids beside it.
+    let is_prose = |name: &&&str| name.contains(char::is_whitespace) && record_id(name, None).is_err();
+    if let Some(prose) = names.iter().find(is_prose) {
+        names = vec![prose];
     }
     if names.is_empty() || reason.is_empty() {
         // One fault of the item.
@@ -299,8 +302,9 @@ pub(super) fn record_id(name: &str, kind: Option<RecordKind>) -> Result<RecordId
     format!("{prefix}-{number}").parse().map_err(|_| {
         let form = kind.map_or_else(|| "KL- or VC-".to_owned(), |kind| format!("{}-", kind.prefix()));
         let detail = format!(
-            "`{}` is not an id: write {form} and a number of at least 1 without leading zeros",
-            one_line(start_of(bare, EXCERPT_CHARS))
+            "`{}` is not an id: write {form} and a number from 1 to {} without leading zeros",
+            one_line(start_of(bare, EXCERPT_CHARS)),
+            i64::MAX
         );
         Fault::new(FaultKind::MalformedId, detail)
     })

@@ -62,6 +62,8 @@ pub(super) struct Parser<'t> {
     section: Option<(Role, usize)>,
     /// The list and the column of its header.
     list: Option<(List, usize)>,
+    /// Whether the list has items with bullets: what has none beside it is prose.
+    is_marked: bool,
     /// Set while the items below an unknown header are dropped.
     dropped: Option<Dropped>,
     parsed: Parsed,
@@ -106,6 +108,7 @@ impl Parser<'_> {
             } else if self.is_other_list_of_archive(item) {
                 self.unknown_header(line, Resemblance::Strong);
             } else if !is_no_change(item) {
+                self.is_marked = true;
                 self.item(line, item);
             }
             return;
@@ -128,11 +131,15 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether a line without a bullet begins as an item of records does. A sentence has a capital.
+    /// Whether a line without a bullet begins as an item of records does.
     fn is_unmarked_item(&self, line: &Line, content: &str) -> bool {
-        let is_of_records = self.section.is_some_and(|(role, _)| role != Role::Progress);
-        let is_in_list = self.list.is_some_and(|(_, column)| line.indent > column);
-        is_of_records && (items::is_unmarked_addition(content) || is_in_list && begins_with_id(content))
+        if self.section.is_none_or(|(role, _)| role == Role::Progress) {
+            return false;
+        }
+        let is_below = self.list.is_some_and(|(_, column)| line.indent > column);
+        let is_flat = || !self.is_marked && self.list.is_some_and(|(list, _)| list == List::Archive);
+        items::is_unmarked_addition(content, is_below)
+            || begins_with_id(content) && (is_below || is_flat() && items::is_unmarked_archiving(content))
     }
 
     /// Whether the items below a line may be of no list of the form: `Still to do:` after what is completed, `These stay:`
@@ -215,6 +222,7 @@ impl Parser<'_> {
             _ => return false,
         }
         (self.list, self.dropped) = (Some((list, line.indent)), None);
+        self.is_marked = false;
         true
     }
 

@@ -133,7 +133,7 @@ impl<'t> Parser<'t> {
         match bullet(content).filter(is_item) {
             Some(_) if ending == Ending::Indented => true,
             Some(item) => after_because(item).is_some(),
-            None => ending == Ending::Indented && (line.indent == 0 || is_unmarked_addition(content)),
+            None => ending == Ending::Indented && (line.indent == 0 || is_unmarked_addition(content, false)),
         }
     }
 
