@@ -124,6 +124,39 @@ fn json_of_another_form_is_no_answer_and_other_members_beside_the_known_ones_are
 }
 
 #[test]
+fn of_an_answer_that_ends_early_the_whole_items_are_read() {
+    let whole = r#"{"add": [{"reason": "a", "content": "b }] \" {"}, {"reason": "c", "content": "d"}"#;
+    for lost in [
+        "",
+        ", {\"reason\": \"e\", \"content\": \"it is c",
+        "], \"archive\": [{\"id\": \"KL-1\"",
+        "]} I hope that this helps.",
+    ] {
+        for before in ["", "```json\n"] {
+            let (parsed, written) = read(Role::Learnings, &format!("{before}{whole}{lost}")).unwrap();
+            assert_eq!(
+                table::said(&parsed),
+                "KL a | b }] \" { + KL c | d ! Truncated",
+                "{lost}"
+            );
+            assert_eq!(written[parsed.faults[0].range.start], lost);
+        }
+    }
+    for none in [
+        r#"{"add": [{"reason": "a", "content": "b"#,
+        r#"{"add": ["#,
+        r#"{"completed": ["a"], "in_progress": ["b"], "rem"#,
+        r#"{"learnings": [{"reason": "a", "content": "b"}, {"#,
+        r#"Like {"add": [{"reason": "a", "content": "b"}"#,
+    ] {
+        assert_eq!(read(Role::Learnings, none), None, "{none}");
+    }
+    // A progress of which bullets are missing would say that they are gone.
+    let mixed = r#"{"completed": ["a"], "add": [{"reason": "a", "content": "b"}], "in_progress": ["b"#;
+    assert_eq!(read(Role::Progress, mixed), None);
+}
+
+#[test]
 fn a_nul_that_json_escapes_is_replaced() {
     let said = json!({
         "add": [{"reason": "a\0", "label": "b\0", "snippet": "c\0\nd"}],

@@ -5,7 +5,7 @@ use super::Parsed;
 use super::lines::is_no_change;
 use super::requests::{self, OperationRequest, RecordSection};
 use crate::domain::ids::RecordId;
-use crate::domain::operation::Role;
+use crate::domain::operation::{Fault, FaultKind, Role};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -127,28 +127,60 @@ enum JsonGround {
     Expired,
 }
 
-/// An answer without the code fence around it, which servers that do not enforce the schema let through.
+/// An answer without the code fence around it, which servers that do not enforce the schema let through; one that ends early
+/// has no closing fence.
 fn unfenced(answer: &str) -> &str {
     let answer = answer.trim();
     let inner = answer
         .strip_prefix("```")
-        .and_then(|inner| inner.strip_suffix("```"));
-    inner
-        .and_then(|inner| inner.split_once('\n'))
-        .map_or(answer, |(_, json)| json)
+        .and_then(|inner| inner.split_once('\n'));
+    inner.map_or(answer, |(_, json)| json.strip_suffix("```").unwrap_or(json))
+}
+
+/// Reads an answer of the schema.
+fn answer_of(json: &str) -> Option<JsonAnswer> {
+    let members: Map<String, Value> = serde_json::from_str(json).ok()?;
+    let is_known = members.is_empty() || LISTS.iter().any(|list| members.contains_key(*list));
+    is_known.then(|| serde_json::from_str(json).ok()).flatten()
+}
+
+/// Where the last whole item of the lists of an answer ends, if what follows it is no JSON: a token limit ended the answer, or a
+/// server that does not enforce the schema let other text through.
+fn end_of_items(answer: &str) -> Option<usize> {
+    let (mut depth, mut in_text, mut is_escaped, mut end) = (0_usize, false, false, None);
+    for (at, byte) in answer.bytes().enumerate() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = in_text,
+            b'"' => in_text = !in_text,
+            _ if in_text => {}
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => {
+                depth = depth.saturating_sub(1);
+                // The object of the answer and the list are open.
+                end = (byte == b'}' && depth == 2).then_some(at + 1).or(end);
+            }
+            _ => {}
+        }
+    }
+    end
 }
 
 /// Reads a JSON answer of a role, or to a consolidation, as operations, and returns each as it was written, by its position;
-/// `None` if the answer does not match the schema.
+/// `None` if the answer does not match the schema. Of one that ends early its whole items are read, but no progress: without
+/// its last bullets it would say something else.
 #[must_use]
 pub fn read(role: impl Into<Option<Role>>, answer: &str) -> Option<(Parsed, Vec<String>)> {
     let role: Option<Role> = role.into();
-    let answer = unfenced(answer);
-    let members: Map<String, Value> = serde_json::from_str(answer).ok()?;
-    if !members.is_empty() && !LISTS.iter().any(|list| members.contains_key(*list)) {
-        return None;
-    }
-    let answer: JsonAnswer = serde_json::from_str(answer).ok()?;
+    let text = unfenced(answer);
+    let (answer, lost) = match answer_of(text) {
+        Some(answer) => (answer, None),
+        None if role == Some(Role::Progress) || !text.starts_with('{') => return None,
+        None => {
+            let (whole, lost) = text.split_at(end_of_items(text)?);
+            (answer_of(&format!("{whole}]}}"))?, Some(lost))
+        }
+    };
     let mut requests = Vec::new();
     let lists = [answer.completed, answer.in_progress, answer.remaining];
     if lists.iter().flatten().any(|bullet| !is_no_change(bullet)) {
@@ -194,9 +226,16 @@ pub fn read(role: impl Into<Option<Role>>, answer: &str) -> Option<(Parsed, Vec<
         reason: merged.reason,
         content: merged.content,
     }));
-    let written = requests
-        .iter()
-        .map(|request| serde_json::to_string(request).unwrap_or_default())
-        .collect();
-    Some((requests::read(&requests), written))
+    let written = requests.iter().map(serde_json::to_string);
+    let mut written: Vec<String> = written.map(Result::unwrap_or_default).collect();
+    let mut parsed = requests::read(&requests);
+    if let Some(lost) = lost {
+        let detail = "the JSON ends early or is none from here on, so the rest of the answer was not taken";
+        let place = written.len()..written.len();
+        parsed
+            .faults
+            .push(Fault::new(FaultKind::Truncated, detail).at(role, place));
+        written.push(lost.to_owned());
+    }
+    Some((parsed, written))
 }
