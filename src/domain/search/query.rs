@@ -93,6 +93,12 @@ impl Query {
         self.branches.is_empty()
     }
 
+    /// Whether it excludes texts by their words, which no meaning tells.
+    #[must_use]
+    pub fn excludes(&self) -> bool {
+        self.branches.iter().flatten().any(|term| term.excluded)
+    }
+
     /// The query as the text of a `tsquery`.
     #[must_use]
     pub fn tsquery(&self) -> String {

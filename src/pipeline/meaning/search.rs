@@ -123,7 +123,7 @@ impl Meaning {
         memory: Option<&MemoryId>,
     ) -> Result<(Vec<Near>, Mode, Option<String>), StorageError> {
         let by_words = |degraded| (Vec::new(), Mode::Text, degraded);
-        let default = match self.is_configured() {
+        let default = match self.is_configured() && !Query::parse(request.text).excludes() {
             true => Mode::Hybrid,
             false => Mode::Text,
         };
@@ -346,7 +346,7 @@ pub struct SearchRequest<'a> {
     pub vault: &'a VaultId,
     /// The query text.
     pub text: &'a str,
-    /// The mode; by default hybrid if a model is configured, text otherwise.
+    /// The mode; by default hybrid if a model is configured and the query excludes no words, text otherwise.
     pub mode: Option<Mode>,
     /// The minimum similarity of semantic matches.
     pub min_score: Option<f32>,

@@ -125,6 +125,8 @@ async fn texts_of_the_same_meaning_are_found_and_the_result_says_how() {
         GET SEARCH&q=vehicle&min_score=0.2 → 200 {"mode": "hybrid", "items#": 1, "/items/0/found_by": ["semantic"], "/items/0/status": "active", "/items/0/record_version": 1}
         GET SEARCH&q=automobile&min_score=0.2 → 200 {"/items/0/found_by": ["text", "semantic"]}
         GET SEARCH&q=medic&mode=semantic&min_score=0.2 → 200 {"mode": "semantic"}
+        GET SEARCH&q=vehicle+-salt&min_score=0.2 → 200 {"mode": "text", "degraded": null, "items": []}
+        GET SEARCH&q=vehicle+-salt&min_score=0.2&mode=hybrid → 200 {"mode": "hybrid", "items#": 1}
         GET /v1/vaults/globex/search?q=vehicle → 200 {"items": []}
         GET /v1/vaults/acme/usage → 200 ~"one""#;
     let search_path = "/v1/vaults/acme/search?consistent=true";
