@@ -148,8 +148,8 @@ impl Judge<'_> {
             }
             let fault = fault.or_else(|| {
                 let detail = format!(
-                    "The answer archives {of_section} records of this section, more than the {most} of one answer, so \
-                     none of them counts; archive only what the messages make wrong."
+                    "The answers archive {of_section} records of this section, more than the {most} of one update, so \
+                     this one stays; archive only what the messages make wrong."
                 );
                 (of_section > most).then(|| self.fault(FaultKind::TooManyArchives, detail))
             });
