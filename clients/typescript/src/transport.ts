@@ -105,8 +105,7 @@ export class ResponseInfo {
   }
   /** The number of the version that was read or made. */
   get version(): number | undefined {
-    const number = this.headers.get("x-context-version");
-    return number === null ? undefined : Number(number);
+    return Number(this.headers.get("x-context-version")) || undefined;
   }
   /** Whether it is the saved response of an earlier request with the same `Idempotency-Key`. */
   get replayed(): boolean {
@@ -303,8 +302,17 @@ function valueOf({ path, answers = "json" }: Call, status: number, headers: Head
   if (answers === "json" && !type.startsWith("application/json")) {
     throw new InvalidAnswerError(`${path}: the answer is ${type || "of no type"}, not application/json`);
   }
+  if (content === "" && answers === "any") return null;
+  const value = parsed(path, content);
+  if (answers === "json" && (typeof value !== "object" || value === null || Array.isArray(value))) {
+    throw new InvalidAnswerError(`${path}: the answer is not an object`);
+  }
+  return value;
+}
+
+function parsed(path: string, content: string): unknown {
   try {
-    return content === "" && answers === "any" ? null : JSON.parse(content);
+    return JSON.parse(content);
   } catch (error) {
     throw new InvalidAnswerError(`${path}: the response cannot be parsed`, { cause: error });
   }
