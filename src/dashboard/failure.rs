@@ -71,6 +71,13 @@ impl Failure {
         Self::refused(StatusCode::UNPROCESSABLE_ENTITY, refusal)
     }
 
+    /// A problem of the service as a response.
+    pub(super) async fn of_problem(response: Response) -> Self {
+        let (parts, body) = response.into_parts();
+        let body = to_bytes(body, MAX_PROBLEM_BYTES).await.unwrap_or_default();
+        Self::refused(parts.status, Refusal::read(&body))
+    }
+
     pub(super) fn internal(cause: impl Display) -> Self {
         Self::Internal(cause.to_string())
     }

@@ -9,11 +9,11 @@ use super::api::Ask;
 use super::difference::Difference;
 use super::failure::{Failure, Refusal};
 use super::visit::{PageServices, Visit, Visitor, present};
-use axum::body::to_bytes;
+use crate::http::dashboard::read_form;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::header::{CONTENT_TYPE, HOST, IF_MATCH, IF_NONE_MATCH, ORIGIN};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::sync::Arc;
@@ -26,6 +26,10 @@ const TOKEN: &str = "form_token";
 
 /// Bytes that a form may have besides a document.
 const AROUND_A_DOCUMENT: usize = 128 * 1024;
+
+/// Bytes that a form may have of who has not signed in: a key, and the page to open then. Little, because anyone can send it, over
+/// as many connections as an address may have.
+const OF_ANYONE: usize = 16 * 1024;
 
 /// Percent-encoding may need three bytes per byte of a document.
 const BYTES_PER_BYTE: usize = 3;
@@ -275,15 +279,14 @@ where
                 "A form sends application/x-www-form-urlencoded.",
             ));
         }
-        // Who has not signed in sends no document.
-        let document = visitor.caller.map_or(0, |_| services.context_bytes);
-        let most = document * BYTES_PER_BYTE + AROUND_A_DOCUMENT;
-        let body = to_bytes(body, most).await.map_err(|_| {
-            Failure::with_status(
-                StatusCode::PAYLOAD_TOO_LARGE,
-                format!("The form is incomplete, or has more than {most} bytes."),
-            )
-        })?;
+        let most = match visitor.caller {
+            Some(_) => services.context_bytes * BYTES_PER_BYTE + AROUND_A_DOCUMENT,
+            None => OF_ANYONE,
+        };
+        let body = match read_form(&parts.headers, body, most, services.body_timeout).await {
+            Ok(body) => body,
+            Err(problem) => return Err(Failure::of_problem(problem.into_response()).await),
+        };
         let fields = Fields(url::form_urlencoded::parse(&body).into_owned().collect());
         let token = fields.text(TOKEN).as_bytes();
         if !bool::from(token.ct_eq(visitor.form_token.as_bytes())) {

@@ -14,6 +14,7 @@ use axum::http::{Method, StatusCode};
 use chrono::{DateTime, Utc};
 use std::str::FromStr;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What pages need from the service: in the extensions of every page request.
 #[derive(Clone)]
@@ -24,6 +25,8 @@ pub(crate) struct PageServices {
     pub(crate) sessions: Arc<Sessions>,
     /// The largest document, in bytes.
     pub(crate) context_bytes: usize,
+    /// The time for a form to arrive.
+    pub(crate) body_timeout: Duration,
     /// For what the database reports about itself.
     pub(crate) storage: Storage,
 }

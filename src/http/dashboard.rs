@@ -1,5 +1,6 @@
 //! Mounts the dashboard: provides its pages with the services they need, sign-in and sign-out among them.
 
+use super::extract::body::{self, Limit};
 use super::middleware::carried;
 use super::middleware::session;
 use super::problem::Problem;
@@ -8,9 +9,11 @@ use crate::dashboard::{PageServices, Routes};
 use crate::domain::access::Token;
 use crate::storage::access::sessions::{SESSION_DAYS, Session};
 use axum::Router;
+use axum::body::Body;
 use axum::http::header::ORIGIN;
 use axum::http::{Extensions, HeaderMap};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::time::Instant;
 
 const SECONDS_PER_DAY: i64 = 86_400;
@@ -30,6 +33,7 @@ impl Pages {
                 clock: state.clock.clone(),
                 sessions: Arc::new(Sessions(state.clone())),
                 context_bytes: state.settings.config.limits.context_bytes,
+                body_timeout: state.settings.body_timeout,
                 storage: state.storage.clone(),
             },
         }
@@ -40,6 +44,20 @@ impl Pages {
         extensions.insert(Routes::new(self.routes.clone(), carried(extensions)));
         extensions.insert(self.services.clone());
     }
+}
+
+/// Reads a form of at most `most` bytes within `time`, as the bodies of routes are read.
+pub(crate) async fn read_form(
+    headers: &HeaderMap,
+    body: Body,
+    most: usize,
+    time: Duration,
+) -> Result<Vec<u8>, Problem> {
+    let limit = Limit {
+        name: "of a form",
+        bytes: most,
+    };
+    body::read(headers, body, limit, time).await
 }
 
 /// Sign-in and sign-out with the API keys of this service.

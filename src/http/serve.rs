@@ -29,7 +29,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use std::convert::Infallible;
 use std::fmt::Display;
 use std::future::Future;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
@@ -51,6 +51,7 @@ const TURNED_AWAY_WITHIN: Duration = Duration::from_secs(1);
 /// The origin of a request, as an extension.
 #[derive(Debug, Clone)]
 pub(crate) struct Peer {
+    /// What it is counted for; of IPv6 only the beginning.
     pub(crate) address: IpAddr,
     /// The connection's permit, which counts for its address.
     unauthenticated: Arc<Mutex<Option<Permit>>>,
@@ -113,7 +114,7 @@ where
             }
         };
         let (server, watcher) = (server.clone(), graceful.watcher());
-        let address = address.ip();
+        let address = counted(address.ip());
         let of_address = Party::new(Some(&address.to_string()), None);
         let permit = unauthenticated.try_acquire(&of_address, 1);
         tokio::spawn(async move {
@@ -135,6 +136,15 @@ where
     tokio::time::timeout(settings.shutdown_grace, graceful.shutdown())
         .await
         .is_ok()
+}
+
+/// The address that a client is counted for. Of IPv6 it is the /64, since every host has one and may use any address in it; one that
+/// maps IPv4, as a socket for both shows it, is that of IPv4.
+fn counted(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
+        address @ IpAddr::V4(_) => address,
+    }
 }
 
 /// What every connection needs.
@@ -401,4 +411,22 @@ fn read_pair(certificate: &Path, key: &Path) -> Result<Arc<ServerConfig>, TlsErr
         .map_err(of_both)?;
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(Arc::new(config))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ipv6_address_counts_by_its_network_and_an_ipv4_address_by_itself() {
+        for (address, expected) in [
+            ("192.0.2.7", "192.0.2.7"),
+            ("::ffff:192.0.2.7", "192.0.2.7"),
+            ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
+            ("2001:db8:1:2:ffff::1", "2001:db8:1:2::"),
+        ] {
+            let counted = counted(address.parse().unwrap());
+            assert_eq!(counted.to_string(), expected, "{address}");
+        }
+    }
 }

@@ -85,12 +85,10 @@ pub(super) async fn admit(
     *rate_limit = state.rates.count(subject(&call.parts.extensions, caller))?;
     let (caller, admission) = identified?;
     let vault = permit(&caller, call, route)?;
-    let peer = call
-        .parts
-        .extensions
-        .get::<Peer>()
-        .inspect(|peer| peer.is_known());
-    let party = party(&caller, vault.as_ref(), peer.map(|peer| peer.address));
+    if let Some(peer) = call.parts.extensions.get::<Peer>() {
+        peer.is_known();
+    }
+    let party = party(Some(&caller), vault.as_ref(), &call.parts.extensions);
     call.parts.extensions.insert(Admitted {
         caller,
         admission,
@@ -102,11 +100,17 @@ pub(super) async fn admit(
 
 /// Authorizes a further request of a caller who is already authenticated.
 pub(super) fn admit_again(call: &Call) -> Result<Party, Problem> {
-    let Admitted { caller, .. } = Admitted::of(&call.parts.extensions)?;
+    let Admitted {
+        caller, party: outer, ..
+    } = Admitted::of(&call.parts.extensions)?;
     let route = call.parts.extensions.get::<MatchedPath>();
     let route = route.ok_or_else(|| Problem::internal("a tool asked for no route"))?;
     let vault = permit(caller, call, route.as_str())?;
-    Ok(party(caller, vault.as_ref(), None))
+    Ok(match vault {
+        Some(_) => party(Some(caller), vault.as_ref(), &call.parts.extensions),
+        // As the request of the tool or page does.
+        None => outer.clone(),
+    })
 }
 
 /// Whose requests this one is counted with: those of its key, or of its address if it has no valid key.
@@ -143,12 +147,13 @@ async fn identify(state: &AppState, parts: &Parts, route: &str) -> Result<(Calle
     ))
 }
 
-/// The party that a request's resources are counted for. A request without vault and key counts for its address.
-fn party(caller: &Caller, vault: Option<&VaultId>, peer: Option<IpAddr>) -> Party {
-    let key = caller.key.as_ref().map(|key| key.key_id.as_str());
-    match (vault, peer) {
-        (None, Some(address)) if key.is_none() => Party::new(Some(&address.to_string()), None),
-        _ => Party::new(vault.map(VaultId::as_str), key),
+/// The party that a request's resources are counted for. A request without vault and key counts for its address, also that of a
+/// visitor who has not signed in and is no caller.
+pub(super) fn party(caller: Option<&Caller>, vault: Option<&VaultId>, extensions: &Extensions) -> Party {
+    let key = caller.and_then(|caller| caller.key.as_ref());
+    match (vault, key, extensions.get::<Peer>()) {
+        (None, None, Some(peer)) => Party::new(Some(&peer.address.to_string()), None),
+        _ => Party::new(vault.map(VaultId::as_str), key.map(|key| key.key_id.as_str())),
     }
 }
 

@@ -111,10 +111,11 @@ async fn limited(of: &Around, mut call: Box<Call>) -> Response {
         RouteKind::Work(weighs) => weighs,
         RouteKind::Pages(_) => Weighs::Work,
     };
-    let admitted = call.parts.extensions.get::<Admitted>();
-    let party = admitted
-        .map(|admitted| admitted.party.clone())
-        .unwrap_or_default();
+    let extensions = &call.parts.extensions;
+    let party = match extensions.get::<Admitted>() {
+        Some(admitted) => admitted.party.clone(),
+        None => access::party(None, None, extensions),
+    };
     let is_read = call.parts.method.is_safe();
     let work = async {
         match bounds::concurrency(&of.state, weighs, &mut call).await {

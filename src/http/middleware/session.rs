@@ -2,10 +2,9 @@
 //! routes. It is the only one, of hexadecimal digits, so that a crate for cookies would have little to do.
 
 use super::Call;
-use super::access::{Admission, Admitted, RateHeaders, subject};
+use super::access::{Admission, Admitted, RateHeaders, party, subject};
 use crate::dashboard::{self, Visitor};
 use crate::domain::access::{Caller, SessionToken};
-use crate::fair::Party;
 use crate::http::problem::Problem;
 use crate::http::state::AppState;
 use crate::random;
@@ -75,9 +74,9 @@ async fn admit(
         }
     };
     if let Some((caller, admission)) = found {
-        let key = caller.key.as_ref().map(|key| key.key_id.as_str());
+        let party = party(Some(&caller), None, &parts.extensions);
         parts.extensions.insert(Admitted {
-            party: Party::new(None, key),
+            party,
             caller,
             admission,
             slot: None,

@@ -1,11 +1,13 @@
 //! Signing in and out, and the end of sessions.
 
 use super::Browser;
-use crate::access::with_admin;
+use crate::access::{first_admin, with_admin};
 use crate::harness::{Answer, Service, holds};
 use reqwest::{Method, Response};
 use serde_json::json;
 use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 #[tokio::test]
@@ -173,4 +175,38 @@ async fn behind_a_proxy_with_tls_the_cookie_is_secure() {
         .is(303);
     let cookie = answer.header("set-cookie");
     assert!(cookie.ends_with("; Secure"), "{cookie}");
+}
+
+/// The status that answers a form of the sign-in page of which so many bytes arrive and the last does not.
+async fn status_of_a_form_without_end(service: &Service, bytes: usize) -> String {
+    let mut stream = TcpStream::connect(service.socket_address()).await.unwrap();
+    let form = format!(
+        "POST /ui/sign-in HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\n\
+         Content-Length: {}\r\n\r\n{}",
+        bytes + 1,
+        "x".repeat(bytes)
+    );
+    stream.write_all(form.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    let read = timeout(Duration::from_secs(15), stream.read_to_string(&mut answer)).await;
+    read.expect("an answer in time").unwrap();
+    answer.split(' ').nth(1).unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn what_anyone_may_send_to_sign_in_is_small_must_arrive_in_time_and_counts_for_its_address() {
+    let service = Service::configured(|config| {
+        config.http.request_timeout_seconds = 3;
+        // An address may hold 8 KiB of bodies that arrive, all together 16 KiB.
+        config.http.max_bytes_in_flight = 32 << 10;
+        (config.limits.context_bytes, config.limits.body_bytes) = (4 << 10, 4 << 10);
+    })
+    .await;
+    first_admin(&service).await;
+    let form = |bytes| status_of_a_form_without_end(&service, bytes);
+    assert_eq!(form(17_000).await, "413");
+    let (one, other) = futures::join!(form(5_000), form(5_000));
+    let mut both = [one, other];
+    both.sort();
+    assert_eq!(both, ["408", "503"]);
 }
