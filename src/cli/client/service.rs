@@ -47,7 +47,7 @@ impl Service {
     /// As [`Service::of`].
     pub(in crate::cli) fn with_timeout(args: &ServiceArgs, time: Duration) -> Result<Self, Failure> {
         crate::cli::client::output::set_raw(args.raw);
-        let (connection, key) = SettingSources::of_process()?.connection(args)?;
+        let (connection, key) = SettingSources::of_process(args.url.is_some())?.connection(args)?;
         let header = |text: &str| {
             HeaderValue::from_str(text).map_err(|error| Failure::usage(format!("cannot be sent: {error}")))
         };

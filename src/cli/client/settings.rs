@@ -12,7 +12,10 @@ use clap::Args;
 use secrecy::SecretString;
 use std::collections::HashMap;
 use std::fmt::Display;
-use std::path::PathBuf;
+use std::fs::{File, Metadata};
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 use url::Url;
@@ -118,7 +121,7 @@ impl ServiceArgs {
 impl MemoryArgs {
     /// The memory of the command.
     pub(in crate::cli) fn memory_ref(&self) -> Result<MemoryRef, Failure> {
-        let surroundings = SettingSources::of_process()?;
+        let surroundings = SettingSources::of_process(self.vault.is_some() && self.memory.is_some())?;
         let vault = surroundings.id(self.vault.as_ref(), "vault")?;
         let memory = surroundings.id(self.memory.as_ref(), "memory")?;
         Ok(MemoryRef {
@@ -141,15 +144,27 @@ pub(super) struct SettingSources {
 }
 
 impl SettingSources {
-    /// Those of this process.
-    pub(super) fn of_process() -> Result<Self, Failure> {
+    /// Those of this process. A file of another user is refused; if `is_named`, the options name what the command needs, or the
+    /// environment names the service, it is passed over.
+    pub(super) fn of_process(is_named: bool) -> Result<Self, Failure> {
         // A folder that was deleted has no file.
         let folder = std::env::current_dir().unwrap_or_default();
         let mut paths = folder.ancestors().map(|folder| folder.join(FILE_NAME));
-        let path = paths.find(|path| path.is_file());
-        Ok(Self {
-            project: path.map(Project::read).transpose()?,
-        })
+        let Some(path) = paths.find(|path| path.is_file()) else {
+            return Ok(Self { project: None });
+        };
+        let opened = open_trusted(&path);
+        match opened.map_err(|error| Failure::usage(format!("cannot read {}: {error}", path.display())))? {
+            Ok(file) => Ok(Self {
+                project: Some(Project::read(path, file)?),
+            }),
+            Err(_) if is_named || variable("WORKING_MEMORY_URL").is_some() => Ok(Self { project: None }),
+            Err(owner) => Err(Failure::usage(format!(
+                "{} belongs to the user {owner}, neither to you nor to root, and is not used: make it yours (chown), or name \
+                 service and memory with --url, --vault and --memory",
+                path.display()
+            ))),
+        }
     }
 
     /// The value of a setting and where it was found: a variable, or the file.
@@ -305,6 +320,25 @@ pub(in crate::cli) const FILE_NAME: &str = ".working-memory.toml";
 /// What it may name. `key_file`, a file with the API key, is relative to its folder.
 const SETTINGS: [&str; 5] = ["url", "vault", "memory", "actor", "key_file"];
 
+/// Opens a file of this user or of root; an error within names another owner, of the file or of a link to it. Who may write to a
+/// folder above could otherwise put a file there that sends this user's key and words to a port of theirs. As for git, only
+/// owners count, not permissions: those of groups, and of mounted disks, often let others write.
+fn open_trusted(path: &Path) -> io::Result<Result<File, u32>> {
+    let user = rustix::process::geteuid().as_raw();
+    let is_foreign = |found: &Metadata| ![0, user].contains(&found.uid());
+    let link = path.symlink_metadata()?;
+    if is_foreign(&link) {
+        return Ok(Err(link.uid()));
+    }
+    // The open file is asked: the one at the path may be another one by now.
+    let file = File::open(path)?;
+    let found = file.metadata()?;
+    Ok(match is_foreign(&found) {
+        true => Err(found.uid()),
+        false => Ok(file),
+    })
+}
+
 /// A file and its location.
 #[derive(Debug)]
 struct Project {
@@ -315,9 +349,9 @@ struct Project {
 impl Project {
     /// # Errors
     /// It cannot be read, is not TOML, or has an unknown key.
-    fn read(path: PathBuf) -> Result<Self, Failure> {
+    fn read(path: PathBuf, file: File) -> Result<Self, Failure> {
         let wrong = |error: &str| Failure::usage(format!("{}: {error}", path.display()));
-        let text = read_text(&path)?;
+        let text = io::read_to_string(file).map_err(|error| wrong(&error.to_string()))?;
         let settings: HashMap<String, String> = config::Config::builder()
             .add_source(config::File::from_str(&text, config::FileFormat::Toml))
             .build()

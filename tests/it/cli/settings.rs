@@ -5,7 +5,9 @@ use super::stub::Stub;
 use crate::harness::{holds, lacks};
 use serde_json::json;
 use std::ffi::OsStr;
+use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{lchown, symlink};
 
 #[tokio::test]
 async fn a_file_in_a_folder_above_names_service_memory_actor_and_key() {
@@ -81,6 +83,47 @@ async fn a_key_goes_only_where_its_user_or_its_own_file_says() {
         assert_eq!(stub.asked().len() - before, usize::from(is_sent), "{file}");
     }
     assert_eq!(stub.only().header("authorization"), Some("Bearer wm_of_file"));
+}
+
+#[tokio::test]
+async fn a_file_of_another_user_is_refused_or_passed_over_where_the_service_is_named() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let stub = Stub::json(200, json!({"items": [], "next_cursor": null})).await;
+    let file = format!("url = \"{}\"\nvault = \"v\"\nmemory = \"m\"\n", stub.url);
+    // The file, or the link to one of this user's.
+    for is_link in [false, true] {
+        let user = User::nobody();
+        user.file(".working-memory.toml", &format!("{file}key_file = \"key\"\n"));
+        user.file("key", "wm_secret\n");
+        user.done("log").await;
+        let path = user.path().join(".working-memory.toml");
+        if is_link {
+            fs::rename(&path, user.path().join("mine")).unwrap();
+            symlink("mine", &path).unwrap();
+            user.done("log").await;
+        }
+        let before = stub.asked().len();
+        lchown(&path, Some(65_534), None).unwrap();
+        let told = [".working-memory.toml belongs to the user 65534", "chown", "--url"];
+        holds(&user.ends(2, "log").await.err, &told);
+        holds(&user.done_with("hook session-start", "{}").await.err, &told);
+        holds(&user.ends(2, "path").await.err, &told);
+        assert_eq!(stub.asked().len(), before);
+
+        let named = format!(
+            "2 log --url {} ⇒ no vault is named\n4 path --vault w --memory n",
+            stub.url
+        );
+        user.session(&named).await;
+        user.done(&format!("log --url {} --vault w --memory n", stub.url))
+            .await;
+        let asked = stub.asked();
+        let last = asked.last().unwrap();
+        assert_eq!(last.uri, "/v1/vaults/w/memories/n/log?limit=50");
+        assert_eq!(last.header("authorization"), None);
+    }
 }
 
 #[tokio::test]
