@@ -252,7 +252,7 @@ impl Shared {
                 self.count_lost(claimed).await;
                 return Ok(false);
             }
-            Err(PipelineError::Storage(error)) => {
+            Err(PipelineError::Storage(error)) if error.is_failure() => {
                 tracing::warn!(%error, "an update was stopped by its database");
                 return self.try_again(claimed, "the database failed").await;
             }
@@ -267,7 +267,7 @@ impl Shared {
             }
             error if error.may_pass() => return self.try_again(claimed, &problem).await,
             PipelineError::PreconditionFailed(_) | PipelineError::Deleted => RunStatus::Conflict,
-            PipelineError::Unreadable { .. } => RunStatus::Failed,
+            PipelineError::Unreadable { .. } | PipelineError::Storage(_) => RunStatus::Failed,
             // Its run is saved already.
             _ => return Ok(true),
         };

@@ -26,6 +26,7 @@ use std::fmt::Write as _;
 use std::mem::take;
 use std::sync::Arc;
 use std::time::Instant;
+use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 
 /// Records that a model's answer may archive per section; if it names more, all are rejected: a model that cleans up has
@@ -116,10 +117,12 @@ impl Pipeline {
             let mut parsed = fair::on_cpu(text.len(), read).await;
             let mut reading = match expected {
                 Expected::Section(case) => {
-                    // What is of other sections is for their roles.
+                    // What is of other sections is for their roles; what is of none is about this role's answer.
                     let is_own = |section: Option<Role>| section.is_none_or(|section| section == role);
                     parsed.items.retain(|item| is_own(item.operation.role()));
-                    parsed.faults.retain(|fault| is_own(fault.section));
+                    parsed
+                        .faults
+                        .retain_mut(|fault| *fault.section.get_or_insert(role) == role);
                     let case = case.map(|case| (case, &*outcome.reading.items));
                     self.check(running, parsed, &[], case).await?
                 }
@@ -179,6 +182,18 @@ impl Pipeline {
         if let Some(role) = asking.role {
             steps.send(Step::Asked { role, round });
         }
+        let by = asking.role.map_or(Spender::Handoff, Spender::Update);
+        let spent = |call: &_, failed| spent_on(call, by, round == 0 && is_first, failed);
+        let unanswered = ModelReport {
+            model: outcome.report.model.clone(),
+            attempts: 1,
+            ..ModelReport::default()
+        };
+        let mut in_flight = InFlight {
+            pipeline: self,
+            vault,
+            spent: Some(spent(&unanswered, true)),
+        };
         let asked = speaker.ask(asking).await;
         let millis = u64::try_from(asked.elapsed.as_millis()).unwrap_or(u64::MAX);
         if let Some(role) = asking.role {
@@ -208,9 +223,8 @@ impl Pipeline {
                 None
             }
         };
-        let by = asking.role.map_or(Spender::Handoff, Spender::Update);
-        let failed = outcome.failure.is_some();
-        let spent = spent_on(&call, by, round == 0 && is_first, failed);
+        in_flight.spent = None;
+        let spent = spent(&call, outcome.failure.is_some());
         outcome.counting.push(self.count(vault, spent));
         answer
     }
@@ -219,6 +233,23 @@ impl Pipeline {
     pub(super) fn count(&self, vault: &VaultId, spent: RoleSpent) -> JoinHandle<()> {
         let (storage, vault) = (self.storage.clone(), vault.clone());
         tokio::spawn(async move { storage.add_usage(&vault, spent).await })
+    }
+}
+
+/// A call that is not counted yet. If its run is cancelled or handed back meanwhile, it is dropped, and counted as one that
+/// came to nothing: the model was asked all the same.
+struct InFlight<'a> {
+    pipeline: &'a Pipeline,
+    vault: &'a VaultId,
+    spent: Option<RoleSpent>,
+}
+
+impl Drop for InFlight<'_> {
+    fn drop(&mut self) {
+        // At the end of the process nothing is counted any more.
+        if let (Some(spent), Ok(_)) = (self.spent.take(), Handle::try_current()) {
+            self.pipeline.count(self.vault, spent);
+        }
     }
 }
 

@@ -87,6 +87,15 @@ impl StorageError {
         }
     }
 
+    /// Whether the database failed. Every other error refuses what was asked for, which no retry changes.
+    #[must_use]
+    pub fn is_failure(&self) -> bool {
+        matches!(
+            self,
+            Self::Unavailable(_) | Self::Internal(_) | Self::Corrupt { .. } | Self::WrongRowCount(_)
+        )
+    }
+
     /// How long a client should wait before it tries again; `None` if trying again does not help.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {

@@ -5,6 +5,7 @@ use crate::pipeline::dictated::{Dictated, Gate, dictate, learning};
 use serde_json::{Value, json};
 use sqlx::AssertSqlSafe;
 use std::time::Duration;
+use working_memory::config::Config;
 use working_memory::domain::operation::Role;
 
 const GRACE: Duration = Duration::from_secs(30);
@@ -128,6 +129,23 @@ async fn a_failing_model_is_retried_later_until_the_update_fails() {
 }
 
 #[tokio::test]
+async fn an_update_over_the_quota_of_its_vault_fails_at_once_and_names_the_quota() {
+    let one = |config: &mut Config| config.limits.vault_memories = Some(1);
+    let service = Service::start_with(one, Some(Dictated::new().models())).await;
+    service.memory("other").write("the one memory").await;
+    let memory = service.memory("agent");
+    let id = memory.queued(&insight(1)).await;
+
+    let _workers = service.work(GRACE);
+
+    let failed = becomes(&memory, &id, "failed").await;
+    has(
+        &failed,
+        json!({"attempts": 1, "/outcome/problem~": "limits.vault_memories"}),
+    );
+}
+
+#[tokio::test]
 async fn a_queued_update_is_cancelled_at_once_and_a_finished_one_cannot_be() {
     let (service, memory) = Dictated::new().service().await.agent();
     let (first, second) = (memory.queued(&insight(1)).await, memory.queued(&insight(2)).await);
@@ -166,6 +184,11 @@ async fn a_cancelled_running_update_saves_nothing_and_counts_neither_as_a_lost_c
             gate.open();
         } else {
             memory.delete_at(&id).await.is(200);
+            eventually("the call that is cut off counts", async || {
+                let totals = &service.read("/v1/vaults/acme/usage").await["totals"];
+                (&totals["runs"], &totals["calls"], &totals["failures"]) == (&json!(3), &json!(3), &json!(1))
+            })
+            .await;
         }
         service.stop();
         workers.stopped().await;

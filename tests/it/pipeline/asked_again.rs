@@ -146,8 +146,10 @@ async fn an_answer_without_a_section_is_retried_with_a_warning() {
         let name = format!("agent-{number}");
         let update = dictate(json!({"learnings": text}));
         let answer = service.memory(&name).updated(update).await;
-        let expected = json!({"/warnings/*/kind": ["no_section"], "/models/learnings/reprompts": 1});
-        has(&answer, expected);
+        has(
+            &answer,
+            json!({"/warnings/*/kind": ["no_section"], "/warnings/*/section": ["learnings"], "/models/learnings/reprompts": 1}),
+        );
     }
     let mut strict = dictate(json!({"learnings": "(none)"}));
     strict["on_invalid"] = json!("fail");
