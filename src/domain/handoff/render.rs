@@ -15,19 +15,16 @@ use utoipa::ToSchema;
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Workspace {
-    /// Its path.
+    /// Its path, at most 1,024 bytes.
     #[serde(default)]
-    #[schema(max_length = 1024)]
     pub folder: Option<String>,
-    /// The git branch.
+    /// The git branch, at most 255 bytes.
     #[serde(default)]
-    #[schema(max_length = 255)]
     pub branch: Option<String>,
-    /// The commit.
+    /// The commit, at most 128 bytes.
     #[serde(default)]
-    #[schema(max_length = 128)]
     pub head: Option<String>,
-    /// Files with changes that are not committed.
+    /// Files with changes that are not committed, each at most 1,024 bytes.
     #[serde(default)]
     #[schema(max_items = 500)]
     pub dirty_files: Vec<String>,

@@ -16,7 +16,6 @@ use futures::StreamExt;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use serde_json::error::Category;
 use serde_json::value::RawValue;
 use std::fmt;
 use std::marker::PhantomData;
@@ -318,21 +317,25 @@ fn read_here<T: DeserializeOwned>(text: &str) -> Result<T, Problem> {
     let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
         let path = error.path().to_string();
         let field = if path == "." { "body" } else { &path };
-        problem(field, error.inner())
+        problem(text, field, error.inner())
     })?;
-    deserializer.end().map_err(|error| problem("body", &error))?;
+    deserializer
+        .end()
+        .map_err(|error| problem(text, "body", &error))?;
     Ok(value)
 }
 
-fn problem(field: &str, error: &serde_json::Error) -> Problem {
-    match error.classify() {
-        Category::Data => {
-            let message = error.to_string();
-            let what = message.split(" at line ").next().unwrap_or(&message);
-            Problem::invalid(field, format!("{field}: {what}"))
-        }
-        _ => Problem::malformed("body", format!("the body is not JSON: {error}")),
+fn problem(text: &str, field: &str, error: &serde_json::Error) -> Problem {
+    // The reader of an enum calls JSON other than a string a syntax error.
+    if !error.is_data() && serde_json::from_str::<serde_json::Value>(text).is_err() {
+        return Problem::malformed("body", format!("the body is not JSON: {error}"));
     }
+    let message = error.to_string();
+    let what = match message.split(" at line ").next().unwrap_or(&message) {
+        "expected value" => "expected a string",
+        what => what,
+    };
+    Problem::invalid(field, format!("{field}: {what}"))
 }
 
 /// Deserializes client JSON that is stored, whose numbers must keep all their digits; for `deserialize_with`. A number that

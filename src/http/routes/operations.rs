@@ -192,9 +192,10 @@ pub(crate) struct ConsolidateRequest {
     #[serde(default)]
     #[schema(nullable = false, default = json!("propose"))]
     mode: Option<ModeKind>,
-    /// What the model is told besides its instructions, such as what to look at. It allows nothing that is refused without it.
+    /// What the model is told besides its instructions, such as what to look at; at most 10,000 bytes. It allows nothing that is
+    /// refused without it.
     #[serde(default)]
-    #[schema(max_length = 10_000, nullable = false, pattern = r"^[^\u0000]*$")]
+    #[schema(nullable = false, pattern = r"^[^\u0000]*$")]
     instructions: Option<String>,
 }
 

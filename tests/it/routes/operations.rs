@@ -119,6 +119,11 @@ async fn invalid_json_operations_are_rejected_with_their_position() {
         {"operations": [{"op": "rewrite_progress", "id": "KL-1"}]} → operations[0] `id`
         {"operations": [{"op": "rewrite_progress", "in_progress": ["a", "b\u0000"]}]} → operations[0].in_progress[1]
         {"operations": [{"op": "delete"}]} → operations[0].op `delete`
+        {"operations": [{"op": 5}]} → operations[0].op string
+        {"operations": [{"op": null}]} → operations[0].op string
+        {"operations": [{"op": []}]} → operations[0].op string
+        {"operations": [{"op": {}}]} → operations[0].op string
+        {"operations": [{"op": "add", "section": 7}]} → operations[0].section string
         {"operations": [{"id": "KL-1", "reason": "b"}]} → operations[0] `op`
         {"operations": ["KL-1"]} → operations[0]
         {"operations": [{"op": "archive", "id": "KL-1", "reason": "a\u0000"}]} → operations[0].reason

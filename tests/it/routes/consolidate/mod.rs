@@ -82,6 +82,7 @@ async fn consolidations_are_asked_for_and_agents_name_grounds_in_operations_of_t
         POST consolidate < {} → 404 not-found
         PUT context < DOCUMENT → 201
         POST consolidate < {"mode": "now"} → 422 invalid mode
+        POST consolidate < {"mode": 5} → 422 invalid mode
         POST consolidate < {"modes": 1} → 422 invalid modes
         POST consolidate < {"instructions": "(x×10001)"} → 422 invalid instructions
         POST consolidate < {"instructions": "a\u0000b"} → 422 invalid instructions
