@@ -186,22 +186,16 @@ impl Client {
         place: Option<&Place>,
         filter: Filter,
     ) -> Result<Self, StorageError> {
-        let mut ready = VecDeque::new();
         feeds.storage.sequence_events(vault).await?;
         let state = feeds.storage.stream_state(vault).await?;
         let last = &state.last;
+        // The old place also before a reset: if that does not arrive, the client must ask for it again.
+        let mut ready = VecDeque::from([greeting(place.unwrap_or(last))]);
         let position = match place {
-            None => {
-                ready.push_back(greeting(last));
-                last.sequence
-            }
+            None => last.sequence,
             Some(place) => match feeds.storage.resume_events(vault, &state, place).await? {
-                Some(position) => {
-                    ready.push_back(greeting(place));
-                    position
-                }
+                Some(position) => position,
                 None => {
-                    ready.push_back(greeting(last));
                     ready.push_back(reset(last));
                     last.sequence
                 }

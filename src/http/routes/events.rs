@@ -135,18 +135,22 @@ pub(crate) async fn stream_events(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let sent = place(LAST_EVENT_ID, single_header(&headers, LAST_EVENT_ID)?.as_deref())?;
-    let from = match sent {
-        Some(place) => Some(place),
+    let named = match sent {
+        Some(_) => None,
         None => place("last_event_id", chosen.last_event_id.as_deref())?,
     };
     let order = chosen.order.unwrap_or(Order::Oldest);
     let filter = chosen.filter()?;
     match accept.choose(&[Representation::EventStream, Representation::Json])? {
         Representation::Json => {
-            let body = read_page(&state, &vault_id, &filter, &page, (order, from)).await?;
+            let body = read_page(&state, &vault_id, &filter, &page, (order, sent.or(named))).await?;
             Ok(Json(body).into_response())
         }
-        _ => stream(&state, &vault_id, filter, from, admission).await,
+        _ => {
+            // The header of a client that comes back is newer than the query of its URL.
+            let from = sent.or(page.after()?).or(named);
+            stream(&state, &vault_id, filter, from, admission).await
+        }
     }
 }
 

@@ -115,6 +115,7 @@ async fn invalid_requests_are_rejected() {
         GET EVENTS | Last-Event-ID: -1-00000000 → 400 malformed Last-Event-ID
         GET EVENTS | Last-Event-ID: 99999999999999999999-00000000 → 400 malformed Last-Event-ID
         GET EVENTS?last_event_id=x → 400 malformed last_event_id
+        GET EVENTS?cursor=zzz → 400 malformed cursor
         GET EVENTS?kinds=version,nothing → 422 invalid kinds
         GET EVENTS?memory_id=- → 422 invalid memory_id
         GET EVENTS | Accept: text/html → 406 not-acceptable Accept";
