@@ -80,12 +80,13 @@ impl Pipeline {
     ) -> Result<Run, PipelineError> {
         let (mut run, _) = self.waiting(to, update_id).await?;
         self.capture(to).await?;
-        run.status = RunStatus::Rejected;
+        let now = self.clock.now();
+        (run.status, run.finished_at) = (RunStatus::Rejected, Some(now));
         (run.version, run.context_id) = (None, None);
         run.outcome["review"] = json!({
             "decision": RunStatus::Rejected.name(),
             "by": to.actor,
-            "at": self.clock.now(),
+            "at": now,
             "reason": reason,
         });
         run.events = vec![NewEvent {
@@ -109,7 +110,7 @@ impl Pipeline {
         };
         let Some(run) = self.storage.run(vault, memory, id).await? else {
             return Err(if self.storage.was_proposed(vault, memory, id).await? {
-                not_pending("its memory was deleted")
+                not_pending("it was deleted with its memory, or after its end (retention.runs_max_age)")
             } else {
                 PipelineError::UnknownRun(id.clone())
             });

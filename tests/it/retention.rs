@@ -83,7 +83,7 @@ async fn a_version_retained_for_its_records_is_not_returned_for_a_later_time() {
 
     let table = r#"
         GET contexts → 200 {"/items/*/version": [5, 4, 1]}
-        GET context?as_of=2026-11-21T02:02:30Z → 404 not-found as_of
+        GET context?as_of=2026-11-21T02:02:30Z → 404 not-found as_of {"detail~": "or it is not known any more which"}
         GET context?as_of=2026-11-21T02:03:30Z → 200
         GET context?as_of=2026-11-21T02:04:30Z → 200"#;
     memory.requests(table).await;
@@ -134,4 +134,48 @@ async fn old_runs_are_deleted_and_their_versions_stay() {
         GET contexts → 200 {"/items/*/version": [2, 1]}
         GET log → 200"#;
     memory.requests(table).await;
+}
+
+#[tokio::test]
+async fn a_proposal_that_waited_for_long_is_kept_from_its_end_on() {
+    let service = Service::start().await;
+    let table = r##"
+        § approved
+        PROPOSED
+        POST updates/$id/approve → 200
+        § rejected
+        PROPOSED
+        POST updates/$id/reject < {"reason": "no"} → 200
+        § redacted
+        PROPOSED
+        PUT context < another text → 201
+        POST contexts/1/redact < {"reason": "it held a key"} → 200
+        § replaced
+        PUT context < # Key Learnings\n- KL-1 because a: b\n- KL-2 because a: b\n → 201
+        POST consolidate < {} → 200 {"status": "proposed"}
+        +172800
+        POST consolidate < {} → 200 {"status": "proposed"}
+        § expired
+        PROPOSED
+        GET updates/$id → 200 {"status": "proposed"}"##;
+    let proposed = r##"
+        PUT context < # Key Learnings\n- KL-1 because x: old\n → 201
+        POST operations?mode=propose < KEY_LEARNINGS:\n  ADD:\n    - because it bit us: pin the tool chain\n → 200 ⇒ id=/update_id
+        +172800"##;
+    let expired = service.requests(&table.replace("PROPOSED", proposed)).await;
+    let (storage, day) = (service.storage(), TimeDelta::days(1));
+    let yesterday = || service.clock.now() - day;
+    assert_eq!(storage.expire_proposals(yesterday(), 100).await.unwrap(), 1);
+
+    assert_eq!(storage.prune_runs(yesterday()).await.unwrap(), 0);
+    service.clock.advance(Duration::from_secs(172_800));
+    assert_eq!(storage.prune_runs(yesterday()).await.unwrap(), 5);
+
+    let table = r#"
+        POST updates/ID/approve → 410 gone {"detail~": ["with its memory, or after its end (retention.runs_max_age)", "this request changed nothing"]}
+        GET context → 200"#;
+    let memory = service.memory(&expired.part("/memory_id"));
+    memory
+        .requests(&table.replace("ID", &expired.part("/update_id")))
+        .await;
 }

@@ -201,7 +201,7 @@ impl From<PipelineError> for Problem {
             .with("update_id", update_id.as_str()),
             PipelineError::ProposalGone { update_id, .. } => Self::new(
                 Kind::Gone,
-                format!("{message}; nothing was changed, propose it again if it is still wanted"),
+                format!("{message}; this request changed nothing, propose it again if it is still wanted"),
             )
             .with("update_id", update_id.as_str()),
             PipelineError::NotProposed {

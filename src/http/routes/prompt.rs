@@ -49,7 +49,7 @@ use std::collections::BTreeSet;
             (Receipt = "application/json"),
         )),
         (status = 304, description = "The client has it already. Without `exclude=datetime` that is so for a minute at most."),
-        (status = 404, description = "The memory had no version at that time."),
+        (status = 404, description = "The memory had no version at that time, or it is not known any more which."),
         (status = 410, description = "The version was redacted."),
         (status = 422, description = "A parameter is not valid, `include` names what there is not (`unknown`, `known`), or `max_tokens` is below what the rules need (`needed`)."),
     )

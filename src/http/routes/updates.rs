@@ -128,7 +128,7 @@ pub(crate) struct ApproveRequest {
     responses(
         (status = 200, description = "What was changed, what was not, and why.", body = UpdateAnswer),
         (status = 409, description = "It is not a proposal, or was already decided; `run_status` says what it is."),
-        (status = 410, description = "It has expired, its memory was deleted, or what it quotes was redacted."),
+        (status = 410, description = "It has expired, was deleted, or what it quotes was redacted."),
         (status = 412, description = "A precondition is not satisfied; nothing was saved, and the proposal keeps waiting."),
         (status = 422, description = "The request is not valid, names an operation that the proposal does not have, or the document would be too large; the proposal keeps waiting."),
     )
@@ -176,7 +176,7 @@ pub(crate) struct RejectRequest {
     responses(
         (status = 200, description = "It is rejected; its run.", body = Run),
         (status = 409, description = "It is not a proposal, or was already decided; `run_status` says what it is."),
-        (status = 410, description = "It has expired, its memory was deleted, or what it quotes was redacted."),
+        (status = 410, description = "It has expired, was deleted, or what it quotes was redacted."),
         (status = 412, description = "A precondition is not satisfied; the proposal keeps waiting."),
     )
 )]

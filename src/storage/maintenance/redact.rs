@@ -87,7 +87,7 @@ impl Storage {
         let redacted = Redacted::of(&mut transaction, &context).await?;
         let now = self.clock.now().max(head.changed_at);
         // Before the texts of versions are changed, because the texts of runs are unpacked with them.
-        let runs = redacted.clear_runs(&mut transaction).await?;
+        let runs = redacted.clear_runs(&mut transaction, now).await?;
         redacted
             .clear_version(&mut transaction, (actor, reason), now)
             .await?;
@@ -242,7 +242,11 @@ impl<'a> Redacted<'a> {
     /// created the version or started from it quote it in their prompts and diffs. Others may quote it if the memory changed
     /// while they ran, or if a message contained what later became part of the document. A proposal among them has expired:
     /// nobody can see any more what it would change.
-    async fn clear_runs(&self, connection: &mut Connection) -> Result<Vec<UpdateId>, StorageError> {
+    async fn clear_runs(
+        &self,
+        connection: &mut Connection,
+        now: DateTime<Utc>,
+    ) -> Result<Vec<UpdateId>, StorageError> {
         let (vault, memory, version) = self.place();
         // Without the constant instructions, which stay: they quote nothing.
         let mut rows = run_rows!(
@@ -279,13 +283,15 @@ impl<'a> Redacted<'a> {
         drop(rows);
         sqlx::query!(
             "UPDATE updates SET request = $4, exchanges = $5, outcome = $4,
-                                status = CASE status WHEN 'proposed' THEN 'expired' ELSE status END
+                                status = CASE status WHEN 'proposed' THEN 'expired' ELSE status END,
+                                finished_at = CASE status WHEN 'proposed' THEN $6 ELSE finished_at END
              WHERE vault_id = $1 AND memory_id = $2 AND update_id = ANY ($3)",
             vault.as_str(),
             memory.as_str(),
             &cleared as &[UpdateId],
             redacted_json(),
             Value::Array(Vec::new()),
+            now,
         )
         .execute(connection)
         .await?;

@@ -117,14 +117,15 @@ impl Storage {
         connection: &mut Connection,
         run: &Run,
     ) -> Result<Vec<NewEvent>, StorageError> {
+        let now = self.clock.now();
         let review = json!({"review": {
             "decision": RunStatus::Rejected.name(),
             "by": run.actor_id.as_str(),
-            "at": self.clock.now(),
+            "at": now,
             "reason": format!("replaced by the newer proposal {}", run.update_id),
         }});
         let replaced = sqlx::query_scalar!(
-            r#"UPDATE updates SET status = 'rejected', outcome = outcome || $5
+            r#"UPDATE updates SET status = 'rejected', outcome = outcome || $5, finished_at = $6
                WHERE vault_id = $1 AND memory_id = $2 AND kind = $3 AND status = 'proposed' AND update_id <> $4
                RETURNING update_id AS "update_id: UpdateId""#,
             run.vault_id.as_str(),
@@ -132,6 +133,7 @@ impl Storage {
             run.kind.name(),
             run.update_id.as_str(),
             review,
+            now,
         )
         .fetch_all(connection)
         .await?;

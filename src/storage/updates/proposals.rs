@@ -55,7 +55,7 @@ impl Storage {
         Ok(page.rows())
     }
 
-    /// Whether a run was a proposal, even if it was deleted with its memory; known as long as events are retained.
+    /// Whether a run was a proposal, even if it was deleted; known as long as events are retained.
     ///
     /// # Errors
     /// Database errors.
@@ -106,13 +106,14 @@ impl Storage {
                 let vault = of_vault.vault_id.as_str();
                 let expire = || {
                     sqlx::query!(
-                        "UPDATE updates SET status = 'expired'
+                        "UPDATE updates SET status = 'expired', finished_at = $5
                          WHERE vault_id = $1 AND status = 'proposed' AND finished_at <= $2
                            AND (memory_id, update_id) IN (SELECT * FROM unnest($3::text[], $4::text[]))",
                         vault,
                         before,
                         &of_vault.memories,
                         &of_vault.updates,
+                        self.clock.now(),
                     )
                 };
                 let done = self.execute(Class::Sweep, "db.updates.expire", expire).await;
@@ -129,7 +130,7 @@ impl Storage {
 pub(in crate::storage) async fn decide(connection: &mut Connection, run: &Run) -> Result<(), StorageError> {
     let (version, context_id) = (run.version, run.context_id.as_ref().map(ContextId::as_str));
     let done = sqlx::query!(
-        "UPDATE updates SET status = $4, version = $5, context_id = $6, outcome = $7
+        "UPDATE updates SET status = $4, version = $5, context_id = $6, outcome = $7, finished_at = $9
          WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3 AND status = 'proposed' AND request <> $8",
         run.vault_id.as_str(),
         run.memory_id.as_str(),
@@ -139,6 +140,7 @@ pub(in crate::storage) async fn decide(connection: &mut Connection, run: &Run) -
         context_id,
         run.outcome,
         redacted_json(),
+        run.finished_at,
     )
     .execute(connection)
     .await?;

@@ -6,7 +6,7 @@ use crate::storage::StorageError;
 use crate::storage::events::NewEvent;
 use crate::storage::pages::size_of;
 use crate::storage::updates::{exchanges, outcomes};
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use strum::{EnumString, IntoStaticStr, VariantNames};
@@ -107,7 +107,7 @@ pub struct Run {
     pub actor_id: ActorId,
     /// When it began.
     pub created_at: DateTime<Utc>,
-    /// When it ended; null while it is queued or running.
+    /// When it ended; null while it is queued or running. Of a proposal that waits, when it was made.
     pub finished_at: Option<DateTime<Utc>>,
     /// How often it was begun.
     #[schema(minimum = 0)]
@@ -235,6 +235,17 @@ impl Run {
             identity,
             events: Vec::new(),
         }
+    }
+
+    /// How long it ran; `None` while it does, and of a decided proposal, which mostly waited.
+    #[must_use]
+    pub fn took(&self) -> Option<TimeDelta> {
+        let has_waited = matches!(
+            self.status,
+            RunStatus::Approved | RunStatus::Rejected | RunStatus::Expired
+        );
+        let end = self.finished_at.filter(|_| !has_waited);
+        end.map(|end| end - self.created_at)
     }
 
     /// Removes what the version that it creates contains; reading the run restores it.

@@ -148,7 +148,7 @@ async fn only_selected_operations_are_approved_and_a_stale_decision_leaves_the_p
     let table = format!(
         "
         SEND ./updates/{second}/reject < if_match={id}&once=d&reason=<no> → 303
-        GET ./updates/{second} → 200 <no> | !/approve"
+        GET ./updates/{second} → 200 <no> | !/approve | !, took"
     );
     browser.session(&table).await;
 }

@@ -69,7 +69,7 @@ pub(in crate::http::routes) async fn version(
 /// The version that was the newest at a time; `None` if the memory does not exist.
 ///
 /// # Errors
-/// 422 if the time lies in the future, 404 if the memory had no version then.
+/// 422 if the time lies in the future, 404 if the memory had no version then, or it may have been pruned.
 pub(in crate::http::routes) async fn version_as_of(
     state: &AppState,
     vault: &VaultId,
@@ -80,9 +80,10 @@ pub(in crate::http::routes) async fn version_as_of(
         return Err(Problem::invalid("as_of", "as_of must not lie in the future"));
     }
     match state.storage.context_as_of(vault, memory, time).await? {
-        None if state.storage.memory_exists(vault, memory).await? => {
-            Err(Problem::not_found("the memory had no version at that time").with("field", "as_of"))
-        }
+        None if state.storage.memory_exists(vault, memory).await? => Err(Problem::not_found(
+            "the memory had no version at that time, or it is not known any more which",
+        )
+        .with("field", "as_of")),
         version => Ok(version),
     }
 }
@@ -155,7 +156,7 @@ pub(crate) struct LatestParams {
             (String = "text/markdown; charset=utf-8"),
             (ContextBody = "application/json"),
         )),
-        (status = 404, description = "There is no such memory, no version at that time, or no such section."),
+        (status = 404, description = "There is no such memory, no known version of that time, or no such section."),
         (status = 410, description = "The version was redacted."),
     )
 )]
