@@ -6,7 +6,7 @@ use crate::domain::ids::{ActorId, MemoryId, VaultId};
 use clap::Args;
 use std::fs;
 use std::io::{self, IsTerminal as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::str::FromStr;
 
@@ -27,7 +27,7 @@ pub struct Init {
     /// The author of changes.
     #[arg(long, value_name = "ACTOR")]
     actor: Option<ActorId>,
-    /// Install the git hook that records each commit as a task.
+    /// Install the git hook that records each commit as a task. Without other options an existing file stays as it is.
     #[arg(long)]
     git_hook: bool,
     /// Replace an existing file.
@@ -38,7 +38,8 @@ pub struct Init {
 impl Init {
     pub(super) fn run(self) -> Result<(), Failure> {
         let path = PathBuf::from(PROJECT_FILE);
-        if path.exists() && !self.force {
+        let keeps_file = path.exists() && !self.force;
+        if keeps_file && !self.is_for_hook_only() {
             return Err(Failure::usage(format!(
                 "there is a {PROJECT_FILE} here; --force replaces it"
             )));
@@ -49,6 +50,25 @@ impl Init {
                 "the git hook reads the file at the top of the repository only: run init there",
             ));
         }
+        let mut out = Output::new();
+        if !keeps_file {
+            out.text(&self.write(&path)?).end();
+        }
+        if let Some(message) = self.hook()? {
+            out.text(&message).end();
+        }
+        out.text("try: working-memory doctor").end().write()
+    }
+
+    /// Whether no option says what the file is to contain.
+    fn is_for_hook_only(&self) -> bool {
+        let MemoryArgs { vault, memory } = &self.memory_ref;
+        let names_nothing = vault.is_none() && memory.is_none() && self.url.is_none() && self.actor.is_none();
+        self.git_hook && names_nothing
+    }
+
+    /// Writes the file; returns a message about it.
+    fn write(&self, path: &Path) -> Result<String, Failure> {
         let url = self.url.as_ref().map(|url| base_url(Some(url))).transpose()?;
         let MemoryArgs { vault, memory } = &self.memory_ref;
         let vault: VaultId = chosen("vault", vault.as_ref(), DEFAULT_VAULT)?;
@@ -65,14 +85,8 @@ impl Init {
                 text.push_str(&format!("{key} = \"{value}\"\n"));
             }
         }
-        write_file(&path, &text, 0o644, self.force)?;
-        let mut out = Output::new();
-        out.text(&format!("wrote {PROJECT_FILE}: memory {memory} of vault {vault}"))
-            .end();
-        if let Some(message) = self.hook()? {
-            out.text(&message).end();
-        }
-        out.text("try: working-memory doctor").end().write()
+        write_file(path, &text, 0o644, self.force)?;
+        Ok(format!("wrote {PROJECT_FILE}: memory {memory} of vault {vault}"))
     }
 
     /// Installs the hook, if there is a repository and the user wants it; returns a message about it.

@@ -29,6 +29,8 @@ pub(super) enum Access {
     Read,
     /// Write: the schema is migrated to the current version.
     Write,
+    /// Migrate: the schema is left to the command.
+    Migrate,
 }
 
 /// Opens the database, does the work of a command on it, and closes it. With `stopped` a signal ends the work, which is what
@@ -100,6 +102,9 @@ async fn check(
     access: Access,
     is_own: bool,
 ) -> Result<(), Box<dyn Error>> {
+    if access == Access::Migrate {
+        return Ok(());
+    }
     // The service that runs it has migrated its schema.
     let is_anothers = !is_own && config.database.url.is_none();
     if is_anothers && !matches!(storage.schema_is_current().await, Ok(true)) {
@@ -159,7 +164,7 @@ fn still_starting(data_dir: &Path) -> String {
 const NO_EXTENSION: &str = "the schema is up to date; its tables cannot be distributed, since the database does not have the \
                             extension citus: install it on every node, run CREATE EXTENSION citus, and try again";
 
-/// Arguments of `migrate`. The database is `DATABASE_URL` or `database.url`.
+/// Arguments of `migrate`. The database is `DATABASE_URL` or `database.url`, or else the embedded one of the folder.
 #[derive(Debug, Args)]
 pub struct Migrate {
     /// Read this file instead of `working-memory.toml` [env: WORKING_MEMORY_CONFIG].
@@ -176,30 +181,24 @@ pub struct Migrate {
 
 impl Migrate {
     pub(super) async fn run(self) -> Result<(), Box<dyn Error>> {
-        let config = load_config(self.config.as_deref())?;
-        let Some(url) = &config.database.url else {
-            return Err(
-                "set DATABASE_URL: the embedded database is migrated whenever the service starts".into(),
-            );
+        let work = async |storage: &Storage| {
+            match self.down_to {
+                Some(version) => storage.migrate_down(version).await,
+                None => storage.migrate().await,
+            }?;
+            if self.distribute {
+                if !storage.can_distribute().await? {
+                    return Err(NO_EXTENSION.into());
+                }
+                let mut out = Output::new();
+                for table in storage.distribute().await? {
+                    out.text(&format!("distributed: {table}")).end();
+                }
+                out.write()?;
+            }
+            Ok(())
         };
-        // One connection, one transaction.
-        let options = pool(&config, url.expose_secret(), 1).await?;
-        let storage = Storage::connect(&options, Arc::new(SystemClock)).await?;
-        match self.down_to {
-            Some(version) => storage.migrate_down(version).await,
-            None => storage.migrate().await,
-        }?;
-        if self.distribute {
-            if !storage.can_distribute().await? {
-                return Err(NO_EXTENSION.into());
-            }
-            let mut out = Output::new();
-            for table in storage.distribute().await? {
-                out.text(&format!("distributed: {table}")).end();
-            }
-            out.write()?;
-        }
-        Ok(())
+        on_database(self.config.as_deref(), Access::Migrate, Some("stopped"), work).await
     }
 }
 

@@ -102,8 +102,13 @@ async fn init_writes_the_memory_of_a_folder() {
     user.session("3 get ⇒ http://127.0.0.1:9\n2 init ⇒ --force").await;
     let hook = user.path().join(".git/hooks/post-commit");
     assert!(!hook.exists());
+    // The file stays as it is; other options would change it.
+    user.session("2 init --git-hook --memory other ⇒ --force\ninit --git-hook → ^installed the git hook")
+        .await;
+    let kept = fs::read_to_string(user.path().join(".working-memory.toml")).unwrap();
+    assert_eq!(kept, text);
     let init = "init --force --git-hook";
-    user.session(&format!("{init} → installed the git hook")).await;
+    user.session(&format!("{init} → wrote | already installed")).await;
     assert_eq!(fs::metadata(&hook).unwrap().permissions().mode() & 0o111, 0o111);
     fs::write(&hook, "#!/bin/sh\n").unwrap();
     user.session(&format!("{init} → is another hook and is unchanged"))

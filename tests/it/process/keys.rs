@@ -49,7 +49,7 @@ async fn commands_create_no_database() {
     let folder = folder();
     std::fs::write(folder.path().join("file.jsonl"), "").unwrap();
     let all = "keys create --name a --role admin|keys list --json|export --vault v|import file.jsonl|\
-            rebuild-records";
+            rebuild-records|migrate|migrate --down-to 0";
     for arguments in all.split('|') {
         let output = program(folder.path(), arguments);
         fails(&output, &["there is no database in the folder", "DATABASE_URL"]);
@@ -66,6 +66,7 @@ async fn keys_are_created_and_vaults_exported_while_a_service_runs() {
     let folder = folder();
     let service = Program::start(folder.path()).await;
     service.put("m", "# Facts\nf\n").await.is(201);
+    printed(&program(folder.path(), "migrate"));
     let exported = program(folder.path(), "export --vault v");
     assert!(printed(&exported).contains("# Facts"), "{exported:?}");
     let made = keys(folder.path(), "create --name root --role admin");

@@ -6,7 +6,7 @@ use crate::process::program::folder;
 use working_memory::storage::embedded::{EmbeddedOptions, EmbeddedServer};
 
 #[tokio::test]
-async fn import_and_export_use_the_embedded_database_unless_a_service_runs() {
+async fn import_export_and_migrate_use_the_embedded_database_unless_a_service_runs() {
     if crate::embedded::ran_as_account() {
         return;
     }
@@ -24,6 +24,12 @@ async fn import_and_export_use_the_embedded_database_unless_a_service_runs() {
     assert!(output.status.success(), "{}", stderr(&output));
     let output = program(folder.path(), "export --vault acme");
     assert_eq!(String::from_utf8(output.stdout).unwrap(), file);
+    for arguments in ["migrate --down-to 0", "migrate"] {
+        let output = program(folder.path(), arguments);
+        assert!(output.status.success(), "{arguments}: {}", stderr(&output));
+    }
+    // The way down removed what the migrations had added.
+    fails(&program(folder.path(), "export --vault acme"), &["vault"]);
 
     let lock = std::fs::File::open(folder.path().join("data/service.lock")).unwrap();
     rustix::fs::flock(&lock, rustix::fs::FlockOperation::NonBlockingLockExclusive).unwrap();
