@@ -92,13 +92,8 @@ impl Import {
             report.unread.push(Unread { file, why });
         };
         let mut paths: Vec<String> = FILES.map(str::to_owned).to_vec();
-        match tree.names(EPICS) {
-            Ok(names) => {
-                let names = names
-                    .iter()
-                    .filter(|name| name.ends_with(".md") && !name.starts_with('.'));
-                paths.extend(names.map(|name| format!("{EPICS}{name}")));
-            }
+        match markdown(&tree, EPICS) {
+            Ok(epics) => paths.extend(epics),
             Err(error) => unread(EPICS, error),
         }
         let (mut files, mut all_bytes) = (Vec::new(), 0);
@@ -121,6 +116,12 @@ impl Import {
                 "{shown} is not the folder of a window: it contains none of {}, {EPICS}*.md; nothing was changed",
                 FILES.join(", ")
             )));
+        }
+        // People's own files, such as a README, or misnamed ones. Where a folder cannot be listed, reading its files failed.
+        let folders = ["", "active/", "archive/"].into_iter();
+        let all = folders.flat_map(|folder| markdown(&tree, folder).unwrap_or_default());
+        for file in all.filter(|file| !FILES.contains(&file.as_str())) {
+            note(&format!("{file} is no file of a window, and is not read"));
         }
         let files = files.iter().map(|(path, text)| (path.as_str(), text.as_str()));
         let parsed = parse(files, SystemClock.now().trunc_subsecs(0));
@@ -166,6 +167,13 @@ fn not_added(failure: Failure, report: &Report, all: usize) -> Failure {
         failure.exit,
         format!("the rules{needs}: {sentence}; added before that, of {all} new rules: {imported}"),
     )
+}
+
+/// The Markdown files of a folder, without hidden ones.
+fn markdown(tree: &Tree, folder: &str) -> io::Result<Vec<String>> {
+    let names = tree.names(folder)?.into_iter();
+    let names = names.filter(|name| name.ends_with(".md") && !name.starts_with('.'));
+    Ok(names.map(|name| format!("{folder}{name}")).collect())
 }
 
 /// A file as text, without a byte order mark and with LF line ends.

@@ -226,6 +226,25 @@ async fn a_folder_of_people_is_imported_as_far_as_possible_with_exit_code_1_unle
 }
 
 #[tokio::test]
+async fn a_markdown_file_that_is_none_of_a_windows_is_named() {
+    let (_service, user) = User::served().await;
+    for file in [
+        "CONTEXT.md",
+        "README.md",
+        ".hidden.md",
+        "active/foo.md",
+        "notes.txt",
+    ] {
+        user.file(&format!("in/{file}"), "Be kind\n");
+    }
+    let others = "active/foo.md is no file of a window | README.md is no file | !hidden | !notes";
+    user.session(&format!(
+        "window import in --strict → imported: 1 rule; ⇒ {others}"
+    ))
+    .await;
+}
+
+#[tokio::test]
 async fn odd_parts_of_an_entry_stop_no_other() {
     let (_service, user) = User::served().await;
     user.file(
