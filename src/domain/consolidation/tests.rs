@@ -48,6 +48,7 @@ fn the_same_said_twice_is_a_duplicate() {
         Never deploy on Fridays | Never deploy on Fridays, Anna says
         the **port** is 8080 | the port is 8080, says Anna
         call Ana at 5 | Call Ana at 5 and send the list
+        CI needs 8 GB | CI needs Docker 27, and CI needs 8 GB
         テストは毎晩走る | テストは毎晩走る",
     ) {
         assert!(are_duplicates(first, second), "{first} / {second}");
@@ -78,6 +79,13 @@ fn look_alikes_are_not() {
         the licence costs €50 | the licence costs £50
         sync staging → production | sync staging ← production
         the limit is 50 | the limit is 50 on Sundays
+        The port is 8080 | Previously the port was 8080
+        All tests pass | Almost all tests pass
+        Deploys need approval | Deploys used to need approval
+        Backups are kept for 30 days | Backups are kept for less than 30 days
+        Das Budget ist 500 Euro | Das Budget ist höchstens 500 Euro
+        Le budget est de 500 euros | Le budget est de moins de 500 euros
+        备份保留30天 | 备份保留少于30天
         backups run | backups run when the queue is empty
         backups run | backups run before the deploy
         deploy on Friday | nobody may deploy on Friday
