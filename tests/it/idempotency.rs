@@ -132,6 +132,32 @@ async fn a_request_finishes_after_its_client_disconnects() {
     assert_eq!(service.count("updates").await, 1);
 }
 
+#[tokio::test]
+async fn a_request_whose_client_disconnects_while_its_key_is_claimed_finishes_too() {
+    let (service, memory) = Service::start().await.with_memory("agent");
+    let mut lock = service.rows().begin().await.unwrap();
+    sqlx::query("LOCK TABLE idempotency_keys IN EXCLUSIVE MODE")
+        .execute(&mut *lock)
+        .await
+        .unwrap();
+    let impatient = tokio::spawn(put(&memory, "k", "one").send());
+    let waiting = "pg_locks WHERE NOT granted AND relation = 'idempotency_keys'::regclass";
+    while service.count(waiting).await == 0 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    impatient.abort();
+    assert!(impatient.await.unwrap_err().is_cancelled());
+    // The service notices that the connection is closed.
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    lock.rollback().await.unwrap();
+
+    let answered = "idempotency_keys WHERE status = 'done'";
+    while service.count(answered).await == 0 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert_eq!(service.count("memory_contexts").await, 1);
+}
+
 /// Leaves the keys as a process leaves them that dies before it has saved anything: claimed, and not renewed.
 async fn abandon(service: &Service, lease_until: &str) {
     let statement = format!(

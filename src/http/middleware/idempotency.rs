@@ -31,6 +31,7 @@ use axum::response::{IntoResponse, Response};
 use sha2::{Digest, Sha256};
 use std::convert::Infallible;
 use std::mem::take;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::time::Instant;
 use tracing::Instrument;
@@ -188,29 +189,34 @@ pub(super) async fn once(state: &AppState, time: Duration, mut call: Box<Call>) 
     let body = Bytes::from(body::read(&parts.headers, body, limit, state.settings.body_timeout).await?);
     let fingerprint = fingerprint(parts, &body);
     let slot = Slot::of(&parts.extensions);
-    if let Some(answer) = win(state, time, &claim, &fingerprint, slot.as_ref()).await? {
-        return Ok(answer.with(IDEMPOTENCY_REPLAYED, true).into_response());
-    }
-    let running = Running {
-        storage: state.storage.clone(),
-        claim,
-    };
-    if let Some(slot) = &slot
-        && let Err(busy) = slot.take_again().await
-    {
-        running.release().await;
-        return Err(busy);
-    }
-    parts.extensions.insert(running.claim.clone());
-    call.body = Body::from(body);
-    // A separate task: the work continues if the client disconnects, and its retry finds it complete.
+    let (state, client) = (state.clone(), Arc::new(()));
+    let waits = Arc::downgrade(&client);
+    // A separate task: from the claim on, the work continues if the client disconnects, and its retry finds it complete.
     let work = async move {
+        let won = win(&state, (time, &waits), &claim, &fingerprint, slot.as_ref());
+        if let Some(answer) = won.await? {
+            return Ok(answer.with(IDEMPOTENCY_REPLAYED, true).into_response());
+        }
+        let running = Running {
+            storage: state.storage.clone(),
+            claim,
+        };
+        if let Some(slot) = &slot
+            && let Err(busy) = slot.take_again().await
+        {
+            running.release().await;
+            return Err(busy);
+        }
+        call.parts.extensions.insert(running.claim.clone());
+        call.body = Body::from(body);
         let response = running.run(run(call)).await;
         drop(slot);
-        response
+        Ok(response)
     };
     let task = tokio::spawn(Party::current().scope(work).in_current_span());
-    task.await.map_err(Problem::internal)
+    let response = task.await.map_err(Problem::internal)?;
+    drop(client);
+    response
 }
 
 /// The limit of the largest body that any route accepts.
@@ -222,11 +228,11 @@ fn largest_body(settings: &Settings) -> Limit {
     }
 }
 
-/// Wins the claim, or waits for the request that holds the key and returns its answer. While it waits, its permit is for
-/// others.
+/// Wins the claim, or waits for the request that holds the key, as long as its client waits, and returns its answer. Meanwhile its
+/// permit is for others.
 async fn win(
     state: &AppState,
-    wait: Duration,
+    (wait, client): (Duration, &Weak<()>),
     claim: &IdempotencyClaim,
     fingerprint: &[u8; 32],
     slot: Option<&Slot>,
@@ -239,7 +245,9 @@ async fn win(
             Claim::Answered(answer) => return Ok(Some(answer)),
             Claim::Gone(why) => return Err(gone(why)),
             Claim::OtherRequest => return Err(reused()),
-            Claim::Running if Instant::now() + pause > waits_until => return Err(still_running()),
+            Claim::Running if Instant::now() + pause > waits_until || client.strong_count() == 0 => {
+                return Err(still_running());
+            }
             Claim::Running => {
                 if let Some(slot) = slot {
                     slot.leave();
