@@ -234,8 +234,7 @@ fn content(statement: &Statement<'_>, mark: &Mark) -> Option<String> {
     } else {
         &statement.folded[from..]
     };
-    let filler = markers().filler(folded);
-    let said = tidy(&text[filler..])?;
+    let said = tidy(&text[markers().interjections(folded)..])?;
     if markers().begins_with_pronoun(folded) {
         let before = statement.before.filter(|_| mark.kept_from == 0)?;
         let says_something =

@@ -149,6 +149,9 @@ pub(super) fn phrases(text: &str) -> impl Iterator<Item = &str> {
     text.split('|').map(str::trim).filter(|phrase| !phrase.is_empty())
 }
 
+/// Punctuation between a filler word and what follows it.
+const SEPARATES: fn(char) -> bool = |c| ",;:–—-*_、：".contains(c);
+
 impl Markers {
     fn of(table: &str) -> Self {
         let entries = entries(table);
@@ -299,19 +302,26 @@ impl Markers {
 
     /// Length of the filler words and punctuation that a folded text begins with.
     pub(super) fn filler(&self, folded: &str) -> usize {
+        self.opening(folded, |_| true)
+    }
+
+    /// The same of filler words that punctuation sets apart: "ok, the port is 80". Others may belong to what is said: "right turns".
+    pub(super) fn interjections(&self, folded: &str) -> usize {
+        self.opening(folded, |rest| rest.starts_with(SEPARATES))
+    }
+
+    fn opening(&self, folded: &str, ends: impl Fn(&str) -> bool) -> usize {
         let mut at = 0;
         loop {
             let rest = &folded[at..];
-            at += rest.len()
-                - rest
-                    .trim_start_matches(|c: char| " ,;:–—-*_、：".contains(c))
-                    .len();
+            at += rest.len() - rest.trim_start_matches(|c| c == ' ' || SEPARATES(c)).len();
             let rest = &folded[at..];
             let word = rest
                 .split(|c: char| !c.is_alphanumeric())
                 .next()
                 .unwrap_or_default();
-            if word.is_empty() || !self.filler.iter().any(|filler| filler == word) {
+            let is_filler = self.filler.iter().any(|filler| filler == word);
+            if word.is_empty() || !is_filler || !ends(rest[word.len()..].trim_start()) {
                 return at;
             }
             at += word.len();

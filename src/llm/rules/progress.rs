@@ -103,7 +103,7 @@ fn reports(statement: &Statement<'_>) -> Vec<(Kind, String)> {
         if start > end {
             continue;
         }
-        let filler = markers().filler(&statement.folded[start..end]);
+        let filler = markers().interjections(&statement.folded[start..end]);
         let text = statement.text[start + filler..end].trim_end();
         let text = text.trim_end_matches(|c: char| ",;:–—- ".contains(c));
         let points_back = markers().begins_with_pronoun(&statement.folded[start..end]);

@@ -59,6 +59,26 @@ fn pairs(place: Place, table: &str) {
 }
 
 #[test]
+fn what_is_to_be_kept_is_kept_from_its_first_word_on() {
+    for (text, kept) in [
+        (
+            "Remember: right turns are forbidden at the gate.",
+            "Right turns are forbidden at the gate",
+        ),
+        ("Merke dir: gut ist die Note zwei.", "Gut ist die Note zwei"),
+        ("Remember that, ok, the port is 80.", "The port is 80"),
+        ("Done: good passwords everywhere.", "Good passwords everywhere"),
+    ] {
+        let said = said("user", text);
+        assert_eq!(
+            said.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>(),
+            [kept],
+            "{text}"
+        );
+    }
+}
+
+#[test]
 fn requests_to_remember() {
     pairs(
         Learning,
