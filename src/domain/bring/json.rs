@@ -4,7 +4,7 @@ use super::file::{BadInput, SourceFile};
 use super::{Piece, Pieces, brief, memory_of};
 use crate::domain::document::written_time;
 use crate::domain::text::one_line;
-use chrono::{DateTime, NaiveDateTime, Utc};
+use chrono::{DateTime, NaiveDateTime, Timelike as _, Utc};
 use serde::de::{DeserializeOwned, Error as _, IgnoredAny};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -32,8 +32,14 @@ fn time<'de, D: Deserializer<'de>>(json: D) -> Result<Option<DateTime<Utc>>, D::
     };
     let read = DateTime::parse_from_rfc3339(&text).map(|time| time.to_utc());
     let read = read.or_else(|_| text.parse::<NaiveDateTime>().map(|time| time.and_utc()));
-    read.map(Some)
-        .map_err(|_| D::Error::custom("created_at and updated_at must be times such as 2024-07-01T12:00:00Z"))
+    // A leap second is the last second of its minute: documents know no other.
+    read.map(|time| {
+        Some(
+            time.with_nanosecond(time.nanosecond() % 1_000_000_000)
+                .unwrap_or(time),
+        )
+    })
+    .map_err(|_| D::Error::custom("created_at and updated_at must be times such as 2024-07-01T12:00:00Z"))
 }
 
 /// Adds a learning, if it has a text.
