@@ -68,6 +68,8 @@ export interface PromptOptions extends CallOptions {
 
 /** The body of an update. */
 export function updateBody(task: string, messages: readonly MessageLike[], options: UpdateOptions): object {
+  // An iterator would be sent as an empty object.
+  if (!Array.isArray(messages)) throw new TypeError("messages are a list");
   return { task, ...(messages.length > 0 && { messages }), ...members(options) };
 }
 

@@ -268,14 +268,16 @@ export class Transport {
     const request: RequestInit = { method: call.method, headers, redirect: "manual" };
     if (call.body !== undefined) {
       headers.set("content-type", typeof call.body === "string" ? "text/plain; charset=utf-8" : "application/json");
-      request.body = typeof call.body === "string" ? call.body : JSON.stringify(call.body);
-      // `fetch` would send another character for it.
-      if (/\p{Surrogate}/u.test(request.body)) {
-        throw new TypeError("the text contains half of a surrogate pair, which is not a character");
-      }
+      request.body = typeof call.body === "string" ? whole("", call.body) : JSON.stringify(call.body, whole);
     }
     return { url: this.url + call.path + queryOf(call.query ?? {}), headers, request };
   }
+}
+
+/** A value as it is: `fetch` would send another character for half of a surrogate pair, and JSON an escape that is none. */
+function whole<T>(_name: string, value: T): T {
+  if (typeof value !== "string" || !/\p{Surrogate}/u.test(value)) return value;
+  throw new TypeError("the text contains half of a surrogate pair, which is not a character");
 }
 
 interface Init {
