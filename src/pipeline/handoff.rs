@@ -208,7 +208,8 @@ fn manifest(
         })
     });
     let mut cited: BTreeSet<String> = BTreeSet::new();
-    let all = rendered.citations.iter().flat_map(|line| &line.cited);
+    let lines = rendered.citations.iter().filter(|line| line.line > 0);
+    let all = lines.flat_map(|line| &line.cited);
     cited.extend(all.map(|cited| cited.citation.to_string()));
     let count = |part: Part| json!(rendered.counts.get(&part).copied().unwrap_or_default());
     let sections = Part::ALL.map(|part| (part.name().to_owned(), count(part)));

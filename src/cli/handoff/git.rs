@@ -9,9 +9,6 @@ use tokio::time::timeout;
 /// The timeout of git; after that the handoff is refreshed without it.
 const TIME: Duration = Duration::from_secs(2);
 
-/// The maximum number of files.
-const MAX_FILES: usize = 200;
-
 /// Parses `git status --porcelain=v2 --branch --no-renames -z`: branch, head and changed files.
 fn read(output: &[u8]) -> Workspace {
     let mut workspace = Workspace::default();
@@ -35,7 +32,7 @@ fn read(output: &[u8]) -> Workspace {
         };
         let path = rest.splitn(before + 1, ' ').nth(before);
         let path = path.and_then(|path| name(path, Workspace::MAX_PATH_BYTES));
-        if workspace.dirty_files.len() < MAX_FILES {
+        if workspace.dirty_files.len() < Workspace::MAX_FILES {
             workspace.dirty_files.extend(path);
         }
     }
@@ -90,8 +87,8 @@ mod tests {
         let workspace = read(b"# branch.oid (initial)\0# branch.head (detached)\0");
         assert_eq!(workspace, Workspace::default());
         let mut output = format!("? {}\0", "x".repeat(1_025)).into_bytes();
-        output.extend("? f\0".repeat(300).bytes());
-        assert_eq!(read(&output).dirty_files.len(), MAX_FILES);
+        output.extend("? f\0".repeat(600).bytes());
+        assert_eq!(read(&output).dirty_files.len(), Workspace::MAX_FILES);
     }
 
     proptest! {

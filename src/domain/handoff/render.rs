@@ -37,6 +37,8 @@ impl Workspace {
     pub const MAX_BRANCH_BYTES: usize = 255;
     /// The longest head, in bytes.
     pub const MAX_HEAD_BYTES: usize = 128;
+    /// The maximum number of files.
+    pub const MAX_FILES: usize = 500;
 }
 
 /// A citation in a line, and the state of its subject at that time.
@@ -54,7 +56,8 @@ pub struct Cited {
 /// A line with citations.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CitedLine {
-    /// Its line number in the Markdown, from 1.
+    /// Its line number in the Markdown, from 1. Line 0 is the whole handoff, which cites both sections without records: if
+    /// they change, it is outdated even where no line cites them.
     pub line: usize,
     /// Its citations.
     pub cited: Vec<Cited>,
@@ -86,6 +89,11 @@ pub fn render(
         sources: BTreeSet::new(),
         hashes: section_hashes(&material.snapshot.text),
     };
+    let sections = [material.progress(), material.status()];
+    page.rendered.citations.push(CitedLine {
+        line: 0,
+        cited: sections.iter().map(|section| page.cited(section)).collect(),
+    });
     page.heading(window);
     for part in Part::ALL {
         page.open(part);
@@ -125,9 +133,14 @@ fn workspace_text(workspace: Option<&Workspace>) -> String {
         }
     }
     let files = &workspace.dirty_files;
+    let at_least = match files.len() {
+        // A caller with more files had to leave some out.
+        Workspace::MAX_FILES.. => "at least ",
+        _ => "",
+    };
     let _ = writeln!(
         text,
-        "- Files with changes that are not committed: {}",
+        "- Files with changes that are not committed: {at_least}{}",
         files.len()
     );
     for file in files.iter().take(SECTION_LINES) {
@@ -139,10 +152,18 @@ fn workspace_text(workspace: Option<&Workspace>) -> String {
     text
 }
 
-/// The hashes of the sections without records; a missing section is hashed as an empty text. Linear.
+/// The hashes of the sections without records; a missing section is hashed as an empty text. Lines that a task writes into the
+/// status although goal and blocker stay are not part of it. Linear.
 pub(super) fn section_hashes(document: &str) -> BTreeMap<ManagedSection, String> {
     let sections = [ManagedSection::CurrentProgress, ManagedSection::ActiveContext];
-    let hash = |section| hex::encode(Sha256::digest(managed_body(document, section).trim()));
+    let is_said = |line: &&str| {
+        !line.starts_with("Updated: ") && !["Goal: none", "Blocker: none"].contains(&line.trim_end())
+    };
+    let hash = |section| {
+        let lines = managed_body(document, section).split_inclusive('\n');
+        let said: String = lines.filter(is_said).collect();
+        hex::encode(Sha256::digest(said.trim()))
+    };
     sections
         .into_iter()
         .map(|section| (section, hash(section)))

@@ -283,9 +283,6 @@ pub(crate) async fn get_handoff_artifact(
     }
 }
 
-/// The maximum number of files in a request.
-const MAX_FILES: usize = 500;
-
 /// How a handoff is refreshed.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -318,11 +315,11 @@ fn checked(workspace: Workspace) -> Result<Workspace, Problem> {
         let text = text.as_deref().unwrap_or_default();
         fields::optional(&format!("workspace.{name}"), text, limit)?;
     }
-    let files = &workspace.dirty_files;
-    if files.len() > MAX_FILES {
+    let (files, limit) = (&workspace.dirty_files, Workspace::MAX_FILES);
+    if files.len() > limit {
         let count = files.len();
-        let detail = format!("workspace.dirty_files has {count} entries; at most {MAX_FILES} are accepted");
-        return Err(Problem::invalid("workspace.dirty_files", detail).with("limit", MAX_FILES));
+        let detail = format!("workspace.dirty_files has {count} entries; at most {limit} are accepted");
+        return Err(Problem::invalid("workspace.dirty_files", detail).with("limit", limit));
     }
     for (index, file) in files.iter().enumerate() {
         let field = format!("workspace.dirty_files[{index}]");

@@ -168,6 +168,18 @@ async fn a_handoff_quotes_as_written_tells_its_freshness_on_read_and_quotes_no_r
         GET handoff | If-None-Match: $tag → 200 ^> Freshness: stale.
         GET handoff → 200 ~cited_record_archived: KL-1
         GET handoff → 200 ~$made
+        § goal, blocker and steps that no line cites make it stale when they come; a task alone is no change of them
+        POST tasks < {"task_id": "t-1", "intent": "Step 1", "summary": "Done."} → 201
+        POST handoff/refresh → 201 {"markdown~": "_The memory names no next step._"}
+        POST tasks < {"task_id": "t-2", "intent": "Step 2", "summary": "Done."} → 201
+        GET handoff/status → 200 {"/reasons/*/kind": ["records_changed"], "stale_lines": []}
+        POST handoff/refresh → 201 {"/manifest/cited": ["T-1@1", "T-2@2"]}
+        PUT status < {"goal": "ship the parser", "blocker": "no quota"} → 201
+        GET handoff/status → 200 {"status": "stale", "/reasons/*/kind": ["section_changed"], "stale_lines": []}
+        POST handoff/refresh → 201 {"markdown~": "- Blocker: \"no quota\" [Active Context@3]"}
+        POST operations < CURRENT_PROGRESS:\n  In Progress:\n    - Measure it\n → 200 {"status": "applied"}
+        GET handoff/status → 200 {"/reasons/*/detail": ["Current Progress changed since version 3"], "stale_lines": []}
+        POST handoff/refresh → 201 {"markdown~": "- In progress: \"Measure it\" [Current Progress@4]"}
         § a redaction deletes the handoffs that may quote the text
         PUT context < # Key Learnings\n- KL-1 because none: harmless words\n → 201
         POST handoff/refresh → 201 ⇒ before=/handoff_id

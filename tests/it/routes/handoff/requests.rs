@@ -52,12 +52,13 @@ async fn the_state_of_the_callers_folder_is_accepted_within_limits() {
         POST handoff/refresh?force=true < {"workspace": {"head": "(x×129)"}} → 422 invalid workspace.head
         POST handoff/refresh?force=true < {"workspace": {"folder": "(x×1025)"}} → 422 invalid workspace.folder
         POST handoff/refresh?force=true < {"workspace": {"dirty_files": [("x", ×500)"x"]}} → 422 invalid workspace.dirty_files
+        POST handoff/refresh?force=true < {"workspace": {"dirty_files": [("x", ×499)"x"]}} → 201 {"markdown~": "not committed: at least 500\n"}
         POST handoff/refresh?force=true < {"workspace": {"dirty_files": ["x", "(x×1025)"]}} → 422 invalid workspace.dirty_files[1]
         POST handoff/refresh?force=true < {"workspace": {"dirty_files": [1]}} → 422 invalid workspace.dirty_files[0]
         POST handoff/refresh?force=true < {"workspace": {"user": "me"}} → 422 invalid workspace.user
         POST handoff/refresh < [] → 422 invalid
         POST handoff/refresh?force=1 → 422 invalid force
-        ROWS handoffs 1"#;
+        ROWS handoffs 2"#;
     memory.requests(table).await;
 }
 
