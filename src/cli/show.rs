@@ -251,6 +251,9 @@ fn dropped_part(part: &Value) -> String {
         return name;
     }
     let ids = [texts(part, "items"), texts(part, "records")].concat();
+    if ids.is_empty() {
+        return format!("{name} (bullets without an id)");
+    }
     format!("{name} ({})", ids.join(" "))
 }
 

@@ -212,24 +212,26 @@ struct Numbers {
 
 impl Numbers {
     fn words(&self) -> String {
-        let named = |number: usize, one: &str, more: &str| match number {
-            0 => None,
-            1 => Some(format!("1 {one}")),
-            _ => Some(format!("{number} {more}")),
-        };
-        let words = [
-            named(self.window.status, "status", "status"),
-            named(self.window.tasks, "task", "tasks"),
-            named(self.window.decisions, "decision", "decisions"),
-            named(self.window.history, "history", "history"),
-            named(self.rules, "rule", "rules"),
-        ];
-        let words: Vec<String> = words.into_iter().flatten().collect();
-        match words.is_empty() {
-            true => "nothing".to_owned(),
-            false => words.join(", "),
-        }
+        let words = counted(&[
+            (self.window.status, "status", "status"),
+            (self.window.tasks, "task", "tasks"),
+            (self.window.decisions, "decision", "decisions"),
+            (self.window.history, "history", "history"),
+            (self.rules, "rule", "rules"),
+        ]);
+        words.unwrap_or_else(|| "nothing".to_owned())
     }
+}
+
+/// The numbers that are not 0, each before its singular or plural; `None` if there are none.
+fn counted(numbers: &[(usize, &str, &str)]) -> Option<String> {
+    let words = numbers.iter().filter_map(|(number, one, more)| match number {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        _ => Some(format!("{number} {more}")),
+    });
+    let words: Vec<String> = words.collect();
+    (!words.is_empty()).then(|| words.join(", "))
 }
 
 /// The result of an import.
@@ -258,7 +260,10 @@ impl Report {
     /// How much of the folder was left out, if anything.
     fn left_out(&self) -> Option<String> {
         let (lines, files) = (self.unplaced.len(), self.unread.len());
-        (lines + files > 0).then(|| format!("{lines} lines cannot be parsed, {files} files cannot be read"))
+        counted(&[
+            (lines, "line cannot be parsed", "lines cannot be parsed"),
+            (files, "file cannot be read", "files cannot be read"),
+        ])
     }
 
     /// Prints it.

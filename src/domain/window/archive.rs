@@ -46,7 +46,7 @@ impl ArchivedTask {
             time,
             failed: task.has_failed(),
             line: format!("{} {record_id} {}", written_time(time), words(&task)),
-            task_id: task.task_id,
+            task_id: task.own_id().cloned(),
             intent,
             summary: task.summary,
             epic: task.details.epic,

@@ -207,10 +207,12 @@ impl<'t> Change<'t> {
             there.retain(|(_, id)| !pinned.contains(id));
         }
         let what = match kind {
-            RecordKind::Decision => "decisions",
-            _ => "recent tasks",
+            RecordKind::Decision => "decision",
+            _ => "recent task",
         };
-        let why = format!("left the window of {} {what}", self.sizes.of(kind));
+        let size = self.sizes.of(kind);
+        let plural = if size == 1 { "" } else { "s" };
+        let why = format!("left the window of {size} {what}{plural}");
         for (_, id) in there.into_iter().take(over) {
             self.edit.archive(id, &why)?;
         }

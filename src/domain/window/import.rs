@@ -7,7 +7,7 @@
 use super::archive::first_sentence;
 use super::change::{Change, decision_record};
 use super::status::Status;
-use super::task::{DERIVED, DERIVED_BYTES, Task, is_derived, task_line, without_reason};
+use super::task::{DERIVED, DERIVED_BYTES, Task, task_line, without_reason};
 use crate::domain::document::{Record, written_time};
 use crate::domain::ids::{RecordId, RecordKind};
 use crate::domain::memory::{ChangedDocument, EditError};
@@ -152,7 +152,7 @@ impl ImportedTask {
     /// one.
     #[must_use]
     pub fn without_derived_id(mut self) -> Self {
-        self.task.task_id = self.task.task_id.filter(|id| !is_derived(id));
+        self.task.task_id = self.task.own_id().cloned();
         self
     }
 

@@ -33,6 +33,12 @@ impl Task {
         success == Some(&Value::Bool(false))
     }
 
+    /// What its writer calls it. An id that an import derived is not shown to people or programs.
+    #[must_use]
+    pub fn own_id(&self) -> Option<&TaskId> {
+        self.task_id.as_ref().filter(|id| !is_derived(id))
+    }
+
     /// Restores a task from its line and its stored data, if there is any. If a person changed the line, the
     /// line takes precedence.
     #[must_use]
@@ -65,8 +71,7 @@ pub fn task_line(task: &Task) -> String {
 
 /// As [`task_line`], for a place where no reason is expected.
 pub(super) fn words(task: &Task) -> String {
-    let id = task.task_id.as_ref().filter(|id| !is_derived(id));
-    let id = id.map_or_else(String::new, |id| format!("{id}: "));
+    let id = task.own_id().map_or_else(String::new, |id| format!("{id}: "));
     let mark = if task.has_failed() { FAILED } else { "" };
     let mut line = format!("{id}{mark}{}", one_line(&task.intent));
     let summary = one_line(&task.summary);
@@ -191,8 +196,8 @@ pub fn fits(text: &str, limit: usize) -> bool {
 pub(super) const DERIVED: &str = "import-";
 pub(super) const DERIVED_BYTES: usize = 12;
 
-/// Whether an id was derived. Such an id is not shown to people or programs.
-pub(super) fn is_derived(id: &TaskId) -> bool {
+/// Whether an id was derived.
+fn is_derived(id: &TaskId) -> bool {
     let digits = id.as_str().strip_prefix(DERIVED);
     digits.is_some_and(|digits| {
         digits.len() == 2 * DERIVED_BYTES

@@ -84,7 +84,7 @@ impl Window {
                         record_id: id,
                         time,
                         failed: task.has_failed(),
-                        task_id: task.task_id,
+                        task_id: task.own_id().cloned(),
                         intent: task.intent,
                         summary: task.summary,
                         outcome: task.details.outcome,

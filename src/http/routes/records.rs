@@ -156,7 +156,7 @@ impl From<RecordLife> for RecordBody {
         let task = stored.task().map(|mut task| RecordTaskFields {
             time: stored.time(),
             failed: task.has_failed(),
-            task_id: task.task_id.map(|id| id.to_string()),
+            task_id: task.own_id().map(ToString::to_string),
             intent: task.intent,
             summary: task.summary,
             outcome: task.details.outcome.take(),

@@ -196,8 +196,12 @@ async fn a_folder_of_people_is_imported_as_far_as_possible_with_exit_code_1_unle
     user.file("in/notes.txt", "left alone");
 
     let taken = "imported: 1 status, 2 tasks, 1 decision, 2 history;";
-    user.session("5 window import in --strict ⇒ nothing was imported")
-        .await;
+    user.file("one/active/decisions.log.md", "no date\n");
+    user.session(
+        "5 window import in --strict ⇒ (--strict): 3 lines cannot be parsed, 2 files cannot be read
+        5 window import one --strict ⇒ (--strict): 1 line cannot be parsed | !cannot be read",
+    )
+    .await;
     assert_eq!(service.count("memories").await, 0);
 
     let decisions = r"decisions.log.md:2: no date\n | decisions.log.md:3: - 2026-11-19 xxx";

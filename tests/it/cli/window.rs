@@ -29,8 +29,8 @@ const COMMANDS: [(&str, &str, &str); 5] = [
 
 #[tokio::test]
 async fn a_command_sends_its_request() {
-    let dropped =
-        json!([{"name": "decisions", "whole": true}, {"name": "recent_tasks", "records": ["T-1", "T-2"]}]);
+    let dropped = json!([{"name": "decisions", "whole": true}, {"name": "recent_tasks", "records": ["T-1", "T-2"]},
+        {"name": "key_learnings", "records": []}]);
     let answer = json!({"record_id": "T-7", "version": 9, "text": "the prompt", "dropped": dropped});
     let stub = Stub::by(move |sent| {
         let status = if sent.method == "GET" { 200 } else { 201 };
@@ -53,8 +53,8 @@ async fn a_command_sends_its_request() {
             assert_eq!(request.json(), body, "{line}");
         }
         if line.contains("--max-tokens") {
-            let left_out = "left out for --max-tokens: decisions, recent_tasks (T-1 T-2)\n";
-            assert_eq!(done.err, left_out);
+            let left_out = "decisions, recent_tasks (T-1 T-2), key_learnings (bullets without an id)";
+            assert_eq!(done.err, format!("left out for --max-tokens: {left_out}\n"));
         }
     }
     user.file("report.json", "{");

@@ -38,7 +38,13 @@ async fn a_folder_is_imported_in_one_version_and_only_once() {
         POST window/import < FOLDER → 201 | x-context-version: 1 | {"version": 1, "taken": {"status": 1, "tasks": 2, "decisions": 1, "history": 2}, "present": {"status": 0, "tasks": 0, "decisions": 0, "history": 1}}
         GET context → 200 =# Active Context\nGoal: ship\nBlocker: review\nUpdated: 2026-11-21T02:00:00Z\n\n# Recent Tasks\n- T-4 [2026-10-03T00:00:00Z] mine: Third: Three.\n- T-3 [2026-10-02T00:00:00Z] Second: Two.\n\n# Decisions\n- D-1 [2026-10-01T00:00:00Z] because it lasts: plain text\n
         GET archive/history → 200 =- 2026-09-01T00:00:00Z T-1 Before zero: Less.\n- 2026-09-02T00:00:00Z T-2 Zero\n
-        GET records/T-2 → 200 {"status": "archived", "epic": "start", "created_version": 1, "ended_version": 1}
+        GET archive/history | Accept: application/json → 200 {"/items/*/task_id": [null, null]}
+        GET archive/epics → 200 {"/items/1/latest/0/record_id": "T-2", "/items/1/latest/0/task_id": null}
+        GET window → 200 ~ Third\nTask: mine\n
+        GET window → 200 ~ Second\n\n> Two.\n
+        GET window | Accept: application/json → 200 {"/tasks/*/task_id": ["mine", null]}
+        GET records?kind=T&status=all → 200 {"/items/*/task_id": [null, null, null, "mine"]}
+        GET records/T-2 → 200 {"task_id": null, "status": "archived", "epic": "start", "created_version": 1, "ended_version": 1}
         GET log → 200 {"/items/0/source": "import"}
         GET records/T-4 → 200 {"outcome": [1]}
         POST window/import < FOLDER → 200 {"unchanged": true, "version": 1, "present": {"status": 1, "tasks": 2, "decisions": 1, "history": 3}}

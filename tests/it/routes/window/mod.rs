@@ -138,6 +138,7 @@ async fn a_task_that_left_the_window_is_in_the_history_by_epic_and_by_week_until
         POST tasks < {"task_id": "task-4", "intent": "Step 4", "summary": "Done. All of it.", "epic": "Bench"} → 201
         +86400
         POST tasks < {"task_id": "task-5", "intent": "Step 5", "summary": "Done. All of it."} → 201
+        GET records/T-1 → 200 {"archive_reason": "left the window of 1 recent task"}
         GET archive/epics → 200 {"/items/*/name": [null, "Bench", "parser"], "/items/*/tasks": [1, 1, 2], "/items/2/first": "2026-11-21T02:00:00Z", "/items/2/latest/1/record_id": "T-3"}
         GET archive/epics?by=week&limit=1 → 200 {"/items/0/name": "2026-W47", "/items/0/tasks": 2} ⇒ cursor=/next_cursor
         GET archive/epics?by=week&limit=1&cursor=$cursor → 200 {"/items/0/name": "2026-W48"}
