@@ -257,24 +257,30 @@ impl Models {
     /// Name and address of what answers for a role.
     #[must_use]
     pub fn description(&self, role: Role) -> &str {
-        self.for_role(role)
-            .map_or("extractive (built-in rules, no model)", |model| {
-                &model.description
-            })
+        description(self.for_role(role))
     }
 
-    /// One line for the start-up log: the model of each role, without keys.
+    /// One line for the start-up log: the model of each role and of handoffs, without keys.
     #[must_use]
     pub fn describe(&self) -> String {
-        let descriptions = Role::ALL.map(|role| (role, self.description(role)));
-        let first = self.description(Role::Progress);
+        let [progress, learnings, verbatim] = Role::ALL.map(|role| (role.name(), self.description(role)));
+        let handoff = ("handoff", description(self.for_handoff()));
+        let descriptions = [progress, learnings, verbatim, handoff];
+        let (_, first) = progress;
         if descriptions.iter().all(|(_, description)| *description == first) {
             return format!("all roles: {first}");
         }
         descriptions
-            .map(|(role, description)| format!("{}: {description}", role.name()))
+            .map(|(role, description)| format!("{role}: {description}"))
             .join("; ")
     }
+}
+
+/// Name and address of a model, or of the rules that stand in for it.
+fn description(model: Option<&RoleModel>) -> &str {
+    model.map_or("extractive (built-in rules, no model)", |model| {
+        &model.description
+    })
 }
 
 /// Host, port and path of a URL, without parts that may be secret.

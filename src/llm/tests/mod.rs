@@ -27,3 +27,14 @@ fn roles_with_models_of_their_own_are_distinguished() {
     );
     assert!(!line.contains("secret"));
 }
+
+#[test]
+fn a_model_of_handoffs_is_distinguished_from_the_roles() {
+    let config: LlmConfig = serde_json::from_value(serde_json::json!({
+        "roles": {"handoff": {"base_url": "http://localhost:1/v1", "model": "m"}},
+    }))
+    .expect("a readable section");
+    let line = Models::from_config(&config).expect("models").describe();
+    assert!(line.starts_with("progress: extractive"), "{line}");
+    assert!(line.ends_with("; handoff: m (openai, localhost:1/v1)"), "{line}");
+}
