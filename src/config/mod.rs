@@ -187,7 +187,11 @@ impl Config {
             .source(Some(environment.clone()));
         let read = builder.add_source(own).build().map_err(|error| match error {
             config::ConfigError::FileParse { cause, .. } => {
-                ConfigError::Invalid(format!("{}: {cause}", path_of(file).display()))
+                // The lines behind the first quote the file, whose values may be secret, and repeat where that is.
+                let cause = cause.to_string();
+                let lines = cause.lines().filter(|line| !line.contains(" |"));
+                let what = lines.collect::<Vec<_>>().join(": ");
+                ConfigError::Invalid(format!("{}: {what}", path_of(file).display()))
             }
             other => other.into(),
         })?;
@@ -224,6 +228,7 @@ impl Config {
             self.window.validate(),
             self.embeddings.validate(),
             self.llm.validate(),
+            self.log.validate(),
         ];
         sections
             .into_iter()

@@ -4,6 +4,7 @@ use super::values::{one_of, section};
 use serde::Deserialize;
 use std::io::IsTerminal as _;
 use strum::{EnumString, VariantNames};
+use tracing_subscriber::EnvFilter;
 use url::Url;
 
 /// The format of a log line.
@@ -39,6 +40,12 @@ impl LogConfig {
             "info,sqlx=warn"
         };
         self.filter.as_deref().unwrap_or(usual)
+    }
+
+    /// Checks what its type cannot express.
+    pub(super) fn validate(&self) -> Result<(), String> {
+        let read = EnvFilter::try_new(self.filter());
+        read.map(drop).map_err(|error| format!("log.filter: {error}"))
     }
 
     /// Whether standard error is a terminal, with nothing chosen that says what to write there.

@@ -38,6 +38,17 @@ fn a_file_that_cannot_be_read_is_an_error_and_not_no_settings() {
     let error = Config::load(Some(&broken), []).unwrap_err().to_string();
     let named = format!("{}: TOML parse error", broken.display());
     assert!(error.contains(&named), "{error}");
+    for text in [
+        "[database]\nurl = postgres://wm:SECRET@db/wm\n",
+        "[llm]\napi_key = \"SECRET\n",
+    ] {
+        std::fs::write(&broken, text).unwrap();
+        let error = Config::load(Some(&broken), []).unwrap_err().to_string();
+        assert!(
+            error.contains("at line 2") && !error.contains("SECRET"),
+            "{error}"
+        );
+    }
 }
 
 /// The environment's name of a setting.
@@ -198,6 +209,8 @@ fn values_that_make_no_sense_are_refused_with_their_key() {
         RETENTION__MAX_AGE=soon → max_age
         RETENTION__MAX_AGE=3600000d → max_age
         RETENTION__RUNS_MAX_AGE=0d → runs_max_age
+        LOG__FILTER=foo=bar=baz → log.filter
+        LOG__FILTER=[[ → log.filter
         REVIEW__EXPIRE_AFTER=soon → review.expire_after
         REVIEW__EXPIRE_AFTER=0d → review.expire_after
         REVIEW__EXPIRE_AFTER=30 → review.expire_after
