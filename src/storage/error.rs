@@ -123,14 +123,15 @@ impl From<sqlx::Error> for StorageError {
 }
 
 /// Transient SQLSTATE classes: connection (08), resources (53), operator intervention such as a shutdown (57P),
-/// read-only after a failover (25006), lock timeout (55P03), and transactions that lost too many races.
+/// read-only after a failover (25006), time-outs and cancellations by the server (55P03, 57014), and transactions that lost too
+/// many races.
 fn is_unavailable(code: &str) -> bool {
     code.starts_with("08")
         || code.starts_with("53")
         || code.starts_with("57P")
         || code == READ_ONLY
         || code == "55000"
-        || code == "55P03"
+        || ["55P03", "57014"].contains(&code)
         || is_lost_race(code)
 }
 

@@ -57,18 +57,21 @@ impl<'i> MemoryImport<'i> {
     ) -> Result<Self, LineError> {
         let memory = &line.memory_id;
         let mut transaction = storage.begin(Class::Maintenance).await?;
-        let is_same = match &line.head_context_id {
+        let is_same = async |transaction: &mut Connection| match &line.head_context_id {
             Some(head) => {
-                let there = find_version(&mut transaction, (vault, memory), head, "").await?;
-                there.is_some_and(|there| there.version == line.head_version)
+                let there = find_version(transaction, (vault, memory), head, "").await?;
+                Ok::<_, StorageError>(there.is_some_and(|there| there.version == line.head_version))
             }
             // Prompt items have no history by which one memory could be told from another.
-            None => lock_memory(&mut transaction, vault, memory).await?.is_some(),
+            None => Ok(lock_memory(transaction, vault, memory).await?.is_some()),
         };
-        let target = if is_same {
-            Target::Ignore { is_same }
+        let target = if is_same(&mut transaction).await? {
+            Target::Ignore { is_same: true }
         } else if insert_memory(&mut transaction, vault, &line).await? {
             Target::Create
+        } else if is_same(&mut transaction).await? {
+            // Another import of the file, for which the insertion waited, has brought it.
+            Target::Ignore { is_same: true }
         } else {
             match options.on_conflict {
                 OnConflict::Fail => {
@@ -80,7 +83,7 @@ impl<'i> MemoryImport<'i> {
                 OnConflict::Append => Target::Append(Box::new(
                     Append::begin(&mut transaction, storage, vault, &line).await?,
                 )),
-                OnConflict::Skip => Target::Ignore { is_same },
+                OnConflict::Skip => Target::Ignore { is_same: false },
             }
         };
         Ok(Self {
