@@ -31,6 +31,11 @@ impl Refusal {
     pub(super) fn read(body: &[u8]) -> Self {
         serde_json::from_slice(body).unwrap_or_default()
     }
+
+    /// That of a response.
+    async fn of(body: Body) -> Self {
+        Self::read(&to_bytes(body, MAX_PROBLEM_BYTES).await.unwrap_or_default())
+    }
 }
 
 /// Why a page cannot be shown.
@@ -74,8 +79,7 @@ impl Failure {
     /// A problem of the service as a response.
     pub(super) async fn of_problem(response: Response) -> Self {
         let (parts, body) = response.into_parts();
-        let body = to_bytes(body, MAX_PROBLEM_BYTES).await.unwrap_or_default();
-        Self::refused(parts.status, Refusal::read(&body))
+        Self::refused(parts.status, Refusal::of(body).await)
     }
 
     pub(super) fn internal(cause: impl Display) -> Self {
@@ -136,7 +140,7 @@ pub(crate) async fn as_page(path: &str, response: Response) -> Response {
         return response;
     }
     let (mut parts, body) = response.into_parts();
-    let refusal = Refusal::read(&to_bytes(body, MAX_PROBLEM_BYTES).await.unwrap_or_default());
+    let refusal = Refusal::of(body).await;
     let is_found = parts.status != StatusCode::NOT_FOUND;
     let view = View {
         page: Page::instead(path, parts.extensions.get::<Visitor>(), is_found).here(parts.status.as_str()),

@@ -43,27 +43,18 @@ const ARTICLES: &str = "the a an is are was were that this der die das den dem e
     es son";
 
 /// Words that turn a statement round, or make it unsure. Two records say the same only if they have the same ones.
-const NEGATIONS: &str = "not no never none nothing nor neither nobody nowhere without cannot except unless only avoid stop refuse refuses \
-    avoids avoided avoiding refused refusing refrain failed failing forget forgets forgot disallow disallowed \
-    forbidden prohibited banned deprecated wrong false lie fail fails minus zero hardly rarely seldom barely scarcely almost nearly formerly \
-    previously used supposedly allegedly maybe perhaps might could would should unclear whether kein keine keinen keiner nicht nie niemals niemand nichts nirgends ohne nur \
-    außer verboten untersagt falsch kaum selten beinahe ehemals früher angeblich vielleicht könnte sollte ob ne pas jamais rien aucun aucune personne sans sauf \
-    seulement interdit plus rarement presque autrefois peut-être nunca jamás nada nadie ningún ninguna sin salvo solo sólo prohibido apenas raramente \
-    casi quizá quizás 금지";
+const NEGATIONS: &str = "not no never none nothing nor neither nobody nowhere without cannot except unless only avoid stop \
+    refuse refuses avoids avoided avoiding refused refusing refrain failed failing forget forgets forgot disallow \
+    disallowed forbidden prohibited banned deprecated wrong false lie fail fails minus zero hardly rarely seldom barely \
+    scarcely almost nearly formerly previously used supposedly allegedly maybe perhaps might could would should unclear \
+    whether kein keine keinen keiner nicht nie niemals niemand nichts nirgends ohne nur außer verboten untersagt falsch \
+    kaum selten beinahe ehemals früher angeblich vielleicht könnte sollte ob ne pas jamais rien aucun aucune personne sans \
+    sauf seulement interdit plus rarement presque autrefois peut-être nunca jamás nada nadie ningún ninguna sin salvo solo \
+    sólo prohibido apenas raramente casi quizá quizás 금지";
 
 /// The same in scripts without blanks between words.
 const NEGATING_CHARS: &str = "不没未无無非勿莫别吗";
-const NEGATING_WITHIN: [&str; 9] = [
-    "ない",
-    "ません",
-    "禁止",
-    "少于",
-    "至少",
-    "多于",
-    "至多",
-    "以前",
-    "几乎",
-];
+const NEGATING_WITHIN: &str = "ない ません 禁止 少于 至少 多于 至多 以前 几乎";
 
 /// Words by which a record says something only of a time or a case, so that it does not say what holds always.
 const CONDITIONS: &str = "if when whenever while during until till before after on once provided wenn falls während solange sobald bis vor \
@@ -197,7 +188,7 @@ impl Statement {
     fn add_unspaced(&mut self, token: &str) {
         let negating = token.chars().filter(|c| NEGATING_CHARS.contains(*c));
         self.negations.extend(negating.map(String::from));
-        let within = NEGATING_WITHIN.into_iter().filter(|part| token.contains(part));
+        let within = NEGATING_WITHIN.split(' ').filter(|part| token.contains(part));
         let asked = token.ends_with('か').then_some("か");
         self.negations.extend(within.chain(asked).map(str::to_owned));
         let says_something = |c: &char| !c.is_alphanumeric() && !PUNCTUATION.contains(*c);
@@ -225,14 +216,15 @@ impl Statement {
         }
         let mut wanted = other.words.iter().peekable();
         let is_number = |word: &String| word.contains(|c: char| c.is_ascii_digit());
-        let (mut more, mut number, mut before, mut found) = (Vec::new(), None, None, 0);
+        let (mut more, mut number, mut before, mut found) = (Vec::new(), None, None, 0_usize);
         for (place, (word, goes_on)) in self.words.iter().zip(&self.goes_on).enumerate() {
             if wanted.next_if_eq(&word).is_some() {
-                // The words before it in the other one may be said twice: "CI needs Docker, and CI needs 8 GB".
-                let near = found.min(2);
-                let repeats = near > 0 && self.words[..place].ends_with(&other.words[found - near..found]);
-                if let Some(before) = before.take().filter(|_| is_number(word) && !repeats) {
-                    return Err(format!("`{word}` is another one in it: `{before} {word}`"));
+                if let Some(before) = before.take().filter(|_| is_number(word)) {
+                    // The words before it in the other one may be said twice: "CI needs Docker, and CI needs 8 GB".
+                    let near = &other.words[found.saturating_sub(2)..found];
+                    if near.is_empty() || !self.words[..place].ends_with(near) {
+                        return Err(format!("`{word}` is another one in it: `{before} {word}`"));
+                    }
                 }
                 found += 1;
                 number = Some(word).filter(|word| *goes_on && is_number(word));

@@ -33,13 +33,8 @@ fn time<'de, D: Deserializer<'de>>(json: D) -> Result<Option<DateTime<Utc>>, D::
     let read = DateTime::parse_from_rfc3339(&text).map(|time| time.to_utc());
     let read = read.or_else(|_| text.parse::<NaiveDateTime>().map(|time| time.and_utc()));
     // A leap second is the last second of its minute: documents know no other.
-    read.map(|time| {
-        Some(
-            time.with_nanosecond(time.nanosecond() % 1_000_000_000)
-                .unwrap_or(time),
-        )
-    })
-    .map_err(|_| D::Error::custom("created_at and updated_at must be times such as 2024-07-01T12:00:00Z"))
+    read.map(|time| time.with_nanosecond(time.nanosecond() % 1_000_000_000))
+        .map_err(|_| D::Error::custom("created_at and updated_at must be times such as 2024-07-01T12:00:00Z"))
 }
 
 /// Adds a learning, if it has a text.

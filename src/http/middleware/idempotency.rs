@@ -189,6 +189,7 @@ pub(super) async fn once(state: &AppState, time: Duration, mut call: Box<Call>) 
     let body = Bytes::from(body::read(&parts.headers, body, limit, state.settings.body_timeout).await?);
     let fingerprint = fingerprint(parts, &body);
     let slot = Slot::of(&parts.extensions);
+    // Dropped with this future if the client disconnects.
     let (state, client) = (state.clone(), Arc::new(()));
     let waits = Arc::downgrade(&client);
     // A separate task: from the claim on, the work continues if the client disconnects, and its retry finds it complete.

@@ -150,7 +150,7 @@ pub(super) fn phrases(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Punctuation between a filler word and what follows it.
-const SEPARATES: fn(char) -> bool = |c| ",;:–—-*_、：".contains(c);
+const SEPARATORS: &str = ",;:–—-*_、：";
 
 impl Markers {
     fn of(table: &str) -> Self {
@@ -307,14 +307,17 @@ impl Markers {
 
     /// The same of filler words that punctuation sets apart: "ok, the port is 80". Others may belong to what is said: "right turns".
     pub(super) fn interjections(&self, folded: &str) -> usize {
-        self.opening(folded, |rest| rest.starts_with(SEPARATES))
+        self.opening(folded, |rest| rest.starts_with(|c| SEPARATORS.contains(c)))
     }
 
     fn opening(&self, folded: &str, ends: impl Fn(&str) -> bool) -> usize {
         let mut at = 0;
         loop {
             let rest = &folded[at..];
-            at += rest.len() - rest.trim_start_matches(|c| c == ' ' || SEPARATES(c)).len();
+            at += rest.len()
+                - rest
+                    .trim_start_matches(|c| c == ' ' || SEPARATORS.contains(c))
+                    .len();
             let rest = &folded[at..];
             let word = rest
                 .split(|c: char| !c.is_alphanumeric())

@@ -123,11 +123,11 @@ impl Meaning {
         memory: Option<&MemoryId>,
     ) -> Result<(Vec<Near>, Mode, Option<String>), StorageError> {
         let by_words = |degraded| (Vec::new(), Mode::Text, degraded);
-        let default = match self.is_configured() && !Query::parse(request.text).excludes() {
+        let default = || match self.is_configured() && !Query::parse(request.text).excludes() {
             true => Mode::Hybrid,
             false => Mode::Text,
         };
-        let mode = request.mode.unwrap_or(default);
+        let mode = request.mode.unwrap_or_else(default);
         if mode == Mode::Text {
             return Ok(by_words(None));
         }
