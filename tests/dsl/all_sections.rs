@@ -63,7 +63,7 @@ fn headers_may_be_written_in_many_ways() {
 
 #[test]
 fn bullets_may_be_stars_dots_or_numbers_at_any_indentation() {
-    for marks in "* *|• •|1. 2.|9. 10.|- *|+ –|◦ ●".split('|') {
+    for marks in "* *|• •|1. 2.|(1) (2)|a) b)|・ －|9. 10.|- *|+ –|— ‣|◦ ●".split('|') {
         let (first, second) = marks.split_once(' ').expect("two marks");
         let learnings = format!(
             "KEY_LEARNINGS:\n  ADD:\n    {first} because a: b\n    {second} because c: d\n  ARCHIVE:\n    {first} KL-1 because e\n"

@@ -77,15 +77,17 @@ fn advance(column: usize, c: char) -> usize {
 }
 
 /// Marks of bullets, besides numbers.
-const MARKS: [char; 9] = ['-', '*', '+', '•', '–', '◦', '▪', '●', '·'];
+const MARKS: [char; 13] = ['-', '*', '+', '•', '–', '—', '◦', '▪', '●', '·', '‣', '・', '－'];
 
 /// Returns the text after a bullet's mark, without surrounding blanks.
 pub(in crate::domain) fn bullet(content: &str) -> Option<&str> {
     let number = || {
-        let digits = content.bytes().take(6).take_while(u8::is_ascii_digit).count();
-        content[digits..]
-            .strip_prefix(['.', ')'])
-            .filter(|_| (1..=5).contains(&digits))
+        let bare = content.strip_prefix('(').unwrap_or(content);
+        let digits = bare.bytes().take(6).take_while(u8::is_ascii_digit).count();
+        let letters = usize::from(digits == 0 && bare.starts_with(|c: char| c.is_ascii_lowercase()));
+        let after = bare[digits + letters..].strip_prefix(')');
+        let after = after.or_else(|| bare[digits..].strip_prefix('.'));
+        after.filter(|_| (1..=5).contains(&(digits + letters)))
     };
     let after = content.strip_prefix(MARKS).or_else(number)?;
     // A mark needs a blank after it: `--flag`, `**bold**` and `1.5` are text.

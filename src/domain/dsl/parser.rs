@@ -294,7 +294,13 @@ impl Parser<'_> {
     fn item(&mut self, line: &Line, item: &str) {
         self.last_item = Some(line.first);
         if self.dropped.is_some() {
-            return self.report_unknown_header();
+            self.report_unknown_header();
+            // What is dropped is quoted with its header.
+            let header = self.parsed.faults.last_mut();
+            if let Some(fault) = header.filter(|fault| fault.kind == FaultKind::UnknownHeader) {
+                fault.range.end = line.last;
+            }
+            return;
         }
         let range = line.first..line.last;
         let Some((section, _)) = self.section else {
