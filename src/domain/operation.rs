@@ -469,6 +469,27 @@ impl Fault {
         !self.is_notice && self.kind.causes_repair()
     }
 
+    /// The addition that its text was to be, if it concerns no record that exists: it is not stored, so what it was to replace
+    /// stays.
+    #[must_use]
+    pub fn lost_addition(&self) -> Option<Operation> {
+        use FaultKind::{
+            EmptyContent, MissingLabel, MissingReason, Placeholder, TooLarge, Truncated, UnknownHeader,
+        };
+        let is_of_text = matches!(
+            self.kind,
+            MissingReason | EmptyContent | MissingLabel | UnknownHeader | Placeholder | Truncated | TooLarge
+        );
+        let kind = self.section?.record_kind()?;
+        (is_of_text && self.id.is_none()).then(|| {
+            Operation::Add(AddedRecord {
+                label: (kind == RecordKind::Verbatim).then(String::new),
+                content: self.written.text.clone(),
+                ..AddedRecord::default()
+            })
+        })
+    }
+
     /// The same about a record, if it is known.
     #[must_use]
     pub fn of(self, id: impl Into<Option<RecordId>>) -> Self {

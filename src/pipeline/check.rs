@@ -8,9 +8,9 @@ use crate::domain::evidence::{self, Judge, JudgeContext};
 use crate::domain::ids::RecordId;
 use crate::domain::memory::{Limits, View, validate};
 use crate::domain::operation::{Fault, FaultKind, Item, Operation, Role, WrittenItem};
+use crate::domain::text::masked;
 use crate::fair;
 use crate::storage::StorageError;
-use crate::storage::records::archived;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 
@@ -96,7 +96,9 @@ impl Pipeline {
         ids.extend(parsed.faults.iter().filter_map(|fault| fault.id));
         let ids: Vec<RecordId> = ids.into_iter().collect();
         let (vault, memory) = running.to.place();
-        let ended = archived(self.storage.records(vault, memory, &ids).await?);
+        // A record that is not in the document but active by now was archived when the document was read.
+        let known = self.storage.records(vault, memory, &ids).await?.into_iter();
+        let ended: BTreeSet<RecordId> = known.map(|known| known.record.id).collect();
         let view = View {
             document,
             ended: &ended,
@@ -149,6 +151,7 @@ fn checked_against_input(
         }
     }
     parsed.drop_warnings_within(&rejected);
+    let lost: Vec<Operation> = parsed.faults.iter().filter_map(Fault::lost_addition).collect();
     let mut checked = validate(parsed, view, &[], limits);
     // An addition that says what a record says counts as applied.
     let duplicates = checked.faults.iter();
@@ -157,7 +160,8 @@ fn checked_against_input(
     let applied: HashSet<usize> = applied.chain(duplicates.map(|fault| fault.range.start)).collect();
     let additions = items
         .iter()
-        .map(|item| (&item.operation, applied.contains(&item.range.start)));
+        .map(|item| (&item.operation, applied.contains(&item.range.start)))
+        .chain(lost.iter().map(|addition| (addition, false)));
     found.append(&mut checked.faults);
     for judged in judge.archives(std::mem::take(&mut checked.items), additions, before) {
         found.extend(judged.faults);
@@ -168,6 +172,7 @@ fn checked_against_input(
     checked.keep_few();
     for fault in &mut checked.faults {
         fault.written = std::mem::take(&mut fault.written).masked();
+        fault.detail = masked(&fault.detail).into_owned();
     }
     checked
 }

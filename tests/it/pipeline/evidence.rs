@@ -132,6 +132,15 @@ async fn each_item_of_an_answer_is_checked() {
             json!({"rejected": [], "/operations/0/superseded_by": "KL-6"}),
         ),
         (
+            "nor is a record archived whose correction could not be read, and no fault repeats a secret",
+            LEARNED,
+            "learnings",
+            "KEY_LEARNINGS:\n  ADD:\n    - weil neu: logs are kept 90 days\n  NEW:\n    - because x: the queue of the renderer is its own\n  \
+             ARCHIVE:\n    - KL-2 because it changed\n    - KL-3 because it changed\n    - password=hunter2 because asked\n".to_owned(),
+            json!({"/rejected/*/kind": ["missing_reason", "unknown_header", "uncalled_archive", "uncalled_archive", "malformed_id"],
+                   "/rejected/1/text~": "its own", "/rejected/4/detail~": "password=[secret]", "status": "unchanged"}),
+        ),
+        (
             "bullets are checked one by one and counted once",
             "# Current Progress\n## Remaining\n- Buy a lantern\n",
             "progress",
