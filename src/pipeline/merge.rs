@@ -14,6 +14,7 @@ use crate::pipeline::report::Rejection;
 use crate::pipeline::review::rewrites_progress;
 use crate::pipeline::run::Running;
 use crate::storage::Head;
+use crate::storage::updates::RunKind;
 use chrono::{DateTime, Utc};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -141,7 +142,9 @@ pub(super) fn merge(head: &Head, running: &Running) -> Result<Merged, PipelineEr
         return Err(PipelineError::Deleted);
     }
     let progress_base = running.progress_base();
-    let moved = head.context_id != progress_base.context_id
+    // Operations of an agent replace progress whatever it is.
+    let moved = running.kind != RunKind::Operations
+        && head.context_id != progress_base.context_id
         && progress_of(&head.text) != progress_of(&progress_base.text);
     if moved && accepted.iter().any(rewrites_progress) {
         return Err(running.conflict());

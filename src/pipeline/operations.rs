@@ -2,7 +2,7 @@
 
 use super::check::ITEM_BYTES;
 use super::report::{UpdateAnswer, quote};
-use super::run::{Results, Running, stored};
+use super::run::{Running, stored};
 use super::steps::count_end;
 use super::{Mode, OnInvalid, OperationsInput, OperationsRequest, Pipeline, PipelineError};
 use crate::domain::dsl::requests::{self, OperationRequest};
@@ -35,28 +35,22 @@ impl Pipeline {
     async fn apply_input(&self, request: OperationsRequest) -> Result<UpdateAnswer, PipelineError> {
         self.check_resolvable(&request).await?;
         let mut running = self.begin_operations(&request).await?;
-        loop {
-            let reading = self.read_input(&request, &running).await?;
-            running.results = Results::default();
-            running.results.add(&reading);
-            if reading.items.is_empty() && reading.needs_repair() {
-                // A text of which nothing could be taken finishes no run.
-                running.resolves = None;
-            }
-            if request.on_invalid == OnInvalid::Fail && reading.needs_repair() {
-                let error = PipelineError::Invalid {
-                    update_id: running.update_id.clone(),
-                    rejected: reading.invalid().collect(),
-                    more: reading.omitted.rejections,
-                };
-                return self.fail(&running, error).await;
-            }
-            if let Some(answer) = self.save(&running).await? {
-                return Ok(answer);
-            }
-            // Another writer changed progress just now: parse the text again on the current head.
-            self.rebase(&mut running).await?;
+        let reading = self.read_input(&request, &running).await?;
+        running.results.add(&reading);
+        if reading.items.is_empty() && reading.needs_repair() {
+            // A text of which nothing could be taken finishes no run.
+            running.resolves = None;
         }
+        if request.on_invalid == OnInvalid::Fail && reading.needs_repair() {
+            let error = PipelineError::Invalid {
+                update_id: running.update_id.clone(),
+                rejected: reading.invalid().collect(),
+                more: reading.omitted.rejections,
+            };
+            return self.fail(&running, error).await;
+        }
+        let saved = self.save(&running).await?;
+        saved.ok_or_else(|| running.conflict())
     }
 
     /// Steps 3 and 4.

@@ -76,6 +76,15 @@ async fn two_services_that_rewrite_progress_end_with_one_of_the_two_or_a_conflic
 }
 
 #[tokio::test]
+async fn operations_of_many_agents_each_replace_progress() {
+    let (service, memory) = Dictated::new().service().await.agent();
+    let text = |number| progress(&format!("Step {number}")) + &learning(&format!("insight {number}"));
+    let texts: Vec<String> = (0..24).map(text).collect();
+    join_all(texts.iter().map(|text| memory.applied(text))).await;
+    every_learning_is_there_once(&service, 24).await;
+}
+
+#[tokio::test]
 async fn no_connection_is_held_while_models_think() {
     // Every model of every update is called before any responds, with one database connection for all of them.
     let all = Arc::new(Barrier::new(60));
