@@ -9,7 +9,7 @@ use super::line::{Citation, LINE_CHARS, Line, Part, SECTION_LINES, Subject, cita
 use super::material::Material;
 use crate::domain::dsl::bullet;
 use crate::domain::text::content_words::{Key, content_words, keys, shared};
-use crate::domain::text::{is_nothing, shares_a_word, visible_line};
+use crate::domain::text::{has_secret, is_nothing, masked, shares_a_word, visible_line};
 use foldhash::fast::RandomState;
 use std::collections::{BTreeMap, HashSet};
 use strum::{EnumMessage, IntoStaticStr};
@@ -45,6 +45,9 @@ pub enum DropReason {
     /// It names a step that the cited entries do not mention.
     #[strum(message = "what it cites says nothing of that step; use only steps that are given")]
     Invented,
+    /// It contains a credential.
+    #[strum(message = "it contains a credential, which a handoff never shows; leave it out")]
+    Secret,
     /// It shares no word with the cited entries.
     #[strum(message = "it shares no word with what it cites; say what the cited entries say, in their words")]
     Unsupported,
@@ -110,6 +113,7 @@ impl HandoffAnswer {
     }
 
     fn drop_line(&mut self, part: Option<Part>, reason: DropReason, text: &str) {
+        let text = masked(text);
         let text = text.chars().filter(|c| *c != '\0').take(DROPPED_CHARS).collect();
         self.dropped.push(DroppedLine { part, reason, text });
     }
@@ -151,6 +155,9 @@ fn check(
     let text = visible_line(&text);
     if citations.is_empty() {
         return Err(DropReason::NoCitation);
+    }
+    if has_secret(&text) {
+        return Err(DropReason::Secret);
     }
     if !text.chars().any(char::is_alphanumeric) {
         return Err(DropReason::Empty);

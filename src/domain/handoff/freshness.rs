@@ -271,7 +271,7 @@ pub fn preface(freshness: &Freshness, generated_at: DateTime<Utc>, base_version:
         let _ = writeln!(text, "> - {}: {}", reason.kind, reason.detail);
     }
     if freshness.reasons.len() > SHOWN {
-        let _ = writeln!(text, "> - and {} more reasons", freshness.reasons.len() - SHOWN);
+        let _ = writeln!(text, "> - and {} more", freshness.reasons.len() - SHOWN);
     }
     if !freshness.stale_lines.is_empty() {
         text.push_str(">\n> Lines that are no longer valid (numbers count from the title below):\n>\n");

@@ -34,7 +34,7 @@ async fn valid_lines_are_accepted_and_invalid_ones_retried_once_and_dropped() {
         START_HERE:\n- In progress: wire the parser to the route [Current Progress@2]\n- Deploy everything tonight [Current Progress@2]\n\
         CURRENT_CONTEXT:\n- Queries need **prepared** data [KL-1@1]\n- The cache is cold [KL-2@1]\n\
         OPEN_QUESTIONS:\n- (none)\n";
-    let second = "SUMMARY:\n- Prepared data, now said with a source. [KL-1@1]\n- Made up. [KL-77@1]\nNEWS:\n- No such section. [KL-1@1]\n";
+    let second = "SUMMARY:\n- Prepared data, now said with a source. [KL-1@1]\n- Made up. [KL-77@1]\n- Queries take password=hunter2 as prepared. [KL-1@1]\nNEWS:\n- No such section. [KL-1@1]\n";
     let (service, model) = start([Step::answer(first), Step::answer(second)]).await;
     let memory = service.memory("m");
     let made = refresh(&memory, "", None).await.is(201).json();
@@ -53,7 +53,8 @@ async fn valid_lines_are_accepted_and_invalid_ones_retried_once_and_dropped() {
     assert_eq!(section(markdown, "Recent Changes").len(), 3);
     let manifest = &made["manifest"];
     let dropped = each(&manifest["dropped"], "reason");
-    assert_eq!(dropped, ["not_supplied", "unknown_section"]);
+    assert_eq!(dropped, ["not_supplied", "secret", "unknown_section"]);
+    lacks(made.to_string(), &["hunter2"]);
     has(
         &manifest["model"],
         json!({"model": "writer", "reprompts": 1, "failed": null}),
