@@ -5,6 +5,7 @@
 //! does not affect others.
 
 use super::endpoint::{Client, Endpoint, SetUpError, below};
+use super::openai::told_tokens;
 use super::{ModelError, Retry, endpoint};
 use crate::config::embeddings::{EmbeddingsConfig, MAX_DIMENSIONS};
 use serde_json::{Value, json};
@@ -253,7 +254,7 @@ impl EmbedError {
 /// Servers use different names for the token count.
 fn tokens_of(answer: &Value) -> u64 {
     let usage = &answer["usage"];
-    let tokens = usage["prompt_tokens"].as_u64().or(usage["total_tokens"].as_u64());
+    let tokens = told_tokens(&usage["prompt_tokens"]).or_else(|| told_tokens(&usage["total_tokens"]));
     tokens.unwrap_or(0)
 }
 

@@ -53,7 +53,7 @@ pub enum Spender {
 }
 
 impl Spent {
-    /// Adds the counts of other usage, not its cost. A server may report any number: each is capped at [`MOST`].
+    /// Adds the counts of other usage, not its cost.
     pub(crate) fn add(&mut self, other: &Self) {
         let counts = [
             (&mut self.runs, other.runs),
@@ -66,7 +66,7 @@ impl Spent {
             (&mut self.millis, other.millis),
         ];
         for (count, other) in counts {
-            *count = count.saturating_add(other.min(MOST));
+            *count = count.saturating_add(other);
         }
     }
 }
@@ -240,9 +240,6 @@ impl Storage {
         Ok(tokens.sum())
     }
 }
-
-/// The maximum that one run may add to a count: servers may report any number, and the sums must not overflow.
-const MOST: u64 = 1 << 40;
 
 fn stored(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)

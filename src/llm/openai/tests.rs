@@ -243,6 +243,14 @@ async fn tokens_from_the_cache_are_counted_where_the_server_tells() {
         let answer = complete(ok(&body)).await.expect("an answer");
         assert_eq!((answer.input_tokens, answer.cached_tokens), (Some(1200), cached));
     }
+    let mut body = response_with("a");
+    body["usage"] = json!({"prompt_tokens": 1_000_000_001, "completion_tokens": u64::MAX});
+    let answer = complete(ok(&body)).await.expect("an answer");
+    assert_eq!(
+        (answer.input_tokens, answer.output_tokens),
+        (None, None),
+        "absurd"
+    );
 }
 
 #[tokio::test]
