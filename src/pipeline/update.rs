@@ -281,9 +281,13 @@ impl Pipeline {
         }
         let faulty = outcomes.values().any(|outcome| outcome.reading.needs_repair());
         let invalid = outcomes.values().flat_map(|outcome| outcome.reading.invalid());
+        let failures = running.results.rejected.iter();
+        let failures = failures
+            .filter(|rejection| rejection.kind == "model_failed")
+            .cloned();
         (input.on_invalid == OnInvalid::Fail && faulty).then(|| PipelineError::Invalid {
             update_id,
-            rejected: invalid.collect(),
+            rejected: invalid.chain(failures).collect(),
             more: running.results.more_rejected,
         })
     }

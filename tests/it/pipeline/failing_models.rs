@@ -2,7 +2,7 @@
 
 use super::dictated::{LEARNING, PROGRESS, VERBATIM};
 use super::stub::{Asked, Reply, Stub};
-use crate::harness::{Answer, Service, has, holds, lacks};
+use crate::harness::{Answer, Service, each, has, holds, lacks};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -181,6 +181,21 @@ async fn with_allow_partial_the_other_sections_are_saved() {
         let text = memory.text().await;
         assert!(text.contains("- Wire it") && text.contains("VC-1") && !text.contains("KL-1"));
     }
+}
+
+#[tokio::test]
+async fn a_failed_model_is_named_beside_the_faults_that_stop_a_partial_run() {
+    let stub = Stub::start(|asked| match asked.role() {
+        Role::Progress => Reply::Status(500, None, "x"),
+        _ => Reply::text("KEY_LEARNINGS:\n  ADD:\n    - no reason\n"),
+    })
+    .await;
+    let service = Service::configured(stub.configure(Provider::Openai, 0)).await;
+    let update = json!({"task": TASK, "allow_partial": true, "on_invalid": "fail"});
+    let answer = service.memory("agent").update(update).await;
+    let problem = answer.problem(422, "invalid", None);
+    let kinds = each(&problem["rejected"], "kind");
+    assert!(kinds.contains(&"model_failed"), "{problem}");
 }
 
 #[tokio::test]
