@@ -3,20 +3,25 @@
 //!
 //! A quotation is
 //!
-//! - a line, or a part of a record (label, reason, content), without surrounding blanks and list marks, of at
-//!   least eight bytes and several words: what models are given, and what operations and logs repeat;
+//! - a line, what stands before or behind its first colon, or a part of a record (label, reason, content), without surrounding blanks,
+//!   quotation and list marks, of at least eight bytes and several words, or of a script without blanks: what models are given,
+//!   and what operations and logs repeat;
 //! - a **distinctive word** of at least eight bytes, with a digit, a symbol or inner capitals, such as a key,
-//!   an address or a host name: the usual purpose of a redaction, even if only that word was repeated.
+//!   an address or a host name, also as part of a longer one: the usual purpose of a redaction, even if only that word was
+//!   repeated.
 //!
 //! An ordinary single word is not a quotation: it would match half of everything written to the memory. Only what operations
 //! and log lines say of a record itself is compared with its parts whatever their length ([`LostRecord`]).
 
 use super::changelog::quoted_start;
 use super::document::{ManagedSection, Record, records};
+use super::dsl::bullet;
 use super::ids::RecordId;
 use super::operation::Progress;
 use aho_corasick::AhoCorasick;
+use chrono::DateTime;
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::iter::once;
 
 /// Minimum length of a quotation, in bytes.
 const LEAST_BYTES: usize = 8;
@@ -74,6 +79,12 @@ impl Redaction {
         let mut fragments: BTreeSet<&str> = BTreeSet::new();
         for line in text.lines() {
             fragments.extend(phrase(line));
+            if let Some((before, after)) = line.split_once(": ") {
+                // Two words may be a title, such as `Next steps`.
+                let says_more = |text: &&str| text.split_whitespace().nth(2).is_some();
+                fragments.extend(phrase(before).filter(says_more));
+                fragments.extend(phrase(after));
+            }
             fragments.extend(distinctive_words(line));
         }
         for record in &records {
@@ -165,19 +176,35 @@ fn parts(record: &Record) -> [Option<&str>; 3] {
 
 /// The line without list and heading marks, if it is long enough and not a heading of the service.
 fn phrase(line: &str) -> Option<&str> {
-    let text = line.trim().trim_start_matches(['#', '-', '*', '>', ' ']);
+    let is_mark = |c: char| c.is_whitespace() || "#-*>+_`\"'“”„«»".contains(c);
+    let text = line.trim_matches(is_mark);
+    let text = bullet(text).unwrap_or(text);
+    let text = ["[ ]", "[x]", "[X]"]
+        .iter()
+        .find_map(|mark| text.strip_prefix(mark))
+        .unwrap_or(text);
+    let text = text.trim_matches(is_mark);
     // Headings that the service writes are not specific to any version.
     let is_own = ManagedSection::ALL
         .iter()
         .map(|section| section.title())
         .chain(Progress::TITLES)
         .any(|title| title.eq_ignore_ascii_case(text));
-    let says_something = text.contains(char::is_whitespace) || is_distinctive(text);
+    let has_blanks = |c: char| c.is_whitespace() || c >= '\u{2e80}';
+    let says_something = text.contains(has_blanks) || is_distinctive(text);
     (text.len() >= LEAST_BYTES && says_something && !is_own).then_some(text)
 }
 
 fn distinctive_words(line: &str) -> impl Iterator<Item = &str> {
     line.split(|c: char| c.is_whitespace() || "\"'`()[]{}<>,;|".contains(c))
+        .flat_map(|word| {
+            // The hour of a time is no quotation.
+            let is_time = DateTime::parse_from_rfc3339(word).is_ok();
+            let pieces = word
+                .split(['=', ':', '/', '@', '?', '&'])
+                .filter(move |_| !is_time);
+            once(word).chain(pieces)
+        })
         .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()))
         .filter(|word| is_distinctive(word))
 }
@@ -202,11 +229,17 @@ mod tests {
 
     #[test]
     fn what_only_that_text_held_is_found_in_whatever_quotes_it() {
-        let text = "# Notes\n- the key is sk-live-4711\nkept line of words\n";
+        let text = "# Notes\n- the key is sk-live-4711\nkept line of words\nTOKN=4711-AKtok\nurl://u:Tr0ub4dorXy@h/p\n\
+            数据库的主密码是银河系漫游指南\nGoal: We merge with Globexx\n1. [ ] **Buy the castle**\n";
         let quotations = redaction(text, &["# Notes\nkept line of words\n"]).quotations();
         for (quoting, is_one) in [
             ("user said: the key is sk-live-4711!", true),
             ("{\"token\":\"sk-live-4711\"}", true),
+            ("it is 4711-AKtok, I said", true),
+            ("login with Tr0ub4dorXy now", true),
+            ("记住数据库的主密码是银河系漫游指南", true),
+            ("We merge with Globexx soon.", true),
+            ("Buy the castle by Friday", true),
             ("kept line of words", false),
             ("the key", false),
             ("# Notes", false),

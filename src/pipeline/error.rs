@@ -105,6 +105,9 @@ pub enum PipelineError {
     /// The memory was deleted while the update ran. No run was stored.
     #[error("the memory was deleted while the update ran")]
     Deleted,
+    /// A version that it may quote was redacted while it ran, so its faults are not told. Nothing was saved.
+    #[error("a version that it may quote was redacted while it ran")]
+    Redacted,
     /// The `task_id` to record already belongs to a task with different content.
     #[error("task_id belongs to {record} already, which says something else")]
     OtherTask {

@@ -96,7 +96,7 @@ impl Pipeline {
         }];
         let kept = under.map(|under| under.to(&run));
         match self.storage.save_run(&run, None, kept.as_ref()).await {
-            Ok(()) => Ok(run),
+            Ok(_) => Ok(run),
             Err(error) => Err(self.what_became_of_it(error.into(), to, update_id).await),
         }
     }
@@ -201,7 +201,8 @@ impl Pipeline {
 }
 
 /// The reason when nobody decided a proposal in time.
-const EXPIRED: &str = "it waited for too long (review.expire_after) and has expired";
+const EXPIRED: &str =
+    "it has expired: it waited for too long (review.expire_after), or what it quotes was redacted";
 
 fn unreadable(id: &UpdateId, problem: &str) -> PipelineError {
     PipelineError::Unreadable {

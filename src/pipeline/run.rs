@@ -177,7 +177,9 @@ impl Pipeline {
             let mut outcome = json!(running.results);
             outcome["problem"] = json!(error.to_string());
             let run = self.run(running, status, None, running.base_version(), outcome);
-            self.storage.save_run(&run, None, None).await?;
+            if self.storage.save_run(&run, None, None).await? {
+                return Err(PipelineError::Redacted);
+            }
         }
         Err(error)
     }

@@ -45,7 +45,8 @@ pub(in crate::storage) use run_rows;
 
 impl Storage {
     /// Saves a run without a version, with the answer to its request if that has an idempotency key. `resolves` is an invalid run
-    /// that it completes by hand, without a change.
+    /// that it completes by hand, without a change. Returns whether it was cleared, because it may quote a version that was
+    /// redacted while it ran.
     ///
     /// # Errors
     /// [`StorageError::MemoryDeleted`] if its memory was deleted while it ran: the quotations in it would outlive the
@@ -55,9 +56,9 @@ impl Storage {
         run: &Run,
         resolves: Option<&UpdateId>,
         answer: Option<&ClaimedAnswer>,
-    ) -> Result<(), StorageError> {
+    ) -> Result<bool, StorageError> {
         let stored = &RunJson::of(run);
-        let events = self
+        let (events, is_redacted) = self
             .transaction("db.updates.save", |mut transaction| async move {
                 let of = (&run.vault_id, &run.memory_id);
                 must_live_on(&mut transaction, of, run.identity.as_deref()).await?;
@@ -75,11 +76,11 @@ impl Storage {
                     events.extend(self.replace_proposals(&mut transaction, run).await?);
                 }
                 events::append(&mut transaction, &run.vault_id, &events).await?;
-                Ok::<_, StorageError>((transaction, events))
+                Ok::<_, StorageError>((transaction, (events, is_redacted)))
             })
             .await?;
         self.appended(&run.vault_id, &events);
-        Ok(())
+        Ok(is_redacted)
     }
 
     /// Lists the runs of a memory that are older than `before`, newest first, at most `limit`. Exchanges are omitted

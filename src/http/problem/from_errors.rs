@@ -192,6 +192,10 @@ impl From<PipelineError> for Problem {
                 Kind::Conflict,
                 format!("{message}; nothing was saved, send it again to begin a new memory"),
             ),
+            PipelineError::Redacted => Self::new(
+                Kind::Conflict,
+                format!("{message}; nothing was saved, send it again"),
+            ),
             PipelineError::OtherTask { update_id, record } => Self::new(
                 Kind::Conflict,
                 format!("{message}; give this task another id, or send what was sent first"),

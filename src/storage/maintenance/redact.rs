@@ -32,8 +32,8 @@ impl Storage {
     /// and every handoff created since the version, because handoffs quote in other spellings. Redacting it again
     /// changes nothing.
     ///
-    /// Old copies in the files of the database remain until it cleans up (`VACUUM`), those in backups as long as the
-    /// backups.
+    /// Old copies in the files and statistics of the database remain until it writes them anew (`VACUUM (FULL, ANALYZE)`), those
+    /// in backups as long as the backups.
     ///
     /// # Errors
     /// As [`WriteError`] says.
@@ -230,6 +230,9 @@ impl<'a> Redacted<'a> {
         for value in [&mut row.outcome, &mut row.details].into_iter().flatten() {
             clear_strings(value, &self.quotations);
         }
+        if let Some(outcome) = &mut row.outcome {
+            clear_names(outcome, &self.quotations);
+        }
         let is_of_version = row.ended_version == Some(version);
         let own = left_out_by(version);
         let says = |reason: &str| is_of_version && reason != own || self.quotations.are_in(reason);
@@ -324,6 +327,9 @@ impl<'a> Redacted<'a> {
                 for operation in operations.iter_mut().filter_map(Value::as_array_mut).flatten() {
                     clear_strings(operation, &self.quotations);
                     clear_parts(operation, &self.lost);
+                    if let Some(outcome) = operation.pointer_mut("/task/outcome") {
+                        clear_names(outcome, &self.quotations);
+                    }
                 }
                 let quotes = |line: &str| self.quotations.are_in(line) || quotes_lost(line, &self.lost);
                 let log = clear_lines(&row.log, quotes);
@@ -393,6 +399,13 @@ fn clear_strings(value: &mut Value, quotations: &Quotations) {
             }
         }
         _ => {}
+    }
+}
+
+/// Replaces an outcome of which a number or the name of a member, which clients choose, still contains a quotation.
+fn clear_names(outcome: &mut Value, quotations: &Quotations) {
+    if quotations.are_in(&outcome.to_string()) {
+        *outcome = REDACTED.into();
     }
 }
 

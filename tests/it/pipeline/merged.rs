@@ -80,6 +80,40 @@ async fn a_record_that_was_archived_concurrently_is_not_archived_twice() {
 }
 
 #[tokio::test]
+async fn a_run_under_which_a_version_was_redacted_does_not_tell_its_faults() {
+    let (gate, service, memory) = Gate::agent(Role::Learnings).await;
+    memory.write("the key is yak-8822-quill\n").await;
+    let faulty = "KEY_LEARNINGS:\n  ADD:\n    - the key is yak-8822-quill\n";
+    let mut update = dictate(json!({"learnings": faulty}));
+    update["on_invalid"] = json!("fail");
+
+    let answer = meanwhile(&gate, &memory, update, async {
+        memory.write("clean").await;
+        memory.redact("1").await.is(200);
+    });
+
+    let problem = answer.await.problem(409, "conflict", None);
+    has(&problem, json!({"detail~": "redacted while it ran"}));
+    assert_eq!(service.tables_that_hold("yak-8822").await, [""; 0]);
+}
+
+#[tokio::test]
+async fn a_record_that_is_active_again_meanwhile_has_existed() {
+    let (gate, _, memory) = Gate::agent(Role::Learnings).await;
+    memory.write("# Key Learnings\n- KL-1 because x: y\n").await;
+    memory.archives("KL-1 because first").await;
+    let text = "KEY_LEARNINGS:\n  ARCHIVE:\n    - KL-1 because the model says so\n";
+
+    let answer = meanwhile(&gate, &memory, dictate(json!({"learnings": text})), async {
+        memory.restore("1").await;
+    });
+
+    let expected = json!({"/rejected/*/kind": ["already_archived"], "/models/learnings/reprompts": 0});
+    has(&answer.await.is(200).json(), expected);
+    assert_eq!(memory.read("records/KL-1").await["status"], "active");
+}
+
+#[tokio::test]
 async fn a_record_whose_text_was_changed_concurrently_is_neither_archived_nor_replaced() {
     let (gate, service, memory) = Gate::agent(Role::Learnings).await;
     let mine = "# Key Learnings\n- KL-1 because x: the port is 8080\n- KL-2 because y: as it was\n";
