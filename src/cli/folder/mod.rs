@@ -64,10 +64,7 @@ pub(in crate::cli) async fn watch(
                 Err(_) if is_failing => pause = (pause * 2).min(LONGEST_PAUSE.max(every)),
                 Err(failure) => {
                     is_failing = true;
-                    note(&format!(
-                        "{}; the files are unchanged, retrying",
-                        failure.sentence
-                    ));
+                    note(&format!("{}; retrying", failure.sentence));
                 }
             }
         }

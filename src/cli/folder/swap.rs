@@ -13,9 +13,10 @@
 
 use super::hash;
 use super::tree::{Tree, kind_of, no_folder, unlink};
-use crate::cli::client::{Failure, note};
+use crate::cli::client::note;
 use rustix::fs::{AtFlags, FileType, RenameFlags};
 use rustix::io::Errno;
+use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::OwnedFd;
 
@@ -145,25 +146,36 @@ pub(in crate::cli) fn keep(
 }
 
 /// Cleans up what a killed program left behind in a folder (`""`, or a path that ends in `/`). `is_known` tells whether a
-/// text of a file, by its hash, is one that the other side has.
-///
-/// # Errors
-/// An I/O error.
+/// text of a file, by its hash, is one that the other side has. Returns the files for which this failed, and why: they are
+/// to be left alone, since a text of theirs may be in what was left behind.
 pub(in crate::cli) fn recover(
     tree: &Tree,
     above: &str,
     is_known: impl Fn(&str, &str) -> bool,
-) -> Result<(), Failure> {
+) -> BTreeMap<String, String> {
+    let mut failed = BTreeMap::new();
     let names = tree.names(above).unwrap_or_default();
     for name in names.iter().filter(|name| is_left_behind(name)) {
-        let kept = recovered(tree, above, name, &is_known);
-        if let Some(kept) = kept.map_err(|error| tree.failed(&format!("{above}{name}"), &error))? {
-            note(&format!(
+        match recovered(tree, above, name, &is_known) {
+            Ok(None) => {}
+            Ok(Some(kept)) => note(&format!(
                 "an earlier run was interrupted; a text of it is kept as {kept}"
-            ));
+            )),
+            Err(error) => {
+                let why = format!("an earlier run was interrupted; its {name} {error}");
+                failed.insert(format!("{above}{}", file_of(name)), why);
+            }
         }
     }
-    Ok(())
+    failed
+}
+
+/// The name of the file that a hidden file was made for; of a text that was being written, which is nothing to the file, it
+/// is that itself.
+fn file_of(hidden: &str) -> &str {
+    let inner = hidden.strip_prefix('.').unwrap_or(hidden);
+    let swapped = || Some(inner.strip_suffix(SWAP)?.rsplit_once('.')?.0);
+    inner.strip_suffix(GONE).or_else(swapped).unwrap_or(hidden)
 }
 
 /// Cleans up one such file; returns the copy that was kept.

@@ -73,6 +73,19 @@ impl Tree {
         Ok(rustix::fs::flock(&self.root, operation)?)
     }
 
+    /// Whether its path still leads to it: not if it was moved, removed or replaced since it was opened.
+    ///
+    /// # Errors
+    /// An I/O error.
+    pub(in crate::cli) fn is_in_place(&self) -> io::Result<bool> {
+        let opened = rustix::fs::fstat(&self.root)?;
+        match rustix::fs::stat(&self.shown) {
+            Ok(there) => Ok((there.st_dev, there.st_ino) == (opened.st_dev, opened.st_ino)),
+            Err(Errno::NOENT | Errno::NOTDIR) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// The folder of a path's file, and the file's name. `None` if that folder is missing.
     ///
     /// # Errors

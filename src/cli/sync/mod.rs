@@ -61,19 +61,24 @@ impl Sync {
         let mut root = Root::new(&service, tree, (state, is_new), self.all);
         let mut reported: BTreeMap<String, String> = BTreeMap::new();
         let ended = watch(self.watch.then_some(&self.every), async |is_first| {
-            let mut report = root.sync(self.allow_deletions).await?;
+            let done = root.sync(self.allow_deletions).await;
+            let mut report = std::mem::take(&mut root.report);
             // Skipped files are reported once, not every two seconds.
             let skipped = report.skipped.clone();
             report.skipped.retain(|path, why| reported.get(path) != Some(why));
-            reported = skipped;
-            match is_first || !report.is_quiet() || !report.skipped.is_empty() {
-                true => self.print(&report),
-                false => Ok(()),
+            match done {
+                Ok(()) => reported = skipped,
+                Err(_) => reported.extend(skipped),
             }
+            // What was done before an error is told, too.
+            let told = self.print(&report, done.is_ok().then_some(is_first));
+            done.and(told)
         })
         .await;
         // A signal drops a round at any step.
-        ended.and(root.save(1))
+        root.report.skipped.clear();
+        let told = self.print(&root.report, None);
+        ended.and(told).and(root.save(1))
     }
 
     /// The state of the folder, which must match the vault and root given now.
@@ -104,8 +109,12 @@ impl Sync {
         Ok(state)
     }
 
-    /// Prints what was done: one line per file, or with `--json` an object in one line.
-    fn print(&self, report: &Report) -> Result<(), Failure> {
+    /// Prints what was done: one line per file, or with `--json` an object in one line. If that is nothing, it is told only of
+    /// the `first` sync, and of none that did not come to its end.
+    fn print(&self, report: &Report, first: Option<bool>) -> Result<(), Failure> {
+        if first != Some(true) && report.is_quiet() && report.skipped.is_empty() {
+            return Ok(());
+        }
         let shown = self.folder.display();
         if self.service.is_json() {
             let mut body = json!(report);
@@ -124,7 +133,7 @@ impl Sync {
                 out.styled(look, word).text(" ").text(path).end().write()?;
             }
         }
-        if report.is_quiet() {
+        if first.is_some() && report.is_quiet() {
             let rest = if report.skipped.is_empty() {
                 ""
             } else {
@@ -135,7 +144,8 @@ impl Sync {
         }
         for (path, copy) in &report.conflicts {
             note(&format!(
-                "conflict: {path} was changed on both sides; it has the service's text now, and the folder's text is in {copy}"
+                "conflict: {path} was changed on both sides, or made anew on the service; it has the service's text now, and \
+                 the folder's text is in {copy}"
             ));
         }
         for (path, why) in &report.skipped {

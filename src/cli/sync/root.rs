@@ -12,7 +12,7 @@
 //! |---|---|---|
 //! | changed, or new | as it was | [`Step::Push`] |
 //! | deleted | as it was | [`Step::Unlink`] |
-//! | as it was, changed, or deleted | changed, or new | [`Step::Pull`]: a change outlives a deletion, and a text that has changed here is kept as a copy |
+//! | as it was, changed, or deleted | changed, or new | [`Step::Pull`]: a change outlives a deletion, and a text that the service never had, or has no more, is kept as a copy |
 //! | as it was | deleted | [`Step::Remove`] |
 //! | changed | deleted | [`Step::Push`] as new: a change outlives a deletion |
 //! | deleted | deleted | [`Step::Forget`] |
@@ -21,7 +21,7 @@
 
 use super::scan::{ROOT, ScanResult, is_wanted, path_in_folder};
 use super::{NAME, State};
-use crate::cli::client::{Call, Exit, Failure, Method, Service, all, found};
+use crate::cli::client::{Call, Exit, Failure, Method, Service, ServiceResponse, all, found};
 use crate::cli::folder::hash;
 use crate::cli::folder::swap::{self, conflict_path};
 use crate::cli::folder::tree::Tree;
@@ -101,7 +101,7 @@ pub(super) struct Report {
     pub(super) unlinked: BTreeSet<String>,
     /// Removed from the folder.
     pub(super) removed: BTreeSet<String>,
-    /// Files that both sides had changed, and the path of the copy of the folder's text.
+    /// Files that both sides had changed, or that were made anew there, and the path of the copy of the folder's text.
     pub(super) conflicts: BTreeMap<String, String>,
     /// What was skipped in the folder and on the service, and why.
     pub(super) skipped: BTreeMap<String, String>,
@@ -127,7 +127,8 @@ pub(super) struct Root<'r> {
     all: bool,
     /// Texts that the service rejected as such, by path: they are not sent again.
     refused: BTreeMap<String, (String, String)>,
-    report: Report,
+    /// What the last sync did, also if it failed or was dropped.
+    pub(super) report: Report,
     /// The number of changes of the state that are not in the folder's file.
     unsaved: usize,
 }
@@ -149,13 +150,13 @@ impl<'r> Root<'r> {
     /// Makes both sides equal. With `deletions`, the number of deletions is not limited.
     ///
     /// # Errors
-    /// One of the sides cannot be read or written; completed steps stay. Or nothing was done, since too many files
+    /// One of the sides cannot be read or written; completed steps stay, and are in the report. Or nothing was done, since too many files
     /// would be deleted.
-    pub(super) async fn sync(&mut self, deletions: bool) -> Result<Report, Failure> {
+    pub(super) async fn sync(&mut self, deletions: bool) -> Result<(), Failure> {
         self.report = Report::default();
         for _ in 0..MAX_ROUNDS {
             if !self.round(deletions).await? {
-                return Ok(std::mem::take(&mut self.report));
+                return Ok(());
             }
         }
         Err(Failure::new(
@@ -168,6 +169,7 @@ impl<'r> Root<'r> {
     async fn round(&mut self, deletions: bool) -> Result<bool, Failure> {
         let local = self.local()?;
         let remote = self.remote().await?;
+        self.is_in_place()?;
         // A new folder's root is saved also if there are no files yet: the service has answered.
         self.unsaved += usize::from(std::mem::take(&mut self.is_new));
         // A file that this sync does not look at keeps its base.
@@ -218,6 +220,18 @@ impl<'r> Root<'r> {
             self.unsaved = 0;
         }
         Ok(())
+    }
+
+    /// Ok if the folder is still at its path: of one that was removed since, all files would count as deleted.
+    fn is_in_place(&self) -> Result<(), Failure> {
+        match self.tree.is_in_place() {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(Failure::new(
+                Exit::Refused,
+                format!("{} was moved, removed or replaced", self.tree.shown.display()),
+            )),
+            Err(error) => Err(self.tree.failed("", &error)),
+        }
     }
 
     /// The hashes of the folder's texts, by path.
@@ -288,31 +302,36 @@ impl<'r> Root<'r> {
         let call = self.file(Method::PUT, path)?.text(text.into_bytes());
         let expected = remote.map(|file| file.context_id.as_str());
         let answer = call.on_version(expected)?.exchange().await?;
-        let status = answer.status;
-        match answer.into_success(&format!("file {path}")) {
-            Ok(answer) => {
-                let PutFileBody { file, .. } = answer.json()?;
-                self.report.sent.insert(path.to_owned());
-                self.note(path, file.memory_id, file.context_id, sha256);
-            }
-            // Another version than expected: the next scan finds it.
-            Err(_) if status == 412 => {}
-            // These are caused by the file; others can continue.
-            Err(failure) if matches!(status, 409 | 413 | 422) => {
-                let why = failure.sentence;
-                self.report.skipped.insert(path.to_owned(), why.clone());
-                // What is in the way of a path can go; a text stays what it is.
-                if status != 409 {
-                    self.refused.insert(path.to_owned(), (sha256, why));
-                }
-            }
-            Err(failure) => return Err(failure),
+        // Another version than expected: the next scan finds it.
+        if answer.status == 412 {
+            return Ok(());
+        }
+        // What is in the way of a path can go, as can a limit; a text stays what it is.
+        let is_of_text = matches!(answer.status, 413 | 422);
+        if let Some(answer) = self.accepted(path, answer)? {
+            let PutFileBody { file, .. } = answer.json()?;
+            self.report.sent.insert(path.to_owned());
+            self.note(path, file.memory_id, file.context_id, sha256);
+        } else if let Some(why) = self.report.skipped.get(path).filter(|_| is_of_text) {
+            self.refused.insert(path.to_owned(), (sha256, why.clone()));
         }
         Ok(())
     }
 
-    /// Writes the service's text in place of the folder's text with this hash, or of nothing. If that text has changed too, and
-    /// is not the same, a copy of it is kept beside its file first.
+    /// The answer to a change of a file. `None` if it was refused for a reason that is the file's: it is skipped.
+    fn accepted(&mut self, path: &str, answer: ServiceResponse) -> Result<Option<ServiceResponse>, Failure> {
+        let status = answer.status;
+        match answer.into_success(&format!("file {path}")) {
+            Err(failure) if matches!(status, 403 | 409 | 413 | 422 | 507) => {
+                self.report.skipped.insert(path.to_owned(), failure.sentence);
+                Ok(None)
+            }
+            answer => answer.map(Some),
+        }
+    }
+
+    /// Writes the service's text in place of the folder's text with this hash, or of nothing. If that text is not the same, and
+    /// has changed too or is not on the service any more, a copy of it is kept beside its file first.
     async fn pull(&mut self, path: &str, local: Option<&str>, remote: &StoredFile) -> Result<(), Failure> {
         let Some((version, text)) = self.fetch(remote).await? else {
             return Ok(());
@@ -322,20 +341,26 @@ impl<'r> Root<'r> {
             self.note(path, remote.memory_id.clone(), version, sha256);
             return Ok(());
         }
-        let base = self.state.files.get(path).map(|base| base.sha256.as_str());
+        let base = self.state.files.get(path);
+        let is_known = match base.filter(|base| Some(base.sha256.as_str()) == local) {
+            None => false,
+            // A later version of the memory was made from this text, also if retention has pruned it since.
+            Some(base) if base.memory_id == remote.memory_id && base.version < version => true,
+            Some(_) => self.has_text(path).await?,
+        };
         let mut copy = None;
         let done = match local {
             None => swap::create(&self.tree, path, text.as_bytes(), ""),
+            Some(local) if is_known => swap::replace(&self.tree, path, text.as_bytes(), local),
             Some(local) => {
-                if base != Some(local) {
-                    let ours = self.tree.read(path).ok().flatten();
-                    let Some(ours) = ours.filter(|ours| hash(ours) == local) else {
-                        return Ok(());
-                    };
-                    let kept = swap::keep(&self.tree, path, |end| conflict_path(path, local, end), &ours);
-                    copy = Some(kept.map_err(|error| self.tree.failed(path, &error))?);
-                }
-                swap::replace(&self.tree, path, text.as_bytes(), local)
+                let ours = self.tree.read(path).ok().flatten();
+                let Some(ours) = ours.filter(|ours| hash(ours) == local) else {
+                    return Ok(());
+                };
+                swap::keep(&self.tree, path, |end| conflict_path(path, local, end), &ours).and_then(|kept| {
+                    copy = Some(kept);
+                    swap::replace(&self.tree, path, text.as_bytes(), local)
+                })
             }
         };
         if self.placed(path, done)? {
@@ -353,8 +378,7 @@ impl<'r> Root<'r> {
         let call = self.file(Method::DELETE, path)?;
         let call = call.if_match(Some(remote.context_id.as_str()))?;
         let answer = call.exchange().await?;
-        if !matches!(answer.status, 404 | 412) {
-            answer.into_success(&format!("file {path}"))?;
+        if !matches!(answer.status, 404 | 412) && self.accepted(path, answer)?.is_some() {
             self.report.unlinked.insert(path.to_owned());
             self.forget(path);
         }

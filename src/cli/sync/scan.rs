@@ -43,7 +43,7 @@ impl ScanResult {
         let mut found = Self::default();
         let mut folders = vec![String::new()];
         while let Some(above) = folders.pop() {
-            swap::recover(tree, &above, is_base)?;
+            found.skipped.extend(swap::recover(tree, &above, is_base));
             match found.scan_folder(tree, all, &above) {
                 Ok(below) => folders.extend(below),
                 Err(error) if error.kind() == ErrorKind::PermissionDenied && !above.is_empty() => {

@@ -1,6 +1,7 @@
 //! `sync` between a running service and folders of all kinds.
 
 use super::program::{Done, PROGRAM, User, files};
+use crate::access::first_admin;
 use crate::harness::{Answer, Relay, Service, Target, eventually, has, holds};
 use reqwest::Method;
 use rustix::process::{Pid, Signal, kill_process};
@@ -12,6 +13,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 const TOOL: &str = "/v1/vaults/acme/memory-tool?root=agent";
 const FILES: &str = "/v1/vaults/acme/memory-tool/files?root=agent";
@@ -162,6 +164,77 @@ async fn a_conflict_is_reported_with_both_texts_saved_and_a_change_wins_over_a_d
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_text_whose_memory_was_deleted_is_kept_when_the_file_is_made_anew() {
+    let (service, user) = User::served().await;
+    let folder = user.path().join("notes");
+    for name in ["deleted.md", "edited.md", "moved.md"] {
+        user.file(&format!("notes/{name}"), "base");
+    }
+    sync(&user).await.is(0);
+    let list = service.read(FILES).await;
+    let memory = service.memory(list["items"][0]["memory_id"].as_str().unwrap());
+    memory.delete().await.is(204);
+    create(&service, "deleted.md", "anew").await;
+    // The memory of this one has its text.
+    let rename =
+        json!({"command": "rename", "old_path": "/memories/moved.md", "new_path": "/memories/other.md"});
+    tool(&service, rename).await;
+    create(&service, "moved.md", "anew").await;
+    // And retention has left only the last version of this one, which was made from it.
+    replace_base(&service, "edited.md", "theirs").await;
+    service.prune(1, false).await;
+    let done = sync(&user).await.is(0);
+    let files = here(&folder);
+    let copy = files.keys().find(|name| name.starts_with("deleted.conflict-"));
+    let copy = copy.unwrap_or_else(|| panic!("{done:?}"));
+    let told = "conflict: deleted.md was changed on both sides, or made anew on the service";
+    holds(&done.err, &[told, copy]);
+    let expected = [
+        ("deleted.md", "anew"),
+        (copy, "base"),
+        ("edited.md", "theirs"),
+        ("moved.md", "anew"),
+        ("other.md", "base"),
+    ];
+    assert_eq!(files, of(&expected));
+    assert_eq!(there(&service).await, files);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_done_before_an_error_is_told() {
+    let (service, user) = User::served().await;
+    user.file("notes/a.md", "mine");
+    user.file("notes/z.md", "mine");
+    create(&service, "a.md", "theirs").await;
+    service
+        .execute("ALTER TABLE memory_contexts ADD CONSTRAINT none CHECK (false) NOT VALID")
+        .await;
+    let done = sync(&user).await.is(1);
+    let conflict = done.err.find("conflict: a.md was changed on both sides");
+    assert!(conflict < done.err.find("working-memory: "), "{done:?}");
+    assert!(conflict.is_some() && done.out.is_empty(), "{done:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_that_a_quota_or_a_key_does_not_allow_stops_no_other() {
+    let service = Service::configured(|config| config.limits.vault_memories = Some(1)).await;
+    let user = User::of_service(&service);
+    create(&service, "z.md", "base").await;
+    sync(&user).await;
+    user.file("notes/b.md", "over the quota");
+    user.file("notes/z.md", "here");
+    let done = sync(&user).await.is(0);
+    assert_eq!(done.out, "sent z.md\n");
+    holds(&done.err, &["skipped: b.md: the vault has 1 memories"]);
+    let admin = first_admin(&service).await;
+    let reader = admin.make(json!({"name": "r", "role": "reader"})).await;
+    let user = user.with("WORKING_MEMORY_API_KEY", &reader.token);
+    fs::remove_file(user.path().join("notes/z.md")).unwrap();
+    user.session("sync notes → notes: both sides are equal, but ⇒ skipped: b.md: | skipped: z.md: | writer")
+        .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn files_that_cannot_be_synced_are_skipped_and_the_rest_is_synced() {
     let (service, user) = User::served().await;
     let folder = user.path().join("notes");
@@ -175,6 +248,9 @@ async fn files_that_cannot_be_synced_are_skipped_and_the_rest_is_synced() {
     fs::write(folder.join(std::ffi::OsStr::from_bytes(b"\xff.md")), "x").unwrap();
     symlink(user.path().join("secret.md"), folder.join("link.md")).unwrap();
     symlink(user.path(), folder.join("up")).unwrap();
+    // What a killed sync left behind, and cannot be cleaned up.
+    user.file("notes/left.md", "left alone");
+    symlink("good.md", folder.join(".left.md.00.sync-swap")).unwrap();
     create(&service, "link.md", "from there").await;
     create(&service, "up/a.md", "behind a link").await;
     create(&service, ".config/x.md", "hidden").await;
@@ -185,7 +261,8 @@ async fn files_that_cannot_be_synced_are_skipped_and_the_rest_is_synced() {
     fs::remove_file(folder.join("up")).unwrap();
     let done = sync(&user).await.is(0);
     let all = "latin.md: it is not UTF-8|nul.md: it contains a NUL|link.md: it is a symbolic link|\
-            large.md: |/memories/.config/x.md: hidden|its name is not UTF-8";
+            large.md: |/memories/.config/x.md: hidden|its name is not UTF-8|\
+            left.md: an earlier run was interrupted";
     holds(&done.err, &all.split('|').collect::<Vec<_>>());
     let files = there(&service).await;
     assert_eq!(
@@ -388,6 +465,46 @@ async fn a_watched_folder_is_synced_continuously_by_one_process() {
     let pid = Pid::from_raw(watch.id().unwrap().try_into().unwrap()).unwrap();
     kill_process(pid, Signal::TERM).unwrap();
     assert_eq!(watch.wait().await.unwrap().code(), Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_watch_ends_when_its_folder_is_moved_or_replaced_and_deletes_nothing() {
+    let (service, user) = User::served().await;
+    let (folder, moved) = (user.path().join("notes"), user.path().join("moved"));
+    for name in ["a.md", "b.md"] {
+        user.file(&format!("notes/{name}"), "base");
+        user.file(&format!("copy/{name}"), "base");
+    }
+    for is_replaced in [false, true] {
+        sync(&user).await.is(0);
+        let arguments = ["sync", "notes", "--watch", "--every", "1s"];
+        let mut watch = user.command(PROGRAM, &arguments);
+        let mut watch = watch
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut out = BufReader::new(watch.stdout.take().unwrap());
+        out.read_line(&mut String::new()).await.unwrap();
+        if is_replaced {
+            fs::remove_dir_all(&folder).unwrap();
+            fs::rename(user.path().join("copy"), &folder).unwrap();
+        } else {
+            fs::rename(&folder, &moved).unwrap();
+            create(&service, "new.md", "there").await;
+        }
+        let ended = tokio::time::timeout(Duration::from_secs(60), watch.wait_with_output());
+        let ended = ended.await.unwrap().unwrap();
+        let told = String::from_utf8(ended.stderr).unwrap();
+        holds(&told, &["notes was moved, removed or replaced"]);
+        assert_eq!(ended.status.code(), Some(5), "{told}");
+        assert_eq!(there(&service).await.len(), 3);
+        if !is_replaced {
+            assert!(!moved.join("new.md").exists());
+            fs::rename(&moved, &folder).unwrap();
+        }
+    }
+    assert_eq!(here(&folder).len(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
