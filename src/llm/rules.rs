@@ -28,6 +28,7 @@ use crate::domain::text::{bare_words, has_secret};
 use markers::{Kind, Mark, markers};
 use session::{Session, Speaker, Statement, quotations};
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// The longest sentence that is kept, in bytes.
 const LEARNING_BYTES: usize = 600;
@@ -36,6 +37,8 @@ const LEAST_WORDS: usize = 2;
 const LEAST_CHARACTERS: usize = 5;
 /// Of a sentence that calls a record wrong, so many quotations are looked for in the memory.
 const MAX_QUOTATIONS: usize = 3;
+/// What stands before that which holds instead of a record.
+const COLONS: [&str; 6] = [":", "：", "–", "—", "- ", "-- "];
 /// Parts of the markers of a cause. Only the last cause that a session names stands.
 const CAUSES: [&str; 7] = [
     "cause",
@@ -112,12 +115,9 @@ fn learnings(session: &Session<'_>, active: &[Active], corrections: &[Correction
         }
     };
     for correction in corrections {
-        if let Some(instead) = correction
-            .instead
-            .clone()
-            .filter(|_| correction.id.kind == RecordKind::Learning)
-        {
-            add(instead, correction.reason.clone(), Some(correction.id));
+        if let Some(instead) = correction.instead.clone() {
+            let replaces = Some(correction.id).filter(|id| id.kind == RecordKind::Learning);
+            add(instead, correction.reason.clone(), replaces);
         }
     }
     for statement in &session.statements {
@@ -177,7 +177,7 @@ fn heard(statement: &Statement<'_>, kind: Kind) -> Option<Mark> {
 }
 
 fn is_meant(statement: &Statement<'_>, mark: &Mark) -> bool {
-    use Kind::{Condition, Decision, Done, Doubt, Hearsay, Not, Passing, Wanted};
+    use Kind::{Condition, Decision, Denial, Done, Doubt, Hearsay, Not, Passing, Wanted};
     let user = statement.speaker == Speaker::User;
     let others = || {
         // A doubt or a denial may also be among the words that a `*` stands for, or reach out of the marker: "wir nehmen an".
@@ -201,14 +201,17 @@ fn is_meant(statement: &Statement<'_>, mark: &Mark) -> bool {
     if statement.asks {
         return false;
     }
+    let is_to_do = matches!(statement.listed, Some((Kind::Doing | Kind::Next, _)));
     match mark.kind {
         Kind::Keep => user && !has(&[Doubt]) && !near(Not),
         Kind::Rule => user && !has(&[Doubt, Hearsay, Passing]) && !near_negation_of_rule(statement, mark),
         Kind::Decision => user && !has(&[Doubt, Hearsay, Passing, Condition]) && !near(Not),
         Kind::Cause => !has(&[Doubt, Hearsay]) && !near(Not),
+        // "Done: the lexer is not done."
+        Kind::Done if mark.is_label && has(&[Denial]) => false,
         Kind::Done => !has(&[Doubt, Hearsay]) && ![Not, Condition, Wanted].into_iter().any(near),
         Kind::Doing | Kind::Next => !has(&[Doubt, Hearsay]) && !near(Condition),
-        Kind::Obsolete => !has(&[Doubt, Hearsay, Condition, Not]),
+        Kind::Obsolete => !is_to_do && !has(&[Doubt, Hearsay, Condition, Not]),
         Kind::Exact => user && !has(&[Doubt, Not]),
         _ => false,
     }
@@ -235,7 +238,7 @@ fn content(statement: &Statement<'_>, mark: &Mark) -> Option<String> {
         &statement.folded[from..]
     };
     let said = tidy(&text[markers().interjections(folded)..])?;
-    if markers().begins_with_pronoun(folded) {
+    if markers().begins_with_pronoun(folded, text) {
         let before = statement.before.filter(|_| mark.kept_from == 0)?;
         let says_something =
             before.split_whitespace().count() > LEAST_WORDS || before.chars().any(is_single_char_word);
@@ -285,7 +288,7 @@ fn names_a_record(statement: &Statement<'_>, active: &[Active]) -> bool {
     !ids_in(&statement.folded).is_empty() || !quoted_records(statement.text, active).is_empty()
 }
 
-/// The active records that a statement names by id or quotes, and calls wrong.
+/// The active records that the statements call wrong.
 fn corrections(session: &Session<'_>, active: &[Active]) -> Vec<Correction> {
     let known: BTreeSet<RecordId> = active.iter().map(|active| active.record.id).collect();
     let (mut done, mut corrections) = (BTreeSet::new(), Vec::new());
@@ -293,61 +296,58 @@ fn corrections(session: &Session<'_>, active: &[Active]) -> Vec<Correction> {
         let Some(mark) = heard(statement, Kind::Obsolete) else {
             continue;
         };
-        // The clause of the marker: what is said of a record in another clause is not meant.
-        let mut clause = clause_around(&statement.folded, &mark);
-        // "I was wrong: KL-3 holds" calls something else wrong. "Delete KL-3" and "a correction of KL-3" name it behind.
-        let has_subject = !statement.folded[clause.start..mark.start].trim().is_empty();
-        let corrects = |word: &&str| statement.folded[mark.start..].starts_with(*word);
-        if has_subject && !mark.opens && !["correct", "correcc", "korrekt"].iter().any(corrects) {
-            clause.end = mark.start;
-        }
-        let mut ids = ids_in(&statement.folded[clause.clone()]);
-        ids.extend(quoted_records(&statement.text[clause], active));
-        let ids: Vec<RecordId> = ids.intersection(&known).copied().collect();
-        let instead = match ids[..] {
-            [_] => instead(statement, &mark),
-            _ => None,
+        let Some((named, rest)) = called_wrong(statement, &mark) else {
+            continue;
         };
-        for id in ids {
-            if done.insert(id) {
-                corrections.push(Correction {
-                    id,
-                    reason: markers().reason("obsolete", mark.language),
-                    instead: instead.clone(),
-                });
-            }
-        }
+        let mut ids = ids_in(&statement.folded[named.clone()]);
+        ids.extend(quoted_records(&statement.text[named], active));
+        ids.retain(|id| known.contains(id) && done.insert(*id));
+        // It holds once, also if it replaces several records.
+        let mut instead = rest.and_then(|kept_from| content(statement, &Mark { kept_from, ..mark }));
+        corrections.extend(ids.into_iter().map(|id| Correction {
+            id,
+            reason: markers().reason("obsolete", mark.language),
+            instead: instead.take(),
+        }));
     }
     corrections
 }
 
-fn clause_around(folded: &str, mark: &Mark) -> std::ops::Range<usize> {
-    let joins = [
-        ", ",
-        "; ",
-        " but ",
-        " aber ",
-        " mais ",
-        " pero ",
-        " whereas ",
-        "、",
-    ];
-    let starts = joins
-        .iter()
-        .filter_map(|join| Some(folded[..mark.start].rfind(join)? + join.len()));
-    let ends = joins
-        .iter()
-        .filter_map(|join| Some(mark.end + folded[mark.end..].find(join)?));
-    starts.max().unwrap_or(0)..ends.min().unwrap_or(folded.len())
+/// Where a sentence names what it calls wrong, and where the colon stands behind which it says what holds instead. `None` if it
+/// says anything else: "all but KL-3 is wrong", "the test of KL-3 is wrong", "KL-3 is wrong for guests", "I was wrong: KL-3 holds".
+fn called_wrong(statement: &Statement<'_>, mark: &Mark) -> Option<(Range<usize>, Option<usize>)> {
+    let folded = statement.folded.as_str();
+    // "Please note that KL-3 is wrong."
+    let introduces = |other: &&Mark| {
+        let opens_sentence = markers().filler(folded) >= other.start && other.kept_from <= mark.start;
+        opens_sentence && matches!(other.kind, Kind::Keep | Kind::Decision)
+    };
+    let introduced = statement.marks.iter().filter(introduces);
+    let from = introduced.map(|other| other.kept_from).max().unwrap_or(0);
+    let from = from + markers().filler(&folded[from..mark.start]);
+    let mut end = mark.end + markers().naming(&folded[mark.end..]);
+    let mut named = from..mark.start;
+    if named.is_empty() {
+        // "Delete KL-3", "no longer true: KL-3".
+        if !names(&folded[mark.end..end]) {
+            end = folded.len() - folded[end..].trim_start_matches([':', '：']).len();
+            end += markers().naming(&folded[end..]);
+        }
+        named = mark.end..end;
+    } else if markers().naming(&folded[named.clone()]) < named.len() || names(&folded[mark.end..end]) {
+        return None;
+    }
+    let rest = &folded[end..];
+    let after_stop = rest.trim_start_matches(['.', '!', ';', '。', '！']);
+    let stops = after_stop.len() < rest.len() && !after_stop.starts_with(char::is_alphanumeric);
+    let instead = COLONS.iter().any(|colon| rest.starts_with(colon)).then_some(end);
+    let is_whole = rest.is_empty() || stops || instead.is_some() || markers().gives_reason(rest);
+    is_whole.then_some((named, instead))
 }
 
-/// What stands after "KL-3 is wrong:".
-fn instead(statement: &Statement<'_>, mark: &Mark) -> Option<String> {
-    let rest = &statement.text[mark.end..];
-    let from = rest.find([':', '–', '—'])?;
-    let between = rest[..from].trim();
-    let is_id = between.is_empty() || ids_in(&between.to_lowercase()).len() == 1 && !between.contains(' ');
-    is_id.then(|| tidy(&rest[from..])).flatten()
+/// Whether a folded text has an id or a quotation.
+fn names(folded: &str) -> bool {
+    folded.contains('\u{1a}') || !ids_in(folded).is_empty()
 }
 
 /// The ids of learnings and snippets in a folded text.

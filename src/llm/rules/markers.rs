@@ -1,5 +1,6 @@
 //! The table of markers (`markers.txt`) and its search.
 
+use crate::domain::ids::RecordId;
 use crate::domain::text::bare_words;
 use crate::domain::text::words::is_single_char_word;
 use aho_corasick::AhoCorasick;
@@ -105,6 +106,10 @@ pub(super) struct Markers {
     /// Labels of lists, without their colon.
     labels: HashMap<String, (Kind, usize)>,
     filler: Vec<String>,
+    /// What a sentence may say beside the records that it calls wrong.
+    naming: Vec<String>,
+    /// What begins the reason of a correction.
+    because: Vec<String>,
     /// Whole texts that say that there is nothing.
     nothing: Vec<String>,
     pronoun: Vec<String>,
@@ -166,6 +171,8 @@ impl Markers {
             heard: AhoCorasick::new(["\0"]).expect("a small automaton"),
             labels: HashMap::new(),
             filler: words("filler"),
+            naming: words("naming"),
+            because: words("because"),
             nothing: Vec::new(),
             pronoun: words("pronoun"),
             reasons: HashMap::new(),
@@ -331,18 +338,51 @@ impl Markers {
         }
     }
 
-    /// Whether the first word of a folded text only points to something said before.
-    pub(super) fn begins_with_pronoun(&self, folded: &str) -> bool {
-        let text = &folded[self.filler(folded)..];
+    /// Length of what a folded text begins with that only names records: ids, quotations and words of `[naming]`.
+    pub(super) fn naming(&self, folded: &str) -> usize {
+        let mut rest = folded;
+        loop {
+            rest = rest.trim_start_matches(|c: char| c.is_whitespace() || ",，、*_[]'’\u{1a}".contains(c));
+            let is_word = |c: char| c == '-' || c.is_alphanumeric() && !is_single_char_word(c);
+            let word = &rest[..rest.find(|c| !is_word(c)).unwrap_or(rest.len())];
+            // Japanese writes no blanks.
+            let is_said = |naming: &&String| match word.is_empty() {
+                true => !naming.is_ascii() && rest.starts_with(naming.as_str()),
+                false => *naming == word,
+            };
+            rest = match self.naming.iter().find(is_said) {
+                Some(said) => &rest[said.len()..],
+                None if word.to_ascii_uppercase().parse::<RecordId>().is_ok() => &rest[word.len()..],
+                None => return folded.len() - rest.len(),
+            };
+        }
+    }
+
+    /// Whether a folded text begins a reason: "because it moved".
+    pub(super) fn gives_reason(&self, folded: &str) -> bool {
+        let mut begun = self
+            .because
+            .iter()
+            .filter(|word| folded.starts_with(word.as_str()));
+        begun.any(|word| is_whole(folded, 0, word.len(), word))
+    }
+
+    /// Whether the first word of a text only points to something said before. "Das Labor" does not: there it is an article.
+    pub(super) fn begins_with_pronoun(&self, folded: &str, text: &str) -> bool {
+        let said = &folded[self.filler(folded)..];
+        let is_noun = |word: &str| word.trim_start().starts_with(char::is_uppercase);
         let is_pronoun = |pronoun: &String| {
-            text.strip_prefix(pronoun.as_str())
-                .is_some_and(|rest| !pronoun.is_ascii() || !rest.starts_with(char::is_alphanumeric))
+            said.strip_prefix(pronoun.as_str()).is_some_and(|rest| {
+                let is_word = !pronoun.is_ascii() || !rest.starts_with(char::is_alphanumeric);
+                is_word && !is_noun(&text[text.len() - rest.len()..])
+            })
         };
         self.pronoun.iter().any(is_pronoun)
     }
 
     /// Whether a text, in bare words, says that there is nothing.
     pub(super) fn is_nothing(&self, bare: &str) -> bool {
+        let bare = &bare[self.filler(bare)..];
         self.nothing.iter().any(|nothing| nothing == bare)
     }
 

@@ -106,7 +106,8 @@ fn reports(statement: &Statement<'_>) -> Vec<(Kind, String)> {
         let filler = markers().interjections(&statement.folded[start..end]);
         let text = statement.text[start + filler..end].trim_end();
         let text = text.trim_end_matches(|c: char| ",;:–—- ".contains(c));
-        let points_back = markers().begins_with_pronoun(&statement.folded[start..end]);
+        let points_back =
+            markers().begins_with_pronoun(&statement.folded[start..end], &statement.text[start..end]);
         // After a colon or a check box one word is meant: "Next: benchmarks".
         let text = tidy_of(text, if mark.is_label { 1 } else { LEAST_WORDS });
         reports.extend(text.filter(|_| !points_back).map(|text| (mark.kind, text)));

@@ -3,7 +3,8 @@
 use super::*;
 use Place::{Archived, Completed, InProgress, Learning, Remaining, Snippet};
 
-const MEMORY: &str = "# Key Learnings\n- KL-3 because it was so: the lab closes at five\n";
+const MEMORY: &str = "# Key Learnings\n- KL-2 because it was so: the lab has one door\n\
+    - KL-3 because it was so: the lab closes at five\n# Verbatim Context\n- VC-1 because it is run: build => make\n";
 
 /// Where a sentence is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -201,6 +202,79 @@ fn corrections_of_a_record() {
 }
 
 #[test]
+fn a_correction_says_nothing_but_what_is_wrong_and_what_holds_instead() {
+    for sentence in "
+        Everything but KL-2 is outdated: only that stays.
+        Apart from KL-3 everything is wrong.
+        Alles außer KL-2 ist veraltet.
+        Tout sauf KL-2 est obsolète.
+        Todo menos KL-2 está obsoleto.
+        Todo excepto KL-3 es falso.
+        KL-2以外は古いです。
+        Either KL-2 or KL-3 is wrong.
+        KL-2 or KL-3 is wrong.
+        KL-2/KL-3 is wrong.
+        Entweder KL-2 oder KL-3 ist falsch.
+        Soit KL-2 soit KL-3 est faux.
+        O KL-2 o KL-3 es falso.
+        The test of KL-3 is outdated: rewrite it.
+        The date of KL-2 is wrong.
+        Der Test zu KL-2 ist veraltet: neu schreiben.
+        KL-2のテストは古いです。
+        KL-2 is outdated only for trial customers.
+        KL-2 is outdated, at least for trial customers.
+        In staging, KL-2 is wrong.
+        In staging, note that KL-2 is wrong.
+        KL-2 is outdated soon.
+        Delete KL-2 tomorrow.
+        The claim that KL-3 is wrong is wrong.
+        Some say KL-3 is outdated.
+        Drop KL-2 into the chat please.
+        Forget KL-2 for a moment, look at KL-3.
+        Delete KL-2 and keep KL-3.
+        KL-2 is wrong and KL-3 is fine.
+        That was wrong, the record is KL-3."
+        .trim()
+        .lines()
+    {
+        assert_eq!(said("user", sentence.trim()), [], "{sentence}");
+    }
+    let to_do = said("user", "- [ ] Delete KL-3");
+    assert_eq!(
+        to_do,
+        [(Remaining, "Delete KL-3".to_owned())],
+        "it is not said to be done"
+    );
+    for row in "
+        KL-2 and KL-3 are outdated: the limit is 50. | The limit is 50 | KL-2 | KL-3
+        KL-2, KL-3 are no longer true. | KL-2 | KL-3
+        Both KL-2 and KL-3 are obsolete now because the lab moved. | KL-2 | KL-3
+        KL-2は無効です：輸出の上限は50行になりました。 | 輸出の上限は50行になりました | KL-2
+        KL-2とKL-3は古いです：輸出の上限は50行です。 | 輸出の上限は50行です | KL-2 | KL-3
+        KL-2を削除してください。 | KL-2
+        Der Eintrag KL-2 ist falsch – das Labor hat zwei Türen. | Das Labor hat zwei Türen | KL-2
+        Korrektur zu KL-2: das Labor hat zwei Türen. | Das Labor hat zwei Türen | KL-2
+        L'entrée KL-2 est obsolète : le labo a deux portes. | Le labo a deux portes | KL-2
+        La entrada KL-2 es falsa, porque hay dos puertas. | KL-2
+        VC-1 is outdated - run make all. | Run make all | VC-1
+        Please note that KL-2 is outdated then. | KL-2
+        KL-2 is out of date too: the lab has two doors. | The lab has two doors | KL-2
+        \"the lab has one door\" is no longer true: the lab has two. | The lab has two | KL-2
+        KL-2 is outdated, please delete it. | KL-2
+        The learning KL-2 is wrong: it should be assigned to Bob. | KL-2
+        KL-2 is outdated: please ignore it. | KL-2
+        KL-2 ist veraltet: bitte löschen. | KL-2"
+        .trim()
+        .lines()
+    {
+        let row: Vec<&str> = row.trim().split(" | ").collect();
+        let said = said("user", row[0]);
+        let said: Vec<&str> = said.iter().map(|(_, text)| text.as_str()).collect();
+        assert_eq!(said, row[1..], "{}", row[0]);
+    }
+}
+
+#[test]
 fn requests_to_keep_a_text_exactly() {
     let table = "
         Keep this command exactly as it is: | Do not keep this command exactly as it is:
@@ -267,6 +341,8 @@ fn what_only_looks_like_a_statement_is_not_heard() {
         Pendiente: nada
         In progress: nothing.
         Finished: 0 of 3 tests.
+        Done: the lexer is not done.
+        Fertig: der Lexer ist nicht fertig.
         - [x] Not started: parser
         I've tested the fix and it fails.
         必ずしもそうではない
