@@ -252,6 +252,10 @@ async fn a_queued_update_that_cannot_be_parsed_fails_and_applies_nothing() {
             "the stored preconditions cannot be read: if_match: ",
         ),
         (
+            "preconditions = jsonb_set(preconditions, '{if_match}', '1e400')",
+            "the stored preconditions cannot be read: ",
+        ),
+        (
             "preconditions = NULL",
             "the stored preconditions cannot be read: ",
         ),

@@ -85,6 +85,7 @@ impl NewItem {
         let content = self.content.len();
         let metadata = Value::Object(self.metadata.clone());
         let bytes = metadata.to_string().len();
+        let expires_at = self.expiry();
         let mut too_large = None;
         let (field, problem) = if content > MAX_ITEM_BYTES {
             too_large = Some((content, MAX_ITEM_BYTES));
@@ -98,10 +99,10 @@ impl NewItem {
             ("content", NUL)
         } else if has_nul(&metadata) {
             ("metadata", NUL)
-        } else if self.expires_at.is_some_and(|time| time <= now) {
+        } else if expires_at.is_some_and(|time| time <= now) {
             // It would expire before anybody saw it.
             ("expires_at", "must lie in the future")
-        } else if self.expires_at.is_some_and(|time| time.year() > 9_999) {
+        } else if expires_at.is_some_and(|time| time.year() > 9_999) {
             // RFC 3339 writes years of four digits.
             let problem = "must lie before the year 10000; leave it out for an item that stays";
             ("expires_at", problem)
@@ -115,10 +116,17 @@ impl NewItem {
         })
     }
 
+    /// When it expires, as the database stores it: in microseconds, and without leap seconds.
+    #[must_use]
+    pub fn expiry(&self) -> Option<DateTime<Utc>> {
+        let stored = |time: DateTime<Utc>| DateTime::from_timestamp_micros(time.timestamp_micros());
+        self.expires_at.and_then(stored)
+    }
+
     /// Whether a stored item is equal.
     #[must_use]
     pub fn is(&self, item: &PromptItem) -> bool {
-        self.content == item.content && self.metadata == item.metadata && self.expires_at == item.expires_at
+        self.content == item.content && self.metadata == item.metadata && self.expiry() == item.expires_at
     }
 }
 

@@ -16,6 +16,7 @@ use futures::StreamExt;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 use serde_json::value::RawValue;
 use std::fmt;
 use std::marker::PhantomData;
@@ -339,7 +340,7 @@ fn problem(text: &str, field: &str, error: &serde_json::Error) -> Problem {
 }
 
 /// Deserializes client JSON that is stored, whose numbers must keep all their digits; for `deserialize_with`. A number that
-/// would lose some is rejected instead of silently rounded.
+/// would lose some is rejected instead of silently rounded; the others are as the database returns them.
 ///
 /// # Errors
 /// A number that would be rounded, or JSON that is no `T`.
@@ -351,10 +352,32 @@ pub(crate) fn exact<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer
             "the number {shown} has more digits than can be stored; send it as a string"
         )));
     }
-    serde_json::from_str(raw.get()).map_err(|error| {
+    let unreadable = |error: serde_json::Error| {
         let message = error.to_string();
         D::Error::custom(message.split(" at line ").next().unwrap_or(&message))
-    })
+    };
+    let mut value: Value = serde_json::from_str(raw.get()).map_err(unreadable)?;
+    as_stored(&mut value);
+    T::deserialize(value).map_err(unreadable)
+}
+
+/// Reads numbers as the database returns them: it writes no exponents, so that `1e16` is an integer. Otherwise the same value sent
+/// again would differ from the stored one.
+fn as_stored(value: &mut Value) {
+    match value {
+        Value::Number(number) => {
+            // Smaller ones are written with a fraction.
+            let large = number
+                .as_f64()
+                .filter(|read| number.is_f64() && read.abs() >= 1e16);
+            if let Some(Ok(stored)) = large.map(|read| read.to_string().parse()) {
+                *number = stored;
+            }
+        }
+        Value::Array(values) => values.iter_mut().for_each(as_stored),
+        Value::Object(members) => members.values_mut().for_each(as_stored),
+        _ => {}
+    }
 }
 
 /// The first number in a JSON text whose parsed value differs from it.
@@ -474,7 +497,7 @@ mod tests {
             "18446744073709551615",
             "-9223372036854775808",
             r#"{"12345678901234567890123": "\"99999999999999999999.5"}"#,
-            "1.7976931348623157e308",
+            r#"["1e400", 1.7976931348623157e308, -5e-324, 0.9452706955539223, 1.38064852e-23, 7.6e+32]"#,
         ] {
             assert_eq!(rounded(kept), None, "{kept}");
         }
@@ -486,12 +509,19 @@ mod tests {
             ),
             ("[18446744073709551617]", "18446744073709551617"),
             ("1e400", "1e400"),
+            ("-1e-400", "-1e-400"),
         ] {
             assert_eq!(rounded(lossy), Some(number), "{lossy}");
         }
     }
 
     proptest! {
+        #[test]
+        fn every_double_is_kept(number in proptest::num::f64::ANY) {
+            let json = serde_json::json!(number).to_string();
+            prop_assert_eq!(rounded(&json), None, "{}", json);
+        }
+
         #[test]
         fn a_number_of_fifteen_digits_is_kept(digits in -999_999_999_999_999_i64..999_999_999_999_999, power in -7..7,
                                               text in "\\PC{0,20}") {

@@ -145,7 +145,8 @@ fn refuse_unknown(selection: &Selection, items: &[PromptItem]) -> Result<(), Pro
         return Ok(());
     }
     let categories: BTreeSet<&str> = items.iter().map(|item| item.category.as_str()).collect();
-    let known: Vec<&str> = PARTS.into_iter().chain(categories).collect();
+    let others = categories.into_iter().filter(|name| !PARTS.contains(name));
+    let known: Vec<&str> = PARTS.into_iter().chain(others).collect();
     Err(Problem::invalid(
         "include",
         format!(

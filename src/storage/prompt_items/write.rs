@@ -211,13 +211,14 @@ impl Storage {
         actor: &ActorId,
         now: DateTime<Utc>,
     ) -> PromptItem {
+        let expires_at = item.expiry();
         PromptItem {
             item_id: self.clock.new_id().into(),
             memory: owner.memory.clone(),
             category: category.clone(),
             content: item.content,
             metadata: item.metadata,
-            expires_at: item.expires_at,
+            expires_at,
             created_at: now,
             created_by: actor.clone(),
         }

@@ -60,7 +60,11 @@ impl Storage {
             Some(memory) => vec![memory.clone()],
             None => self.page(vault, None).await?,
         };
-        if page.is_empty() {
+        let of_vault = ItemOwner {
+            vault: vault.clone(),
+            memory: None,
+        };
+        if page.is_empty() && self.list_items(&of_vault, None, None, 1).await?.is_empty() {
             return Err(ExportError::NoSuchVault(vault.clone()));
         }
         let mut export = Export {

@@ -17,10 +17,12 @@ use crate::storage::updates::insert::insert_rows;
 use crate::storage::updates::{Run, RunJson, RunStatus, must_live_on, redacted_json};
 use crate::storage::{Class, Storage, StorageError, error, events};
 use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use sqlx::Postgres;
 use sqlx::postgres::PgArguments;
 use sqlx::query::Query;
+use sqlx::types::Json;
 use std::slice::from_ref;
 
 /// The longest time that an update waits for its next attempt.
@@ -200,6 +202,11 @@ pub struct Claimed {
     pub preconditions: Value,
 }
 
+/// Stored JSON. What cannot be read becomes the error as a string, so that this update fails instead of stopping the queue.
+fn readable(Json(stored): &Json<Box<RawValue>>) -> Value {
+    serde_json::from_str(stored.get()).unwrap_or_else(|error| error.to_string().into())
+}
+
 /// What is further in the future than anything waits or is claimed for `lease`, whenever its transaction began. Only the
 /// database's clock counts, which may have been set back: a later time was written before that, so it counts as past.
 fn beyond(lease: TimeDelta) -> TimeDelta {
@@ -283,13 +290,14 @@ impl Storage {
     ) -> Result<Option<Claimed>, StorageError> {
         let claimed = self.transaction_for(Class::Sweep, "db.updates.claim", |mut transaction| async move {
             let row = sqlx::query!(
-                "UPDATE updates
+                r#"UPDATE updates
                  SET status = 'running', claim_id = $4, lease_until = now() + $5::interval,
                      not_before = NULL, attempts = attempts + 1
                  WHERE vault_id = $1 AND memory_id = $2 AND update_id = $3 AND status IN ('queued', 'running')
                    AND (COALESCE(not_before, lease_until) <= now()
                         OR COALESCE(not_before, lease_until) > now() + $6::interval)
-                 RETURNING actor_id, created_at, attempts, request, preconditions",
+                 RETURNING actor_id, created_at, attempts,
+                           request AS "request: Json<Box<RawValue>>", preconditions AS "preconditions: Json<Box<RawValue>>""#,
                 due.vault.as_str(),
                 due.memory.as_str(),
                 due.update_id.as_str(),
@@ -314,8 +322,8 @@ impl Storage {
             claim: claim.to_owned(),
             created_at: row.created_at,
             attempts: row.attempts,
-            request: row.request,
-            preconditions: row.preconditions.unwrap_or(Value::Null),
+            request: readable(&row.request),
+            preconditions: row.preconditions.as_ref().map_or(Value::Null, readable),
         }))
     }
 

@@ -47,6 +47,9 @@ async fn items_are_added_replaced_listed_and_removed_one_by_one_and_by_category_
         PUT items/a < [] → 200 {"items": [], "unchanged": false}
         PUT items/a < [] → 200 {"unchanged": true}
         GET items → 200 {"items": []}
+        § a leap second is stored as the second after it
+        PUT items/a < [{"content": "x", "expires_at": "2030-12-31T23:59:60Z"}] → 200 {"/items/0/expires_at": "2031-01-01T00:00:00Z"} ⇒ items=/items
+        PUT items/a < [{"content": "x", "expires_at": "2030-12-31T23:59:60Z"}] → 200 {"items": $items, "unchanged": true}
         § an invalid item is rejected, and its field named
         POST items < {"category": "a"} → 422 invalid content
         POST items < {"content": "x"} → 422 invalid category
@@ -70,6 +73,7 @@ async fn items_are_added_replaced_listed_and_removed_one_by_one_and_by_category_
         POST items < {"content": "x", "category": "a", "expires_at": "tomorrow"} → 422 invalid expires_at
         POST items < {"content": "x", "category": "a", "expires_at": "2026-11-21T02:00:00Z"} → 422 invalid expires_at
         POST items < {"content": "x", "category": "a", "expires_at": "+10000-01-01T00:00:00Z"} → 422 invalid expires_at
+        POST items < {"content": "x", "category": "a", "expires_at": "9999-12-31T23:59:60Z"} → 422 invalid expires_at
         POST items < {"content": "x", "category": "a", "item_id": "mine"} → 422 invalid item_id
         POST items < {"content": "x", "category": "a", "metadata": {"k": "(v×8192)"}} → 413 too-large metadata
         POST items < {"content": "(x×65537)", "category": "a"} → 413 too-large content
@@ -109,6 +113,33 @@ async fn items_are_added_replaced_listed_and_removed_one_by_one_and_by_category_
         DELETE /v1/vaults/acme/items?category=a → 200 ={"removed":1}
         GET /v1/vaults/acme/items → 200 {"items": []}"#;
     Service::start().await.requests(table).await;
+}
+
+/// The database writes them without exponents, the largest as an integer of 309 digits.
+#[tokio::test]
+async fn every_double_keeps_its_value_in_metadata_and_outcomes_and_sent_again_changes_nothing() {
+    let (_, memory) = Service::start().await.agent();
+    let mut sent = vec![f64::MAX, f64::MIN, 5e-324, -1e16, 2e18, 4.3e115, 7.6e32];
+    let random = std::iter::repeat_with(|| f64::from_bits(fastrand::u64(..)));
+    sent.extend(random.filter(|number| number.is_finite()).take(300));
+    let values = |list: &Value| -> Vec<f64> {
+        let numbers = list.as_array().unwrap().iter();
+        numbers.map(|number| number.as_f64().unwrap()).collect()
+    };
+    let items = json!([{"content": "x", "metadata": {"n": sent}}]);
+    let first = memory.put_json("items/c", &items).await.is(200).json();
+    assert_eq!(values(&first["items"][0]["metadata"]["n"]), sent);
+    assert_eq!(memory.read("items").await["items"], first["items"]);
+    let again = memory.put_json("items/c", &items).await.is(200).json();
+    assert_eq!(again, json!({"items": first["items"], "unchanged": true}));
+
+    let task = json!({"task_id": "t", "intent": "i", "summary": "s", "outcome": sent});
+    memory.post("tasks", &task).await.is(201);
+    let again = memory.post("tasks", &task).await.is(200).json();
+    assert_eq!(again["unchanged"], true);
+    assert_eq!(values(&memory.read("records/T-1").await["outcome"]), sent);
+    memory.write("text").await;
+    memory.redact("1").await.is(200);
 }
 
 #[tokio::test]

@@ -73,6 +73,8 @@ async fn parts_of_a_prompt_are_selected_by_name_and_of_a_time_and_the_same_state
         PUT items/style < [{"content": "Short."}] → 200
         GET prompt?include=rules,stile → 422 invalid include {"unknown": ["stile"], "known~": "\"style\""}
         GET prompt?include=rules,style → 200 =Short.
+        PUT items/workflow < First. → 200
+        GET prompt?include=stile → 422 invalid include {"known": ["rules", "user_information", "tool_guidance", "free", "key_learnings", "verbatim_context", "decisions", "active_context", "recent_tasks", "workflow", "current_progress", "datetime", "style"]}
         GET prompt?include=rules → 200 =
         GET prompt?exclude=stile → 200
         § the prompt at a time has the document of that time

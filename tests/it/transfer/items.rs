@@ -25,6 +25,16 @@ async fn items_are_exported_with_their_memory_and_their_vault() {
 }
 
 #[tokio::test]
+async fn a_vault_of_its_own_items_alone_is_exported_too() {
+    let service = Service::start().await;
+    let of_vault = json!([{"content": "Short."}]);
+    put(&service, "/v1/vaults/acme/items/style", of_vault).await;
+    let copy = copied(&service, 0).await;
+    let items = "/v1/vaults/acme/items";
+    assert_eq!(copy.read(items).await, service.read(items).await);
+}
+
+#[tokio::test]
 async fn a_memory_of_items_alone_is_exported_too() {
     let service = Service::start().await;
     let (memory, written) = (service.memory("b-items"), service.memory("c-written"));
