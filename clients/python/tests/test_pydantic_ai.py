@@ -127,6 +127,7 @@ def test_an_operation_is_carried_out_once(service: Service, vault: str) -> None:
         again = await store.write("a/b", "1", expected_version=None, operation=OPERATION)
         known = await store.get_operation(OPERATION)
         assert first.version == again.version == known.version
+        assert await store.list_paths("", limit=9) == ["a/b"]
         # Also behind the writes of others.
         moved = await store.write("a/b", "2", expected_version=first.version)
         late = await store.write("a/b", "1", expected_version=None, operation=OPERATION)
@@ -209,7 +210,7 @@ def test_every_write_is_a_version_and_others_may_write_too(service: Service, cli
         with pytest.raises(MemoryConflictError):
             await store.write("u/main/MEMORY.md", "x", expected_version=first.version)
         found = await store.read("u/main/MEMORY.md", max_chars=100)
-        memory.put("- tea\n")
+        memory.put("- tea for two --\n")  # as long as the document of a deleted file
         return found.content, found.operation_id, await store.list_paths("u/", limit=9)
 
     assert run(service, vault, play) == ("- likes coffee\n", None, ["u/main/MEMORY.md"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import math
 import time
 from pathlib import Path
 from typing import Any
@@ -256,6 +257,24 @@ def test_a_closed_view_leaves_the_connections_open() -> None:
             for _ in range(2):
                 with Client(stub.url, http=http) as other:
                     assert other.memory("v", "m").get()["version"] == 1
+
+
+def test_a_closed_client_says_so() -> None:
+    client = Client("http://127.0.0.1:9")
+    memory = client.memory("v", "m")
+    client.close()
+    with pytest.raises(ConnectionFailedError, match="closed"):
+        memory.get()
+    with pytest.raises(ConnectionFailedError, match="closed"):
+        next(memory.events())
+    client.close()
+
+
+@pytest.mark.parametrize("timeout", [math.inf, 1e10])
+def test_a_time_may_have_no_end(timeout: float) -> None:
+    with Stub([PUT]) as stub, Client(stub.url, timeout=timeout, update_timeout=timeout) as client:
+        assert client.memory("v", "m").get()["version"] == 1
+        assert client.memory("v", "m").update("task")["version"] == 1
 
 
 @pytest.mark.parametrize("bad", ["", ".", ".."])

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -144,7 +147,9 @@ def test_changes_of_many_lose_nothing(service: Service, client: Client, vault: s
     )
 
 
-def test_a_change_that_never_gets_through_ends() -> None:
+def test_a_change_that_never_gets_through_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses: list[float] = []
+    monkeypatch.setattr(time, "sleep", pauses.append)
     context = {"context": "a", "context_id": "c", "version": 1}
     moved_on: dict[str, Any] = {"status": 412, "problem": "precondition-failed", "members": {"current": "d"}}
     script: list[Any] = [{"json": context}, moved_on] * 50
@@ -152,6 +157,8 @@ def test_a_change_that_never_gets_through_ends() -> None:
         client.memory("v", "m").change(str.upper)
     assert moved.value.current == "d"
     assert len(stub.seen) == 20
+    assert len(set(pauses)) == 9
+    assert max(pauses) <= 1
 
 
 def test_versions_are_named_by_their_context_id(memory: Memory) -> None:
@@ -229,6 +236,31 @@ def test_a_queued_update_is_called_off_and_a_collapse_is_meant() -> None:
         with pytest.raises(CollapseError):
             memory.put("oops")
         assert memory.put("oops", confirm="collapse")["version"] == 2
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_client_may_be_used_on_both_sides_of_a_fork(client: Client, vault: str) -> None:
+    def wrong(name: str) -> int:
+        memory = client.memory(vault, name)
+        read = [memory.get()["context"] for _ in range(50)] + [memory.start().prompt for _ in range(3)]
+        return sum(name not in text for text in read)
+
+    for name in ("parent", "child"):
+        client.memory(vault, name).put(f"# {name}\n")
+        assert wrong(name) == 0
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        try:
+            os._exit(wrong("child"))
+        finally:
+            os._exit(99)
+    try:
+        assert wrong("parent") == 0
+    finally:
+        _, status = os.waitpid(child, 0)
+    assert status == 0
 
 
 def test_one_client_serves_many_threads(client: Client, vault: str) -> None:

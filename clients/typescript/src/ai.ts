@@ -168,7 +168,7 @@ interface ModelPart {
   text?: string;
   toolName?: string;
   input?: unknown;
-  output?: { type?: string; value?: unknown };
+  output?: { type?: string; value?: unknown; reason?: string };
 }
 
 function partOf(part: ModelPart): Record<string, unknown> | undefined {
@@ -178,7 +178,10 @@ function partOf(part: ModelPart): Record<string, unknown> | undefined {
     case "tool-call":
       return { type: "tool_use", name: part.toolName ?? "tool", input: part.input ?? {} };
     case "tool-result": {
-      const { type = "", value } = part.output ?? {};
+      const { type = "", value, reason } = part.output ?? {};
+      if (type === "execution-denied") {
+        return { type: "tool_result", content: reason ?? "Tool execution denied.", is_error: true };
+      }
       // Without the bytes of images and files.
       const parts = type === "content" && Array.isArray(value) ? value.map(resultPartOf) : undefined;
       const content = parts ?? (typeof value === "string" ? value : JSON.stringify(value ?? null));

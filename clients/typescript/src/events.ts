@@ -5,12 +5,10 @@ import {
   EventsLostError,
   InvalidAnswerError,
   ProblemError,
-  UnavailableError,
-  RateLimitedError,
   problem,
 } from "./errors.js";
 import { frames } from "./sse.js";
-import { LONGEST_ASKED, sleep, wait, type Call, type Transport } from "./transport.js";
+import { LONGEST_ASKED, mayRetry, sleep, wait, type Call, type Transport } from "./transport.js";
 import type { Event, UpdateAnswer } from "./types.js";
 
 /** Options of a stream. */
@@ -80,7 +78,7 @@ export async function* events(
 /** Whether a new connection may succeed. */
 function mayReconnect(error: unknown): boolean {
   if (error instanceof ProblemError && (error.retryAfter ?? 0) > LONGEST_ASKED) return false;
-  return [ConnectionFailedError, UnavailableError, RateLimitedError].some((kind) => error instanceof kind);
+  return error instanceof Error && mayRetry(error, true);
 }
 
 function parsed<T>(data: string): T {

@@ -218,7 +218,7 @@ export class Updates extends Scope {
     }
   }
 
-  /** Cancels a queued run. */
+  /** Cancels a run that is queued or running. */
   cancel(updateId: string, options: CallOptions = {}): Promise<Run> {
     return this.transport.send({ method: "DELETE", path: `${this.at}/updates/${segment(updateId)}`, options });
   }

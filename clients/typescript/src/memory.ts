@@ -16,7 +16,7 @@ import {
 } from "./groups.js";
 import type { Pages } from "./pages.js";
 import { Scope, type ListOptions } from "./scope.js";
-import { members, type CallOptions, type ChangeOptions } from "./transport.js";
+import { members, sleep, type CallOptions, type ChangeOptions } from "./transport.js";
 import type {
   Blame,
   Context,
@@ -79,6 +79,8 @@ export class Session {
 
 /** How often a change is retried because another writer was first. */
 const CHANGES = 10;
+/** The longest pause before the first retry, which doubles each time, and the longest of all, in milliseconds. */
+const PAUSES = { first: 20, longest: 1_000 };
 
 /** One memory of a vault. Its first change makes it. */
 export class Memory extends Scope {
@@ -131,9 +133,9 @@ export class Memory extends Scope {
   ): Promise<UpdateAnswer> {
     const { handoff = !options.dryRun, ...rest } = options;
     const answer = await this.update(task, messages, rest);
-    const { signal, timeout, retries, headers } = options;
+    const { signal, timeout, retries, headers, actor } = options;
     // Without any addition there is no memory.
-    if (handoff) await this.handoffs.refresh({ signal, timeout, retries, headers }).catch(ignoreNotFound);
+    if (handoff) await this.handoffs.refresh({ signal, timeout, retries, headers, actor }).catch(ignoreNotFound);
     return answer;
   }
 
@@ -165,13 +167,16 @@ export class Memory extends Scope {
    * other writers: it is called again if another writer was first.
    */
   async change(decide: (text: string) => string, options: CallOptions = {}): Promise<PutAnswer> {
-    for (let left = CHANGES; ; left--) {
+    for (let retry = 0; ; retry++) {
+      // Random, so that the writers get out of step.
+      const pause = Math.random() * Math.min(PAUSES.longest, PAUSES.first * 2 ** (retry - 1));
+      if (retry > 0) await sleep(pause, options.signal);
       const there = await this.get({ ...options, fresh: true }).catch(ignoreNotFound);
       const only = there ? { ifMatch: there.context_id } : { ifNoneMatch: "*" };
       try {
         return await this.put(decide(there?.context ?? ""), { ...options, ...only });
       } catch (error) {
-        if (!(error instanceof PreconditionFailedError) || left <= 1) throw error;
+        if (!(error instanceof PreconditionFailedError) || retry + 1 >= CHANGES) throw error;
       }
     }
   }

@@ -4,7 +4,9 @@ import {
   ConnectionFailedError,
   InvalidAnswerError,
   ModelError,
+  NotFoundError,
   NotModifiedError,
+  PreconditionFailedError,
   ProblemError,
   StillRunningError,
   TimedOutError,
@@ -191,7 +193,7 @@ export class Transport {
       const failure = await this.#once(call, init, Math.min(timeout, left)).catch((error: unknown) => error as Error);
       if (!(failure instanceof Error)) return failure;
       const isProblem = failure instanceof ProblemError;
-      if (isProblem && failure.status === 404 && doubtful && call.method === "DELETE" && call.answers === "none") {
+      if (doubtful && call.method === "DELETE" && call.answers === "none" && isMissing(failure)) {
         return { status: 204, headers: new Headers(), content: "" };
       }
       const asked = isProblem ? failure.retryAfter : undefined;
@@ -206,7 +208,7 @@ export class Transport {
 
   /** One attempt: its whole successful response, or the body of a stream. It throws anything else. */
   async #once(call: Call, init: Init, timeout: number): Promise<Outcome> {
-    const { fetch = globalThis.fetch.bind(globalThis), logger } = this.#options;
+    const { fetch: own, logger } = this.#options;
     const signal = call.options?.signal;
     const stop = new AbortController();
     const given = () => stop.abort(signal?.reason);
@@ -225,7 +227,8 @@ export class Transport {
       });
     let opened = false;
     try {
-      const response = await fetch(init.url, { ...init.request, signal: stop.signal });
+      const request: RequestInit = { ...init.request, signal: stop.signal };
+      const response = await (own ? own(init.url, request) : fetch(init.url, call.slow ? patient(request) : request));
       const { status, headers } = response;
       opened = call.stream === true && response.ok;
       const content = opened ? "" : await response.text();
@@ -320,7 +323,32 @@ function parsed(path: string, content: string): unknown {
   }
 }
 
-function mayRetry(failure: Error, repeatable: boolean): boolean {
+/** What a request of Node's `fetch` is dispatched by. */
+interface Dispatcher {
+  dispatch(options: object, handler: unknown): boolean;
+}
+
+/** A request for which Node's `fetch` waits as long as the timer does: by itself it gives up after 300 seconds. */
+function patient(request: RequestInit): RequestInit {
+  // Node's name for the one in use; elsewhere there is none.
+  const inUse = (globalThis as { [name: symbol]: Dispatcher | undefined })[Symbol.for("undici.globalDispatcher.1")];
+  if (!inUse) return request;
+  const dispatcher: Dispatcher = {
+    dispatch: (options, handler) => inUse.dispatch({ ...options, headersTimeout: 0, bodyTimeout: 0 }, handler),
+  };
+  return { ...request, dispatcher } as RequestInit;
+}
+
+/** Whether nothing is there: then an earlier attempt without a response has deleted it. */
+function isMissing(failure: Error): boolean {
+  if (failure instanceof PreconditionFailedError) {
+    return failure.kind === "precondition-failed" && failure.members.current == null;
+  }
+  return failure instanceof NotFoundError;
+}
+
+/** Whether another attempt may succeed, and may be made. */
+export function mayRetry(failure: Error, repeatable: boolean): boolean {
   if (failure instanceof ModelError) return false;
   if (failure instanceof StillRunningError) return true;
   // A request that was refused with 429 was not executed.

@@ -122,6 +122,10 @@ test("messages of every kind are turned into the service's form", () => {
           },
         ],
       },
+      {
+        role: "tool",
+        content: [{ type: "tool-result", toolCallId: "1", toolName: "f", output: { type: "execution-denied", reason: "too late" } }],
+      },
       { role: "user", content: [{ type: "image", image: new Uint8Array() }] },
     ]),
   ).toEqual([
@@ -148,6 +152,7 @@ test("messages of every kind are turned into the service's form", () => {
         },
       ],
     },
+    { role: "user", content: [{ type: "tool_result", content: "too late", is_error: true }] },
     { role: "user", content: [{ type: "text", text: "[image]" }] },
   ]);
 });

@@ -3,6 +3,8 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { after, afterEach, before, describe, test } from "node:test";
 import { expect } from "expect";
@@ -167,9 +169,10 @@ test("keys and texts are shown nowhere, and options are those of the call", asyn
   await memory.get({ section: "secret" });
   await memory.put("secret text");
   await memory.put("secret text", { actor: "bob", headers: { "X-Team": "red" }, idempotencyKey: "mine" });
+  await memory.finish("secret task", [], { actor: "bob", headers: { "X-Team": "red" } });
   const requests = await seen();
-  expect(requests.map(({ headers }) => headers["x-actor-id"])).toEqual([undefined, "ann", "bob"]);
-  expect(requests.map(({ headers }) => headers["x-team"])).toEqual(["secret team", "secret team", "red"]);
+  expect(requests.map(({ headers }) => headers["x-actor-id"])).toEqual([undefined, "ann", "bob", "bob", "bob"]);
+  expect(requests.map(({ headers }) => headers["x-team"])).toEqual(["secret team", "secret team", "red", "red", "red"]);
   expect(requests[2]?.headers["idempotency-key"]).toBe("mine");
   expect(requests.every(({ headers }) => headers.authorization === "Bearer wm_id_secret")).toBe(true);
   expect(JSON.stringify(logged) + JSON.stringify(client)).not.toContain("secret");
@@ -231,6 +234,36 @@ test("an update is watched as soon as it is let in, and a silent stream ends", a
   expect((await steps.next()).value).toMatchObject({ name: "done", answer: { version: 1 } });
   const silent = frames(new ReadableStream<Uint8Array>(), undefined, 20);
   expect((await failure(silent.next()))?.name).toBe("TimedOutError");
+});
+
+test("a change that never gets through ends, after pauses that grow", async (t) => {
+  t.mock.method(Math, "random", () => 0.1);
+  const moved = { status: 412, problem: "precondition-failed" };
+  await script(Array.from({ length: 10 }, () => [{ json: { context: "a", context_id: "c" } }, moved]).flat());
+  const began = performance.now();
+  const error = await failure(new Client(url).memory("v", "m").change((text) => text));
+  expect(error?.name).toBe("PreconditionFailedError");
+  expect(performance.now() - began).toBeGreaterThan(400);
+  expect(await seen()).toHaveLength(20);
+});
+
+test("a call that waits for models waits longer than Node's fetch does", async (t) => {
+  const server = createServer((_, response) => {
+    setTimeout(() => response.setHeader("content-type", "application/json").end('{"version": 1}'), 2_500);
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const name = Symbol.for("undici.globalDispatcher.1");
+  const scope = globalThis as unknown as Record<symbol, { constructor: new (options: object) => never }>;
+  const usual = scope[name]!;
+  // Gives up after half a second instead of 300.
+  scope[name] = new usual.constructor({ headersTimeout: 500 });
+  t.after(() => {
+    scope[name] = usual;
+    server.close();
+  });
+  const memory = new Client(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, { retries: 0 }).memory("v", "m");
+  expect((await failure(memory.get()))?.message).toContain("Headers Timeout");
+  expect(await memory.update("task")).toMatchObject({ version: 1 });
 });
 
 test("a wrong option of a stream is no lost connection", async () => {

@@ -11,7 +11,7 @@ import httpx
 from . import _operations as api
 from . import _session, _sources, _wire
 from ._call import Answer, Call, segment
-from ._engine import AsyncEngine, Engine, Settings
+from ._engine import AsyncEngine, Connections, Engine, Settings
 from ._methods import AsyncScope, SyncScope, flow, group, listing, operation, stream
 from ._retry import RETRIES, TIMEOUT, UPDATE_TIMEOUT, Limits
 
@@ -309,7 +309,7 @@ class Client(SyncScope, _ClientMethods):
         update_timeout: Seconds for a call that waits for models, with all its attempts.
         retries: How often a call is retried.
         headers: Headers of each request.
-        http: The HTTP client to use; its owner closes it.
+        http: The HTTP client to use; its owner closes it, and does not use it on both sides of a fork.
     """
 
     def __init__(
@@ -326,7 +326,7 @@ class Client(SyncScope, _ClientMethods):
     ) -> None:
         settings = _settings(url, key, actor, Limits(retries, timeout, update_timeout), headers)
         self._owner = http is None
-        super().__init__(Engine(settings, http or httpx.Client()), "/v1")
+        super().__init__(Engine(settings, Connections(httpx.Client, http)), "/v1")
 
     def vault(self, vault_id: str) -> Vault:
         """A vault. Sends no request."""
@@ -350,9 +350,8 @@ class Client(SyncScope, _ClientMethods):
 
     def close(self) -> None:
         """Close the connections."""
-        self._engine.close()
         if self._owner:
-            self._engine.http.close()
+            self._engine.connections.own().close()
 
     def __enter__(self) -> Client:
         return self
@@ -384,7 +383,7 @@ class AsyncClient(AsyncScope, _ClientMethods):
     ) -> None:
         settings = _settings(url, key, actor, Limits(retries, timeout, update_timeout), headers)
         self._owner = http is None
-        super().__init__(AsyncEngine(settings, http or httpx.AsyncClient()), "/v1")
+        super().__init__(AsyncEngine(settings, Connections(httpx.AsyncClient, http)), "/v1")
 
     def vault(self, vault_id: str) -> AsyncVault:
         """A vault. Sends no request."""
@@ -409,7 +408,7 @@ class AsyncClient(AsyncScope, _ClientMethods):
     async def close(self) -> None:
         """Close the connections."""
         if self._owner:
-            await self._engine.http.aclose()
+            await self._engine.connections.own().aclose()
 
     async def __aenter__(self) -> AsyncClient:
         return self

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-import threading
+import os
 import time
 from collections.abc import Generator, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import httpx
 
@@ -20,9 +20,10 @@ from . import _wire
 from ._call import Answer, Call, Result
 from ._flow import Flow, Outcome, Together
 from ._retry import FOREIGN, Limits, Reply, Send, Sleep, attempts
-from .errors import WorkingMemoryError
+from .errors import ConnectionFailedError, WorkingMemoryError
 
 T = TypeVar("T")
+Http = TypeVar("Http", bound=httpx.Client | httpx.AsyncClient)
 
 # The maximum number of concurrent requests of one flow.
 AT_ONCE = 8
@@ -69,8 +70,8 @@ class Settings:
 
 def answer(call: Call[T], reply: Reply) -> Answer[T]:
     """The content of a successful response."""
-    # 404 comes here only as the answer of a deletion that had been executed already.
-    missing = reply.status == httpx.codes.NOT_FOUND
+    # A failure comes here only as the answer of a deletion that had been executed already.
+    missing = not httpx.codes.is_success(reply.status)
     content = _wire.decoded(call, b"" if missing else reply.content, reply.headers.get("content-type", ""))
     made: Answer[T] = Answer(content, httpx.codes.NO_CONTENT if missing else reply.status, reply.headers)
     if isinstance(content, Result):
@@ -121,14 +122,35 @@ def _logged(step: Send, began: float, outcome: Reply | Exception) -> None:
         log.debug("%s %s: %s in %.0f ms, request %s", step.request.method, step.request.path, said, millis, number)
 
 
+class Connections(Generic[Http]):
+    """An HTTP client, of each process its own: two processes on one connection would read each other's responses."""
+
+    def __init__(self, kind: type[Http], given: Http | None) -> None:
+        self._kind, self._given = kind, given
+        self._http: Http = given or kind()
+        self._process = os.getpid()
+
+    def own(self) -> Http:
+        """The HTTP client of this process, which may be closed."""
+        if not self._given and self._process != os.getpid() and not self._http.is_closed:
+            self._http = self._kind()
+            self._process = os.getpid()
+        return self._http
+
+    def http(self) -> Http:
+        """The HTTP client of this process."""
+        http = self.own()
+        if http.is_closed:
+            raise ConnectionFailedError("the client is closed")
+        return http
+
+
 class Engine:
     """Sends calls and runs flows."""
 
-    def __init__(self, settings: Settings, http: httpx.Client) -> None:
+    def __init__(self, settings: Settings, connections: Connections[httpx.Client]) -> None:
         self.settings = settings
-        self.http = http
-        self._threads: ThreadPoolExecutor | None = None
-        self._lock = threading.Lock()
+        self.connections = connections
 
     def send(self, call: Call[T]) -> Answer[T]:
         steps = attempts(self.settings.request(call), self.settings.limits)
@@ -149,8 +171,9 @@ class Engine:
     def _once(self, step: Send) -> Reply | Exception:
         arguments = self.settings.arguments(step.request, step.seconds)
         arguments["extensions"] = {"trace": _trace}
+        http = self.connections.http()
         try:
-            with _deadline(step.seconds), self.http.stream(**arguments, follow_redirects=False) as response:
+            with _deadline(step.seconds), http.stream(**arguments, follow_redirects=False) as response:
                 content = b""
                 for chunk in response.iter_bytes():
                     content += chunk
@@ -175,9 +198,9 @@ class Engine:
     def _together(self, step: Together) -> list[Outcome]:
         if len(step.calls) < 2:  # a thread would only add cost
             return [self._outcome(call) for call in step.calls]
-        with self._lock:
-            self._threads = self._threads or ThreadPoolExecutor(AT_ONCE, thread_name_prefix="working-memory")
-        return list(self._threads.map(self._outcome, step.calls))
+        # Threads of this call alone: those of a client would not be there after a fork.
+        with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="working-memory") as threads:
+            return list(threads.map(self._outcome, step.calls))
 
     def _outcome(self, call: Call[Any]) -> Outcome:
         try:
@@ -185,18 +208,13 @@ class Engine:
         except WorkingMemoryError as failure:
             return failure
 
-    def close(self) -> None:
-        if self._threads is not None:
-            self._threads.shutdown()
-            self._threads = None
-
 
 class AsyncEngine:
     """Sends calls and runs flows asynchronously."""
 
-    def __init__(self, settings: Settings, http: httpx.AsyncClient) -> None:
+    def __init__(self, settings: Settings, connections: Connections[httpx.AsyncClient]) -> None:
         self.settings = settings
-        self.http = http
+        self.connections = connections
 
     async def send(self, call: Call[T]) -> Answer[T]:
         steps = attempts(self.settings.request(call), self.settings.limits)
@@ -217,9 +235,10 @@ class AsyncEngine:
     async def _once(self, step: Send) -> Reply | Exception:
         arguments = self.settings.arguments(step.request, step.seconds)
         arguments["extensions"] = {"trace": _trace_async}
+        http = self.connections.http()
         try:
             with _deadline(step.seconds):
-                async with self.http.stream(**arguments, follow_redirects=False) as response:
+                async with http.stream(**arguments, follow_redirects=False) as response:
                     content = b""
                     async for chunk in response.aiter_bytes():
                         content += chunk

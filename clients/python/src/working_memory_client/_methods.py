@@ -53,7 +53,7 @@ class SyncScope:
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
         settings = self._engine.settings.changed(timeout, retries, headers, actor)
-        other._engine = Engine(settings, self._engine.http)
+        other._engine = Engine(settings, self._engine.connections)
         other._owner = False
         return other
 
@@ -79,7 +79,7 @@ class AsyncScope:
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
         settings = self._engine.settings.changed(timeout, retries, headers, actor)
-        other._engine = AsyncEngine(settings, self._engine.http)
+        other._engine = AsyncEngine(settings, self._engine.connections)
         other._owner = False
         return other
 

@@ -14,7 +14,7 @@ from . import _ids
 SEGMENT = re.compile(r"[A-Za-z0-9_.-]{1,200}")
 # The line that a write adds: a Markdown comment, which is not rendered.
 LINE = re.compile(r"\n<!-- working-memory-file: (\{.*\}) -->\n")
-# The document of a deleted file: shorter than any other, so that the list of memories shows it by its size.
+# The document of a deleted file: shorter than any other of the store, so that only those of its size must be read.
 DELETED = "<!-- deleted -->\n"
 LONGEST_METADATA = 4096
 

@@ -13,7 +13,9 @@ from ._wire import Request
 from .errors import (
     ConnectionFailedError,
     ModelError,
+    NotFoundError,
     NotModifiedError,
+    PreconditionFailedError,
     ProblemError,
     StillRunningError,
     TimedOutError,
@@ -24,6 +26,8 @@ RETRIES = 3
 TIMEOUT, UPDATE_TIMEOUT = 30.0, 600.0
 # A call may take so many times its timeout in all; one that waits for models only once.
 TOTAL = 3
+# The longest time-out: operating systems refuse longer ones.
+LONGEST_TIMEOUT = 2.0**31 / 1000
 # The wait before the first retry, which doubles each time; the longest; the longest Retry-After that is waited for.
 FIRST, LONGEST, LONGEST_ASKED = 0.25, 8.0, 60.0
 
@@ -74,6 +78,8 @@ class Limits:
             raise ValueError(f"retries must not be negative: {self.retries}")
         if not (self.timeout > 0 and self.update_timeout > 0):
             raise ValueError("a timeout must be positive")
+        for name in ("timeout", "update_timeout"):
+            object.__setattr__(self, name, min(getattr(self, name), LONGEST_TIMEOUT))
 
     def changed(self, timeout: float | None, retries: int | None) -> Limits:
         """With these, where they are given."""
@@ -100,9 +106,11 @@ def attempts(request: Request, limits: Limits) -> Steps:
     while True:
         outcome = yield Send(request, min(seconds, max(0.001, end - time.monotonic())))
         if isinstance(outcome, Reply):
-            if 200 <= outcome.status < 300 or (doubtful and _deleted_before(request, outcome)):
+            if 200 <= outcome.status < 300:
                 return outcome
             failure: ProblemError | ConnectionFailedError = _refused(outcome)
+            if doubtful and request.removes and _is_missing(failure):
+                return outcome
         else:
             failure = _broken(request, outcome, seconds)
         asked = failure.retry_after if isinstance(failure, ProblemError) else None
@@ -134,9 +142,11 @@ def _again(request: Request, outcome: Outcome, failure: ProblemError | Connectio
     return isinstance(outcome, UNSENT) or repeatable(request)
 
 
-def _deleted_before(request: Request, reply: Reply) -> bool:
-    """Whether an earlier attempt without a response has already deleted what this one does not find."""
-    return request.removes and reply.status == httpx.codes.NOT_FOUND
+def _is_missing(failure: ProblemError | ConnectionFailedError) -> bool:
+    """Whether nothing is there: then an earlier attempt without a response has deleted it."""
+    if isinstance(failure, PreconditionFailedError):
+        return failure.kind == "precondition-failed" and failure.current is None
+    return isinstance(failure, NotFoundError)
 
 
 def _refused(reply: Reply) -> ProblemError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 # How often a change is retried because another writer was first.
 CHANGES = 10
+# The longest pause before the first retry, which doubles each time, and the longest of all, in seconds.
+FIRST_PAUSE, LONGEST_PAUSE = 0.02, 1.0
 # The statuses of a run that has not ended.
 RUNNING = ("queued", "running")
 # The interval between two polls of a run, in seconds.
@@ -139,7 +142,10 @@ def change(at: str, decide: Callable[[str], str]) -> Flow[types.PutAnswer]:
         decide: Receives the newest text (empty if there is no memory yet) and returns the text to put. It is called
             again if another writer was first.
     """
-    for _ in range(CHANGES):
+    for retry in range(CHANGES):
+        if retry:
+            # Random, so that the writers get out of step.
+            yield Sleep(random.uniform(0, min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** (retry - 1))))
         try:
             newest: Answer[types.Context] = yield api.get(at, fresh=True)
         except NotFoundError:

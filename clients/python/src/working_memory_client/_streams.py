@@ -86,8 +86,9 @@ class Stream(Iterator[T]):
         return entry
 
     def _open(self) -> None:
-        request = self._reading.request(self._engine.settings, self._engine.http)
-        response = self._engine.http.send(request, stream=True, follow_redirects=False)
+        http = self._engine.connections.http()
+        request = self._reading.request(self._engine.settings, http)
+        response = http.send(request, stream=True, follow_redirects=False)
         if _is_stream(response):
             self._response, self._chunks = response, response.iter_bytes()
             return
@@ -150,8 +151,9 @@ class AsyncStream(AsyncIterator[T]):
         return entry
 
     async def _open(self) -> None:
-        request = self._reading.request(self._engine.settings, self._engine.http)
-        response = await self._engine.http.send(request, stream=True, follow_redirects=False)
+        http = self._engine.connections.http()
+        request = self._reading.request(self._engine.settings, http)
+        response = await http.send(request, stream=True, follow_redirects=False)
         if _is_stream(response):
             self._response, self._chunks = response, response.aiter_bytes()
             return

@@ -27,7 +27,7 @@ from . import _pydantic_ai_files as files
 from . import types
 from ._call import Answer, Call, segment
 from ._client import AsyncVault
-from ._flow import Flow
+from ._flow import Flow, Outcome, Together, value
 from ._pydantic_ai_files import File
 from .errors import NotFoundError, PreconditionFailedError
 
@@ -209,20 +209,26 @@ class _Flows:
         found: list[str] = []
         while True:
             page: Answer[types.Page[types.MemoryEntry]] = yield listing
+            unclear: list[str] = []
             for entry in page.value["items"]:
-                # One that others wrote may be shorter.
-                if entry["bytes"] != len(files.DELETED):
-                    path = files.path_of(self.root, entry["memory_id"])
-                    found += [path] if path is not None else (yield from self._path_of(entry["memory_id"]))
+                path = files.path_of(self.root, entry["memory_id"])
+                # Others may write files as long as the document of a deleted one.
+                if path is None or entry["bytes"] == len(files.DELETED):
+                    unclear.append(entry["memory_id"])
+                elif entry["version"]:  # the records of operations are memories without a document
+                    found.append(path)
+            found += yield from self._paths_of(unclear)
             if page.value["next_cursor"] is None:
                 return sorted(path for path in found if path.startswith(prefix))
             listing = listing.at(page.value["next_cursor"])
 
-    def _path_of(self, memory: str) -> Flow[list[str]]:
-        """The path of a file whose name is too long for an id: its document contains it."""
-        try:
-            newest: Answer[types.Context] = yield api.get(self._at(memory))
-        except NotFoundError:
-            return []
-        found = files.file(newest.value["context"])
-        return [found.path] if found is not None else []
+    def _paths_of(self, memories: list[str]) -> Flow[list[str]]:
+        """The paths of those that are files, by their documents."""
+        outcomes: list[Outcome] = yield Together([api.get(self._at(memory)) for memory in memories])
+        found: list[str] = []
+        for memory, outcome in zip(memories, outcomes, strict=True):
+            if not isinstance(outcome, NotFoundError):
+                # A name that is too long for an id is in the document.
+                file = files.file(value(outcome)["context"], files.path_of(self.root, memory))
+                found += [file.path] if file is not None else []
+        return found
