@@ -170,18 +170,14 @@ impl Storage {
         Ok(())
     }
 
-    /// Stores the answer of a request that has ended. With `about` the answer belongs to this memory and is deleted with
-    /// it. Nothing changes if the key was taken over, or if the answer was stored together with the effect.
+    /// Stores the answer of a request that has ended. Nothing changes if the key was taken over, or if the answer was stored
+    /// together with the effect.
     ///
     /// # Errors
     /// Database errors.
     #[tracing::instrument(name = "db.idempotency_keys.answer", skip_all)]
-    pub async fn answer_key(
-        &self,
-        answer: &ClaimedAnswer,
-        about: Option<&MemoryId>,
-    ) -> Result<(), StorageError> {
-        let answered = || end(&[(answer, about)], None);
+    pub async fn answer_key(&self, answer: &ClaimedAnswer) -> Result<(), StorageError> {
+        let answered = || end(&[(answer, None)], None);
         self.execute(Class::Write, "db.idempotency_keys.answer", answered)
             .await?;
         Ok(())

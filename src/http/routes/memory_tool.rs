@@ -9,7 +9,7 @@ use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
 use crate::http::extract::headers::{ConditionHeaders, Conditions, ETag, Representation};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::params::{Path, Query, VaultPath};
-use crate::http::middleware::idempotency::AnswerAbout;
+use crate::http::middleware::idempotency::KeptWithEffect;
 use crate::http::problem::Problem;
 use crate::http::routes::contexts::put::read_text_or_json;
 use crate::http::state::AppState;
@@ -57,7 +57,7 @@ pub(crate) struct MemoryToolAnswer<'a> {
 /// Takes the `input` of a `tool_use` block as the model wrote it and answers with the `content` and `is_error` of the
 /// `tool_result`, in the words of the reference implementation. A file is a memory whose document is the file: every
 /// edit is a version with its actor, and all other routes read and change the same text. Whatever the object says is
-/// answered 200. A reader may `view`; edits need the role `writer`. Send the id of the `tool_use` block as
+/// answered 200, but for a full quota. A reader may `view`; edits need the role `writer`. Send the id of the `tool_use` block as
 /// `Idempotency-Key`, so that a command that is sent again is carried out once.
 #[utoipa::path(
     post,
@@ -96,19 +96,12 @@ pub(crate) async fn run_memory_tool(
         root,
     };
     let command = Command::read(&members);
-    let replaced = match &command {
-        Ok(Command::StrReplace { path, .. }) => Some(path.clone()),
-        _ => None,
-    };
     let done = match command {
         Ok(command) => carry_out(&state, &tree, &actor, command, claim).await,
         Err(refusal) => Err(refusal.into()),
     };
-    match done {
-        Ok(change) => {
-            let answer = answer(&change);
-            Ok(about(change.file, answer))
-        }
+    let answer = match done {
+        Ok(change) => answer(&change),
         Err(WriteError::Refused(refusal)) => {
             let refused = MemoryToolAnswer {
                 content: &refusal.to_string(),
@@ -116,26 +109,12 @@ pub(crate) async fn run_memory_tool(
                 memory_id: None,
                 version: None,
             };
-            // It quotes what was to be replaced, which may stand in the file.
-            let file = match &replaced {
-                Some(path) => match state.storage.file_entry(&tree, path).await? {
-                    FileEntry::File(file, _) => Some(file),
-                    FileEntry::Directory(_) => None,
-                },
-                None => None,
-            };
-            Ok(about(file, KeptAnswer::json(StatusCode::OK, &refused)))
+            KeptAnswer::json(StatusCode::OK, &refused)
         }
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// An answer that quotes a file is deleted with its memory, also where it is kept for a retry.
-fn about(file: Option<StoredFile>, answer: KeptAnswer) -> Response {
-    match file {
-        Some(file) => (Extension(AnswerAbout(file.memory_id)), answer).into_response(),
-        None => answer.into_response(),
-    }
+        Err(error) => return Err(error.into()),
+    };
+    // What it quotes of files is for now; the answer to a change is stored with the change.
+    Ok((Extension(KeptWithEffect), answer).into_response())
 }
 
 /// The response to a command.
@@ -352,7 +331,7 @@ pub(crate) async fn put_memory_file(
     };
     let written = state.storage.write_file(write, under.as_ref(), put).await?;
     let answer = put_answer(&written);
-    Ok(about(written.file, answer))
+    Ok((Extension(KeptWithEffect), answer).into_response())
 }
 
 fn put_answer(FileChange { file, unchanged, .. }: &FileChange) -> KeptAnswer {

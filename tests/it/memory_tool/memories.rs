@@ -46,7 +46,7 @@ async fn changes_by_other_routes_are_visible_in_the_file() {
 }
 
 #[tokio::test]
-async fn what_was_viewed_or_refused_is_not_kept_beyond_the_redaction_of_the_file() {
+async fn what_was_viewed_or_refused_is_not_kept_for_a_retry_which_runs_again() {
     let (service, files) = Files::start("agent").await;
     let line = "the porter opens it with sesame";
     let id = files.create("/memories/a", &format!("{line}\n{line}\n")).await;
@@ -56,6 +56,11 @@ async fn what_was_viewed_or_refused_is_not_kept_beyond_the_redaction_of_the_file
         let answer = Answer::to(files.asking(command).header("Idempotency-Key", key)).await;
         assert!(answer.is(200).text().contains(line));
     }
+    let kept = service.count("idempotency_keys").await;
+    assert_eq!(
+        kept, 0,
+        "also not if the file is deleted or redacted while it is answered"
+    );
     let memory = service.memory(&id);
     memory.write("other\n").await;
     memory.redact("1").await.is(200);
@@ -63,7 +68,9 @@ async fn what_was_viewed_or_refused_is_not_kept_beyond_the_redaction_of_the_file
     assert_eq!(service.tables_that_hold(line).await, [""; 0]);
     for (command, key) in [(&view, "v"), (&refused, "r")] {
         let again = files.asking(command).header("Idempotency-Key", key);
-        Answer::to(again).await.is(410);
+        let again = Answer::to(again).await.is(200);
+        assert!(!again.text().contains(line) || key == "r");
+        assert!(!again.headers.contains_key("idempotency-replayed"));
     }
 }
 
