@@ -37,8 +37,6 @@ const LEAST_WORDS: usize = 2;
 const LEAST_CHARACTERS: usize = 5;
 /// Of a sentence that calls a record wrong, so many quotations are looked for in the memory.
 const MAX_QUOTATIONS: usize = 3;
-/// What stands before that which holds instead of a record.
-const COLONS: [&str; 6] = [":", "：", "–", "—", "- ", "-- "];
 /// Parts of the markers of a cause. Only the last cause that a session names stands.
 const CAUSES: [&str; 7] = [
     "cause",
@@ -293,10 +291,9 @@ fn corrections(session: &Session<'_>, active: &[Active]) -> Vec<Correction> {
     let known: BTreeSet<RecordId> = active.iter().map(|active| active.record.id).collect();
     let (mut done, mut corrections) = (BTreeSet::new(), Vec::new());
     for statement in &session.statements {
-        let Some(mark) = heard(statement, Kind::Obsolete) else {
-            continue;
-        };
-        let Some((named, rest)) = called_wrong(statement, &mark) else {
+        let mark = heard(statement, Kind::Obsolete);
+        let called = mark.and_then(|mark| Some((called_wrong(statement, &mark)?, mark)));
+        let Some(((named, rest), mark)) = called else {
             continue;
         };
         let mut ids = ids_in(&statement.folded[named.clone()]);
@@ -340,7 +337,7 @@ fn called_wrong(statement: &Statement<'_>, mark: &Mark) -> Option<(Range<usize>,
     let rest = &folded[end..];
     let after_stop = rest.trim_start_matches(['.', '!', ';', '。', '！']);
     let stops = after_stop.len() < rest.len() && !after_stop.starts_with(char::is_alphanumeric);
-    let instead = COLONS.iter().any(|colon| rest.starts_with(colon)).then_some(end);
+    let instead = rest.starts_with([':', '：', '–', '—', '-']).then_some(end);
     let is_whole = rest.is_empty() || stops || instead.is_some() || markers().gives_reason(rest);
     is_whole.then_some((named, instead))
 }

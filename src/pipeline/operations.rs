@@ -49,8 +49,7 @@ impl Pipeline {
             };
             return self.fail(&running, error).await;
         }
-        let saved = self.save(&running).await?;
-        saved.ok_or_else(|| running.conflict())
+        self.save(&running).await?.ok_or_else(|| running.conflict())
     }
 
     /// Steps 3 and 4.

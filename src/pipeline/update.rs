@@ -281,13 +281,11 @@ impl Pipeline {
         }
         let faulty = outcomes.values().any(|outcome| outcome.reading.needs_repair());
         let invalid = outcomes.values().flat_map(|outcome| outcome.reading.invalid());
-        let failures = running.results.rejected.iter();
-        let failures = failures
-            .filter(|rejection| rejection.kind == "model_failed")
-            .cloned();
+        let rejected = running.results.rejected.iter();
+        let failed = rejected.filter(|rejection| rejection.kind == "model_failed");
         (input.on_invalid == OnInvalid::Fail && faulty).then(|| PipelineError::Invalid {
             update_id,
-            rejected: invalid.chain(failures).collect(),
+            rejected: invalid.chain(failed.cloned()).collect(),
             more: running.results.more_rejected,
         })
     }

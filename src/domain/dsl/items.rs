@@ -316,7 +316,7 @@ pub(super) fn begins_as_item(text: &str) -> bool {
 }
 
 /// Whether a text begins with something that looks like an id, as an archiving does.
-pub(super) fn begins_with_id(text: &str) -> bool {
+pub(crate) fn begins_with_id(text: &str) -> bool {
     let bare = text.trim_start_matches(['[', '(', '*', '`', '_']);
     let Some((prefix, rest)) = bare.split_once('-') else {
         return false;

@@ -104,5 +104,6 @@ mod snippets;
 pub mod structured;
 
 pub use super::faults::Parsed;
+pub(crate) use items::begins_with_id;
 pub(in crate::domain) use lines::bullet;
 pub use parser::{parse, parse_cut_off};

@@ -1,6 +1,6 @@
 //! The table of markers (`markers.txt`) and its search.
 
-use crate::domain::ids::RecordId;
+use crate::domain::dsl::begins_with_id;
 use crate::domain::text::bare_words;
 use crate::domain::text::words::is_single_char_word;
 use aho_corasick::AhoCorasick;
@@ -352,7 +352,7 @@ impl Markers {
             };
             rest = match self.naming.iter().find(is_said) {
                 Some(said) => &rest[said.len()..],
-                None if word.to_ascii_uppercase().parse::<RecordId>().is_ok() => &rest[word.len()..],
+                None if begins_with_id(word) => &rest[word.len()..],
                 None => return folded.len() - rest.len(),
             };
         }
