@@ -15,8 +15,9 @@ pub(in crate::storage) fn quotes_the_head_only(run: &Run) -> bool {
     run.status == RunStatus::Applied && run.version == Some(run.base_version + 1)
 }
 
-/// Whether a version that a run may quote was redacted before the run ended: the one it started from, or while it ran any,
-/// since its request and a head that it met later may quote every version.
+/// Whether a version that a run may quote was redacted before the run ended: the one it started from, or while it ran a later
+/// one, which it may have met as the head. The request of a run out of the queue was looked at when the version was redacted;
+/// that of another may quote every version.
 #[tracing::instrument(name = "db.memory_contexts.redacted_under", skip_all)]
 async fn redacted_under(connection: &mut Connection, run: &Run) -> Result<bool, StorageError> {
     let shown = run
@@ -27,12 +28,13 @@ async fn redacted_under(connection: &mut Connection, run: &Run) -> Result<bool, 
         r#"SELECT EXISTS (
                SELECT 1 FROM memory_contexts
                WHERE vault_id = $1 AND memory_id = $2 AND redacted_at IS NOT NULL
-                 AND (version = $3 OR redacted_at >= $4)
+                 AND (version = $3 OR redacted_at >= $4 AND ($5 OR version > $3))
            ) AS "redacted!""#,
         run.vault_id.as_str(),
         run.memory_id.as_str(),
         run.base_version.min(shown),
         run.created_at,
+        run.claim.is_none(),
     )
     .fetch_one(connection)
     .await?;
