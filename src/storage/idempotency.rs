@@ -10,8 +10,10 @@
 //!   tombstone, so that a late retry neither runs again nor restores removed data.
 
 use crate::domain::ids::{MemoryId, UpdateId, VaultId};
+use crate::storage::contexts::{ContextRef, find_context};
 use crate::storage::database::connection::Connection;
 use crate::storage::maintenance::redact::{Redacted, quotes};
+use crate::storage::write::lock_memory;
 use crate::storage::{Class, FailingVaults, Storage, StorageError};
 use chrono::TimeDelta;
 use futures::TryStreamExt as _;
@@ -170,17 +172,40 @@ impl Storage {
         Ok(())
     }
 
-    /// Stores the answer of a request that has ended. Nothing changes if the key was taken over, or if the answer was stored
-    /// together with the effect.
+    /// Stores the answer of a request that has ended. With `about` the answer quotes this version of this memory and is deleted
+    /// with it; if that happened before, the key ends without an answer. Nothing changes if the key was taken over, or if the
+    /// answer was stored together with the effect.
     ///
     /// # Errors
     /// Database errors.
     #[tracing::instrument(name = "db.idempotency_keys.answer", skip_all)]
-    pub async fn answer_key(&self, answer: &ClaimedAnswer) -> Result<(), StorageError> {
-        let answered = || end(&[(answer, None)], None);
-        self.execute(Class::Write, "db.idempotency_keys.answer", answered)
-            .await?;
-        Ok(())
+    pub async fn answer_key(
+        &self,
+        answer: &ClaimedAnswer,
+        about: Option<(&MemoryId, i64)>,
+    ) -> Result<(), StorageError> {
+        let Some((memory, version)) = about else {
+            let answered = || end(&[(answer, None)], None);
+            self.execute(Class::Write, "db.idempotency_keys.answer", answered)
+                .await?;
+            return Ok(());
+        };
+        self.transaction("db.idempotency_keys.answer", |mut transaction| async move {
+            let vault = &answer.claim.vault;
+            let is_there = lock_memory(&mut transaction, vault, memory).await?.is_some();
+            let quoted = ContextRef::Version(version);
+            let quoted = find_context(&mut transaction, vault, memory, &quoted).await?;
+            let is_redacted = quoted.is_some_and(|quoted| quoted.metadata.redaction.is_some());
+            let gone = match is_there {
+                true => is_redacted.then_some(Gone::Redacted),
+                false => Some(Gone::Deleted),
+            };
+            end(&[(answer, Some(memory))], gone)
+                .execute(&mut transaction)
+                .await?;
+            Ok::<_, StorageError>((transaction, ()))
+        })
+        .await
     }
 
     /// Releases a claim, so that the next request with the key runs. Waits for a transaction under the claim that is being

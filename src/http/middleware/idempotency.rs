@@ -9,6 +9,7 @@
 //! Stored are responses that a retry could not improve: 2xx, and 4xx other than 408, 409, 413 and 429. After those and
 //! after 5xx the same request may succeed later, so a retry runs again.
 
+use crate::domain::ids::MemoryId;
 use crate::fair::Party;
 use crate::http::extract::body::{self, Limit};
 use crate::http::extract::caller::CallerOf;
@@ -152,10 +153,10 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 /// How often a claim is renewed: several times while it is valid ([`crate::storage::idempotency::LEASE`]).
 const RENEWED_EVERY: Duration = Duration::from_secs(1);
 
-/// Extension of a response that is stored only together with an effect: without one it may quote a memory that is not in the
-/// request's path, and would outlive it. A retry runs again.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct KeptWithEffect;
+/// Extension of a response that quotes a version of a memory which is not in the request's path. The stored response is then
+/// deleted with that memory, as if it were in the path.
+#[derive(Debug, Clone)]
+pub(crate) struct AnswerAbout(pub(crate) MemoryId, pub(crate) i64);
 
 /// Whether a request has a key and is one that runs once for it. A method that its route does not take is rejected each time.
 pub(super) fn has_key(parts: &Parts) -> bool {
@@ -300,12 +301,13 @@ impl Running {
     /// Stores the response for retries unless that of a saved effect is stored already, or releases the claim if a retry may
     /// succeed.
     async fn end(self, response: Response) -> Response {
-        let with_effect = response.extensions().get::<KeptWithEffect>().is_some();
-        if with_effect || !is_kept(response.status()) {
+        if !is_kept(response.status()) {
             self.release().await;
             return response;
         }
         let (parts, body) = response.into_parts();
+        let about = parts.extensions.get::<AnswerAbout>();
+        let about = about.map(|AnswerAbout(memory, version)| (memory, *version));
         let body = match to_bytes(body, usize::MAX).await {
             Ok(body) => body,
             Err(error) => return Problem::internal(error).into_response(),
@@ -323,7 +325,7 @@ impl Running {
             claim: self.claim.clone(),
             answer,
         };
-        if let Err(error) = self.storage.answer_key(&answer).await {
+        if let Err(error) = self.storage.answer_key(&answer, about).await {
             tracing::warn!(%error, "the answer for an idempotency key could not be kept");
             // Nothing was saved, or its answer is stored already.
             self.release().await;

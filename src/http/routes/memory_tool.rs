@@ -9,7 +9,7 @@ use crate::http::extract::caller::{Actor, ActorHeader, CallerOf, UnderClaim};
 use crate::http::extract::headers::{ConditionHeaders, Conditions, ETag, Representation};
 use crate::http::extract::page::{List, Page};
 use crate::http::extract::params::{Path, Query, VaultPath};
-use crate::http::middleware::idempotency::KeptWithEffect;
+use crate::http::middleware::idempotency::AnswerAbout;
 use crate::http::problem::Problem;
 use crate::http::routes::contexts::put::read_text_or_json;
 use crate::http::state::AppState;
@@ -96,12 +96,19 @@ pub(crate) async fn run_memory_tool(
         root,
     };
     let command = Command::read(&members);
+    let replaced = match &command {
+        Ok(Command::StrReplace { path, .. }) => Some(path.clone()),
+        _ => None,
+    };
     let done = match command {
         Ok(command) => carry_out(&state, &tree, &actor, command, claim).await,
         Err(refusal) => Err(refusal.into()),
     };
-    let answer = match done {
-        Ok(change) => answer(&change),
+    match done {
+        Ok(change) => {
+            let answer = answer(&change);
+            Ok(about(change.file, answer))
+        }
         Err(WriteError::Refused(refusal)) => {
             let refused = MemoryToolAnswer {
                 content: &refusal.to_string(),
@@ -109,12 +116,26 @@ pub(crate) async fn run_memory_tool(
                 memory_id: None,
                 version: None,
             };
-            KeptAnswer::json(StatusCode::OK, &refused)
+            // It quotes what was to be replaced, which may stand in the file.
+            let file = match &replaced {
+                Some(path) => match state.storage.file_entry(&tree, path).await? {
+                    FileEntry::File(file, _) => Some(file),
+                    FileEntry::Directory(_) => None,
+                },
+                None => None,
+            };
+            Ok(about(file, KeptAnswer::json(StatusCode::OK, &refused)))
         }
-        Err(error) => return Err(error.into()),
-    };
-    // What it quotes of files is for now; the answer to a change is stored with the change.
-    Ok((Extension(KeptWithEffect), answer).into_response())
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// An answer that quotes a file is deleted with its memory, also where it is kept for a retry.
+fn about(file: Option<StoredFile>, answer: KeptAnswer) -> Response {
+    match file {
+        Some(file) => (Extension(AnswerAbout(file.memory_id, file.version)), answer).into_response(),
+        None => answer.into_response(),
+    }
 }
 
 /// The response to a command.
@@ -331,7 +352,7 @@ pub(crate) async fn put_memory_file(
     };
     let written = state.storage.write_file(write, under.as_ref(), put).await?;
     let answer = put_answer(&written);
-    Ok((Extension(KeptWithEffect), answer).into_response())
+    Ok(about(written.file, answer))
 }
 
 fn put_answer(FileChange { file, unchanged, .. }: &FileChange) -> KeptAnswer {

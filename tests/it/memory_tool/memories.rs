@@ -3,6 +3,7 @@
 use super::Files;
 use crate::harness::{Answer, has};
 use serde_json::json;
+use working_memory::storage::idempotency::{Claim, ClaimedAnswer, IdempotencyClaim, KeptAnswer};
 
 #[tokio::test]
 async fn every_edit_is_a_version_with_its_actor_and_its_history() {
@@ -46,7 +47,7 @@ async fn changes_by_other_routes_are_visible_in_the_file() {
 }
 
 #[tokio::test]
-async fn what_was_viewed_or_refused_is_not_kept_for_a_retry_which_runs_again() {
+async fn what_was_viewed_or_refused_is_not_kept_beyond_the_redaction_of_the_file() {
     let (service, files) = Files::start("agent").await;
     let line = "the porter opens it with sesame";
     let id = files.create("/memories/a", &format!("{line}\n{line}\n")).await;
@@ -56,11 +57,6 @@ async fn what_was_viewed_or_refused_is_not_kept_for_a_retry_which_runs_again() {
         let answer = Answer::to(files.asking(command).header("Idempotency-Key", key)).await;
         assert!(answer.is(200).text().contains(line));
     }
-    let kept = service.count("idempotency_keys").await;
-    assert_eq!(
-        kept, 0,
-        "also not if the file is deleted or redacted while it is answered"
-    );
     let memory = service.memory(&id);
     memory.write("other\n").await;
     memory.redact("1").await.is(200);
@@ -68,9 +64,51 @@ async fn what_was_viewed_or_refused_is_not_kept_for_a_retry_which_runs_again() {
     assert_eq!(service.tables_that_hold(line).await, [""; 0]);
     for (command, key) in [(&view, "v"), (&refused, "r")] {
         let again = files.asking(command).header("Idempotency-Key", key);
-        let again = Answer::to(again).await.is(200);
-        assert!(!again.text().contains(line) || key == "r");
-        assert!(!again.headers.contains_key("idempotency-replayed"));
+        Answer::to(again).await.is(410);
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_ends_after_its_file_is_gone_is_not_kept() {
+    let (service, files) = Files::start("agent").await;
+    for is_deleted in [true, false] {
+        let id = files.create("/memories/a", "the porter opens it").await;
+        let memory = service.memory(&id);
+        // A view that was claimed and has read the file; what follows is the end of its request.
+        let key = format!("k-{is_deleted}");
+        let claim = IdempotencyClaim {
+            vault: "acme".parse().unwrap(),
+            memory: None,
+            caller: "anonymous".to_owned(),
+            key: key.clone(),
+            token: key,
+        };
+        service.storage().claim_key(&claim, &[7; 32]).await.unwrap();
+        if is_deleted {
+            memory.delete().await.is(204);
+        } else {
+            memory.write("other\n").await;
+            memory.redact("1").await.is(200);
+        }
+        let answer = KeptAnswer {
+            status: 200,
+            headers: Vec::new(),
+            body: b"the porter opens it".to_vec(),
+        };
+        let answer = ClaimedAnswer { claim, answer };
+        let about = id.parse().unwrap();
+        service
+            .storage()
+            .answer_key(&answer, Some((&about, 1)))
+            .await
+            .unwrap();
+        assert_eq!(service.tables_that_hold("porter").await, [""; 0]);
+        let kept = service
+            .storage()
+            .claim_key(&answer.claim, &[7; 32])
+            .await
+            .unwrap();
+        assert!(matches!(kept, Claim::Gone(_)), "{kept:?}");
     }
 }
 
