@@ -225,7 +225,7 @@ impl Pipeline {
     }
 
     /// Takes another head snapshot for a run under which progress was changed, unless that happened too often.
-    pub(super) async fn rebase(&self, running: &mut Running) -> Result<(), PipelineError> {
+    async fn rebase(&self, running: &mut Running) -> Result<(), PipelineError> {
         if running.rebases == self.config.pipeline.max_rebases {
             return self.fail(running, running.conflict()).await;
         }

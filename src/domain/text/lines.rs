@@ -1,6 +1,6 @@
 //! Texts as one line, and texts compared without regard to blanks, case and punctuation.
 
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 /// What ends a line, in any of the ways that Unicode knows.
 pub(in crate::domain) const LINE_ENDS: [char; 7] =
@@ -94,6 +94,26 @@ pub fn has_nul(value: &Value) -> bool {
             .iter()
             .any(|(name, value)| name.contains('\0') || has_nul(value)),
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// From here on a number is written with an exponent, such as `1e16`, which the database writes out.
+const SHOWN_WITH_EXPONENT: f64 = 1e16;
+
+/// Makes large numbers of JSON the integers that the database returns, so that what is sent again equals what is kept. The
+/// recursion depth is bounded by the JSON parser.
+pub fn write_out_numbers(value: &mut Value) {
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            let large = number.as_f64().filter(|float| float.abs() >= SHOWN_WITH_EXPONENT);
+            let written_out = large.and_then(|float| float.to_string().parse::<Number>().ok());
+            if let Some(integer) = written_out.filter(|number| !number.is_f64()) {
+                *number = integer;
+            }
+        }
+        Value::Array(values) => values.iter_mut().for_each(write_out_numbers),
+        Value::Object(members) => members.values_mut().for_each(write_out_numbers),
+        _ => {}
     }
 }
 

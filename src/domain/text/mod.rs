@@ -15,4 +15,6 @@ pub mod words;
 pub use content_words::shares_a_word;
 pub(in crate::domain) use credentials::{MASK, secrets, secrets_with_kind};
 pub use credentials::{has_secret, masked};
-pub use lines::{bare_words, folded, has_nul, is_nothing, one_line, single_blanks, visible_line};
+pub use lines::{
+    bare_words, folded, has_nul, is_nothing, one_line, single_blanks, visible_line, write_out_numbers,
+};

@@ -2,9 +2,9 @@
 
 use super::{EPIC_BYTES, OUTCOME_BYTES};
 use crate::domain::ids::TaskId;
-use crate::domain::text::{has_nul, one_line};
+use crate::domain::text::{has_nul, one_line, write_out_numbers};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 
 /// A completed task as the caller reported it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -124,7 +124,7 @@ impl TaskDetails {
     #[must_use]
     pub fn normalized(mut self) -> Self {
         if let Some(outcome) = &mut self.outcome {
-            write_out(outcome);
+            write_out_numbers(outcome);
         }
         Self {
             outcome: self.outcome.filter(|outcome| !outcome.is_null()),
@@ -164,25 +164,6 @@ impl TaskDetails {
                 .cloned(),
             epic: epic.map(str::to_owned),
         }
-    }
-}
-
-/// From here on a number is written with an exponent, such as `1e16`, which the database writes out.
-const SHOWN_WITH_EXPONENT: f64 = 1e16;
-
-/// Makes large numbers the integers that the database returns, so that a task that is sent again equals the one that is kept.
-fn write_out(value: &mut Value) {
-    match value {
-        Value::Number(number) if number.is_f64() => {
-            let large = number.as_f64().filter(|float| float.abs() >= SHOWN_WITH_EXPONENT);
-            let written_out = large.and_then(|float| float.to_string().parse::<Number>().ok());
-            if let Some(integer) = written_out.filter(|number| !number.is_f64()) {
-                *number = integer;
-            }
-        }
-        Value::Array(values) => values.iter_mut().for_each(write_out),
-        Value::Object(members) => members.values_mut().for_each(write_out),
-        _ => {}
     }
 }
 

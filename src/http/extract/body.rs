@@ -2,6 +2,7 @@
 //! strictly: text that is not JSON is 400; JSON that does not match the schema (an unknown, missing or repeated field, a wrong type)
 //! is 422, and the problem names the field.
 
+use crate::domain::text::write_out_numbers;
 use crate::fair;
 use crate::http::extract::headers::{Representation, single_header};
 use crate::http::problem::{Kind, Problem};
@@ -357,27 +358,8 @@ pub(crate) fn exact<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer
         D::Error::custom(message.split(" at line ").next().unwrap_or(&message))
     };
     let mut value: Value = serde_json::from_str(raw.get()).map_err(unreadable)?;
-    as_stored(&mut value);
+    write_out_numbers(&mut value);
     T::deserialize(value).map_err(unreadable)
-}
-
-/// Reads numbers as the database returns them: it writes no exponents, so that `1e16` is an integer. Otherwise the same value sent
-/// again would differ from the stored one.
-fn as_stored(value: &mut Value) {
-    match value {
-        Value::Number(number) => {
-            // Smaller ones are written with a fraction.
-            let large = number
-                .as_f64()
-                .filter(|read| number.is_f64() && read.abs() >= 1e16);
-            if let Some(Ok(stored)) = large.map(|read| read.to_string().parse()) {
-                *number = stored;
-            }
-        }
-        Value::Array(values) => values.iter_mut().for_each(as_stored),
-        Value::Object(members) => members.values_mut().for_each(as_stored),
-        _ => {}
-    }
 }
 
 /// The first number in a JSON text whose parsed value differs from it.

@@ -107,7 +107,7 @@ pub(crate) async fn run_memory_tool(
     match done {
         Ok(change) => {
             let answer = answer(&change);
-            Ok(about(change.file, answer))
+            Ok(about(change.file.filter(|_| change.unchanged), answer))
         }
         Err(WriteError::Refused(refusal)) => {
             let refused = MemoryToolAnswer {
@@ -130,7 +130,8 @@ pub(crate) async fn run_memory_tool(
     }
 }
 
-/// An answer that quotes a file is deleted with its memory, also where it is kept for a retry.
+/// An answer that quotes a file and is not stored with a change of it is deleted with its memory, also where it is kept for a
+/// retry.
 fn about(file: Option<StoredFile>, answer: KeptAnswer) -> Response {
     match file {
         Some(file) => (Extension(AnswerAbout(file.memory_id, file.version)), answer).into_response(),
@@ -352,7 +353,7 @@ pub(crate) async fn put_memory_file(
     };
     let written = state.storage.write_file(write, under.as_ref(), put).await?;
     let answer = put_answer(&written);
-    Ok(about(written.file, answer))
+    Ok(about(written.file.filter(|_| written.unchanged), answer))
 }
 
 fn put_answer(FileChange { file, unchanged, .. }: &FileChange) -> KeptAnswer {
