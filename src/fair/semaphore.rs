@@ -2,8 +2,9 @@
 
 use super::party::{Holder, Party};
 use foldhash::fast::RandomState;
+use parking_lot::Mutex;
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use tokio::sync::oneshot;
 
 /// The total amount, and the limits of one vault and one key.
@@ -210,10 +211,6 @@ impl FairSemaphore {
         }))
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Limits a request to the party's share: a larger one would wait forever, or always be refused.
     fn most(&self, party: &Party, amount: usize) -> usize {
         let shares = &self.0.shares;
@@ -233,7 +230,7 @@ impl FairSemaphore {
     pub async fn acquire(&self, party: &Party, amount: usize) -> Permit {
         let amount = self.most(party, amount);
         let waiting = {
-            let mut state = self.state();
+            let mut state = self.0.state.lock();
             if state.fits(&self.0.shares, party, amount) {
                 state.take(party, amount);
                 return self.permit(party, amount);
@@ -259,7 +256,7 @@ impl FairSemaphore {
     /// # Errors
     /// The limit that leaves no room.
     pub async fn enter(&self, party: &Party, most: usize) -> Result<Permit, NoRoom> {
-        let refused = self.state().no_room(&self.0.shares, party, most);
+        let refused = self.0.state.lock().no_room(&self.0.shares, party, most);
         match refused {
             Some(refused) => Err(refused),
             None => Ok(self.acquire(party, 1).await),
@@ -270,7 +267,7 @@ impl FairSemaphore {
     #[must_use]
     pub fn try_acquire(&self, party: &Party, amount: usize) -> Option<Permit> {
         let amount = self.most(party, amount);
-        let mut state = self.state();
+        let mut state = self.0.state.lock();
         let fits = state.fits(&self.0.shares, party, amount);
         fits.then(|| {
             state.take(party, amount);
@@ -281,20 +278,20 @@ impl FairSemaphore {
     /// Counts an amount that is already in use, even beyond the total.
     #[must_use]
     pub fn overdraw(&self, party: &Party, amount: usize) -> Permit {
-        self.state().take(party, amount);
+        self.0.state.lock().take(party, amount);
         self.permit(party, amount)
     }
 
     /// The amount that is in use.
     #[must_use]
     pub fn in_use(&self) -> usize {
-        self.state().in_use
+        self.0.state.lock().in_use
     }
 
     /// The vaults that hold all they may.
     #[must_use]
     pub fn vaults_at_limit(&self) -> Vec<String> {
-        let (state, most) = (self.state(), self.0.shares.of_vault);
+        let (state, most) = (self.0.state.lock(), self.0.shares.of_vault);
         let at_limit = state.held.iter().filter_map(|(holder, held)| match holder {
             Holder::Vault(vault) if *held >= most => Some(vault.to_string()),
             Holder::Vault(_) | Holder::Key(_) | Holder::Memory(..) => None,
@@ -311,7 +308,7 @@ impl FairSemaphore {
     /// Returns an amount and passes on what fits now, before anybody else can take it.
     fn give_back(&self, party: &Party, amount: usize) {
         let next: Vec<Waiting> = {
-            let mut state = self.state();
+            let mut state = self.0.state.lock();
             state.give_back(party, amount);
             std::iter::from_fn(|| state.next(&self.0.shares)).collect()
         };
@@ -328,7 +325,7 @@ impl Permit {
     pub fn grow(&mut self, more: usize) -> bool {
         let most = self.gate.most(&self.party, self.amount.saturating_add(more));
         let more = most.saturating_sub(self.amount);
-        let mut state = self.gate.state();
+        let mut state = self.gate.0.state.lock();
         let fits = state.fits(&self.gate.0.shares, &self.party, more);
         if fits {
             state.take(&self.party, more);

@@ -10,10 +10,11 @@ use crate::storage::database::notification::Notification;
 use crate::storage::events::{Event, EventKind, Place};
 use crate::storage::{Storage, StorageError};
 use axum::body::Bytes;
+use parking_lot::Mutex;
 use serde::Serialize;
 use serde_json::json;
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::broadcast::{self, Receiver};
@@ -76,7 +77,7 @@ impl Feeds {
     /// The feed of a vault. Its reader is started with the first watcher, and with the events after `last`; those before it are
     /// in the database.
     fn join(self: &Arc<Self>, vault: &VaultId, last: i64) -> Receiver<Frame> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open.lock();
         if let Some(feed) = open.get(vault) {
             // Subscribes under the lock: the reader stops only if it finds no subscriber.
             return feed.subscribe();
@@ -113,7 +114,7 @@ impl Feeds {
 
     /// Removes the feed if it has no watchers.
     fn leave(&self, vault: &VaultId, feed: &broadcast::Sender<Frame>) -> bool {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open.lock();
         let alone = feed.receiver_count() == 0;
         if alone {
             open.remove(vault);

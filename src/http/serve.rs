@@ -23,6 +23,7 @@ use hyper::server::conn::http1::Builder;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use hyper_util::service::TowerToHyperService;
+use parking_lot::{Mutex, RwLock};
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -31,7 +32,7 @@ use std::fmt::Display;
 use std::future::Future;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
@@ -60,10 +61,7 @@ pub(crate) struct Peer {
 impl Peer {
     /// A request on the connection had a valid key: it no longer counts.
     pub(crate) fn is_known(&self) {
-        *self
-            .unauthenticated
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = None;
+        *self.unauthenticated.lock() = None;
     }
 }
 
@@ -370,13 +368,13 @@ impl Tls {
     /// As [`TlsError`] says.
     pub fn reload(&self) -> Result<(), TlsError> {
         let fresh = read_pair(&self.certificate, &self.key)?;
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = fresh;
+        *self.current.write() = fresh;
         Ok(())
     }
 
     /// The acceptor for a new connection.
     pub(super) fn acceptor(&self) -> TlsAcceptor {
-        let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
+        let current = self.current.read();
         TlsAcceptor::from(current.clone())
     }
 }

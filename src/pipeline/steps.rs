@@ -19,10 +19,11 @@ use crate::storage::updates::{RunKind, RunStatus};
 use crate::telemetry::{meters, traces};
 use futures::FutureExt;
 use futures::future::{Either, select};
+use parking_lot::Mutex;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::pin::pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::timeout;
@@ -145,7 +146,7 @@ impl Steps {
         if step.is_kept()
             && let Some(event) = self.event(step.details())
         {
-            self.unwritten().push(event);
+            self.unwritten.lock().push(event);
         }
         if let Some(watcher) = &self.watcher {
             // The watcher may have disconnected.
@@ -166,16 +167,12 @@ impl Steps {
 
     /// The steps that are not yet confirmed as written, as events of their run.
     pub(super) fn events(&self) -> Vec<NewEvent> {
-        self.unwritten().clone()
+        self.unwritten.lock().clone()
     }
 
     /// The event of the end of a run.
     pub(super) fn finished(&self, status: RunStatus) -> Option<NewEvent> {
         self.event(json!({"step": "finished", "status": status.name()}))
-    }
-
-    fn unwritten(&self) -> MutexGuard<'_, Vec<NewEvent>> {
-        self.unwritten.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -203,7 +200,7 @@ impl Pipeline {
             return;
         }
         match self.storage.append_events(&running.to.vault, &events).await {
-            Ok(()) => drop(running.steps.unwritten().drain(..events.len())),
+            Ok(()) => drop(running.steps.unwritten.lock().drain(..events.len())),
             // They are written again at the end of the run, if possible.
             Err(error) => tracing::debug!(%error, "the steps of an update could not be stored"),
         }

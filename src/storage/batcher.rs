@@ -24,9 +24,10 @@ use crate::storage::head_cache::CachedHead;
 use crate::storage::usage::Usage;
 use crate::storage::write::Submitted;
 use crate::storage::{Class, Storage, StorageError};
+use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::fmt::Display;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
@@ -115,7 +116,7 @@ impl<J: Job> Drop for Batch<J> {
                 of: self.of.clone(),
             }))),
             // The program is shutting down: all that wait get an error.
-            Err(_) => self.of.queue().waiting.clear(),
+            Err(_) => self.of.0.lock().waiting.clear(),
         }
     }
 }
@@ -198,27 +199,23 @@ impl<J: Job> Default for Batcher<J> {
 impl<J: Job> Batcher<J> {
     /// Whether a batch is in flight.
     pub(in crate::storage) fn is_busy(&self) -> bool {
-        self.queue().in_flight > 0
+        self.0.lock().in_flight > 0
     }
 
     /// For how long the last batch has been in flight; `None` if none is.
     pub(in crate::storage) fn busy_for(&self) -> Option<Duration> {
-        let queue = self.queue();
+        let queue = self.0.lock();
         (queue.in_flight > 0).then(|| queue.begun.elapsed())
     }
 
     /// How many jobs wait for the next batch.
     pub(in crate::storage) fn waiting(&self) -> usize {
-        self.queue().waiting.len()
-    }
-
-    fn queue(&self) -> MutexGuard<'_, Queue<J>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().waiting.len()
     }
 
     /// Takes the jobs of the next batch. Jobs of cancelled requests are dropped.
     fn next(&self) -> Vec<Waiting<J>> {
-        let mut queue = self.queue();
+        let mut queue = self.0.lock();
         queue.waiting.retain(|(_, answer)| !answer.is_closed());
         let mut bytes = 0;
         let fits = |(job, _): &&Waiting<J>| {
@@ -233,7 +230,7 @@ impl<J: Job> Batcher<J> {
 
     /// Starts a batch if the limit allows, and returns the job. Otherwise queues it for the next batch.
     fn begin_or_wait(&self, job: J) -> Result<J, oneshot::Receiver<J::Answer>> {
-        let mut queue = self.queue();
+        let mut queue = self.0.lock();
         if queue.in_flight >= J::MAX_IN_FLIGHT {
             let (answer, answered) = oneshot::channel();
             queue.waiting.push_back((job, answer));
@@ -246,7 +243,7 @@ impl<J: Job> Batcher<J> {
 
     /// Ends the batch if nothing waits; returns whether it did.
     fn end_if_empty(&self) -> bool {
-        let mut queue = self.queue();
+        let mut queue = self.0.lock();
         let is_empty = queue.waiting.is_empty();
         if is_empty {
             queue.in_flight -= 1;

@@ -19,9 +19,9 @@ use crate::fair;
 use crate::storage::database::connection::Connection;
 use crate::storage::{Class, Storage, StorageError};
 use chrono::{DateTime, TimeDelta, Utc};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Memories that are indexed together: all their texts are in memory at the same time.
@@ -98,23 +98,20 @@ pub(in crate::storage) struct Searched(Mutex<HashMap<VaultId, Instant>>);
 impl Searched {
     /// Records a search of a vault; returns whether the vault already counted as being searched.
     fn note(&self, vault: &VaultId) -> bool {
-        let mut searched = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut searched = self.0.lock();
         let before = searched.insert(vault.clone(), Instant::now());
         before.is_some_and(|at| at.elapsed() < SEARCHED_FOR)
     }
 
     /// The vaults that are being searched; removes the others.
     fn vaults(&self) -> Vec<String> {
-        let mut searched = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut searched = self.0.lock();
         searched.retain(|_, at| at.elapsed() < SEARCHED_FOR);
         searched.keys().map(|vault| vault.as_str().to_owned()).collect()
     }
 
     fn forget(&self, vault: &VaultId) {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .remove(vault);
+        self.0.lock().remove(vault);
     }
 }
 

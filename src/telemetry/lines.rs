@@ -4,10 +4,11 @@
 //! A thread that logs writes, and waits for who writes already, only if more than [`MOST_BYTES`] are buffered. The buffer is
 //! written when the [`Guard`] is dropped; a process that is killed loses the lines of its last [`BATCH_DELAY`].
 
+use parking_lot::Mutex;
 use std::io::{self, Write};
 use std::mem::take;
+use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 use tracing_subscriber::fmt::MakeWriter;
@@ -58,14 +59,10 @@ impl Lines {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Shared {
     fn write_out(&self) {
-        let mut out = lock(&self.out);
-        let lines = take(&mut *lock(&self.buffer));
+        let mut out = self.out.lock();
+        let lines = take(&mut *self.buffer.lock());
         // A write error must not stop the service, and cannot be logged.
         let _ = out.write_all(&lines).and_then(|()| out.flush());
     }
@@ -79,7 +76,7 @@ impl Drop for Guard {
 
 impl Write for &Lines {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        let mut buffer = lock(&self.shared.buffer);
+        let mut buffer = self.shared.buffer.lock();
         let is_first = buffer.is_empty();
         buffer.extend_from_slice(line);
         let is_much = buffer.len() >= MOST_BYTES;

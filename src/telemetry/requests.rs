@@ -4,8 +4,9 @@
 use crate::telemetry::{REQUEST_SECONDS, REQUESTS_RUNNING, REQUESTS_TOTAL};
 use foldhash::fast::RandomState;
 use metrics::{Counter, Gauge, Histogram};
+use parking_lot::RwLock;
 use std::collections::HashMap;
-use std::sync::{LazyLock, PoisonError, RwLock};
+use std::sync::LazyLock;
 use std::time::Duration;
 
 /// The metric handles of requests of one method and route that ended with one status.
@@ -36,7 +37,7 @@ pub fn ended(method: &'static str, route: &str, status: u16, time: Duration) {
 
 /// Counts a request if what counts it is known.
 fn count_known(method: &'static str, route: &str, status: u16, time: Duration) -> bool {
-    let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
+    let known = KNOWN.read();
     let mut of_route = known.get(route).into_iter().flatten();
     let found = of_route.find(|(key, _)| *key == (method, status));
     if let Some((_, ended)) = found {
@@ -52,7 +53,7 @@ fn remember(method: &'static str, route: &str, status: u16) {
         total: metrics::counter!(REQUESTS_TOTAL, "method" => method, "route" => name.clone(), "status" => number),
         seconds: metrics::histogram!(REQUEST_SECONDS, "method" => method, "route" => name),
     };
-    let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
+    let mut known = KNOWN.write();
     known
         .entry(route.into())
         .or_default()

@@ -40,12 +40,13 @@ use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method};
 use governor::clock::{Clock, DefaultClock};
 use governor::middleware::StateInformationMiddleware;
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
+use parking_lot::Mutex;
 use quick_cache::sync::Cache;
 use std::convert::Infallible;
 use std::net::IpAddr;
 use std::num::NonZeroU32;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -482,7 +483,7 @@ impl Gate {
 
     /// Clears the cache, so that the next request reads the keys again: one was created or ended on this instance.
     pub(crate) fn forget(&self) {
-        *self.last() = None;
+        *self.known.lock() = None;
         self.wake();
     }
 
@@ -491,12 +492,8 @@ impl Gate {
         self.ended.send_replace(());
     }
 
-    fn last(&self) -> MutexGuard<'_, Option<Arc<Known>>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn at_hand(&self, newer_than: Option<Instant>) -> Option<Arc<Known>> {
-        let known = self.last().clone()?;
+        let known = self.known.lock().clone()?;
         let new_enough = newer_than.is_none_or(|time| known.begun >= time);
         (new_enough && known.begun.elapsed() < FRESH).then_some(known)
     }
@@ -509,7 +506,8 @@ impl Gate {
         // Boxed: this branch is rare, and its large future would otherwise be part of every request's future.
         match Box::pin(self.read(newer_than)).await {
             Err(_) if offline => Ok(self
-                .last()
+                .known
+                .lock()
                 .clone()
                 .unwrap_or_else(|| Known::of(ActiveKeys::default(), Instant::now()))),
             read => read,
@@ -536,7 +534,7 @@ impl Gate {
             .and_then(|read| Ok(read?))
             .inspect_err(|_| *failed = Some(Instant::now()))?;
         let known = Known::of(active, begun);
-        *self.last() = Some(known.clone());
+        *self.known.lock() = Some(known.clone());
         Ok(known)
     }
 }

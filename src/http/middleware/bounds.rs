@@ -14,10 +14,11 @@ use axum::response::{IntoResponse, Response};
 use futures::stream::unfold;
 use futures::{FutureExt, Stream, StreamExt};
 use http_body::{Frame, SizeHint};
+use parking_lot::Mutex;
 use std::future::poll_fn;
 use std::mem::take;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -45,13 +46,9 @@ impl Slot {
         extensions.get::<Admitted>()?.slot.clone()
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Gives the permit back while the request only waits: for its client, or for another request.
     pub(crate) fn leave(&self) {
-        self.held().place = None;
+        self.held.lock().place = None;
     }
 
     /// Takes the permit, or takes it again if it was given back.
@@ -59,15 +56,15 @@ impl Slot {
     /// # Errors
     /// 503 or 429 if there is none within [`LONGEST_WAIT`].
     pub(super) async fn take_again(&self) -> Result<(), Problem> {
-        if self.held().place.is_none() {
+        if self.held.lock().place.is_none() {
             let waited = tokio::time::timeout(LONGEST_WAIT, self.slots.acquire(&self.party, 1)).await;
-            self.held().place = Some(waited.map_err(|_| busy(&self.slots))?);
+            self.held.lock().place = Some(waited.map_err(|_| busy(&self.slots))?);
         }
         Ok(())
     }
 
     fn carry(&self, state: &AppState, bytes: usize) -> Result<(), Problem> {
-        match &mut self.held().carried {
+        match &mut self.held.lock().carried {
             Some(carried) => carried
                 .grow(bytes)
                 .then_some(())
@@ -162,7 +159,7 @@ fn counted(body: Body, state: AppState, slot: Slot, weighs: Weighs) -> Body {
                     if weighs == Weighs::Work && size > 0 {
                         slot.leave();
                         match state.budget.work(&slot.party, size).await {
-                            Ok(work) => slot.held().work = Some(work),
+                            Ok(work) => slot.held.lock().work = Some(work),
                             Err(full) => return Some((Err(full.into()), None)),
                         }
                     }
@@ -185,7 +182,7 @@ pub(super) fn answer(state: &AppState, is_read: bool, slot: Slot, response: Resp
         return response;
     }
     {
-        let mut held = slot.held();
+        let mut held = slot.held.lock();
         (held.carried, held.work) = (None, None);
     }
     if response.body().is_end_stream() {
@@ -383,7 +380,7 @@ impl Stream for Lent {
 impl Drop for Lent {
     fn drop(&mut self) {
         let rest = self.body.take().map(|body| (body, self.is_begun));
-        *self.rest.lock().unwrap_or_else(PoisonError::into_inner) = rest;
+        *self.rest.lock() = rest;
     }
 }
 
@@ -406,7 +403,7 @@ pub(super) async fn discard<F: Future<Output = Response>>(
         rest: rest.clone(),
     });
     let mut response = next(call).await;
-    let rest = rest.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let rest = rest.lock().take();
     if let Some((rest, is_begun)) = rest
         && (waits && !is_begun || !ends_soon(rest).await)
     {

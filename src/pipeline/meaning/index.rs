@@ -1,6 +1,6 @@
 //! Embeds the contents of memories in the background, after they were saved.
 
-use super::{Meaning, Model, locked, model_of};
+use super::{Meaning, Model, model_of};
 use crate::domain::search::PassageHash;
 use crate::domain::search::passages::{quantised, signs};
 use crate::llm::embeddings::{EmbedError, EmbeddingModel, EmbeddingResult};
@@ -50,7 +50,7 @@ impl Meaning {
         let Some(model) = &self.model else {
             return Ok(Pass::Idle);
         };
-        let known = locked(&model.own_space).clone();
+        let known = model.own_space.lock().clone();
         let is_first = known.is_none();
         let own = match known {
             Some(id) => id,
@@ -62,7 +62,7 @@ impl Meaning {
         if let Some(space) = space.filter(|space| is_first || !space.is_marked) {
             self.storage.mark_for_embedding(space).await?;
         }
-        *locked(&model.own_space) = Some(own.clone());
+        *model.own_space.lock() = Some(own.clone());
         let Some(space) = space else {
             return Ok(Pass::Idle);
         };
@@ -73,7 +73,7 @@ impl Meaning {
                 found,
                 "the embedding model has changed, everything is embedded anew"
             );
-            *locked(&model.own_space) = None;
+            *model.own_space.lock() = None;
         }
         let are_all = match embedded {
             Err(IndexError::Superseded) => return Ok(Pass::Idle),

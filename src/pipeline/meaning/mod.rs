@@ -16,9 +16,10 @@ use crate::storage::usage::{RoleSpent, Spender, Spent};
 use crate::storage::{Storage, StorageError};
 use crate::telemetry::meters;
 pub use index::{IndexError, Pass};
+use parking_lot::Mutex;
 use quick_cache::sync::Cache;
 pub use search::{Candidate, Mode, NearRecords, SearchRequest, SearchResults};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -48,11 +49,6 @@ struct Model {
 
 /// The space that answers a query, and its vector there.
 type EmbeddedQuery = (Space, Arc<[f32]>);
-
-/// The value behind a lock, of which no change can be interrupted.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 impl Meaning {
     /// Creates the search over a database, with a model or by text only.
@@ -99,7 +95,7 @@ impl Meaning {
             return Ok(Ok((space.clone(), vector)));
         }
         let away = |why: &str| format!("the embedding model is not available: {why}");
-        if let Some((since, why)) = &*locked(&model.failing)
+        if let Some((since, why)) = &*model.failing.lock()
             && since.elapsed() < REST
         {
             return Ok(Err(away(why)));
@@ -133,7 +129,7 @@ impl Meaning {
                 let shown = away(&why);
                 // What the model says of one query holds for no other.
                 if !error.is_of_the_texts() {
-                    *locked(&model.failing) = Some((Instant::now(), why));
+                    *model.failing.lock() = Some((Instant::now(), why));
                 }
                 Ok(Err(shown))
             }

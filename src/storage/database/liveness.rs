@@ -9,9 +9,9 @@
 //!
 //! A slow statement is not silence: while others are answered, it may run until its own deadline.
 
+use parking_lot::Mutex;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
@@ -106,7 +106,7 @@ impl Liveness {
     /// # Errors
     /// The database is silent.
     pub(in crate::storage) fn generation(&self) -> Result<Generation, sqlx::Error> {
-        let state = self.state();
+        let state = self.state.lock();
         if state.is_silent {
             return Err(silence());
         }
@@ -115,17 +115,17 @@ impl Liveness {
 
     /// Whether a connection of this age belongs to an earlier generation.
     pub(in crate::storage) fn is_outdated(&self, age: Duration) -> bool {
-        self.state().generation.began.elapsed() < age
+        self.state.lock().generation.began.elapsed() < age
     }
 
     /// Ends the generation; statements in flight on its connections continue until the next one is given up.
     pub(in crate::storage) fn retire(&self) {
-        self.state().generation.began = Instant::now();
+        self.state.lock().generation.began = Instant::now();
     }
 
     /// As [`Self::retire`], at most once in a while.
     pub(in crate::storage) fn retire_read_only(&self) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if state.generation.began.elapsed() > BETWEEN_RETIREMENTS {
             state.generation.began = Instant::now();
         }
@@ -133,7 +133,7 @@ impl Liveness {
 
     /// The database is silent: ends the generation and fails everything that waits on it.
     pub(in crate::storage) fn give_up(&self) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.is_silent = true;
         state.beat = Some((Err(SILENT), Instant::now()));
         let given_up = Self::next_generation(&mut state).given_up;
@@ -143,20 +143,20 @@ impl Liveness {
 
     /// Records the result of an answered heartbeat.
     pub(in crate::storage) fn beat(&self, beat: Beat) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.is_silent = false;
         state.beat = Some((beat, Instant::now()));
     }
 
     /// The result of the last heartbeat, and its time; `None` before the first.
     pub(in crate::storage) fn last_beat(&self) -> Option<(Beat, Instant)> {
-        self.state().beat
+        self.state.lock().beat
     }
 
     /// Records that a new connection leads to `server`. If the earlier connections led to another server, ends and
     /// returns their generation.
     pub(in crate::storage) fn connected_to(&self, server: &str) -> Option<Generation> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if state.server.as_deref() == Some(server) {
             return None;
         }
@@ -166,7 +166,7 @@ impl Liveness {
 
     /// Whether the newest connection leads to this server.
     pub(in crate::storage) fn is_server(&self, server: &str) -> bool {
-        self.state().server.as_deref() == Some(server)
+        self.state.lock().server.as_deref() == Some(server)
     }
 
     /// Sets whether the tables are distributed.
@@ -181,12 +181,12 @@ impl Liveness {
 
     /// A statement was answered, with success or an error.
     pub(in crate::storage) fn answered(&self) {
-        self.state().answered = Instant::now();
+        self.state.lock().answered = Instant::now();
     }
 
     /// Whether anything was answered after `time`.
     pub(in crate::storage) fn answered_since(&self, time: Instant) -> bool {
-        self.state().answered > time
+        self.state.lock().answered > time
     }
 
     /// Counts a statement as waiting until the returned guard is dropped.
@@ -210,10 +210,6 @@ impl Liveness {
 
     fn next_generation(state: &mut State) -> Generation {
         std::mem::replace(&mut state.generation, Generation::new())
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

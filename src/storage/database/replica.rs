@@ -14,9 +14,10 @@ use crate::storage::database::hosts::Hosts;
 use crate::storage::database::liveness::{Liveness, SILENCE};
 use crate::storage::{Class, Storage, StorageError};
 use crate::telemetry::meters;
+use parking_lot::Mutex;
 use sqlx::PgPool;
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::timeout;
@@ -66,7 +67,7 @@ impl Storage {
     #[must_use]
     pub fn replica_lag(&self) -> Option<Duration> {
         let replica = self.replica.as_ref()?;
-        replica.progress().lag(Instant::now(), replica.max_lag)
+        replica.progress.lock().lag(Instant::now(), replica.max_lag)
     }
 
     /// Runs a read that may be stale. A task spawned in it reads from the primary.
@@ -77,7 +78,7 @@ impl Storage {
     /// Data was removed: the standby is not used until it has replayed that.
     pub(in crate::storage) fn replica_must_catch_up(&self) {
         if let Some(replica) = &self.replica {
-            replica.progress().not_before = Instant::now();
+            replica.progress.lock().not_before = Instant::now();
         }
     }
 
@@ -117,7 +118,7 @@ impl Storage {
                     if let Err(error) = self.compare(replica).await {
                         tracing::debug!(%error, "the place of the primary could not be read");
                     }
-                    known = replica.progress().has_all_until.unwrap_or(known);
+                    known = replica.progress.lock().has_all_until.unwrap_or(known);
                     metrics::gauge!(meters::REPLICA_LAG_SECONDS).set(known.elapsed());
                 }
             }
@@ -162,7 +163,7 @@ impl Storage {
             replica.fails("it followed another primary", None);
             return Ok(());
         }
-        replica.progress().note(primary.place, at);
+        replica.progress.lock().note(primary.place, at);
         let after = timeout(SILENCE, self.ask(replica)).await;
         // If it does not answer now, the next comparison reports that.
         if let Ok(Ok((Some(place), _))) = after {
@@ -206,14 +207,10 @@ pub(in crate::storage) struct Replica {
 }
 
 impl Replica {
-    pub(super) fn progress(&self) -> MutexGuard<'_, Progress> {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// It answered and is replaying.
     pub(super) fn follows(&self, place: i64) {
         self.liveness.beat(Ok(()));
-        let mut progress = self.progress();
+        let mut progress = self.progress.lock();
         progress.replayed(place);
         if progress.why_not.take().is_some() {
             tracing::info!("the standby for reads answers again");
@@ -222,7 +219,7 @@ impl Replica {
 
     /// It cannot be used for this reason, which is logged once.
     pub(super) fn fails(&self, why_not: &'static str, error: Option<&StorageError>) {
-        let mut progress = self.progress();
+        let mut progress = self.progress.lock();
         progress.forget();
         if progress.why_not.replace(why_not) != Some(why_not) {
             let error = error.map(ToString::to_string);

@@ -1,7 +1,7 @@
 //! The invalidation lease: until when the process may serve from the head cache.
 
+use parking_lot::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The bound of staleness: how long after a word was sent heads may be served.
@@ -67,7 +67,7 @@ impl InvalidationLease {
 
     /// Starts the next epoch, without a lease.
     pub(super) fn next_epoch(&self) {
-        let mut words = self.words();
+        let mut words = self.words.lock();
         words.last = None;
         words.unreceived_since = None;
         self.until.store(0, Ordering::Release);
@@ -76,7 +76,7 @@ impl InvalidationLease {
 
     /// Must be called before a word is sent; returns its number.
     pub(in crate::storage) fn word(&self) -> u64 {
-        let mut words = self.words();
+        let mut words = self.words.lock();
         words.sent += 1;
         words.last = Some(Word {
             number: words.sent,
@@ -88,7 +88,7 @@ impl InvalidationLease {
 
     /// A word was committed.
     pub(in crate::storage) fn committed(&self, number: u64) {
-        let mut words = self.words();
+        let mut words = self.words.lock();
         if words.last.as_ref().is_some_and(|last| last.number == number) {
             words.unreceived_since.get_or_insert_with(Instant::now);
         }
@@ -96,7 +96,7 @@ impl InvalidationLease {
 
     /// A word was received.
     pub(in crate::storage) fn received(&self, number: u64) {
-        let mut words = self.words();
+        let mut words = self.words.lock();
         words.unreceived_since = None;
         if let Some(word) = words.last.take_if(|last| last.number == number)
             && word.epoch == self.epoch()
@@ -107,7 +107,7 @@ impl InvalidationLease {
 
     /// For how long committed words have not been received.
     pub(in crate::storage) fn unreceived_for(&self) -> Option<Duration> {
-        self.words().unreceived_since.map(|since| since.elapsed())
+        self.words.lock().unreceived_since.map(|since| since.elapsed())
     }
 
     /// Renews the lease: every change answered before `sent` has been received.
@@ -118,10 +118,6 @@ impl InvalidationLease {
 
     fn millis(&self, at: Instant) -> u64 {
         u64::try_from(at.duration_since(self.origin).as_millis()).unwrap_or(u64::MAX)
-    }
-
-    fn words(&self) -> MutexGuard<'_, Words> {
-        self.words.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -26,11 +26,12 @@ use crate::storage::{Context, ContextMetadata};
 use lease::InvalidationLease;
 pub use lease::STALENESS_BOUND;
 use packed::PackedHead;
+use parking_lot::{Mutex, MutexGuard};
 use quick_cache::sync::Cache;
 use quick_cache::{Equivalent, Weighter};
 use std::hash::{BuildHasher, Hash, RandomState};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[cfg(test)]
 use std::time::Instant;
 
@@ -264,9 +265,7 @@ impl HeadCache {
 
     fn stripe(&self, hash: u64) -> MutexGuard<'_, Changes> {
         let stripe = usize::try_from(hash % STRIPES as u64).unwrap_or_default();
-        self.changes[stripe]
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.changes[stripe].lock()
     }
 }
 
