@@ -8,6 +8,7 @@ use crate::cli::{
 };
 use crate::config::{Config, ConfigError};
 use crate::http::openapi_yaml;
+use crate::storage::StorageError;
 use clap::{ColorChoice, FromArgMatches as _, Parser, Subcommand};
 use std::error::Error;
 use std::path::Path;
@@ -55,7 +56,8 @@ fn misused(error: &clap::Error) -> ExitCode {
 
 /// Prints the error and returns its exit code: 2 for a wrong setting or a wrong argument, otherwise 1.
 fn fail(error: Box<dyn Error>) -> ExitCode {
-    let exit = match error.is::<ConfigError>() {
+    let is_url = matches!(error.downcast_ref(), Some(StorageError::InvalidUrl(_)));
+    let exit = match is_url || error.is::<ConfigError>() {
         true => Exit::Usage,
         false => Exit::Failed,
     };

@@ -60,6 +60,9 @@ pub enum StorageError {
     /// The memory was deleted after the change began. Nothing was saved.
     #[error("the memory was deleted meanwhile")]
     MemoryDeleted,
+    /// A URL of the database is invalid, or requires what the driver does not know.
+    #[error("configuration: a URL of the database cannot be used: {0}")]
+    InvalidUrl(String),
     /// Anything else: a fault of the service or of the schema.
     #[error("database error: {0}")]
     Internal(#[source] sqlx::Error),
@@ -114,10 +117,10 @@ impl From<sqlx::Error> for StorageError {
             E::AnyDriverError(other) => other.is::<OutcomeUnknown>(),
             _ => false,
         };
-        if unavailable {
-            Self::Unavailable(error)
-        } else {
-            Self::Internal(error)
+        match error {
+            E::Configuration(problem) => Self::InvalidUrl(problem.to_string()),
+            error if unavailable => Self::Unavailable(error),
+            error => Self::Internal(error),
         }
     }
 }

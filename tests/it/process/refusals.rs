@@ -28,6 +28,8 @@ fn settings_that_no_service_starts_with_are_named() {
         PIPELINE__PROMPTS_DIR=/no/such/folder → pipeline.prompts_dir
         HTTP__BIND=nowhere → bind
         HTTP__TLS__CERTIFICATE=no.crt; HTTP__TLS__KEY=no.key → http.tls.certificate no.crt
+        DATABASE__URL=postgres://u:hidden@localhost:99999/x → URL of the database | port
+        DATABASE__URL=postgres://u:hidden@localhost/x?sslmode=sometimes → URL of the database | sometimes
         TELEMETRY__OTLP_ENDPOINT=http://user:hidden@collector → telemetry.otlp_endpoint";
     for row in table.trim().lines() {
         let (variables, parts) = row.trim().split_once(" → ").unwrap();
