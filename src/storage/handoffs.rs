@@ -16,7 +16,6 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-use std::slice::from_ref;
 
 /// A stored handoff of a memory, also as a file of an export has it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -93,45 +92,42 @@ impl Storage {
         answer: Option<&ClaimedAnswer>,
     ) -> Result<bool, StorageError> {
         let (vault, memory) = (&snapshot.vault, &snapshot.memory);
-        let event = self
-            .transaction("db.handoffs.save", |mut transaction| async move {
-                if lock_memory(&mut transaction, vault, memory).await?.is_none() {
-                    return Ok((transaction.rollback().await?, None));
-                }
-                let newest = sqlx::query_scalar!(
-                    r#"SELECT COALESCE(max(number), 0) AS "number!" FROM handoffs
+        self.transaction("db.handoffs.save", |mut transaction| async move {
+            if lock_memory(&mut transaction, vault, memory).await?.is_none() {
+                return Ok((transaction.rollback().await?, false));
+            }
+            let newest = sqlx::query_scalar!(
+                r#"SELECT COALESCE(max(number), 0) AS "number!" FROM handoffs
                        WHERE vault_id = $1 AND memory_id = $2"#,
-                    vault.as_str(),
-                    memory.as_str(),
-                )
-                .fetch_one(&mut transaction)
-                .await?;
-                if newest + 1 != handoff.number || !may_be_quoted(&mut transaction, snapshot).await? {
-                    return Ok((transaction.rollback().await?, None));
-                }
-                insert(&mut transaction, (vault, memory), handoff).await?;
-                sqlx::query!(
-                    "DELETE FROM handoffs WHERE vault_id = $1 AND memory_id = $2 AND number <= $3",
-                    vault.as_str(),
-                    memory.as_str(),
-                    handoff.number.saturating_sub(keep),
-                )
-                .execute(&mut transaction)
-                .await?;
-                let event = NewEvent {
-                    actor: Some(handoff.generated_by.clone()),
-                    details: Some(json!({ "handoff_id": handoff.handoff_id.as_str() })),
-                    ..self.event(memory, EventKind::Handoff)
-                };
-                events::append(&mut transaction, vault, from_ref(&event)).await?;
-                if let Some(answer) = answer {
-                    keep_answers(&mut transaction, &[(answer, Some(memory))], None).await?;
-                }
-                Ok::<_, StorageError>((transaction, Some(event)))
-            })
+                vault.as_str(),
+                memory.as_str(),
+            )
+            .fetch_one(&mut transaction)
             .await?;
-        self.appended(vault, event.as_slice());
-        Ok(event.is_some())
+            if newest + 1 != handoff.number || !may_be_quoted(&mut transaction, snapshot).await? {
+                return Ok((transaction.rollback().await?, false));
+            }
+            insert(&mut transaction, (vault, memory), handoff).await?;
+            sqlx::query!(
+                "DELETE FROM handoffs WHERE vault_id = $1 AND memory_id = $2 AND number <= $3",
+                vault.as_str(),
+                memory.as_str(),
+                handoff.number.saturating_sub(keep),
+            )
+            .execute(&mut transaction)
+            .await?;
+            let event = NewEvent {
+                actor: Some(handoff.generated_by.clone()),
+                details: Some(json!({ "handoff_id": handoff.handoff_id.as_str() })),
+                ..self.event(memory, EventKind::Handoff)
+            };
+            events::append(&mut transaction, vault, &[event]).await?;
+            if let Some(answer) = answer {
+                keep_answers(&mut transaction, &[(answer, Some(memory))], None).await?;
+            }
+            Ok::<_, StorageError>((transaction, true))
+        })
+        .await
     }
 }
 

@@ -124,7 +124,7 @@ impl Storage {
             vault: vault.clone(),
             memory: Some(memory.clone()),
         };
-        let event = self
+        let is_deleted = self
             .transaction_for(
                 Class::Maintenance,
                 "db.memories.delete",
@@ -154,21 +154,21 @@ impl Storage {
                     .await?;
                     if !has_document && items.is_empty() && runs.rows_affected() == 0 {
                         // At most expired items were there, which nobody saw any more.
-                        return Ok((transaction, None));
+                        return Ok((transaction, false));
                     }
                     delete_answers(&mut transaction, vault, memory).await?;
                     let event = self.event(memory, EventKind::MemoryDeleted);
                     let change = (held, Stored::default());
                     stored::count(&mut transaction, vault, &event.event_id, change).await?;
-                    events::append(&mut transaction, vault, std::slice::from_ref(&event)).await?;
-                    Ok::<_, WriteError>((transaction, Some(event)))
+                    events::append(&mut transaction, vault, &[event]).await?;
+                    Ok::<_, WriteError>((transaction, true))
                 },
             )
-            .await?
-            .ok_or(WriteError::NotFound(Missing::Memory))?;
-        self.replica_must_catch_up();
-        self.appended(vault, &[event]);
-        Ok(())
+            .await?;
+        match is_deleted {
+            true => Ok(()),
+            false => Err(WriteError::NotFound(Missing::Memory)),
+        }
     }
 }
 

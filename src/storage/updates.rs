@@ -58,29 +58,26 @@ impl Storage {
         answer: Option<&ClaimedAnswer>,
     ) -> Result<bool, StorageError> {
         let stored = &RunJson::of(run);
-        let (events, is_redacted) = self
-            .transaction("db.updates.save", |mut transaction| async move {
-                let of = (&run.vault_id, &run.memory_id);
-                must_live_on(&mut transaction, of, run.identity.as_deref()).await?;
-                let is_redacted = insert_runs(&mut transaction, &[(run, stored)]).await?;
-                if let Some(resolves) = resolves {
-                    resolve_run(&mut transaction, run, resolves).await?;
-                }
-                if let Some(answer) = answer {
-                    // It says what the run does not say any more.
-                    let gone = is_redacted.then_some(Gone::Redacted);
-                    keep_answers(&mut transaction, &[(answer, Some(&run.memory_id))], gone).await?;
-                }
-                let mut events = run.events.clone();
-                if run.kind == RunKind::Consolidation && run.status == RunStatus::Proposed && !is_redacted {
-                    events.extend(self.replace_proposals(&mut transaction, run).await?);
-                }
-                events::append(&mut transaction, &run.vault_id, &events).await?;
-                Ok::<_, StorageError>((transaction, (events, is_redacted)))
-            })
-            .await?;
-        self.appended(&run.vault_id, &events);
-        Ok(is_redacted)
+        self.transaction("db.updates.save", |mut transaction| async move {
+            let of = (&run.vault_id, &run.memory_id);
+            must_live_on(&mut transaction, of, run.identity.as_deref()).await?;
+            let is_redacted = insert_runs(&mut transaction, &[(run, stored)]).await?;
+            if let Some(resolves) = resolves {
+                resolve_run(&mut transaction, run, resolves).await?;
+            }
+            if let Some(answer) = answer {
+                // It says what the run does not say any more.
+                let gone = is_redacted.then_some(Gone::Redacted);
+                keep_answers(&mut transaction, &[(answer, Some(&run.memory_id))], gone).await?;
+            }
+            let mut events = run.events.clone();
+            if run.kind == RunKind::Consolidation && run.status == RunStatus::Proposed && !is_redacted {
+                events.extend(self.replace_proposals(&mut transaction, run).await?);
+            }
+            events::append(&mut transaction, &run.vault_id, &events).await?;
+            Ok::<_, StorageError>((transaction, is_redacted))
+        })
+        .await
     }
 
     /// Lists the runs of a memory that are older than `before`, newest first, at most `limit`. Exchanges are omitted

@@ -8,6 +8,7 @@
 use crate::fair::Permit;
 use crate::storage::StorageError;
 use crate::storage::database::liveness::{Generation, Liveness, silence};
+use crate::storage::database::notification::Notification;
 use crate::storage::error::{DISK_FULL, OutcomeUnknown, READ_ONLY};
 use futures::future::{BoxFuture, OptionFuture};
 use futures::stream::BoxStream;
@@ -35,6 +36,8 @@ pub(in crate::storage) struct Connection {
     permit: Option<Permit>,
     /// A transaction is open on it, or may be.
     is_in_transaction: bool,
+    /// Of the events in the open transaction, to be published in this process once it is committed.
+    pub(in crate::storage) notifications: Vec<Notification>,
 }
 
 impl Connection {
@@ -55,6 +58,7 @@ impl Connection {
             },
             permit,
             is_in_transaction: false,
+            notifications: Vec::new(),
         }
     }
 
@@ -93,6 +97,7 @@ impl Connection {
     /// Rolls the transaction back, if one is open, and returns the connection.
     pub(in crate::storage) async fn rollback(mut self) -> Result<Self, StorageError> {
         self.end("ROLLBACK").await?;
+        self.notifications.clear();
         Ok(self)
     }
 

@@ -16,8 +16,8 @@
 //!
 //! **The closure is called again** when the transaction lost a race: the database rolled it back and said so (40001,
 //! 40P01), or a row that it refers to was deleted meanwhile (23503). So the closure must read everything it decides on inside the
-//! transaction, borrow its input without consuming it, and have no effect outside. Notifications of a change belong
-//! after [`Storage::transaction`], once it is committed. An error rolls everything back. A commit that failed without
+//! transaction, borrow its input without consuming it, and have no effect outside. The events that it appends are published
+//! in this process once they are committed. An error rolls everything back. A commit that failed without
 //! an answer of the database is not a lost race: its outcome is unknown, so it is not repeated but returned as an error
 //! ([`StorageError::Unavailable`]). A client that sent an `Idempotency-Key` can repeat the request.
 //!
@@ -46,12 +46,14 @@
 //! [`StorageError::Unavailable`]: crate::storage::StorageError::Unavailable
 
 use crate::storage::database::connection::Connection;
+use crate::storage::database::notification::Notification;
 use crate::storage::error::may_repeat;
 use crate::storage::{Class, Storage, StorageError};
 use crate::telemetry::meters;
 use sqlx::Postgres;
 use sqlx::postgres::PgArguments;
 use sqlx::query::Query;
+use std::mem::take;
 use std::time::Duration;
 use tokio::time::sleep;
 
@@ -80,7 +82,7 @@ impl Storage {
         E: TransactionError,
         F: Future<Output = Result<(Connection, T), E>>,
     {
-        run(name, || self.begin(class), body).await
+        run(self, name, || self.begin(class), body).await
     }
 
     /// Runs one statement that changes rows, as its own transaction, and returns the number of rows. Work that loops over
@@ -93,17 +95,29 @@ impl Storage {
     ) -> Result<u64, StorageError> {
         let query = &query;
         let begin = || self.on_primary(class, class == Class::Sweep);
-        run(name, begin, |mut connection| async move {
+        run(self, name, begin, |mut connection| async move {
             let done = query().execute(&mut connection).await?;
             Ok((connection, done.rows_affected()))
         })
         .await
+    }
+
+    /// Wakes the readers of this process after a commit. Readers of other instances are notified by the commit; without this
+    /// call local readers may have to wait for the listening connection.
+    fn publish(&self, notifications: Vec<Notification>) {
+        for notification in notifications {
+            if notification.forget {
+                self.replica_must_catch_up();
+            }
+            self.notifications.publish(notification);
+        }
     }
 }
 
 /// Runs a named transaction, and repeats it if it lost a race. Each attempt begins the transaction, reads everything it
 /// decides on inside it, and leaves nothing behind when it fails.
 async fn run<T, E, B, F>(
+    storage: &Storage,
     name: &'static str,
     begin: impl Fn() -> B,
     body: impl Fn(Connection) -> F,
@@ -118,9 +132,11 @@ where
         let transaction = begin().await?;
         let is_begun = transaction.is_in_transaction();
         // Boxed, because the futures above it are moved during a request.
-        let (transaction, value) = Box::pin(body(transaction)).await?;
+        let (mut transaction, value) = Box::pin(body(transaction)).await?;
         let is_rolled_back = is_begun && !transaction.is_in_transaction();
+        let notifications = take(&mut transaction.notifications);
         transaction.commit().await.map_err(StorageError::from)?;
+        storage.publish(notifications);
         Ok((value, !is_rolled_back))
     };
     let mut repeats = 0;

@@ -150,22 +150,12 @@ impl Storage {
             append(&mut transaction, vault, events).await?;
             Ok::<_, StorageError>((transaction, ()))
         })
-        .await?;
-        self.appended(vault, events);
-        Ok(())
-    }
-
-    /// Wakes the readers of this process after the transaction was committed. Readers of other instances are notified
-    /// by the commit; without this call local readers may have to wait for the listening connection.
-    pub(super) fn appended(&self, vault: &VaultId, events: &[NewEvent]) {
-        for notification in notifications(vault, events) {
-            self.notifications.publish(notification);
-        }
+        .await
     }
 }
 
-/// Writes events inside a writer's transaction, and notifies all instances when it commits. Call [`Storage::appended`]
-/// afterwards to wake this instance directly.
+/// Writes events inside a writer's transaction, and notifies all instances when it commits; this one directly, if it is one of
+/// [`Storage::transaction`].
 ///
 /// # Errors
 /// Database errors.
@@ -200,11 +190,14 @@ pub(super) async fn append(
         .execute(&mut *connection)
         .await?;
     }
-    listen::notify(connection, &notifications(vault, events)).await
+    let notifications = notifications(vault, events);
+    listen::notify(connection, &notifications).await?;
+    connection.notifications.extend(notifications);
+    Ok(())
 }
 
 /// The notifications of events: one for each memory, with its newest version.
-pub(super) fn notifications(vault: &VaultId, events: &[NewEvent]) -> Vec<Notification> {
+fn notifications(vault: &VaultId, events: &[NewEvent]) -> Vec<Notification> {
     let mut found: Vec<Notification> = Vec::new();
     for event in events {
         let (version, context) = event.version.clone().unzip();

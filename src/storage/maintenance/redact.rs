@@ -21,7 +21,6 @@ use chrono::{DateTime, Utc};
 use futures::TryStreamExt as _;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use std::slice::from_ref;
 use strum::VariantNames as _;
 
 impl Storage {
@@ -47,20 +46,14 @@ impl Storage {
         reason: &str,
         preconditions: &Preconditions,
     ) -> Result<ContextMetadata, WriteError> {
-        let (redacted, event) = self
-            .transaction_for(Class::Maintenance, "db.memory_contexts.redact", |transaction| {
-                let of = (vault, memory);
-                self.redact_in(transaction, of, reference, (actor, reason), preconditions)
-            })
-            .await?;
-        if let Some(event) = event {
-            self.replica_must_catch_up();
-            self.appended(vault, &[event]);
-        }
-        Ok(redacted)
+        self.transaction_for(Class::Maintenance, "db.memory_contexts.redact", |transaction| {
+            let of = (vault, memory);
+            self.redact_in(transaction, of, reference, (actor, reason), preconditions)
+        })
+        .await
     }
 
-    /// The redacted version and the events to publish; without events if it was redacted before.
+    /// As [`Self::redact_context`], in this transaction.
     async fn redact_in(
         &self,
         mut transaction: Connection,
@@ -68,7 +61,7 @@ impl Storage {
         reference: &ContextRef,
         (actor, reason): (&ActorId, &str),
         preconditions: &Preconditions,
-    ) -> Result<(Connection, (ContextMetadata, Option<NewEvent>)), WriteError> {
+    ) -> Result<(Connection, ContextMetadata), WriteError> {
         let head = lock_memory(&mut transaction, vault, memory).await?;
         let newest = head.as_ref().map(|head| head.version);
         preconditions.check(head.as_ref().and_then(|head| head.context_id.as_ref()), newest)?;
@@ -79,7 +72,7 @@ impl Storage {
         let metadata = &context.metadata;
         let version = metadata.version;
         if metadata.redaction.is_some() {
-            return Ok((transaction.rollback().await?, (context.metadata, None)));
+            return Ok((transaction.rollback().await?, context.metadata));
         }
         if version == head.version {
             return Err(WriteError::IsHead { version });
@@ -107,10 +100,10 @@ impl Storage {
         };
         let change = (held, Stored::default());
         stored::count(&mut transaction, vault, &event.event_id, change).await?;
-        events::append(&mut transaction, vault, from_ref(&event)).await?;
+        events::append(&mut transaction, vault, &[event]).await?;
         let redacted = find_context(&mut transaction, vault, memory, reference).await?;
         let redacted = redacted.ok_or(WriteError::NotFound(Missing::Version))?.metadata;
-        Ok((transaction, (redacted, Some(event))))
+        Ok((transaction, redacted))
     }
 }
 

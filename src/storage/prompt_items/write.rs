@@ -42,25 +42,21 @@ impl Storage {
         actor: &ActorId,
         under: Option<&Answering<'_, PromptItem>>,
     ) -> Result<PromptItem, WriteError> {
-        let (item, changed) = self
-            .transaction("db.prompt_items.add", |mut transaction| {
-                let item = item.clone();
-                async move {
-                    let now = self.lock_owner(&mut transaction, owner).await?;
-                    let item = self.stored(owner, category, item, actor, now);
-                    let more = from_ref(&item);
-                    self.hold(&mut transaction, owner, more).await?;
-                    insert(&mut transaction, owner, more).await?;
-                    keep_one(&mut transaction, under, owner.memory.as_ref(), &item).await?;
-                    let changed = self
-                        .changed(&mut transaction, owner, Some(category), Some(actor))
-                        .await?;
-                    Ok::<_, WriteError>((transaction, (item, changed)))
-                }
-            })
-            .await?;
-        self.appended(&owner.vault, changed.as_slice());
-        Ok(item)
+        self.transaction("db.prompt_items.add", |mut transaction| {
+            let item = item.clone();
+            async move {
+                let now = self.lock_owner(&mut transaction, owner).await?;
+                let item = self.stored(owner, category, item, actor, now);
+                let more = from_ref(&item);
+                self.hold(&mut transaction, owner, more).await?;
+                insert(&mut transaction, owner, more).await?;
+                keep_one(&mut transaction, under, owner.memory.as_ref(), &item).await?;
+                self.changed(&mut transaction, owner, Some(category), Some(actor))
+                    .await?;
+                Ok::<_, WriteError>((transaction, item))
+            }
+        })
+        .await
     }
 
     /// Replaces the items of a category, unless they are equal already.
@@ -77,41 +73,37 @@ impl Storage {
         under: Option<&Answering<'_, Replaced>>,
     ) -> Result<Replaced, WriteError> {
         let items = &items;
-        let (replaced, changed) = self
-            .transaction("db.prompt_items.replace", |mut transaction| async move {
-                let now = self.lock_owner(&mut transaction, owner).await?;
-                let filter = ItemFilter {
-                    category: Some(category),
-                    ..ItemFilter::default()
-                };
-                let present = live_items(&mut transaction, owner, filter, None, now, i64::MAX).await?;
-                let same =
-                    items.len() == present.len() && items.iter().zip(&present).all(|(new, old)| new.is(old));
-                if same {
-                    let replaced = Replaced {
-                        items: present,
-                        unchanged: true,
-                    };
-                    return Ok((transaction.rollback().await?, (replaced, None)));
-                }
-                delete(&mut transaction, owner, filter, now).await?;
-                let stored = |item: &NewItem| self.stored(owner, category, item.clone(), actor, now);
-                let stored: Vec<PromptItem> = items.iter().map(stored).collect();
-                self.hold(&mut transaction, owner, &stored).await?;
-                insert(&mut transaction, owner, &stored).await?;
+        self.transaction("db.prompt_items.replace", |mut transaction| async move {
+            let now = self.lock_owner(&mut transaction, owner).await?;
+            let filter = ItemFilter {
+                category: Some(category),
+                ..ItemFilter::default()
+            };
+            let present = live_items(&mut transaction, owner, filter, None, now, i64::MAX).await?;
+            let same =
+                items.len() == present.len() && items.iter().zip(&present).all(|(new, old)| new.is(old));
+            if same {
                 let replaced = Replaced {
-                    items: stored,
-                    unchanged: false,
+                    items: present,
+                    unchanged: true,
                 };
-                keep_one(&mut transaction, under, owner.memory.as_ref(), &replaced).await?;
-                let changed = self
-                    .changed(&mut transaction, owner, Some(category), Some(actor))
-                    .await?;
-                Ok::<_, WriteError>((transaction, (replaced, changed)))
-            })
-            .await?;
-        self.appended(&owner.vault, changed.as_slice());
-        Ok(replaced)
+                return Ok((transaction.rollback().await?, replaced));
+            }
+            delete(&mut transaction, owner, filter, now).await?;
+            let stored = |item: &NewItem| self.stored(owner, category, item.clone(), actor, now);
+            let stored: Vec<PromptItem> = items.iter().map(stored).collect();
+            self.hold(&mut transaction, owner, &stored).await?;
+            insert(&mut transaction, owner, &stored).await?;
+            let replaced = Replaced {
+                items: stored,
+                unchanged: false,
+            };
+            keep_one(&mut transaction, under, owner.memory.as_ref(), &replaced).await?;
+            self.changed(&mut transaction, owner, Some(category), Some(actor))
+                .await?;
+            Ok::<_, WriteError>((transaction, replaced))
+        })
+        .await
     }
 
     /// Removes items and returns the number of unexpired ones.
@@ -120,18 +112,14 @@ impl Storage {
     /// Database errors.
     #[tracing::instrument(name = "db.prompt_items.remove", skip_all)]
     pub async fn remove_items(&self, owner: &ItemOwner, filter: ItemFilter<'_>) -> Result<u64, StorageError> {
-        let (removed, changed) = self
-            .transaction("db.prompt_items.remove", |mut transaction| async move {
-                lock(&mut transaction, owner).await?;
-                let removed = delete(&mut transaction, owner, filter, self.clock.now()).await?;
-                let changed = self
-                    .changed(&mut transaction, owner, removed.first(), None)
-                    .await?;
-                Ok::<_, StorageError>((transaction, (removed.len(), changed)))
-            })
-            .await?;
-        self.appended(&owner.vault, changed.as_slice());
-        Ok(removed as u64)
+        self.transaction("db.prompt_items.remove", |mut transaction| async move {
+            lock(&mut transaction, owner).await?;
+            let removed = delete(&mut transaction, owner, filter, self.clock.now()).await?;
+            self.changed(&mut transaction, owner, removed.first(), None)
+                .await?;
+            Ok::<_, StorageError>((transaction, removed.len() as u64))
+        })
+        .await
     }
 
     /// Ends a change of a locked owner's items: deletes a memory that has nothing any more, and appends the event of the changed
@@ -142,14 +130,13 @@ impl Storage {
         owner: &ItemOwner,
         category: Option<&Category>,
         actor: Option<&ActorId>,
-    ) -> Result<Option<NewEvent>, StorageError> {
+    ) -> Result<(), StorageError> {
         delete_empty(connection, owner).await?;
         let (Some(memory), Some(category)) = (&owner.memory, category) else {
-            return Ok(None);
+            return Ok(());
         };
         let event = self.items_event(memory, category.as_str(), actor);
-        events::append(connection, &owner.vault, from_ref(&event)).await?;
-        Ok(Some(event))
+        events::append(connection, &owner.vault, &[event]).await
     }
 
     /// The event of changed items of a memory.

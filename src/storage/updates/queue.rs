@@ -120,24 +120,19 @@ impl Storage {
         let (vault, memory) = (&run.vault_id, &run.memory_id);
         let details = json!({"step": "queued"});
         let event = &self.queue_event(memory, &run.update_id, Some(&run.actor_id), details);
-        let queued = self
-            .transaction("db.updates.enqueue", |mut transaction| async move {
-                must_live_on(&mut transaction, (vault, memory), run.identity.as_deref()).await?;
-                let place = match next_place(&mut transaction, run, limits).await? {
-                    Ok(place) => place,
-                    Err(full) => return Ok((transaction.rollback().await?, Err(full))),
-                };
-                let (stored, place) = (RunJson::of(run), Some((place, preconditions)));
-                insert_rows(&mut transaction, &[(run, &stored)], place).await?;
-                events::append(&mut transaction, vault, from_ref(event)).await?;
-                keep_one(&mut transaction, under, Some(memory), run).await?;
-                Ok::<_, StorageError>((transaction, Ok(())))
-            })
-            .await?;
-        if queued.is_ok() {
-            self.appended(vault, from_ref(event));
-        }
-        Ok(queued)
+        self.transaction("db.updates.enqueue", |mut transaction| async move {
+            must_live_on(&mut transaction, (vault, memory), run.identity.as_deref()).await?;
+            let place = match next_place(&mut transaction, run, limits).await? {
+                Ok(place) => place,
+                Err(full) => return Ok((transaction.rollback().await?, Err(full))),
+            };
+            let (stored, place) = (RunJson::of(run), Some((place, preconditions)));
+            insert_rows(&mut transaction, &[(run, &stored)], place).await?;
+            events::append(&mut transaction, vault, from_ref(event)).await?;
+            keep_one(&mut transaction, under, Some(memory), run).await?;
+            Ok::<_, StorageError>((transaction, Ok(())))
+        })
+        .await
     }
 }
 
@@ -456,19 +451,14 @@ impl Storage {
     ) -> Result<bool, StorageError> {
         let end = &end;
         let event = &self.queue_event(&due.memory, &due.update_id, actor, details);
-        let is_ended = self
-            .transaction(name, |mut transaction| async move {
-                if end().execute(&mut transaction).await?.rows_affected() == 0 {
-                    return Ok((transaction.rollback().await?, false));
-                }
-                events::append(&mut transaction, &due.vault, from_ref(event)).await?;
-                Ok::<_, StorageError>((transaction, true))
-            })
-            .await?;
-        if is_ended {
-            self.appended(&due.vault, from_ref(event));
-        }
-        Ok(is_ended)
+        self.transaction(name, |mut transaction| async move {
+            if end().execute(&mut transaction).await?.rows_affected() == 0 {
+                return Ok((transaction.rollback().await?, false));
+            }
+            events::append(&mut transaction, &due.vault, from_ref(event)).await?;
+            Ok::<_, StorageError>((transaction, true))
+        })
+        .await
     }
 }
 
